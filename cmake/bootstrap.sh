@@ -1,0 +1,88 @@
+#!/bin/sh
+# From a checkout to a result in one command, on a fresh Debian 12 machine or any other:
+#   cmake/bootstrap.sh demo   builds the host preset and finds the ten lowest modes of an elastic body
+#   cmake/bootstrap.sh test   builds the host preset and runs its tests
+#   cmake/bootstrap.sh cuda   builds the CUDA preset and says where the programs are
+set -eu
+
+usage() {
+  echo "usage: cmake/bootstrap.sh demo|test|cuda" >&2
+  exit 2
+}
+
+[ $# -eq 1 ] || usage
+case $1 in demo | test | cuda) ;; *) usage ;; esac
+
+cd "$(dirname "$0")/.."
+
+packages="g++ cmake ninja-build ca-certificates python3-pip python3-venv ccache \
+libopenblas-dev zlib1g-dev libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev"
+
+# The Debian packages that are not there. On another distribution: none, and CMake says what it lacks.
+missing_packages() {
+  command -v dpkg-query >/dev/null || return 0
+  for package in $packages; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q "ok installed" ||
+      printf '%s ' "$package"
+  done
+}
+
+install_packages() {
+  missing=$(missing_packages)
+  [ -n "$missing" ] || return 0
+  if [ "$(id -u)" -eq 0 ]; then
+    as_root=
+  elif sudo -n true 2>/dev/null; then
+    as_root=sudo
+  else
+    as_root=false
+  fi
+  if [ "$as_root" = false ] || ! command -v apt-get >/dev/null; then
+    echo "bootstrap: as root, first run: apt-get install ${missing% }" >&2
+    exit 1
+  fi
+  echo "bootstrap: apt-get install ${missing% }"
+  export DEBIAN_FRONTEND=noninteractive
+  log=$(mktemp)
+  # shellcheck disable=SC2086 # lists of words
+  if ! { $as_root apt-get update -q &&
+    $as_root apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "bootstrap: apt-get could not install: ${missing% }" >&2
+    exit 1
+  fi
+  rm -f "$log"
+}
+
+# build PRESET [TARGET ...]
+build() {
+  preset=$1
+  shift
+  if [ ! -f "build/$preset/build.ninja" ]; then
+    cmake --preset "$preset"
+  fi
+  cmake --build --preset "$preset" ${1:+--target "$@"}
+}
+
+install_packages
+case $1 in
+  demo)
+    build host blockspan-eig
+    export OMP_PROC_BIND="${OMP_PROC_BIND:-spread}" OMP_PLACES="${OMP_PLACES:-threads}"
+    set -x
+    build/host/apps/blockspan-eig/blockspan-eig elasticity:16 --mass elasticity-mass:16 --pairs 10
+    ;;
+  test)
+    build host
+    ctest --preset host --parallel "$(nproc)"
+    ;;
+  cuda)
+    PATH=$PATH:/usr/local/cuda/bin
+    if ! command -v nvcc >/dev/null; then
+      echo "bootstrap: no nvcc: install the CUDA Toolkit 12.4 or newer" >&2
+      exit 1
+    fi
+    build cuda
+    echo "bootstrap: the programs are in $PWD/build/cuda/apps, the tests in $PWD/build/cuda/tests"
+    ;;
+esac

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <type_traits>
+
+#include <Kokkos_Macros.hpp>
+
+namespace blockspan {
+
+/// Smallest integer >= a / b, for a >= 0 and b > 0, without overflow.
+template <class Integer>
+KOKKOS_FORCEINLINE_FUNCTION constexpr Integer ceil_div(Integer a, std::type_identity_t<Integer> b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+}  // namespace blockspan

@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/lapack.hpp>
+
+// The Fortran symbols, with 32-bit integers (LP64). Kokkos::complex and Fortran's COMPLEX have the
+// same layout. Trailing string lengths are left out, as in LAPACK's own C interface.
+using Cf = Kokkos::complex<float>;
+using Cd = Kokkos::complex<double>;
+
+extern "C" {
+// OpenBLAS only: absent, and then null, with any other BLAS.
+__attribute__((weak)) int openblas_get_num_threads();
+__attribute__((weak)) void openblas_set_num_threads(int);
+
+#define BLOCKSPAN_LAPACK_BOTH(S, p)                                                               \
+  void p##potrf_(char const*, int const*, S*, int const*, int*);                                  \
+  void p##trtri_(char const*, char const*, int const*, S*, int const*, int*);                     \
+  void p##gemm_(char const*, char const*, int const*, int const*, int const*, S const*, S const*, \
+                int const*, S const*, int const*, S const*, S*, int const*);
+BLOCKSPAN_LAPACK_BOTH(float, s)
+BLOCKSPAN_LAPACK_BOTH(double, d)
+BLOCKSPAN_LAPACK_BOTH(Cf, c)
+BLOCKSPAN_LAPACK_BOTH(Cd, z)
+#undef BLOCKSPAN_LAPACK_BOTH
+
+#define BLOCKSPAN_LAPACK_REAL(S, p)                                                              \
+  void p##syevd_(char const*, char const*, int const*, S*, int const*, S*, S*, int const*, int*, \
+                 int const*, int*);                                                              \
+  void p##geqp3_(int const*, int const*, S*, int const*, int*, S*, S*, int const*, int*);        \
+  void p##orgqr_(int const*, int const*, int const*, S*, int const*, S const*, S*, int const*,   \
+                 int*);
+BLOCKSPAN_LAPACK_REAL(float, s)
+BLOCKSPAN_LAPACK_REAL(double, d)
+#undef BLOCKSPAN_LAPACK_REAL
+
+#define BLOCKSPAN_LAPACK_COMPLEX(S, R, p)                                                      \
+  void p##heevd_(char const*, char const*, int const*, S*, int const*, R*, S*, int const*, R*, \
+                 int const*, int*, int const*, int*);                                          \
+  void p##geqp3_(int const*, int const*, S*, int const*, int*, S*, S*, int const*, R*, int*);  \
+  void p##ungqr_(int const*, int const*, int const*, S*, int const*, S const*, S*, int const*, \
+                 int*);
+BLOCKSPAN_LAPACK_COMPLEX(Cf, float, c)
+BLOCKSPAN_LAPACK_COMPLEX(Cd, double, z)
+#undef BLOCKSPAN_LAPACK_COMPLEX
+}
+
+namespace blockspan::lapack {
+namespace {
+
+/// One BLAS thread while it lives, where the BLAS lets us choose: the number of threads decides how
+/// a product is cut, and so its bits.
+class OneThread {
+ public:
+  OneThread() {
+    if (openblas_get_num_threads && openblas_set_num_threads) {
+      before_ = openblas_get_num_threads();
+      if (before_ != 1) openblas_set_num_threads(1);
+    }
+  }
+  ~OneThread() {
+    if (before_ > 1) openblas_set_num_threads(before_);
+  }
+  OneThread(OneThread const&) = delete;
+  OneThread& operator=(OneThread const&) = delete;
+
+ private:
+  int before_ = 1;
+};
+
+template <class Scalar>
+constexpr auto of_type(auto s, auto d, auto c, auto z) {
+  if constexpr (std::is_same_v<Scalar, float>)
+    return s;
+  else if constexpr (std::is_same_v<Scalar, double>)
+    return d;
+  else if constexpr (std::is_same_v<Scalar, Cf>)
+    return c;
+  else
+    return z;
+}
+
+template <class Scalar>
+int rows(SmallMatrix<Scalar> const& A) {
+  return static_cast<int>(A.extent(0));
+}
+template <class Scalar>
+int columns(SmallMatrix<Scalar> const& A) {
+  return static_cast<int>(A.extent(1));
+}
+/// A LayoutLeft view of one column may report any stride; LAPACK wants at least the rows.
+template <class Scalar>
+int leading_dimension(SmallMatrix<Scalar> const& A) {
+  return std::max({1, rows(A), static_cast<int>(A.stride(1))});
+}
+
+template <class Scalar>
+void require_square(char const* where, SmallMatrix<Scalar> const& A) {
+  require(A.extent(0) == A.extent(1), where, "a square matrix is needed, this one is ", A.extent(0),
+          " x ", A.extent(1));
+}
+
+template <class Scalar>
+bool all_finite(SmallMatrix<Scalar> const& A) {
+  for (int j = 0; j < columns(A); ++j)
+    for (int i = 0; i < rows(A); ++i)
+      if (!std::isfinite(real_part(A(i, j))) || !std::isfinite(imaginary_part(A(i, j))))
+        return false;
+  return true;
+}
+
+/// The length of a work array as LAPACK reports it, in the first entry.
+template <class Scalar>
+int work_size(Scalar const& reported) {
+  return std::max(1, static_cast<int>(real_part(reported)));
+}
+
+template <class Scalar>
+int eigen_real(SmallMatrix<Scalar> const& G, Scalar* w) {
+  auto const syevd = of_type<Scalar>(ssyevd_, dsyevd_, nullptr, nullptr);
+  int const n = rows(G), ld = leading_dimension(G), query = -1;
+  int info = 0, integers = 0;
+  Scalar size;
+  syevd("V", "L", &n, G.data(), &ld, w, &size, &query, &integers, &query, &info);
+  if (info != 0) return info;
+  int const lwork = work_size(size);
+  std::vector<Scalar> work(static_cast<std::size_t>(lwork));
+  std::vector<int> iwork(static_cast<std::size_t>(integers));
+  syevd("V", "L", &n, G.data(), &ld, w, work.data(), &lwork, iwork.data(), &integers, &info);
+  return info;
+}
+
+template <class Scalar>
+int eigen_complex(SmallMatrix<Scalar> const& G, real_t<Scalar>* w) {
+  auto const heevd = of_type<Scalar>(nullptr, nullptr, cheevd_, zheevd_);
+  int const n = rows(G), ld = leading_dimension(G), query = -1;
+  int info = 0, integers = 0;
+  Scalar size;
+  real_t<Scalar> real_size;
+  heevd("V", "L", &n, G.data(), &ld, w, &size, &query, &real_size, &query, &integers, &query,
+        &info);
+  if (info != 0) return info;
+  int const lwork = work_size(size), lrwork = work_size(real_size);
+  std::vector<Scalar> work(static_cast<std::size_t>(lwork));
+  std::vector<real_t<Scalar>> rwork(static_cast<std::size_t>(lrwork));
+  std::vector<int> iwork(static_cast<std::size_t>(integers));
+  heevd("V", "L", &n, G.data(), &ld, w, work.data(), &lwork, rwork.data(), &lrwork, iwork.data(),
+        &integers, &info);
+  return info;
+}
+
+/// geqp3 with or without its real work array.
+template <class Scalar>
+void call_geqp3(int m, int k, Scalar* A, int ld, int* pivots, Scalar* tau, Scalar* work, int lwork,
+                real_t<Scalar>* rwork, int* info) {
+  auto const geqp3 = of_type<Scalar>(sgeqp3_, dgeqp3_, cgeqp3_, zgeqp3_);
+  if constexpr (is_complex_v<Scalar>)
+    geqp3(&m, &k, A, &ld, pivots, tau, work, &lwork, rwork, info);
+  else
+    geqp3(&m, &k, A, &ld, pivots, tau, work, &lwork, info);
+}
+
+}  // namespace
+
+template <class Scalar>
+int cholesky(SmallMatrix<Scalar> const& G) {
+  require_square("lapack::cholesky", G);
+  int const n = rows(G), ld = leading_dimension(G);
+  if (n == 0) return 0;
+  OneThread const one_thread;
+  int info = 0;
+  of_type<Scalar>(spotrf_, dpotrf_, cpotrf_, zpotrf_)("L", &n, G.data(), &ld, &info);
+  // Some factorizations let a NaN through in silence.
+  for (int j = 0; j < n && info == 0; ++j)
+    if (!(real_part(G(j, j)) > 0) || !std::isfinite(real_part(G(j, j)))) info = j + 1;
+  for (int j = 1; j < n; ++j)
+    for (int i = 0; i < j; ++i) G(i, j) = Scalar(0);
+  return info;
+}
+
+template <class Scalar>
+int hermitian_eigen(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& eigenvalues) {
+  require_square("lapack::hermitian_eigen", G);
+  eigenvalues.resize(G.extent(0));
+  if (G.extent(0) == 0) return 0;
+  if (!all_finite(G)) return -4;  // LAPACK's number of the argument; with a NaN it may not return
+  OneThread const one_thread;
+  if constexpr (is_complex_v<Scalar>)
+    return eigen_complex(G, eigenvalues.data());
+  else
+    return eigen_real(G, eigenvalues.data());
+}
+
+template <class Scalar>
+int invert_lower_triangle(SmallMatrix<Scalar> const& L) {
+  require_square("lapack::invert_lower_triangle", L);
+  int const n = rows(L), ld = leading_dimension(L);
+  if (n == 0) return 0;
+  OneThread const one_thread;
+  int info = 0;
+  of_type<Scalar>(strtri_, dtrtri_, ctrtri_, ztrtri_)("L", "N", &n, L.data(), &ld, &info);
+  return info;
+}
+
+template <class Scalar>
+int qr_pivoted(SmallMatrix<Scalar> const& Z, std::vector<real_t<Scalar>>& diagonal) {
+  int const m = rows(Z), k = columns(Z), ld = leading_dimension(Z), query = -1;
+  require(m >= k, "lapack::qr_pivoted", "as many rows as columns are needed, Z is ", m, " x ", k);
+  diagonal.resize(static_cast<std::size_t>(k));
+  if (k == 0) return 0;
+  OneThread const one_thread;
+  auto const ungqr = of_type<Scalar>(sorgqr_, dorgqr_, cungqr_, zungqr_);
+  std::vector<int> pivots(static_cast<std::size_t>(k));
+  std::vector<Scalar> tau(static_cast<std::size_t>(k));
+  std::vector<real_t<Scalar>> rwork(static_cast<std::size_t>(2 * k));
+  int info = 0;
+  Scalar size_factor, size_form;
+  call_geqp3(m, k, Z.data(), ld, pivots.data(), tau.data(), &size_factor, query, rwork.data(),
+             &info);
+  if (info != 0) return info;
+  ungqr(&m, &k, &k, Z.data(), &ld, tau.data(), &size_form, &query, &info);
+  if (info != 0) return info;
+  int const lwork = std::max(work_size(size_factor), work_size(size_form));
+  std::vector<Scalar> work(static_cast<std::size_t>(lwork));
+  call_geqp3(m, k, Z.data(), ld, pivots.data(), tau.data(), work.data(), lwork, rwork.data(),
+             &info);
+  if (info != 0) return info;
+  for (int j = 0; j < k; ++j) diagonal[static_cast<std::size_t>(j)] = Kokkos::abs(Z(j, j));
+  ungqr(&m, &k, &k, Z.data(), &ld, tau.data(), work.data(), &lwork, &info);
+  return info;
+}
+
+template <class Scalar>
+void multiply(Transform a, Transform b, Scalar alpha, SmallMatrix<Scalar> const& A,
+              SmallMatrix<Scalar> const& B, Scalar beta, SmallMatrix<Scalar> const& C) {
+  bool const flip_a = a == Transform::adjoint, flip_b = b == Transform::adjoint;
+  int const m = flip_a ? columns(A) : rows(A), inner = flip_a ? rows(A) : columns(A);
+  int const inner_b = flip_b ? columns(B) : rows(B), n = flip_b ? rows(B) : columns(B);
+  require(inner == inner_b && rows(C) == m && columns(C) == n, "lapack::multiply",
+          "sizes clash: op(A) is ", m, " x ", inner, ", op(B) is ", inner_b, " x ", n, ", C is ",
+          rows(C), " x ", columns(C));
+  if (m == 0 || n == 0) return;
+  if (inner == 0 && beta == Scalar(0)) {
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < m; ++i) C(i, j) = Scalar(0);
+    return;
+  }
+  OneThread const one_thread;
+  char const* const adjoint = is_complex_v<Scalar> ? "C" : "T";
+  int const ld_a = leading_dimension(A), ld_b = leading_dimension(B), ld_c = leading_dimension(C);
+  of_type<Scalar>(sgemm_, dgemm_, cgemm_, zgemm_)(flip_a ? adjoint : "N", flip_b ? adjoint : "N",
+                                                  &m, &n, &inner, &alpha, A.data(), &ld_a, B.data(),
+                                                  &ld_b, &beta, C.data(), &ld_c);
+}
+
+#define BLOCKSPAN_INSTANTIATE(S)                                                                   \
+  template int cholesky(SmallMatrix<S> const&);                                                    \
+  template int hermitian_eigen(SmallMatrix<S> const&, std::vector<real_t<S>>&);                    \
+  template int invert_lower_triangle(SmallMatrix<S> const&);                                       \
+  template int qr_pivoted(SmallMatrix<S> const&, std::vector<real_t<S>>&);                         \
+  template void multiply(Transform, Transform, S, SmallMatrix<S> const&, SmallMatrix<S> const&, S, \
+                         SmallMatrix<S> const&);
+BLOCKSPAN_INSTANTIATE(float)
+BLOCKSPAN_INSTANTIATE(double)
+BLOCKSPAN_INSTANTIATE(Cf)
+BLOCKSPAN_INSTANTIATE(Cd)
+#undef BLOCKSPAN_INSTANTIATE
+
+}  // namespace blockspan::lapack

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan {
+
+/// A small dense matrix of a solver, on the host, column-major as LAPACK wants it.
+template <class Scalar>
+using SmallMatrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+
+/// Thin calls of LAPACK and BLAS for matrices of a few hundred rows: O(n^3). All run on the calling
+/// thread only (one BLAS thread: the same bits on every run). Scalar: float, double, complex of
+/// both. Arguments may be views with a leading dimension larger than their rows; zero sizes are
+/// legal. Sizes that clash throw Error.
+namespace lapack {
+
+/// Cholesky factor of the Hermitian n x n matrix G = L L^H; only the lower triangle is read.
+/// On success the lower triangle of G is L, the strict upper triangle is zero, and the return value
+/// is 0; otherwise the order of the leading minor that is not positive definite, or not finite (G
+/// is destroyed).
+template <class Scalar>
+int cholesky(SmallMatrix<Scalar> const& G);
+
+/// All eigenvalues (ascending) and orthonormal eigenvectors of the Hermitian n x n matrix G (divide
+/// and conquer); only the lower triangle is used. On return G holds the eigenvectors in its
+/// columns. Returns 0; the LAPACK info if it failed; -4 if G has an entry that is not finite.
+template <class Scalar>
+int hermitian_eigen(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& eigenvalues);
+
+/// Inverse of the lower triangular L, in place; the strict upper triangle is neither read nor
+/// written. Returns 0, or the number of a diagonal entry that is exactly zero.
+template <class Scalar>
+int invert_lower_triangle(SmallMatrix<Scalar> const& L);
+
+/// QR with column pivoting of the m x k matrix Z (m >= k): Z P = Q R. On return Z holds the k
+/// orthonormal columns of Q, and `diagonal` |R_11| >= |R_22| >= ...: columns of Q whose |R_kk| is
+/// negligible against |R_11| span nothing.
+template <class Scalar>
+int qr_pivoted(SmallMatrix<Scalar> const& Z, std::vector<real_t<Scalar>>& diagonal);
+
+/// C = alpha op(A) op(B) + beta C, adjoints where asked for; beta = 0 never reads C.
+enum class Transform { none, adjoint };
+template <class Scalar>
+void multiply(Transform a, Transform b, Scalar alpha, SmallMatrix<Scalar> const& A,
+              SmallMatrix<Scalar> const& B, Scalar beta, SmallMatrix<Scalar> const& C);
+
+}  // namespace lapack
+}  // namespace blockspan

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+namespace blockspan {
+
+namespace detail {
+template <class Scalar>
+struct ScalarTraits {
+  static_assert(std::is_floating_point_v<Scalar>, "a scalar is float, double or Kokkos::complex");
+  using Real = Scalar;
+  static constexpr bool is_complex = false;
+};
+template <class T>
+struct ScalarTraits<Kokkos::complex<T>> {
+  using Real = T;
+  static constexpr bool is_complex = true;
+};
+}  // namespace detail
+
+/// The real type beneath a scalar: real_t<Kokkos::complex<float>> is float.
+template <class Scalar>
+using real_t = typename detail::ScalarTraits<std::remove_cv_t<Scalar>>::Real;
+
+template <class Scalar>
+inline constexpr bool is_complex_v = detail::ScalarTraits<std::remove_cv_t<Scalar>>::is_complex;
+
+/// Unit roundoff u of the scalar's arithmetic: half the distance from 1 to the next number.
+template <class Scalar>
+inline constexpr real_t<Scalar> unit_roundoff =
+    std::numeric_limits<real_t<Scalar>>::epsilon() / real_t<Scalar>(2);
+
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION Scalar conjugate(Scalar const& x) {
+  if constexpr (is_complex_v<Scalar>)
+    return Scalar(x.real(), -x.imag());
+  else
+    return x;
+}
+
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> real_part(Scalar const& x) {
+  if constexpr (is_complex_v<Scalar>)
+    return x.real();
+  else
+    return x;
+}
+
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> imaginary_part(Scalar const& x) {
+  if constexpr (is_complex_v<Scalar>)
+    return x.imag();
+  else
+    return real_t<Scalar>(0);
+}
+
+/// |x|^2 without a square root.
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> squared_magnitude(Scalar const& x) {
+  if constexpr (is_complex_v<Scalar>)
+    return x.real() * x.real() + x.imag() * x.imag();
+  else
+    return x * x;
+}
+
+}  // namespace blockspan

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+namespace blockspan::test {
+
+namespace detail {
+inline std::set<std::string>& matrix_names() {
+  static std::set<std::string> names;
+  return names;
+}
+}  // namespace detail
+
+/// Notes that a test has read the real matrix `name`; a run's summary says how many there were.
+inline void note_matrix_read(std::string const& name) { detail::matrix_names().insert(name); }
+
+inline std::size_t matrices_read() { return detail::matrix_names().size(); }
+
+}  // namespace blockspan::test

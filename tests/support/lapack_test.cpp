@@ -1,0 +1,189 @@
+#include <tuple>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/lapack.hpp>
+
+#include "support/compare.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+
+template <class Scalar>
+class Lapack : public ::testing::Test {
+ public:
+  static constexpr double eps = 2 * unit_roundoff<Scalar>;
+
+  /// A view of m x n inside a larger matrix, so that the leading dimension is not m.
+  static SmallMatrix<Scalar> inside(HostBlock<Scalar> const& values) {
+    int const m = static_cast<int>(values.rows()), n = static_cast<int>(values.columns());
+    SmallMatrix<Scalar> const outer("Blockspan::test", m + 3, n);
+    SmallMatrix<Scalar> const A = Kokkos::subview(outer, std::pair(2, m + 2), Kokkos::ALL);
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < m; ++i) A(i, j) = values(i, j);
+    return A;
+  }
+  static HostBlock<Scalar> values_of(SmallMatrix<Scalar> const& A) {
+    HostBlock<Scalar> values(static_cast<int>(A.extent(0)), static_cast<int>(A.extent(1)));
+    for (int i = 0; i < values.rows(); ++i)
+      for (int j = 0; j < values.columns(); ++j) values(i, j) = A(i, j);
+    return values;
+  }
+  /// max |P Q - R|, P and Q adjoint where asked for, in extended precision.
+  static double residual(HostBlock<Scalar> const& P, bool adjoint_p, HostBlock<Scalar> const& Q,
+                         bool adjoint_q, HostBlock<Scalar> const& R) {
+    auto const at = [](HostBlock<Scalar> const& A, bool adjoint, std::int64_t i, std::int64_t j) {
+      return adjoint ? conjugate(extended(A(j, i))) : extended(A(i, j));
+    };
+    std::int64_t const inner = adjoint_p ? P.rows() : P.columns();
+    long double worst = 0;
+    for (std::int64_t i = 0; i < R.rows(); ++i)
+      for (std::int64_t j = 0; j < R.columns(); ++j) {
+        extended_t<Scalar> sum = -extended(R(i, j));
+        for (std::int64_t l = 0; l < inner; ++l)
+          sum += at(P, adjoint_p, i, l) * at(Q, adjoint_q, l, j);
+        worst = std::max(worst, std::abs(sum));
+      }
+    return static_cast<double>(worst);
+  }
+  static HostBlock<Scalar> identity(int n) {
+    HostBlock<Scalar> I(n, n);
+    for (int i = 0; i < n; ++i) I(i, i) = Scalar(1);
+    return I;
+  }
+  /// Hermitian; diagonally dominant, and so positive definite, for a shift of 2 n.
+  static HostBlock<Scalar> hermitian(int n, double shift) {
+    auto const X = random_block<Scalar>(n, n, 1);
+    HostBlock<Scalar> A(n, n);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) A(i, j) = X(i, j) + blockspan::conjugate(X(j, i));
+    for (int i = 0; i < n; ++i) A(i, i) += Scalar(real_t<Scalar>(shift));
+    return A;
+  }
+};
+
+using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+struct ScalarNames {
+  template <class T>
+  static std::string GetName(int) {
+    return ConfigNames::scalar_name<T>();
+  }
+};
+TYPED_TEST_SUITE(Lapack, Scalars, ScalarNames);
+
+TYPED_TEST(Lapack, CholeskyFactorTimesItsAdjointIsTheMatrix) {
+  for (int n : {0, 1, 2, 17, 60}) {
+    auto const A = this->hermitian(n, 2 * n);
+    auto const G = this->inside(A);
+    for (int j = 1; j < n; ++j) G(0, j) = TypeParam(99);  // the upper triangle is not read
+    ASSERT_EQ(lapack::cholesky(G), 0);
+    auto const L = this->values_of(G);
+    EXPECT_LE(this->residual(L, false, L, true, A), 10 * this->eps * n * (n + 1));
+    for (int j = 1; j < n; ++j) EXPECT_EQ(L(0, j), TypeParam(0));
+  }
+}
+
+TYPED_TEST(Lapack, CholeskySaysWhichMinorIsNotPositive) {
+  auto A = this->identity(5);
+  A(3, 3) = TypeParam(-1);
+  EXPECT_EQ(lapack::cholesky(this->inside(A)), 4);
+  A(3, 3) = not_a_number<TypeParam>();
+  EXPECT_GT(lapack::cholesky(this->inside(A)), 0);
+}
+
+TYPED_TEST(Lapack, EigenvectorsDiagonalizeTheMatrix) {
+  for (int n : {0, 1, 2, 33, 96}) {
+    auto const A = this->hermitian(n, 0);
+    auto const G = this->inside(A);
+    std::vector<real_t<TypeParam>> values;
+    ASSERT_EQ(lapack::hermitian_eigen(G, values), 0);
+    ASSERT_EQ(values.size(), static_cast<std::size_t>(n));
+    EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+    auto const U = this->values_of(G);
+    HostBlock<TypeParam> scaled(n, n);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) scaled(i, j) = U(i, j) * values[static_cast<std::size_t>(j)];
+    EXPECT_LE(this->residual(A, false, U, false, scaled), 20 * this->eps * (n + 1) * (n + 1));
+    EXPECT_LE(this->residual(U, true, U, false, this->identity(n)), 20 * this->eps * (n + 1));
+  }
+}
+
+TYPED_TEST(Lapack, EigenvaluesOfAMatrixWithNaNAreRefused) {
+  auto A = this->identity(3);
+  A(2, 1) = not_a_number<TypeParam>();
+  std::vector<real_t<TypeParam>> values;
+  EXPECT_NE(lapack::hermitian_eigen(this->inside(A), values), 0);
+}
+
+TYPED_TEST(Lapack, InverseOfALowerTriangleTimesItIsTheIdentity) {
+  for (int n : {0, 1, 20}) {
+    auto L = this->hermitian(n, 2 * n);
+    auto const view = this->inside(L);
+    ASSERT_EQ(lapack::invert_lower_triangle(view), 0);
+    auto inverse = this->values_of(view);
+    for (int i = 0; i < n; ++i)
+      for (int j = i + 1; j < n; ++j) L(i, j) = inverse(i, j) = TypeParam(0);
+    EXPECT_LE(this->residual(L, false, inverse, false, this->identity(n)), 10 * this->eps * n);
+  }
+  auto singular = this->identity(4);
+  singular(2, 2) = TypeParam(0);
+  EXPECT_EQ(lapack::invert_lower_triangle(this->inside(singular)), 3);
+}
+
+TYPED_TEST(Lapack, PivotedQrSpansTheColumnsAndShowsTheRank) {
+  for (auto const& [m, k] : {std::pair{0, 0}, {5, 0}, {1, 1}, {30, 12}, {9, 9}}) {
+    auto X = random_block<TypeParam>(m, k, 3);
+    if (k > 3)
+      for (int i = 0; i < m; ++i) X(i, 3) = X(i, 0) + X(i, 1);
+    auto const Z = this->inside(X);
+    std::vector<real_t<TypeParam>> diagonal;
+    ASSERT_EQ(lapack::qr_pivoted(Z, diagonal), 0);
+    auto const Q = this->values_of(Z);
+    EXPECT_LE(this->residual(Q, true, Q, false, this->identity(k)), 20 * this->eps * (m + 1));
+    for (int j = 1; j < k; ++j)
+      EXPECT_LE(diagonal[static_cast<std::size_t>(j)],
+                diagonal[static_cast<std::size_t>(j - 1)] * (1 + 100 * this->eps));
+    if (k > 3) {
+      EXPECT_LE(diagonal.back(), 100 * this->eps * diagonal.front());
+    }
+    HostBlock<TypeParam> R(k, k);  // Q^H X, so that Q R = X shows the span
+    for (int i = 0; i < k; ++i)
+      for (int j = 0; j < k; ++j)
+        for (int r = 0; r < m; ++r) R(i, j) += blockspan::conjugate(Q(r, i)) * X(r, j);
+    EXPECT_LE(this->residual(Q, false, R, false, X), 50 * this->eps * (m + 1));
+  }
+}
+
+TYPED_TEST(Lapack, MultiplyTakesAdjointsAndZeroSizes) {
+  using lapack::Transform;
+  for (auto const& [m, inner, n] : {std::tuple{7, 5, 4}, std::tuple{3, 0, 2}, std::tuple{0, 2, 1}})
+    for (bool const flip_a : {false, true})
+      for (bool const flip_b : {false, true}) {
+        auto const a =
+            flip_a ? random_block<TypeParam>(inner, m, 1) : random_block<TypeParam>(m, inner, 1);
+        auto const b =
+            flip_b ? random_block<TypeParam>(n, inner, 2) : random_block<TypeParam>(inner, n, 2);
+        auto const C = this->inside(HostBlock<TypeParam>(m, n, not_a_number<TypeParam>()));
+        lapack::multiply(flip_a ? Transform::adjoint : Transform::none,
+                         flip_b ? Transform::adjoint : Transform::none, TypeParam(1),
+                         this->inside(a), this->inside(b), TypeParam(0), C);
+        EXPECT_LE(this->residual(a, flip_a, b, flip_b, this->values_of(C)), 50 * this->eps);
+      }
+}
+
+TYPED_TEST(Lapack, SizesThatClashAreErrorsThatNameThem) {
+  auto const A = this->inside(random_block<TypeParam>(3, 4, 1));
+  try {
+    lapack::cholesky(A);
+    FAIL();
+  } catch (Error const& error) {
+    EXPECT_NE(std::string(error.what()).find("3 x 4"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(lapack::multiply(lapack::Transform::none, lapack::Transform::none, TypeParam(1), A,
+                                A, TypeParam(0), A),
+               Error);
+}
+
+}  // namespace blockspan::test
