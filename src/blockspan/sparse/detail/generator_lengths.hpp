@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace blockspan::detail {
+
+/// The whole numbers between half of `most` and `most`, widened by a rounding error of `most` so
+/// that a percentage such as 0.7 of 1000 gives 7, not 6.
+struct LengthRange {
+  std::int64_t least;
+  std::int64_t most;
+};
+LengthRange half_to_full(double most);
+
+/// 2^53 * P(length > l) for l = 0 .. most - 1, with P(length > l) = (1 + l / s)^(1 - alpha) (a
+/// discrete Lomax law: tail exponent alpha) and s such that the mean length is `mean`, by
+/// bisection. Needs 1 <= mean <= most, alpha > 1. O(most) powers, 64 times.
+std::vector<std::uint64_t> power_law_survival(double mean, double alpha, std::int64_t most);
+
+}  // namespace blockspan::detail

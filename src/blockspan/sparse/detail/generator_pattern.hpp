@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/sparse/generator_spec.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::detail {
+
+/// A generated matrix before its scalar and offset types are chosen, so that the generators are
+/// compiled once a backend. Real values in double, or none: then the values are hashes of the
+/// entry's place before permutation, (row_of(i), column_of(j)); empty maps are the identity.
+template <class Exec>
+struct GeneratedPattern {
+  using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
+  using Indices = Kokkos::View<int*, Device>;
+  using Offsets = Kokkos::View<std::size_t*, Device>;
+  using Values = Kokkos::View<double*, Device>;
+
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  Offsets row_map;         ///< rows + 1
+  Indices entries;         ///< distinct and ascending within a row
+  Values values;           ///< as many, or none
+  Indices row_of = {};     ///< rows, or none
+  Indices column_of = {};  ///< columns, or none
+};
+
+/// An uninitialised view on the memory of exec.
+template <class View, class Exec>
+View allocate(Exec const& exec, char const* label, std::int64_t size) {
+  return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)),
+              static_cast<std::size_t>(size));
+}
+
+inline void check_nonzeros(std::int64_t nonzeros, std::int64_t most, GeneratorSpec const& spec) {
+  require(nonzeros <= most, "generate", "'", spec.text, "' has ", nonzeros,
+          " nonzeros, more than the row offsets can count (", most,
+          "); 64-bit offsets would hold them");
+}
+
+/// Largest number of nonzeros the caller's offsets hold; what a pattern function must not exceed.
+struct NonzeroLimit {
+  std::int64_t most;
+  GeneratorSpec const& spec;
+  void check(std::int64_t nonzeros) const { check_nonzeros(nonzeros, most, spec); }
+};
+
+// The families, each compiled once a backend. All check the limit before they allocate entries.
+template <class Exec>
+GeneratedPattern<Exec> generate_grid(Exec const& exec, GeneratorSpec const& spec,
+                                     NonzeroLimit const& limit);
+template <class Exec>
+GeneratedPattern<Exec> generate_elasticity(Exec const& exec, GeneratorSpec const& spec,
+                                           NonzeroLimit const& limit);
+template <class Exec>
+GeneratedPattern<Exec> generate_random_rows(Exec const& exec, GeneratorSpec const& spec,
+                                            NonzeroLimit const& limit);
+template <class Exec>
+GeneratedPattern<Exec> generate_rmat(Exec const& exec, GeneratorSpec const& spec,
+                                     NonzeroLimit const& limit);
+
+/// The union of a square pattern without values and its transpose.
+template <class Exec>
+GeneratedPattern<Exec> symmetrize(Exec const& exec, GeneratedPattern<Exec> const& pattern,
+                                  NonzeroLimit const& limit);
+
+/// Rows and columns permuted, by the same permutation when the pattern is square.
+template <class Exec>
+GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& pattern,
+                               std::uint64_t seed);
+
+}  // namespace blockspan::detail

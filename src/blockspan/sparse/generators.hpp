@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string_view>
+
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/generator_spec.hpp>
+
+namespace blockspan {
+
+/// Builds the matrix of a spec (see GeneratorSpec and generator_help()) on the device.
+///
+/// Columns within a row are distinct and ascending. Structure and values are bit-identical on every
+/// backend: pseudo-random numbers are integer hashes of (seed, row, column), values come from them
+/// by exact operations, from tables made on the host, or from integers by one correctly rounded
+/// division; there are no atomics. (The row lengths of powerlaw come from a table of the host's
+/// pow: the same on all backends of a machine.) The float matrix is the double matrix, each entry
+/// rounded. Complex scalars: grids and elasticity are real; random values have two parts, and
+/// `symmetric` means Hermitian.
+///
+/// - Grids: Dirichlet boundaries, x fastest. laplace5 4/-1, laplace7 6/-1, laplace27 26/-1. aniso7
+///   has -eps on the faces of each axis. jump7: cubes of `width` points an edge, each with the
+///   coefficient 1 or CONTRAST by the toss of a coin; faces take the harmonic mean.
+/// - elasticity, elasticity-mass: 8-node bricks on the unit cube, N nodes an edge, E = 1, nu = 0.3,
+///   density 1, 3 unknowns a node, interleaved, x fastest. Clamped at x = 0 (those unknowns are
+///   removed) unless `free`. Each entry is the exact entry of the finite-element matrix, rounded
+///   once; entries of a node's 3 x 3 blocks are kept even where they are zero.
+/// - Random rows: the j-th of d columns is drawn from the j-th of d equal parts of the column range
+///   (stratified sampling: exact counts, distinct and ascending without a sort).
+/// - rmat: Chakrabarti, Zhan, Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004,
+///   doi:10.1137/1.9781611972740.43. EDGEFACTOR * 2^SCALE edges, duplicates kept once.
+/// - `symmetric` takes the union of the pattern with its transpose, so rows grow.
+/// - `permute`: P A P^T (P A Q when not square), P from a Feistel network with cycle walking.
+///
+/// Compiled into the library for float, double, Kokkos::complex of both; offsets int and
+/// std::size_t; every enabled backend (others: include detail/generators_impl.hpp). Throws Error as
+/// parse_generator_spec does, and when the number of nonzeros overflows Offset, before entries are
+/// allocated. Fences exec. Takes O(nonzeros) time, O(edges log edges) where edges are sorted (rmat,
+/// symmetric).
+template <class Scalar, class Exec, class Offset = int>
+CrsMatrix<Scalar, Exec, Offset> generate(Exec const& exec, GeneratorSpec const& spec);
+
+/// The same for a spec not yet parsed.
+template <class Scalar, class Exec, class Offset = int>
+CrsMatrix<Scalar, Exec, Offset> generate(Exec const& exec, std::string_view spec) {
+  return generate<Scalar, Exec, Offset>(exec, parse_generator_spec(spec));
+}
+
+}  // namespace blockspan

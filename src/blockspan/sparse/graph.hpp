@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/detail/graph_pattern.hpp>
+#include <blockspan/sparse/detail/host_csr.hpp>
+
+// The graph of a square matrix: vertices are rows; an edge joins i and j, i != j, where A stores an
+// entry (i, j) or (j, i). Explicit zeros are entries; repeated and unsorted ones are welcome.
+//
+// Everything here is assembled on the host and copied to `exec`, which is fenced: O(entries
+// log(row)). Results have sorted rows and the index types of A. Throws Error when A is not square,
+// has a column index out of range, or the graph has more entries than Offset counts.
+
+namespace blockspan {
+
+/// G, n x n: 1 for every edge, zero diagonal (not stored).
+template <class Scalar, class Exec, class Matrix>
+auto adjacency(Exec const& exec, Matrix const& A) {
+  using Offset = typename Matrix::non_const_size_type;
+  using Ordinal = typename Matrix::non_const_ordinal_type;
+  auto const pattern = detail::graph_pattern(detail::to_host_pattern(A));
+  return detail::to_device(
+      exec, detail::graph_matrix<Scalar, Offset, Ordinal>(
+                pattern, [](Ordinal, Ordinal, Ordinal) { return Scalar(1); }, false));
+}
+
+/// D - G, n x n: -1 for every edge, the number of neighbours on the diagonal, which is stored for
+/// every row (0 where a vertex stands alone). Positive semidefinite; rows add up to 0.
+template <class Scalar, class Exec, class Matrix>
+auto graph_laplacian(Exec const& exec, Matrix const& A) {
+  using Offset = typename Matrix::non_const_size_type;
+  using Ordinal = typename Matrix::non_const_ordinal_type;
+  auto const pattern = detail::graph_pattern(detail::to_host_pattern(A));
+  return detail::to_device(exec, detail::graph_matrix<Scalar, Offset, Ordinal>(
+                                     pattern,
+                                     [](Ordinal i, Ordinal j, Ordinal degree) {
+                                       return i == j ? static_cast<Scalar>(real_t<Scalar>(degree))
+                                                     : Scalar(-1);
+                                     },
+                                     true));
+}
+
+/// Vertices of the component with the most vertices, ascending; of several, the one with the
+/// smallest vertex. Host only.
+template <class Matrix>
+auto largest_connected_component(Matrix const& A) {
+  return detail::largest_component(detail::graph_pattern(detail::to_host_pattern(A)));
+}
+
+/// A(vertices, vertices) for ascending vertices, entries in the order stored. Throws Error when a
+/// vertex is out of range or they do not ascend.
+template <class Exec, class Matrix>
+auto principal_submatrix(Exec const& exec, Matrix const& A,
+                         std::vector<typename Matrix::non_const_ordinal_type> const& vertices) {
+  return detail::to_device(exec, detail::submatrix(detail::to_host(A), vertices));
+}
+
+}  // namespace blockspan

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/sparse/detail/validate_kernels.hpp>
+
+namespace blockspan {
+
+struct ValidateOptions {
+  bool finite = false;  ///< also look for NaN and infinite values
+};
+
+/// What validate found: the first fault in the order of its checks, or none.
+struct ValidationReport {
+  bool valid = true;
+  std::string fault = {};      ///< in words, with row, position and the values that clash
+  std::int64_t row = -1;       ///< row of the fault, or of the first of two offsets that clash
+  std::int64_t position = -1;  ///< place of the fault among the entries
+
+  explicit operator bool() const { return valid; }
+};
+
+/// Checks that A is a compressed-row matrix, for any KokkosSparse::CrsMatrix of exec's memory.
+///
+/// In this order: as many values as column indices; offsets that begin at 0, never fall, stay
+/// within the entries and end at their number; column indices in [0, columns) and, if asked for,
+/// finite values, whichever comes first in memory. Unsorted columns and repeated ones are no fault.
+/// Never reads outside the arrays, whatever the offsets hold, and reports the same fault on every
+/// run.
+///
+/// One pass over the offsets and one over the entries, on `exec`; fences it. Throws nothing of its
+/// own.
+template <class Exec, class Matrix>
+ValidationReport validate(Exec const& exec, Matrix const& A, ValidateOptions const& options = {}) {
+  static_assert(Kokkos::SpaceAccessibility<Exec, typename Matrix::memory_space>::accessible,
+                "validate runs where the matrix lives");
+  auto const entries = static_cast<std::int64_t>(A.graph.entries.extent(0));
+  auto const values = static_cast<std::int64_t>(A.values.extent(0));
+  if (entries != values)
+    return {false, "the matrix has " + std::to_string(entries) + " column indices and " +
+                       std::to_string(values) + " values"};
+  auto const offsets = A.graph.row_map;
+  if (offsets.extent(0) == 0 && entries == 0) return {};
+  if (offsets.extent(0) == 0)
+    return {false, "the matrix has no row offsets and " + std::to_string(entries) + " entries"};
+
+  if (auto const row = detail::first_offset_fault(exec, offsets, entries); row >= 0)
+    return {false, detail::describe_offset_fault(exec, offsets, entries, row), row, -1};
+
+  std::int64_t const position = detail::first_entry_fault(exec, A, options.finite);
+  if (position < 0) return {};
+  std::int64_t const row = detail::row_of(exec, offsets, position);
+  return {false, detail::describe_entry_fault(exec, A, row, position), row, position};
+}
+
+}  // namespace blockspan
