@@ -1,0 +1,86 @@
+#pragma once
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/small_ref.hpp>
+#include <blockspan/multivector/workspace.hpp>
+
+namespace blockspan {
+
+namespace detail {
+template <class Exec, class Scalar>
+void combine(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
+             SmallRef<Scalar const> const& C, Scalar beta, BlockRef<Scalar> const& Y,
+             Workspace<Exec>& workspace);
+template <class Exec, class Scalar>
+void combine_in_place(Exec const& exec, BlockRef<Scalar> const& X, SmallRef<Scalar const> const& C,
+                      Workspace<Exec>& workspace);
+
+template <class View>
+SmallRef<typename View::non_const_value_type const> as_const(
+    SmallRef<typename View::value_type> const& A) {
+  auto const& b = A.block;
+  return {{b.data, b.rows, b.columns, b.row_stride, b.column_stride}, A.on_device, A.on_host};
+}
+}  // namespace detail
+
+/// Y = alpha X C + beta Y: new columns as combinations of old ones.
+///
+/// X: n x k, C: k x m, Y: n x m, of any layout; X and Y where `exec` computes, C there or on the
+/// host. Y must not overlap X (see combine_in_place). beta = 0 never reads Y; alpha = 0 does not
+/// make NaN in X vanish. The coefficients used are alpha * C, rounded. Asynchronous; with C in
+/// memory only the host can access, C is copied first and may be changed on return, and the call
+/// may wait for earlier work of `exec`.
+///
+/// Each entry is one sum in the order of the columns of X: same bits for any number of threads; its
+/// error is at most gamma_{k+2} (|alpha| |X| |C| + |beta| |Y|).
+/// Reads X once for m <= 64 (32 complex) columns on devices, once on hosts; n k m multiplications
+/// and additions. Throws Error if the shapes clash.
+template <class Exec, class XView, class CView, class YView>
+void combine(Exec const& exec, typename YView::non_const_value_type alpha, XView const& X,
+             CView const& C, typename YView::non_const_value_type beta, YView const& Y,
+             Workspace<Exec>& workspace) {
+  using Scalar = typename YView::value_type;
+  static_assert(std::is_same_v<typename XView::non_const_value_type, Scalar> &&
+                    std::is_same_v<typename CView::non_const_value_type, Scalar>,
+                "X, C and Y have the same scalar, and Y is not const");
+  require(X.extent(0) == Y.extent(0) && C.extent(0) == X.extent(1) && C.extent(1) == Y.extent(1),
+          "combine", "shapes clash: X is ", X.extent(0), " x ", X.extent(1), ", C is ", C.extent(0),
+          " x ", C.extent(1), ", Y is ", Y.extent(0), " x ", Y.extent(1));
+  detail::combine<Exec, Scalar>(exec, alpha, detail::block_ref<Exec>(X),
+                                detail::as_const<CView>(detail::small_ref<Exec>(C)), beta,
+                                detail::block_ref<Exec>(Y), workspace);
+}
+
+/// The same with memory of its own, allocated and freed in the call.
+template <class Exec, class XView, class CView, class YView>
+void combine(Exec const& exec, typename YView::non_const_value_type alpha, XView const& X,
+             CView const& C, typename YView::non_const_value_type beta, YView const& Y) {
+  Workspace<Exec> workspace;
+  combine(exec, alpha, X, C, beta, Y, workspace);
+}
+
+/// X(:, 0:m) = X C for C: k x m with m <= k, X: n x k; the remaining columns of X keep their
+/// values. One pass, row by row. Everything else as combine; memory beyond C only on devices for m
+/// > 64 (32 complex): at most 16 MiB.
+template <class Exec, class XView, class CView>
+void combine_in_place(Exec const& exec, XView const& X, CView const& C,
+                      Workspace<Exec>& workspace) {
+  using Scalar = typename XView::value_type;
+  static_assert(std::is_same_v<typename CView::non_const_value_type, Scalar>,
+                "X and C have the same scalar, and X is not const");
+  require(C.extent(0) == X.extent(1) && C.extent(1) <= C.extent(0), "combine_in_place",
+          "shapes clash: X is ", X.extent(0), " x ", X.extent(1), ", C is ", C.extent(0), " x ",
+          C.extent(1));
+  detail::combine_in_place<Exec, Scalar>(exec, detail::block_ref<Exec>(X),
+                                         detail::as_const<CView>(detail::small_ref<Exec>(C)),
+                                         workspace);
+}
+
+/// The same with memory of its own, allocated and freed in the call.
+template <class Exec, class XView, class CView>
+void combine_in_place(Exec const& exec, XView const& X, CView const& C) {
+  Workspace<Exec> workspace;
+  combine_in_place(exec, X, C, workspace);
+}
+
+}  // namespace blockspan

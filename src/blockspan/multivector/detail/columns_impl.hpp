@@ -1,0 +1,99 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/columns.hpp>
+#include <blockspan/multivector/detail/column_reduce.hpp>
+#include <blockspan/multivector/detail/entries.hpp>
+
+namespace blockspan::detail {
+
+/// Columns whose indices or factors travel in the arguments of one kernel.
+inline constexpr int columns_per_launch = 64;
+
+template <class Factor>
+struct FactorsInView {
+  BlockRef<Factor const> factors;
+  KOKKOS_FORCEINLINE_FUNCTION Factor operator()(std::int64_t j) const { return factors(j, 0); }
+};
+
+template <class T>
+struct Listed {
+  T values[columns_per_launch];
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(std::int64_t j) const { return values[j]; }
+};
+
+template <class Scalar, class FactorList>
+struct ScaleColumns {
+  EntryOf entry;
+  FactorList factors;
+  BlockRef<Scalar> X;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const j = entry.column(index);
+    X(entry.row(index), j) *= factors(j);
+  }
+};
+
+template <class Scalar>
+struct CopyColumns {
+  EntryOf entry;
+  Listed<int> columns;
+  BlockRef<Scalar const> X;
+  BlockRef<Scalar> Y;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const i = entry.row(index), j = entry.column(index);
+    Y(i, j) = X(i, columns(j));
+  }
+};
+
+template <class Exec, class Scalar>
+void column_norms(Exec const& exec, BlockRef<Scalar const> const& X,
+                  SmallRef<real_t<Scalar>> const& norms, Workspace<Exec>& workspace) {
+  reduce_columns<SumOfSquares<Scalar>>(exec, X, X, norms, workspace);
+}
+
+template <class Exec, class Scalar>
+void column_dots(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
+                 SmallRef<Scalar> const& dots, Workspace<Exec>& workspace) {
+  reduce_columns<InnerProduct<Scalar>>(exec, X, Y, dots, workspace);
+}
+
+template <class Exec, class Scalar, Factors kind>
+void scale_columns(Exec const& exec, SmallRef<factor_t<kind, Scalar> const> const& factors,
+                   BlockRef<Scalar> const& X) {
+  using Factor = factor_t<kind, Scalar>;
+  char const* const label = "Blockspan::scale_columns";
+  if (factors.on_device) {
+    for_each_entry(exec, label, X.rows * X.columns,
+                   ScaleColumns<Scalar, FactorsInView<Factor>>{entry_of(X), {factors.block}, X});
+    return;
+  }
+  for (std::int64_t j = 0; j < X.columns; j += columns_per_launch) {
+    std::int64_t const count = std::min<std::int64_t>(columns_per_launch, X.columns - j);
+    Listed<Factor> some{};
+    for (std::int64_t b = 0; b < count; ++b) some.values[b] = factors.block(j + b, 0);
+    auto const part = column_range(X, j, count);
+    for_each_entry(exec, label, X.rows * count,
+                   ScaleColumns<Scalar, Listed<Factor>>{entry_of(part), some, part});
+  }
+}
+
+template <class Exec, class Scalar>
+void copy_columns(Exec const& exec, BlockRef<Scalar const> const& X,
+                  std::vector<int> const& columns, BlockRef<Scalar> const& Y) {
+  for (std::int64_t j = 0; j < Y.columns; j += columns_per_launch) {
+    std::int64_t const count = std::min<std::int64_t>(columns_per_launch, Y.columns - j);
+    Listed<int> some{};
+    std::copy_n(columns.begin() + j, count, some.values);
+    auto const part = column_range(Y, j, count);
+    for_each_entry(exec, "Blockspan::copy_columns", X.rows * count,
+                   CopyColumns<Scalar>{entry_of(part), some, X, part});
+  }
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <algorithm>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/coefficients.hpp>
+#include <blockspan/multivector/detail/device_tiles.hpp>
+#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/multivector/workspace.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan::detail {
+
+/// Y = alpha X C + beta Y, one block of rows and up to 64 real columns per team. X is staged
+/// transposed beside C, a thread holds 4 rows x 4 columns of the product; these return through
+/// scratch, so that Y is read and written in its own order. All of a team's rows are read before
+/// the first is written: up to 64 real columns, Y may be X. Traffic: X once per column tile, Y
+/// once.
+template <class Exec, class Scalar>
+struct DeviceCombine {
+  using Real = real_t<Scalar>;
+  using Policy = device::Policy<Exec>;
+  static constexpr int edge = device::edge, pad = device::Pack<Real>::size, p = parts<Scalar>;
+
+  Scalar alpha;
+  RealView<Scalar> X;
+  BlockRef<Scalar const> C;
+  Scalar beta;
+  BlockRef<Scalar> Y;
+  int row_blocks, rows_at_once, inner_at_once;  ///< of a team
+
+  DeviceCombine(Scalar alpha_, BlockRef<Scalar const> const& X_block,
+                BlockRef<Scalar const> const& C_, Scalar beta_, BlockRef<Scalar> const& Y_)
+      : alpha(alpha_), X(X_block), C(C_), beta(beta_), Y(Y_) {
+    int const widest = std::min(device::block, ceil_div(columns(), edge) * edge);
+    rows_at_once = device::threads / (widest / edge) * edge;
+    // X and C share the scratch: (rows + pad + width) numbers for each inner index.
+    inner_at_once = device::staged<Real> / (rows_at_once + pad + widest);
+    row_blocks = static_cast<int>(ceil_div(Y.rows, std::int64_t(rows_at_once)));
+  }
+
+  KOKKOS_FUNCTION int columns() const { return static_cast<int>(Y.columns) * p; }
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    std::int64_t const row = std::int64_t(team.league_rank() % row_blocks) * rows_at_once;
+    int const j = team.league_rank() / row_blocks * device::block;
+    int const count = static_cast<int>(Kokkos::min<std::int64_t>(rows_at_once, Y.rows - row));
+    int const width = Kokkos::min(device::block, ceil_div(columns() - j, edge) * edge);
+    int const across = width / edge, rank = team.team_rank();
+    int const a = rank / across * edge, b = rank % across * edge, ld = rows_at_once + pad;
+    bool const busy = a < rows_at_once;
+    auto* const x = static_cast<Real*>(team.team_scratch(0).get_shmem(scratch_bytes(), 16));
+    Real* const c = x + inner_at_once * ld;
+    Real sums[edge][edge] = {};
+    for (int l = 0; l < X.columns; l += inner_at_once) {
+      int const depth = Kokkos::min(inner_at_once, X.columns - l);
+      device::stage(X, rank, row, count, rows_at_once, l, depth,
+                    [=](int r, int col, Real value) { x[col * ld + r] = value; });
+      for (int e = rank; e < depth * width; e += device::threads) {
+        int const column = j + e % width;
+        c[e] = column < columns() ? real_coefficient(alpha, C, l + e / width, column) : Real(0);
+      }
+      team.team_barrier();
+      if (busy)
+        for (int s = 0; s < depth; ++s) add_outer(x + s * ld + a, c + s * width + b, sums);
+      team.team_barrier();
+    }
+    if (busy)
+      for (int r = 0; r < edge; ++r)
+        for (int q = 0; q < edge; ++q) x[(a + r) * width + b + q] = sums[r][q];
+    team.team_barrier();
+    store(rank, row, count, j, width, x);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION static void add_outer(Real const* x, Real const* c,
+                                                    Real (&sums)[edge][edge]) {
+    Real left[edge], right[edge];
+    device::load_edge(x, left);
+    device::load_edge(c, right);
+    for (int r = 0; r < edge; ++r)
+      for (int q = 0; q < edge; ++q) sums[r][q] += left[r] * right[q];
+  }
+
+  /// Writes the tile of sums (rows x width, row-major) to Y.
+  KOKKOS_FORCEINLINE_FUNCTION void store(int rank, std::int64_t row, int count, int j, int width,
+                                         Real const* sums) const {
+    int const own = Kokkos::min(width, columns() - j) / p;
+    auto const walk = device::Walk::over(rank, own, Y.row_stride < Y.column_stride);
+    bool const add = beta != Scalar(0);
+    for (int col = walk.c; col < own; col += walk.column_step)
+      for (int r = walk.r; r < count; r += walk.row_step) {
+        Scalar& y = Y(row + r, j / p + col);
+        Real const* const s = sums + r * width + p * col;
+        Scalar sum;
+        if constexpr (p == 2)
+          sum = Scalar(s[0], s[1]);
+        else
+          sum = s[0];
+        y = add ? Scalar(sum + beta * y) : sum;
+      }
+  }
+
+  KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
+    constexpr std::size_t tile = device::threads * edge * edge * sizeof(Real);
+    return tile > device::staged_bytes ? tile : device::staged_bytes;
+  }
+
+  void launch(Exec const& exec) const {
+    Policy policy(exec, row_blocks * ceil_div(columns(), device::block), device::threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes() + 64));
+    Kokkos::parallel_for("Blockspan::combine", policy, *this);
+  }
+};
+
+template <class Exec, class Scalar>
+void combine_on_device(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
+                       BlockRef<Scalar const> const& C, Scalar beta, BlockRef<Scalar> const& Y) {
+  DeviceCombine<Exec, Scalar>(alpha, X, C, beta, Y).launch(exec);
+}
+
+/// Y: the leading columns of X. Wide products go through a buffer, some rows at a time.
+template <class Exec, class Scalar>
+void combine_in_place_on_device(Exec const& exec, BlockRef<Scalar> const& X,
+                                BlockRef<Scalar const> const& C, BlockRef<Scalar> const& Y,
+                                Workspace<Exec>& workspace) {
+  if (Y.columns * parts<Scalar> <= device::block)
+    return combine_on_device<Exec, Scalar>(exec, Scalar(1), X, C, Scalar(0), Y);
+  std::int64_t const bytes = std::int64_t(16) << 20;
+  std::int64_t const at_once = std::min<std::int64_t>(
+      X.rows, std::max<std::int64_t>(1, bytes / (Y.columns * std::int64_t(sizeof(Scalar)))));
+  auto* const buffer =
+      workspace.template device<Scalar>(exec, Workspace<Exec>::product, at_once * Y.columns);
+  for (std::int64_t row = 0; row < X.rows; row += at_once) {
+    std::int64_t const count = std::min(at_once, X.rows - row);
+    BlockRef<Scalar> const x{&X(row, 0), count, X.columns, X.row_stride, X.column_stride};
+    BlockRef<Scalar> const y{&Y(row, 0), count, Y.columns, Y.row_stride, Y.column_stride};
+    BlockRef<Scalar> const product{buffer, count, Y.columns, Y.columns, 1};
+    combine_on_device<Exec, Scalar>(exec, Scalar(1), x, C, Scalar(0), product);
+    copy_block<Exec, Scalar>(exec, product, y);
+  }
+}
+
+}  // namespace blockspan::detail

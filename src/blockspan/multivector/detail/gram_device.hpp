@@ -1,0 +1,184 @@
+#pragma once
+
+#include <algorithm>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/device_tiles.hpp>
+#include <blockspan/multivector/workspace.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan::detail {
+
+/// One partial Gram matrix (or a 64 x 64 tile of it) per chunk of rows and team. Rows of X and Y
+/// are staged in scratch; groups of threads take every g-th row, a thread holds a 4 x 4 tile, and
+/// the groups are added as a tree at the end. Traffic: both blocks once for up to 64 real columns.
+template <class Exec, class Scalar>
+struct DeviceGram {
+  using Real = real_t<Scalar>;
+  using Policy = device::Policy<Exec>;
+  static constexpr int edge = device::edge, pad = device::Pack<Real>::size;
+
+  RealView<Scalar> X, Y;
+  std::int64_t rows, chunk;
+  int chunks, m, n;  ///< m, n: real columns rounded up to whole tiles
+  bool same;
+  Real* partials;  ///< chunks x m x n
+
+  DeviceGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block)
+      : X(X_block),
+        Y(Y_block),
+        rows(X_block.rows),
+        m(ceil_div(X.columns, edge) * edge),
+        n(ceil_div(Y.columns, edge) * edge),
+        same(X.data == Y.data && X.row_stride == Y.row_stride &&
+             X.column_stride == Y.column_stride && X.columns == Y.columns) {
+    std::int64_t const most = std::max(1, 1056 / tiles());
+    chunk = std::max<std::int64_t>(ceil_div(rows, most), 512);
+    chunks = static_cast<int>(ceil_div(rows, chunk));
+  }
+
+  KOKKOS_FUNCTION int tiles_across() const { return ceil_div(n, device::block); }
+  int tiles() const { return ceil_div(m, device::block) * tiles_across(); }
+  std::int64_t partials_size() const { return std::int64_t(chunks) * m * n; }
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    int const c = team.league_rank() % chunks, tile = team.league_rank() / chunks;
+    int const i = tile / tiles_across() * device::block, j = tile % tiles_across() * device::block;
+    int const height = Kokkos::min(device::block, m - i), width = Kokkos::min(device::block, n - j);
+    int const across = width / edge, group_size = height / edge * across;
+    int const groups = device::threads / group_size;
+    int const rank = team.team_rank(), group = rank / group_size, place = rank % group_size;
+    int const a = place / across * edge, b = place % across * edge;
+    auto* const scratch = static_cast<Real*>(team.team_scratch(0).get_shmem(scratch_bytes(), 16));
+    Real sums[edge][edge] = {};
+    std::int64_t const first = c * chunk;
+    std::int64_t const last = first + chunk < rows ? first + chunk : rows;
+    bool const shared = same && i == j;
+    int const ld_x = height + pad, ld_y = shared ? ld_x : width + pad;
+    int const at_once = device::staged<Real> / (shared ? ld_x : ld_x + ld_y);
+    Real* const x = scratch;
+    Real* const y = shared ? x : x + at_once * ld_x;
+    for (std::int64_t row = first; row < last; row += at_once) {
+      int const count = static_cast<int>(Kokkos::min<std::int64_t>(at_once, last - row));
+      auto const into = [](Real* to, int ld) {
+        return [=](int r, int col, Real value) { to[r * ld + col] = value; };
+      };
+      device::stage(X, rank, row, count, count, i, height, into(x, ld_x));
+      if (!shared) device::stage(Y, rank, row, count, count, j, width, into(y, ld_y));
+      team.team_barrier();
+      if (group < groups)
+        for (int r = group; r < count; r += groups)
+          add_row(x + r * ld_x + a, y + r * ld_y + b, sums);
+      team.team_barrier();
+    }
+    add_groups(team, scratch, group, groups, group_size, sums);
+    if (group == 0) {
+      Real* const g = partials + (std::int64_t(c) * m + i + a) * n + j + b;
+      for (int p = 0; p < edge; ++p)
+        for (int q = 0; q < edge; ++q) g[std::int64_t(p) * n + q] = sums[p][q];
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION static void add_row(Real const* x, Real const* y,
+                                                  Real (&sums)[edge][edge]) {
+    Real left[edge], right[edge];
+    device::load_edge(x, left);
+    device::load_edge(y, right);
+    for (int p = 0; p < edge; ++p)
+      for (int q = 0; q < edge; ++q) sums[p][q] += left[p] * right[q];
+  }
+
+  /// Group 0 gets the sum of all groups. A row of the tile at a time keeps the scratch small.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION static void add_groups(Team const& team, Real* scratch, int group,
+                                                     int groups, int group_size,
+                                                     Real (&sums)[edge][edge]) {
+    int const rank = team.team_rank();
+    int half = 1;
+    while (2 * half < groups) half *= 2;
+    for (; half > 0 && groups > 1; half /= 2) {
+      bool const gives = group >= half && group < 2 * half && group < groups;
+      bool const takes = group < half && group + half < groups;
+      if (gives)
+        for (int e = 0; e < edge * edge; ++e)
+          scratch[e * device::threads + rank] = sums[e / edge][e % edge];
+      team.team_barrier();
+      if (takes)
+        for (int e = 0; e < edge * edge; ++e)
+          sums[e / edge][e % edge] += scratch[e * device::threads + rank + half * group_size];
+      team.team_barrier();
+    }
+  }
+
+  KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
+    constexpr int sums = edge * edge * device::threads * static_cast<int>(sizeof(Real));
+    return static_cast<std::size_t>(sums > device::staged_bytes ? sums : device::staged_bytes);
+  }
+
+  void launch(Exec const& exec) const {
+    if (chunks == 0) return;
+    Policy policy(exec, chunks * tiles(), device::threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes() + 64));
+    Kokkos::parallel_for("Blockspan::gram", policy, *this);
+  }
+};
+
+/// G = the sum of the partial matrices: 32 threads share the chunks of an entry, in a fixed order.
+template <class Exec, class Scalar>
+struct DeviceGramSum {
+  using Real = real_t<Scalar>;
+  using Policy = device::Policy<Exec>;
+  static constexpr int slices = 32, entries = device::threads / slices;
+
+  Real const* partials;
+  int chunks, m, n;
+  BlockRef<Scalar> G;
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    auto* const sums =
+        static_cast<Scalar*>(team.team_scratch(0).get_shmem(device::threads * sizeof(Scalar), 16));
+    int const rank = team.team_rank(), slice = rank / entries;
+    std::int64_t const entry = std::int64_t(team.league_rank()) * entries + rank % entries;
+    bool const inside = entry < G.rows * G.columns;
+    std::int64_t const i = entry / G.columns, j = entry % G.columns;
+    Scalar sum(0);
+    if (inside)
+      for (int c = slice; c < chunks; c += slices) sum += part(c, i, j);
+    sums[rank] = sum;
+    for (int half = slices / 2; half > 0; half /= 2) {
+      team.team_barrier();
+      if (slice < half) sums[rank] += sums[rank + half * entries];
+    }
+    if (inside && slice == 0) G(i, j) = sums[rank];
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar part(int c, std::int64_t i, std::int64_t j) const {
+    constexpr int p = parts<Scalar>;
+    Real const* const g = partials + (std::int64_t(c) * m + p * i) * n + p * j;
+    if constexpr (p == 2)
+      return Scalar(g[0] + g[n + 1], g[1] - g[n]);
+    else
+      return g[0];
+  }
+
+  void launch(Exec const& exec) const {
+    int const teams = static_cast<int>(ceil_div(G.rows * G.columns, std::int64_t(entries)));
+    Policy policy(exec, teams, device::threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(device::threads * sizeof(Scalar) + 64));
+    Kokkos::parallel_for("Blockspan::gram_sum", policy, *this);
+  }
+};
+
+template <class Exec, class Scalar>
+void gram_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
+                    BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
+                    Workspace<Exec>& workspace) {
+  DeviceGram<Exec, Scalar> kernel(X, Y);
+  kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
+                                                              kernel.partials_size());
+  kernel.launch(exec);
+  DeviceGramSum<Exec, Scalar>{kernel.partials, kernel.chunks, kernel.m, kernel.n, G}.launch(exec);
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <algorithm>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/host_tiles.hpp>
+#include <blockspan/multivector/workspace.hpp>
+
+namespace blockspan::detail {
+
+/// One partial Gram matrix per chunk of rows, on the cores of the host. A panel of rows that fits
+/// into the cache is read once for every register tile of the result.
+template <class Exec, class Scalar>
+struct HostGram {
+  using Real = real_t<Scalar>;
+  using Policy = Kokkos::TeamPolicy<Exec>;
+
+  RealView<Scalar> X, Y;
+  std::int64_t rows, chunk;
+  int m, n;        ///< real columns of X and Y, rounded up to whole tiles
+  int panel_rows;  ///< rows of a panel
+  bool same;
+  Real* partials;  ///< chunks x m x n
+
+  HostGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block)
+      : X(X_block),
+        Y(Y_block),
+        rows(X_block.rows),
+        m(round_up(X.columns, short_tile)),
+        n(round_up(Y.columns, lanes<Real>)),
+        same(X.data == Y.data && X.row_stride == Y.row_stride &&
+             X.column_stride == Y.column_stride && X.columns == Y.columns) {
+    if (same) m = n = std::max(m, n);
+    int const row_bytes = (m + n) * static_cast<int>(sizeof(Real));
+    panel_rows = std::clamp(65536 / row_bytes, 32, 512);
+    // Long chunks keep the work on the partial sums small; 256 of them feed any host.
+    chunk = std::max<std::int64_t>({ceil_div(rows, std::int64_t(256)), 1024, 4 * (m + n)});
+    chunk = ceil_div(chunk, std::int64_t(panel_rows)) * panel_rows;
+  }
+
+  std::int64_t chunks() const { return ceil_div(rows, chunk); }
+  std::int64_t partials_size() const { return chunks() * m * n; }
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    KOKKOS_IF_ON_HOST((one_chunk(team);))
+  }
+
+  void one_chunk(typename Policy::member_type const& team) const {
+    std::int64_t const first = team.league_rank() * chunk, last = std::min(first + chunk, rows);
+    Real* const g = partials + team.league_rank() * std::int64_t(m) * n;
+    auto* const buffer = static_cast<Real*>(team.team_scratch(1).get_shmem(scratch_bytes()));
+    std::fill(g, g + std::int64_t(m) * n, Real(0));
+    for (std::int64_t row = first; row < last; row += panel_rows) {
+      int const count = static_cast<int>(std::min<std::int64_t>(panel_rows, last - row));
+      auto const x = panel(X, row, count, m, buffer);
+      auto const y = same ? x : panel(Y, row, count, n, buffer + std::int64_t(panel_rows) * m);
+      add_panel(count, x, y, g);
+    }
+  }
+
+  void add_panel(int count, Panel<Real> const& x, Panel<Real> const& y, Real* g) const {
+    for (int j = 0; j < n; j += lanes<Real>) {
+      int i = 0;
+      for (; i + tall_tile <= m; i += tall_tile)
+        add_outer_products<tall_tile>(count, x.data + i, x.ld, y.data + j, y.ld,
+                                      g + std::int64_t(i) * n + j, n);
+      for (; i < m; i += short_tile)
+        add_outer_products<short_tile>(count, x.data + i, x.ld, y.data + j, y.ld,
+                                       g + std::int64_t(i) * n + j, n);
+    }
+  }
+
+  std::size_t scratch_bytes() const {
+    return static_cast<std::size_t>(panel_rows) * static_cast<std::size_t>(m + n) * sizeof(Real);
+  }
+
+  void launch(Exec const& exec) const {
+    if (chunks() == 0) return;
+    Policy policy(exec, static_cast<int>(chunks()), 1);
+    policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes() + 64));
+    Kokkos::parallel_for("Blockspan::gram", policy, *this);
+  }
+};
+
+/// G = the partial sums added in the order of the chunks, real parts put together again.
+template <class Exec, class Scalar>
+struct HostGramSum {
+  using Real = real_t<Scalar>;
+  static constexpr int tile = 32;
+
+  Real const* partials;
+  std::int64_t chunks;
+  int m, n;
+  BlockRef<Scalar> G;
+
+  /// Task: a tile of one row of G.
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    constexpr int p = parts<Scalar>;
+    std::int64_t const tiles = ceil_div(G.columns, std::int64_t(tile));
+    std::int64_t const i = task / tiles, j = task % tiles * tile;
+    int const count = static_cast<int>(G.columns - j < tile ? G.columns - j : tile);
+    Real sums[p][p * tile] = {};
+    for (std::int64_t c = 0; c < chunks; ++c)
+      for (int a = 0; a < p; ++a) {
+        Real const* const g = partials + (c * m + p * i + a) * n + p * j;
+        for (int b = 0; b < p * count; ++b) sums[a][b] += g[b];
+      }
+    for (int b = 0; b < count; ++b) G(i, j + b) = assemble(sums, b);
+  }
+
+  KOKKOS_FUNCTION static Scalar assemble(Real const (&sums)[parts<Scalar>][parts<Scalar> * tile],
+                                         int b) {
+    if constexpr (is_complex_v<Scalar>)
+      return Scalar(sums[0][2 * b] + sums[1][2 * b + 1], sums[0][2 * b + 1] - sums[1][2 * b]);
+    else
+      return sums[0][b];
+  }
+
+  void launch(Exec const& exec) const {
+    std::int64_t const tasks = G.rows * ceil_div(G.columns, std::int64_t(tile));
+    Kokkos::parallel_for("Blockspan::gram_sum",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks),
+                         *this);
+  }
+};
+
+template <class Exec, class Scalar>
+void gram_on_host(Exec const& exec, BlockRef<Scalar const> const& X,
+                  BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
+                  Workspace<Exec>& workspace) {
+  HostGram<Exec, Scalar> kernel(X, Y);
+  kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
+                                                              kernel.partials_size());
+  kernel.launch(exec);
+  HostGramSum<Exec, Scalar>{kernel.partials, kernel.chunks(), kernel.m, kernel.n, G}.launch(exec);
+}
+
+}  // namespace blockspan::detail

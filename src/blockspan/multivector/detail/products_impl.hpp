@@ -1,0 +1,48 @@
+#pragma once
+
+#include <blockspan/multivector/combine.hpp>
+#include <blockspan/multivector/detail/combine_device.hpp>
+#include <blockspan/multivector/detail/combine_host.hpp>
+#include <blockspan/multivector/detail/gram_device.hpp>
+#include <blockspan/multivector/detail/gram_host.hpp>
+#include <blockspan/multivector/gram.hpp>
+
+namespace blockspan::detail {
+
+template <class Exec, class Scalar>
+void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
+          SmallRef<Scalar> const& G, Workspace<Exec>& workspace) {
+  if (X.columns == 0 || Y.columns == 0) return;
+  auto const result = result_on_device(exec, G, workspace);
+  if constexpr (runs_on_host<Exec>)
+    gram_on_host(exec, X, Y, result, workspace);
+  else
+    gram_on_device(exec, X, Y, result, workspace);
+  deliver(exec, result, G, workspace);
+}
+
+template <class Exec, class Scalar>
+void combine(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
+             SmallRef<Scalar const> const& C, Scalar beta, BlockRef<Scalar> const& Y,
+             Workspace<Exec>& workspace) {
+  if (Y.rows == 0 || Y.columns == 0) return;
+  auto const coefficients = operand_on_device(exec, C, workspace);
+  if constexpr (runs_on_host<Exec>)
+    combine_on_host(exec, alpha, X, coefficients, beta, Y, false, workspace);
+  else
+    combine_on_device(exec, alpha, X, coefficients, beta, Y);
+}
+
+template <class Exec, class Scalar>
+void combine_in_place(Exec const& exec, BlockRef<Scalar> const& X, SmallRef<Scalar const> const& C,
+                      Workspace<Exec>& workspace) {
+  if (X.rows == 0 || C.block.columns == 0) return;
+  auto const coefficients = operand_on_device(exec, C, workspace);
+  BlockRef<Scalar> const Y{X.data, X.rows, C.block.columns, X.row_stride, X.column_stride};
+  if constexpr (runs_on_host<Exec>)
+    combine_on_host<Exec, Scalar>(exec, Scalar(1), X, coefficients, Scalar(0), Y, true, workspace);
+  else
+    combine_in_place_on_device(exec, X, coefficients, Y, workspace);
+}
+
+}  // namespace blockspan::detail

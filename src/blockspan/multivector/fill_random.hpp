@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include <blockspan/multivector/block.hpp>
+
+namespace blockspan {
+
+namespace detail {
+template <class Exec, class Scalar>
+void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed,
+                 std::int64_t first_column);
+}  // namespace detail
+
+/// X(i, j) = a number in [-1, 1) that depends on seed, i and first_column + j only; both parts of a
+/// complex scalar are filled.
+///
+/// X: n x k of any layout where `exec` computes. The numbers are hashes of their position,
+/// multiples of 2^-52 (2^-23 for float) made by exact operations: the same bits on every backend,
+/// in every layout and however a block is cut into pieces. Asynchronous; writes X once.
+///
+/// Source: the finalizer of SplitMix64, applied to a counter in each direction: Steele, Lea and
+/// Flood 2014, doi:10.1145/2660193.2660195; counters instead of states: Salmon, Moraes, Dror and
+/// Shaw 2011, doi:10.1145/2063384.2063405.
+template <class Exec, class XView>
+void fill_random(Exec const& exec, XView const& X, std::uint64_t seed,
+                 std::int64_t first_column = 0) {
+  detail::fill_random<Exec, typename XView::value_type>(exec, detail::block_ref<Exec>(X), seed,
+                                                        first_column);
+}
+
+}  // namespace blockspan

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/small_ref.hpp>
+#include <blockspan/multivector/workspace.hpp>
+
+namespace blockspan {
+
+namespace detail {
+template <class Exec, class Scalar>
+void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
+          SmallRef<Scalar> const& G, Workspace<Exec>& workspace);
+}  // namespace detail
+
+/// G = X^H Y: all inner products of the columns of two blocks.
+///
+/// X: n x k1, Y: n x k2, G: k1 x k2, of any layout; X and Y where `exec` computes, and they may be
+/// the same. G is overwritten (with zeros if n = 0) and overlaps neither. G where only `exec` can
+/// access it: asynchronous, no fence. G in memory of the host: complete on return, fences `exec`.
+/// If X and Y are the same, G is exactly Hermitian.
+///
+/// Rows are cut into chunks whose number depends on n, k1 and k2 only; the partial sums of the
+/// chunks are added in a fixed order: the same bits for any number of threads. The error of an
+/// entry is at most gamma_n |x_i|^T |y_j|, in practice far less. Reads both blocks once for k1, k2
+/// <= 64 (32 complex) columns; n k1 k2 multiplications and additions. Throws Error if the shapes
+/// clash.
+template <class Exec, class XView, class YView, class GView>
+void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G,
+          Workspace<Exec>& workspace) {
+  using Scalar = typename GView::non_const_value_type;
+  static_assert(std::is_same_v<typename XView::non_const_value_type, Scalar> &&
+                    std::is_same_v<typename YView::non_const_value_type, Scalar>,
+                "X, Y and G have the same scalar");
+  require(X.extent(0) == Y.extent(0), "gram", "rows differ: X is ", X.extent(0), " x ", X.extent(1),
+          ", Y is ", Y.extent(0), " x ", Y.extent(1));
+  require(G.extent(0) == X.extent(1) && G.extent(1) == Y.extent(1), "gram", "G is ", G.extent(0),
+          " x ", G.extent(1), " but the blocks have ", X.extent(1), " and ", Y.extent(1),
+          " columns");
+  detail::gram<Exec, Scalar>(exec, detail::block_ref<Exec>(X), detail::block_ref<Exec>(Y),
+                             detail::small_ref<Exec>(G), workspace);
+}
+
+/// The same with memory of its own, allocated and freed in the call.
+template <class Exec, class XView, class YView, class GView>
+void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G) {
+  Workspace<Exec> workspace;
+  gram(exec, X, Y, G, workspace);
+}
+
+}  // namespace blockspan

@@ -1,0 +1,10 @@
+#pragma once
+
+// Everything a block of vectors needs.
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/columns.hpp>
+#include <blockspan/multivector/combine.hpp>
+#include <blockspan/multivector/fill_random.hpp>
+#include <blockspan/multivector/gram.hpp>
+#include <blockspan/multivector/orthonormalize.hpp>
+#include <blockspan/multivector/workspace.hpp>

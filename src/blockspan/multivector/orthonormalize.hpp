@@ -1,0 +1,114 @@
+#pragma once
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/workspace.hpp>
+
+namespace blockspan {
+
+struct OrthonormalizeReport {
+  int rank = 0;             ///< leading columns that now hold a basis
+  int passes = 0;           ///< Gram matrix and combination, each over the whole block
+  bool used_svqb = false;   ///< a Gram matrix was too ill-conditioned for Cholesky
+  bool indefinite = false;  ///< some v^H B v < -1e-10 ||v|| ||Bv||: B is not positive semi-definite
+};
+
+namespace detail {
+template <class Exec, class Scalar>
+OrthonormalizeReport orthonormalize(Exec const& exec, BlockRef<Scalar> const& V,
+                                    BlockRef<Scalar> const* BV, Workspace<Exec>& workspace);
+template <class Exec, class Scalar>
+void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
+                 BlockRef<Scalar const> const& BQ, BlockRef<Scalar> const& V,
+                 Workspace<Exec>& workspace);
+}  // namespace detail
+
+/// V := orthonormal basis of the span of its columns, in its first `rank` columns; the others
+/// become zero.
+///
+/// V: n x k of any layout where `exec` computes. Columns with an entry that is not finite, and zero
+/// columns, are dropped; so is what a column adds to the others when that is below 8 k u of its own
+/// length (u = unit roundoff). Columns may differ in length by any power that fits the format.
+/// On return ||V^H V - I|| is a few u k, and the original columns lie in the span of V to 8 k u of
+/// their length. Fences `exec` once a pass; 2 passes if V is well-conditioned, at most 10.
+///
+///   1. columns are scaled by powers of two; those not finite or zero are dropped
+///   2. G = V^H V, scaled to a unit diagonal D G D
+///   3. D G D = L L^H, V := V D L^-H (Cholesky QR); if it breaks down, or a pivot^2 <= 1e-13 (1e-5
+///   in
+///      single precision): D G D = U Lambda U^H, V := V D U Lambda^-1/2, largest first, where
+///      eigenvalues below about 100 k u count as 100 k u (SVQB)
+///   4. columns whose norm shows that they are rounding noise are dropped; from 2 again until two
+///      passes are done and the last was well-conditioned (smallest pivot > 0.1)
+///
+/// Sources: Stathopoulos and Wu 2002, doi:10.1137/S1064827500370883 (SVQB); Yamamoto, Nakatsukasa,
+/// Yanagisawa and Fukaya 2015, ETNA 44, 306-326 (why twice is enough); Fukaya, Kannan, Nakatsukasa,
+/// Yamamoto and Yanagisawa 2020, doi:10.1137/18M1218212 (bounding small eigenvalues from below
+/// instead of giving up, so that each pass gains half the digits).
+template <class Exec, class View>
+OrthonormalizeReport orthonormalize(Exec const& exec, View const& V, Workspace<Exec>& workspace) {
+  using Scalar = typename View::value_type;
+  return detail::orthonormalize<Exec, Scalar>(exec, detail::block_ref<Exec>(V), nullptr, workspace);
+}
+
+/// The same with memory of its own, allocated and freed in the call.
+template <class Exec, class View>
+OrthonormalizeReport orthonormalize(Exec const& exec, View const& V) {
+  Workspace<Exec> workspace;
+  return orthonormalize(exec, V, workspace);
+}
+
+/// The same in the inner product of a Hermitian positive definite B: V^H B V = I on return.
+///
+/// BV: n x k, B times V on entry; it gets the same combinations as V, and so is B times V on
+/// return, to rounding. A column with v^H B v <= 4 u b ||v||^2 counts as zero, where b is the
+/// largest
+/// ||B v|| / ||v|| of the block. Throws Error if the shapes of V and BV differ.
+template <class Exec, class View, class BView>
+requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
+    orthonormalize(Exec const& exec, View const& V, BView const& BV, Workspace<Exec>& workspace) {
+  using Scalar = typename View::value_type;
+  static_assert(std::is_same_v<typename BView::value_type, Scalar>,
+                "V and BV have the same scalar");
+  require(V.extent(0) == BV.extent(0) && V.extent(1) == BV.extent(1), "orthonormalize", "V is ",
+          V.extent(0), " x ", V.extent(1), ", BV is ", BV.extent(0), " x ", BV.extent(1));
+  auto const B_block = detail::block_ref<Exec>(BV);
+  return detail::orthonormalize<Exec, Scalar>(exec, detail::block_ref<Exec>(V), &B_block,
+                                              workspace);
+}
+
+/// The same with memory of its own, allocated and freed in the call.
+template <class Exec, class View, class BView>
+requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
+    orthonormalize(Exec const& exec, View const& V, BView const& BV) {
+  Workspace<Exec> workspace;
+  return orthonormalize(exec, V, BV, workspace);
+}
+
+/// V := V - Q (BQ^H V): takes from V what lies in the span of Q, orthonormal in the inner product
+/// of B (BQ = Q if B = I). Call it twice for orthogonality to working precision.
+///
+/// Q, BQ: n x q, V: n x k, of any layout where `exec` computes; V does not overlap them.
+/// Asynchronous. Reads Q, BQ and V once and V once more; 2 n q k multiplications and additions.
+/// Throws Error if the shapes clash.
+template <class Exec, class QView, class BQView, class VView>
+void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const& V,
+                 Workspace<Exec>& workspace) {
+  using Scalar = typename VView::value_type;
+  static_assert(std::is_same_v<typename QView::non_const_value_type, Scalar> &&
+                    std::is_same_v<typename BQView::non_const_value_type, Scalar>,
+                "Q, BQ and V have the same scalar, and V is not const");
+  require(Q.extent(0) == V.extent(0) && BQ.extent(0) == V.extent(0) && BQ.extent(1) == Q.extent(1),
+          "project_out", "shapes clash: Q is ", Q.extent(0), " x ", Q.extent(1), ", BQ is ",
+          BQ.extent(0), " x ", BQ.extent(1), ", V is ", V.extent(0), " x ", V.extent(1));
+  detail::project_out<Exec, Scalar>(exec, detail::block_ref<Exec>(Q), detail::block_ref<Exec>(BQ),
+                                    detail::block_ref<Exec>(V), workspace);
+}
+
+/// The same with memory of its own, allocated and freed in the call.
+template <class Exec, class QView, class BQView, class VView>
+void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const& V) {
+  Workspace<Exec> workspace;
+  project_out(exec, Q, BQ, V, workspace);
+}
+
+}  // namespace blockspan

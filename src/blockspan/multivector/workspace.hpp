@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan {
+
+/// Memory that calls borrow and give back: it grows to the largest request and is then reused, so
+/// that an iteration allocates nothing after its first pass. Hand the same one to every call of a
+/// solver. One workspace serves one instance at a time, since calls that follow each other in one
+/// instance may share buffers and calls of two instances may not. Growing fences the instance.
+template <class Exec>
+class Workspace {
+ public:
+  /// Buffers that one call needs at once, each with its own memory.
+  enum Slot { partials, coefficients, product, result, slots };
+
+  /// At least `count` elements of T where Exec computes; their content is undefined. Valid until
+  /// the same slot is asked for again.
+  template <class T>
+  T* device(Exec const& exec, Slot slot, std::int64_t count) {
+    return static_cast<T*>(grow(exec, device_[slot], bytes<T>(count)));
+  }
+
+  /// The same in host memory.
+  template <class T>
+  T* host(Exec const& exec, Slot slot, std::int64_t count) {
+    return static_cast<T*>(grow(exec, host_[slot], bytes<T>(count)));
+  }
+
+  /// Bytes held now.
+  std::int64_t bytes_held() const {
+    std::size_t sum = 0;
+    for (auto const& buffer : device_) sum += buffer.size();
+    for (auto const& buffer : host_) sum += buffer.size();
+    return static_cast<std::int64_t>(sum);
+  }
+
+ private:
+  template <class Space>
+  using Buffer = Kokkos::View<std::byte*, Space>;
+
+  template <class T>
+  static std::size_t bytes(std::int64_t count) {
+    return static_cast<std::size_t>(count) * sizeof(T);
+  }
+
+  /// Grows by at least a half, so that widths that creep upwards do not allocate each time.
+  template <class Space>
+  static void* grow(Exec const& exec, Buffer<Space>& buffer, std::size_t size) {
+    if (buffer.size() < size) {
+      exec.fence("Blockspan::Workspace grows");
+      std::size_t const larger =
+          ceil_div(std::max(size, buffer.size() + buffer.size() / 2), 64) * 64;
+      buffer = {};
+      buffer = allocate<Space>(exec, larger);
+    }
+    return buffer.data();
+  }
+
+  template <class Space>
+  static Buffer<Space> allocate(Exec const& exec, std::size_t size) {
+    if constexpr (Kokkos::SpaceAccessibility<Exec, Space>::accessible)
+      return Buffer<Space>(
+          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::workspace"), size);
+    else
+      return Buffer<Space>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::workspace"),
+                           size);
+  }
+
+  std::array<Buffer<typename Exec::memory_space>, slots> device_;
+  std::array<Buffer<Kokkos::HostSpace>, slots> host_;
+};
+
+}  // namespace blockspan

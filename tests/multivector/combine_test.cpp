@@ -1,0 +1,165 @@
+#include <tuple>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+
+#include <blockspan/multivector/combine.hpp>
+
+#include "multivector/references.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+
+template <class Config>
+class Combine : public ::testing::Test {
+ public:
+  using E = typename Config::Exec;
+  using S = typename Config::Scalar;
+  using R = real_t<S>;
+  E exec;
+  Workspace<E> workspace;
+
+  static S factor(double re, double im) {
+    if constexpr (is_complex_v<S>)
+      return S(R(re), R(im));
+    else
+      return R(re);
+  }
+  auto host(HostBlock<S> const& C) {
+    return small_matrix<Kokkos::LayoutLeft, Kokkos::HostSpace>(C);
+  }
+
+  void check(Storage storage_x, Storage storage_y, HostBlock<S> const& x, HostBlock<S> const& c,
+             HostBlock<S> const& y, S alpha, S beta) {
+    auto const X = make_block(exec, storage_x, x);
+    auto const Y = make_block(exec, storage_y, y);
+    combine(exec, alpha, X.const_view(), host(c), beta, Y.view, workspace);
+    EXPECT_TRUE(matches(Y.values(), combine_reference(alpha, x, c, beta, y)))
+        << to_string(storage_x) << ", " << to_string(storage_y) << ": " << x.rows() << " x "
+        << x.columns() << " times " << c.columns();
+    EXPECT_TRUE(Y.surroundings_intact());
+  }
+};
+
+TYPED_TEST_SUITE(Combine, Configs, ConfigNames);
+
+TYPED_TEST(Combine, MatchesAReferenceInExtendedPrecisionForEveryWidth) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int k = 1; k <= 40; ++k)
+    this->check(Storage::right, Storage::right, random_block<Scalar>(37, k, 1),
+                random_block<Scalar>(k, 41 - k, 2), random_block<Scalar>(37, 41 - k, 3),
+                this->factor(0.7, -0.2), this->factor(-1.3, 0.4));
+}
+
+TYPED_TEST(Combine, MatchesTheReferenceForEveryNumberOfRows) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int n : {0, 1, 2, 7, 31, 32, 33, 1000, 4099})
+    this->check(Storage::left, Storage::right, random_block<Scalar>(n, 6, 1),
+                random_block<Scalar>(6, 9, 2), random_block<Scalar>(n, 9, 3), Scalar(1),
+                this->factor(1, 1));
+}
+
+TYPED_TEST(Combine, TakesAnyTwoLayouts) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const x = random_block<Scalar>(333, 11, 4), c = random_block<Scalar>(11, 18, 5),
+             y = random_block<Scalar>(333, 18, 6);
+  for (Storage const sx : all_storages) {
+    for (Storage const sy : all_storages) {
+      this->check(sx, sy, x, c, y, this->factor(2, 1), this->factor(0.5, -1));
+    }
+  }
+}
+
+TYPED_TEST(Combine, HandlesBlocksOfHundredsOfColumns) {
+  using Scalar = typename TypeParam::Scalar;
+  this->check(Storage::right, Storage::left, random_block<Scalar>(90, 300, 7),
+              random_block<Scalar>(300, 130, 8), random_block<Scalar>(90, 130, 9), Scalar(1),
+              Scalar(-1));
+}
+
+TYPED_TEST(Combine, NeverReadsYWhereBetaIsZero) {
+  using Scalar = typename TypeParam::Scalar;
+  HostBlock<Scalar> const nan(70, 7, not_a_number<Scalar>());
+  for (Storage const storage : all_storages) {
+    this->check(Storage::right, storage, random_block<Scalar>(70, 5, 1),
+                random_block<Scalar>(5, 7, 2), nan, Scalar(1), Scalar(0));
+  }
+}
+
+TYPED_TEST(Combine, OfNoColumnsScalesY) {
+  using Scalar = typename TypeParam::Scalar;
+  for (double beta : {0.0, 1.0, -2.0})
+    this->check(Storage::right, Storage::strided, random_block<Scalar>(20, 0, 1),
+                random_block<Scalar>(0, 3, 1), random_block<Scalar>(20, 3, 2), Scalar(1),
+                this->factor(beta, beta));
+}
+
+TYPED_TEST(Combine, TakesCoefficientsOfAnyLayoutOnTheHostAndWhereItComputes) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const x = random_block<Scalar>(50, 4, 1), c = random_block<Scalar>(4, 5, 2);
+  HostBlock<Scalar> const zero(50, 5);
+  auto const wanted = combine_reference(Scalar(1), x, c, Scalar(0), zero);
+  auto const X = make_block(this->exec, Storage::right, x);
+  auto const Y = make_block(this->exec, Storage::right, zero);
+  auto const judge = [&](auto const& C) {
+    combine(this->exec, Scalar(1), X.view, C, Scalar(0), Y.view);
+    EXPECT_TRUE(matches(Y.values(), wanted));
+  };
+  for (Storage const s : all_storages) {
+    judge(make_block(this->exec, s, c).view);
+  }
+  judge(small_matrix<Kokkos::LayoutRight, Kokkos::HostSpace>(c));
+}
+
+TYPED_TEST(Combine, InPlaceReplacesLeadingColumnsAndKeepsTheOthers) {
+  using Scalar = typename TypeParam::Scalar;
+  for (auto const& [n, k, m] : {std::tuple{1, 1, 1}, std::tuple{333, 12, 5}, std::tuple{64, 40, 40},
+                                std::tuple{200, 150, 131}, std::tuple{1025, 3, 3}}) {
+    auto const x = random_block<Scalar>(n, k, 1), c = random_block<Scalar>(k, m, 2);
+    auto wanted = combine_reference(Scalar(1), x, c, Scalar(0), HostBlock<Scalar>(n, m));
+    Reference<Scalar> all(n, k);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < k; ++j) {
+        all.value(i, j) = j < m ? wanted.value(i, j) : extended(x(i, j));
+        all.bound(i, j) = j < m ? wanted.bound(i, j) : 0;
+      }
+    for (Storage const storage : all_storages) {
+      auto const X = make_block(this->exec, storage, x);
+      combine_in_place(this->exec, X.view, this->host(c), this->workspace);
+      EXPECT_TRUE(matches(X.values(), all)) << to_string(storage) << ", k = " << k;
+      EXPECT_TRUE(X.surroundings_intact()) << to_string(storage);
+    }
+  }
+}
+
+TYPED_TEST(Combine, RepeatsItsBitsInEveryLayout) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const x = random_block<Scalar>(2000, 7, 1), c = random_block<Scalar>(7, 9, 2);
+  auto const C = this->host(c);
+  HostBlock<Scalar> const zero(2000, 9);
+  auto const run = [&](auto const& X) {
+    auto const Y = make_block(this->exec, Storage::right, zero);
+    combine(this->exec, Scalar(1), X.view, C, Scalar(0), Y.view);
+    return Y.values();
+  };
+  auto const first = run(make_block(this->exec, Storage::right, x));
+  for (Storage const storage : all_storages) {
+    for (int repeat = 0; repeat < 4; ++repeat)
+      EXPECT_TRUE(same_bits(first, run(make_block(this->exec, storage, x))));
+  }
+}
+
+TYPED_TEST(Combine, CheckerFindsOneCorruptedCoefficient) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const x = random_block<Scalar>(30, 4, 1);
+  auto c = random_block<Scalar>(4, 4, 2);
+  HostBlock<Scalar> const zero(30, 4);
+  auto const wanted = combine_reference(Scalar(1), x, c, Scalar(0), zero);
+  auto const X = make_block(this->exec, Storage::right, x);
+  auto const Y = make_block(this->exec, Storage::right, zero);
+  c(2, 1) *= real_t<Scalar>(1.001);
+  combine(this->exec, Scalar(1), X.view, this->host(c), Scalar(0), Y.view);
+  EXPECT_FALSE(matches(Y.values(), wanted));
+}
+
+}  // namespace blockspan::test

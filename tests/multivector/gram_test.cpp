@@ -1,0 +1,149 @@
+#include <tuple>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+
+#include <blockspan/multivector/gram.hpp>
+#include <blockspan/support/lapack.hpp>
+
+#include "multivector/references.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+
+template <class Config>
+class Gram : public ::testing::Test {
+ public:
+  using E = typename Config::Exec;
+  using S = typename Config::Scalar;
+  E exec;
+  Workspace<E> workspace;
+
+  HostBlock<S> computed(auto const& X, auto const& Y) {
+    SmallMatrix<S> const G = small_matrix<Kokkos::LayoutLeft, Kokkos::HostSpace>(
+        HostBlock<S>(static_cast<std::int64_t>(X.extent(1)), static_cast<std::int64_t>(Y.extent(1)),
+                     not_a_number<S>()));
+    gram(exec, X, Y, G, workspace);
+    return fetch(G);
+  }
+};
+
+TYPED_TEST_SUITE(Gram, Configs, ConfigNames);
+
+TYPED_TEST(Gram, MatchesAReferenceInExtendedPrecisionForEveryWidth) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int k = 1; k <= 40; ++k) {
+    auto const x = random_block<Scalar>(67, k, 1), y = random_block<Scalar>(67, 41 - k, 2);
+    auto const X = make_block(this->exec, Storage::right, x);
+    auto const Y = make_block(this->exec, Storage::right, y);
+    EXPECT_TRUE(matches(this->computed(X.view, Y.view), gram_reference(x, y))) << "k = " << k;
+    EXPECT_TRUE(matches(this->computed(X.view, X.view), gram_reference(x, x))) << "k = " << k;
+  }
+}
+
+TYPED_TEST(Gram, MatchesTheReferenceForEveryNumberOfRows) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int n : {0, 1, 2, 7, 31, 32, 33, 1000, 4099}) {
+    auto const x = random_block<Scalar>(n, 5, 3), y = random_block<Scalar>(n, 9, 4);
+    auto const X = make_block(this->exec, Storage::right, x);
+    auto const Y = make_block(this->exec, Storage::left, y);
+    EXPECT_TRUE(matches(this->computed(X.view, Y.view), gram_reference(x, y))) << "n = " << n;
+  }
+}
+
+TYPED_TEST(Gram, TakesAnyTwoLayouts) {
+  using Scalar = typename TypeParam::Scalar;
+  for (auto const& [n, k1, k2] : {std::tuple{33, 3, 17}, std::tuple{1500, 8, 16}}) {
+    auto const x = random_block<Scalar>(n, k1, 5), y = random_block<Scalar>(n, k2, 6);
+    auto const wanted = gram_reference(x, y);
+    for (Storage const sx : all_storages) {
+      auto const X = make_block(this->exec, sx, x);
+      for (Storage const sy : all_storages) {
+        auto const Y = make_block(this->exec, sy, y);
+        EXPECT_TRUE(matches(this->computed(X.view, Y.view), wanted))
+            << to_string(sx) << ", " << to_string(sy);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Gram, TakesConstAndMutableViewsOfEveryLayoutType) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Space = typename Exec::memory_space;
+  auto const x = random_block<Scalar>(77, 6, 5);
+  auto const wanted = gram_reference(x, x);
+  auto const R = small_matrix<Kokkos::LayoutRight, Space>(x);
+  auto const L = small_matrix<Kokkos::LayoutLeft, Space>(x);
+  Kokkos::View<Scalar const**, Kokkos::LayoutLeft, Space> const constant = L;
+  EXPECT_TRUE(matches(this->computed(R, constant), wanted));
+}
+
+TYPED_TEST(Gram, HandlesBlocksOfHundredsOfColumns) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const x = random_block<Scalar>(150, 130, 7), y = random_block<Scalar>(150, 70, 8);
+  auto const X = make_block(this->exec, Storage::padded_right, x);
+  auto const Y = make_block(this->exec, Storage::padded_left, y);
+  EXPECT_TRUE(matches(this->computed(X.view, Y.view), gram_reference(x, y)));
+  EXPECT_TRUE(matches(this->computed(Y.view, X.view), gram_reference(y, x)));
+  EXPECT_TRUE(matches(this->computed(X.view, X.view), gram_reference(x, x)));
+}
+
+TYPED_TEST(Gram, WritesResultsOfAnyLayoutOnTheHostAndWhereItComputes) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const x = random_block<Scalar>(40, 4, 9), y = random_block<Scalar>(40, 6, 10);
+  auto const wanted = gram_reference(x, y);
+  auto const X = make_block(this->exec, Storage::right, x);
+  auto const Y = make_block(this->exec, Storage::right, y);
+  auto const nan = HostBlock<Scalar>(4, 6, not_a_number<Scalar>());
+  for (Storage const storage : all_storages) {
+    auto const G = make_block(this->exec, storage, nan);
+    gram(this->exec, X.view, Y.view, G.view);
+    EXPECT_TRUE(matches(G.values(), wanted)) << to_string(storage);
+    EXPECT_TRUE(G.surroundings_intact()) << to_string(storage);
+  }
+  auto const rows = small_matrix<Kokkos::LayoutRight, Kokkos::HostSpace>(nan);
+  gram(this->exec, X.view, Y.view, rows);
+  EXPECT_TRUE(matches(fetch(rows), wanted));
+}
+
+TYPED_TEST(Gram, OfABlockWithItselfIsExactlyHermitian) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(3000, 13, 11));
+  auto const G = this->computed(X.view, X.view);
+  for (int i = 0; i < 13; ++i)
+    for (int j = 0; j < 13; ++j) EXPECT_EQ(G(i, j), blockspan::conjugate(G(j, i)));
+}
+
+TYPED_TEST(Gram, RepeatsItsBits) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(50001, 6, 12));
+  auto const first = this->computed(X.view, X.view);
+  for (int run = 0; run < 20; ++run)
+    EXPECT_TRUE(same_bits(first, this->computed(X.view, X.view))) << "run " << run;
+}
+
+TYPED_TEST(Gram, CheckerFindsOneCorruptedEntry) {
+  using Scalar = typename TypeParam::Scalar;
+  using Real = real_t<Scalar>;
+  auto x = random_block<Scalar>(100, 3, 13);
+  auto const wanted = gram_reference(x, x);
+  auto const X = make_block(this->exec, Storage::right, x);
+  auto G = this->computed(X.view, X.view);
+  ASSERT_TRUE(matches(G, wanted));
+  G(1, 2) += Scalar(Real(4 * wanted.bound(1, 2)));
+  EXPECT_FALSE(matches(G, wanted));
+  x(57, 1) += Scalar(Real(0.01));
+  auto const corrupted = make_block(this->exec, Storage::right, x);
+  EXPECT_FALSE(matches(this->computed(corrupted.view, X.view), wanted));
+}
+
+TYPED_TEST(Gram, OfNoColumnsDoesNothing) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(10, 0, 1));
+  auto const Y = make_block(this->exec, Storage::right, random_block<Scalar>(10, 3, 1));
+  EXPECT_EQ(this->computed(X.view, Y.view).rows(), 0);
+  EXPECT_EQ(this->computed(Y.view, X.view).columns(), 0);
+}
+
+}  // namespace blockspan::test
