@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::detail {
+
+/// True if two blocks may share an element. Exact for two blocks with the same strides (as two
+/// ranges of columns, or of rows, of one block have); where the strides differ, two blocks whose
+/// ranges of addresses meet count as overlapping.
+template <class Scalar>
+bool may_overlap(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y) {
+  if (X.rows * X.columns == 0 || Y.rows * Y.columns == 0) return false;
+  auto const last = [](auto const& B) {
+    return B.data + (B.rows - 1) * B.row_stride + (B.columns - 1) * B.column_stride;
+  };
+  if (last(X) < Y.data || last(Y) < X.data) return false;
+  if (X.row_stride != Y.row_stride || X.column_stride != Y.column_stride) return true;
+  bool const by_rows = X.row_stride >= X.column_stride;  // rows far apart, columns near
+  std::int64_t const far = by_rows ? X.row_stride : X.column_stride;
+  std::int64_t const near = by_rows ? X.column_stride : X.row_stride;
+  if (near == 0 || far % near != 0) return true;
+  std::int64_t const x_length = by_rows ? X.columns : X.rows;
+  std::int64_t const y_length = by_rows ? Y.columns : Y.rows;
+  std::int64_t const distance = Y.data - X.data;
+  std::int64_t shift = distance % far;  // from a line of X to the begin of a line of Y
+  if (shift < 0) shift += far;
+  if (shift % near != 0) return false;
+  return shift / near < x_length || shift / near + y_length > far / near;
+}
+
+template <class Scalar, class Offset, class Ordinal>
+void check_product(std::string_view where, PatternRef<Offset, Ordinal> const& A,
+                   Product<Scalar> const& product) {
+  auto const& [op, alpha, X, beta, Y] = product;
+  std::int64_t const rows = transposes(op) ? A.columns : A.rows;
+  std::int64_t const columns = transposes(op) ? A.rows : A.columns;
+  auto const shapes = [&](auto const& sentence) {
+    fail(where, sentence, " (op(A): ", rows, " x ", columns, ", op ", to_string(op),
+         "; X: ", X.rows, " x ", X.columns, "; Y: ", Y.rows, " x ", Y.columns, ")");
+  };
+  if (X.rows != columns) shapes("X must have as many rows as op(A) has columns");
+  if (Y.rows != rows) shapes("Y must have as many rows as op(A)");
+  if (X.columns != Y.columns) shapes("X and Y must have the same number of columns");
+  if (may_overlap<Scalar>(X, Y)) shapes("Y must not overlap X");
+}
+
+template <class Exec, class Offset, class Ordinal>
+void check_plan(std::string_view where, PlanState<Exec, Offset, Ordinal> const& plan,
+                PatternRef<Offset, Ordinal> const& A) {
+  auto const& known = plan.plain.pattern;
+  require(known.rows == A.rows && known.columns == A.columns && known.entries == A.entries, where,
+          "the plan was made for another pattern (plan: ", known.rows, " x ", known.columns, ", ",
+          known.entries, " entries; A: ", A.rows, " x ", A.columns, ", ", A.entries, " entries)");
+  require(known.row_offsets == A.row_offsets && known.column_indices == A.column_indices, where,
+          "the plan was made for a pattern in other arrays (", A.rows, " x ", A.columns, ", ",
+          A.entries, " entries): share the graph between the matrices or make a new plan");
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <type_traits>
+
+#include <blockspan/spmm/compiled_types.hpp>
+
+namespace blockspan::detail {
+
+template <class T, class List>
+inline constexpr bool contains_v = false;
+template <class T, class... Types>
+inline constexpr bool contains_v<T, TypeList<Types...>> = (std::is_same_v<T, Types> || ...);
+
+template <class Exec, class Offset, class Ordinal>
+inline constexpr bool pattern_is_compiled_v =
+    contains_v<Exec, SpmmBackends>&& contains_v<Offset, SpmmOffsets>&& std::is_same_v<Ordinal, int>;
+
+/// Completed by <blockspan/spmm/header_only.hpp>.
+template <class Exec>
+struct HeaderOnlySpmm;
+template <class T, class = void>
+inline constexpr bool is_complete_v = false;
+template <class T>
+inline constexpr bool is_complete_v<T, std::void_t<decltype(sizeof(T))>> = true;
+
+template <class Exec, class Offset, class Ordinal>
+constexpr void require_compiled_pattern() {
+  static_assert(pattern_is_compiled_v<Exec, Offset, Ordinal> || is_complete_v<HeaderOnlySpmm<Exec>>,
+                "the library has no SpMM compiled for this backend, offset and ordinal type: "
+                "include <blockspan/spmm/header_only.hpp> first, and it is compiled here");
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+constexpr void require_compiled_product() {
+  static_assert((pattern_is_compiled_v<Exec, Offset, Ordinal> && contains_v<Scalar, SpmmScalars>) ||
+                    is_complete_v<HeaderOnlySpmm<Exec>>,
+                "the library has no SpMM compiled for this backend, scalar, offset and ordinal "
+                "type: include <blockspan/spmm/header_only.hpp> first, and it is compiled here");
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/epilogue/stream_store.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/inner/sum.hpp>
+
+namespace blockspan::detail {
+
+/// y = alpha * sum + beta * y, and y = alpha * sum without reading y where beta is zero. The only
+/// writer of Y; sees each row once, finished. Packed: as in DirectLanes.
+template <class Scalar, bool Packed, bool OnHost>
+struct ScaleAdd {
+  Scalar alpha;
+  Scalar beta;
+  bool overwrite;  ///< beta is zero
+  bool stream;     ///< hosts: Y is too large for the caches
+  BlockRef<Scalar> Y;
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t column,
+                                              Sum<Scalar, Width> const& sum) const {
+    Scalar* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
+    if constexpr (Packed && Width > 1)
+      write_pack<Width>(y, sum);
+    else if (Y.column_stride == 1)
+      write_contiguous<Width>(y, sum);
+    else
+      write<Width>(y, Y.column_stride, sum);
+  }
+
+  /// After the last row of a team.
+  KOKKOS_FORCEINLINE_FUNCTION void finish_team() const {
+    if constexpr (OnHost)
+      if (overwrite && stream) finish_stream_stores();
+  }
+
+ private:
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void write_pack(Scalar* y, Sum<Scalar, Width> const& sum) const {
+    using P = Pack<Scalar, Width>;
+    P pack{};
+    if (!overwrite) pack = *reinterpret_cast<P const*>(y);
+    for (int j = 0; j < Width; ++j)
+      pack.value[j] =
+          overwrite ? alpha * sum.value[j] : alpha * sum.value[j] + beta * pack.value[j];
+    *reinterpret_cast<P*>(y) = pack;
+  }
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void write_contiguous(Scalar* y,
+                                                    Sum<Scalar, Width> const& sum) const {
+    if constexpr (OnHost && can_stream_v<sizeof(Scalar) * Width>) {
+      if (overwrite && stream && is_line_aligned(y)) {
+        Sum<Scalar, Width> scaled;
+        for (int j = 0; j < Width; ++j) scaled.value[j] = alpha * sum.value[j];
+        stream_store(y, scaled);
+        return;
+      }
+    }
+    write<Width>(y, 1, sum);
+  }
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void write(Scalar* y, std::int64_t stride,
+                                         Sum<Scalar, Width> const& sum) const {
+    if (overwrite)
+      for (int j = 0; j < Width; ++j) y[j * stride] = alpha * sum.value[j];
+    else
+      for (int j = 0; j < Width; ++j) y[j * stride] = alpha * sum.value[j] + beta * y[j * stride];
+  }
+};
+
+}  // namespace blockspan::detail

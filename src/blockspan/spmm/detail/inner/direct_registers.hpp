@@ -1,0 +1,122 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/register_set.hpp>
+#include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// Direct loads, for hosts: one thread walks the nonzeros of a piece with the sums of up to
+/// `MaxWidth` columns in registers, the widest pack first, halved for what remains; the last few
+/// columns are one pack of their own.
+///
+/// A complex value times a row of X is two real products, re * x and im * x, added up apart; they
+/// are put together (and conjugated, which costs nothing) when the piece ends. So the loop is the
+/// same for real and complex: no shuffles in it.
+///
+/// Narrow packs have several chains of sums, which take the nonzeros in turn: an addition waits for
+/// the one before it in its own chain only. The number of chains is fixed by the width and the
+/// length of the piece, and so is the order of the sums.
+///
+/// Unit: the elements of a row of X are contiguous; otherwise X may have any strides.
+template <class Scalar, class Entries, class Offset, int MaxWidth, bool Unit>
+struct DirectRegisters {
+  using Real = real_t<Scalar>;
+  static constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
+  template <int Width>
+  using Set = RegisterSet<Real, Width * parts>;
+  template <int Width>
+  static constexpr int chains = std::clamp(tuning::host_pack_bytes /
+                                               (Width * int(sizeof(Scalar)) * parts),
+                                           1, tuning::host_chains);
+
+  Entries entries;
+  BlockRef<Scalar const> X;  ///< columns of op(A) x n
+  bool conjugate_values;
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_pack(Team const&, Function const& function) const {
+    packs_from<MaxWidth>(0, function);
+  }
+
+  template <class Piece, int Width>
+  KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> multiply(
+      Piece const& piece, std::int64_t first, std::integral_constant<int, Width>) const {
+    // a short row is over before its chains have paid for putting them together
+    if constexpr (chains < Width >> 1)
+      if (piece.last - piece.first >= Offset(tuning::host_chained_row))
+        return multiply_chained<chains<Width>, Width>(piece, first);
+    return multiply_chained<1, Width>(piece, first);
+  }
+
+ private:
+  template <int Chains, int Width, class Piece>
+  KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> multiply_chained(Piece const& piece,
+                                                                  std::int64_t first) const {
+    Set<Width> sums[Chains][parts];
+    Scalar const* const x = X.data + first * X.column_stride;
+    Offset k = piece.first;
+    for (; piece.last - k >= Offset(Chains); k += Offset(Chains))
+      for (int u = 0; u < Chains; ++u) add_entry<Width>(x, k + Offset(u), sums[u]);
+    if constexpr (Chains > 1)
+      for (; k < piece.last; ++k) add_entry<Width>(x, k, sums[0]);
+    for (int u = 1; u < Chains; ++u)
+      for (int part = 0; part < parts; ++part) sums[0][part].add(sums[u][part]);
+    return collect<Width>(sums[0]);
+  }
+
+  /// Calls the function for the columns from `first` on, in packs of at most `Width`.
+  template <int Width, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void packs_from(std::int64_t first, Function const& function) const {
+    for (; X.columns - first >= Width; first += Width)
+      function(first, std::integral_constant<int, Width>{});
+    constexpr bool last_few = Unit && Width <= tuning::host_last_few;
+    if constexpr (Width > 1)
+      if (first < X.columns) packs_from<last_few ? Width - 1 : Width / 2>(first, function);
+  }
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void add_entry(Scalar const* x, Offset k, Set<Width>* sums) const {
+    Scalar const* const row = x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride;
+    Scalar const a = entries.value(k);
+    entries.prefetch(k);
+    Set<Width> b;
+    if constexpr (Unit)
+      b.load(reinterpret_cast<Real const*>(row));
+    else
+      b.template load_strided<parts>(reinterpret_cast<Real const*>(row), X.column_stride * parts);
+    if constexpr (parts == 2) {
+      sums[0].add_product(a.real(), b);
+      sums[1].add_product(a.imag(), b);
+    } else {
+      sums[0].add_product(a, b);
+    }
+  }
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> collect(Set<Width> const* sums) const {
+    Sum<Scalar, Width> result;
+    if constexpr (parts == 2) {
+      Real by_real[2 * Width], by_imaginary[2 * Width];
+      sums[0].store(by_real);
+      sums[1].store(by_imaginary);
+      Real const sign = conjugate_values ? Real(-1) : Real(1);
+      for (int j = 0; j < Width; ++j)
+        result.value[j] = Scalar(by_real[2 * j] - sign * by_imaginary[2 * j + 1],
+                                 by_real[2 * j + 1] + sign * by_imaginary[2 * j]);
+    } else {
+      sums[0].store(result.value);
+    }
+    return result;
+  }
+};
+
+}  // namespace blockspan::detail

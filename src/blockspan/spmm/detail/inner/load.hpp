@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include <Kokkos_Core.hpp>
+
+/// Before a loop of a few steps whose arrays must stay in registers. Host compilers know the pragma
+/// under other names and do not need it here.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define BLOCKSPAN_UNROLL _Pragma("unroll")
+#else
+#define BLOCKSPAN_UNROLL
+#endif
+
+namespace blockspan::detail {
+
+/// `Width` neighbours, read and written in one access.
+template <class Scalar, int Width>
+struct alignas(sizeof(Scalar) * Width) Pack {
+  Scalar value[Width];
+};
+
+/// Reads what no thread writes during the kernel; on CUDA through the read-only cache path, which
+/// the compiler does not take by itself for pointers inside a functor.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T load(T const* address) {
+#if defined(__CUDA_ARCH__)
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+  T result;
+  if constexpr (sizeof(T) == 16) {
+    static_assert(alignof(T) == 16);
+    uint4 const word = __ldg(reinterpret_cast<uint4 const*>(address));
+    memcpy(&result, &word, sizeof(T));
+  } else if constexpr (sizeof(T) == 8) {
+    static_assert(alignof(T) == 8);
+    uint2 const word = __ldg(reinterpret_cast<uint2 const*>(address));
+    memcpy(&result, &word, sizeof(T));
+  } else {
+    unsigned const word = __ldg(reinterpret_cast<unsigned const*>(address));
+    memcpy(&result, &word, sizeof(T));
+  }
+  return result;
+#else
+  return *address;
+#endif
+}
+
+}  // namespace blockspan::detail

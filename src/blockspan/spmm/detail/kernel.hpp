@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/spmm/detail/schedule/cut_rows.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan::detail {
+
+/// Teams of a launch: one function per kind of backend decides them (launch_shape in run_impl.hpp).
+struct LaunchShape {
+  std::int64_t teams;
+  int team_size;      ///< 1 on hosts
+  int vector_length;  ///< a power of two up to 32; 1 on hosts
+};
+
+/// Y = epilogue(op(A) X), the skeleton "thread pieces": one piece of a row per team thread, the
+/// vector lanes (on hosts: the registers) over the columns.
+///
+/// Schedule: which pieces a thread owns; keeps the sums of unfinished rows.
+/// Inner: multiplies one piece with a pack of columns. Epilogue: the only writer of Y.
+/// Traffic: A once, every row of X as often as its column has nonzeros (once, if the cache holds
+/// it), Y once (twice where beta is not zero).
+template <class Exec, class Schedule, class Inner, class Epilogue>
+struct SpmmKernel {
+  using Policy =
+      Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
+                         Kokkos::LaunchBounds<tuning::device_threads, tuning::device_blocks>>;
+  using Team = typename Policy::member_type;
+
+  Schedule schedule;
+  Inner inner;
+  Epilogue epilogue;
+
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    schedule.for_each_piece(team, [&](auto const& piece) {
+      inner.for_each_pack(team, [&](std::int64_t column, auto width) {
+        auto const sum = inner.multiply(piece, column, width);
+        if constexpr (Schedule::splits_rows) {
+          if (!piece.complete()) {
+            schedule.keep(piece, column, sum);
+            return;
+          }
+        }
+        epilogue(piece.row(), column, sum);
+      });
+    });
+    epilogue.finish_team();
+  }
+
+  void launch(Exec const& exec, char const* label, LaunchShape const& shape) const {
+    if (shape.teams == 0) return;
+    Policy const policy(exec, static_cast<int>(shape.teams), shape.team_size, shape.vector_length);
+    Kokkos::parallel_for(label, policy, *this);
+    if constexpr (Schedule::splits_rows) finish_rows(exec, schedule, epilogue, label);
+  }
+};
+
+}  // namespace blockspan::detail

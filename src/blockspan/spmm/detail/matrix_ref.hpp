@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+namespace blockspan::detail {
+
+/// Where the nonzeros of a compressed-row matrix stand, as a compiled kernel sees it.
+template <class Offset, class Ordinal>
+struct PatternRef {
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t entries;           ///< length of the array of columns
+  Offset const* row_offsets;      ///< rows + 1; may be null if there are no rows
+  Ordinal const* column_indices;  ///< entries
+};
+
+template <class Scalar, class Offset, class Ordinal>
+struct MatrixRef {
+  PatternRef<Offset, Ordinal> pattern;
+  Scalar const* values;  ///< entries
+};
+
+template <class Matrix>
+using offset_t = std::remove_const_t<typename Matrix::non_const_size_type>;
+template <class Matrix>
+using ordinal_t = std::remove_const_t<typename Matrix::non_const_ordinal_type>;
+template <class Matrix>
+using scalar_t = std::remove_const_t<typename Matrix::non_const_value_type>;
+
+/// True where the code of `Exec` runs on the host processor.
+template <class Exec>
+inline constexpr bool runs_on_host_v =
+    Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+
+template <class Exec, class Matrix>
+PatternRef<offset_t<Matrix>, ordinal_t<Matrix>> pattern_ref(Matrix const& A) {
+  static_assert(Kokkos::SpaceAccessibility<Exec, typename Matrix::memory_space>::accessible,
+                "the matrix must live where the execution space can access it");
+  return {static_cast<std::int64_t>(A.numRows()), static_cast<std::int64_t>(A.numCols()),
+          static_cast<std::int64_t>(A.graph.entries.extent(0)), A.graph.row_map.data(),
+          A.graph.entries.data()};
+}
+
+template <class Exec, class Matrix>
+MatrixRef<scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>> matrix_ref(Matrix const& A) {
+  return {pattern_ref<Exec>(A), A.values.data()};
+}
+
+}  // namespace blockspan::detail

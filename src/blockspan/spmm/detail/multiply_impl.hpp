@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/check.hpp>
+#include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/detail/pack_block.hpp>
+#include <blockspan/spmm/detail/scale_block.hpp>
+
+namespace blockspan::detail {
+
+/// Does without A what needs no A; true if that was all.
+template <class Exec, class Scalar>
+bool finished_without_matrix(Exec const& exec, Product<Scalar> const& product) {
+  if (product.Y.rows == 0 || product.Y.columns == 0) return true;
+  if (product.alpha != Scalar(0)) return false;
+  scale_block(exec, product.beta, product.Y);
+  return true;
+}
+
+/// Multiplies with a prepared pattern. `asked`: the variant was asked for by its id. `pool`: for
+/// the sums of cut rows, of which there are none without a plan.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+                       bool asked, ScratchPool<Exec>* pool, Scalar const* values,
+                       Product<Scalar> const& product) {
+  SpmmVariant const* variant = prepared.choice.variant;
+  bool const packs = variant->id != "warp_per_row" && packs_fit<Exec>(product.X, product.Y);
+  if (variant->needs_whole_packs && !packs) {
+    require(!asked, "blockspan::spmm", "warp_per_row_packs cannot serve this input; it needs ",
+            variant->needs, " (columns: ", product.Y.columns,
+            ", strides of X: ", product.X.row_stride, ", ", product.X.column_stride,
+            ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride, ")");
+    variant = find_spmm_variant("warp_per_row");
+  }
+  SpmmCall<Exec, Scalar, Offset, Ordinal> call{prepared, values,  nullptr,
+                                               packs,    product, variant->label};
+  if (prepared.cuts.slots > 0)
+    call.carry = static_cast<Scalar*>(
+        pool->reserve(exec, static_cast<std::size_t>(prepared.cuts.slots) *
+                                static_cast<std::size_t>(product.Y.columns) * sizeof(Scalar)));
+  launch(exec, call);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+              MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product) {
+  check_product("blockspan::spmm", A.pattern, product);
+  check_plan("blockspan::spmm", plan, A.pattern);
+  if (finished_without_matrix(exec, product)) return;
+  auto const& prepared = transposes(product.op) ? transposed_of(exec, plan) : plan.plain;
+  auto const& variant = *prepared.choice.variant;
+  Product<Scalar> with = product;
+  if (variant.id != "warp_per_row" && should_pack<Exec>(product.X, prepared.statistics.mean()))
+    with.X = packed_block(exec, plan.packed, product.X, std::string(variant.label) + "::pack");
+  multiply_prepared(exec, prepared, plan.options.algorithm != "auto", &plan.carry, A.values, with);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+              Product<Scalar> const& product) {
+  check_product("blockspan::spmm", A.pattern, product);
+  if (finished_without_matrix(exec, product)) return;
+  PreparedPattern<Exec, Offset, Ordinal> prepared;
+  TransposedPattern<Exec, Offset, Ordinal> transposed;
+  prepared.choice.variant = find_spmm_variant("warp_per_row_packs");
+  prepared.pattern = A.pattern;
+  if (transposes(product.op)) {
+    auto const entries = row_statistics(exec, A.pattern).nonzeros;
+    transposed = transpose_pattern(exec, A.pattern, entries);
+    prepared.pattern = transposed.ref();
+    prepared.permutation = transposed.permutation.data();
+  }
+  prepared.statistics.rows = prepared.pattern.rows;
+  prepared.statistics.nonzeros = prepared.pattern.entries;
+  multiply_prepared<Exec, Scalar>(exec, prepared, false, nullptr, A.values, product);
+  // the transposed pattern is given back when this returns
+  if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+
+namespace blockspan::detail {
+
+template <class Offset>
+struct MeasureRows {
+  struct value_type {
+    std::int64_t shortest, longest, empty, entries;
+  };
+  Offset const* row_offsets;  // rows + 1
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& result) const {
+    auto const length = static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
+    join(result, {length, length, length == 0 ? 1 : 0, length});
+  }
+  KOKKOS_FUNCTION void init(value_type& result) const { result = {INT64_MAX, 0, 0, 0}; }
+  KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const {
+    if (b.shortest < a.shortest) a.shortest = b.shortest;
+    if (b.longest > a.longest) a.longest = b.longest;
+    a.empty += b.empty;
+    a.entries += b.entries;
+  }
+};
+
+template <class Exec, class Offset, class Ordinal>
+RowStatistics row_statistics(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  if (A.rows == 0) return {.columns = A.columns};
+  typename MeasureRows<Offset>::value_type result;
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::row_statistics", Policy(exec, 0, A.rows),
+                          MeasureRows<Offset>{A.row_offsets}, result);
+  return {A.rows, A.columns, result.entries, result.empty, result.shortest, result.longest};
+}
+
+/// Sums a hash of every (place, value); the finalizer of splitmix64 (Steele, Lea, Flood 2014,
+/// doi:10.1145/2660193.2660195).
+template <class Integer>
+struct HashArray {
+  Integer const* values;
+  std::uint64_t salt;
+
+  static KOKKOS_FUNCTION std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::uint64_t& sum) const {
+    sum += mix(mix(static_cast<std::uint64_t>(i) + salt) ^ static_cast<std::uint64_t>(values[i]));
+  }
+};
+
+template <class Exec, class Integer>
+std::uint64_t hash_array(Exec const& exec, Integer const* values, std::int64_t length,
+                         std::uint64_t salt) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  std::uint64_t sum = 0;
+  if (length > 0)
+    Kokkos::parallel_reduce("Blockspan::spmm_plan::fingerprint", Policy(exec, 0, length),
+                            HashArray<Integer>{values, salt}, sum);
+  return sum;
+}
+
+template <class Exec, class Offset, class Ordinal>
+std::uint64_t fingerprint(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
+  auto const shape = HashArray<Offset>::mix(static_cast<std::uint64_t>(A.rows)) ^
+                     HashArray<Offset>::mix(static_cast<std::uint64_t>(A.columns) + 0x9e37ULL);
+  return shape +
+         hash_array(exec, A.row_offsets, A.rows == 0 ? 0 : A.rows + 1, 0x5bd1e995ULL << 32) +
+         hash_array(exec, A.column_indices, A.entries, 0x27d4eb2fULL << 32);
+}
+
+}  // namespace blockspan::detail

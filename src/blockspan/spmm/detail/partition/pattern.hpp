@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/spmm/row_statistics.hpp>
+
+namespace blockspan::detail {
+
+// What a plan does with a pattern. Declared here, defined in pattern_impl.hpp, compiled once per
+// backend, offset and ordinal: none of it depends on the scalar. All of them wait for the instance.
+
+/// Row lengths, by one reduction. O(rows).
+template <class Exec, class Offset, class Ordinal>
+RowStatistics row_statistics(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+
+/// A hash of shape, offsets and columns: equal for equal patterns, different for almost all others.
+/// A sum of hashes of (place, value), hence the same in any order. O(rows + nonzeros).
+template <class Exec, class Offset, class Ordinal>
+std::uint64_t fingerprint(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+
+/// Pieces of rows, for the schedule CutRows (which explains the arrays).
+template <class Exec, class Offset, class Ordinal>
+struct CutList {
+  using Space = typename Exec::memory_space;
+
+  std::int64_t pieces = 0;
+  std::int64_t cut_rows = 0;
+  std::int64_t slots = 0;
+  Kokkos::View<Ordinal*, Space> target;    // pieces
+  Kokkos::View<Offset*, Space> first;      // pieces + 1; a piece ends where the next begins
+  Kokkos::View<Ordinal*, Space> cut_row;   // cut_rows
+  Kokkos::View<Ordinal*, Space> cut_slot;  // cut_rows + 1
+};
+
+/// Cuts every row of more than `piece` entries into the fewest equal pieces of at most `piece`
+/// entries; the other rows, empty ones too, are a piece each. Every entry is in exactly one piece;
+/// the pieces stand in the order of the entries. O(rows + pieces).
+template <class Exec, class Offset, class Ordinal>
+CutList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                             std::int64_t piece);
+
+/// The pattern of A^T: its entry k is entry permutation(k) of A.
+template <class Exec, class Offset, class Ordinal>
+struct TransposedPattern {
+  using Space = typename Exec::memory_space;
+
+  std::int64_t rows = 0;                         // of A^T
+  std::int64_t columns = 0;                      // of A^T
+  Kokkos::View<Offset*, Space> row_offsets;      // rows + 1
+  Kokkos::View<Ordinal*, Space> column_indices;  // entries
+  Kokkos::View<Offset*, Space> permutation;      // entries
+
+  PatternRef<Offset, Ordinal> ref() const {
+    return {rows, columns, static_cast<std::int64_t>(column_indices.extent(0)), row_offsets.data(),
+            column_indices.data()};
+  }
+};
+
+/// Transposes a pattern; the entries of a row of A^T stand in the order of A's entries, so the
+/// result does not depend on how many threads there are. `nonzeros`: as row_statistics counts them.
+/// Devices sort 64-bit keys (column, place): O(nonzeros log nonzeros). Hosts count and distribute
+/// on one thread: O(columns + nonzeros). Throws Error where a key does not fit 64 bits.
+template <class Exec, class Offset, class Ordinal>
+TransposedPattern<Exec, Offset, Ordinal> transpose_pattern(Exec const& exec,
+                                                           PatternRef<Offset, Ordinal> const& A,
+                                                           std::int64_t nonzeros);
+
+}  // namespace blockspan::detail

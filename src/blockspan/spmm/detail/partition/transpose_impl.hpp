@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+#include <Kokkos_Sort.hpp>
+
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::detail {
+
+/// First index in [0, n] whose key is not below `wanted`; keys ascend.
+template <class Key>
+KOKKOS_FUNCTION std::int64_t lower_bound(Key const* keys, std::int64_t n, Key wanted) {
+  std::int64_t low = 0;
+  while (n > 0) {
+    std::int64_t const half = n / 2;
+    if (keys[low + half] < wanted) {
+      low += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return low;
+}
+
+/// The device's way: sort (column, place) keys; what follows reads off the sorted keys.
+template <class Exec, class Offset, class Ordinal>
+struct TransposeByKeys {
+  using Keys = Kokkos::View<std::uint64_t*, typename Exec::memory_space>;
+  struct MakeKeys {};
+  struct ReadOffsets {};
+  struct ReadEntries {};
+
+  PatternRef<Offset, Ordinal> A;
+  int bits;  ///< of a place
+  Keys keys;
+  TransposedPattern<Exec, Offset, Ordinal> result;
+
+  KOKKOS_FUNCTION void operator()(MakeKeys, std::int64_t k) const {
+    keys(k) =
+        (static_cast<std::uint64_t>(A.column_indices[k]) << bits) | static_cast<std::uint64_t>(k);
+  }
+  KOKKOS_FUNCTION void operator()(ReadOffsets, std::int64_t column) const {
+    auto const n = static_cast<std::int64_t>(keys.extent(0));
+    // the key after the last column's may not fit: it is the end
+    result.row_offsets(column) = static_cast<Offset>(
+        column == A.columns ? n
+                            : lower_bound<std::uint64_t>(
+                                  keys.data(), n, static_cast<std::uint64_t>(column) << bits));
+  }
+  KOKKOS_FUNCTION void operator()(ReadEntries, std::int64_t i) const {
+    auto const place =
+        static_cast<Offset>(keys(i) & ((bits < 64 ? std::uint64_t{1} << bits : 0) - 1));
+    result.permutation(i) = place;
+    result.column_indices(i) =
+        static_cast<Ordinal>(lower_bound<Offset>(A.row_offsets, A.rows + 1, place + Offset(1)) - 1);
+  }
+
+  template <class Step>
+  void launch(Exec const& exec, char const* label, std::int64_t count) const {
+    using Policy = Kokkos::RangePolicy<Exec, Step, Kokkos::IndexType<std::int64_t>>;
+    if (count > 0) Kokkos::parallel_for(label, Policy(exec, 0, count), *this);
+  }
+};
+
+inline int bits_for(std::int64_t count) {
+  int bits = 0;
+  while (bits < 63 && (std::int64_t{1} << bits) < count) ++bits;
+  return bits;
+}
+
+template <class Exec, class Offset, class Ordinal>
+void transpose_by_keys(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                       TransposedPattern<Exec, Offset, Ordinal> const& result) {
+  auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
+  int const bits = bits_for(n);
+  require(bits + bits_for(A.columns) <= 64, "blockspan::SpmmPlan", "cannot transpose a pattern of ",
+          A.columns, " columns and ", n, " nonzeros: (column, place) does not fit 64 bits");
+  using Transpose = TransposeByKeys<Exec, Offset, Ordinal>;
+  typename Transpose::Keys keys(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::spmm_plan::keys"), n);
+  Transpose const steps{A, bits, keys, result};
+  steps.template launch<typename Transpose::MakeKeys>(exec, "Blockspan::spmm_plan::make_keys", n);
+  if (n > 0) Kokkos::sort(exec, keys);
+  steps.template launch<typename Transpose::ReadOffsets>(
+      exec, "Blockspan::spmm_plan::transposed_offsets", A.columns + 1);
+  steps.template launch<typename Transpose::ReadEntries>(
+      exec, "Blockspan::spmm_plan::transposed_entries", n);
+}
+
+/// The host's way: count the columns, add up, distribute; on one thread, so in A's order.
+template <class Exec, class Offset, class Ordinal>
+void transpose_by_counting(PatternRef<Offset, Ordinal> const& A,
+                           TransposedPattern<Exec, Offset, Ordinal> const& result) {
+  auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
+  auto* const offsets = result.row_offsets.data();
+  for (std::int64_t column = 0; column <= A.columns; ++column) offsets[column] = 0;
+  for (std::int64_t k = 0; k < n; ++k) ++offsets[A.column_indices[k] + 1];
+  for (std::int64_t column = 0; column < A.columns; ++column)
+    offsets[column + 1] += offsets[column];
+  for (std::int64_t row = 0; row < A.rows; ++row)
+    for (Offset k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      Offset const place = offsets[A.column_indices[k]]++;
+      result.permutation(place) = k;
+      result.column_indices(place) = static_cast<Ordinal>(row);
+    }
+  // each offset now stands at its row's end: the begin of the next
+  for (std::int64_t column = A.columns; column > 0; --column) offsets[column] = offsets[column - 1];
+  offsets[0] = 0;
+}
+
+template <class Exec, class Offset, class Ordinal>
+TransposedPattern<Exec, Offset, Ordinal> transpose_pattern(Exec const& exec,
+                                                           PatternRef<Offset, Ordinal> const& A,
+                                                           std::int64_t nonzeros) {
+  auto const uninitialized = [&](char const* label) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label));
+  };
+  TransposedPattern<Exec, Offset, Ordinal> result;
+  result.rows = A.columns;
+  result.columns = A.rows;
+  result.row_offsets = decltype(result.row_offsets)(
+      uninitialized("Blockspan::spmm_plan::transposed_offsets"), A.columns + 1);
+  result.column_indices = decltype(result.column_indices)(
+      uninitialized("Blockspan::spmm_plan::transposed_columns"), nonzeros);
+  result.permutation =
+      decltype(result.permutation)(uninitialized("Blockspan::spmm_plan::permutation"), nonzeros);
+  if constexpr (runs_on_host_v<Exec>) {
+    exec.fence("Blockspan::spmm_plan::transpose");
+    transpose_by_counting(A, result);
+  } else {
+    transpose_by_keys(exec, A, result);
+    exec.fence("Blockspan::spmm_plan::transpose");
+  }
+  return result;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <sstream>
+#include <utility>
+
+#include <blockspan/spmm/detail/partition/choose.hpp>
+#include <blockspan/spmm/detail/partition/cut_impl.hpp>
+#include <blockspan/spmm/detail/partition/inspect_impl.hpp>
+#include <blockspan/spmm/detail/partition/transpose_impl.hpp>
+#include <blockspan/spmm/detail/plan_state.hpp>
+
+namespace blockspan::detail {
+
+template <class Exec, class Offset, class Ordinal>
+PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
+                                               PatternRef<Offset, Ordinal> const& A,
+                                               SpmmPlanOptions const& options) {
+  PreparedPattern<Exec, Offset, Ordinal> result;
+  result.pattern = A;
+  result.statistics = row_statistics(exec, A);
+  result.choice = choose_variant<Exec>(result.statistics, options);
+  if (result.choice.variant->cuts_rows) {
+    result.cuts = cut_long_rows(exec, A, result.choice.piece);
+  }
+  return result;
+}
+
+template <class Exec, class Offset, class Ordinal>
+std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
+    Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
+    std::shared_ptr<void const> owner) {
+  auto state = std::make_shared<PlanState<Exec, Offset, Ordinal>>();
+  state->options = options;
+  state->owner = std::move(owner);
+  state->plain = prepare(exec, A, options);
+  state->fingerprint = fingerprint(exec, A);
+  return state;
+}
+
+template <class Exec, class Offset, class Ordinal>
+PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
+    Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan) {
+  std::lock_guard const lock(plan.transposing);
+  if (!plan.transposed) {
+    TransposedState<Exec, Offset, Ordinal> state;
+    state.pattern = transpose_pattern(exec, plan.plain.pattern, plan.plain.statistics.nonzeros);
+    state.prepared = prepare(exec, state.pattern.ref(), plan.options);
+    state.prepared.permutation = state.pattern.permutation.data();
+    plan.transposed = std::move(state);
+  }
+  return plan.transposed->prepared;
+}
+
+template <class Exec, class Offset, class Ordinal>
+void explain_pattern(std::ostream& out, char const* what,
+                     PreparedPattern<Exec, Offset, Ordinal> const& prepared, int columns,
+                     std::size_t scalar_bytes) {
+  auto const& rows = prepared.statistics;
+  auto const& choice = prepared.choice;
+  out << what << ": " << rows.rows << " x " << rows.columns << ", " << rows.nonzeros
+      << " nonzeros, rows of " << rows.shortest << " to " << rows.longest << ", mean "
+      << rows.mean() << ", " << rows.empty_rows << " empty\n  runs "
+      << kernel_label<Exec>(*choice.variant, columns, scalar_bytes) << " at " << columns
+      << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts << "\n  because "
+      << choice.reason << "\n  rejected " << choice.rejected << '\n';
+  if (choice.variant->cuts_rows)
+    out << "  " << prepared.cuts.cut_rows << " rows are cut into " << prepared.cuts.slots
+        << " pieces of at most " << choice.piece << " nonzeros\n";
+  if (choice.variant->needs_whole_packs && !runs_on_host_v<Exec>)
+    out << "  blocks without 16-byte aligned, contiguous rows of whole packs "
+        << "run as Blockspan::spmm::warp_per_row\n";
+}
+
+template <class Exec, class Offset, class Ordinal>
+std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
+                         std::size_t scalar_bytes) {
+  std::ostringstream out;
+  explain_pattern(out, "A", plan.plain, columns, scalar_bytes);
+  std::lock_guard const lock(plan.transposing);
+  if (plan.transposed)
+    explain_pattern(out, "transpose of A", plan.transposed->prepared, columns, scalar_bytes);
+  return out.str();
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+namespace blockspan::detail {
+
+/// What one team thread multiplies at a time: the nonzeros first .. last - 1 of one row.
+template <class Offset>
+struct Piece {
+  std::int64_t target;  ///< >= 0: the row, complete; < 0: the carry slot -1 - target of a cut row
+  Offset first;
+  Offset last;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool complete() const { return target >= 0; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const { return target; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slot() const { return -1 - target; }
+};
+
+/// Hands the pieces of a schedule to the threads of its teams: team t owns the pieces
+/// [t * per_team, (t + 1) * per_team), a thread of it every team_size-th of them.
+struct PiecesOfTeam {
+  std::int64_t pieces;    ///< of the whole product
+  std::int64_t per_team;  ///< >= 1
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each(Team const& team, Function const& function) const {
+    std::int64_t const begin = per_team * team.league_rank();
+    std::int64_t const end = begin + per_team < pieces ? begin + per_team : pieces;
+    for (std::int64_t p = begin + team.team_rank(); p < end; p += team.team_size()) function(p);
+  }
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <blockspan/spmm/detail/schedule/piece.hpp>
+
+namespace blockspan::detail {
+
+/// A piece is a row. Nothing is left to finish.
+template <class Offset>
+struct WholeRows {
+  static constexpr bool splits_rows = false;
+
+  PiecesOfTeam share;
+  Offset const* row_offsets;  ///< rows + 1
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
+                                                  Function const& function) const {
+    share.for_each(team, [&](std::int64_t row) {
+      function(Piece<Offset>{row, row_offsets[row], row_offsets[row + 1]});
+    });
+  }
+};
+
+}  // namespace blockspan::detail

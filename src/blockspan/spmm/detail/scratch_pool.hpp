@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+namespace blockspan::detail {
+
+/// Scratch memory of a plan: one buffer per execution space instance, so products on two streams do
+/// not share one. Kept and reused; growing waits for the instance.
+template <class Exec>
+class ScratchPool {
+ public:
+  /// At least `bytes` bytes, for the work queued on `exec` until the next call with `exec`.
+  void* reserve(Exec const& exec, std::size_t bytes) {
+    std::lock_guard const lock(mutex_);
+    Buffer& buffer = buffer_of(exec);
+    if (buffer.memory.extent(0) < bytes) {
+      exec.fence("Blockspan::spmm::scratch grows");
+      buffer.memory = {};
+      buffer.memory = Memory(
+          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::spmm::scratch"), bytes);
+    }
+    return buffer.memory.data();
+  }
+
+ private:
+  using Memory = Kokkos::View<char*, typename Exec::memory_space>;
+  struct Buffer {
+    Exec exec;
+    Memory memory;
+  };
+
+  Buffer& buffer_of(Exec const& exec) {
+    for (Buffer& buffer : buffers_)
+      if (buffer.exec == exec) return buffer;
+    return buffers_.emplace_back(Buffer{exec, Memory()});
+  }
+
+  std::mutex mutex_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace blockspan::detail

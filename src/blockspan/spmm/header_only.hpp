@@ -1,0 +1,13 @@
+#pragma once
+
+// Compiles the product where it is used, for types the library has no instance of: include this
+// before any other header of spmm/.
+
+namespace blockspan::detail {
+template <class Exec>
+struct HeaderOnlySpmm {};
+}  // namespace blockspan::detail
+
+#include <blockspan/spmm/detail/multiply_impl.hpp>
+#include <blockspan/spmm/detail/plan_impl.hpp>
+#include <blockspan/spmm/spmm.hpp>

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/compiled.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/op.hpp>
+#include <blockspan/spmm/plan.hpp>
+
+namespace blockspan {
+
+namespace detail {
+
+template <class Exec, class Matrix, class XView, class YView>
+Product<scalar_t<Matrix>> make_product(Op op, scalar_t<Matrix> const& alpha, XView const& X,
+                                       scalar_t<Matrix> const& beta, YView const& Y) {
+  static_assert(std::is_same_v<scalar_t<Matrix>, typename XView::non_const_value_type> &&
+                    std::is_same_v<scalar_t<Matrix>, typename YView::value_type>,
+                "A, X and Y must have the same scalar type, and Y must not be const");
+  require_compiled_product<Exec, scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>>();
+  return {op, alpha, block_ref<Exec>(X), beta, block_ref<Exec>(Y)};
+}
+
+}  // namespace detail
+
+/// Y = alpha op(A) X + beta Y on the instance `exec`.
+///
+/// A: m x k, any KokkosSparse::CrsMatrix `exec` can access; columns within a row may be unsorted
+/// and may repeat (repeated entries add up); offsets int or std::size_t, other types and 64-bit
+/// ordinals through <blockspan/spmm/header_only.hpp>. X, Y: rank-2 views with as many rows as op(A)
+/// has columns and rows, the same number of columns (any, 0 too), any layouts and strides, each its
+/// own. Y is overwritten and must not overlap X (ranges of columns of one block are fine). beta = 0
+/// never reads Y: it may hold anything. alpha = 0 reads neither A nor X.
+///
+/// The product is queued on `exec` and not waited for; plan.hpp says what the plan may allocate on
+/// a first call. The sum of an element runs in a fixed order, whatever the number of threads: same
+/// input, same backend, same bits. The error of an element is at most gamma (|alpha| |A| |X| +
+/// |beta| |Y|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice that for complex.
+///
+/// Throws Error, with all sizes, if shapes clash, if Y overlaps X, if the plan was made for another
+/// pattern, or if the variant it was told to use cannot serve the input.
+/// Reads A once, each row of X as often as its column has entries (or once, if a cache holds it).
+template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView>
+void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
+          std::type_identity_t<detail::scalar_t<Matrix>> const& alpha, Matrix const& A,
+          XView const& X, std::type_identity_t<detail::scalar_t<Matrix>> const& beta,
+          YView const& Y) {
+  static_assert(std::is_same_v<Offset, detail::offset_t<Matrix>> &&
+                    std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
+                "the plan must have the matrix's offset and ordinal types");
+  detail::multiply(exec, plan.state(), detail::matrix_ref<Exec>(A),
+                   detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
+}
+
+/// The same without a plan: whole rows, whatever their lengths. A transposed product sorts the
+/// pattern anew on every call, allocates, and waits for the instance: with a plan, which keeps the
+/// transposed pattern, it costs about as much as a plain one.
+template <class Exec, class Matrix, class XView, class YView>
+requires Kokkos::is_execution_space_v<Exec>
+void spmm(Exec const& exec, Op op, std::type_identity_t<detail::scalar_t<Matrix>> const& alpha,
+          Matrix const& A, XView const& X,
+          std::type_identity_t<detail::scalar_t<Matrix>> const& beta, YView const& Y) {
+  detail::multiply(exec, detail::matrix_ref<Exec>(A),
+                   detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
+}
+
+}  // namespace blockspan

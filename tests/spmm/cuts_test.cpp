@@ -1,0 +1,99 @@
+// A test of a detail: what partition and schedule promise each other.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/battery.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+namespace {
+
+template <class Exec>
+class Cuts : public ::testing::Test {};
+TYPED_TEST_SUITE(Cuts, Backends, ConfigNames);
+
+template <class View>
+auto on_host(View const& view) {
+  auto const mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  using Value = typename View::non_const_value_type;
+  return std::vector<Value>(mirror.data(), mirror.data() + mirror.extent(0));
+}
+
+template <class Exec>
+void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, std::int64_t piece) {
+  auto const A = to_device(exec, host);
+  auto const list = detail::cut_long_rows(exec, detail::pattern_ref<Exec>(A), piece);
+  auto const target = on_host(list.target);
+  auto const first = on_host(list.first);
+  auto const cut_row = on_host(list.cut_row);
+  auto const cut_slot = on_host(list.cut_slot);
+  ASSERT_EQ(static_cast<std::int64_t>(target.size()), list.pieces);
+  std::vector<std::int64_t> row_of_slot(static_cast<std::size_t>(list.slots), -1);
+  for (std::size_t i = 0; i < cut_row.size(); ++i)
+    for (int slot = cut_slot[i]; slot < cut_slot[i + 1]; ++slot) row_of_slot[slot] = cut_row[i];
+
+  // pieces follow each other through all entries, and each lies in the row that it goes to
+  std::int64_t next_entry = 0, next_row = 0, next_slot = 0;
+  for (std::int64_t p = 0; p < list.pieces; ++p) {
+    EXPECT_EQ(first[p], next_entry);
+    next_entry = first[p + 1];
+    bool const complete = target[p] >= 0;
+    std::int64_t const row = complete ? target[p] : row_of_slot[-1 - target[p]];
+    if (!complete) EXPECT_EQ(-1 - target[p], next_slot++);
+    EXPECT_LE(host.offsets[row], first[p]);
+    EXPECT_LE(next_entry, host.offsets[row + 1]);
+    EXPECT_LE(next_entry - first[p], piece);
+    EXPECT_EQ(complete, host.offsets[row + 1] - host.offsets[row] <= piece);
+    if (first[p] == host.offsets[row]) EXPECT_EQ(row, next_row);
+    if (next_entry == host.offsets[row + 1]) next_row = row + 1;
+  }
+  EXPECT_EQ(next_entry, host.offsets.back());
+  EXPECT_EQ(next_row, host.rows);
+  EXPECT_EQ(next_slot, list.slots);
+}
+
+TYPED_TEST(Cuts, CoverEveryEntryExactlyOnce) {
+  TypeParam const exec;
+  for (auto const& host : battery<double>())
+    for (std::int64_t const piece : {1, 2, 7, 64, 1000}) {
+      if (host.rows == 0) continue;
+      SCOPED_TRACE(host.name + ", pieces of " + std::to_string(piece));
+      expect_every_entry_once(exec, host, piece);
+    }
+}
+
+TYPED_TEST(Cuts, ArePiecesOfEqualLength) {
+  TypeParam const exec;
+  auto const A = to_device(exec, random_matrix<double>("one", 1, 9, [](auto) { return 100; }));
+  auto const list = detail::cut_long_rows(exec, detail::pattern_ref<TypeParam>(A), 30);
+  EXPECT_EQ(on_host(list.first), (std::vector<int>{0, 25, 50, 75, 100}));
+}
+
+TYPED_TEST(Cuts, TransposedPatternListsEveryEntryInOrder) {
+  TypeParam const exec;
+  for (auto const& host : battery<double>()) {
+    auto const A = to_device(exec, host);
+    auto const T = detail::transpose_pattern(exec, detail::pattern_ref<TypeParam>(A),
+                                             static_cast<std::int64_t>(host.values.size()));
+    auto const offsets = on_host(T.row_offsets);
+    auto const columns = on_host(T.column_indices);
+    auto const places = on_host(T.permutation);
+    ASSERT_EQ(static_cast<std::int64_t>(offsets.size()), host.columns + 1);
+    EXPECT_EQ(offsets.front(), 0);
+    EXPECT_EQ(offsets.back(), static_cast<int>(host.values.size()));
+    for (std::int64_t row = 0; row < host.columns; ++row)
+      for (int k = offsets[row]; k < offsets[row + 1]; ++k) {
+        EXPECT_EQ(host.indices[places[k]], row);
+        EXPECT_LE(host.offsets[columns[k]], places[k]);
+        EXPECT_LT(places[k], host.offsets[columns[k] + 1]);
+        if (k > offsets[row]) EXPECT_LT(places[k - 1], places[k]);
+      }
+  }
+}
+
+}  // namespace
+}  // namespace blockspan::test

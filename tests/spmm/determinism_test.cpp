@@ -1,0 +1,106 @@
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/detail/multiply_impl.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/battery.hpp"
+#include "support/blocks.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+namespace {
+
+template <class Exec>
+class SameBits : public ::testing::Test {};
+TYPED_TEST_SUITE(SameBits, Backends, ConfigNames);
+
+bool same_bits(HostBlock<double> const& A, HostBlock<double> const& B) {
+  return A.rows() == B.rows() && A.columns() == B.columns() &&
+         (A.rows() * A.columns() == 0 ||
+          std::memcmp(&A(0, 0), &B(0, 0),
+                      sizeof(double) * static_cast<std::size_t>(A.rows() * A.columns())) == 0);
+}
+
+HostMatrix<double> uneven() {
+  return random_matrix<double>("uneven", 400, 300,
+                               [](std::int64_t i) { return i % 50 == 7 ? 2000 : i % 13; });
+}
+
+TYPED_TEST(SameBits, InTwentyRuns) {
+  TypeParam const exec;
+  auto const host = uneven();
+  auto const A = to_device(exec, host);
+  for (auto const& variant : spmm_variants)
+    for (Op const op : {Op::none, Op::transpose}) {
+      std::int64_t const rows = op == Op::none ? 400 : 300;
+      HostBlock<double> first;
+      for (int run = 0; run < 20; ++run) {
+        SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 64});
+        auto const X = make_block<Storage::right>(exec, random_block<double>(700 - rows, 12, 1));
+        auto const Y = make_block<Storage::right>(exec, random_block<double>(rows, 12, 2));
+        spmm(exec, plan, op, 1.5, A, X.view, -0.5, Y.view);
+        exec.fence("Blockspan::test");
+        auto const values = Y.values();
+        if (run == 0) first = values;
+        ASSERT_TRUE(same_bits(first, values)) << variant.id << ", run " << run;
+      }
+    }
+}
+
+/// The kernel itself, launched with a shape of the test's choice.
+template <class Exec, class Schedule>
+HostBlock<double> multiply_with(Exec const& exec, Schedule schedule, std::int64_t per_team,
+                                int team_size, HostMatrix<double> const& host) {
+  auto const A = to_device(exec, host);
+  auto const X = make_block<Storage::right>(exec, random_block<double>(host.columns, 8, 1));
+  auto const Y = make_block<Storage::right>(exec, HostBlock<double>(host.rows, 8));
+  using Entries = detail::PlainEntries<double, int, int>;
+  using Epilogue = detail::ScaleAdd<double, false, detail::runs_on_host_v<Exec>>;
+  Entries const entries{A.graph.entries.data(), A.values.data()};
+  detail::LaunchShape shape{0, team_size, 1};
+  schedule.share.per_team = per_team;
+  shape.teams = ceil_div(schedule.share.pieces, per_team);
+  Epilogue const epilogue{1.0, 0.0, true, false, detail::block_ref<Exec>(Y.view)};
+  auto const x = detail::block_ref<Exec>(X.const_view());
+  if constexpr (detail::runs_on_host_v<Exec>) {
+    using Inner = detail::DirectRegisters<double, Entries, int, 8, true>;
+    detail::SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, {entries, x, false}, epilogue}
+        .launch(exec, "Blockspan::spmm::test", shape);
+  } else {
+    using Inner = detail::DirectLanes<double, Entries, int, 1, false>;
+    shape.vector_length = 8;
+    detail::SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, {entries, x, false}, epilogue}
+        .launch(exec, "Blockspan::spmm::test", shape);
+  }
+  exec.fence("Blockspan::test");
+  return Y.values();
+}
+
+TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
+  using Exec = TypeParam;
+  Exec const exec;
+  auto const host = uneven();
+  auto const A = to_device(exec, host);
+  auto const pattern = detail::pattern_ref<Exec>(A);
+  int const larger = detail::runs_on_host_v<Exec> ? exec.concurrency() : 32;
+  int const smaller = detail::runs_on_host_v<Exec> ? 1 : 4;
+
+  detail::WholeRows<int> const rows{{pattern.rows, 1}, pattern.row_offsets};
+  EXPECT_TRUE(same_bits(multiply_with(exec, rows, 16, smaller, host),
+                        multiply_with(exec, rows, 50, larger, host)));
+
+  auto const cuts = detail::cut_long_rows(exec, pattern, 64);
+  Kokkos::View<double*, typename Exec::memory_space> const carry("Blockspan::test", cuts.slots * 8);
+  detail::CutRows<double, int, int> const pieces{
+      {cuts.pieces, 1},      cuts.target.data(), cuts.first.data(),
+      cuts.first.data() + 1, cuts.cut_rows,      cuts.cut_row.data(),
+      cuts.cut_slot.data(),  carry.data(),       8};
+  EXPECT_TRUE(same_bits(multiply_with(exec, pieces, 16, smaller, host),
+                        multiply_with(exec, pieces, 50, larger, host)));
+}
+
+}  // namespace
+}  // namespace blockspan::test

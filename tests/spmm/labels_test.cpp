@@ -1,0 +1,92 @@
+// What Kokkos Tools sees: every kernel of a product carries the label the plan names, on the
+// instance that was given.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/battery.hpp"
+#include "support/blocks.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Launch {
+  std::string label;
+  std::uint32_t instance;
+};
+std::vector<Launch> launches;
+
+void record(char const* label, std::uint32_t instance, std::uint64_t* kernel) {
+  launches.push_back({label, instance});
+  *kernel = 0;
+}
+
+template <class Function>
+std::vector<Launch> launches_of(Function const& f) {
+  namespace tools = Kokkos::Tools::Experimental;
+  auto const before = tools::get_callbacks();
+  launches.clear();
+  tools::set_begin_parallel_for_callback(record);
+  tools::set_begin_parallel_reduce_callback(record);
+  tools::set_begin_parallel_scan_callback(record);
+  f();
+  tools::set_callbacks(before);
+  return std::exchange(launches, {});
+}
+
+template <class Exec>
+class Labels : public ::testing::Test {};
+TYPED_TEST_SUITE(Labels, Backends, ConfigNames);
+
+TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
+  using Exec = TypeParam;
+  auto const instances = Kokkos::Experimental::partition_space(Exec(), 1, 1);
+  for (Exec const& exec : instances) {
+    auto const instance = Kokkos::Tools::Experimental::device_id(exec);
+    auto const A = to_device(exec, arrow<double>(40));
+    auto const X = make_block<Storage::right>(exec, random_block<double>(40, 8, 1));
+    auto const Y = make_block<Storage::right>(exec, random_block<double>(40, 8, 2));
+    for (auto const& variant : spmm_variants) {
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 4});
+      for (Op const op : {Op::none, Op::transpose}) {
+        spmm(exec, plan, op, 1.0, A, X.view, 0.0, Y.view);  // the transpose is built here
+        auto const seen = launches_of([&] { spmm(exec, plan, op, 1.0, A, X.view, 0.0, Y.view); });
+        ASSERT_EQ(seen.size(), variant.cuts_rows ? 2u : 1u);
+        EXPECT_EQ(seen[0].label, plan.kernel(8));
+        EXPECT_THAT(plan.explain(8), HasSubstr("runs " + seen[0].label + " at 8"));
+        if (variant.cuts_rows) EXPECT_EQ(seen[1].label, plan.kernel(8) + "::finish_rows");
+        for (auto const& launch : seen) EXPECT_EQ(launch.instance, instance) << launch.label;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Labels, OfSetupBeginWithTheHouse) {
+  using Exec = TypeParam;
+  auto const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+  auto const instance = Kokkos::Tools::Experimental::device_id(exec);
+  auto const A = to_device(exec, arrow<double>(40));
+  auto const X = make_block<Storage::right>(exec, random_block<double>(40, 3, 1));
+  auto const Y = make_block<Storage::left>(exec, random_block<double>(40, 3, 2));
+  auto const seen = launches_of([&] {
+    SpmmPlan const plan(exec, A, {.algorithm = "segments", .piece_length = 4});
+    spmm(exec, plan, Op::adjoint, 0.0, A, X.view, 2.0, Y.view);
+    EXPECT_TRUE(plan.verify(exec, A));
+  });
+  EXPECT_FALSE(seen.empty());
+  for (auto const& launch : seen) {
+    EXPECT_EQ(launch.label.rfind("Blockspan::", 0), 0u) << launch.label;
+    EXPECT_EQ(launch.instance, instance) << launch.label;
+  }
+}
+
+}  // namespace
+}  // namespace blockspan::test

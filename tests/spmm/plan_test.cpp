@@ -1,0 +1,196 @@
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/spmm.hpp>
+#include <blockspan/support/error.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/product_case.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class Exec>
+class Plan : public ::testing::Test {};
+TYPED_TEST_SUITE(Plan, Backends, ConfigNames);
+
+template <class Function>
+std::string message_of(Function const& f) {
+  try {
+    f();
+  } catch (Error const& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TYPED_TEST(Plan, CountsRows) {
+  TypeParam const exec;
+  auto const A = to_device(
+      exec, random_matrix<double>("lengths", 10, 8, [](std::int64_t i) { return i < 4 ? 0 : i; }));
+  SpmmPlan const plan(exec, A);
+  auto const& rows = plan.statistics();
+  EXPECT_EQ(rows.rows, 10);
+  EXPECT_EQ(rows.columns, 8);
+  EXPECT_EQ(rows.nonzeros, 4 + 5 + 6 + 7 + 8 + 9);
+  EXPECT_EQ(rows.empty_rows, 4);
+  EXPECT_EQ(rows.shortest, 0);
+  EXPECT_EQ(rows.longest, 9);
+  EXPECT_DOUBLE_EQ(rows.mean(), 3.9);
+}
+
+TYPED_TEST(Plan, ChoosesByRowLengthsAndSaysWhy) {
+  TypeParam const exec;
+  auto const even = to_device(exec, band<double>(100));
+  EXPECT_EQ(SpmmPlan(exec, even).algorithm(), "warp_per_row_packs");
+  auto const heavy = to_device(exec, random_matrix<double>("heavy", 300, 40000, [](std::int64_t i) {
+                                 return i == 5 ? 30000 : 3;
+                               }));
+  SpmmPlan const plan(exec, heavy);
+  EXPECT_EQ(plan.algorithm(), "segments");
+  auto const words = plan.explain(8);
+  EXPECT_THAT(words, HasSubstr(plan.kernel(8)));
+  EXPECT_THAT(words, HasSubstr("Blockspan::spmm::segments at 8 columns"));
+  EXPECT_THAT(words, HasSubstr("because the longest row has 30000 nonzeros"));
+  EXPECT_THAT(words, HasSubstr("rejected warp_per_row_packs"));
+  EXPECT_THAT(words, HasSubstr("1 rows are cut"));
+}
+
+TYPED_TEST(Plan, RunsTheVariantAskedFor) {
+  TypeParam const exec;
+  auto const A = to_device(exec, band<double>(20));
+  for (auto const& variant : spmm_variants) {
+    SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id)});
+    EXPECT_EQ(plan.algorithm(), variant.id);
+    EXPECT_EQ(plan.kernel(8), variant.label);
+    EXPECT_EQ(std::string("Blockspan::spmm::") + std::string(variant.id), variant.label);
+    EXPECT_THAT(plan.explain(8), HasSubstr("asked for"));
+  }
+}
+
+TYPED_TEST(Plan, RefusesWhatIsNotOnTheMenu) {
+  TypeParam const exec;
+  auto const A = to_device(exec, band<double>(20));
+  auto const message =
+      message_of([&] { SpmmPlan const plan(exec, A, {.algorithm = "abracadabra"}); });
+  EXPECT_THAT(message, HasSubstr("unknown algorithm \"abracadabra\""));
+  for (auto const& variant : spmm_variants)
+    EXPECT_THAT(message, HasSubstr(std::string(variant.id) + ":"));
+  EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.columns = 0}); }),
+              HasSubstr("columns must be at least 1 (0)"));
+  EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.piece_length = -1}); }),
+              HasSubstr("piece_length"));
+}
+
+TYPED_TEST(Plan, KnowsItsPattern) {
+  TypeParam const exec;
+  auto host = random_matrix<double>("random", 30, 30, [](std::int64_t i) { return i % 5; });
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A);
+  EXPECT_TRUE(plan.verify(exec, A));
+  EXPECT_TRUE(plan.verify(exec, to_device(exec, host)));
+  host.values[3] += 1;
+  EXPECT_TRUE(plan.verify(exec, to_device(exec, host)));
+  std::swap(host.indices[10], host.indices[20]);
+  EXPECT_FALSE(plan.verify(exec, to_device(exec, host)));
+  std::swap(host.indices[10], host.indices[20]);
+  --host.offsets[7];
+  EXPECT_FALSE(plan.verify(exec, to_device(exec, host)));
+  ++host.offsets[7];
+  ++host.columns;
+  EXPECT_FALSE(plan.verify(exec, to_device(exec, host)));
+}
+
+TYPED_TEST(Plan, ServesChangedValuesAndOutlivesItsMatrix) {
+  TypeParam const exec;
+  auto host = arrow<double>(40);
+  auto A = to_device(exec, host);
+  SpmmPlan plan(exec, A, {.algorithm = "segments", .piece_length = 6});
+  SpmmPlan const moved = std::move(plan);
+  for (double& value : host.values) value *= -3;
+  auto const changed = to_device(exec, host);
+  Kokkos::deep_copy(exec, A.values, changed.values);
+  for (Op const op : {Op::none, Op::transpose}) {
+    ProductCase<double> const c{host, op, 6};
+    expect_product<Storage::right, Storage::right>(
+        exec, c, [&](auto const& X, auto const& Y) { spmm(exec, moved, op, 1.0, A, X, 0.0, Y); });
+  }
+  EXPECT_THAT(moved.explain(6), HasSubstr("transpose of A"));
+}
+
+TYPED_TEST(Plan, RefusesAnotherMatrix) {
+  TypeParam const exec;
+  auto const host = band<double>(20);
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A);
+  auto const X = make_block<Storage::right>(exec, random_block<double>(20, 2, 1));
+  auto const Y = make_block<Storage::right>(exec, random_block<double>(20, 2, 2));
+  auto const product = [&](auto const& B) {
+    return message_of([&] { spmm(exec, plan, Op::none, 1.0, B, X.view, 0.0, Y.view); });
+  };
+  EXPECT_THAT(product(to_device(exec, arrow<double>(20))), HasSubstr("made for another pattern"));
+  EXPECT_THAT(product(to_device(exec, host)), HasSubstr("in other arrays"));
+}
+
+TYPED_TEST(Plan, RefusesWhatDoesNotFit) {
+  TypeParam const exec;
+  auto const A = to_device(exec, random_matrix<double>("random", 9, 7, [](auto) { return 3; }));
+  auto const block = [&](int n, int k) {
+    return make_block<Storage::right>(exec, random_block<double>(n, k, 3));
+  };
+  auto const product = [&](Op op, auto const& X, auto const& Y) {
+    return message_of([&] { spmm(exec, op, 1.0, A, X.view, 0.0, Y.view); });
+  };
+  EXPECT_THAT(product(Op::none, block(9, 4), block(9, 4)),
+              HasSubstr("X must have as many rows as op(A) has columns (op(A): 9 x 7, op none; X: "
+                        "9 x 4; Y: 9 x 4)"));
+  EXPECT_THAT(product(Op::transpose, block(9, 4), block(9, 4)), HasSubstr("Y must have"));
+  EXPECT_THAT(product(Op::adjoint, block(7, 4), block(7, 4)), HasSubstr("op(A): 7 x 9"));
+  EXPECT_THAT(product(Op::none, block(7, 4), block(9, 5)), HasSubstr("same number of columns"));
+}
+
+TYPED_TEST(Plan, RefusesOverlapButNotNeighbours) {
+  TypeParam const exec;
+  auto const host = band<double>(12);
+  auto const A = to_device(exec, host);
+  auto const run = [&](auto const& Z) {
+    auto const columns = [&](int first, int last) {
+      return Kokkos::subview(Z.view, Kokkos::ALL, std::pair(first, last));
+    };
+    auto const product = [&](auto const& X, auto const& Y) {
+      return message_of([&] { spmm(exec, Op::none, 1.0, A, X, 0.0, Y); });
+    };
+    EXPECT_THAT(product(columns(0, 4), columns(4, 8)), HasSubstr("nothing was thrown"));
+    EXPECT_THAT(product(columns(4, 8), columns(0, 4)), HasSubstr("nothing was thrown"));
+    EXPECT_THAT(product(columns(0, 4), columns(3, 7)), HasSubstr("Y must not overlap X"));
+    EXPECT_THAT(product(columns(3, 7), columns(0, 4)), HasSubstr("Y must not overlap X"));
+    EXPECT_THAT(product(columns(0, 4), columns(0, 4)), HasSubstr("Y must not overlap X"));
+  };
+  auto const values = random_block<double>(12, 8, 4);
+  run(make_block<Storage::right>(exec, values));
+  run(make_block<Storage::left>(exec, values));
+  run(make_block<Storage::padded_right>(exec, values));
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+TEST(PlanOnCuda, RefusesPacksThatDoNotFit) {
+  Kokkos::Cuda const exec;
+  auto const A = to_device(exec, band<double>(12));
+  SpmmPlan const asked(exec, A, {.algorithm = "warp_per_row_packs"});
+  auto const X = make_block<Storage::right>(exec, random_block<double>(12, 5, 4));
+  auto const Y = make_block<Storage::right>(exec, random_block<double>(12, 5, 4));
+  EXPECT_THAT(message_of([&] { spmm(exec, asked, Op::none, 1.0, A, X.view, 0.0, Y.view); }),
+              HasSubstr("warp_per_row_packs cannot serve this input; it needs"));
+  SpmmPlan const chosen(exec, A);
+  EXPECT_NO_THROW(spmm(exec, chosen, Op::none, 1.0, A, X.view, 0.0, Y.view));
+  exec.fence("Blockspan::test");
+  EXPECT_EQ(chosen.kernel(5), "Blockspan::spmm::warp_per_row");
+  EXPECT_EQ(chosen.kernel(6), "Blockspan::spmm::warp_per_row_packs");
+}
+#endif
+
+}  // namespace
+}  // namespace blockspan::test

@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/product_case.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+namespace {
+
+template <class Config>
+class Products : public ::testing::Test {};
+TYPED_TEST_SUITE(Products, Configs, ConfigNames);
+
+constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conjugate, Op::adjoint};
+constexpr int all_widths[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 33, 65};
+
+template <class Scalar>
+Scalar factor(std::size_t turn) {
+  Scalar const factors[] = {Scalar(1), Scalar(0), Scalar(-1), Scalar(2.5)};
+  if (turn % 5 < 4) return factors[turn % 5];
+  if constexpr (is_complex_v<Scalar>)
+    return Scalar(0.5, -1.25);
+  else
+    return Scalar(-0.75);
+}
+
+/// Where packs were asked for on a device, only what packs can serve is asked of them.
+template <class Exec>
+bool served_anywhere(SpmmVariant const& variant) {
+  return !variant.needs_whole_packs ||
+         Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+}
+
+TYPED_TEST(Products, EveryVariantMultipliesEveryMatrixWithEveryOp) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  std::size_t turn = 0;
+  for (auto const& host : battery<Scalar>()) {
+    auto const A = to_device(exec, host);
+    for (auto const& variant : spmm_variants) {
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
+      for (Op const op : all_ops) {
+        bool const anywhere = served_anywhere<Exec>(variant);
+        ProductCase<Scalar> const c{host, op, anywhere ? all_widths[turn * 5 % 13] : 4 * (turn % 5),
+                                    factor<Scalar>(turn), factor<Scalar>(turn / 5)};
+        with_storages(anywhere ? turn : 0, [&](auto x, auto y) {
+          expect_product<x(), y()>(exec, c, [&](auto const& X, auto const& Y) {
+            spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
+          });
+        });
+        ++turn;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Products, EveryWidthIsRightInEveryStorage) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>("random", 21, 17, [](std::int64_t i) { return i % 9; });
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A);
+  for (int const width : all_widths)
+    for (std::size_t pair = 0; pair < 6; ++pair)
+      with_storages(pair, [&](auto x, auto y) {
+        ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), factor<Scalar>(pair)};
+        expect_product<x(), y()>(exec, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+        });
+      });
+}
+
+TYPED_TEST(Products, EveryAlphaAndBetaIsRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>("random", 21, 17, [](std::int64_t i) { return i % 9; });
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.algorithm = "segments", .piece_length = 4});
+  for (Op const op : all_ops)
+    for (std::size_t turn = 0; turn < 25; ++turn) {
+      ProductCase<Scalar> const c{host, op, 8, factor<Scalar>(turn % 5), factor<Scalar>(turn / 5)};
+      expect_product<Storage::right, Storage::right>(exec, c, [&](auto const& X, auto const& Y) {
+        spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
+      });
+    }
+}
+
+TYPED_TEST(Products, APlanIsNotNeeded) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  for (auto const& host : battery<Scalar>()) {
+    auto const A = to_device(exec, host);
+    for (Op const op : all_ops) {
+      ProductCase<Scalar> const c{host, op, 5, Scalar(2), Scalar(-1)};
+      expect_product<Storage::right, Storage::left>(
+          exec, c, [&](auto const& X, auto const& Y) { spmm(exec, op, c.alpha, A, X, c.beta, Y); });
+    }
+  }
+}
+
+TYPED_TEST(Products, OffsetsMayHave64Bits) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  for (auto const& host : battery<Scalar>()) {
+    auto const A = to_device<std::size_t>(exec, host);
+    for (auto const* algorithm : {"auto", "segments"}) {
+      SpmmPlan const plan(exec, A, {.algorithm = algorithm, .piece_length = 5});
+      for (Op const op : {Op::none, Op::adjoint}) {
+        ProductCase<Scalar> const c{host, op, 12, Scalar(1), Scalar(0)};
+        expect_product<Storage::right, Storage::right>(exec, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
+        });
+      }
+    }
+  }
+}
+
+TYPED_TEST(Products, NoColumnsAreNoWork) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = band<Scalar>(9);
+  auto const A = to_device(exec, host);
+  for (Op const op : all_ops) {
+    ProductCase<Scalar> const c{host, op, 0, Scalar(1), Scalar(0)};
+    expect_product<Storage::right, Storage::left>(exec, c, [&](auto const& X, auto const& Y) {
+      spmm(exec, SpmmPlan(exec, A), op, c.alpha, A, X, c.beta, Y);
+    });
+  }
+}
+
+TYPED_TEST(Products, OneCorruptedEntryFailsTheCheck) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = band<Scalar>(30);
+  auto wrong = host;
+  wrong.values[40] *= Scalar(1) + Scalar(1000 * unit_roundoff<Scalar>);
+  auto const A = to_device(exec, wrong);
+  ProductCase<Scalar> const c{host, Op::none, 3};
+  auto const X = make_block<Storage::right>(exec, c.X());
+  auto const Y = make_block<Storage::right>(exec, c.Y());
+  spmm(exec, Op::none, Scalar(1), A, X.const_view(), Scalar(0), Y.view);
+  exec.fence("Blockspan::test");
+  auto const wanted = reference_product(c.op, c.alpha, host, c.X(), c.beta, c.Y());
+  EXPECT_FALSE(matches(Y.values(), wanted));
+  auto spoiled = Y.values();
+  spoiled(4, 1) = not_a_number<Scalar>();
+  EXPECT_FALSE(matches(spoiled, wanted));
+}
+
+}  // namespace
+}  // namespace blockspan::test
