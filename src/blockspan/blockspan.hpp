@@ -1,0 +1,17 @@
+#pragma once
+
+/// Everything: sparse matrices, blocks of vectors, their product, operators and solvers.
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/solvers/status.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/generators.hpp>
+#include <blockspan/sparse/graph.hpp>
+#include <blockspan/sparse/matrix_market.hpp>
+#include <blockspan/sparse/validate.hpp>
+#include <blockspan/spmm/plan.hpp>
+#include <blockspan/spmm/spmm.hpp>
+#include <blockspan/support/error.hpp>

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#ifdef KOKKOS_ENABLE_CUDA
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/support/error.hpp>
+
+#include <cusparse.h>
+
+namespace blockspan::detail {
+
+inline void check_cusparse(cusparseStatus_t status, char const* call) {
+  require(status == CUSPARSE_STATUS_SUCCESS, "blockspan::cusparse_operator", call,
+          " failed: ", cusparseGetErrorString(status));
+}
+
+template <class Scalar>
+constexpr cudaDataType cuda_type() {
+  if constexpr (is_complex_v<Scalar>)
+    return sizeof(real_t<Scalar>) == 8 ? CUDA_C_64F : CUDA_C_32F;
+  else
+    return sizeof(Scalar) == 8 ? CUDA_R_64F : CUDA_R_32F;
+}
+
+/// Owns a cuSPARSE object.
+template <class T, cusparseStatus_t (*destroy)(T)>
+class CusparseObject {
+ public:
+  CusparseObject() = default;
+  CusparseObject(CusparseObject const&) = delete;
+  CusparseObject& operator=(CusparseObject const&) = delete;
+  ~CusparseObject() {
+    if (object != nullptr) destroy(object);
+  }
+  T object = nullptr;
+};
+
+using CusparseHandle = CusparseObject<cusparseHandle_t, cusparseDestroy>;
+using CusparseMatrix = CusparseObject<cusparseConstSpMatDescr_t, cusparseDestroySpMat>;
+using CusparseBlock = CusparseObject<cusparseDnMatDescr_t, cusparseDestroyDnMat>;
+using CusparseConstBlock = CusparseObject<cusparseConstDnMatDescr_t, cusparseDestroyDnMat>;
+
+template <class Scalar>
+class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
+ public:
+  using Exec = Kokkos::Cuda;
+  using Matrix = CrsMatrix<Scalar, Exec>;
+
+  CusparseOperator(Exec const& exec, Matrix A) : matrix_(std::move(A)) {
+    require(matrix_.numRows() == matrix_.numCols(), "blockspan::cusparse_operator",
+            "the matrix must be square (", matrix_.numRows(), " x ", matrix_.numCols(), ")");
+    norm_bound_ = max_row_sum(exec, matrix_ref<Exec>(matrix_));
+    check_cusparse(cusparseCreate(&handle_.object), "cusparseCreate");
+    check_cusparse(cusparseCreateConstCsr(&descriptor_.object, matrix_.numRows(), matrix_.numCols(),
+                                          matrix_.nnz(), matrix_.graph.row_map.data(),
+                                          matrix_.graph.entries.data(), matrix_.values.data(),
+                                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                                          CUSPARSE_INDEX_BASE_ZERO, cuda_type<Scalar>()),
+                   "cusparseCreateConstCsr");
+  }
+
+  std::int64_t rows() const override { return matrix_.numRows(); }
+
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    if (Y.extent(0) == 0 || Y.extent(1) == 0) return;
+    CusparseConstBlock x;
+    CusparseBlock y;
+    check_cusparse(cusparseCreateConstDnMat(&x.object, X.extent(0), X.extent(1), X.stride(0),
+                                            X.data(), cuda_type<Scalar>(), CUSPARSE_ORDER_ROW),
+                   "cusparseCreateConstDnMat");
+    check_cusparse(cusparseCreateDnMat(&y.object, Y.extent(0), Y.extent(1), Y.stride(0), Y.data(),
+                                       cuda_type<Scalar>(), CUSPARSE_ORDER_ROW),
+                   "cusparseCreateDnMat");
+    check_cusparse(cusparseSetStream(handle_.object, exec.cuda_stream()), "cusparseSetStream");
+    if (prepared_ != Y.extent(1)) prepare(exec, x, y, Y.extent(1));
+    Scalar const one(1), zero(0);
+    check_cusparse(cusparseSpMM(handle_.object, none, none, &one, descriptor_.object, x.object,
+                                &zero, y.object, cuda_type<Scalar>(), algorithm, buffer_.data()),
+                   "cusparseSpMM");
+  }
+
+  std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
+  std::string name() const override { return "matrix (cuSPARSE)"; }
+
+ private:
+  static constexpr cusparseOperation_t none = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  static constexpr cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG2;
+
+  void prepare(Exec const& exec, CusparseConstBlock const& x, CusparseBlock const& y,
+               std::size_t columns) const {
+    Scalar const one(1), zero(0);
+    std::size_t bytes = 0;
+    check_cusparse(
+        cusparseSpMM_bufferSize(handle_.object, none, none, &one, descriptor_.object, x.object,
+                                &zero, y.object, cuda_type<Scalar>(), algorithm, &bytes),
+        "cusparseSpMM_bufferSize");
+    exec.fence("Blockspan::cusparse_operator grows");
+    // a buffer is needed anew: preprocessing is stored in it
+    buffer_ = Buffer(Kokkos::view_alloc(exec, "Blockspan::cusparse"), bytes + 1);
+    check_cusparse(
+        cusparseSpMM_preprocess(handle_.object, none, none, &one, descriptor_.object, x.object,
+                                &zero, y.object, cuda_type<Scalar>(), algorithm, buffer_.data()),
+        "cusparseSpMM_preprocess");
+    prepared_ = columns;
+  }
+
+  using Buffer = Kokkos::View<char*, Exec>;
+  Matrix matrix_;
+  real_t<Scalar> norm_bound_ = 0;
+  CusparseHandle handle_;
+  CusparseMatrix descriptor_;
+  mutable Buffer buffer_;
+  mutable std::size_t prepared_ = 0;
+};
+
+}  // namespace blockspan::detail
+
+#endif

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+// Defined in matrix_measures_impl.hpp, compiled once per backend, scalar and offset.
+
+/// An upper bound of the inf-norm, the largest row sum of |a_ij|; NaN if an entry is NaN. The sums
+/// are rounded up by their own rounding error. Waits for the instance. O(nonzeros).
+template <class Exec, class Scalar, class Offset, class Ordinal>
+real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
+
+/// diagonal(i) = a_ii, the sum of its duplicates, zero where there is none. Does not wait.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void read_diagonal(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A, Scalar* diagonal);
+
+/// y_ij = factor_i x_ij. Does not wait.
+template <class Exec, class Scalar>
+void scale_rows(Exec const& exec, real_t<Scalar> const* factors, BlockRef<Scalar const> const& X,
+                BlockRef<Scalar> const& Y);
+
+/// factor_i = 1 / |d_i|, and 1 where d_i is zero (or 1 / |d_i| overflows). Does not wait.
+template <class Exec, class Scalar>
+void invert_magnitudes(Exec const& exec, Scalar const* diagonal, std::int64_t length,
+                       real_t<Scalar>* factors);
+
+}  // namespace blockspan::detail

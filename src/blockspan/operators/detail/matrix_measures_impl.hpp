@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/operators/detail/matrix_measures.hpp>
+
+namespace blockspan::detail {
+
+/// Largest row sum of |a_ij|; a NaN, once seen, stays.
+template <class Scalar, class Offset, class Ordinal>
+struct MaxRowSum {
+  using value_type = real_t<Scalar>;
+  MatrixRef<Scalar, Offset, Ordinal> A;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& largest) const {
+    Offset const first = A.pattern.row_offsets[row];
+    Offset const last = A.pattern.row_offsets[row + 1];
+    value_type sum = 0;
+    for (Offset k = first; k < last; ++k) sum += Kokkos::abs(A.values[k]);
+    // a sum of m terms (and their magnitudes) is low by at most (m + 4) u of itself
+    join(largest, sum * (1 + value_type(last - first + 4) * 2 * unit_roundoff<Scalar>));
+  }
+  KOKKOS_FUNCTION void init(value_type& largest) const { largest = 0; }
+  KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const {
+    if (b > a || b != b) a = b;
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  real_t<Scalar> result = 0;
+  if (A.pattern.rows > 0)
+    Kokkos::parallel_reduce("Blockspan::max_row_sum", Policy(exec, 0, A.pattern.rows),
+                            MaxRowSum<Scalar, Offset, Ordinal>{A}, result);
+  return result;
+}
+
+template <class Scalar, class Offset, class Ordinal>
+struct ReadDiagonal {
+  MatrixRef<Scalar, Offset, Ordinal> A;
+  Scalar* diagonal;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    Scalar sum(0);
+    for (Offset k = A.pattern.row_offsets[row]; k < A.pattern.row_offsets[row + 1]; ++k)
+      if (static_cast<std::int64_t>(A.pattern.column_indices[k]) == row) sum += A.values[k];
+    diagonal[row] = sum;
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void read_diagonal(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+                   Scalar* diagonal) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("Blockspan::read_diagonal", Policy(exec, 0, A.pattern.rows),
+                       ReadDiagonal<Scalar, Offset, Ordinal>{A, diagonal});
+}
+
+}  // namespace blockspan::detail

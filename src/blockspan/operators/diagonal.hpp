@@ -1,0 +1,28 @@
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/spmm/detail/compiled.hpp>
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+
+/// The diagonal of the n x n matrix A, where the matrix lives: n numbers, duplicates of an entry
+/// added up, zero where A stores none. Queued on `exec`, not waited for. O(nonzeros).
+/// Throws Error if A is not square.
+template <class Exec, class Matrix>
+Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space> diagonal(Exec const& exec,
+                                                                              Matrix const& A) {
+  detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, detail::offset_t<Matrix>,
+                                   detail::ordinal_t<Matrix>>();
+  require(A.numRows() == A.numCols(), "blockspan::diagonal", "the matrix must be square (",
+          A.numRows(), " x ", A.numCols(), ")");
+  Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space> result(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::diagonal"), A.numRows());
+  detail::read_diagonal(exec, detail::matrix_ref<Exec>(A), result.data());
+  return result;
+}
+
+}  // namespace blockspan

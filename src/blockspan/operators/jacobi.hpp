@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/diagonal.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+
+namespace blockspan {
+
+/// Y = |D|^-1 X with D the diagonal of a matrix: Hermitian positive definite whatever D is. Where
+/// an entry of D is zero or missing, the row is copied. Jacobi 1845. A product reads X and n
+/// numbers, and writes Y.
+template <class Scalar, class Exec>
+class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
+ public:
+  /// factors: 1 / |d_i|, where `Exec` can access them.
+  using Factors = Kokkos::View<real_t<Scalar>*, typename Exec::memory_space>;
+  explicit JacobiPreconditioner(Factors factors) : factors_(std::move(factors)) {}
+
+  std::int64_t rows() const override { return static_cast<std::int64_t>(factors_.extent(0)); }
+
+  /// Throws Error if X or Y is not n x k.
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    auto const x = detail::block_ref<Exec>(X);
+    auto const y = detail::block_ref<Exec>(Y);
+    require(x.rows == rows() && y.rows == rows() && x.columns == y.columns,
+            "blockspan::JacobiPreconditioner", "X and Y must be ", rows(), " x k (X: ", x.rows,
+            " x ", x.columns, "; Y: ", y.rows, " x ", y.columns, ")");
+    detail::scale_rows<Exec, Scalar>(exec, factors_.data(), x, y);
+  }
+
+  std::string name() const override { return "jacobi"; }
+
+ private:
+  Factors factors_;
+};
+
+/// The Jacobi preconditioner of A. Waits for the instance. O(nonzeros).
+/// Throws Error if A is not square.
+template <class Exec, class Matrix>
+JacobiPreconditioner<detail::scalar_t<Matrix>, Exec> jacobi(Exec const& exec, Matrix const& A) {
+  using Scalar = detail::scalar_t<Matrix>;
+  auto const d = diagonal(exec, A);
+  typename JacobiPreconditioner<Scalar, Exec>::Factors factors(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::jacobi"), d.extent(0));
+  detail::invert_magnitudes<Exec, Scalar>(exec, d.data(), static_cast<std::int64_t>(d.extent(0)),
+                                          factors.data());
+  // d is freed on return: memory that the instance may still read
+  exec.fence("Blockspan::jacobi");
+  return JacobiPreconditioner<Scalar, Exec>(std::move(factors));
+}
+
+}  // namespace blockspan

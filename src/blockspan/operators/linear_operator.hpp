@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <blockspan/multivector/block.hpp>
+
+namespace blockspan {
+
+/// A square linear operator on blocks of vectors: the only thing a solver knows of a matrix, a mass
+/// matrix or a preconditioner. One virtual call per block; solvers are compiled once per scalar and
+/// backend in the library.
+template <class Scalar, class Exec>
+class LinearOperator {
+ public:
+  virtual ~LinearOperator() = default;
+
+  /// Order n of the operator.
+  virtual std::int64_t rows() const = 0;
+
+  /// Y = Op X on the instance `exec`, without a fence. X, Y: n x k, k >= 1, row-major, possibly a
+  /// range of columns of a wider block; Y is overwritten (whatever it held) and does not overlap X.
+  virtual void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                     Block<Scalar, Exec> const& Y) const = 0;
+
+  /// An upper bound of ||Op||_2 where one is known (for a matrix its inf-norm).
+  virtual std::optional<real_t<Scalar>> norm_bound() const { return std::nullopt; }
+
+  /// What it is, in a few words, for messages and reports.
+  virtual std::string name() const { return "operator"; }
+};
+
+/// A LinearOperator made of a callable f(exec, X, Y) that writes Y = Op X.
+template <class Scalar, class Exec, class Function>
+class FunctionOperator final : public LinearOperator<Scalar, Exec> {
+ public:
+  FunctionOperator(std::int64_t rows, Function function, std::string name)
+      : rows_(rows), function_(std::move(function)), name_(std::move(name)) {}
+
+  std::int64_t rows() const override { return rows_; }
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    function_(exec, X, Y);
+  }
+  std::string name() const override { return name_; }
+
+ private:
+  std::int64_t rows_;
+  Function function_;
+  std::string name_;
+};
+
+/// Wraps f(exec, X, Y) as an operator of order `rows`.
+template <class Scalar, class Exec, class Function>
+FunctionOperator<Scalar, Exec, Function> function_operator(std::int64_t rows, Function function,
+                                                           std::string name = "function") {
+  return {rows, std::move(function), std::move(name)};
+}
+
+}  // namespace blockspan

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+namespace blockspan {
+
+/// A square sparse matrix as an operator: Y = A X by Blockspan's own product with a plan.
+/// Holds the matrix (shared, not copied): its values may change between products, its pattern not.
+template <class Scalar, class Exec, class Offset = int>
+class MatrixOperator final : public LinearOperator<Scalar, Exec> {
+ public:
+  using Matrix = CrsMatrix<Scalar, Exec, Offset>;
+  using Plan = SpmmPlan<Exec, Offset, int>;
+
+  /// A: n x n. columns: the widest block expected. Inspects the pattern, computes the bound of the
+  /// norm, waits for the instance. Throws Error if A is not square or an option is bad.
+  MatrixOperator(Exec const& exec, Matrix A, SpmmPlanOptions const& options)
+      : matrix_(std::move(A)), plan_(exec, matrix_, options) {
+    require(matrix_.numRows() == matrix_.numCols(), "blockspan::MatrixOperator",
+            "the matrix must be square (", matrix_.numRows(), " x ", matrix_.numCols(), ")");
+    norm_bound_ = detail::max_row_sum(exec, detail::matrix_ref<Exec>(matrix_));
+  }
+
+  std::int64_t rows() const override { return matrix_.numRows(); }
+
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    spmm(exec, plan_, Op::none, Scalar(1), matrix_, X, Scalar(0), Y);
+  }
+
+  /// The inf-norm of the values the matrix had when this was made, rounded up.
+  std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
+
+  std::string name() const override { return "matrix"; }
+
+  Matrix const& matrix() const { return matrix_; }
+  Plan const& plan() const { return plan_; }
+
+ private:
+  Matrix matrix_;
+  Plan plan_;
+  real_t<Scalar> norm_bound_ = 0;
+};
+
+/// A as an operator, for blocks of up to about `columns` columns (wider ones are served too).
+template <class Exec, class Matrix>
+MatrixOperator<detail::scalar_t<Matrix>, Exec, detail::offset_t<Matrix>> matrix_operator(
+    Exec const& exec, Matrix const& A, int columns = 16) {
+  return {exec, A, SpmmPlanOptions{.columns = columns}};
+}
+
+}  // namespace blockspan

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/solvers/detail/problem.hpp>
+
+namespace blockspan::detail {
+
+/// The basis S = [X P W] and its images A S, B S: one wide row-major block each, so that a Gram matrix
+/// of all sections, or the update of X and P together, is one pass. X has m columns, P and W the
+/// columns they need, at most m each. The last m columns of S (or of AS) double as the place of the
+/// residuals while there is no W. Without B, B S is S.
+template <class Scalar, class Exec>
+struct Basis {
+  using View = Block<Scalar, Exec>;
+
+  Basis(Exec const& exec, std::int64_t rows, int columns, bool generalized) : m(columns) {
+    auto const allocate = [&](std::string const& label) {
+      return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows, 3 * columns);
+    };
+    s = allocate("Blockspan::lobpcg::S");
+    as = allocate("Blockspan::lobpcg::AS");
+    bs = generalized ? allocate("Blockspan::lobpcg::BS") : s;
+  }
+
+  int order() const { return m + p + w; }
+
+  static View columns(View const& v, int first, int count) {
+    return Kokkos::subview(v, Kokkos::ALL, std::pair<int, int>(first, first + count));
+  }
+  View x() const { return columns(s, 0, m); }
+  View ax() const { return columns(as, 0, m); }
+  View bx() const { return columns(bs, 0, m); }
+  View xp() const { return columns(s, 0, m + p); }
+  View bxp() const { return columns(bs, 0, m + p); }
+  View dirs() const { return columns(s, m + p, w); }
+  View a_dirs() const { return columns(as, m + p, w); }
+  View b_dirs() const { return columns(bs, m + p, w); }
+  View all() const { return columns(s, 0, order()); }
+  View a_all() const { return columns(as, 0, order()); }
+  View b_all() const { return columns(bs, 0, order()); }
+  /// The last `count` of the last m columns' place, for residuals.
+  View spare(int count) const { return columns(s, 2 * m, count); }
+  View a_spare(int count) const { return columns(as, 2 * m, count); }
+
+  View s, as, bs;
+  int m;
+  int p = 0, w = 0;
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include <blockspan/solvers/detail/report.hpp>
+#include <blockspan/solvers/detail/small_dense.hpp>
+
+namespace blockspan::detail {
+
+/// Where the block does not fit five times into the rows there is no basis [X W P] worth the name:
+/// A and B are applied to the identity and the problem is solved by LAPACK (Cholesky of B, then a
+/// Hermitian eigensolver). O(n^3) time and n^2 memory with n < 5 m.
+template <class Scalar, class Exec>
+class DensePath {
+ public:
+  using Real = real_t<Scalar>;
+  using View = Block<Scalar, Exec>;
+  using Matrix = SmallMatrix<Scalar>;
+
+  DensePath(Problem<Scalar, Exec>& problem, LobpcgOptions<Scalar, Exec> const& options)
+      : problem_(problem), options_(options), n_(static_cast<int>(problem.rows())) {}
+
+  LobpcgReport<Real> solve(View const& X) {
+    auto const begin = std::chrono::steady_clock::now();
+    LobpcgReport<Real> report;
+    report.path = "dense";
+    if (auto const trouble = eigenpairs()) {
+      report.status = *trouble;
+      report_nothing(problem_, options_, report);
+    } else {
+      deliver(X, report);
+    }
+    problem_.seconds.total = PhaseTimer::since(begin);
+    report.counters = problem_.counters;
+    report.seconds = problem_.seconds;
+    return report;
+  }
+
+ private:
+  /// The operator's image of the identity on the host; a NaN is asked for once more.
+  template <class Apply>
+  bool image_of_identity(Apply const& apply, Matrix const& M) {
+    auto const label = Kokkos::view_alloc(problem_.exec, "Blockspan::lobpcg::dense");
+    View const identity(label, n_, n_), image(label, n_, n_);
+    auto const host = Kokkos::create_mirror_view(identity);
+    for (int j = 0; j < n_; ++j)
+      for (int i = 0; i < n_; ++i) host(i, j) = Scalar(i == j ? 1 : 0);
+    Kokkos::deep_copy(problem_.exec, identity, host);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      apply(identity, image);
+      auto const result = Kokkos::create_mirror_view(image);
+      Kokkos::deep_copy(problem_.exec, result, image);
+      problem_.exec.fence("Blockspan::lobpcg: dense image");
+      bool finite = true;
+      for (int j = 0; j < n_; ++j)
+        for (int i = 0; i < n_; ++i) {
+          M(i, j) = result(i, j);
+          finite = finite && std::isfinite(std::abs(real_part(M(i, j)))) &&
+                   std::isfinite(std::abs(imaginary_part(M(i, j))));
+        }
+      if (finite) return true;
+    }
+    return false;
+  }
+
+  static Real imaginary_part(Scalar const& value) {
+    if constexpr (is_complex_v<Scalar>)
+      return value.imag();
+    else
+      return value - value;
+  }
+
+  Real infinity_norm(Matrix const& M) const {
+    Real largest = 0;
+    for (int i = 0; i < n_; ++i) {
+      Real sum = 0;
+      for (int j = 0; j < n_; ++j) sum += Kokkos::abs(M(i, j));
+      largest = std::max(largest, sum);
+    }
+    return largest;
+  }
+
+  /// M := scale M, then symmetrized; false if it was not Hermitian.
+  bool rescale(Matrix const& M, Real scale, Real norm, Real sign) {
+    for (int j = 0; j < n_; ++j)
+      for (int i = 0; i < n_; ++i) M(i, j) *= scale;
+    bool const hermitian = !(skew_norm(M) > Thresholds<Real>::skew * norm);
+    symmetrize(M, sign);
+    return hermitian || !options_.check_hermitian;
+  }
+
+  std::optional<Status> eigenpairs() {
+    Matrix const A = small_matrix<Scalar>(n_, n_);
+    Matrix const L = small_matrix<Scalar>(n_, n_);
+    auto const a = [&](View const& V, View const& W) { problem_.apply_a(V, W); };
+    auto const b = [&](View const& V, View const& W) { problem_.apply_b(V, W); };
+    bool const generalized = problem_.generalized();
+    if (!image_of_identity(a, A)) return Status::operator_not_finite;
+    if (generalized && !image_of_identity(b, L)) return Status::operator_not_finite;
+    Real const norm_a = problem_.a().norm_bound().value_or(infinity_norm(A));
+    Real const norm_b =
+        generalized ? problem_.b()->norm_bound().value_or(infinity_norm(L)) : Real(1);
+    if (!std::isfinite(norm_a) || !std::isfinite(norm_b)) return Status::operator_not_finite;
+    problem_.set_norms(norm_a, norm_b);
+    if (!rescale(A, problem_.scale_a(), problem_.norm_a, problem_.sign))
+      return Status::operator_not_hermitian;
+    if (generalized && !rescale(L, problem_.scale_b(), problem_.norm_b, Real(1)))
+      return Status::operator_not_hermitian;
+    PhaseTimer const timer(problem_.seconds.dense);
+    return generalized ? solve_pencil(A, L) : solve_standard(A);
+  }
+
+  std::optional<Status> solve_standard(Matrix const& A) {
+    vectors_ = A;
+    if (lapack::hermitian_eigen(vectors_, theta_) != 0) return Status::basis_collapsed;
+    return std::nullopt;
+  }
+
+  std::optional<Status> solve_pencil(Matrix const& A, Matrix const& L) {
+    using lapack::Transform;
+    if (lapack::cholesky(L) != 0 || lapack::invert_lower_triangle(L) != 0)
+      return Status::mass_not_positive_definite;
+    Matrix const left = small_matrix<Scalar>(n_, n_);
+    product(L, A, left);
+    lapack::multiply(Transform::none, Transform::adjoint, Scalar(1), left, L, Scalar(0), A);
+    symmetrize(A, Real(1));
+    if (lapack::hermitian_eigen(A, theta_) != 0) return Status::basis_collapsed;
+    product(L, A, left, Transform::adjoint);
+    vectors_ = left;
+    return std::nullopt;
+  }
+
+  /// The wanted vectors to X, with residuals from A and B themselves.
+  void deliver(View const& X, LobpcgReport<Real>& report) {
+    int const k = options_.wanted;
+    Basis<Scalar, Exec> const basis(problem_.exec, n_, k, problem_.generalized());
+    View const staging(Kokkos::view_alloc(problem_.exec, Kokkos::WithoutInitializing,
+                                          "Blockspan::lobpcg::dense"), n_, k);
+    auto const host = Kokkos::create_mirror_view(staging);
+    for (int i = 0; i < n_; ++i)
+      for (int j = 0; j < k; ++j) host(i, j) = vectors_(i, j);
+    Kokkos::deep_copy(problem_.exec, staging, host);
+    Kokkos::deep_copy(problem_.exec, basis.x(), staging);
+    problem_.apply_a(basis.x(), basis.ax());
+    if (problem_.generalized()) problem_.apply_b(basis.x(), basis.bx());
+    auto const norms = residuals(problem_, basis, theta_, basis.a_spare(k));
+    report_pairs(problem_, theta_, norms, options_, report);
+    report.status = Status::converged;
+    for (Status& pair : report.pair_status)
+      if (pair != Status::converged) report.status = pair = Status::attainable_limit;
+    if (problem_.vector_scale() != Real(1)) problem_.scale(basis.x(), problem_.vector_scale());
+    Kokkos::deep_copy(problem_.exec, Basis<Scalar, Exec>::columns(X, 0, k), basis.x());
+    problem_.exec.fence("Blockspan::lobpcg: dense path done");
+  }
+
+  Problem<Scalar, Exec>& problem_;
+  LobpcgOptions<Scalar, Exec> const& options_;
+  int n_;
+  Matrix vectors_;
+  std::vector<Real> theta_;
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include <blockspan/solvers/detail/basis.hpp>
+
+namespace blockspan::detail {
+
+/// Norms of the residuals of all columns of X, and the errors made of them.
+template <class Real>
+struct Residuals {
+  std::vector<Real> r, x, bx;    ///< ||r_j||, ||x_j||, ||B x_j||
+  std::vector<Real> backward;    ///< ||r|| / ((a + |theta| b) ||x||)
+  std::vector<Real> relative;    ///< ||r|| / (|theta| ||B x||), infinite for theta = 0
+  bool finite = true;
+
+  Real largest_x() const {
+    Real largest = 0;
+    for (Real const value : x) largest = std::max(largest, value);
+    return largest;
+  }
+};
+
+/// R = sign AX - BX Theta into `R` (n x m), and its norms. One pass; fences exec.
+template <class Scalar, class Exec>
+Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis,
+                                    std::vector<real_t<Scalar>> const& theta,
+                                    Block<Scalar, Exec> const& R) {
+  using Real = real_t<Scalar>;
+  PhaseTimer const timer(problem.seconds.residual);
+  int const m = basis.m;
+  ResidualTerms<Scalar> const terms{
+      block_ref<Exec>(basis.x()),  block_ref<Exec>(basis.ax()), block_ref<Exec>(basis.bx()),
+      block_ref<Exec>(R),          problem.on_device(theta),     problem.sign,
+      problem.generalized()};
+  auto const sums = problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, R.extent(0), m);
+
+  Residuals<Real> out;
+  for (int j = 0; j < m; ++j) {
+    out.r.push_back(std::sqrt(sums[j]));
+    out.x.push_back(std::sqrt(sums[m + j]));
+    out.bx.push_back(std::sqrt(sums[2 * m + j]));
+    Real const size = std::abs(theta[j]);
+    Real const scale = (problem.norm_a + size * problem.norm_b) * out.x[j];
+    out.backward.push_back(out.r[j] == 0 ? Real(0) : out.r[j] / scale);
+    out.relative.push_back(out.r[j] / (size * out.bx[j]));
+    if (!(size * out.bx[j] > 0)) out.relative[j] = std::numeric_limits<Real>::infinity();
+    if (!std::isfinite(out.backward[j]) || !(out.x[j] > 0)) out.finite = false;
+  }
+  return out;
+}
+
+}  // namespace blockspan::detail

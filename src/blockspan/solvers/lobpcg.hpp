@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/solvers/status.hpp>
+
+namespace blockspan {
+
+enum class Which { smallest, largest };
+
+/// When a pair counts as converged; r = A x - lambda B x.
+enum class Criterion {
+  backward,  ///< ||r|| <= tol (||A|| + |lambda| ||B||) ||x||: the pair is exact for a nearby
+             ///< problem
+  relative,  ///< ||r|| <= tol |lambda| ||B x||: digits of lambda itself, where the arithmetic
+             ///< allows
+};
+
+/// What a monitor sees after each iteration; valid only during the call.
+template <class Real>
+struct LobpcgProgress {
+  int iteration;
+  int converged;  ///< wanted pairs that pass the test now
+  int wanted;
+  int active;                                ///< columns that got a new direction
+  std::vector<Real> const& eigenvalues;      ///< current Ritz values, all columns of the block
+  std::vector<Real> const& backward_errors;  ///< ||r|| / ((a + |theta| b) ||x||), all columns
+};
+
+template <class Scalar, class Exec>
+struct LobpcgOptions {
+  using Real = real_t<Scalar>;
+
+  // Usually set.
+  int wanted = 10;  ///< pairs wanted, >= 1 and at most the columns of X
+  Which which = Which::smallest;
+  Real tolerance = Real(1e-8);  ///< in (0, 1)
+  Criterion criterion = Criterion::backward;
+  LinearOperator<Scalar, Exec> const* preconditioner = nullptr;  ///< Hermitian positive definite
+
+  // Defaulted.
+  int max_iterations = 2000;
+  int guess_columns = 0;   ///< leading columns of X that are a start; the others start random
+  std::uint64_t seed = 1;  ///< of every random column
+  bool probe = true;       ///< look for missed pairs before claiming success
+  bool check_hermitian = true;
+  int stagnation_window = 60;  ///< idle iterations before a restart
+  /// Columns to which the block may grow (more guards) when restarts do not help; at most n / 5.
+  /// 0: four times the columns of X, at least 64. The columns of X: never grow.
+  int widest_block = 0;
+  double time_limit = std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
+  /// Called after each iteration; return false to stop with Status::stopped_by_monitor.
+  std::function<bool(LobpcgProgress<Real> const&)> monitor = nullptr;
+
+  /// Throws Error if a field is out of range.
+  void validate() const;
+};
+
+/// One line of the residual history.
+template <class Real>
+struct LobpcgIteration {
+  int iteration;
+  int active;                         ///< columns that got a new direction
+  std::vector<Real> eigenvalues;      ///< wanted Ritz values
+  std::vector<Real> backward_errors;  ///< of the wanted pairs
+};
+
+/// Columns of operators applied, and rare events.
+struct LobpcgCounters {
+  std::int64_t operator_columns = 0, mass_columns = 0, preconditioner_columns = 0;
+  std::int64_t operator_applications = 0;  ///< calls of A's apply
+  std::int64_t mass_applications = 0, preconditioner_applications = 0;
+  int restarts = 0, widenings = 0, verifications = 0, probes = 0, robust_iterations = 0, factor_fallbacks = 0;
+  std::int64_t columns_dropped = 0, preconditioner_rejected = 0;
+};
+
+/// Wall-clock seconds by phase.
+struct LobpcgSeconds {
+  double total = 0, operator_a = 0, operator_b = 0, preconditioner = 0, gram = 0, update = 0,
+         dense = 0, residual = 0;
+};
+
+template <class Real>
+struct LobpcgReport {
+  Status status = Status::not_converged;
+  std::string path = "iterative";  ///< or "dense": the block would not fit five times into the rows
+  int iterations = 0;
+  // Per wanted pair, ascending (smallest) or descending (largest).
+  std::vector<Real> eigenvalues;
+  std::vector<Real> backward_errors;     ///< recomputed at the end from A, B and X themselves
+  std::vector<Real> relative_residuals;  ///< ||r|| / (|lambda| ||B x||), infinite for lambda = 0
+  std::vector<Status> pair_status;       ///< converged, attainable_limit or not_converged
+  Real norm_a = 0, norm_b = 1;           ///< the norms used in the backward errors
+  std::vector<LobpcgIteration<Real>> history;
+  LobpcgCounters counters;
+  LobpcgSeconds seconds;
+
+  bool converged() const { return status == Status::converged; }
+};
+
+/// Columns that suit `wanted` pairs: guards max(4, wanted / 4), the sum rounded up to a multiple
+/// of 4.
+int lobpcg_block_size(int wanted);
+
+/// The `wanted` smallest or largest eigenpairs of A x = lambda x (standard) or A x = lambda B x, A
+/// Hermitian, B Hermitian positive definite, by the locally optimal block preconditioned conjugate
+/// gradient method:
+///   1. residuals R = A X - B X Theta, tests, active columns (soft locking)
+///   2. directions W = T R
+///   3. Gram matrices of S = [X W P] and their images, Cholesky or a robust orthonormalization
+///   4. Rayleigh-Ritz on S, basis selection
+///   5. X, P and their images by the same coefficients
+///   6. before success: everything again from A and B themselves, and a probe for missed pairs
+///
+/// X: n x m, m >= wanted; the columns beyond `wanted` are guards (see lobpcg_block_size). On entry
+/// its first `guess_columns` columns are a start, the rest is ignored; on return its first `wanted`
+/// columns are the eigenvectors, X^H B X = I. If n < 5 m the problem is solved densely.
+/// Throws Error for bad arguments (sizes, options). Numerical trouble is a status, and X then holds
+/// the best vectors found, with true residuals. Fences `exec`.
+/// Memory: 6 m columns (9 m with B; m grows, see widest_block); an iteration moves about 20 m (30 m) columns.
+///
+/// Sources: Knyazev 2001, doi:10.1137/S1064827500366124 (the method); Hetmaniuk and Lehoucq 2006,
+/// doi:10.1016/j.jcp.2006.02.007 and Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458 (basis
+/// selection, convergence test); Stathopoulos and Wu 2002, doi:10.1137/S1064827500370883 (SVQB).
+template <class Scalar, class Exec>
+LobpcgReport<real_t<Scalar>> lobpcg(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A, Block<Scalar, Exec> const& X,
+    std::type_identity_t<LobpcgOptions<Scalar, Exec>> const& options = {});
+
+/// The generalized problem A x = lambda B x.
+template <class Scalar, class Exec>
+LobpcgReport<real_t<Scalar>> lobpcg(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A, LinearOperator<Scalar, Exec> const& B,
+    Block<Scalar, Exec> const& X,
+    std::type_identity_t<LobpcgOptions<Scalar, Exec>> const& options = {});
+
+}  // namespace blockspan

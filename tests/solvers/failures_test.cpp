@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+#include "solvers/solve.hpp"
+
+namespace blockspan::test {
+namespace {
+
+/// What a broken operator does to the image of the right one.
+enum class Fault { none, zero, negative, nan, infinite, unsymmetric };
+
+template <class Exec>
+struct Break {
+  Block<double, Exec> Y;
+  ConstBlock<double, Exec> X;
+  Fault fault;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    std::int64_t const n = static_cast<std::int64_t>(Y.extent(0));
+    for (std::size_t j = 0; j < Y.extent(1); ++j) {
+      double& y = Y(i, j);
+      if (fault == Fault::zero) y = 0;
+      if (fault == Fault::negative) y = -y;
+      if (fault == Fault::nan) y = Kokkos::Experimental::quiet_NaN_v<double>;
+      if (fault == Fault::infinite && i == n / 2) y = Kokkos::Experimental::infinity_v<double>;
+      if (fault == Fault::unsymmetric) y += 0.3 * X((i * 7 + 3) % n, j) * (i % 3 == 0 ? 1 : -1);
+    }
+  }
+};
+
+/// Breaks the operator of A from call `first` (counted from 1) to call `last`.
+template <class Exec>
+class BrokenOperator : public LinearOperator<double, Exec> {
+ public:
+  BrokenOperator(TestMatrix<double> const& A, Fault fault, int first = 1,
+                 int last = std::numeric_limits<int>::max())
+      : inner_(Exec(), A), fault_(fault), first_(first), last_(last) {}
+  std::int64_t rows() const override { return inner_.rows(); }
+  std::optional<double> norm_bound() const override { return inner_.norm_bound(); }
+  void apply(Exec const& exec, ConstBlock<double, Exec> const& X,
+             Block<double, Exec> const& Y) const override {
+    inner_.apply(exec, X, Y);
+    if (inner_.calls < first_ || inner_.calls > last_) return;
+    Kokkos::parallel_for("Blockspan::test::break",
+                         Kokkos::RangePolicy<Exec>(exec, 0, Y.extent(0)),
+                         Break<Exec>{Y, X, fault_});
+  }
+
+ private:
+  TestOperator<double, Exec> inner_;
+  Fault fault_;
+  int first_, last_;
+};
+
+constexpr int N = 8, wanted = 6;
+
+template <class Exec>
+LobpcgReport<double> run(LinearOperator<double, Exec> const& A,
+                         LinearOperator<double, Exec> const* T = nullptr,
+                         bool check_hermitian = true) {
+  auto const X = block_for<double, Exec>(A.rows(), wanted);
+  LobpcgOptions<double, Exec> options;
+  options.wanted = wanted;
+  options.max_iterations = 500;
+  options.preconditioner = T;
+  options.check_hermitian = check_hermitian;
+  return lobpcg(Exec(), A, X, options);
+}
+
+void expect_grid_values(LobpcgReport<double> const& report) {
+  auto const exact = grid7_spectrum(N);
+  EXPECT_EQ(report.status, Status::converged);
+  for (int j = 0; j < wanted; ++j) EXPECT_NEAR(report.eigenvalues[j], exact[j], 1e-6) << j;
+}
+
+template <class Exec>
+class Failures : public ::testing::Test {};
+TYPED_TEST_SUITE(Failures, Backends);
+
+TYPED_TEST(Failures, AnOperatorThatGivesNaNIsNamed) {
+  for (Fault const fault : {Fault::nan, Fault::infinite})
+    for (int const first : {1, 4, 12}) {
+      BrokenOperator<TypeParam> const A(grid7<double>(N), fault, first);
+      auto const report = run<TypeParam>(A);
+      EXPECT_EQ(report.status, Status::operator_not_finite) << "from call " << first;
+      for (Status const pair : report.pair_status) EXPECT_EQ(pair, Status::not_converged);
+    }
+}
+
+TYPED_TEST(Failures, ASingleNaNIsSurvived) {
+  for (int const call : {1, 2, 3, 5, 9}) {
+    BrokenOperator<TypeParam> const A(grid7<double>(N), Fault::nan, call, call);
+    expect_grid_values(run<TypeParam>(A));
+  }
+}
+
+TYPED_TEST(Failures, AnUnsymmetricOperatorIsRefused) {
+  BrokenOperator<TypeParam> const A(grid7<double>(N), Fault::unsymmetric);
+  EXPECT_EQ(run<TypeParam>(A).status, Status::operator_not_hermitian);
+  auto const report = run<TypeParam>(A, nullptr, false);  // on request it runs, without a crash
+  EXPECT_NE(report.status, Status::operator_not_hermitian);
+}
+
+TYPED_TEST(Failures, AUselessPreconditionerIsReplaced) {
+  auto const A = grid7<double>(N);
+  TestOperator<double, TypeParam> const a(TypeParam(), A);
+  for (Fault const fault : {Fault::zero, Fault::negative, Fault::nan, Fault::infinite}) {
+    BrokenOperator<TypeParam> const T(jacobi_matrix(A), fault);
+    auto const report = run<TypeParam>(a, &T);
+    expect_grid_values(report);
+    EXPECT_GT(report.counters.preconditioner_rejected, 0);
+  }
+  BrokenOperator<TypeParam> const T(jacobi_matrix(A), Fault::unsymmetric);
+  expect_grid_values(run<TypeParam>(a, &T));
+}
+
+TYPED_TEST(Failures, AnIndefiniteDiagonalPreconditionerIsRejectedWhereItPointsAway) {
+  auto const A = grid7<double>(N);
+  TestMatrix<double> signs(A.order());
+  for (int i = 0; i < A.order(); ++i) signs.add(i, i, i % 2 ? -1.0 : 1.0);
+  TestOperator<double, TypeParam> const a(TypeParam(), A), T(TypeParam(), signs);
+  auto const report = run<TypeParam>(a, &T);
+  expect_grid_values(report);
+  EXPECT_GT(report.counters.preconditioner_rejected, 0);
+}
+
+TYPED_TEST(Failures, AnIndefiniteMassMatrixIsRefused) {
+  auto const A = grid7<double>(N);
+  std::vector<double> mass(A.order(), 1.0);
+  mass[100] = -0.05;  // one mildly negative direction
+  auto const B = diagonal_matrix<double>(mass);
+  EXPECT_EQ((solve<double, TypeParam>(A, &B, wanted).report.status),
+            Status::mass_not_positive_definite);
+}
+
+TYPED_TEST(Failures, ASingularMassMatrixStillGivesTheFiniteValues) {
+  // B = I on all but the last 40 unknowns of a diagonal problem.
+  std::vector<double> a(400), b(400, 1.0);
+  for (int i = 0; i < 400; ++i) a[i] = 1 + 0.5 * i;
+  for (int i = 360; i < 400; ++i) b[i] = 0;
+  auto const B = diagonal_matrix<double>(b);
+  auto const solved = solve<double, TypeParam>(diagonal_matrix<double>(a), &B, wanted);
+  EXPECT_EQ(solved.report.status, Status::converged);
+  for (int j = 0; j < wanted; ++j) EXPECT_NEAR(solved.report.eigenvalues[j], a[j], 1e-4);
+}
+
+TYPED_TEST(Failures, LimitsAndTheMonitorEndTheSolveWithTrueResiduals) {
+  auto const A = grid7<double>(N);
+  auto const check = [&](Status status, auto const& change) {
+    auto const solved = solve<double, TypeParam>(
+        A, nullptr, wanted, [&](auto& options, auto const&) { change(options); });
+    EXPECT_EQ(solved.report.status, status);
+    EXPECT_LE(solved.found.orthogonality, 1e-12);
+    for (int j = 0; j < wanted; ++j)
+      EXPECT_NEAR(solved.report.backward_errors[j], static_cast<double>(solved.found.backward[j]),
+                  1e-14);
+    return solved.report.iterations;
+  };
+  EXPECT_EQ(check(Status::max_iterations, [](auto& o) { o.max_iterations = 5; }), 5);
+  EXPECT_EQ(check(Status::time_limit, [](auto& o) { o.time_limit = 0; }), 0);
+  EXPECT_EQ(check(Status::stopped_by_monitor,
+                  [](auto& o) { o.monitor = [](auto const& p) { return p.iteration < 7; }; }),
+            7);
+}
+
+TYPED_TEST(Failures, AnUnattainableToleranceEndsAtTheLimitOfTheArithmetic) {
+  auto const solved = solve<double, TypeParam>(
+      grid7<double>(N), nullptr, wanted,
+      [](auto& options, auto const&) { options.tolerance = 1e-18; });
+  EXPECT_EQ(solved.report.status, Status::attainable_limit);
+  for (int j = 0; j < wanted; ++j) {
+    EXPECT_EQ(solved.report.pair_status[j], Status::attainable_limit);
+    EXPECT_LE(solved.found.backward[j], 50 * unit_roundoff<double>);
+  }
+}
+
+TYPED_TEST(Failures, BadArgumentsThrow) {
+  using Exec = TypeParam;
+  TestOperator<double, Exec> const A(Exec(), grid7<double>(N)), small(Exec(), grid7<double>(4));
+  auto const X = block_for<double, Exec>(A.rows(), wanted);
+  auto const bad = [&](auto const& change) {
+    LobpcgOptions<double, Exec> options;
+    options.wanted = wanted;
+    change(options);
+    EXPECT_THROW(lobpcg(Exec(), A, X, options), Error);
+  };
+  bad([](auto& o) { o.wanted = 0; });
+  bad([](auto& o) { o.wanted = 13; });
+  bad([](auto& o) { o.tolerance = 0; });
+  bad([](auto& o) { o.tolerance = 1; });
+  bad([](auto& o) { o.tolerance = std::numeric_limits<double>::quiet_NaN(); });
+  bad([](auto& o) { o.max_iterations = -1; });
+  bad([](auto& o) { o.guess_columns = 13; });
+  bad([](auto& o) { o.stagnation_window = 0; });
+  bad([](auto& o) { o.time_limit = -1; });
+  bad([&](auto& o) { o.preconditioner = &small; });
+  EXPECT_THROW(lobpcg(Exec(), A, small, X, {.wanted = wanted}), Error);
+  EXPECT_THROW(lobpcg(Exec(), small, X, {.wanted = wanted}), Error);
+}
+
+}  // namespace
+}  // namespace blockspan::test
