@@ -1,0 +1,112 @@
+#include "blockspan-eig/command.hpp"
+
+#include <cmath>
+#include <iostream>
+#include <limits>
+
+#include <CLI/CLI.hpp>
+
+#include <blockspan/sparse/generators.hpp>
+#include <blockspan/support/error.hpp>
+
+#include "common/versions.hpp"
+
+namespace blockspan::apps {
+
+namespace {
+
+CLI::Validator at_least_one() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return text.front() == '-' || text.find_first_not_of('0') == std::string::npos
+                   ? text + " is less than 1"
+                   : std::string();
+      },
+      "");
+}
+
+void add_problem(CLI::App& app, EigCommand& command) {
+  app.add_option("MATRIX", command.matrix,
+                 "A Matrix Market file (.mtx, .mtx.gz) or a generator spec, see below")
+      ->required();
+  app.add_option("--mass", command.mass, "M of the pencil A x = lambda M x, a file or a spec");
+  app.add_option("--operator", command.operator_kind,
+                 "matrix: A itself; laplacian, adjacency: of the graph of its pattern")
+      ->check(CLI::IsMember({"matrix", "laplacian", "adjacency"}));
+}
+
+void add_solver(CLI::App& app, EigCommand& command) {
+  app.add_option("--pairs", command.pairs, "Eigenpairs wanted")->check(at_least_one());
+  app.add_option("--which", command.which, "Which end of the spectrum")
+      ->check(CLI::IsMember({"smallest", "largest"}));
+  app.add_option("--block", command.block, "Columns of the block, guards included")
+      ->default_str("what suits --pairs")
+      ->check(at_least_one());
+  app.add_option("--tolerance", command.tolerance, "Residual at which a pair counts as converged");
+  app.add_option("--criterion", command.criterion,
+                 "backward: ||r|| <= tol (||A|| + |lambda| ||M||) ||x||; "
+                 "relative: ||r|| <= tol |lambda| ||M x||")
+      ->check(CLI::IsMember({"backward", "relative"}));
+  app.add_option("--preconditioner", command.preconditioner, "Preconditioner")
+      ->check(CLI::IsMember({"none", "jacobi"}));
+  app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
+      ->check(at_least_one());
+  app.add_option("--seed", command.seed, "Of the random start");
+}
+
+void add_machine(CLI::App& app, EigCommand& command) {
+  app.add_option("--backend", command.backend, "Where to run: auto is the best of this build")
+      ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
+  app.add_option("--spmm", command.spmm, "Whose sparse product the solver uses")
+      ->check(CLI::IsMember({"blockspan", "kokkos-kernels", "cusparse"}));
+  app.add_option("--vectors", command.vectors, "Write the eigenvectors to this Matrix Market file");
+  app.add_option("--report", command.report, "Write a JSON report to this file");
+  app.add_flag("--quiet", command.quiet, "Print nothing but errors");
+}
+
+void check_combination(EigCommand const& command) {
+  require(command.tolerance > 0 && command.tolerance < 1, "--tolerance", command.tolerance,
+          " is not between 0 and 1");
+  require(command.block == 0 || command.block >= command.pairs, "--block", command.block,
+          " columns cannot hold --pairs ", command.pairs);
+  require(command.report.empty() || command.report != command.vectors, "--vectors", command.vectors,
+          " is also the file of --report");
+  for (std::string const& output : {command.report, command.vectors})
+    require(output.empty() || (output != command.matrix && output != command.mass), output,
+            "would overwrite the input");
+}
+
+}  // namespace
+
+std::optional<EigCommand> parse_command(int argc, char** argv) {
+  EigCommand command;
+  CLI::App app{
+      "The smallest or largest eigenpairs of A x = lambda x or A x = lambda M x, for A "
+      "Hermitian and M Hermitian positive definite, by LOBPCG.",
+      "blockspan-eig"};
+  Versions const built = versions();
+  app.set_version_flag("--version", "blockspan-eig " + built.blockspan + " (Kokkos " +
+                                        built.kokkos + ", Kokkos Kernels " + built.kokkos_kernels +
+                                        ")");
+  app.option_defaults()->always_capture_default();
+  add_problem(app, command);
+  add_solver(app, command);
+  add_machine(app, command);
+  app.footer([] {
+    return "Generator specs:\n" + generator_help() +
+           "\nExit status: 0 all pairs converged; 1 it ran, but not all converged (the report is "
+           "written);\n2 bad input or usage. OMP_NUM_THREADS sets the threads of openmp.";
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::Success const& request) {
+    app.exit(request, std::cout, std::cerr);
+    return std::nullopt;
+  } catch (CLI::ParseError const& error) {
+    throw Error(std::string(error.what()) + " (see --help)");
+  }
+  check_combination(command);
+  return command;
+}
+
+}  // namespace blockspan::apps

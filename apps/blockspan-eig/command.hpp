@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace blockspan::apps {
+
+/// The command line of blockspan-eig, with its defaults.
+struct EigCommand {
+  std::string matrix;                    ///< a file or a generator spec
+  std::string mass;                      ///< the same; empty: the identity
+  std::string operator_kind = "matrix";  ///< matrix, laplacian, adjacency
+  int pairs = 10;
+  std::string which = "smallest";  ///< smallest, largest
+  int block = 0;                   ///< columns, guards included; 0: what suits `pairs`
+  double tolerance = 1e-8;
+  std::string criterion = "backward";     ///< backward, relative
+  std::string preconditioner = "jacobi";  ///< none, jacobi
+  int max_iterations = 2000;
+  std::uint64_t seed = 1;
+  std::string backend = "auto";    ///< auto, cuda, openmp, serial
+  std::string spmm = "blockspan";  ///< blockspan, kokkos-kernels, cusparse
+  std::string vectors;             ///< file for the eigenvectors; empty: none
+  std::string report;              ///< file for the report; empty: none
+  bool quiet = false;
+};
+
+/// Reads the command line. Nothing is returned where it asked for --help or --version, which are
+/// answered on stdout. Throws Error for wrong usage.
+std::optional<EigCommand> parse_command(int argc, char** argv);
+
+}  // namespace blockspan::apps

@@ -1,0 +1,72 @@
+// blockspan-eig: the smallest or largest eigenpairs of a sparse matrix or pencil. Reads the command
+// line, loads or generates the problem, solves it, checks the residuals and reports.
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "blockspan-eig/command.hpp"
+#include "blockspan-eig/report.hpp"
+#include "blockspan-eig/solve.hpp"
+#include "blockspan-eig/table.hpp"
+#include "common/application.hpp"
+#include "common/interrupt.hpp"
+#include "common/problem.hpp"
+
+namespace {
+
+namespace apps = blockspan::apps;
+
+/// The output file of an option, claimed before anything is computed; null where none is asked for.
+std::unique_ptr<apps::OutputFile> claim(std::string const& option, std::string const& path) {
+  if (path.empty()) return nullptr;
+  return std::make_unique<apps::OutputFile>(option, path, option == "--report");
+}
+
+/// Checks the sizes of the problem before anything is loaded; returns whether it is complex.
+bool inspect(apps::EigCommand const& command) {
+  auto const A = apps::inspect_square_source(command.matrix);
+  using blockspan::require;
+  require(command.pairs <= A.rows, "--pairs", command.pairs, " are more than the ", A.rows,
+          " rows of ", command.matrix);
+  require(command.block <= A.rows, "--block", command.block, " columns are more than the ", A.rows,
+          " rows of ", command.matrix);
+  if (command.mass.empty()) return A.complex;
+  auto const M = apps::inspect_square_source(command.mass);
+  require(M.rows == A.rows, "--mass", command.mass, " has ", M.rows, " rows, but ", command.matrix,
+          " has ", A.rows);
+  return A.complex || M.complex;
+}
+
+apps::EigResult solve_on_backend(apps::EigCommand const& command, bool complex,
+                                 apps::OutputFile* vectors) {
+  apps::ProgressLine progress(command.quiet);
+  apps::InterruptGuard const guard;
+  return apps::with_backend(command.backend, [&](auto const& exec) {
+    return complex ? apps::solve<Kokkos::complex<double>>(exec, command, progress, vectors)
+                   : apps::solve<double>(exec, command, progress, vectors);
+  });
+}
+
+int run(apps::EigCommand const& command) {
+  auto const start = std::chrono::steady_clock::now();
+  auto const report = claim("--report", command.report);
+  auto const vectors = claim("--vectors", command.vectors);
+  bool const complex = inspect(command);
+  apps::KokkosSession const kokkos;
+  apps::EigResult result = solve_on_backend(command, complex, vectors.get());
+  result.seconds.total =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!command.quiet) apps::print_result(std::cout, command, result);
+  if (report) report->write(apps::report_text(command, result));
+  return result.converged ? apps::success : apps::incomplete;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return apps::run_application("blockspan-eig", [&] {
+    auto const command = apps::parse_command(argc, argv);
+    return command ? run(*command) : apps::success;  // none: --help or --version was answered
+  });
+}

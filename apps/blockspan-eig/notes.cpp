@@ -1,0 +1,94 @@
+#include "blockspan-eig/notes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "common/interrupt.hpp"
+
+namespace blockspan::apps {
+
+namespace {
+
+/// Whether the recomputed residual of a pair confirms that it converged. The two computations round
+/// differently, hence a hundredth and a hundred roundings of slack.
+bool confirmed(ResidualCheck const& check, std::size_t j, EigCommand const& command) {
+  constexpr double slack = 100 * std::numeric_limits<double>::epsilon();
+  bool const relative = command.criterion == "relative";
+  double const allowed =
+      1.01 * command.tolerance * (relative ? check.backward[j] / check.relative[j] : 1);
+  return check.backward[j] <= allowed + slack;
+}
+
+/// The eigenvalue may be wrong by about this much: exactly a bound for a standard problem.
+double error_estimate(EigResult const& result, std::size_t j) {
+  return result.check.backward[j] *
+         (result.solver.norm_a + std::abs(result.solver.eigenvalues[j]) * result.solver.norm_b);
+}
+
+void note_cut_cluster(EigResult& result, EigCommand const& command, double next) {
+  auto const& values = result.solver.eigenvalues;
+  if (values.empty() || !std::isfinite(next)) return;
+  double const last = values.back();
+  double const close =
+      std::max(1e-6 * std::abs(last),
+               command.mass.empty() ? 10 * error_estimate(result, values.size() - 1) : 0.0);
+  if (std::abs(next - last) > close) return;
+  std::ostringstream note;
+  note << "the eigenvalue after the last one is equal to it within accuracy: --pairs "
+       << command.pairs << " cuts a cluster; ask for more to see all of it";
+  result.notes.push_back(note.str());
+}
+
+void note_missing_digits(EigResult& result, EigCommand const& command) {
+  if (!command.mass.empty() || command.criterion == "relative") return;
+  auto const& values = result.solver.eigenvalues;
+  std::size_t uncertain = 0;
+  for (std::size_t j = 0; j < values.size(); ++j)
+    if (error_estimate(result, j) > 0.01 * std::abs(values[j])) ++uncertain;
+  if (uncertain == 0) return;
+  std::ostringstream note;
+  note << uncertain << " of " << values.size()
+       << " eigenvalues are so small against the norm of the matrix that their residual makes "
+          "fewer than two digits certain; a smaller --tolerance or --criterion relative tells more";
+  result.notes.push_back(note.str());
+}
+
+}  // namespace
+
+Observer::Observer(EigCommand const& command, ProgressLine& progress)
+    : command_(command), progress_(progress), next_(std::numeric_limits<double>::quiet_NaN()) {}
+
+bool Observer::operator()(LobpcgProgress<double> const& now) {
+  auto const wanted = static_cast<std::size_t>(now.wanted);
+  auto const& errors = now.backward_errors;
+  progress_.iteration(now.iteration, now.converged, {errors.begin(), errors.begin() + now.wanted},
+                      command_.tolerance);
+  if (now.eigenvalues.size() > wanted) {
+    double const value = now.eigenvalues[wanted];
+    next_ = command_.which == "largest" ? std::fmax(next_, value) : std::fmin(next_, value);
+  }
+  return !InterruptGuard::interrupted();
+}
+
+void judge(EigResult& result, EigCommand const& command, Observer const& observer) {
+  auto const& solver = result.solver;
+  result.status = solver.pair_status;
+  for (std::size_t j = 0; j < result.status.size(); ++j) {
+    if (result.status[j] != Status::converged || confirmed(result.check, j, command)) continue;
+    result.status[j] = Status::not_converged;
+    std::ostringstream note;
+    note << "pair " << j + 1 << ": the solver says converged, but its residual recomputed from the "
+         << "matrix is " << result.check.backward[j];
+    result.notes.push_back(note.str());
+  }
+  bool const all = std::all_of(result.status.begin(), result.status.end(),
+                               [](Status status) { return status == Status::converged; });
+  result.converged = solver.converged() && all;
+  if (!result.converged) return;
+  note_cut_cluster(result, command, observer.next_eigenvalue());
+  note_missing_digits(result, command);
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,119 @@
+#include "blockspan-eig/report.hpp"
+
+#include "common/json_document.hpp"
+#include "common/versions.hpp"
+#include "common/words.hpp"
+
+namespace blockspan::apps {
+
+namespace {
+
+Json problem(EigCommand const& command, EigResult const& result) {
+  Json mass;
+  if (!command.mass.empty()) mass = {{"source", command.mass}, {"nonzeros", result.mass_nonzeros}};
+  return {{"source", command.matrix},    {"operator", command.operator_kind},
+          {"scalar", result.scalar},     {"rows", result.rows},
+          {"nonzeros", result.nonzeros}, {"mass", mass}};
+}
+
+Json device(Device const& device) {
+  Json name, threads;
+  if (!device.name.empty()) name = device.name;
+  if (device.threads > 0) threads = device.threads;
+  return {{"name", name}, {"threads", threads}};
+}
+
+Json options(EigCommand const& command, EigResult const& result) {
+  return {{"pairs", command.pairs},
+          {"which", command.which},
+          {"block", result.block},
+          {"tolerance", command.tolerance},
+          {"criterion", command.criterion},
+          {"preconditioner", command.preconditioner},
+          {"max_iterations", command.max_iterations},
+          {"seed", command.seed},
+          {"backend", command.backend},
+          {"spmm", command.spmm}};
+}
+
+Json counters(LobpcgCounters const& c) {
+  return {{"operator_columns", c.operator_columns},
+          {"mass_columns", c.mass_columns},
+          {"preconditioner_columns", c.preconditioner_columns},
+          {"mass_applications", c.mass_applications},
+          {"preconditioner_applications", c.preconditioner_applications},
+          {"restarts", c.restarts},
+          {"verifications", c.verifications},
+          {"probes", c.probes},
+          {"robust_iterations", c.robust_iterations},
+          {"factor_fallbacks", c.factor_fallbacks},
+          {"columns_dropped", c.columns_dropped},
+          {"preconditioner_rejected", c.preconditioner_rejected}};
+}
+
+Json history(std::vector<LobpcgIteration<double>> const& iterations) {
+  Json list = Json::array();
+  for (auto const& step : iterations)
+    list.push_back({{"iteration", step.iteration},
+                    {"active", step.active},
+                    {"eigenvalues", step.eigenvalues},
+                    {"residuals", step.backward_errors}});
+  return list;
+}
+
+Json seconds(EigSeconds const& app, LobpcgSeconds const& solver) {
+  return {{"total", app.total},
+          {"load", app.load},
+          {"setup", app.setup},
+          {"solve", solver.total},
+          {"operator", solver.operator_a},
+          {"mass", solver.operator_b},
+          {"preconditioner", solver.preconditioner},
+          {"gram", solver.gram},
+          {"update", solver.update},
+          {"dense", solver.dense},
+          {"residual", solver.residual},
+          {"check", app.check},
+          {"output", app.output}};
+}
+
+Json spellings(std::vector<Status> const& statuses) {
+  Json list = Json::array();
+  for (Status const status : statuses) list.push_back(to_string(status));
+  return list;
+}
+
+}  // namespace
+
+std::string report_text(EigCommand const& command, EigResult const& result) {
+  auto const& solver = result.solver;
+  Versions const built = versions();
+  return to_text({{"schema", "blockspan-eig/1"},
+                  {"versions",
+                   {{"blockspan", built.blockspan},
+                    {"kokkos", built.kokkos},
+                    {"kokkos_kernels", built.kokkos_kernels}}},
+                  {"problem", problem(command, result)},
+                  {"backend", result.device.backend},
+                  {"device", device(result.device)},
+                  {"product", {{"name", result.product}, {"reason", result.product_reason}}},
+                  {"options", options(command, result)},
+                  {"converged", result.converged},
+                  {"stop_reason", to_string(solver.status)},
+                  {"advice", advice(solver.status)},
+                  {"path", solver.path},
+                  {"eigenvalues", solver.eigenvalues},
+                  {"residuals", result.check.backward},
+                  {"norms", {{"A", solver.norm_a}, {"M", solver.norm_b}}},
+                  {"relative_residuals", result.check.relative},
+                  {"solver_residuals", solver.backward_errors},
+                  {"status", spellings(result.status)},
+                  {"iterations", solver.iterations},
+                  {"operator_applications", solver.counters.operator_applications},
+                  {"counters", counters(solver.counters)},
+                  {"history", history(solver.history)},
+                  {"seconds", seconds(result.seconds, solver.seconds)},
+                  {"notes", result.notes}});
+}
+
+}  // namespace blockspan::apps

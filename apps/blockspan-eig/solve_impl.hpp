@@ -1,0 +1,107 @@
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <blockspan/operators/jacobi.hpp>
+
+#include "blockspan-eig/check.hpp"
+#include "blockspan-eig/notes.hpp"
+#include "blockspan-eig/solve.hpp"
+#include "common/interrupt.hpp"
+#include "common/problem.hpp"
+#include "common/products.hpp"
+
+namespace blockspan::apps {
+
+namespace detail {
+
+/// Seconds since the last call.
+class Lap {
+ public:
+  double operator()() {
+    auto const now = Clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
+
+template <class Scalar, class Exec>
+LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
+  LobpcgOptions<Scalar, Exec> options;
+  options.wanted = command.pairs;
+  options.which = command.which == "largest" ? Which::largest : Which::smallest;
+  options.tolerance = command.tolerance;
+  options.criterion = command.criterion == "relative" ? Criterion::relative : Criterion::backward;
+  options.max_iterations = command.max_iterations;
+  options.seed = command.seed;
+  return options;
+}
+
+}  // namespace detail
+
+template <class Scalar, class Exec>
+EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progress,
+                OutputFile* vectors) {
+  require_product<Exec>(command.spmm);
+  EigResult result;
+  detail::Lap lap;
+  progress.stage("loading " + command.matrix);
+  using Matrix = CrsMatrix<Scalar, Exec>;
+  Matrix const A = load_operator<Scalar>(exec, command.matrix, command.operator_kind);
+  std::unique_ptr<Matrix const> M;
+  if (!command.mass.empty())
+    M = std::make_unique<Matrix const>(load_matrix<Scalar>(exec, command.mass));
+  exec.fence("Blockspan::load");
+  result.seconds.load = lap();
+
+  progress.stage("preparing the sparse product");
+  result.block = command.block > 0 ? command.block
+                                   : std::min<int>(lobpcg_block_size(command.pairs), A.numRows());
+  auto const product = make_product<Scalar>(exec, A, command.spmm, result.block);
+  Product<Scalar, Exec> mass;
+  if (M) mass = make_product<Scalar>(exec, *M, command.spmm, result.block);
+  auto options = detail::solver_options<Scalar, Exec>(command);
+  auto const T = jacobi(exec, A);
+  if (command.preconditioner == "jacobi") options.preconditioner = &T;
+  Block<Scalar, Exec> const X(Kokkos::view_alloc(exec, "Blockspan::eigenvectors"), A.numRows(),
+                              result.block);
+  exec.fence("Blockspan::setup");
+  result.seconds.setup = lap();
+
+  Observer observer(command, progress);
+  options.monitor = [&](LobpcgProgress<double> const& now) { return observer(now); };
+  result.solver =
+      M ? lobpcg(exec, *product.op, *mass.op, X, options) : lobpcg(exec, *product.op, X, options);
+  lap();
+
+  progress.stage("checking the residuals");
+  result.check = check_residuals(exec, A, M.get(), X, result.solver.eigenvalues,
+                                 result.solver.norm_a, result.solver.norm_b);
+  result.seconds.check = lap();
+  if (vectors != nullptr) {
+    progress.stage("writing " + vectors->path().string());
+    write_block(vectors->temporary().string(),
+                Kokkos::subview(X, Kokkos::ALL, std::pair(0, command.pairs)));
+    vectors->commit();
+  }
+  result.seconds.output = lap();
+
+  result.device = describe(exec);
+  result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
+  result.rows = A.numRows();
+  result.nonzeros = static_cast<std::int64_t>(A.nnz());
+  result.mass_nonzeros = M ? static_cast<std::int64_t>(M->nnz()) : 0;
+  result.product = product.name;
+  result.product_reason = product.reason;
+  if (options.preconditioner != nullptr) result.preconditioner = T.name();
+  judge(result, command, observer);
+  return result;
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,98 @@
+#include "blockspan-eig/table.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include "common/words.hpp"
+
+namespace blockspan::apps {
+
+namespace {
+
+std::string formatted(char const* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string matrix_in_words(EigCommand const& command, EigResult const& result) {
+  std::string const kind = command.operator_kind == "matrix" ? "" : command.operator_kind + " of ";
+  return kind + command.matrix + "  (" + grouped(result.rows) + " rows, " +
+         grouped(result.nonzeros) + " nonzeros, " + result.scalar + ")";
+}
+
+std::string place_in_words(Device const& device) {
+  if (device.threads == 0) return device.backend + ", " + device.name;
+  return device.backend + ", " + std::to_string(device.threads) +
+         (device.threads == 1 ? " thread" : " threads");
+}
+
+void print_heading(std::ostream& out, EigCommand const& command, EigResult const& result) {
+  out << "matrix   " << matrix_in_words(command, result) << "\n";
+  if (!command.mass.empty())
+    out << "mass     " << command.mass << "  (" << grouped(result.mass_nonzeros) << " nonzeros)\n";
+  out << "where    " << place_in_words(result.device) << "\n"
+      << "product  " << result.product << "\n"
+      << "solver   LOBPCG, " << result.block << " columns for " << command.pairs
+      << (command.pairs == 1 ? " pair, " : " pairs, ")
+      << (result.preconditioner.empty() ? "no preconditioner" : result.preconditioner) << ", "
+      << command.criterion << " residual " << formatted("%.3g", command.tolerance)
+      << (result.solver.path == "dense" ? " (small: solved densely)" : "") << "\n\n";
+}
+
+void print_pairs(std::ostream& out, EigResult const& result) {
+  out << "  pair             eigenvalue  backward error  relative residual  status\n";
+  for (std::size_t j = 0; j < result.solver.eigenvalues.size(); ++j)
+    out << formatted("%6.0f", static_cast<double>(j + 1))
+        << formatted("  %21.14e", result.solver.eigenvalues[j])
+        << formatted("  %14.1e", result.check.backward[j])
+        << formatted("  %17.1e", result.check.relative[j]) << "  " << words(result.status[j])
+        << "\n";
+  out << "\n";
+}
+
+void print_conclusion(std::ostream& out, EigCommand const& command, EigResult const& result) {
+  auto const converged = std::count(result.status.begin(), result.status.end(), Status::converged);
+  auto const& solver = result.solver;
+  if (result.converged)
+    out << "All " << command.pairs << " pairs converged";
+  else
+    out << "NOT CONVERGED: " << converged << " of " << command.pairs << " pairs";
+  out << ", " << solver.iterations << " iterations, " << solver.counters.operator_applications
+      << " block products, " << formatted("%.2f s", solver.seconds.total) << "\n";
+  if (!result.converged) out << words(solver.status) << ": " << advice(solver.status) << "\n";
+  for (std::string const& note : result.notes) out << "note: " << note << "\n";
+}
+
+void print_seconds(std::ostream& out, EigResult const& result) {
+  auto const& solver = result.solver.seconds;
+  auto const part = [&](char const* name, double seconds) {
+    out << "  " << name << formatted(" %.2f", seconds);
+  };
+  out << "seconds ";
+  part("load", result.seconds.load);
+  part("setup", result.seconds.setup);
+  part("product", solver.operator_a);
+  if (result.mass_nonzeros > 0) part("mass", solver.operator_b);
+  part("precondition", solver.preconditioner);
+  part("gram", solver.gram);
+  part("update", solver.update);
+  part("residual", solver.residual);
+  part("dense", solver.dense);
+  part("check", result.seconds.check);
+  part("total", result.seconds.total);
+  out << "\n";
+}
+
+}  // namespace
+
+void print_result(std::ostream& out, EigCommand const& command, EigResult const& result) {
+  print_heading(out, command, result);
+  print_pairs(out, result);
+  print_conclusion(out, command, result);
+  print_seconds(out, result);
+  out << std::flush;
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,56 @@
+#include "common/application.hpp"
+
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::apps {
+
+namespace {
+
+/// The message without line breaks: one failure, one line.
+std::string one_line(std::string message) {
+  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
+  for (char& c : message)
+    if (c == '\n' || c == '\r') c = ' ';
+  return message;
+}
+
+/// Kokkos appends a stack trace to what it throws; its first line says it all.
+std::string first_line(std::string const& message) { return message.substr(0, message.find('\n')); }
+
+int refuse(std::string const& name, std::string const& message) noexcept {
+  std::cerr << name << ": " << one_line(message) << std::endl;
+  return ExitStatus::bad_input;
+}
+
+}  // namespace
+
+int run_application(std::string const& name, std::function<int()> const& body) noexcept {
+  try {
+    return body();
+  } catch (Error const& error) {
+    return refuse(name, error.what());
+  } catch (std::bad_alloc const&) {
+    return refuse(name, "out of memory");
+  } catch (std::exception const& error) {
+    return refuse(name, first_line(error.what()));
+  }
+}
+
+KokkosSession::KokkosSession() {
+  try {
+    Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+  } catch (std::exception const& error) {
+    fail("backend", "this build cannot start here (", first_line(error.what()),
+         "); without a GPU use a build for the host");
+  }
+}
+
+KokkosSession::~KokkosSession() { Kokkos::finalize(); }
+
+}  // namespace blockspan::apps

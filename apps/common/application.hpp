@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace blockspan::apps {
+
+/// Exit statuses of every app.
+enum ExitStatus : int {
+  success = 0,     ///< everything asked for was reached
+  incomplete = 1,  ///< it ran, but not everything converged; the report says what
+  bad_input = 2,   ///< wrong input or usage, or a machine that cannot run it: one line on stderr
+};
+
+/// Runs `body` and returns its exit status. Whatever it throws becomes one line on stderr,
+/// "name: what is wrong", and the status bad_input.
+int run_application(std::string const& name, std::function<int()> const& body) noexcept;
+
+/// Kokkos for the duration of an app: started without warnings, stopped at the end of the scope.
+class KokkosSession {
+ public:
+  /// Throws Error if a backend of this build cannot start, as on a machine without a GPU.
+  KokkosSession();
+  ~KokkosSession();
+  KokkosSession(KokkosSession const&) = delete;
+  KokkosSession& operator=(KokkosSession const&) = delete;
+};
+
+}  // namespace blockspan::apps

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cctype>
+#include <string>
+#include <tuple>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/support/error.hpp>
+
+#include "common/backends.hpp"
+
+namespace blockspan::apps {
+
+/// The name of a backend on command lines and in reports: serial, openmp, cuda, ...
+template <class Exec>
+std::string backend_name() {
+  std::string name = Exec::name();
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+/// Where a run takes place, in words.
+struct Device {
+  std::string backend;
+  std::string name;  ///< of the accelerator; empty on the host
+  int threads;       ///< of the host backend; 0 on an accelerator
+};
+
+template <class Exec>
+Device describe(Exec const& exec) {
+  if constexpr (requires { exec.cuda_device_prop().name; })
+    return {backend_name<Exec>(), exec.cuda_device_prop().name, 0};
+  else if constexpr (requires { exec.hip_device_prop().name; })
+    return {backend_name<Exec>(), exec.hip_device_prop().name, 0};
+  else
+    return {backend_name<Exec>(), "", exec.concurrency()};
+}
+
+/// The names of all backends of this build.
+template <class... Execs>
+std::string backend_names(BackendList<Execs...>) {
+  std::string names;
+  ((names += (names.empty() ? "" : ", ") + backend_name<Execs>()), ...);
+  return names;
+}
+
+namespace detail {
+
+template <class Visitor, class... Execs>
+auto visit_backend(std::string const& wanted, Visitor const& visit, BackendList<Execs...>) {
+  using First = std::tuple_element_t<0, std::tuple<Execs...>>;
+  decltype(visit(First())) result{};
+  bool const found =
+      ((wanted == "auto" || wanted == backend_name<Execs>() ? (result = visit(Execs()), true)
+                                                            : false) ||
+       ...);
+  require(found, "--backend " + wanted, "this build has only ", backend_names(Backends()));
+  return result;
+}
+
+}  // namespace detail
+
+/// visit(exec) on the default instance of the backend called `name`; `auto` is the best of the
+/// build. Throws Error if the build does not have it. Kokkos must run.
+template <class Visitor>
+auto with_backend(std::string const& name, Visitor const& visit) {
+  return detail::visit_backend(name, visit, Backends());
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,60 @@
+#include "common/output_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <blockspan/support/error.hpp>
+
+#include <unistd.h>
+
+namespace blockspan::apps {
+
+namespace fs = std::filesystem;
+
+OutputFile::OutputFile(std::string const& option, fs::path path, bool device_is_good)
+    : option_(option + " " + path.string()), path_(std::move(path)), temporary_(path_) {
+  std::error_code ignored;
+  fs::file_status const status = fs::status(path_, ignored);
+  require(!fs::is_directory(status), option_, "is a directory");
+  bool const exists = fs::exists(status);
+  require(!exists || access(path_.c_str(), W_OK) == 0, option_, "cannot be written (",
+          std::strerror(errno), ")");
+  bool const is_device = exists && !fs::is_regular_file(status);
+  require(!is_device || device_is_good, option_, "is not a regular file");
+  if (is_device) return;
+  fs::path const folder = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
+  require(fs::is_directory(folder, ignored), option_, "there is no directory ", folder.string());
+  std::string name(1, '.');
+  name += std::to_string(getpid()) + "-" + path_.filename().string();
+  temporary_ = folder / name;
+  errno = 0;
+  require(std::ofstream(temporary_).good(), option_, "cannot be written (", std::strerror(errno),
+          ")");
+}
+
+OutputFile::~OutputFile() {
+  std::error_code ignored;
+  if (temporary_ != path_) fs::remove(temporary_, ignored);
+}
+
+void OutputFile::write(std::string const& text) {
+  errno = 0;
+  std::ofstream file(temporary_, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  require(file.good(), option_, "writing failed (", std::strerror(errno), ")");
+  file.close();
+  commit();
+}
+
+void OutputFile::commit() {
+  if (temporary_ == path_) return;
+  std::error_code error;
+  fs::rename(temporary_, path_, error);
+  require(!error, option_, "writing failed (", error.message(), ")");
+  temporary_ = path_;
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <blockspan/operators/cusparse_operator.hpp>
+#include <blockspan/operators/kokkos_kernels_operator.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/support/error.hpp>
+
+#include "common/dispatch.hpp"
+
+namespace blockspan::apps {
+
+/// Throws Error where the product called `spmm` cannot run on this backend, before anything is
+/// loaded.
+template <class Exec>
+void require_product(std::string const& spmm) {
+  require(spmm != "cusparse" || backend_name<Exec>() == "cuda", "--spmm cusparse",
+          "cuSPARSE runs on the backend cuda only, and this run is on ", backend_name<Exec>());
+}
+
+/// A matrix as the operator of a solver, and who multiplies.
+template <class Scalar, class Exec>
+struct Product {
+  std::unique_ptr<LinearOperator<Scalar, Exec>> op;
+  std::string name;    ///< the kernel, or whose product it is
+  std::string reason;  ///< why the plan chose that kernel; empty for a peer
+};
+
+/// The product of A by `spmm`: blockspan, kokkos-kernels or cusparse. columns: the widest block
+/// expected. Throws Error as require_product.
+template <class Scalar, class Exec>
+Product<Scalar, Exec> make_product(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                   std::string const& spmm, int columns) {
+  require_product<Exec>(spmm);
+  if (spmm == "kokkos-kernels") return {kokkos_kernels_operator(exec, A), "Kokkos Kernels", ""};
+  if (spmm == "cusparse") return {cusparse_operator(exec, A), "cuSPARSE", ""};
+  using Operator = MatrixOperator<Scalar, Exec>;
+  auto op = std::make_unique<Operator>(matrix_operator(exec, A, columns));
+  std::string const kernel = op->plan().kernel(columns, sizeof(Scalar));
+  std::string const reason = op->plan().explain(columns, sizeof(Scalar));
+  return {std::move(op), kernel, reason};
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,55 @@
+#include "common/words.hpp"
+
+#include <algorithm>
+
+namespace blockspan::apps {
+
+std::string words(Status status) {
+  if (status == Status::attainable_limit) return "at attainable limit";
+  std::string text(to_string(status));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string advice(Status status) {
+  switch (status) {
+    case Status::converged:
+      return "All tests hold.";
+    case Status::attainable_limit:
+      return "The tolerance lies below what this arithmetic can reach on this problem: the pairs "
+             "are "
+             "as accurate as they get; ask for a larger --tolerance.";
+    case Status::max_iterations:
+      return "The iteration limit came first: raise --max-iterations, widen --block, or use a "
+             "better --preconditioner.";
+    case Status::time_limit:
+      return "The time limit came first: raise it.";
+    case Status::stagnated:
+      return "Restarts brought no progress: widen --block or use a better --preconditioner.";
+    case Status::not_converged:
+      return "The run ended before all pairs converged.";
+    case Status::operator_not_finite:
+      return "The matrix gave NaN or Inf for finite vectors: check its values and their range.";
+    case Status::operator_not_hermitian:
+      return "The matrix is not Hermitian (not symmetric, if real), so these numbers are not its "
+             "eigenvalues: this solver needs a Hermitian matrix.";
+    case Status::mass_not_positive_definite:
+      return "The mass matrix is not positive definite, so no real Rayleigh quotient exists: check "
+             "--mass.";
+    case Status::basis_collapsed:
+      return "No search basis of full rank could be built, even after restarts: ask for fewer "
+             "--pairs or try another --seed.";
+    case Status::stopped_by_monitor:
+      return "Interrupted: these are the best pairs so far.";
+  }
+  return "Unknown status.";
+}
+
+std::string grouped(long long number) {
+  std::string text = std::to_string(number);
+  for (auto end = static_cast<long long>(text.size()) - 3; end > (number < 0 ? 1 : 0); end -= 3)
+    text.insert(static_cast<std::size_t>(end), 1, ',');
+  return text;
+}
+
+}  // namespace blockspan::apps

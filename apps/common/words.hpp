@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include <blockspan/solvers/status.hpp>
+
+namespace blockspan::apps {
+
+/// The state of one pair or column in a table: "converged", "at attainable limit", ...
+std::string words(Status status);
+
+/// What a run's status means and what to do next, one sentence or two.
+std::string advice(Status status);
+
+/// 12345678 as "12,345,678".
+std::string grouped(long long number);
+
+}  // namespace blockspan::apps

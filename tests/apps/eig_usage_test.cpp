@@ -1,0 +1,144 @@
+// Whatever is wrong with the input: one line that says what and where, exit status 2, nothing on
+// stdout, no report.
+#include "apps/eig.hpp"
+
+namespace blockspan::test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+/// Expects the one line "blockspan-eig: `message`".
+void expect_refused(Arguments arguments, std::string const& message) {
+  TemporaryFolder const folder;
+  std::string const report = folder / "report.json";
+  if (std::find(arguments.begin(), arguments.end(), "--report") == arguments.end())
+    arguments.insert(arguments.end(), {"--report", report});
+  Outcome const outcome = run_app("blockspan-eig", arguments);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "blockspan-eig: " + message + "\n");
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "something was left behind";
+}
+
+constexpr char const* small = "laplace7:4x4x4";
+
+TEST(EigUsage, HelpNamesEveryOptionAndGenerator) {
+  Outcome const outcome = run_app("blockspan-eig", {"--help"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+  for (char const* word :
+       {"MATRIX", "--mass", "--operator", "--pairs", "--which", "--block", "--tolerance",
+        "--criterion", "--preconditioner", "--max-iterations", "--seed", "--backend", "--spmm",
+        "--vectors", "--report", "--version", "laplace7", "elasticity", "rmat"})
+    EXPECT_NE(outcome.out.find(word), std::string::npos) << word;
+}
+
+TEST(EigUsage, VersionNamesBlockspanAndKokkos) {
+  Outcome const outcome = run_app("blockspan-eig", {"--version"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out.rfind("blockspan-eig 0.", 0), 0u) << outcome.out;
+  EXPECT_NE(outcome.out.find("Kokkos Kernels"), std::string::npos);
+}
+
+TEST(EigUsage, RefusesAWrongCommandLine) {
+  expect_refused({}, "MATRIX is required (see --help)");
+  expect_refused({small, "--pears", "3"},
+                 "The following arguments were not expected: 3 --pears (see --help)");
+  expect_refused({small, "other"}, "The following argument was not expected: other (see --help)");
+  expect_refused({small, "--pairs"}, "--pairs: 1 required INT missing (see --help)");
+  expect_refused({small, "--pairs", "many"}, "Could not convert: --pairs = many (see --help)");
+  expect_refused({small, "--pairs", "0"}, "--pairs: 0 is less than 1 (see --help)");
+  expect_refused({small, "--pairs", "-3"}, "--pairs: -3 is less than 1 (see --help)");
+  expect_refused({small, "--block", "0"}, "--block: 0 is less than 1 (see --help)");
+  expect_refused({small, "--max-iterations", "0"},
+                 "--max-iterations: 0 is less than 1 (see --help)");
+  expect_refused({small, "--pairs", "99999999999"},
+                 "Could not convert: --pairs = 99999999999 (see --help)");
+  expect_refused({small, "--which", "middle"},
+                 "--which: middle not in {smallest,largest} (see --help)");
+  expect_refused({small, "--backend", "abacus"},
+                 "--backend: abacus not in {auto,cuda,openmp,serial} (see --help)");
+}
+
+TEST(EigUsage, RefusesNumbersThatMakeNoSense) {
+  expect_refused({small, "--tolerance", "0"}, "--tolerance: 0 is not between 0 and 1");
+  expect_refused({small, "--tolerance", "2"}, "--tolerance: 2 is not between 0 and 1");
+  expect_refused({small, "--tolerance", "nan"}, "--tolerance: nan is not between 0 and 1");
+  expect_refused({small, "--pairs", "8", "--block", "4"},
+                 "--block: 4 columns cannot hold --pairs 8");
+  expect_refused({small, "--pairs", "65"},
+                 "--pairs: 65 are more than the 64 rows of laplace7:4x4x4");
+  expect_refused({small, "--block", "65"},
+                 "--block: 65 columns are more than the 64 rows of laplace7:4x4x4");
+}
+
+TEST(EigUsage, RefusesWhatIsNoMatrix) {
+  TemporaryFolder const folder;
+  std::string const folder_name = folder.path().string();
+  Outcome outcome = run_app("blockspan-eig", {folder / "missing.mtx"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("missing.mtx"), std::string::npos) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+  outcome = run_app("blockspan-eig", {folder_name});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("directory"), std::string::npos) << outcome.err;
+  std::string const bad =
+      write_text(folder / "bad.mtx",
+                 "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n2 2 oops\n");
+  outcome = run_app("blockspan-eig", {bad, "--pairs", "1"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err.rfind("blockspan-eig: " + bad + ":4:5: ", 0), 0u) << outcome.err;
+  EXPECT_NE(outcome.err.find("oops"), std::string::npos) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+  outcome = run_app("blockspan-eig", {"laplace9:10"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("laplace9"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("laplace7"), std::string::npos) << "names the known generators";
+}
+
+TEST(EigUsage, RefusesShapesThatClash) {
+  TemporaryFolder const folder;
+  std::string const wide = write_text(
+      folder / "wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1.0\n");
+  std::string const three = write_text(
+      folder / "three.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1.0\n");
+  expect_refused({wide, "--pairs", "1"}, wide + ": a square matrix is needed, this one is 2 x 3");
+  expect_refused({wide, "--pairs", "1", "--operator", "laplacian"},
+                 wide + ": a square matrix is needed, this one is 2 x 3");
+  expect_refused({small, "--mass", wide}, wide + ": a square matrix is needed, this one is 2 x 3");
+  expect_refused({small, "--mass", three},
+                 "--mass: " + three + " has 3 rows, but laplace7:4x4x4 has 64");
+}
+
+TEST(EigUsage, RefusesOutputsThatCannotBeWrittenBeforeItSolves) {
+  TemporaryFolder const folder;
+  std::string const here = folder.path().string();
+  std::string const nowhere = here + "/no/report.json";
+  // So large a problem would take minutes: the refusal must come before it is even made.
+  std::string const large = "laplace7:400x400x400";
+  expect_refused({large, "--report", nowhere},
+                 "--report " + nowhere + ": there is no directory " + here + "/no");
+  expect_refused({large, "--report", here}, "--report " + here + ": is a directory");
+  expect_refused({large, "--vectors", here}, "--vectors " + here + ": is a directory");
+  expect_refused({large, "--vectors", "/dev/null"}, "--vectors /dev/null: is not a regular file");
+  expect_refused({large, "--report", "same", "--vectors", "same"},
+                 "--vectors: same is also the file of --report");
+  std::string const file = write_text(
+      folder / "m.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1.0\n");
+  expect_refused({file, "--pairs", "1", "--vectors", file}, file + ": would overwrite the input");
+  EXPECT_EQ(read_text(file).substr(0, 14), "%%MatrixMarket");
+}
+
+TEST(EigUsage, RefusesBackendsAndProductsThatAreNotThere) {
+  expect_refused({small, "--spmm", "cusparse", "--backend", "serial"},
+                 "--spmm cusparse: cuSPARSE runs on the backend cuda only, and this run is on "
+                 "serial");
+  if (has_cuda()) return;
+  Outcome const outcome = run_app("blockspan-eig", {small, "--backend", "cuda"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err.rfind("blockspan-eig: --backend cuda: this build has only ", 0), 0u)
+      << outcome.err;
+}
+
+}  // namespace
+}  // namespace blockspan::test

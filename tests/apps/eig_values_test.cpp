@@ -1,0 +1,206 @@
+// The right numbers: spectra known in closed form, pencils, graphs, both ends, both criteria,
+// peers.
+#include <cmath>
+#include <numbers>
+
+#include <blockspan/sparse/generators.hpp>
+#include <blockspan/sparse/matrix_market.hpp>
+
+#include "apps/eig.hpp"
+#include "apps/reference.hpp"
+
+namespace blockspan::test {
+namespace {
+
+/// The eigenvalues of the 7-point Laplacian of a grid with Dirichlet boundaries, ascending.
+std::vector<double> laplace7(int nx, int ny, int nz) {
+  auto const axis = [](int k, int n) {
+    double const s = std::sin(k * std::numbers::pi / (2 * (n + 1)));
+    return 4 * s * s;
+  };
+  std::vector<double> values;
+  for (int i = 1; i <= nx; ++i)
+    for (int j = 1; j <= ny; ++j)
+      for (int k = 1; k <= nz; ++k) values.push_back(axis(i, nx) + axis(j, ny) + axis(k, nz));
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+/// A backward error e moves an eigenvalue of a Hermitian matrix by at most e (||A|| + |lambda|).
+void expect_values(Json const& report, std::vector<double> const& expected) {
+  auto const values = numbers(report["eigenvalues"]);
+  auto const errors = numbers(report["residuals"]);
+  double const scale = report["norms"]["A"].get<double>() + std::abs(values.back());
+  double const worst = *std::max_element(errors.begin(), errors.end());
+  double const bound = (std::sqrt(static_cast<double>(values.size())) * worst + 1e-14) * scale;
+  for (std::size_t j = 0; j < values.size(); ++j) EXPECT_NEAR(values[j], expected[j], bound) << j;
+}
+
+class EigValues : public ::testing::TestWithParam<std::string> {
+ protected:
+  EigRun run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--backend", GetParam()});
+    EigRun result = run_eig(arguments);
+    EXPECT_EQ(result.outcome.status, 0) << result.outcome.out << result.outcome.err;
+    return result;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Backends, EigValues, ::testing::ValuesIn(backends()), backend_test_name);
+
+TEST_P(EigValues, AreThoseOfTheGridWithAllTheirCopies) {
+  auto const [outcome, report] = run({"laplace7:13x13x13", "--tolerance", "1e-11"});
+  expect_values(report, laplace7(13, 13, 13));
+}
+
+TEST_P(EigValues, AreTheLargestFromTheTop) {
+  auto expected = laplace7(14, 12, 10);
+  std::reverse(expected.begin(), expected.end());
+  auto const [outcome, report] = run({"laplace7:14x12x10", "--which", "largest", "--pairs", "6"});
+  expect_values(report, expected);
+}
+
+TEST_P(EigValues, HaveTheDigitsThatTheRelativeCriterionPromises) {
+  auto const [outcome, report] =
+      run({"laplace7:14x12x10", "--criterion", "relative", "--pairs", "5", "--tolerance", "1e-9"});
+  auto const expected = laplace7(14, 12, 10);
+  for (std::size_t j = 0; j < 5; ++j) {
+    EXPECT_LE(report["relative_residuals"][j], 1e-9 * 1.01);
+    EXPECT_NEAR(report["eigenvalues"][j].get<double>() / expected[j], 1, 3e-9);
+  }
+}
+
+TEST_P(EigValues, AreTheSameWithAPeersProduct) {
+  std::vector<std::string> const arguments{"laplace7:14x12x10", "--tolerance", "1e-10"};
+  for (std::string const peer : {"kokkos-kernels", "cusparse"}) {
+    if (peer == "cusparse" && GetParam() != "cuda") continue;
+    auto with_peer = arguments;
+    with_peer.insert(with_peer.end(), {"--spmm", peer});
+    auto const [outcome, report] = run(with_peer);
+    EXPECT_EQ(report["options"]["spmm"], peer);
+    expect_values(report, laplace7(14, 12, 10));
+  }
+}
+
+TEST_P(EigValues, OfASmallMatrixComeFromTheDensePath) {
+  auto const [outcome, report] =
+      run({"laplace7:3x3x3", "--pairs", "27", "--preconditioner", "none"});
+  EXPECT_EQ(report["path"], "dense");
+  expect_values(report, laplace7(3, 3, 3));
+}
+
+TEST_P(EigValues, OfAnElasticBodySatisfyThePencilOfTheFiles) {
+  TemporaryFolder const folder;
+  Kokkos::DefaultHostExecutionSpace const host;
+  std::string const stiffness = folder / "K.mtx", mass = folder / "M.mtx.gz",
+                    vectors = folder / "X.mtx.gz";
+  write_matrix_market(stiffness, generate<double>(host, "elasticity:6"));
+  write_matrix_market(mass, generate<double>(host, "elasticity-mass:6"));
+  auto const made = run({"elasticity:6", "--mass", "elasticity-mass:6", "--pairs", "5"}).report;
+  auto const report = run({stiffness, "--mass", mass, "--pairs", "5", "--vectors", vectors}).report;
+  auto const K = read_reference(stiffness), M = read_reference(mass);
+  auto const X = read_vectors(vectors);
+  auto const values = numbers(report["eigenvalues"]);
+  EXPECT_EQ(report["problem"]["mass"]["nonzeros"], M.entries.size());
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    Vector const Mx = M.times(X[j]);
+    EXPECT_NEAR(dot(X[j], Mx).real(), 1, 1e-12);
+    double const backward =
+        norm(residual(K, X[j], values[j], Mx)) / ((K.norm1() + values[j] * M.norm1()) * norm(X[j]));
+    EXPECT_NEAR(backward, report["residuals"][j].get<double>(), 1e-13);
+    EXPECT_LE(backward, 1.01e-8);
+    EXPECT_NEAR(made["eigenvalues"][j].get<double>() / values[j], 1, 1e-6);
+  }
+  // The two bending modes of a cube clamped at one face are one mode and its mirror image.
+  EXPECT_NEAR(values[0] / values[1], 1, 1e-6);
+  EXPECT_GT(values[2] / values[1], 1.1);
+}
+
+/// A path of n vertices: its Laplacian has 2 - 2 cos(k pi / n), its adjacency 2 cos(k pi / (n +
+/// 1)).
+std::string path_graph(int n) {
+  std::string text = "%%MatrixMarket matrix coordinate real general\n" + std::to_string(n) + " " +
+                     std::to_string(n) + " " + std::to_string(n) + "\n1 1 5\n";
+  for (int i = 2; i <= n; ++i) text += std::to_string(i) + " " + std::to_string(i - 1) + " -7.5\n";
+  return text;
+}
+
+TEST_P(EigValues, OfAGraphAreThoseOfItsPatternAlone) {
+  TemporaryFolder const folder;
+  std::string const path = write_text(folder / "path.mtx", path_graph(150));
+  std::vector<double> laplacian, adjacency;
+  for (int k = 0; k < 4; ++k) {
+    laplacian.push_back(2 - 2 * std::cos(k * std::numbers::pi / 150));
+    adjacency.push_back(2 * std::cos((k + 1) * std::numbers::pi / 151));
+  }
+  auto const L = run({path, "--operator", "laplacian", "--pairs", "4"}).report;
+  expect_values(L, laplacian);
+  EXPECT_EQ(L["problem"]["nonzeros"], 150 + 2 * 149);
+  auto const G =
+      run({path, "--operator", "adjacency", "--which", "largest", "--pairs", "4"}).report;
+  expect_values(G, adjacency);
+  EXPECT_EQ(G["problem"]["nonzeros"], 2 * 149);
+}
+
+/// The Hermitian tridiagonal matrix with 2 on the diagonal and i, -i beside it is similar to the
+/// one-dimensional Laplacian.
+TEST_P(EigValues, OfAComplexHermitianMatrixAreReal) {
+  TemporaryFolder const folder;
+  int const n = 120;
+  std::string text = "%%MatrixMarket matrix coordinate complex hermitian\n120 120 239\n";
+  for (int i = 1; i <= n; ++i) {
+    text += std::to_string(i) + " " + std::to_string(i) + " 2 0\n";
+    if (i < n) text += std::to_string(i + 1) + " " + std::to_string(i) + " 0 1\n";
+  }
+  std::string const file = write_text(folder / "i.mtx", text), vectors = folder / "x.mtx";
+  auto const report = run({file, "--pairs", "3", "--vectors", vectors}).report;
+  EXPECT_EQ(report["problem"]["scalar"], "complex<double>");
+  EXPECT_EQ(report["problem"]["nonzeros"], n + 2 * (n - 1));
+  std::vector<double> expected;
+  for (int k = 1; k <= 3; ++k) expected.push_back(2 - 2 * std::cos(k * std::numbers::pi / (n + 1)));
+  expect_values(report, expected);
+  auto const A = read_reference(file);
+  auto const X = read_vectors(vectors);
+  for (std::size_t j = 0; j < 3; ++j)
+    EXPECT_LE(norm(residual(A, X[j], report["eigenvalues"][j], X[j])), 4.1e-8 * norm(X[j]));
+}
+
+TEST_P(EigValues, OfAMatrixThatIsNotHermitianAreRefusedWithAReason) {
+  TemporaryFolder const folder;
+  std::string text = "%%MatrixMarket matrix coordinate complex symmetric\n90 90 179\n";
+  for (int i = 1; i <= 90; ++i) {
+    text += std::to_string(i) + " " + std::to_string(i) + " 2 1\n";
+    if (i < 90) text += std::to_string(i + 1) + " " + std::to_string(i) + " 0 1\n";
+  }
+  auto const [outcome, report] =
+      run_eig({write_text(folder / "s.mtx", text), "--backend", GetParam()});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(report["converged"], false);
+  EXPECT_EQ(report["stop_reason"], "operator_not_hermitian");
+  EXPECT_NE(outcome.out.find("not Hermitian"), std::string::npos) << outcome.out;
+}
+
+TEST_P(EigValues, OfAnIndefiniteMassAreRefusedWithAReason) {
+  TemporaryFolder const folder;
+  std::string text = "%%MatrixMarket matrix coordinate real general\n125 125 125\n";
+  for (int i = 1; i <= 125; ++i)
+    text += std::to_string(i) + " " + std::to_string(i) + (i % 2 == 0 ? " 1\n" : " -1\n");
+  auto const [outcome, report] = run_eig(
+      {"laplace7:5x5x5", "--mass", write_text(folder / "m.mtx", text), "--backend", GetParam()});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(report["stop_reason"], "mass_not_positive_definite");
+  EXPECT_NE(outcome.out.find("check --mass"), std::string::npos) << outcome.out;
+}
+
+TEST(EigNotes, TellOfAClusterThatIsCut) {
+  // The second to fourth eigenvalue of a cube are equal.
+  auto const [outcome, report] =
+      run_eig({"laplace7:9x9x9", "--pairs", "2", "--tolerance", "1e-10"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("cuts a cluster"), std::string::npos) << outcome.out;
+  EXPECT_EQ(report["notes"].size(), 1u);
+  auto const whole = run_eig({"laplace7:9x9x9", "--pairs", "4", "--tolerance", "1e-10"});
+  EXPECT_EQ(whole.report["notes"].size(), 0u) << whole.report["notes"];
+}
+
+}  // namespace
+}  // namespace blockspan::test

@@ -1,0 +1,92 @@
+#include "apps/process.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "support/files.hpp"
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace blockspan::test {
+
+namespace {
+
+constexpr unsigned patience = 3600;  ///< seconds until a hung program is ended
+
+[[noreturn]] void become(std::string const& program, std::vector<std::string> const& arguments) {
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};
+  for (std::string const& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  alarm(patience);
+  execv(program.c_str(), argv.data());
+  _exit(127);
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/// Starts a program with stdout and stderr in files of `folder`.
+pid_t start(std::string const& program, std::vector<std::string> const& arguments,
+            TemporaryFolder const& folder) {
+  std::string const out = folder / "out", err = folder / "err";
+  pid_t const child = fork();
+  if (child != 0) return child;
+  dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
+  dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+  become(program, arguments);
+}
+
+Outcome finish(pid_t child, TemporaryFolder const& folder) {
+  int const status = wait_for(child);
+  return {status, read_text(folder / "out"), read_text(folder / "err")};
+}
+
+}  // namespace
+
+std::filesystem::path app_path(std::string const& app) {
+  char const* folder = std::getenv("BLOCKSPAN_APPS_DIR");
+  std::filesystem::path const apps = folder != nullptr ? folder : BLOCKSPAN_APPS_DIR;
+  std::string const program = app == "quickstart" ? "blockspan-quickstart" : app;
+  return apps / app / program;
+}
+
+Outcome run_app(std::string const& app, std::vector<std::string> const& arguments) {
+  TemporaryFolder const folder;
+  return finish(start(app_path(app).string(), arguments, folder), folder);
+}
+
+Outcome run_app_and_interrupt(std::string const& app, std::vector<std::string> const& arguments,
+                              double seconds) {
+  TemporaryFolder const folder;
+  pid_t const child = start(app_path(app).string(), arguments, folder);
+  usleep(static_cast<useconds_t>(seconds * 1e6));
+  kill(child, SIGINT);
+  return finish(child, folder);
+}
+
+Outcome run_app_on_terminal(std::string const& app, std::vector<std::string> const& arguments) {
+  std::string const program = app_path(app).string();
+  int terminal = -1;
+  winsize size{};
+  size.ws_row = 24;
+  size.ws_col = 100;
+  pid_t const child = forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) become(program, arguments);
+  Outcome outcome;
+  char buffer[4096];
+  // A read fails (EIO) once the program has closed its side.
+  for (ssize_t got; (got = read(terminal, buffer, sizeof buffer)) > 0;)
+    outcome.out.append(buffer, static_cast<std::size_t>(got));
+  close(terminal);
+  outcome.status = wait_for(child);
+  return outcome;
+}
+
+}  // namespace blockspan::test

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace blockspan::test {
+
+/// What a finished program left behind.
+struct Outcome {
+  int status = -1;  ///< exit status, or minus the signal that ended it
+  std::string out;
+  std::string err;
+};
+
+/// The executable of an app: in the folder BLOCKSPAN_APPS_DIR of the environment, or in the build.
+std::filesystem::path app_path(std::string const& app);
+
+/// Runs an app with its output captured, as in a pipe.
+Outcome run_app(std::string const& app, std::vector<std::string> const& arguments);
+
+/// Runs an app on a pseudo-terminal; what it wrote there, stdout and stderr mixed, is in `out`.
+Outcome run_app_on_terminal(std::string const& app, std::vector<std::string> const& arguments);
+
+/// Starts an app, interrupts it (SIGINT) after `seconds`, and waits for its end.
+Outcome run_app_and_interrupt(std::string const& app, std::vector<std::string> const& arguments,
+                              double seconds);
+
+}  // namespace blockspan::test

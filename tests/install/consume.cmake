@@ -1,0 +1,19 @@
+# Builds and runs consumer/; HOW is find_package or add_subdirectory. Kokkos is the one in PREFIX, or,
+# where Blockspan itself found an installed one, that.
+file(REMOVE_RECURSE ${WORK})
+set(arguments -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release
+  -DCMAKE_PREFIX_PATH=${PREFIX})
+if(KOKKOS_DIR)
+  list(APPEND arguments -DKokkos_DIR=${KOKKOS_DIR} -DKokkosKernels_DIR=${KERNELS_DIR})
+endif()
+if(CCACHE)
+  list(APPEND arguments -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE})
+endif()
+if(HOW STREQUAL "add_subdirectory")
+  list(APPEND arguments -DBLOCKSPAN_SOURCE_DIR=${BLOCKSPAN_SOURCE} -DBlockspan_SCALARS=double
+    -DBlockspan_OFFSETS=int -DFETCHCONTENT_FULLY_DISCONNECTED=ON)
+endif()
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK} ${arguments}
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${WORK}/consumer COMMAND_ERROR_IS_FATAL ANY)

@@ -1,0 +1,17 @@
+# Installs the build tree to PREFIX and checks that the package does not point back into it.
+file(REMOVE_RECURSE ${PREFIX})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BLOCKSPAN_BUILD} --prefix ${PREFIX}
+  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB_RECURSE files ${PREFIX}/*/cmake/Blockspan/*.cmake)
+if(NOT files)
+  message(FATAL_ERROR "no package files in ${PREFIX}")
+endif()
+foreach(file IN LISTS files)
+  file(STRINGS ${file} lines)
+  foreach(line IN LISTS lines)
+    string(FIND "${line}" "${BLOCKSPAN_SOURCE}" position)
+    if(NOT position EQUAL -1)
+      message(FATAL_ERROR "${file} names the source or build tree: ${line}")
+    endif()
+  endforeach()
+endforeach()
