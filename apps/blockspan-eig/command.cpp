@@ -15,12 +15,15 @@ namespace blockspan::apps {
 
 namespace {
 
+/// Refuses zero and negative numbers; what is no number at all is left to the conversion.
 CLI::Validator at_least_one() {
   return CLI::Validator(
       [](std::string& text) {
-        return text.front() == '-' || text.find_first_not_of('0') == std::string::npos
-                   ? text + " is less than 1"
-                   : std::string();
+        bool const negative = text.front() == '-';
+        auto const digits = text.substr(negative ? 1 : 0);
+        bool const is_number = digits.find_first_not_of("0123456789") == std::string::npos;
+        bool const is_zero = digits.find_first_not_of('0') == std::string::npos;
+        return is_number && (negative || is_zero) ? text + " is less than 1" : std::string();
       },
       "");
 }

@@ -43,6 +43,7 @@ Json counters(LobpcgCounters const& c) {
           {"mass_applications", c.mass_applications},
           {"preconditioner_applications", c.preconditioner_applications},
           {"restarts", c.restarts},
+          {"widenings", c.widenings},
           {"verifications", c.verifications},
           {"probes", c.probes},
           {"robust_iterations", c.robust_iterations},

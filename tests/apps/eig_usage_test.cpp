@@ -12,7 +12,7 @@ void expect_refused(Arguments arguments, std::string const& message) {
   TemporaryFolder const folder;
   std::string const report = folder / "report.json";
   if (std::find(arguments.begin(), arguments.end(), "--report") == arguments.end())
-    arguments.insert(arguments.end(), {"--report", report});
+    arguments.insert(arguments.begin(), {"--report", report});
   Outcome const outcome = run_app("blockspan-eig", arguments);
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err, "blockspan-eig: " + message + "\n");

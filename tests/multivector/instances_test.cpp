@@ -28,8 +28,10 @@ void note_kernel(char const* label, std::uint32_t device, std::uint64_t*) {
   seen.labels.emplace_back(label);
   seen.devices.insert(device);
 }
-void note_allocation(Kokkos_Profiling_SpaceHandle, char const* label, void const*, std::uint64_t) {
-  seen.allocations.emplace_back(label);
+/// Kokkos reports its team scratch on CUDA as an allocation of no bytes at every launch.
+void note_allocation(Kokkos_Profiling_SpaceHandle, char const* label, void const*,
+                     std::uint64_t bytes) {
+  if (bytes > 0) seen.allocations.emplace_back(label);
 }
 
 /// What Kokkos reports while `call` runs. Other tools of the process are set aside.
@@ -97,16 +99,15 @@ TYPED_TEST(Multivector, LabelsEveryKernelAndRunsItOnTheInstanceGiven) {
 }
 
 TYPED_TEST(Multivector, WorkspaceGrowsOnceAndKeepsItsMemory) {
-  using Exec = typename TypeParam::Exec;
-  Workspace<Exec> workspace;
-  EXPECT_EQ(workspace.bytes_held(), 0);
-  auto* const first = workspace.template device<double>(this->exec, workspace.product, 100);
-  auto const held = workspace.bytes_held();
+  Workspace<typename TypeParam::Exec> fresh;
+  EXPECT_EQ(fresh.bytes_held(), 0);
+  auto* const first = fresh.template device<double>(this->exec, fresh.product, 100);
+  auto const held = fresh.bytes_held();
   EXPECT_GE(held, 800);
-  EXPECT_EQ(workspace.template device<double>(this->exec, workspace.product, 50), first);
-  EXPECT_EQ(workspace.bytes_held(), held);
-  workspace.template device<double>(this->exec, workspace.product, 1000);
-  EXPECT_GE(workspace.bytes_held(), 8000);
+  EXPECT_EQ(fresh.template device<double>(this->exec, fresh.product, 50), first);
+  EXPECT_EQ(fresh.bytes_held(), held);
+  fresh.template device<double>(this->exec, fresh.product, 1000);
+  EXPECT_GE(fresh.bytes_held(), 8000);
 }
 
 }  // namespace blockspan::test

@@ -42,8 +42,7 @@ class BrokenOperator : public LinearOperator<double, Exec> {
              Block<double, Exec> const& Y) const override {
     inner_.apply(exec, X, Y);
     if (inner_.calls < first_ || inner_.calls > last_) return;
-    Kokkos::parallel_for("Blockspan::test::break",
-                         Kokkos::RangePolicy<Exec>(exec, 0, Y.extent(0)),
+    Kokkos::parallel_for("Blockspan::test::break", Kokkos::RangePolicy<Exec>(exec, 0, Y.extent(0)),
                          Break<Exec>{Y, X, fault_});
   }
 
@@ -165,9 +164,9 @@ TYPED_TEST(Failures, LimitsAndTheMonitorEndTheSolveWithTrueResiduals) {
 }
 
 TYPED_TEST(Failures, AnUnattainableToleranceEndsAtTheLimitOfTheArithmetic) {
-  auto const solved = solve<double, TypeParam>(
-      grid7<double>(N), nullptr, wanted,
-      [](auto& options, auto const&) { options.tolerance = 1e-18; });
+  auto const solved =
+      solve<double, TypeParam>(grid7<double>(N), nullptr, wanted,
+                               [](auto& options, auto const&) { options.tolerance = 1e-18; });
   EXPECT_EQ(solved.report.status, Status::attainable_limit);
   for (int j = 0; j < wanted; ++j) {
     EXPECT_EQ(solved.report.pair_status[j], Status::attainable_limit);

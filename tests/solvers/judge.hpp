@@ -45,8 +45,8 @@ inline Extended dot(std::vector<Extended> const& x, std::vector<Extended> const&
 }
 inline long double norm(std::vector<Extended> const& x) { return std::sqrt(dot(x, x).real()); }
 
-/// What test code finds out about an answer from A, B, the values and the vectors alone, in extended
-/// precision.
+/// What test code finds out about an answer from A, B, the values and the vectors alone, in
+/// extended precision.
 struct Judgement {
   std::vector<long double> residual;  ///< ||A x - lambda B x||
   std::vector<long double> backward;  ///< over (a + |lambda| b) ||x||
@@ -67,12 +67,12 @@ Judgement judge(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B,
       sum += std::norm(ax[j][i] - static_cast<long double>(values[j]) * bx[j][i]);
     result.residual.push_back(std::sqrt(sum));
     result.size.push_back(norm(x[j]));
-    result.backward.push_back(result.residual[j] /
-                              ((a + std::abs(static_cast<long double>(values[j])) * b) *
-                               result.size[j]));
+    result.backward.push_back(
+        result.residual[j] /
+        ((a + std::abs(static_cast<long double>(values[j])) * b) * result.size[j]));
     for (std::size_t k = 0; k <= j; ++k)
-      result.orthogonality = std::max(
-          result.orthogonality, std::abs(dot(x[k], bx[j]) - Extended(k == j ? 1 : 0)));
+      result.orthogonality =
+          std::max(result.orthogonality, std::abs(dot(x[k], bx[j]) - Extended(k == j ? 1 : 0)));
   }
   return result;
 }

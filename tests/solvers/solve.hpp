@@ -19,10 +19,9 @@ struct Solved {
 
 /// Solves with the operators of test code; `prepare` may change options and the start in X.
 template <class Scalar, class Exec>
-Solved<Scalar, Exec> solve(
-    TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B, int wanted,
-    std::function<void(LobpcgOptions<Scalar, Exec>&, Block<Scalar, Exec> const&)> const& prepare =
-        nullptr) {
+Solved<Scalar, Exec> solve(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B, int wanted,
+                           std::function<void(LobpcgOptions<Scalar, Exec>&,
+                                              Block<Scalar, Exec>&)> const& prepare = nullptr) {
   Exec const exec;
   TestOperator<Scalar, Exec> const a(exec, A), t(exec, jacobi_matrix(A));
   std::optional<TestOperator<Scalar, Exec>> b;
@@ -33,8 +32,7 @@ Solved<Scalar, Exec> solve(
   options.wanted = wanted;
   options.preconditioner = &t;
   if (prepare) prepare(options, result.X);
-  result.report =
-      B ? lobpcg(exec, a, *b, result.X, options) : lobpcg(exec, a, result.X, options);
+  result.report = B ? lobpcg(exec, a, *b, result.X, options) : lobpcg(exec, a, result.X, options);
   EXPECT_EQ(result.report.counters.operator_applications, a.calls);
   EXPECT_EQ(result.report.counters.operator_columns, a.columns);
   if (b) {
@@ -55,8 +53,8 @@ void set_columns(Block<Scalar, Exec> const& X, int columns,
   Kokkos::deep_copy(X, host);
 }
 
-/// ||A|| sqrt(wanted) times the largest recomputed backward error, plus rounding: how far a Ritz value
-/// of an orthonormal block may be from its eigenvalue.
+/// ||A|| sqrt(wanted) times the largest recomputed backward error, plus rounding: how far a Ritz
+/// value of an orthonormal block may be from its eigenvalue.
 template <class Scalar, class Exec>
 long double value_bound(Solved<Scalar, Exec> const& solved, long double norm_a) {
   long double worst = 0;

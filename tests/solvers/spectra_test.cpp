@@ -12,9 +12,8 @@ TYPED_TEST_SUITE(Spectra, Backends);
 
 TYPED_TEST(Spectra, OfTheSevenPointGridComeWithTheirMultiplicities) {
   auto const A = grid7<double>(10);
-  auto const solved = solve<double, TypeParam>(A, nullptr, 10, [](auto& options, auto const&) {
-    options.tolerance = 1e-11;
-  });
+  auto const solved = solve<double, TypeParam>(
+      A, nullptr, 10, [](auto& options, auto const&) { options.tolerance = 1e-11; });
   EXPECT_EQ(solved.report.status, Status::converged);
   EXPECT_EQ(solved.report.path, "iterative");
   expect_values(solved, grid7_spectrum(10), 12);
@@ -22,7 +21,8 @@ TYPED_TEST(Spectra, OfTheSevenPointGridComeWithTheirMultiplicities) {
   for (int j = 0; j < 10; ++j) {
     EXPECT_EQ(solved.report.pair_status[j], Status::converged);
     EXPECT_LE(solved.found.backward[j], 1.001e-11);
-    EXPECT_NEAR(solved.report.backward_errors[j], static_cast<double>(solved.found.backward[j]), 1e-14);
+    EXPECT_NEAR(solved.report.backward_errors[j], static_cast<double>(solved.found.backward[j]),
+                1e-14);
   }
 }
 
@@ -85,9 +85,8 @@ TYPED_TEST(Spectra, OfAPencilAreThoseOfTheGeneralizedProblem) {
   auto const A = grid7<double>(9);
   auto B = A;
   for (int i = 0; i < B.order(); ++i) B.add(i, i, 2.0);
-  auto const solved = solve<double, TypeParam>(A, &B, 8, [](auto& options, auto const&) {
-    options.tolerance = 1e-11;
-  });
+  auto const solved = solve<double, TypeParam>(
+      A, &B, 8, [](auto& options, auto const&) { options.tolerance = 1e-11; });
   EXPECT_EQ(solved.report.status, Status::converged);
   EXPECT_LE(solved.found.orthogonality, 1e-12);
   auto const mu = grid7_spectrum(9);
@@ -112,18 +111,16 @@ TYPED_TEST(Spectra, OfAComplexHermitianMatrixAreFound) {
   for (int i = 0; i < A.order(); ++i)
     for (auto& e : A.rows[i])
       if (e.column != i) e.value = conjugate(phase(i)) * e.value * phase(e.column);
-  auto const solved = solve<Complex, TypeParam>(A, nullptr, 7, [](auto& options, auto const&) {
-    options.tolerance = 1e-10;
-  });
+  auto const solved = solve<Complex, TypeParam>(
+      A, nullptr, 7, [](auto& options, auto const&) { options.tolerance = 1e-10; });
   EXPECT_EQ(solved.report.status, Status::converged);
   expect_values(solved, grid7_spectrum(9), 12);
 }
 
 TYPED_TEST(Spectra, AreFoundInSinglePrecision) {
   auto const A = grid7<float>(8);
-  auto const solved = solve<float, TypeParam>(A, nullptr, 6, [](auto& options, auto const&) {
-    options.tolerance = 1e-5f;
-  });
+  auto const solved = solve<float, TypeParam>(
+      A, nullptr, 6, [](auto& options, auto const&) { options.tolerance = 1e-5f; });
   EXPECT_EQ(solved.report.status, Status::converged);
   expect_values(solved, grid7_spectrum(8), 12);
   EXPECT_LE(solved.found.orthogonality, 1e-5);

@@ -18,8 +18,7 @@ std::complex<long double> extended(Kokkos::complex<Real> const& z) {
   return {z.real(), z.imag()};
 }
 template <class Real>
-  requires std::is_floating_point_v<Real>
-std::complex<long double> extended(Real x) {
+requires std::is_floating_point_v<Real> std::complex<long double> extended(Real x) {
   return {static_cast<long double>(x), 0};
 }
 
@@ -146,7 +145,8 @@ class TestOperator : public LinearOperator<Scalar, Exec> {
     auto kernel = kernel_;
     kernel.X = X;
     kernel.Y = Y;
-    Kokkos::parallel_for("Blockspan::test::apply", Kokkos::RangePolicy<Exec>(exec, 0, rows_), kernel);
+    Kokkos::parallel_for("Blockspan::test::apply", Kokkos::RangePolicy<Exec>(exec, 0, rows_),
+                         kernel);
   }
   std::optional<real_t<Scalar>> norm_bound() const override {
     return tell_norm_ ? std::optional(norm_) : std::nullopt;
@@ -157,10 +157,12 @@ class TestOperator : public LinearOperator<Scalar, Exec> {
  private:
   template <class T>
   static auto device(Exec const& exec, std::vector<T> const& host) {
-    typename DeviceRows<Scalar, Exec>::template Array<T> const array("Blockspan::test", host.size());
-    Kokkos::deep_copy(exec, array,
-                      Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                          host.data(), host.size()));
+    typename DeviceRows<Scalar, Exec>::template Array<T> const array("Blockspan::test",
+                                                                     host.size());
+    Kokkos::deep_copy(
+        exec, array,
+        Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+            host.data(), host.size()));
     exec.fence();
     return array;
   }

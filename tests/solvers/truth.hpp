@@ -87,9 +87,11 @@ TestMatrix<Scalar> truth_matrix(std::string const& folder, Truth const& truth) {
   return A;
 }
 
-/// ||r||_{B^-1} = sqrt(r^H B^-1 r) by Jacobi-preconditioned conjugate gradients in extended precision.
+/// ||r||_{B^-1} = sqrt(r^H B^-1 r) by Jacobi-preconditioned conjugate gradients in extended
+/// precision.
 template <class Scalar>
-long double dual_norm(TestMatrix<Scalar> const& B, std::vector<std::complex<long double>> const& r) {
+long double dual_norm(TestMatrix<Scalar> const& B,
+                      std::vector<std::complex<long double>> const& r) {
   using Vector = std::vector<std::complex<long double>>;
   std::size_t const n = r.size();
   Vector z(n), residual = r, p(n), q(n), s(n);

@@ -1,7 +1,8 @@
+#include "solvers/truth.hpp"
+
 #include <iostream>
 
 #include "solvers/judge.hpp"
-#include "solvers/truth.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -28,17 +29,17 @@ void solve_and_compare(std::string const& folder, Truth const& truth, double tol
   auto const report = generalized ? lobpcg(exec, a, *b, X, options) : lobpcg(exec, a, X, options);
   std::cout << truth.kind << ":" << truth.matrix << " " << to_string(report.status) << " it "
             << report.iterations << " robust " << report.counters.robust_iterations << " verify "
-            << report.counters.verifications << " restarts " << report.counters.restarts << " widenings " << report.counters.widenings
-            << " probes " << report.counters.probes << " fallbacks "
-            << report.counters.factor_fallbacks << " dropped " << report.counters.columns_dropped
-            << " s " << report.seconds.total << " dense " << report.seconds.dense << "\n";
+            << report.counters.verifications << " restarts " << report.counters.restarts
+            << " widenings " << report.counters.widenings << " probes " << report.counters.probes
+            << " fallbacks " << report.counters.factor_fallbacks << " dropped "
+            << report.counters.columns_dropped << " s " << report.seconds.total << " dense "
+            << report.seconds.dense << "\n";
 
   EXPECT_EQ(report.status, Status::converged);
   EXPECT_EQ(report.path, A.order() < 5 * static_cast<int>(X.extent(1)) ? "dense" : "iterative");
   EXPECT_EQ(report.counters.operator_applications, a.calls);
   EXPECT_EQ(report.counters.operator_columns, a.columns);
-  auto const found =
-      judge<Scalar, Exec>(A, generalized ? &B : nullptr, X, report.eigenvalues);
+  auto const found = judge<Scalar, Exec>(A, generalized ? &B : nullptr, X, report.eigenvalues);
   long double residual = 0, size = 0;
   Vectors const x = fetch<Scalar, Exec>(X, wanted);
   Vectors const ax = apply(A, x), bx = generalized ? apply(B, x) : x;
@@ -50,7 +51,8 @@ void solve_and_compare(std::string const& folder, Truth const& truth, double tol
     size = std::max(size, found.size[j]);
     EXPECT_LE(found.backward[j], 1.01 * tolerance + 1e-15) << j;
   }
-  EXPECT_LE(found.orthogonality, 1e-12 * std::max(1.0L, generalized ? size * size * B.infinity_norm() * 1e-3L : 0));
+  EXPECT_LE(found.orthogonality,
+            1e-12 * std::max(1.0L, generalized ? size * size * B.infinity_norm() * 1e-3L : 0));
   for (int j = 0; j < wanted; ++j) {
     long double const lambda = truth.eigenvalues[j];
     long double const bound = std::sqrt(static_cast<long double>(wanted)) * residual +
@@ -88,27 +90,27 @@ INSTANTIATE_TEST_SUITE_P(
                       "std:gr_30_30 smallest", "std:bcsstk08 smallest", "std:bcsstk13 smallest",
                       "std:bcsstk21 smallest", "std:Trefethen_2000 smallest",
                       "std:mhd1280b smallest", "std:mhd3200b smallest", "std:Chem97ZtZ smallest",
-                      "std:Si2 smallest", "std:bcsstm21 smallest",
-                      "gen:bcsstk07/bcsstm07 smallest", "gen:bcsstk09/bcsstm09 smallest",
-                      "gen:bcsstk21/bcsstm21 smallest", "gen:bcsstk26/bcsstm26 smallest",
-                      "lap:3elt smallest", "lap:minnesota smallest", "std:msc01050 smallest",
-                      "std:ex5 smallest", "std:LF10 smallest", "std:Trefethen_20b smallest",
-                      "std:mesh1e1 smallest", "std:662_bus smallest", "std:plat362 smallest",
-                      "std:nos5 smallest", "std:bcsstk07 smallest", "std:bcsstk09 smallest",
-                      "std:bcsstk10 smallest", "std:bcsstk26 smallest", "std:bcsstm07 smallest",
-                      "std:bcsstm12 smallest", "std:bcsstm08 smallest", "std:bcsstm09 smallest",
-                      "std:bcsstm24 smallest", "std:bcsstm26 smallest",
-                      "std:hangGlider_2 smallest", "std:laser smallest", "std:bcsstm10 smallest",
-                      "gen:bcsstk08/bcsstm08 smallest", "lap:dwt_2680 smallest",
-                      "lap:nasa4704 smallest", "lap:G1 smallest", "std:bcsstk15 smallest"),
+                      "std:Si2 smallest", "std:bcsstm21 smallest", "gen:bcsstk07/bcsstm07 smallest",
+                      "gen:bcsstk09/bcsstm09 smallest", "gen:bcsstk21/bcsstm21 smallest",
+                      "gen:bcsstk26/bcsstm26 smallest", "lap:3elt smallest",
+                      "lap:minnesota smallest", "std:msc01050 smallest", "std:ex5 smallest",
+                      "std:LF10 smallest", "std:Trefethen_20b smallest", "std:mesh1e1 smallest",
+                      "std:662_bus smallest", "std:plat362 smallest", "std:nos5 smallest",
+                      "std:bcsstk07 smallest", "std:bcsstk09 smallest", "std:bcsstk10 smallest",
+                      "std:bcsstk26 smallest", "std:bcsstm07 smallest", "std:bcsstm12 smallest",
+                      "std:bcsstm08 smallest", "std:bcsstm09 smallest", "std:bcsstm24 smallest",
+                      "std:bcsstm26 smallest", "std:hangGlider_2 smallest", "std:laser smallest",
+                      "std:bcsstm10 smallest", "gen:bcsstk08/bcsstm08 smallest",
+                      "lap:dwt_2680 smallest", "lap:nasa4704 smallest", "lap:G1 smallest",
+                      "std:bcsstk15 smallest"),
     name_of);
-INSTANTIATE_TEST_SUITE_P(
-    ShortLargest, TruthFile,
-    ::testing::Values("std:Si2 largest", "lap:3elt largest", "std:Trefethen_2000 largest",
-                      "adj:karate largest", "adj:G1 largest", "std:gr_30_30 largest",
-                      "std:mhd1280b largest", "adj:minnesota largest",
-                      "gen:bcsstk09/bcsstm09 largest"),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(ShortLargest, TruthFile,
+                         ::testing::Values("std:Si2 largest", "lap:3elt largest",
+                                           "std:Trefethen_2000 largest", "adj:karate largest",
+                                           "adj:G1 largest", "std:gr_30_30 largest",
+                                           "std:mhd1280b largest", "adj:minnesota largest",
+                                           "gen:bcsstk09/bcsstm09 largest"),
+                         name_of);
 
 }  // namespace
 }  // namespace blockspan::test

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <thread>
@@ -108,17 +109,23 @@ TEST(MatrixMarketSize, TheFirstErrorOfALargeFileIsReported) {
   }
 }
 
-TEST(MatrixMarketSize, ReadsFasterThanAnyDiskOfOld) {
+// The processor's time is what a crowded machine does not distort.
+TEST(MatrixMarketSize, ReadsTensOfMegabytesASecondOfEachCore) {
   TemporaryFolder const folder;
   auto const text = large_text(100000, "general");
   auto const path = write_text(folder / "a.mtx", text);
   for (int const threads : {1, 2}) {
     auto const start = std::chrono::steady_clock::now();
+    auto const start_of_work = std::clock();
     auto const A = read_matrix_market<double>(Host(), path, {.threads = threads});
+    double const work = static_cast<double>(std::clock() - start_of_work) / CLOCKS_PER_SEC;
     std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
-    double const rate = static_cast<double>(text.size()) / 1e6 / time.count();
-    std::cout << threads << " thread(s): " << rate << " MB/s\n";
-    EXPECT_GT(rate, 5) << "even a crowded machine reads faster";
+    double const megabytes = static_cast<double>(text.size()) / 1e6;
+    std::cout << threads << " thread(s): " << megabytes / time.count() << " MB/s, "
+              << megabytes / work << " MB/s of one core's time\n";
+    if (threads == 1) {
+      EXPECT_GT(megabytes / work, 10);
+    }
   }
 }
 

@@ -12,6 +12,8 @@
 namespace blockspan::test {
 namespace {
 
+namespace kernels = blockspan::detail;
+
 template <class Exec>
 class Cuts : public ::testing::Test {};
 TYPED_TEST_SUITE(Cuts, Backends, ConfigNames);
@@ -26,7 +28,7 @@ auto on_host(View const& view) {
 template <class Exec>
 void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, std::int64_t piece) {
   auto const A = to_device(exec, host);
-  auto const list = detail::cut_long_rows(exec, detail::pattern_ref<Exec>(A), piece);
+  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<Exec>(A), piece);
   auto const target = on_host(list.target);
   auto const first = on_host(list.first);
   auto const cut_row = on_host(list.cut_row);
@@ -43,12 +45,17 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
     next_entry = first[p + 1];
     bool const complete = target[p] >= 0;
     std::int64_t const row = complete ? target[p] : row_of_slot[-1 - target[p]];
-    if (!complete) EXPECT_EQ(-1 - target[p], next_slot++);
+    if (!complete) {
+      EXPECT_EQ(-1 - target[p], next_slot);
+      ++next_slot;
+    }
     EXPECT_LE(host.offsets[row], first[p]);
     EXPECT_LE(next_entry, host.offsets[row + 1]);
     EXPECT_LE(next_entry - first[p], piece);
     EXPECT_EQ(complete, host.offsets[row + 1] - host.offsets[row] <= piece);
-    if (first[p] == host.offsets[row]) EXPECT_EQ(row, next_row);
+    if (first[p] == host.offsets[row]) {
+      EXPECT_EQ(row, next_row);
+    }
     if (next_entry == host.offsets[row + 1]) next_row = row + 1;
   }
   EXPECT_EQ(next_entry, host.offsets.back());
@@ -69,7 +76,7 @@ TYPED_TEST(Cuts, CoverEveryEntryExactlyOnce) {
 TYPED_TEST(Cuts, ArePiecesOfEqualLength) {
   TypeParam const exec;
   auto const A = to_device(exec, random_matrix<double>("one", 1, 9, [](auto) { return 100; }));
-  auto const list = detail::cut_long_rows(exec, detail::pattern_ref<TypeParam>(A), 30);
+  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A), 30);
   EXPECT_EQ(on_host(list.first), (std::vector<int>{0, 25, 50, 75, 100}));
 }
 
@@ -77,8 +84,8 @@ TYPED_TEST(Cuts, TransposedPatternListsEveryEntryInOrder) {
   TypeParam const exec;
   for (auto const& host : battery<double>()) {
     auto const A = to_device(exec, host);
-    auto const T = detail::transpose_pattern(exec, detail::pattern_ref<TypeParam>(A),
-                                             static_cast<std::int64_t>(host.values.size()));
+    auto const T = kernels::transpose_pattern(exec, kernels::pattern_ref<TypeParam>(A),
+                                              static_cast<std::int64_t>(host.values.size()));
     auto const offsets = on_host(T.row_offsets);
     auto const columns = on_host(T.column_indices);
     auto const places = on_host(T.permutation);
@@ -90,7 +97,9 @@ TYPED_TEST(Cuts, TransposedPatternListsEveryEntryInOrder) {
         EXPECT_EQ(host.indices[places[k]], row);
         EXPECT_LE(host.offsets[columns[k]], places[k]);
         EXPECT_LT(places[k], host.offsets[columns[k] + 1]);
-        if (k > offsets[row]) EXPECT_LT(places[k - 1], places[k]);
+        if (k > offsets[row]) {
+          EXPECT_LT(places[k - 1], places[k]);
+        }
       }
   }
 }

@@ -19,7 +19,7 @@ TEST(HeaderOnly, OrdinalsAndOffsetsMayHave64Bits) {
     SpmmPlan const plan(exec, A, {.algorithm = algorithm, .piece_length = 5});
     for (Op const op : {Op::none, Op::transpose}) {
       ProductCase<double> const c{host, op, 6, 2.0, 0.0};
-      expect_product<Storage::right, Storage::right>(exec, c, [&](auto const& X, auto const& Y) {
+      expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
         spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
       });
     }

@@ -52,8 +52,8 @@ TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
   for (Exec const& exec : instances) {
     auto const instance = Kokkos::Tools::Experimental::device_id(exec);
     auto const A = to_device(exec, arrow<double>(40));
-    auto const X = make_block<Storage::right>(exec, random_block<double>(40, 8, 1));
-    auto const Y = make_block<Storage::right>(exec, random_block<double>(40, 8, 2));
+    auto const X = make_block(exec, Storage::right, random_block<double>(40, 8, 1));
+    auto const Y = make_block(exec, Storage::right, random_block<double>(40, 8, 2));
     for (auto const& variant : spmm_variants) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 4});
       for (Op const op : {Op::none, Op::transpose}) {
@@ -62,7 +62,9 @@ TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
         ASSERT_EQ(seen.size(), variant.cuts_rows ? 2u : 1u);
         EXPECT_EQ(seen[0].label, plan.kernel(8));
         EXPECT_THAT(plan.explain(8), HasSubstr("runs " + seen[0].label + " at 8"));
-        if (variant.cuts_rows) EXPECT_EQ(seen[1].label, plan.kernel(8) + "::finish_rows");
+        if (variant.cuts_rows) {
+          EXPECT_EQ(seen[1].label, plan.kernel(8) + "::finish_rows");
+        }
         for (auto const& launch : seen) EXPECT_EQ(launch.instance, instance) << launch.label;
       }
     }
@@ -74,8 +76,8 @@ TYPED_TEST(Labels, OfSetupBeginWithTheHouse) {
   auto const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
   auto const instance = Kokkos::Tools::Experimental::device_id(exec);
   auto const A = to_device(exec, arrow<double>(40));
-  auto const X = make_block<Storage::right>(exec, random_block<double>(40, 3, 1));
-  auto const Y = make_block<Storage::left>(exec, random_block<double>(40, 3, 2));
+  auto const X = make_block(exec, Storage::right, random_block<double>(40, 3, 1));
+  auto const Y = make_block(exec, Storage::left, random_block<double>(40, 3, 2));
   auto const seen = launches_of([&] {
     SpmmPlan const plan(exec, A, {.algorithm = "segments", .piece_length = 4});
     spmm(exec, plan, Op::adjoint, 0.0, A, X.view, 2.0, Y.view);

@@ -115,8 +115,8 @@ TYPED_TEST(Plan, ServesChangedValuesAndOutlivesItsMatrix) {
   Kokkos::deep_copy(exec, A.values, changed.values);
   for (Op const op : {Op::none, Op::transpose}) {
     ProductCase<double> const c{host, op, 6};
-    expect_product<Storage::right, Storage::right>(
-        exec, c, [&](auto const& X, auto const& Y) { spmm(exec, moved, op, 1.0, A, X, 0.0, Y); });
+    expect_product(exec, Storages{right, right}, c,
+                   [&](auto const& X, auto const& Y) { spmm(exec, moved, op, 1.0, A, X, 0.0, Y); });
   }
   EXPECT_THAT(moved.explain(6), HasSubstr("transpose of A"));
 }
@@ -126,8 +126,8 @@ TYPED_TEST(Plan, RefusesAnotherMatrix) {
   auto const host = band<double>(20);
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A);
-  auto const X = make_block<Storage::right>(exec, random_block<double>(20, 2, 1));
-  auto const Y = make_block<Storage::right>(exec, random_block<double>(20, 2, 2));
+  auto const X = make_block(exec, Storage::right, random_block<double>(20, 2, 1));
+  auto const Y = make_block(exec, Storage::right, random_block<double>(20, 2, 2));
   auto const product = [&](auto const& B) {
     return message_of([&] { spmm(exec, plan, Op::none, 1.0, B, X.view, 0.0, Y.view); });
   };
@@ -139,7 +139,7 @@ TYPED_TEST(Plan, RefusesWhatDoesNotFit) {
   TypeParam const exec;
   auto const A = to_device(exec, random_matrix<double>("random", 9, 7, [](auto) { return 3; }));
   auto const block = [&](int n, int k) {
-    return make_block<Storage::right>(exec, random_block<double>(n, k, 3));
+    return make_block(exec, Storage::right, random_block<double>(n, k, 3));
   };
   auto const product = [&](Op op, auto const& X, auto const& Y) {
     return message_of([&] { spmm(exec, op, 1.0, A, X.view, 0.0, Y.view); });
@@ -170,9 +170,9 @@ TYPED_TEST(Plan, RefusesOverlapButNotNeighbours) {
     EXPECT_THAT(product(columns(0, 4), columns(0, 4)), HasSubstr("Y must not overlap X"));
   };
   auto const values = random_block<double>(12, 8, 4);
-  run(make_block<Storage::right>(exec, values));
-  run(make_block<Storage::left>(exec, values));
-  run(make_block<Storage::padded_right>(exec, values));
+  run(make_block(exec, Storage::right, values));
+  run(make_block(exec, Storage::left, values));
+  run(make_block(exec, Storage::padded_right, values));
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
@@ -180,8 +180,8 @@ TEST(PlanOnCuda, RefusesPacksThatDoNotFit) {
   Kokkos::Cuda const exec;
   auto const A = to_device(exec, band<double>(12));
   SpmmPlan const asked(exec, A, {.algorithm = "warp_per_row_packs"});
-  auto const X = make_block<Storage::right>(exec, random_block<double>(12, 5, 4));
-  auto const Y = make_block<Storage::right>(exec, random_block<double>(12, 5, 4));
+  auto const X = make_block(exec, Storage::right, random_block<double>(12, 5, 4));
+  auto const Y = make_block(exec, Storage::right, random_block<double>(12, 5, 4));
   EXPECT_THAT(message_of([&] { spmm(exec, asked, Op::none, 1.0, A, X.view, 0.0, Y.view); }),
               HasSubstr("warp_per_row_packs cannot serve this input; it needs"));
   SpmmPlan const chosen(exec, A);

@@ -44,13 +44,12 @@ TYPED_TEST(Products, EveryVariantMultipliesEveryMatrixWithEveryOp) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
       for (Op const op : all_ops) {
         bool const anywhere = served_anywhere<Exec>(variant);
-        ProductCase<Scalar> const c{host, op, anywhere ? all_widths[turn * 5 % 13] : 4 * (turn % 5),
-                                    factor<Scalar>(turn), factor<Scalar>(turn / 5)};
-        with_storages(anywhere ? turn : 0, [&](auto x, auto y) {
-          expect_product<x(), y()>(exec, c, [&](auto const& X, auto const& Y) {
-            spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
-          });
-        });
+        auto const width = anywhere ? all_widths[turn * 5 % 13] : 4 * std::int64_t(turn % 5);
+        ProductCase<Scalar> const c{host, op, width, factor<Scalar>(turn),
+                                    factor<Scalar>(turn / 5)};
+        expect_product(
+            exec, mixed_storages[anywhere ? turn % 6 : 0], c,
+            [&](auto const& X, auto const& Y) { spmm(exec, plan, op, c.alpha, A, X, c.beta, Y); });
         ++turn;
       }
     }
@@ -64,14 +63,41 @@ TYPED_TEST(Products, EveryWidthIsRightInEveryStorage) {
   auto const host = random_matrix<Scalar>("random", 21, 17, [](std::int64_t i) { return i % 9; });
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A);
+  std::size_t turn = 0;
   for (int const width : all_widths)
-    for (std::size_t pair = 0; pair < 6; ++pair)
-      with_storages(pair, [&](auto x, auto y) {
-        ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), factor<Scalar>(pair)};
-        expect_product<x(), y()>(exec, c, [&](auto const& X, auto const& Y) {
+    for (Storage const x : all_storages)
+      for (Storage const y : all_storages) {
+        ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), factor<Scalar>(turn++)};
+        expect_product(exec, {x, y}, c, [&](auto const& X, auto const& Y) {
           spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
         });
-      });
+      }
+}
+
+TYPED_TEST(Products, ViewsMayHaveAnyLayout) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = band<Scalar>(19);
+  auto const A = to_device(exec, host);
+  ProductCase<Scalar> const c{host, Op::none, 6};
+  auto const multiply = [&](auto x_layout, auto y_layout) {
+    auto const copied = [&](auto layout, auto const& from) {
+      Kokkos::View<Scalar**, decltype(layout), Exec> const to("Blockspan::test", 19, 6);
+      Kokkos::deep_copy(exec, to, from);
+      return to;
+    };
+    expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+      auto const y = copied(y_layout, Y);
+      Kokkos::View<Scalar const**, decltype(x_layout), Exec> const x = copied(x_layout, X);
+      spmm(exec, c.op, c.alpha, A, x, c.beta, y);
+      Kokkos::deep_copy(exec, Y, y);
+    });
+  };
+  multiply(Kokkos::LayoutRight(), Kokkos::LayoutRight());
+  multiply(Kokkos::LayoutLeft(), Kokkos::LayoutRight());
+  multiply(Kokkos::LayoutRight(), Kokkos::LayoutLeft());
+  multiply(Kokkos::LayoutLeft(), Kokkos::LayoutLeft());
 }
 
 TYPED_TEST(Products, EveryAlphaAndBetaIsRight) {
@@ -84,7 +110,7 @@ TYPED_TEST(Products, EveryAlphaAndBetaIsRight) {
   for (Op const op : all_ops)
     for (std::size_t turn = 0; turn < 25; ++turn) {
       ProductCase<Scalar> const c{host, op, 8, factor<Scalar>(turn % 5), factor<Scalar>(turn / 5)};
-      expect_product<Storage::right, Storage::right>(exec, c, [&](auto const& X, auto const& Y) {
+      expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
         spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
       });
     }
@@ -98,8 +124,9 @@ TYPED_TEST(Products, APlanIsNotNeeded) {
     auto const A = to_device(exec, host);
     for (Op const op : all_ops) {
       ProductCase<Scalar> const c{host, op, 5, Scalar(2), Scalar(-1)};
-      expect_product<Storage::right, Storage::left>(
-          exec, c, [&](auto const& X, auto const& Y) { spmm(exec, op, c.alpha, A, X, c.beta, Y); });
+      expect_product(exec, Storages{right, left}, c, [&](auto const& X, auto const& Y) {
+        spmm(exec, op, c.alpha, A, X, c.beta, Y);
+      });
     }
   }
 }
@@ -114,7 +141,7 @@ TYPED_TEST(Products, OffsetsMayHave64Bits) {
       SpmmPlan const plan(exec, A, {.algorithm = algorithm, .piece_length = 5});
       for (Op const op : {Op::none, Op::adjoint}) {
         ProductCase<Scalar> const c{host, op, 12, Scalar(1), Scalar(0)};
-        expect_product<Storage::right, Storage::right>(exec, c, [&](auto const& X, auto const& Y) {
+        expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
           spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
         });
       }
@@ -130,7 +157,7 @@ TYPED_TEST(Products, NoColumnsAreNoWork) {
   auto const A = to_device(exec, host);
   for (Op const op : all_ops) {
     ProductCase<Scalar> const c{host, op, 0, Scalar(1), Scalar(0)};
-    expect_product<Storage::right, Storage::left>(exec, c, [&](auto const& X, auto const& Y) {
+    expect_product(exec, Storages{right, left}, c, [&](auto const& X, auto const& Y) {
       spmm(exec, SpmmPlan(exec, A), op, c.alpha, A, X, c.beta, Y);
     });
   }
@@ -145,8 +172,8 @@ TYPED_TEST(Products, OneCorruptedEntryFailsTheCheck) {
   wrong.values[40] *= Scalar(1) + Scalar(1000 * unit_roundoff<Scalar>);
   auto const A = to_device(exec, wrong);
   ProductCase<Scalar> const c{host, Op::none, 3};
-  auto const X = make_block<Storage::right>(exec, c.X());
-  auto const Y = make_block<Storage::right>(exec, c.Y());
+  auto const X = make_block(exec, Storage::right, c.X());
+  auto const Y = make_block(exec, Storage::right, c.Y());
   spmm(exec, Op::none, Scalar(1), A, X.const_view(), Scalar(0), Y.view);
   exec.fence("Blockspan::test");
   auto const wanted = reference_product(c.op, c.alpha, host, c.X(), c.beta, c.Y());

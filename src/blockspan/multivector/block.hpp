@@ -35,7 +35,9 @@ struct BlockRef {
   KOKKOS_FORCEINLINE_FUNCTION Scalar& operator()(std::int64_t i, std::int64_t j) const {
     return data[i * row_stride + j * column_stride];
   }
-  KOKKOS_FUNCTION operator BlockRef<Scalar const>() const requires(!std::is_const_v<Scalar>) {
+  template <class Target>
+  requires(!std::is_const_v<Scalar> && std::is_same_v<Target, Scalar const>) KOKKOS_FUNCTION
+  operator BlockRef<Target>() const {
     return {data, rows, columns, row_stride, column_stride};
   }
 };

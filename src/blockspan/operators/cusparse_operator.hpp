@@ -1,13 +1,30 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan {
+
+namespace detail {
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Exec>
+inline constexpr bool has_cusparse_v = std::is_same_v<Exec, Kokkos::Cuda>;
+#else
+template <class Exec>
+inline constexpr bool has_cusparse_v = false;
+#endif
+
+/// Defined for CUDA only.
+template <class Scalar, class Exec>
+std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
+    Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
+}  // namespace detail
 
 /// A square sparse matrix as an operator whose product is cuSPARSE's SpMM (row-major, algorithm
 /// CSR_ALG2, preprocessed once per width) on the instance's stream: a peer, for comparing answers
@@ -17,6 +34,12 @@ namespace blockspan {
 /// every backend but CUDA.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> cusparse_operator(Exec const& exec,
-                                                                CrsMatrix<Scalar, Exec> const& A);
+                                                                CrsMatrix<Scalar, Exec> const& A) {
+  if constexpr (detail::has_cusparse_v<Exec>)
+    return detail::make_cusparse_operator<Scalar, Exec>(exec, A);
+  else
+    fail("blockspan::cusparse_operator", "needs the CUDA backend (this is ", exec.name(),
+         ", matrix ", A.numRows(), " x ", A.numCols(), ")");
+}
 
 }  // namespace blockspan

@@ -1,25 +1,43 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan {
+
+namespace detail {
+
+/// What the library compiles this peer for: KokkosSparse_spmv.hpp takes half a minute a type.
+template <class Scalar>
+inline constexpr bool has_kokkos_kernels_operator_v =
+    std::is_same_v<Scalar, double> || std::is_same_v<Scalar, Kokkos::complex<double>>;
+
+template <class Scalar, class Exec>
+std::unique_ptr<LinearOperator<Scalar, Exec>> make_kokkos_kernels_operator(
+    Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
+
+}  // namespace detail
 
 /// A square sparse matrix as an operator whose product is Kokkos Kernels' KokkosSparse::spmv on
 /// rank-2 views: a peer, for comparing answers and times. A: n x n with int offsets; shared, not
 /// copied. Its norm_bound is the same as MatrixOperator's. Waits for the instance when it is made;
-/// whether a product waits is up to Kokkos Kernels. Throws Error if A is not square.
-/// Compiled in the library (that header takes long): scalars and backends of the library.
+/// whether a product waits is up to Kokkos Kernels. Throws Error if A is not square, and for
+/// scalars other than double and Kokkos::complex<double>.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> kokkos_kernels_operator(
-    Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
+    Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
+  if constexpr (detail::has_kokkos_kernels_operator_v<Scalar>)
+    return detail::make_kokkos_kernels_operator<Scalar, Exec>(exec, A);
+  else
+    fail("blockspan::kokkos_kernels_operator",
+         "compiled for double and complex double only (matrix ", A.numRows(), " x ", A.numCols(),
+         ")");
+}
 
 }  // namespace blockspan

@@ -55,7 +55,8 @@ struct LobpcgOptions {
   /// Columns to which the block may grow (more guards) when restarts do not help; at most n / 5.
   /// 0: four times the columns of X, at least 64. The columns of X: never grow.
   int widest_block = 0;
-  double time_limit = std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
+  double time_limit =
+      std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
   /// Called after each iteration; return false to stop with Status::stopped_by_monitor.
   std::function<bool(LobpcgProgress<Real> const&)> monitor = nullptr;
 
@@ -77,7 +78,8 @@ struct LobpcgCounters {
   std::int64_t operator_columns = 0, mass_columns = 0, preconditioner_columns = 0;
   std::int64_t operator_applications = 0;  ///< calls of A's apply
   std::int64_t mass_applications = 0, preconditioner_applications = 0;
-  int restarts = 0, widenings = 0, verifications = 0, probes = 0, robust_iterations = 0, factor_fallbacks = 0;
+  int restarts = 0, widenings = 0, verifications = 0, probes = 0, robust_iterations = 0,
+      factor_fallbacks = 0;
   std::int64_t columns_dropped = 0, preconditioner_rejected = 0;
 };
 
@@ -124,7 +126,8 @@ int lobpcg_block_size(int wanted);
 /// columns are the eigenvectors, X^H B X = I. If n < 5 m the problem is solved densely.
 /// Throws Error for bad arguments (sizes, options). Numerical trouble is a status, and X then holds
 /// the best vectors found, with true residuals. Fences `exec`.
-/// Memory: 6 m columns (9 m with B; m grows, see widest_block); an iteration moves about 20 m (30 m) columns.
+/// Memory: 6 m columns (9 m with B; m grows, see widest_block); an iteration moves about 20 m (30
+/// m) columns.
 ///
 /// Sources: Knyazev 2001, doi:10.1137/S1064827500366124 (the method); Hetmaniuk and Lehoucq 2006,
 /// doi:10.1016/j.jcp.2006.02.007 and Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458 (basis

@@ -25,9 +25,10 @@ namespace blockspan {
 /// space instances at once (each has its own scratch), but not two threads on the same instance.
 ///
 /// Setup: two passes over the row offsets and one over the columns, three more passes over the row
-/// offsets if long rows are cut. The first transposed product builds the transposed pattern, about
-/// 2 offsets and an ordinal a nonzero, and keeps it. Both wait for the instance; products do not,
-/// except where the carry of cut rows grows (the first product on an instance, or a wider one).
+/// offsets if long rows are cut. The first transposed product builds the transposed pattern, two
+/// offsets or so and an ordinal a nonzero, and keeps it. Both wait for the instance. Products do
+/// not, except where scratch grows (the first product on an instance, or a wider one): the sums of
+/// cut rows, and on hosts a row-major copy of an X whose rows are not contiguous, where that pays.
 template <class Exec, class Offset = int, class Ordinal = int>
 class SpmmPlan {
  public:

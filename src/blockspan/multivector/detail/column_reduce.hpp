@@ -29,7 +29,7 @@ struct HostColumnReduce {
     for (std::int64_t j = 0; j < X.columns; j += tile) {
       int const count = static_cast<int>(X.columns - j < tile ? X.columns - j : tile);
       Value sums[tile] = {};
-      if (X.row_stride < X.column_stride)
+      if (X.row_stride <= X.column_stride)
         down_columns(first, last, j, count, sums);
       else
         along_rows(first, last, j, count, sums);

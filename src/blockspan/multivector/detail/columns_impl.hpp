@@ -28,25 +28,19 @@ struct Listed {
 
 template <class Scalar, class FactorList>
 struct ScaleColumns {
-  EntryOf entry;
   FactorList factors;
   BlockRef<Scalar> X;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const j = entry.column(index);
-    X(entry.row(index), j) *= factors(j);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    X(i, j) *= factors(j);
   }
 };
 
 template <class Scalar>
 struct CopyColumns {
-  EntryOf entry;
   Listed<int> columns;
   BlockRef<Scalar const> X;
   BlockRef<Scalar> Y;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const i = entry.row(index), j = entry.column(index);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
     Y(i, j) = X(i, columns(j));
   }
 };
@@ -69,8 +63,7 @@ void scale_columns(Exec const& exec, SmallRef<factor_t<kind, Scalar> const> cons
   using Factor = factor_t<kind, Scalar>;
   char const* const label = "Blockspan::scale_columns";
   if (factors.on_device) {
-    for_each_entry(exec, label, X.rows * X.columns,
-                   ScaleColumns<Scalar, FactorsInView<Factor>>{entry_of(X), {factors.block}, X});
+    for_each_entry(exec, label, X, ScaleColumns<Scalar, FactorsInView<Factor>>{{factors.block}, X});
     return;
   }
   for (std::int64_t j = 0; j < X.columns; j += columns_per_launch) {
@@ -78,8 +71,7 @@ void scale_columns(Exec const& exec, SmallRef<factor_t<kind, Scalar> const> cons
     Listed<Factor> some{};
     for (std::int64_t b = 0; b < count; ++b) some.values[b] = factors.block(j + b, 0);
     auto const part = column_range(X, j, count);
-    for_each_entry(exec, label, X.rows * count,
-                   ScaleColumns<Scalar, Listed<Factor>>{entry_of(part), some, part});
+    for_each_entry(exec, label, part, ScaleColumns<Scalar, Listed<Factor>>{some, part});
   }
 }
 
@@ -91,8 +83,7 @@ void copy_columns(Exec const& exec, BlockRef<Scalar const> const& X,
     Listed<int> some{};
     std::copy_n(columns.begin() + j, count, some.values);
     auto const part = column_range(Y, j, count);
-    for_each_entry(exec, "Blockspan::copy_columns", X.rows * count,
-                   CopyColumns<Scalar>{entry_of(part), some, X, part});
+    for_each_entry(exec, "Blockspan::copy_columns", part, CopyColumns<Scalar>{some, X, part});
   }
 }
 

@@ -45,16 +45,16 @@ struct DeviceCombine {
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     std::int64_t const row = std::int64_t(team.league_rank() % row_blocks) * rows_at_once;
     int const j = team.league_rank() / row_blocks * device::block;
-    int const count = static_cast<int>(Kokkos::min<std::int64_t>(rows_at_once, Y.rows - row));
-    int const width = Kokkos::min(device::block, ceil_div(columns() - j, edge) * edge);
+    int const count = static_cast<int>(device::smaller<std::int64_t>(rows_at_once, Y.rows - row));
+    int const width = device::smaller(device::block, ceil_div(columns() - j, edge) * edge);
     int const across = width / edge, rank = team.team_rank();
     int const a = rank / across * edge, b = rank % across * edge, ld = rows_at_once + pad;
     bool const busy = a < rows_at_once;
-    auto* const x = static_cast<Real*>(team.team_scratch(0).get_shmem(scratch_bytes(), 16));
+    auto* const x = static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(scratch_bytes(), 16));
     Real* const c = x + inner_at_once * ld;
     Real sums[edge][edge] = {};
     for (int l = 0; l < X.columns; l += inner_at_once) {
-      int const depth = Kokkos::min(inner_at_once, X.columns - l);
+      int const depth = device::smaller(inner_at_once, X.columns - l);
       device::stage(X, rank, row, count, rows_at_once, l, depth,
                     [=](int r, int col, Real value) { x[col * ld + r] = value; });
       for (int e = rank; e < depth * width; e += device::threads) {
@@ -85,7 +85,7 @@ struct DeviceCombine {
   /// Writes the tile of sums (rows x width, row-major) to Y.
   KOKKOS_FORCEINLINE_FUNCTION void store(int rank, std::int64_t row, int count, int j, int width,
                                          Real const* sums) const {
-    int const own = Kokkos::min(width, columns() - j) / p;
+    int const own = device::smaller(width, columns() - j) / p;
     auto const walk = device::Walk::over(rank, own, Y.row_stride < Y.column_stride);
     bool const add = beta != Scalar(0);
     for (int col = walk.c; col < own; col += walk.column_step)

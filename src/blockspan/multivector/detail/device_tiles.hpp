@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/detail/real_view.hpp>
@@ -13,6 +15,12 @@ inline constexpr int threads = 256;         ///< of a team
 inline constexpr int edge = 4;              ///< of a thread's tile
 inline constexpr int block = 64;            ///< most real columns of a team's tile: 16 threads of 4
 inline constexpr int staged_bytes = 32768;  ///< of scratch for the staged rows
+
+/// By value: device code has no address for the constants above.
+template <class Integer>
+KOKKOS_FORCEINLINE_FUNCTION constexpr Integer smaller(Integer a, std::type_identity_t<Integer> b) {
+  return a < b ? a : b;
+}
 
 template <class Exec>
 using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 2>>;

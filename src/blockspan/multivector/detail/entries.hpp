@@ -3,51 +3,74 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/small_ref.hpp>
+#include <blockspan/support/arithmetic.hpp>
 
 // Work on every entry of a block by itself.
 
 namespace blockspan::detail {
-
-/// Entry (i, j) of a block for index = i * columns + j, or the other way round where columns are
-/// contiguous, so that neighbouring threads touch neighbouring entries.
-struct EntryOf {
-  std::int64_t rows, columns;
-  bool down;
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row(std::int64_t index) const {
-    return down ? index % rows : index / columns;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t index) const {
-    return down ? index / rows : index % columns;
-  }
-};
-
-template <class Scalar>
-EntryOf entry_of(BlockRef<Scalar> const& X) {
-  return {X.rows, X.columns, X.row_stride < X.column_stride};
-}
 
 template <class Scalar>
 BlockRef<Scalar> column_range(BlockRef<Scalar> const& X, std::int64_t first, std::int64_t count) {
   return {X.data + first * X.column_stride, X.rows, count, X.row_stride, X.column_stride};
 }
 
-template <class Exec, class Functor>
-void for_each_entry(Exec const& exec, char const* label, std::int64_t count,
-                    Functor const& functor) {
-  if (count == 0) return;
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), functor);
+/// Calls entry(i, j) for every entry; task: one entry, neighbouring tasks along the contiguous
+/// direction.
+template <class Entry>
+struct EntryPerTask {
+  Entry entry;
+  std::int64_t rows, columns;
+  bool down;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    if (down)
+      entry(task % rows, task / rows);
+    else
+      entry(task / columns, task % columns);
+  }
+};
+
+/// The same; task: some rows, so that no index is divided.
+template <class Entry>
+struct RowsPerTask {
+  static constexpr std::int64_t chunk = 256;
+
+  Entry entry;
+  std::int64_t rows, columns;
+  bool down;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    std::int64_t const first = task * chunk, last = first + chunk < rows ? first + chunk : rows;
+    if (down)
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t i = first; i < last; ++i) entry(i, j);
+    else
+      for (std::int64_t i = first; i < last; ++i)
+        for (std::int64_t j = 0; j < columns; ++j) entry(i, j);
+  }
+};
+
+/// entry(i, j) for every entry of a block of the shape and layout of X.
+template <class Exec, class Scalar, class Entry>
+void for_each_entry(Exec const& exec, char const* label, BlockRef<Scalar> const& X,
+                    Entry const& entry) {
+  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  if (X.rows == 0 || X.columns == 0) return;
+  bool const down = X.row_stride <= X.column_stride;
+  if constexpr (runs_on_host<Exec>)
+    Kokkos::parallel_for(label, Range(exec, 0, ceil_div(X.rows, RowsPerTask<Entry>::chunk)),
+                         RowsPerTask<Entry>{entry, X.rows, X.columns, down});
+  else
+    Kokkos::parallel_for(label, Range(exec, 0, X.rows * X.columns),
+                         EntryPerTask<Entry>{entry, X.rows, X.columns, down});
 }
 
 template <class Scalar>
 struct CopyBlock {
-  EntryOf entry;
   BlockRef<Scalar const> X;
   BlockRef<Scalar> Y;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const i = entry.row(index), j = entry.column(index);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
     Y(i, j) = X(i, j);
   }
 };
@@ -55,25 +78,21 @@ struct CopyBlock {
 /// Y = X.
 template <class Exec, class Scalar>
 void copy_block(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
-  for_each_entry(exec, "Blockspan::copy_block", Y.rows * Y.columns,
-                 CopyBlock<Scalar>{entry_of(Y), X, Y});
+  for_each_entry(exec, "Blockspan::copy_block", Y, CopyBlock<Scalar>{X, Y});
 }
 
 template <class Scalar>
 struct ZeroBlock {
-  EntryOf entry;
   BlockRef<Scalar> X;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    X(entry.row(index), entry.column(index)) = Scalar(0);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    X(i, j) = Scalar(0);
   }
 };
 
 /// X = 0.
 template <class Exec, class Scalar>
 void zero_block(Exec const& exec, BlockRef<Scalar> const& X) {
-  for_each_entry(exec, "Blockspan::zero_block", X.rows * X.columns,
-                 ZeroBlock<Scalar>{entry_of(X), X});
+  for_each_entry(exec, "Blockspan::zero_block", X, ZeroBlock<Scalar>{X});
 }
 
 }  // namespace blockspan::detail

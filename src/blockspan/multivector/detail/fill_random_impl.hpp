@@ -18,13 +18,11 @@ template <class Scalar>
 struct FillRandom {
   using Real = real_t<Scalar>;
 
-  EntryOf entry;
   BlockRef<Scalar> X;
   std::uint64_t stream;  ///< the mixed seed
   std::int64_t first_column;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const i = entry.row(index), j = entry.column(index);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
     auto const column =
         mix_bits(stream + golden_gamma * static_cast<std::uint64_t>(first_column + j + 1));
     auto const hash = mix_bits(column + golden_gamma * static_cast<std::uint64_t>(i + 1));
@@ -46,8 +44,8 @@ struct FillRandom {
 template <class Exec, class Scalar>
 void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed,
                  std::int64_t first_column) {
-  for_each_entry(exec, "Blockspan::fill_random", X.rows * X.columns,
-                 FillRandom<Scalar>{entry_of(X), X, mix_bits(seed + golden_gamma), first_column});
+  for_each_entry(exec, "Blockspan::fill_random", X,
+                 FillRandom<Scalar>{X, mix_bits(seed + golden_gamma), first_column});
 }
 
 }  // namespace blockspan::detail

@@ -45,12 +45,14 @@ struct DeviceGram {
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     int const c = team.league_rank() % chunks, tile = team.league_rank() / chunks;
     int const i = tile / tiles_across() * device::block, j = tile % tiles_across() * device::block;
-    int const height = Kokkos::min(device::block, m - i), width = Kokkos::min(device::block, n - j);
+    int const height = device::smaller(m - i, device::block),
+              width = device::smaller(device::block, n - j);
     int const across = width / edge, group_size = height / edge * across;
     int const groups = device::threads / group_size;
     int const rank = team.team_rank(), group = rank / group_size, place = rank % group_size;
     int const a = place / across * edge, b = place % across * edge;
-    auto* const scratch = static_cast<Real*>(team.team_scratch(0).get_shmem(scratch_bytes(), 16));
+    auto* const scratch =
+        static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(scratch_bytes(), 16));
     Real sums[edge][edge] = {};
     std::int64_t const first = c * chunk;
     std::int64_t const last = first + chunk < rows ? first + chunk : rows;
@@ -60,7 +62,7 @@ struct DeviceGram {
     Real* const x = scratch;
     Real* const y = shared ? x : x + at_once * ld_x;
     for (std::int64_t row = first; row < last; row += at_once) {
-      int const count = static_cast<int>(Kokkos::min<std::int64_t>(at_once, last - row));
+      int const count = static_cast<int>(device::smaller<std::int64_t>(at_once, last - row));
       auto const into = [](Real* to, int ld) {
         return [=](int r, int col, Real value) { to[r * ld + col] = value; };
       };
@@ -136,8 +138,8 @@ struct DeviceGramSum {
   BlockRef<Scalar> G;
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
-    auto* const sums =
-        static_cast<Scalar*>(team.team_scratch(0).get_shmem(device::threads * sizeof(Scalar), 16));
+    auto* const sums = static_cast<Scalar*>(
+        team.team_scratch(0).get_shmem_aligned(device::threads * sizeof(Scalar), 16));
     int const rank = team.team_rank(), slice = rank / entries;
     std::int64_t const entry = std::int64_t(team.league_rank()) * entries + rank % entries;
     bool const inside = entry < G.rows * G.columns;

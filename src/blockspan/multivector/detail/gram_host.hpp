@@ -33,7 +33,7 @@ struct HostGram {
              X.column_stride == Y.column_stride && X.columns == Y.columns) {
     if (same) m = n = std::max(m, n);
     int const row_bytes = (m + n) * static_cast<int>(sizeof(Real));
-    panel_rows = std::clamp(65536 / row_bytes, 32, 512);
+    panel_rows = std::clamp(32768 / row_bytes, 32, 256);
     // Long chunks keep the work on the partial sums small; 256 of them feed any host.
     chunk = std::max<std::int64_t>({ceil_div(rows, std::int64_t(256)), 1024, 4 * (m + n)});
     chunk = ceil_div(chunk, std::int64_t(panel_rows)) * panel_rows;
@@ -51,6 +51,8 @@ struct HostGram {
     Real* const g = partials + team.league_rank() * std::int64_t(m) * n;
     auto* const buffer = static_cast<Real*>(team.team_scratch(1).get_shmem(scratch_bytes()));
     std::fill(g, g + std::int64_t(m) * n, Real(0));
+    clear_padding(X, panel_rows, m, buffer);
+    if (!same) clear_padding(Y, panel_rows, n, buffer + std::int64_t(panel_rows) * m);
     for (std::int64_t row = first; row < last; row += panel_rows) {
       int const count = static_cast<int>(std::min<std::int64_t>(panel_rows, last - row));
       auto const x = panel(X, row, count, m, buffer);

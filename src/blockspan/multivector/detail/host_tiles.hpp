@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include <blockspan/multivector/detail/real_view.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -30,14 +31,18 @@ struct Panel {
   std::int64_t ld;
 };
 
-/// Copies rows [first, first + rows) of X into `buffer`, with zeros up to `width` columns.
+/// Zeros the columns of a packed panel that X does not have; pack() leaves them alone.
+template <class Scalar>
+void clear_padding(RealView<Scalar> const& X, int rows, int width, real_t<Scalar>* buffer) {
+  for (int r = 0; r < rows; ++r)
+    for (int c = X.columns; c < width; ++c) buffer[r * std::int64_t(width) + c] = 0;
+}
+
+/// Copies rows [first, first + rows) of X into `buffer`, whose rows have `width` entries.
 template <class Scalar>
 Panel<real_t<Scalar>> pack(RealView<Scalar> const& X, std::int64_t first, int rows, int width,
                            real_t<Scalar>* buffer) {
-  using Real = real_t<Scalar>;
-  for (int r = 0; r < rows; ++r)
-    for (int c = X.columns; c < width; ++c) buffer[r * std::int64_t(width) + c] = Real(0);
-  if (X.row_stride < X.column_stride) {
+  if (X.row_stride <= X.column_stride) {
     for (int c = 0; c < X.columns; ++c)
       for (int r = 0; r < rows; ++r) buffer[r * std::int64_t(width) + c] = X(first + r, c);
   } else {
@@ -57,14 +62,30 @@ Panel<real_t<Scalar>> panel(RealView<Scalar> const& X, std::int64_t first, int r
   return pack(X, first, rows, width, buffer);
 }
 
+/// `lanes` numbers as one value. Vector types of the compiler, since loops over small arrays do not
+/// stay in registers; each compiler lowers them to what the processor has.
+template <class Real>
+struct Lanes;
+template <>
+struct Lanes<float> {
+  typedef float type __attribute__((vector_size(64)));
+};
+template <>
+struct Lanes<double> {
+  typedef double type __attribute__((vector_size(64)));
+};
+
 /// g(a, b) += sum over the rows of x(r, a) y(r, b), for `height` columns of x and `lanes` of y.
 template <int height, class Real>
 void add_outer_products(int rows, Real const* x, std::int64_t ldx, Real const* y, std::int64_t ldy,
                         Real* g, std::int64_t ldg) {
-  Real sums[height][lanes<Real>] = {};
-  for (int r = 0; r < rows; ++r, x += ldx, y += ldy)
-    for (int a = 0; a < height; ++a)
-      for (int b = 0; b < lanes<Real>; ++b) sums[a][b] += x[a] * y[b];
+  using Vector = typename Lanes<Real>::type;
+  Vector sums[height] = {};
+  for (int r = 0; r < rows; ++r, x += ldx, y += ldy) {
+    Vector right;
+    std::memcpy(&right, y, sizeof(Vector));
+    for (int a = 0; a < height; ++a) sums[a] += x[a] * right;
+  }
   for (int a = 0; a < height; ++a)
     for (int b = 0; b < lanes<Real>; ++b) g[a * ldg + b] += sums[a][b];
 }
@@ -73,12 +94,14 @@ void add_outer_products(int rows, Real const* x, std::int64_t ldx, Real const* y
 template <int height, class Real>
 void multiply_rows(int inner, Real const* x, std::int64_t ldx, Real const* c,
                    Real (&sums)[height][lanes<Real>]) {
-  Real local[height][lanes<Real>] = {};
-  for (int l = 0; l < inner; ++l, c += lanes<Real>)
-    for (int a = 0; a < height; ++a)
-      for (int b = 0; b < lanes<Real>; ++b) local[a][b] += x[a * ldx + l] * c[b];
-  for (int a = 0; a < height; ++a)
-    for (int b = 0; b < lanes<Real>; ++b) sums[a][b] = local[a][b];
+  using Vector = typename Lanes<Real>::type;
+  Vector local[height] = {};
+  for (int l = 0; l < inner; ++l, c += lanes<Real>) {
+    Vector right;
+    std::memcpy(&right, c, sizeof(Vector));
+    for (int a = 0; a < height; ++a) local[a] += x[a * ldx + l] * right;
+  }
+  for (int a = 0; a < height; ++a) std::memcpy(sums[a], &local[a], sizeof(Vector));
 }
 
 }  // namespace blockspan::detail

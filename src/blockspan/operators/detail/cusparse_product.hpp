@@ -1,13 +1,11 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
-
-#ifdef KOKKOS_ENABLE_CUDA
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include <Kokkos_Core.hpp>
 
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/linear_operator.hpp>
@@ -31,8 +29,8 @@ constexpr cudaDataType cuda_type() {
     return sizeof(Scalar) == 8 ? CUDA_R_64F : CUDA_R_32F;
 }
 
-/// Owns a cuSPARSE object.
-template <class T, cusparseStatus_t (*destroy)(T)>
+/// Owns a cuSPARSE object; `destroy` takes it, or a handle to const it converts to.
+template <class T, auto destroy>
 class CusparseObject {
  public:
   CusparseObject() = default;
@@ -124,5 +122,3 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
 };
 
 }  // namespace blockspan::detail
-
-#endif

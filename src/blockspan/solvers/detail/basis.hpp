@@ -9,10 +9,10 @@
 
 namespace blockspan::detail {
 
-/// The basis S = [X P W] and its images A S, B S: one wide row-major block each, so that a Gram matrix
-/// of all sections, or the update of X and P together, is one pass. X has m columns, P and W the
-/// columns they need, at most m each. The last m columns of S (or of AS) double as the place of the
-/// residuals while there is no W. Without B, B S is S.
+/// The basis S = [X P W] and its images A S, B S: one wide row-major block each, so that a Gram
+/// matrix of all sections, or the update of X and P together, is one pass. X has m columns, P and W
+/// the columns they need, at most m each. The last m columns of S (or of AS) double as the place of
+/// the residuals while there is no W. Without B, B S is S.
 template <class Scalar, class Exec>
 struct Basis {
   using View = Block<Scalar, Exec>;

@@ -69,7 +69,8 @@ bool lanczos_finds_negative(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> 
     ++steps;
     Kokkos::deep_copy(problem.exec, V(steps, 1), BV(steps, 1));
     for (int pass = 0; pass < 2; ++pass)
-      blockspan::project_out(problem.exec, V(0, steps), V(0, steps), V(steps, 1), problem.workspace);
+      blockspan::project_out(problem.exec, V(0, steps), V(0, steps), V(steps, 1),
+                             problem.workspace);
     grows = blockspan::orthonormalize(problem.exec, V(steps, 1), problem.workspace).rank == 1;
   }
   auto const T = small_matrix<Scalar>(steps, steps);

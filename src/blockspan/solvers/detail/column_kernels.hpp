@@ -159,17 +159,23 @@ class ColumnFolder {
     Rows const fold{terms, rows, columns, chunk, from_};
     if constexpr (on_host)
       Kokkos::parallel_for(
-          label, Kokkos::RangePolicy<Exec, typename Rows::ByChunk, Kokkos::IndexType<std::int64_t>>(exec, 0, count), fold);
+          label,
+          Kokkos::RangePolicy<Exec, typename Rows::ByChunk, Kokkos::IndexType<std::int64_t>>(
+              exec, 0, count),
+          fold);
     else
       Kokkos::parallel_for(
           label,
-          Kokkos::RangePolicy<Exec, typename Rows::ByColumn, Kokkos::IndexType<std::int64_t>>(exec, 0, count * columns), fold);
+          Kokkos::RangePolicy<Exec, typename Rows::ByColumn, Kokkos::IndexType<std::int64_t>>(
+              exec, 0, count * columns),
+          fold);
     while (count > 1) {
       using Partials = FoldPartials<Exec, Terms>;
       std::int64_t const groups = ceil_div(count, Partials::group);
-      Kokkos::parallel_for("Blockspan::lobpcg::fold",
-                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, groups * width),
-                           Partials{from_, to_, count, width});
+      Kokkos::parallel_for(
+          "Blockspan::lobpcg::fold",
+          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, groups * width),
+          Partials{from_, to_, count, width});
       std::swap(from_, to_);
       count = groups;
     }
@@ -195,9 +201,8 @@ class ColumnFolder {
     std::vector<Real> result(width);
     Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const target(
         result.data(), width);
-    Kokkos::deep_copy(
-        exec, target,
-        Kokkos::subview(from_, 0, std::pair<std::int64_t, std::int64_t>(0, width)));
+    Kokkos::deep_copy(exec, target,
+                      Kokkos::subview(from_, 0, std::pair<std::int64_t, std::int64_t>(0, width)));
     exec.fence("Blockspan::lobpcg: column numbers");
     return result;
   }

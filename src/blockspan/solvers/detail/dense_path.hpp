@@ -136,8 +136,9 @@ class DensePath {
   void deliver(View const& X, LobpcgReport<Real>& report) {
     int const k = options_.wanted;
     Basis<Scalar, Exec> const basis(problem_.exec, n_, k, problem_.generalized());
-    View const staging(Kokkos::view_alloc(problem_.exec, Kokkos::WithoutInitializing,
-                                          "Blockspan::lobpcg::dense"), n_, k);
+    View const staging(
+        Kokkos::view_alloc(problem_.exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::dense"),
+        n_, k);
     auto const host = Kokkos::create_mirror_view(staging);
     for (int i = 0; i < n_; ++i)
       for (int j = 0; j < k; ++j) host(i, j) = vectors_(i, j);

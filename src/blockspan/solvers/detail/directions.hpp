@@ -49,8 +49,8 @@ std::vector<real_t<Scalar>> measure_directions(Problem<Scalar, Exec>& problem,
                       W.extent(1));
 }
 
-/// A preconditioner of an extreme scale (the inverse of a matrix near 1e-200): brings its columns to
-/// entries near 1, where squares neither overflow nor vanish. Only called when they might.
+/// A preconditioner of an extreme scale (the inverse of a matrix near 1e-200): brings its columns
+/// to entries near 1, where squares neither overflow nor vanish. Only called when they might.
 template <class Scalar, class Exec>
 void tame_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& W) {
   using Real = real_t<Scalar>;
@@ -62,8 +62,8 @@ void tame_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& 
   problem.scale_each(W, factors);
 }
 
-/// W := unit directions for the active columns: T R, or R itself without T and in every column where
-/// T R is useless (not finite, or not an acute angle to R: T is not positive definite there).
+/// W := unit directions for the active columns: T R, or R itself without T and in every column
+/// where T R is useless (not finite, or not an acute angle to R: T is not positive definite there).
 /// On entry the residuals stand in the last m columns of S (with T) or AS (without).
 template <class Scalar, class Exec>
 void build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,

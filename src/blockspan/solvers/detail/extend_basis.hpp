@@ -20,7 +20,8 @@ enum class Extension {
   mass_not_positive_definite,
 };
 
-/// True if the X part of the Gram matrices says that X is no longer orthonormal, or AX no longer A X.
+/// True if the X part of the Gram matrices says that X is no longer orthonormal, or AX no longer A
+/// X.
 template <class Scalar, class Exec>
 bool has_drifted(Problem<Scalar, Exec> const& problem, Grams<Scalar, Exec> const& grams, int m,
                  std::vector<real_t<Scalar>> const& theta, real_t<Scalar> largest_x) {
@@ -64,8 +65,8 @@ void drop_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
     if (std::find(dropped.begin(), dropped.end(), j) == dropped.end()) kept.push_back(j);
   int const count = static_cast<int>(kept.size());
   if (count > 0) {
-    for (auto const& pair : {std::pair(basis.dirs(), basis.a_dirs()),
-                             std::pair(basis.b_dirs(), basis.a_dirs())}) {
+    for (auto const& pair :
+         {std::pair(basis.dirs(), basis.a_dirs()), std::pair(basis.b_dirs(), basis.a_dirs())}) {
       auto const to = basis.columns(pair.second, 0, count);
       blockspan::copy_columns(problem.exec, pair.first, kept, to);
       Kokkos::deep_copy(problem.exec, basis.columns(pair.first, 0, count), to);
@@ -74,13 +75,15 @@ void drop_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
   basis.w = count;
 }
 
-/// W := an orthonormal basis of what W has beyond [X P]: projected twice, orthonormalized, projected
-/// and orthonormalized again; columns that add nothing are dropped. False if B is indefinite.
+/// W := an orthonormal basis of what W has beyond [X P]: projected twice, orthonormalized,
+/// projected and orthonormalized again; columns that add nothing are dropped. False if B is
+/// indefinite.
 template <class Scalar, class Exec>
 bool orthonormalize_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis) {
   for (int round = 0; round < 2 && basis.w > 0; ++round) {
     for (int pass = 0; pass < 2 - round; ++pass)
-      blockspan::project_out(problem.exec, basis.xp(), basis.bxp(), basis.dirs(), problem.workspace);
+      blockspan::project_out(problem.exec, basis.xp(), basis.bxp(), basis.dirs(),
+                             problem.workspace);
     if (problem.generalized()) {
       problem.apply_b(basis.dirs(), basis.b_dirs());
       std::vector<int> null_columns;

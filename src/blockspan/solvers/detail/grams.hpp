@@ -17,15 +17,18 @@ class Grams {
   Grams(Exec const& exec, int max_order)
       : device_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::grams"),
                 max_order, 2 * max_order),
-        host_(Kokkos::create_mirror_view(Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), device_)) {}
+        host_(Kokkos::create_mirror_view(
+            Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), device_)) {}
 
   /// From the first `order` columns. Fences exec.
   void compute(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis, int order) {
     PhaseTimer const timer(problem.seconds.gram);
     order_ = order;
     auto const S = basis.columns(basis.s, 0, order);
-    blockspan::gram(problem.exec, S, basis.columns(basis.as, 0, order), device_part(0), problem.workspace);
-    blockspan::gram(problem.exec, S, basis.columns(basis.bs, 0, order), device_part(order), problem.workspace);
+    blockspan::gram(problem.exec, S, basis.columns(basis.as, 0, order), device_part(0),
+                    problem.workspace);
+    blockspan::gram(problem.exec, S, basis.columns(basis.bs, 0, order), device_part(order),
+                    problem.workspace);
     std::pair<int, int> const used(0, 2 * order);
     Kokkos::deep_copy(problem.exec, Kokkos::subview(host_, Kokkos::ALL, used),
                       Kokkos::subview(device_, Kokkos::ALL, used));
@@ -41,8 +44,8 @@ class Grams {
   real_t<Scalar> skew_of_h() const { return skew_; }  ///< ||H - H^H||_F before symmetrization
 
  private:
-  using Device = Kokkos::View<Scalar**, Kokkos::LayoutLeft,
-                              Kokkos::Device<Exec, typename Exec::memory_space>>;
+  using Device =
+      Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
   auto device_part(int first) const {
     return Kokkos::subview(device_, std::pair<int, int>(0, order_),

@@ -10,6 +10,7 @@
 #include <blockspan/solvers/detail/probe.hpp>
 #include <blockspan/solvers/detail/report.hpp>
 #include <blockspan/solvers/detail/stagnation.hpp>
+#include <blockspan/solvers/detail/widen.hpp>
 
 namespace blockspan::detail {
 
@@ -117,7 +118,8 @@ class LobpcgSolver {
     }
     if (iteration_ >= options_.max_iterations) return Status::max_iterations;
     if (PhaseTimer::since(begin_) > options_.time_limit) return Status::time_limit;
-    if (probe_.running() || !stagnation_.idle(iteration_, worst_open())) return std::nullopt;
+    if (probe_.running() || !stagnation_.idle(iteration_, worst_open(), wanted_values()))
+      return std::nullopt;
     again = true;
     return restart();
   }
@@ -145,38 +147,42 @@ class LobpcgSolver {
       return Status::converged;
     exact_ = false;
     return probe_.begin(problem_, basis_, grams_, ritz_, theta_, options_.wanted, iteration_,
-                        worst_backward(), norms_.largest_x());
+                        options_.max_iterations, worst_backward(), norms_.largest_x());
   }
 
+  /// An idle window. T is dropped where it brings next to nothing, and for the largest pairs of A: an
+  /// approximation of its inverse favours the other end of the spectrum.
   std::optional<Status> restart() {
     bool all_at_floor = true;
-    for (int j = 0; j < options_.wanted; ++j) all_at_floor = all_at_floor && (done_[j] || at_floor(j));
+    for (int j = 0; j < options_.wanted; ++j)
+      all_at_floor = all_at_floor && (done_[j] || at_floor(j));
     if (all_at_floor) return Status::attainable_limit;
     Real const size = std::max(Real(1), norms_.largest_x() * norms_.largest_x());
-    Real sum = 0;
-    for (int j = 0; j < options_.wanted; ++j) sum += theta_[j];
-    stagnation_.count_restart(
-        sum, 1000 * Thresholds<Real>::u * problem_.norm_a * size * options_.wanted);
+    stagnation_.count(wanted_values(), 20 * Thresholds<Real>::u * problem_.norm_a * size);
     if (stagnation_.hopeless()) return Status::stagnated;
-    if (++problem_.counters.restarts >= 2 && dropped_ * 2 > offered_) problem_.drop_preconditioner();
-    offered_ = dropped_ = 0;
+    bool const keep = (stagnation_.wants_a_wider_block() && widen()) || stagnation_.values_move();
     stagnation_.begin_anew(iteration_);
-    if (stagnation_.wants_a_wider_block()) widen();
+    if (keep) return std::nullopt;
+    bool const useless = ++problem_.counters.restarts >= 2 && dropped_ * 2 > offered_;
+    if (useless || (problem_.sign < 0 && !problem_.generalized())) problem_.drop_preconditioner();
+    offered_ = dropped_ = 0;
     return refresh(problem_, basis_, grams_, ritz_, theta_, false);
   }
 
-  /// More guards, up to the widest block: half as many columns again, random ones.
-  void widen() {
+  std::vector<Real> wanted_values() const {
+    return {theta_.begin(), theta_.begin() + options_.wanted};
+  }
+
+  /// More guards, up to the widest block: half as many columns again.
+  bool widen() {
     int const columns = std::min(widest_, (3 * basis_.m / 2 + 3) / 4 * 4);
-    if (columns <= basis_.m) return;
-    Basis<Scalar, Exec> wider(problem_.exec, problem_.rows(), columns, problem_.generalized());
-    Kokkos::deep_copy(problem_.exec, wider.columns(wider.s, 0, basis_.m), basis_.x());
-    problem_.randomize(wider.columns(wider.s, basis_.m, columns - basis_.m));
-    basis_ = wider;
+    if (columns <= basis_.m || !widen_basis(problem_, basis_, columns, theta_)) return false;
     grams_ = Grams<Scalar, Exec>(problem_.exec, 3 * columns);
     ritz_ = RayleighRitz<Scalar>(3 * columns);
     stagnation_.block_widened();
+    ritz_vectors_ = false;
     ++problem_.counters.widenings;
+    return true;
   }
 
   /// Directions, the larger basis, Rayleigh-Ritz on it, the next X and P.
@@ -200,6 +206,7 @@ class LobpcgSolver {
     theta_.assign(ritz_.theta().begin(), ritz_.theta().begin() + basis_.m);
     update_basis(problem_, basis_, ritz_.coefficients(), p);
     exact_ = false;
+    ritz_vectors_ = true;
     empty_ = collapses_ = 0;
     ++iteration_;
     return std::nullopt;
@@ -218,7 +225,9 @@ class LobpcgSolver {
 
   Extension extend(std::vector<int> const& active) {
     using Limits = Thresholds<Real>;
-    Real const largest_x = norms_.largest_x();
+    // Where X is not a block of Ritz vectors, no drift can be seen.
+    Real const largest_x =
+        ritz_vectors_ ? norms_.largest_x() : std::numeric_limits<Real>::infinity();
     bool fused = Limits::fused_allowed && !careful_ && worst_backward() > Limits::fused_residual;
     for (int const j : active) fused = fused && norms_.backward[j] > Limits::fused_residual;
     if (fused) {
@@ -232,13 +241,17 @@ class LobpcgSolver {
   std::optional<Status> handle(Extension outcome) {
     basis_.w = 0;
     switch (outcome) {
-      case Extension::mass_not_positive_definite: return Status::mass_not_positive_definite;
-      case Extension::not_finite: return recover();
+      case Extension::mass_not_positive_definite:
+        return Status::mass_not_positive_definite;
+      case Extension::not_finite:
+        return recover();
       case Extension::empty:
-        if (++empty_ >= 2) return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
+        if (++empty_ >= 2)
+          return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
         ++problem_.counters.restarts;
         return refresh(problem_, basis_, grams_, ritz_, theta_, false);
-      default: return collapse();
+      default:
+        return collapse();
     }
   }
 
@@ -290,8 +303,9 @@ class LobpcgSolver {
   std::int64_t offered_ = 0, dropped_ = 0;  ///< directions since the last restart
   int iteration_ = 0, measured_iteration_ = -1, last_active_ = 0;
   int failed_verifications_ = 0, recoveries_ = 0, collapses_ = 0, empty_ = 0;
-  bool careful_ = false;  ///< a verification failed: robust path only
-  bool exact_ = false;    ///< the images are applications of the operators to this X
+  bool careful_ = false;      ///< a verification failed: robust path only
+  bool ritz_vectors_ = true;  ///< X diagonalizes A (not so just after the block was widened)
+  bool exact_ = false;        ///< the images are applications of the operators to this X
 };
 
 template <class Scalar, class Exec>

@@ -8,10 +8,10 @@
 
 namespace blockspan::detail {
 
-/// The search for pairs that the iteration missed. Residuals cannot show them (exact eigenvectors of
-/// the wrong eigenvalues have none), so the guards are replaced by random vectors orthogonal to the
-/// wanted ones and iterated for a while: a wanted Ritz value that falls tells of a missed pair. It
-/// lowers the risk, it is no proof.
+/// The search for pairs that the iteration missed. Residuals cannot show them (exact eigenvectors
+/// of the wrong eigenvalues have none), so the guards are replaced by random vectors orthogonal to
+/// the wanted ones and iterated for a while: a wanted Ritz value that falls tells of a missed pair.
+/// It lowers the risk, it is no proof.
 template <class Scalar, class Exec>
 class Probe {
  public:
@@ -22,19 +22,19 @@ class Probe {
   bool wanted() const { return !passed_ && count_ < most; }
   bool due(int iteration) const { return running_ && iteration >= end_; }
 
-  /// New guards; the images of the wanted columns must be exact.
+  /// New guards; the images of the wanted columns must be exact. Ends at iteration `limit` at the
+  /// latest.
   std::optional<Status> begin(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
                               Grams<Scalar, Exec>& grams, RayleighRitz<Scalar>& ritz,
-                              std::vector<Real>& theta, int wanted, int iteration, Real worst,
-                              Real largest_x) {
+                              std::vector<Real>& theta, int wanted, int iteration, int limit,
+                              Real worst, Real largest_x) {
     Real const size = std::max(Real(1), largest_x * largest_x) * problem.norm_a;
-    allowance_ =
-        (std::sqrt(Real(wanted)) * worst + Thresholds<Real>::probe_fall) * size;
+    allowance_ = (std::sqrt(Real(wanted)) * worst + Thresholds<Real>::probe_fall) * size;
     before_.assign(theta.begin(), theta.begin() + wanted);
     running_ = true;
     ++count_;
     ++problem.counters.probes;
-    end_ = iteration + std::max(10, iteration / 5);
+    end_ = std::min(limit, iteration + std::max(10, iteration / 5));
     return replace_guards(problem, basis, wanted)
                ? rotate_x(problem, basis, grams, ritz, theta)
                : refresh(problem, basis, grams, ritz, theta, false);

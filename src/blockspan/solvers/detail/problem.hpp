@@ -37,9 +37,10 @@ class PhaseTimer {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The problem as the solver sees it: A and B rescaled by powers of two when their norms are extreme
-/// (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns largest
-/// pairs into smallest ones is applied to the small matrices and in the residual, never here.
+/// The problem as the solver sees it: A and B rescaled by powers of two when their norms are
+/// extreme (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns
+/// largest pairs into smallest ones is applied to the small matrices and in the residual, never
+/// here.
 template <class Scalar, class Exec>
 class Problem {
  public:
@@ -78,7 +79,8 @@ class Problem {
     apply(*t_, X, Y, counters.preconditioner_applications, counters.preconditioner_columns);
   }
 
-  /// Takes norms of the operators as they are; chooses the scales and norm_a, norm_b that go with them.
+  /// Takes norms of the operators as they are; chooses the scales and norm_a, norm_b that go with
+  /// them.
   void set_norms(Real a, Real b) {
     int const exponent_a = extreme_exponent(a);
     int exponent_b = generalized() ? extreme_exponent(b) : 0;
@@ -129,10 +131,10 @@ class Problem {
     if (numbers_.extent(0) < count)
       numbers_ = Numbers(
           Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::theta"), count);
-    Kokkos::View<Real const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const from(
-        values.data(), count);
-    Kokkos::deep_copy(exec, Kokkos::subview(numbers_, std::pair<std::size_t, std::size_t>(0, count)),
-                      from);
+    Kokkos::View<Real const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const
+        from(values.data(), count);
+    Kokkos::deep_copy(
+        exec, Kokkos::subview(numbers_, std::pair<std::size_t, std::size_t>(0, count)), from);
     return numbers_.data();
   }
 
@@ -140,14 +142,16 @@ class Problem {
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::Device<Exec, typename Exec::memory_space>,
                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  /// A copy of a small matrix on the device, valid until the next call; the caller fences before it.
+  /// A copy of a small matrix on the device, valid until the next call; the caller fences before
+  /// it.
   SmallOnDevice small_on_device(SmallMatrix<Scalar> const& C) {
     std::size_t const count = C.extent(0) * C.extent(1);
     if (packed_.extent(0) < count) {
       entries_ = Entries(
           Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::coefficients"),
           count);
-      packed_ = Kokkos::create_mirror_view(Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), entries_);
+      packed_ = Kokkos::create_mirror_view(
+          Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), entries_);
     }
     for (std::size_t j = 0; j < C.extent(1); ++j)
       for (std::size_t i = 0; i < C.extent(0); ++i) packed_(j * C.extent(0) + i) = C(i, j);

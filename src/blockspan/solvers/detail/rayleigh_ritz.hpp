@@ -14,7 +14,8 @@ namespace blockspan::detail {
 ///
 ///   factor    F with F^H G F = I (Cholesky of the scaled G, SVQB, or the identity)
 ///   solve     F^H H F = C Theta C^H, coefficients F C(:, 1:m) for X
-///   select    what W and P gave to the active columns of X, made orthonormal to X: coefficients for P
+///   select    what W and P gave to the active columns of X, made orthonormal to X: coefficients
+///   for P
 ///
 /// The basis selection is that of Hetmaniuk and Lehoucq 2006 and Duersch, Shao, Yang and Gu 2018.
 template <class Scalar>
@@ -146,8 +147,7 @@ class RayleighRitz {
     int const a = static_cast<int>(active.size());
     Matrix const raw = identity_ ? Z : part(scratch_, 0, order_, 0, a);
     for (int j = 0; j < a; ++j)
-      for (int i = 0; i < order_; ++i)
-        raw(i, j) = i < m_ ? Scalar(0) : coefficients_(i, active[j]);
+      for (int i = 0; i < order_; ++i) raw(i, j) = i < m_ ? Scalar(0) : coefficients_(i, active[j]);
     if (identity_) return;
     Matrix const weighted = part(scratch_, 0, order_, a, a);
     product(G, raw, weighted);

@@ -18,7 +18,8 @@ Real reported(Real error) {
 /// Fills in everything about the wanted pairs from their Ritz values and final residuals.
 template <class Scalar, class Exec>
 void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scalar>> const& theta,
-                  Residuals<real_t<Scalar>> const& norms, LobpcgOptions<Scalar, Exec> const& options,
+                  Residuals<real_t<Scalar>> const& norms,
+                  LobpcgOptions<Scalar, Exec> const& options,
                   LobpcgReport<real_t<Scalar>>& report) {
   using Real = real_t<Scalar>;
   report.norm_a = problem.original_norm_a();
@@ -29,7 +30,7 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
     report.eigenvalues.push_back(problem.eigenvalue(theta[j]));
     report.backward_errors.push_back(backward);
     report.relative_residuals.push_back(relative);
-    report.pair_status.push_back(judged <= options.tolerance ? Status::converged
+    report.pair_status.push_back(judged <= options.tolerance           ? Status::converged
                                  : backward <= Thresholds<Real>::floor ? Status::attainable_limit
                                                                        : Status::not_converged);
   }

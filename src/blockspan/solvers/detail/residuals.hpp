@@ -10,9 +10,9 @@ namespace blockspan::detail {
 /// Norms of the residuals of all columns of X, and the errors made of them.
 template <class Real>
 struct Residuals {
-  std::vector<Real> r, x, bx;    ///< ||r_j||, ||x_j||, ||B x_j||
-  std::vector<Real> backward;    ///< ||r|| / ((a + |theta| b) ||x||)
-  std::vector<Real> relative;    ///< ||r|| / (|theta| ||B x||), infinite for theta = 0
+  std::vector<Real> r, x, bx;  ///< ||r_j||, ||x_j||, ||B x_j||
+  std::vector<Real> backward;  ///< ||r|| / ((a + |theta| b) ||x||)
+  std::vector<Real> relative;  ///< ||r|| / (|theta| ||B x||), infinite for theta = 0
   bool finite = true;
 
   Real largest_x() const {
@@ -24,17 +24,19 @@ struct Residuals {
 
 /// R = sign AX - BX Theta into `R` (n x m), and its norms. One pass; fences exec.
 template <class Scalar, class Exec>
-Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis,
+Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
+                                    Basis<Scalar, Exec> const& basis,
                                     std::vector<real_t<Scalar>> const& theta,
                                     Block<Scalar, Exec> const& R) {
   using Real = real_t<Scalar>;
   PhaseTimer const timer(problem.seconds.residual);
   int const m = basis.m;
-  ResidualTerms<Scalar> const terms{
-      block_ref<Exec>(basis.x()),  block_ref<Exec>(basis.ax()), block_ref<Exec>(basis.bx()),
-      block_ref<Exec>(R),          problem.on_device(theta),     problem.sign,
-      problem.generalized()};
-  auto const sums = problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, R.extent(0), m);
+  ResidualTerms<Scalar> const terms{block_ref<Exec>(basis.x()),  block_ref<Exec>(basis.ax()),
+                                    block_ref<Exec>(basis.bx()), block_ref<Exec>(R),
+                                    problem.on_device(theta),    problem.sign,
+                                    problem.generalized()};
+  auto const sums =
+      problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, R.extent(0), m);
 
   Residuals<Real> out;
   for (int j = 0; j < m; ++j) {

@@ -1,59 +1,69 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <vector>
 
 namespace blockspan::detail {
 
-/// Watches the worst wanted error: idle when it has not fallen below 0.9 of its best for `window`
-/// iterations. After two restarts that did not halve it, a wider block is the remedy (guards speed
-/// up what restarts do not); hopeless after eight restarts with neither a halved error nor lower
-/// Ritz values.
+/// Watches the worst wanted error. A solve is idle when it has not fallen below 0.9 of its best for
+/// `window` iterations. What to do then depends on how often that happened since the error was last
+/// halved: first a restart (unless Ritz values still move, as on very stiff problems, where a
+/// restart only throws the momentum of P away), the second time a wider block (the eighth time
+/// while values move), since guards speed up what restarts do not; after eight times without a
+/// halved error or lower Ritz values it is hopeless.
 template <class Real>
 class Stagnation {
  public:
   explicit Stagnation(int window) : window_(window) {}
 
-  /// True if a restart is due.
-  bool idle(int iteration, Real worst) {
+  /// True if the solve is idle. theta: the wanted Ritz values.
+  bool idle(int iteration, Real worst, std::vector<Real> const& theta) {
     lowest_ = std::min(lowest_, worst);
     if (worst < Real(0.9) * best_) {
       best_ = worst;
       since_ = iteration;
+      anchor_ = theta;
     }
     return iteration - since_ >= window_;
   }
 
-  /// After a restart, a verification or a probe: a new start from the current error. Only restarts
-  /// count towards hopelessness.
-  void begin_anew(int iteration) {
-    best_ = std::numeric_limits<Real>::infinity();
-    since_ = iteration;
-  }
-  /// `values` is the sum of the wanted Ritz values, which a solve that gets anywhere lowers by more
-  /// than `noise`.
-  void count_restart(Real values, Real noise) {
+  /// Takes note of an idle window; `noise` is what rounding may do to a Ritz value.
+  void count(std::vector<Real> const& theta, Real noise) {
     if (lowest_ < Real(0.5) * milestone_) {
       milestone_ = lowest_;
       idle_ = fruitless_ = 0;
     }
-    if (values < lowest_values_ - noise) fruitless_ = 0;
-    lowest_values_ = std::min(lowest_values_, values);
+    moving_ = false;
+    for (std::size_t j = 0; j < theta.size(); ++j) {
+      Real const fall = anchor_[j] - theta[j];
+      if (fall > noise) fruitless_ = 0;
+      if (fall > noise + Real(0.05) * std::abs(theta[j])) moving_ = true;
+    }
     ++idle_;
     ++fruitless_;
   }
-  bool wants_a_wider_block() const { return idle_ >= 2; }
+  bool values_move() const { return moving_; }
+  bool wants_a_wider_block() const { return idle_ >= (moving_ ? 8 : 2); }
   void block_widened() { idle_ = fruitless_ = 0; }
   bool hopeless() const { return fruitless_ > 8; }
+
+  /// A new start from the current error.
+  void begin_anew(int iteration) {
+    best_ = std::numeric_limits<Real>::infinity();
+    since_ = iteration;
+  }
 
  private:
   int window_;
   int since_ = 0;
   int idle_ = 0, fruitless_ = 0;
+  bool moving_ = false;
+  std::vector<Real> anchor_;
   Real best_ = std::numeric_limits<Real>::infinity();
   Real lowest_ = std::numeric_limits<Real>::infinity();
   Real milestone_ = std::numeric_limits<Real>::infinity();
-  Real lowest_values_ = std::numeric_limits<Real>::infinity();
 };
 
 }  // namespace blockspan::detail

@@ -65,8 +65,8 @@ std::optional<Status> orthonormal_x(Problem<Scalar, Exec>& problem,
     auto const missing = basis.columns(basis.s, rank, basis.m - rank);
     problem.randomize(missing);
     if (rank > 0)
-      blockspan::project_out(problem.exec, basis.columns(basis.s, 0, rank), basis.columns(basis.bs, 0, rank),
-                  missing, problem.workspace);
+      blockspan::project_out(problem.exec, basis.columns(basis.s, 0, rank),
+                             basis.columns(basis.bs, 0, rank), missing, problem.workspace);
   }
   return Status::basis_collapsed;
 }

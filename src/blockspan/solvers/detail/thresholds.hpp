@@ -27,14 +27,14 @@ struct Thresholds {
 
   /// The fused path has a floor near 1e-12 ||A||, in single precision far too high.
   static constexpr bool fused_allowed = is_double;
-  static constexpr Real fused_pivot = pick(1e-8, 1e-3);     ///< smallest squared Cholesky pivot
+  static constexpr Real fused_pivot = pick(1e-8, 1e-3);      ///< smallest squared Cholesky pivot
   static constexpr Real fused_residual = pick(1e-10, 1e-3);  ///< smallest active backward error
 
   /// max |S^H B S - I| of a basis that passes as orthonormal, or of an X that has not drifted.
   static constexpr Real gram_defect = pick(1e-10, 1e-4);
   /// max |X^H A X - Theta| / (||A|| max ||x||^2) of images that have not drifted.
   static constexpr Real image_defect = pick(1e-10, 1e-4);
-  static constexpr Real svqb_drop = pick(1e-14, 5e-6);   ///< eigenvalues of a scaled Gram matrix
+  static constexpr Real svqb_drop = pick(1e-14, 5e-6);    ///< eigenvalues of a scaled Gram matrix
   static constexpr Real select_drop = pick(1e-13, 5e-5);  ///< |R_kk| / |R_11| in the choice of P
   /// A fall of a Ritz value by more than this times ||A|| in a probe means a missed pair.
   static constexpr Real probe_fall = pick(1e-13, 1e-5);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <Kokkos_Macros.hpp>
+#include <Kokkos_Core.hpp>
 
 #if defined(__x86_64__) && defined(__SSE2__)
 #include <emmintrin.h>
@@ -24,7 +24,7 @@ template <std::size_t Bytes>
 inline constexpr bool can_stream_v = Bytes % cache_line == 0;
 
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void stream_store(void* to, T const& value) {
+inline void stream_store_on_host(void* to, T const& value) {
   static_assert(can_stream_v<sizeof(T)>);
   __m128i words[sizeof(T) / sizeof(__m128i)];
   std::memcpy(words, &value, sizeof(T));
@@ -33,17 +33,26 @@ KOKKOS_FORCEINLINE_FUNCTION void stream_store(void* to, T const& value) {
 }
 
 /// These stores are not in order with others: before another thread may look, this.
-KOKKOS_FORCEINLINE_FUNCTION void finish_stream_stores() { _mm_sfence(); }
+inline void finish_stream_stores_on_host() { _mm_sfence(); }
 
 #else
 
 template <std::size_t Bytes>
 inline constexpr bool can_stream_v = false;
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void stream_store(void*, T const&) {}
-KOKKOS_FORCEINLINE_FUNCTION void finish_stream_stores() {}
+inline void stream_store_on_host(void*, T const&) {}
+inline void finish_stream_stores_on_host() {}
 
 #endif
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void stream_store(void* to, T const& value) {
+  KOKKOS_IF_ON_HOST((stream_store_on_host(to, value);))
+  KOKKOS_IF_ON_DEVICE(((void)to; (void)value;))
+}
+KOKKOS_FORCEINLINE_FUNCTION void finish_stream_stores() {
+  KOKKOS_IF_ON_HOST((finish_stream_stores_on_host();))
+}
 
 KOKKOS_FORCEINLINE_FUNCTION bool is_line_aligned(void const* address) {
   return reinterpret_cast<std::uintptr_t>(address) % cache_line == 0;

@@ -50,17 +50,25 @@ struct DirectRegisters {
   template <class Piece, int Width>
   KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> multiply(
       Piece const& piece, std::int64_t first, std::integral_constant<int, Width>) const {
-    // a short row is over before its chains have paid for putting them together
-    if constexpr (chains < Width >> 1)
-      if (piece.last - piece.first >= Offset(tuning::host_chained_row))
-        return multiply_chained<chains<Width>, Width>(piece, first);
-    return multiply_chained<1, Width>(piece, first);
+    KOKKOS_IF_ON_HOST((return multiply_on_host<Width>(piece, first);))
+    KOKKOS_IF_ON_DEVICE(((void)piece; (void)first; return {};))
   }
 
  private:
+  template <int Width, class Piece>
+  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply_on_host(Piece const& piece,
+                                                            std::int64_t first) const {
+    constexpr int depth = chains<Width>;
+    // a short row is over before its chains have paid for putting them together
+    if constexpr (depth > 1)
+      if (piece.last - piece.first >= Offset(tuning::host_chained_row))
+        return multiply_chained<depth, Width>(piece, first);
+    return multiply_chained<1, Width>(piece, first);
+  }
+
   template <int Chains, int Width, class Piece>
-  KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> multiply_chained(Piece const& piece,
-                                                                  std::int64_t first) const {
+  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply_chained(Piece const& piece,
+                                                            std::int64_t first) const {
     Set<Width> sums[Chains][parts];
     Scalar const* const x = X.data + first * X.column_stride;
     Offset k = piece.first;
@@ -78,13 +86,37 @@ struct DirectRegisters {
   KOKKOS_FORCEINLINE_FUNCTION void packs_from(std::int64_t first, Function const& function) const {
     for (; X.columns - first >= Width; first += Width)
       function(first, std::integral_constant<int, Width>{});
-    constexpr bool last_few = Unit && Width <= tuning::host_last_few;
-    if constexpr (Width > 1)
-      if (first < X.columns) packs_from<last_few ? Width - 1 : Width / 2>(first, function);
+    if constexpr (Unit && Width == tuning::host_last_few)
+      last_few(first, function);
+    else if constexpr (Width > 1)
+      packs_from<Width / 2>(first, function);
+  }
+
+  template <class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void last_few(std::int64_t first, Function const& function) const {
+    static_assert(tuning::host_last_few == 8, "the cases below");
+    switch (X.columns - first) {
+      case 1:
+        return function(first, std::integral_constant<int, 1>{});
+      case 2:
+        return function(first, std::integral_constant<int, 2>{});
+      case 3:
+        return function(first, std::integral_constant<int, 3>{});
+      case 4:
+        return function(first, std::integral_constant<int, 4>{});
+      case 5:
+        return function(first, std::integral_constant<int, 5>{});
+      case 6:
+        return function(first, std::integral_constant<int, 6>{});
+      case 7:
+        return function(first, std::integral_constant<int, 7>{});
+      default:
+        return;
+    }
   }
 
   template <int Width>
-  KOKKOS_FORCEINLINE_FUNCTION void add_entry(Scalar const* x, Offset k, Set<Width>* sums) const {
+  BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, Offset k, Set<Width>* sums) const {
     Scalar const* const row = x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride;
     Scalar const a = entries.value(k);
     entries.prefetch(k);
@@ -102,7 +134,7 @@ struct DirectRegisters {
   }
 
   template <int Width>
-  KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> collect(Set<Width> const* sums) const {
+  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> collect(Set<Width> const* sums) const {
     Sum<Scalar, Width> result;
     if constexpr (parts == 2) {
       Real by_real[2 * Width], by_imaginary[2 * Width];

@@ -34,8 +34,9 @@ struct PermutedEntries {
   }
   /// Hosts: asks for the value that will be needed some entries after k.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset k) const {
-    constexpr Offset ahead = Offset(tuning::host_prefetch);
-    __builtin_prefetch(values + permutation[last - k > ahead ? k + ahead : last]);
+    KOKKOS_IF_ON_HOST((constexpr Offset ahead = Offset(tuning::host_prefetch); __builtin_prefetch(
+                           values + permutation[last - k > ahead ? k + ahead : last]);))
+    KOKKOS_IF_ON_DEVICE(((void)k;))
   }
 };
 

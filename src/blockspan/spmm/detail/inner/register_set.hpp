@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include <Kokkos_Core.hpp>
-
 #include <blockspan/spmm/detail/tuning.hpp>
+
+/// nvcc takes vector types in functions of the host only.
+#define BLOCKSPAN_HOST_INLINE inline __attribute__((always_inline))
 
 namespace blockspan::detail {
 
@@ -43,13 +44,13 @@ struct RegisterSet {
   RegisterSet<Real, rest> tail;
 
   /// Reads contiguous numbers.
-  KOKKOS_FORCEINLINE_FUNCTION void load(Real const* from) {
+  BLOCKSPAN_HOST_INLINE void load(Real const* from) {
     for (int i = 0; i < count; ++i) std::memcpy(&registers[i], from + i * width, sizeof(Register));
     tail.load(from + count * width);
   }
   /// Reads groups of `Group` contiguous numbers, `stride` numbers from one to the next.
   template <int Group>
-  KOKKOS_FORCEINLINE_FUNCTION void load_strided(Real const* from, std::int64_t stride) {
+  BLOCKSPAN_HOST_INLINE void load_strided(Real const* from, std::int64_t stride) {
     if constexpr (width == 1) {
       for (int i = 0; i < count; ++i) registers[i] = from[i * stride];
     } else {
@@ -62,15 +63,15 @@ struct RegisterSet {
     }
     tail.template load_strided<Group>(from + count * width / Group * stride, stride);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Real a, RegisterSet const& b) {
+  BLOCKSPAN_HOST_INLINE void add_product(Real a, RegisterSet const& b) {
     for (int i = 0; i < count; ++i) registers[i] += a * b.registers[i];
     tail.add_product(a, b.tail);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void add(RegisterSet const& b) {
+  BLOCKSPAN_HOST_INLINE void add(RegisterSet const& b) {
     for (int i = 0; i < count; ++i) registers[i] += b.registers[i];
     tail.add(b.tail);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void store(Real* to) const {
+  BLOCKSPAN_HOST_INLINE void store(Real* to) const {
     for (int i = 0; i < count; ++i) std::memcpy(to + i * width, &registers[i], sizeof(Register));
     tail.store(to + count * width);
   }
@@ -78,12 +79,12 @@ struct RegisterSet {
 
 template <class Real>
 struct RegisterSet<Real, 0> {
-  KOKKOS_FORCEINLINE_FUNCTION void load(Real const*) {}
+  BLOCKSPAN_HOST_INLINE void load(Real const*) {}
   template <int Group>
-  KOKKOS_FORCEINLINE_FUNCTION void load_strided(Real const*, std::int64_t) {}
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Real, RegisterSet const&) {}
-  KOKKOS_FORCEINLINE_FUNCTION void add(RegisterSet const&) {}
-  KOKKOS_FORCEINLINE_FUNCTION void store(Real*) const {}
+  BLOCKSPAN_HOST_INLINE void load_strided(Real const*, std::int64_t) {}
+  BLOCKSPAN_HOST_INLINE void add_product(Real, RegisterSet const&) {}
+  BLOCKSPAN_HOST_INLINE void add(RegisterSet const&) {}
+  BLOCKSPAN_HOST_INLINE void store(Real*) const {}
 };
 
 }  // namespace blockspan::detail

@@ -1,0 +1,159 @@
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/operators/diagonal.hpp>
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/reference.hpp"
+#include "support/blocks.hpp"
+#include "support/compare.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class Config>
+class Operators : public ::testing::Test {};
+TYPED_TEST_SUITE(Operators, Configs, ConfigNames);
+
+/// Row-major blocks, as solvers hold them, with values.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> block(Exec const& exec, HostBlock<Scalar> const& values) {
+  Block<Scalar, Exec> const X("Blockspan::test", values.rows(), values.columns());
+  auto const mirror = Kokkos::create_mirror_view(X);
+  for (std::int64_t i = 0; i < values.rows(); ++i)
+    for (std::int64_t j = 0; j < values.columns(); ++j) mirror(i, j) = values(i, j);
+  Kokkos::deep_copy(exec, X, mirror);
+  exec.fence("Blockspan::test");
+  return X;
+}
+
+template <class Scalar, class Exec>
+HostBlock<Scalar> values_of(Block<Scalar, Exec> const& X) {
+  auto const mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), X);
+  HostBlock<Scalar> values(X.extent(0), X.extent(1));
+  for (std::int64_t i = 0; i < values.rows(); ++i)
+    for (std::int64_t j = 0; j < values.columns(); ++j) values(i, j) = mirror(i, j);
+  return values;
+}
+
+template <class Scalar>
+Scalar sample() {
+  if constexpr (is_complex_v<Scalar>)
+    return Scalar(3, -4);
+  else
+    return Scalar(-5);
+}
+
+TYPED_TEST(Operators, MatrixOperatorMultiplies) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = arrow<Scalar>(40);
+  auto const A = matrix_operator(exec, to_device(exec, host), 4);
+  EXPECT_EQ(A.rows(), 40);
+  LinearOperator<Scalar, Exec> const& op = A;
+  auto const x = random_block<Scalar>(40, 9, 1);
+  HostBlock<Scalar> const y(40, 9, not_a_number<Scalar>());
+  auto const X = block<Scalar>(exec, x), Y = block<Scalar>(exec, y);
+  op.apply(exec, X, Y);
+  exec.fence("Blockspan::test");
+  EXPECT_TRUE(
+      matches(values_of<Scalar>(Y), reference_product(Op::none, Scalar(1), host, x, Scalar(0), y)));
+}
+
+TYPED_TEST(Operators, NormBoundIsTheLargestRowSumRoundedUp) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host =
+      random_matrix<Scalar>("random", 50, 50, [](std::int64_t i) { return 1 + i * i % 31; });
+  long double norm = 0;
+  for (std::int64_t i = 0; i < host.rows; ++i) {
+    long double sum = 0;
+    for (auto k = host.offsets[i]; k < host.offsets[i + 1]; ++k) sum += magnitude(host.values[k]);
+    norm = std::max(norm, sum);
+  }
+  auto const bound = matrix_operator(exec, to_device(exec, host)).norm_bound();
+  ASSERT_TRUE(bound.has_value());
+  EXPECT_GE(static_cast<long double>(*bound), norm);
+  EXPECT_LE(static_cast<long double>(*bound), norm * (1 + 200 * unit_roundoff<Scalar>));
+}
+
+TYPED_TEST(Operators, NormBoundOfNotANumberIsNotANumber) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto host = band<Scalar>(30);
+  host.values[20] = not_a_number<Scalar>();
+  EXPECT_TRUE(std::isnan(*matrix_operator(exec, to_device(exec, host)).norm_bound()));
+}
+
+/// 5 x 5: a_00 negative or complex, a_11 given twice, a_22 missing, a_33 zero, a_44 positive.
+template <class Scalar>
+HostMatrix<Scalar> odd_diagonal() {
+  HostMatrix<Scalar> A{"odd diagonal", 5, 5, {0}, {}, {}};
+  A.add(3, Scalar(7)), A.add(0, sample<Scalar>()), A.end_row();
+  A.add(1, Scalar(1.5)), A.add(0, Scalar(9)), A.add(1, Scalar(0.5)), A.end_row();
+  A.add(1, Scalar(2)), A.end_row();
+  A.add(3, Scalar(0)), A.end_row();
+  A.add(4, Scalar(4)), A.end_row();
+  return A;
+}
+
+TYPED_TEST(Operators, DiagonalAddsDuplicatesUp) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const d = Kokkos::create_mirror_view_and_copy(
+      Kokkos::HostSpace(), diagonal(exec, to_device(exec, odd_diagonal<Scalar>())));
+  Scalar const wanted[] = {sample<Scalar>(), Scalar(2), Scalar(0), Scalar(0), Scalar(4)};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(d(i), wanted[i]) << i;
+}
+
+TYPED_TEST(Operators, JacobiDividesByTheMagnitudeOfTheDiagonal) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const T = jacobi(exec, to_device(exec, odd_diagonal<Scalar>()));
+  EXPECT_EQ(T.rows(), 5);
+  auto const x = random_block<Scalar>(5, 3, 1);
+  HostBlock<Scalar> const y(5, 3, not_a_number<Scalar>());
+  auto const X = block<Scalar>(exec, x), Y = block<Scalar>(exec, y);
+  T.apply(exec, X, Y);
+  exec.fence("Blockspan::test");
+  double const magnitudes[] = {5, 2, 1, 1, 4};
+  auto const result = values_of<Scalar>(Y);
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 3; ++j)
+      EXPECT_LE(std::abs(extended(result(i, j)) -
+                         extended(x(i, j)) / static_cast<long double>(magnitudes[i])),
+                4 * unit_roundoff<Scalar> * magnitude(x(i, j)));
+}
+
+TYPED_TEST(Operators, AreSquareAndSaySo) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const A = to_device(exec, random_matrix<Scalar>("wide", 3, 5, [](auto) { return 2; }));
+  auto const message = [&](auto const& f) -> std::string {
+    try {
+      f();
+    } catch (Error const& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_THAT(message([&] { matrix_operator(exec, A); }), HasSubstr("must be square (3 x 5)"));
+  EXPECT_THAT(message([&] { jacobi(exec, A); }), HasSubstr("must be square (3 x 5)"));
+}
+
+}  // namespace
+}  // namespace blockspan::test

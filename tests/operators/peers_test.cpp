@@ -1,0 +1,84 @@
+// Blockspan's product beside its peers': Kokkos Kernels everywhere, cuSPARSE on CUDA.
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/operators/cusparse_operator.hpp>
+#include <blockspan/operators/kokkos_kernels_operator.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/reference.hpp"
+#include "support/blocks.hpp"
+#include "support/compare.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class Config>
+class Peers : public ::testing::Test {};
+TYPED_TEST_SUITE(Peers, Configs, ConfigNames);
+
+/// Both products of every square matrix of the battery and widths, each within the bound of theory:
+/// so neither is further from the other than twice that.
+template <class Scalar, class Exec, class Make>
+void expect_agreement(Exec const& exec, Make const& make_peer) {
+  for (auto const& host : battery<Scalar>()) {
+    if (host.rows != host.columns || host.rows == 0) continue;
+    auto const A = to_device(exec, host);
+    auto const own = matrix_operator(exec, A);
+    std::unique_ptr<LinearOperator<Scalar, Exec>> const peer = make_peer(A);
+    EXPECT_EQ(peer->rows(), own.rows());
+    EXPECT_EQ(peer->norm_bound(), own.norm_bound());
+    for (int const width : {1, 2, 3, 4, 8, 16, 17, 32}) {
+      auto const x = random_block<Scalar>(host.columns, width, 1);
+      HostBlock<Scalar> const y(host.rows, width, not_a_number<Scalar>());
+      auto const wanted = reference_product(Op::none, Scalar(1), host, x, Scalar(0), y);
+      LinearOperator<Scalar, Exec> const* const operators[] = {&own, peer.get()};
+      for (auto const* op : operators) {
+        auto const X = make_block(exec, Storage::right, x);
+        auto const Y = make_block(exec, Storage::right, y);
+        ConstBlock<Scalar, Exec> const x_block(X.view.data(), host.columns, width);
+        Block<Scalar, Exec> const y_block(Y.view.data(), host.rows, width);
+        op->apply(exec, x_block, y_block);
+        exec.fence("Blockspan::test");
+        EXPECT_TRUE(matches(Y.values(), wanted))
+            << op->name() << ", " << host.name << ", " << width << " columns";
+      }
+    }
+  }
+}
+
+TYPED_TEST(Peers, KokkosKernelsAgrees) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  if constexpr (blockspan::detail::has_kokkos_kernels_operator_v<Scalar>)
+    expect_agreement<Scalar>(exec, [&](auto const& A) { return kokkos_kernels_operator(exec, A); });
+  else
+    EXPECT_THROW(kokkos_kernels_operator(exec, to_device(exec, band<Scalar>(5))), Error);
+}
+
+TYPED_TEST(Peers, CusparseAgreesOrSaysThatItIsAbsent) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const make = [&](auto const& A) { return cusparse_operator(exec, A); };
+  if constexpr (blockspan::detail::has_cusparse_v<Exec>) {
+    expect_agreement<Scalar>(exec, make);
+  } else {
+    try {
+      make(to_device(exec, band<Scalar>(5)));
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (Error const& error) {
+      EXPECT_THAT(error.what(), HasSubstr("needs the CUDA backend"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace blockspan::test
