@@ -51,7 +51,7 @@ TEST(RealPencil, WithAMildlyIndefiniteMassMatrixIsRefused) {
   EXPECT_EQ((solve<double, Exec>(A, &B, 10).report.status), Status::mass_not_positive_definite);
 }
 
-TEST(RealPencil, WithASingularMassMatrixGivesItsFiniteValues) {
+TEST(LongRealPencil, WithASingularMassMatrixGivesItsFiniteValues) {
   auto const folder = matrix_folder();
   if (!folder) GTEST_SKIP() << "BLOCKSPAN_MATRIX_DIR does not name the folder of real matrices";
   auto const truth = find_truth(*folder, "gen:bcsstk13/bcsstm13 smallest");

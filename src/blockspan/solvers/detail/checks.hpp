@@ -66,8 +66,8 @@ bool lanczos_finds_negative(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> 
   int steps = 0;
   for (bool grows = true; grows && steps < most;) {
     problem.apply_b(V(steps, 1), BV(steps, 1));
+    Kokkos::deep_copy(problem.exec, V(steps + 1, 1), BV(steps, 1));
     ++steps;
-    Kokkos::deep_copy(problem.exec, V(steps, 1), BV(steps, 1));
     for (int pass = 0; pass < 2; ++pass)
       blockspan::project_out(problem.exec, V(0, steps), V(0, steps), V(steps, 1),
                              problem.workspace);

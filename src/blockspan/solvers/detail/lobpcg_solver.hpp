@@ -36,18 +36,18 @@ class LobpcgSolver {
 
   Report solve() {
     auto status = check_operators(problem_, basis_, options_.check_hermitian);
-    auto const trouble = start();
+    auto const trouble = mended(start());
     if (!status) status = trouble;
     while (!status) {
       if (!measure()) {
         status = recover();
         continue;
       }
-      recoveries_ = measured_iteration_ == iteration_ ? recoveries_ : 0;
+      if (measured_iteration_ != iteration_) recoveries_ = 0;
       if ((status = record())) break;
       bool again = false;
-      status = judge(again);
-      if (!status && !again) status = advance();
+      status = mended(judge(again));
+      if (!status && !again) status = mended(advance());
     }
     return finish(*status);
   }
@@ -150,8 +150,8 @@ class LobpcgSolver {
                         options_.max_iterations, worst_backward(), norms_.largest_x());
   }
 
-  /// An idle window. T is dropped where it brings next to nothing, and for the largest pairs of A: an
-  /// approximation of its inverse favours the other end of the spectrum.
+  /// An idle window. T is dropped where it brings next to nothing, and for the largest pairs of A:
+  /// an approximation of its inverse favours the other end of the spectrum.
   std::optional<Status> restart() {
     bool all_at_floor = true;
     for (int j = 0; j < options_.wanted; ++j)
@@ -244,7 +244,7 @@ class LobpcgSolver {
       case Extension::mass_not_positive_definite:
         return Status::mass_not_positive_definite;
       case Extension::not_finite:
-        return recover();
+        return Status::operator_not_finite;
       case Extension::empty:
         if (++empty_ >= 2)
           return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
@@ -267,6 +267,11 @@ class LobpcgSolver {
     if (++collapses_ > 3) return Status::basis_collapsed;
     ++problem_.counters.restarts;
     return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  }
+
+  /// Numbers that are not finite may be an accident: another try decides.
+  std::optional<Status> mended(std::optional<Status> status) {
+    return status == Status::operator_not_finite ? recover() : status;
   }
 
   /// NaN or Inf turned up: from the last X with new images, with random columns for those of X

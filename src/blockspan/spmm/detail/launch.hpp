@@ -110,7 +110,7 @@ void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   bool const conjugate_values = conjugates(call.product.op);
   if constexpr (runs_on_host_v<Exec>) {
     constexpr int widest = host_pack_v<Scalar>;
-    // one column: without the choice among packs a short row takes 8 ns, not 12
+    // one column has no choice among packs
     if (!call.packs || X.columns == 1) {
       using Inner = DirectRegisters<Scalar, Entries, Offset, 1, false>;
       launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(
