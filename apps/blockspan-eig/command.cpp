@@ -51,7 +51,8 @@ void add_solver(CLI::App& app, EigCommand& command) {
                  "relative: ||r|| <= tol |lambda| ||M x||")
       ->check(CLI::IsMember({"backward", "relative"}));
   app.add_option("--preconditioner", command.preconditioner, "Preconditioner")
-      ->check(CLI::IsMember({"none", "jacobi"}));
+      ->check(CLI::IsMember({"none", "jacobi"}))
+      ->default_str("jacobi; none for the largest pairs of one matrix");
   app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
       ->check(at_least_one());
   app.add_option("--seed", command.seed, "Of the random start");
@@ -65,6 +66,14 @@ void add_machine(CLI::App& app, EigCommand& command) {
   app.add_option("--vectors", command.vectors, "Write the eigenvectors to this Matrix Market file");
   app.add_option("--report", command.report, "Write a JSON report to this file");
   app.add_flag("--quiet", command.quiet, "Print nothing but errors");
+}
+
+/// Jacobi favours rows with a small diagonal: right at the lower end of the spectrum, wrong at the
+/// upper one, where only a pencil still gains by its scaling.
+void choose_preconditioner(EigCommand& command) {
+  if (!command.preconditioner.empty()) return;
+  bool const upper_end = command.which == "largest" && command.mass.empty();
+  command.preconditioner = upper_end ? "none" : "jacobi";
 }
 
 void check_combination(EigCommand const& command) {
@@ -109,6 +118,7 @@ std::optional<EigCommand> parse_command(int argc, char** argv) {
     throw Error(std::string(error.what()) + " (see --help)");
   }
   check_combination(command);
+  choose_preconditioner(command);
   return command;
 }
 

@@ -15,9 +15,9 @@ struct EigCommand {
   std::string which = "smallest";  ///< smallest, largest
   int block = 0;                   ///< columns, guards included; 0: what suits `pairs`
   double tolerance = 1e-8;
-  std::string criterion = "backward";     ///< backward, relative
-  std::string preconditioner = "jacobi";  ///< none, jacobi
-  int max_iterations = 2000;
+  std::string criterion = "backward";  ///< backward, relative
+  std::string preconditioner;          ///< none, jacobi
+  int max_iterations = 5000;
   std::uint64_t seed = 1;
   std::string backend = "auto";    ///< auto, cuda, openmp, serial
   std::string spmm = "blockspan";  ///< blockspan, kokkos-kernels, cusparse

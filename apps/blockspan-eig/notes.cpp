@@ -86,6 +86,10 @@ void judge(EigResult& result, EigCommand const& command, Observer const& observe
   bool const all = std::all_of(result.status.begin(), result.status.end(),
                                [](Status status) { return status == Status::converged; });
   result.converged = solver.converged() && all;
+  if (all && !solver.converged())
+    result.notes.push_back(
+        "every pair passes the residual test, but the run ended before the search for pairs that "
+        "were missed had finished");
   if (!result.converged) return;
   note_cut_cluster(result, command, observer.next_eigenvalue());
   note_missing_digits(result, command);

@@ -20,8 +20,11 @@ std::string one_line(std::string message) {
   return message;
 }
 
-/// Kokkos appends a stack trace to what it throws; its first line says it all.
-std::string first_line(std::string const& message) { return message.substr(0, message.find('\n')); }
+/// Kokkos appends its own source file and a stack trace to what it throws: neither helps a user.
+std::string first_line(std::string const& message) {
+  std::string const line = message.substr(0, message.find('\n'));
+  return line.substr(0, line.find(" /"));
+}
 
 int refuse(std::string const& name, std::string const& message) noexcept {
   std::cerr << name << ": " << one_line(message) << std::endl;

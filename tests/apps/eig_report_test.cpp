@@ -116,9 +116,11 @@ TEST(EigOutput, IsNothingWhenQuiet) {
 TEST(EigOutput, KeepsTheBestSoFarWhenInterrupted) {
   TemporaryFolder const folder;
   std::string const path = folder / "report.json";
-  Outcome const outcome = run_app_and_interrupt(
-      "blockspan-eig",
-      {"laplace7:40x40x40", "--tolerance", "1e-13", "--pairs", "20", "--report", path}, 2);
+  Outcome const outcome =
+      run_app_and_interrupt("blockspan-eig",
+                            {"laplace7:40x40x40", "--tolerance", "1e-13", "--pairs", "20",
+                             "--backend", "serial", "--report", path},
+                            2);
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   Json const report = Json::parse(read_text(path));
   EXPECT_EQ(report["stop_reason"], "stopped_by_monitor");

@@ -26,19 +26,21 @@ void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
 /// become zero.
 ///
 /// V: n x k of any layout where `exec` computes. Columns with an entry that is not finite, and zero
-/// columns, are dropped; so is what a column adds to the others when that is below 8 k u of its own
-/// length (u = unit roundoff). Columns may differ in length by any power that fits the format.
-/// On return ||V^H V - I|| is a few u k, and the original columns lie in the span of V to 8 k u of
-/// their length. Fences `exec` once a pass; 2 passes if V is well-conditioned, at most 10.
+/// columns, are dropped; so is what a column adds to the others when that is below 16 k u of its
+/// own length (u = unit roundoff). Columns may differ in length by any power that fits the format.
+/// On return ||V^H V - I|| is a few u k, and the original columns lie in the span of V to about
+/// 16 k u of their length. Fences `exec` once a pass; 2 passes if V is well-conditioned, at
+/// most 10.
 ///
-///   1. columns are scaled by powers of two; those not finite or zero are dropped
-///   2. G = V^H V, scaled to a unit diagonal D G D
-///   3. D G D = L L^H, V := V D L^-H (Cholesky QR); if it breaks down, or a pivot^2 <= 1e-13 (1e-5
-///   in
-///      single precision): D G D = U Lambda U^H, V := V D U Lambda^-1/2, largest first, where
-///      eigenvalues below about 100 k u count as 100 k u (SVQB)
-///   4. columns whose norm shows that they are rounding noise are dropped; from 2 again until two
-///      passes are done and the last was well-conditioned (smallest pivot > 0.1)
+///   1. G = V^H V; if a squared length is out of range, columns are first scaled by powers of two,
+///      and those not finite or zero are dropped
+///   2. columns so short that they can only be rounding errors of the earlier passes are dropped
+///   3. D = diag(G)^-1/2, D G D = L L^H, V := V D L^-H (Cholesky QR). If a pivot^2 is at most
+///      tau = max(50 k, 500) u: D G D = U Lambda U^H, V := V D U Lambda^-1/2, largest eigenvalue
+///      first, eigenvalues below tau times the largest count as that (SVQB); where this was needed
+///      before, L with pivots^2 of at least tau instead, which leaves earlier columns alone
+///   4. from 1 again until two passes are done and the last was well-conditioned (every pivot >
+///   1/2)
 ///
 /// Sources: Stathopoulos and Wu 2002, doi:10.1137/S1064827500370883 (SVQB); Yamamoto, Nakatsukasa,
 /// Yanagisawa and Fukaya 2015, ETNA 44, 306-326 (why twice is enough); Fukaya, Kannan, Nakatsukasa,

@@ -46,7 +46,7 @@ struct LobpcgOptions {
   LinearOperator<Scalar, Exec> const* preconditioner = nullptr;  ///< Hermitian positive definite
 
   // Defaulted.
-  int max_iterations = 2000;
+  int max_iterations = 5000;
   int guess_columns = 0;   ///< leading columns of X that are a start; the others start random
   std::uint64_t seed = 1;  ///< of every random column
   bool probe = true;       ///< look for missed pairs before claiming success

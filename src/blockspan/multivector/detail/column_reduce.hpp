@@ -81,7 +81,8 @@ struct DeviceColumnReduce {
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     std::int64_t const first = team.league_rank() * chunk;
     std::int64_t const last = first + chunk < X.rows ? first + chunk : X.rows;
-    auto* const sums = static_cast<Value*>(team.team_scratch(0).get_shmem(threads * sizeof(Value)));
+    auto* const sums =
+        static_cast<Value*>(team.team_scratch(0).get_shmem_aligned(threads * sizeof(Value), 16));
     bool const down = X.row_stride < X.column_stride;
     int const rank = team.team_rank();
     int const c = down ? rank / height : rank % width, g = down ? rank % height : rank / width;

@@ -53,7 +53,8 @@ struct HostCombine {
   void one_block(typename Policy::member_type const& team) const {
     std::int64_t const first = std::int64_t(team.league_rank()) * block;
     int const count = static_cast<int>(std::min<std::int64_t>(block, Y.rows - first));
-    auto* const buffer = static_cast<Real*>(team.team_scratch(1).get_shmem(scratch_bytes()));
+    auto* const buffer =
+        static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(), 64));
     auto const x = in_place ? pack(X, first, count, X.columns, buffer)
                             : panel(X, first, count, X.columns, buffer);
     for (int j = 0; j < p * Y.columns; j += lanes<Real>) {

@@ -49,7 +49,8 @@ struct HostGram {
   void one_chunk(typename Policy::member_type const& team) const {
     std::int64_t const first = team.league_rank() * chunk, last = std::min(first + chunk, rows);
     Real* const g = partials + team.league_rank() * std::int64_t(m) * n;
-    auto* const buffer = static_cast<Real*>(team.team_scratch(1).get_shmem(scratch_bytes()));
+    auto* const buffer =
+        static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(), 64));
     std::fill(g, g + std::int64_t(m) * n, Real(0));
     clear_padding(X, panel_rows, m, buffer);
     if (!same) clear_padding(Y, panel_rows, n, buffer + std::int64_t(panel_rows) * m);

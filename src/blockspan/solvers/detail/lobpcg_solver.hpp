@@ -53,6 +53,9 @@ class LobpcgSolver {
   }
 
  private:
+  /// More have never helped, and each throws away what P has learnt.
+  static constexpr int most_idle_restarts = 4;
+
   static int widest_block(std::int64_t rows, int columns, int asked) {
     int const most = asked > 0 ? asked : std::max(4 * columns, 64);
     return static_cast<int>(std::min<std::int64_t>(rows / 5, most));
@@ -160,9 +163,13 @@ class LobpcgSolver {
     Real const size = std::max(Real(1), norms_.largest_x() * norms_.largest_x());
     stagnation_.count(wanted_values(), 20 * Thresholds<Real>::u * problem_.norm_a * size);
     if (stagnation_.hopeless()) return Status::stagnated;
-    bool const keep = (stagnation_.wants_a_wider_block() && widen()) || stagnation_.values_move();
+    // Guards help the upper end of the wanted set; a low pair that is late by itself needs
+    // patience.
+    bool const wide = stagnation_.wants_a_wider_block() && !done_[options_.wanted - 1] && widen();
+    bool const keep = wide || stagnation_.values_move() || idle_restarts_ >= most_idle_restarts;
     stagnation_.begin_anew(iteration_);
     if (keep) return std::nullopt;
+    ++idle_restarts_;
     bool const useless = ++problem_.counters.restarts >= 2 && dropped_ * 2 > offered_;
     if (useless || (problem_.sign < 0 && !problem_.generalized())) problem_.drop_preconditioner();
     offered_ = dropped_ = 0;
@@ -307,6 +314,7 @@ class LobpcgSolver {
   int widest_;
   std::int64_t offered_ = 0, dropped_ = 0;  ///< directions since the last restart
   int iteration_ = 0, measured_iteration_ = -1, last_active_ = 0;
+  int idle_restarts_ = 0;
   int failed_verifications_ = 0, recoveries_ = 0, collapses_ = 0, empty_ = 0;
   bool careful_ = false;      ///< a verification failed: robust path only
   bool ritz_vectors_ = true;  ///< X diagonalizes A (not so just after the block was widened)

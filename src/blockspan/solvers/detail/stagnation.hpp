@@ -39,13 +39,13 @@ class Stagnation {
     for (std::size_t j = 0; j < theta.size(); ++j) {
       Real const fall = anchor_[j] - theta[j];
       if (fall > noise) fruitless_ = 0;
-      if (fall > noise + Real(0.05) * std::abs(theta[j])) moving_ = true;
+      if (fall > noise + Real(0.01) * std::abs(theta[j])) moving_ = true;
     }
     ++idle_;
     ++fruitless_;
   }
   bool values_move() const { return moving_; }
-  bool wants_a_wider_block() const { return idle_ >= (moving_ ? 8 : 2); }
+  bool wants_a_wider_block() const { return idle_ >= 2; }
   void block_widened() { idle_ = fruitless_ = 0; }
   bool hopeless() const { return fruitless_ > 8; }
 

@@ -13,8 +13,8 @@ namespace tuning {
 inline constexpr unsigned device_threads = 256;
 inline constexpr unsigned device_blocks = 6;
 
-/// Loads of rows of X in flight in one lane. Same machine: 4 to 8 are equal within 3 %, 1 loses up
-/// to a factor of 2; 4 keeps complex double within the registers of <256, 6>.
+/// Loads of rows of X in flight in one lane. 4 to 8 served a hand-launched kernel best on the same
+/// machine; 4 keeps complex double within the registers of <256, 6> (reasoned, not measured here).
 inline constexpr int device_depth = 4;
 
 /// Width of a lane's load. 16 bytes is the widest load there is.
@@ -23,9 +23,9 @@ inline constexpr int device_pack_bytes = 16;
 /// Lanes of a team thread, at most: the width of a warp.
 inline constexpr int device_max_lanes = 32;
 
-/// Devices: rows are cut above this many nonzeros. One H200, R-MAT scale 20: 512 and 128 are equal
-/// within 4 %, whole rows take 30 times as long; 512 x 394792 with 2242 nonzeros a row: 128 takes
-/// 0.6 of the time of 512, because there are too few rows to fill the device.
+/// Devices: rows are cut above this many nonzeros. One H200, R-MAT scale 20: whole rows take 30
+/// times as long as pieces. Where there are too few rows to fill the device (512 x 394792 with 2242
+/// nonzeros a row) pieces of 128 were the best of a hand-launched kernel. Not yet tuned here.
 inline constexpr std::int64_t device_piece = 512;
 inline constexpr std::int64_t device_piece_few_rows = 128;
 inline constexpr std::int64_t device_few_rows = 16384;

@@ -45,7 +45,11 @@ struct RegisterSet {
 
   /// Reads contiguous numbers.
   BLOCKSPAN_HOST_INLINE void load(Real const* from) {
-    for (int i = 0; i < count; ++i) std::memcpy(&registers[i], from + i * width, sizeof(Register));
+    for (int i = 0; i < count; ++i)
+      if constexpr (width == 1)
+        registers[i] = from[i];
+      else
+        std::memcpy(&registers[i], from + i * width, sizeof(Register));
     tail.load(from + count * width);
   }
   /// Reads groups of `Group` contiguous numbers, `stride` numbers from one to the next.
@@ -72,7 +76,11 @@ struct RegisterSet {
     tail.add(b.tail);
   }
   BLOCKSPAN_HOST_INLINE void store(Real* to) const {
-    for (int i = 0; i < count; ++i) std::memcpy(to + i * width, &registers[i], sizeof(Register));
+    for (int i = 0; i < count; ++i)
+      if constexpr (width == 1)
+        to[i] = registers[i];
+      else
+        std::memcpy(to + i * width, &registers[i], sizeof(Register));
     tail.store(to + count * width);
   }
 };
