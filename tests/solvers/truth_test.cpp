@@ -123,7 +123,9 @@ TEST_P(OpenProblem, NothingIsClaimedThatRecomputationContradicts) {
     EXPECT_NEAR(found.backward[j], report.backward_errors[j],
                 0.01 * report.backward_errors[j] + 1e-14)
         << j;
-    if (claimed) EXPECT_LE(found.backward[j], 1.01e-12 + 1e-15) << j;
+    if (claimed) {
+      EXPECT_LE(found.backward[j], 1.01e-12 + 1e-15) << j;
+    }
   }
   EXPECT_EQ(report.converged(), all);
 }
