@@ -1,12 +1,16 @@
-# The one list of what the library is compiled for. Each combination is its own translation unit, so
-# that builds parallelise; other combinations compile from the headers.
+# The one list of what the library is compiled for, and with it its tests and apps. Each combination
+# is its own translation unit, so that builds parallelise; other combinations compile from the
+# headers. Shorter lists build faster; the apps need double and complex_double.
 set(Blockspan_SCALARS "float;double;complex_float;complex_double"
   CACHE STRING "Scalars the library is instantiated for")
 set(Blockspan_OFFSETS "int;size_t" CACHE STRING "Row-offset types the SpMM kernels are instantiated for")
 
+set(Blockspan_BACKENDS "" CACHE STRING
+  "Backends of Kokkos the library is instantiated for (SERIAL;OPENMP;CUDA;...); empty: all of them")
+
 set(blockspan_backends)
 foreach(backend SERIAL OPENMP CUDA HIP SYCL THREADS)
-  if(Kokkos_ENABLE_${backend})
+  if(Kokkos_ENABLE_${backend} AND (NOT Blockspan_BACKENDS OR backend IN_LIST Blockspan_BACKENDS))
     list(APPEND blockspan_backends ${backend})
   endif()
 endforeach()
@@ -23,6 +27,17 @@ set(blockspan_type_complex_float "Kokkos::complex<float>")
 set(blockspan_type_complex_double "Kokkos::complex<double>")
 set(blockspan_type_int "int")
 set(blockspan_type_size_t "std::size_t")
+
+# blockspan_type_list(RESULT NAME ...): the C++ types of the named backends, scalars or offsets,
+# separated by commas.
+function(blockspan_type_list result)
+  set(types)
+  foreach(name IN LISTS ARGN)
+    list(APPEND types "${blockspan_type_${name}}")
+  endforeach()
+  list(JOIN types ", " types)
+  set(${result} "${types}" PARENT_SCOPE)
+endfunction()
 
 # blockspan_instantiate(FILE [OFFSETS]): configures FILE (.cpp.in, with @BACKEND@, @SCALAR@ and, if
 # asked for, @OFFSET@) once for every backend, scalar (and offset), and adds the results to blockspan.

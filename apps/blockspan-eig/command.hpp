@@ -17,7 +17,7 @@ struct EigCommand {
   double tolerance = 1e-8;
   std::string criterion = "backward";  ///< backward, relative
   std::string preconditioner;          ///< none, jacobi
-  int max_iterations = 5000;
+  int max_iterations = 10000;
   std::uint64_t seed = 1;
   std::string backend = "auto";    ///< auto, cuda, openmp, serial
   std::string spmm = "blockspan";  ///< blockspan, kokkos-kernels, cusparse

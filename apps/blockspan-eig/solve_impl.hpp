@@ -40,6 +40,7 @@ LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
   options.criterion = command.criterion == "relative" ? Criterion::relative : Criterion::backward;
   options.max_iterations = command.max_iterations;
   options.seed = command.seed;
+  options.time_phases = true;
   options.widest_block = command.block;  // a block asked for stays as it is; 0: it may grow
   return options;
 }

@@ -118,12 +118,16 @@ TYPED_TEST(Spectra, OfAComplexHermitianMatrixAreFound) {
 }
 
 TYPED_TEST(Spectra, AreFoundInSinglePrecision) {
-  auto const A = grid7<float>(8);
-  auto const solved = solve<float, TypeParam>(
-      A, nullptr, 6, [](auto& options, auto const&) { options.tolerance = 1e-5f; });
-  EXPECT_EQ(solved.report.status, Status::converged);
-  expect_values(solved, grid7_spectrum(8), 12);
-  EXPECT_LE(solved.found.orthogonality, 1e-5);
+  if constexpr (has_scalar<float>) {
+    auto const A = grid7<float>(8);
+    auto const solved = solve<float, TypeParam>(
+        A, nullptr, 6, [](auto& options, auto const&) { options.tolerance = 1e-5f; });
+    EXPECT_EQ(solved.report.status, Status::converged);
+    expect_values(solved, grid7_spectrum(8), 12);
+    EXPECT_LE(solved.found.orthogonality, 1e-5);
+  } else {
+    GTEST_SKIP() << "the library is not compiled for float";
+  }
 }
 
 }  // namespace

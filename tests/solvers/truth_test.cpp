@@ -21,7 +21,6 @@ void solve_and_compare(std::string const& folder, Truth const& truth, double tol
   LobpcgOptions<Scalar, Exec> options;
   options.wanted = wanted;
   options.tolerance = tolerance;
-  options.max_iterations = 5000;
   options.which = truth.which == "largest" ? Which::largest : Which::smallest;
   if (options.which == Which::smallest) options.preconditioner = &t;
   auto const report = generalized ? lobpcg(exec, a, *b, X, options) : lobpcg(exec, a, X, options);
@@ -75,63 +74,30 @@ std::string name_of(::testing::TestParamInfo<char const*> const& info) {
 
 INSTANTIATE_TEST_SUITE_P(
     Short, TruthFile,
-    ::testing::Values("std:nos4 smallest", "std:bcsstk01 smallest", "std:bcsstk02 smallest",
-                      "std:494_bus smallest", "std:1138_bus smallest", "std:nos3 smallest",
-                      "std:gr_30_30 smallest", "std:bcsstk08 smallest", "std:bcsstk13 smallest",
-                      "std:bcsstk21 smallest", "std:Trefethen_2000 smallest",
-                      "std:mhd1280b smallest", "std:mhd3200b smallest", "std:Chem97ZtZ smallest",
-                      "std:Si2 smallest", "std:bcsstm21 smallest", "gen:bcsstk07/bcsstm07 smallest",
-                      "gen:bcsstk09/bcsstm09 smallest", "gen:bcsstk21/bcsstm21 smallest",
-                      "gen:bcsstk26/bcsstm26 smallest", "lap:3elt smallest",
-                      "lap:minnesota smallest", "std:ex5 smallest", "std:LF10 smallest",
-                      "std:Trefethen_20b smallest", "std:mesh1e1 smallest", "std:662_bus smallest",
-                      "std:nos5 smallest", "std:bcsstk07 smallest", "std:bcsstk09 smallest",
-                      "std:bcsstk10 smallest", "std:bcsstk26 smallest", "std:bcsstm07 smallest",
-                      "std:bcsstm12 smallest", "std:bcsstm08 smallest", "std:bcsstm09 smallest",
-                      "std:bcsstm24 smallest", "std:bcsstm26 smallest", "std:hangGlider_2 smallest",
-                      "std:laser smallest", "std:bcsstm10 smallest",
-                      "gen:bcsstk08/bcsstm08 smallest", "lap:dwt_2680 smallest",
-                      "lap:nasa4704 smallest", "lap:G1 smallest", "std:bcsstk15 smallest"),
+    ::testing::Values(
+        "std:nos4 smallest", "std:bcsstk01 smallest", "std:bcsstk02 smallest",
+        "std:494_bus smallest", "std:nos3 smallest", "std:gr_30_30 smallest",
+        "std:bcsstk08 smallest", "std:bcsstk21 smallest", "std:Trefethen_2000 smallest",
+        "std:mhd1280b smallest", "std:mhd3200b smallest", "std:Chem97ZtZ smallest",
+        "std:Si2 smallest", "std:bcsstm21 smallest", "gen:bcsstk07/bcsstm07 smallest",
+        "gen:bcsstk09/bcsstm09 smallest", "gen:bcsstk21/bcsstm21 smallest", "lap:3elt smallest",
+        "lap:minnesota smallest", "std:ex5 smallest", "std:LF10 smallest",
+        "std:Trefethen_20b smallest", "std:mesh1e1 smallest", "std:662_bus smallest",
+        "std:nos5 smallest", "std:bcsstk07 smallest", "std:bcsstk09 smallest",
+        "std:bcsstk10 smallest", "std:bcsstm07 smallest", "std:bcsstm08 smallest",
+        "std:bcsstm09 smallest", "std:bcsstm24 smallest", "std:bcsstm26 smallest",
+        "std:bcsstm10 smallest", "std:bcsstm12 smallest", "std:laser smallest",
+        "std:bcsstk15 smallest", "std:1138_bus smallest", "gen:bcsstk08/bcsstm08 smallest",
+        "lap:dwt_2680 smallest", "lap:nasa4704 smallest", "lap:G1 smallest", "std:Si2 largest",
+        "lap:3elt largest", "std:Trefethen_2000 largest", "adj:karate largest", "adj:G1 largest",
+        "std:gr_30_30 largest", "std:mhd1280b largest", "adj:minnesota largest"),
     name_of);
-INSTANTIATE_TEST_SUITE_P(ShortLargest, TruthFile,
-                         ::testing::Values("std:Si2 largest", "lap:3elt largest",
-                                           "std:Trefethen_2000 largest", "adj:karate largest",
-                                           "adj:G1 largest", "std:gr_30_30 largest",
-                                           "std:mhd1280b largest", "adj:minnesota largest",
+/// Problems of more than ten seconds on a slow core.
+INSTANTIATE_TEST_SUITE_P(LongRun, TruthFile,
+                         ::testing::Values("std:bcsstk13 smallest", "std:bcsstk26 smallest",
+                                           "gen:bcsstk26/bcsstm26 smallest", "std:plat362 smallest",
+                                           "std:hangGlider_2 smallest", "std:msc01050 smallest",
                                            "gen:bcsstk09/bcsstm09 largest"),
-                         name_of);
-
-/// Two problems that Jacobi does not solve to 1e-12 within the default limit. What must hold
-/// all the same: a pair that is called converged is converged.
-class OpenProblem : public ::testing::TestWithParam<char const*> {};
-
-TEST_P(OpenProblem, NothingIsClaimedThatRecomputationContradicts) {
-  auto const folder = matrix_folder();
-  if (!folder) GTEST_SKIP() << "BLOCKSPAN_MATRIX_DIR does not name the folder of real matrices";
-  auto const truth = find_truth(*folder, GetParam());
-  Exec const exec;
-  auto const A = truth_matrix<double>(*folder, truth);
-  TestOperator<double, Exec> const a(exec, A), t(exec, jacobi_matrix(A));
-  auto const X = block_for<double, Exec>(A.order(), 10);
-  auto const report = lobpcg(
-      exec, a, X, {.wanted = 10, .tolerance = 1e-12, .preconditioner = &t, .max_iterations = 500});
-  auto const found = judge<double, Exec>(A, nullptr, X, report.eigenvalues);
-  bool all = true;
-  for (std::size_t j = 0; j < report.pair_status.size(); ++j) {
-    bool const claimed = report.pair_status[j] == Status::converged;
-    all = all && claimed;
-    EXPECT_NEAR(found.backward[j], report.backward_errors[j],
-                0.01 * report.backward_errors[j] + 1e-14)
-        << j;
-    if (claimed) {
-      EXPECT_LE(found.backward[j], 1.01e-12 + 1e-15) << j;
-    }
-  }
-  EXPECT_EQ(report.converged(), all);
-}
-
-INSTANTIATE_TEST_SUITE_P(Open, OpenProblem,
-                         ::testing::Values("std:msc01050 smallest", "std:plat362 smallest"),
                          name_of);
 
 }  // namespace

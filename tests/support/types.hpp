@@ -1,7 +1,12 @@
 #pragma once
 
+#include <string>
+#include <type_traits>
+
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
+
+#include "support/instantiations.hpp"
 
 namespace blockspan::test {
 
@@ -13,6 +18,7 @@ struct Config {
 };
 
 namespace detail {
+
 template <class... Lists>
 struct Concatenate;
 template <class... A>
@@ -23,36 +29,32 @@ template <class... A, class... B, class... Rest>
 struct Concatenate<::testing::Types<A...>, ::testing::Types<B...>, Rest...>
     : Concatenate<::testing::Types<A..., B...>, Rest...> {};
 
-template <class Exec>
-using AllScalars =
-    ::testing::Types<Config<Exec, float>, Config<Exec, double>,
-                     Config<Exec, Kokkos::complex<float>>, Config<Exec, Kokkos::complex<double>>>;
-}  // namespace detail
-
-/// Every enabled backend.
-using Backends = typename detail::Concatenate<::testing::Types<>
-#ifdef KOKKOS_ENABLE_SERIAL
-                                              ,
-                                              ::testing::Types<Kokkos::Serial>
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-                                              ,
-                                              ::testing::Types<Kokkos::OpenMP>
-#endif
-#ifdef KOKKOS_ENABLE_CUDA
-                                              ,
-                                              ::testing::Types<Kokkos::Cuda>
-#endif
-                                              >::type;
-
-/// Every enabled backend with every scalar.
+template <class Exec, class... Scalars>
+struct ConfigsOf {
+  using type = ::testing::Types<Config<Exec, Scalars>...>;
+};
 template <class List>
 struct WithScalars;
 template <class... Exec>
 struct WithScalars<::testing::Types<Exec...>> {
-  using type = typename detail::Concatenate<detail::AllScalars<Exec>...>::type;
+  using type =
+      typename Concatenate<typename ConfigsOf<Exec, BLOCKSPAN_TEST_SCALARS>::type...>::type;
 };
-using Configs = typename WithScalars<Backends>::type;
+
+template <class Scalar, class... Scalars>
+inline constexpr bool is_among = (std::is_same_v<Scalar, Scalars> || ...);
+
+}  // namespace detail
+
+/// Every backend of the library.
+using Backends = ::testing::Types<BLOCKSPAN_TEST_BACKENDS>;
+
+/// Every backend with every scalar.
+using Configs = typename detail::WithScalars<Backends>::type;
+
+/// True if the solvers are compiled for this scalar.
+template <class Scalar>
+inline constexpr bool has_scalar = detail::is_among<Scalar, BLOCKSPAN_TEST_SCALARS>;
 
 /// Names typed tests `Serial_double`, `OpenMP_complex_float`, ... in the order of the lists.
 struct ConfigNames {

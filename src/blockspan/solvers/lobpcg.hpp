@@ -43,10 +43,13 @@ struct LobpcgOptions {
   Which which = Which::smallest;
   Real tolerance = Real(1e-8);  ///< in (0, 1)
   Criterion criterion = Criterion::backward;
-  LinearOperator<Scalar, Exec> const* preconditioner = nullptr;  ///< Hermitian positive definite
+  /// Hermitian positive definite, an approximation of the inverse of A; null: none. It helps to
+  /// find the smallest pairs; for the largest of A alone it does harm, and is dropped when the
+  /// solve idles.
+  LinearOperator<Scalar, Exec> const* preconditioner = nullptr;
 
   // Defaulted.
-  int max_iterations = 5000;
+  int max_iterations = 10000;
   int guess_columns = 0;   ///< leading columns of X that are a start; the others start random
   std::uint64_t seed = 1;  ///< of every random column
   bool probe = true;       ///< look for missed pairs before claiming success
@@ -57,6 +60,9 @@ struct LobpcgOptions {
   int widest_block = 0;
   double time_limit =
       std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
+  /// Fence after each phase, so that LobpcgSeconds is right on asynchronous backends too; without
+  /// it a phase is charged with the work it waits for. Costs some microseconds a phase.
+  bool time_phases = false;
   /// Called after each iteration; return false to stop with Status::stopped_by_monitor.
   std::function<bool(LobpcgProgress<Real> const&)> monitor = nullptr;
 
@@ -83,7 +89,7 @@ struct LobpcgCounters {
   std::int64_t columns_dropped = 0, preconditioner_rejected = 0;
 };
 
-/// Wall-clock seconds by phase.
+/// Wall-clock seconds by phase (see LobpcgOptions::time_phases).
 struct LobpcgSeconds {
   double total = 0, operator_a = 0, operator_b = 0, preconditioner = 0, gram = 0, update = 0,
          dense = 0, residual = 0;
@@ -125,9 +131,11 @@ int lobpcg_block_size(int wanted);
 /// its first `guess_columns` columns are a start, the rest is ignored; on return its first `wanted`
 /// columns are the eigenvectors, X^H B X = I. If n < 5 m the problem is solved densely.
 /// Throws Error for bad arguments (sizes, options). Numerical trouble is a status, and X then holds
-/// the best vectors found, with true residuals. Fences `exec`.
-/// Memory: 6 m columns (9 m with B; m grows, see widest_block); an iteration moves about 20 m (30
-/// m) columns.
+/// the best vectors found, with true residuals; where there are none (operator_not_finite from the
+/// first call on, mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN
+/// and the errors infinite. Fences `exec`. Same input, backend and thread count: same bits. Memory:
+/// 6 m columns (9 m with B; m grows, see widest_block); an iteration moves about 20 m (30 m)
+/// columns.
 ///
 /// Sources: Knyazev 2001, doi:10.1137/S1064827500366124 (the method); Hetmaniuk and Lehoucq 2006,
 /// doi:10.1016/j.jcp.2006.02.007 and Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458 (basis

@@ -32,7 +32,7 @@ class DensePath {
     } else {
       deliver(X, report);
     }
-    problem_.seconds.total = PhaseTimer::since(begin);
+    problem_.seconds.total = seconds_since(begin);
     report.counters = problem_.counters;
     report.seconds = problem_.seconds;
     return report;
@@ -108,7 +108,7 @@ class DensePath {
       return Status::operator_not_hermitian;
     if (generalized && !rescale(L, problem_.scale_b(), problem_.norm_b, Real(1)))
       return Status::operator_not_hermitian;
-    PhaseTimer const timer(problem_.seconds.dense);
+    auto const timer = problem_.time(problem_.seconds.dense);
     return generalized ? solve_pencil(A, L) : solve_standard(A);
   }
 

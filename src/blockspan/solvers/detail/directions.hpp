@@ -83,7 +83,7 @@ void build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis
 
   auto const W = basis.dirs();
   problem.apply_t(R, W);
-  PhaseTimer const timer(problem.seconds.preconditioner);
+  auto const timer = problem.time(problem.seconds.preconditioner);
   auto sums = measure_directions(problem, R, W);
   Real const huge = std::ldexp(Real(1), 4 * Thresholds<Real>::range), tiny = Real(1) / huge;
   for (int j = 0; j < w; ++j)

@@ -51,7 +51,7 @@ Extension extend_fused(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const
     if (real_part(G(j, j)) < -Thresholds<Real>::indefinite * problem.norm_b)
       return Extension::mass_not_positive_definite;
   if (has_drifted(problem, grams, basis.m, theta, largest_x)) return Extension::drifted;
-  PhaseTimer const timer(problem.seconds.dense);
+  auto const timer = problem.time(problem.seconds.dense);
   return ritz.factor_cholesky(G, Thresholds<Real>::fused_pivot) ? Extension::ready
                                                                 : Extension::ill_conditioned;
 }
@@ -110,7 +110,7 @@ Extension extend_robust(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& bas
   grams.compute(problem, basis, basis.order());
   if (!grams.finite()) return Extension::not_finite;
   if (has_drifted(problem, grams, basis.m, theta, largest_x)) return Extension::drifted;
-  PhaseTimer const timer(problem.seconds.dense);
+  auto const timer = problem.time(problem.seconds.dense);
   auto const G = grams.G();
   if (defect_from_diagonal(G) <= Limits::gram_defect)
     ritz.factor_identity(basis.order());

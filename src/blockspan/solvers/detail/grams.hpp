@@ -22,7 +22,7 @@ class Grams {
 
   /// From the first `order` columns. Fences exec.
   void compute(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis, int order) {
-    PhaseTimer const timer(problem.seconds.gram);
+    auto const timer = problem.time(problem.seconds.gram);
     order_ = order;
     auto const S = basis.columns(basis.s, 0, order);
     blockspan::gram(problem.exec, S, basis.columns(basis.as, 0, order), device_part(0),

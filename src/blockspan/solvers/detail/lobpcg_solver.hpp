@@ -120,7 +120,7 @@ class LobpcgSolver {
       return verify();
     }
     if (iteration_ >= options_.max_iterations) return Status::max_iterations;
-    if (PhaseTimer::since(begin_) > options_.time_limit) return Status::time_limit;
+    if (seconds_since(begin_) > options_.time_limit) return Status::time_limit;
     if (probe_.running() || !stagnation_.idle(iteration_, worst_open(), wanted_values()))
       return std::nullopt;
     again = true;
@@ -205,7 +205,7 @@ class LobpcgSolver {
     bool solved;
     int p = 0;
     {
-      PhaseTimer const timer(problem_.seconds.dense);
+      auto const timer = problem_.time(problem_.seconds.dense);
       solved = ritz_.solve(grams_.H(), basis_.m);
       if (solved) p = ritz_.select(grams_.G(), active);
     }
@@ -339,7 +339,7 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
   }
   report.history = std::move(history_);
   problem_.exec.fence("Blockspan::lobpcg: done");
-  problem_.seconds.total = PhaseTimer::since(begin_);
+  problem_.seconds.total = seconds_since(begin_);
   report.counters = problem_.counters;
   report.seconds = problem_.seconds;
   return report;

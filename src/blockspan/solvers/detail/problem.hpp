@@ -18,21 +18,26 @@
 
 namespace blockspan::detail {
 
-/// Adds the wall-clock time of its life to a phase. No fence: on an asynchronous backend a phase is
-/// charged with the work it waits for, and the first phase that waits is charged with what it did
-/// not start.
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Adds the wall-clock time of its life to a phase. Without a fence an asynchronous backend charges
+/// a phase with the work it waits for, whoever started it.
+template <class Exec>
 class PhaseTimer {
  public:
-  explicit PhaseTimer(double& seconds) : seconds_(seconds) {}
+  /// `fenced`: what to wait for at the end, or null.
+  PhaseTimer(Exec const* fenced, double& seconds) : fenced_(fenced), seconds_(seconds) {}
   PhaseTimer(PhaseTimer const&) = delete;
   PhaseTimer& operator=(PhaseTimer const&) = delete;
-  ~PhaseTimer() { seconds_ += since(start_); }
-
-  static double since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ~PhaseTimer() {
+    if (fenced_) fenced_->fence("Blockspan::lobpcg: phase");
+    seconds_ += seconds_since(start_);
   }
 
  private:
+  Exec const* fenced_;
   double& seconds_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
@@ -55,7 +60,8 @@ class Problem {
         a_(A),
         b_(B),
         t_(options.preconditioner),
-        seed_(options.seed) {}
+        seed_(options.seed),
+        time_phases_(options.time_phases) {}
 
   std::int64_t rows() const { return a_.rows(); }
   bool generalized() const { return b_ != nullptr; }
@@ -64,18 +70,21 @@ class Problem {
   Operator const& a() const { return a_; }
   Operator const* b() const { return b_; }
 
+  /// Times a phase until the end of the scope.
+  PhaseTimer<Exec> time(double& phase) const { return {time_phases_ ? &exec : nullptr, phase}; }
+
   void apply_a(View const& X, View const& Y) {
-    PhaseTimer const timer(seconds.operator_a);
+    auto const timer = time(seconds.operator_a);
     apply(a_, X, Y, counters.operator_applications, counters.operator_columns);
     if (scale_a_ != Real(1)) scale(Y, scale_a_);
   }
   void apply_b(View const& X, View const& Y) {
-    PhaseTimer const timer(seconds.operator_b);
+    auto const timer = time(seconds.operator_b);
     apply(*b_, X, Y, counters.mass_applications, counters.mass_columns);
     if (scale_b_ != Real(1)) scale(Y, scale_b_);
   }
   void apply_t(View const& X, View const& Y) {
-    PhaseTimer const timer(seconds.preconditioner);
+    auto const timer = time(seconds.preconditioner);
     apply(*t_, X, Y, counters.preconditioner_applications, counters.preconditioner_columns);
   }
 
@@ -201,6 +210,7 @@ class Problem {
   Entries entries_;
   typename Entries::host_mirror_type packed_;
   std::uint64_t seed_;
+  bool time_phases_;
   std::int64_t next_random_ = 0;
 };
 

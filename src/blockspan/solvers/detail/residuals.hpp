@@ -29,7 +29,7 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
                                     std::vector<real_t<Scalar>> const& theta,
                                     Block<Scalar, Exec> const& R) {
   using Real = real_t<Scalar>;
-  PhaseTimer const timer(problem.seconds.residual);
+  auto const timer = problem.time(problem.seconds.residual);
   int const m = basis.m;
   ResidualTerms<Scalar> const terms{block_ref<Exec>(basis.x()),  block_ref<Exec>(basis.ax()),
                                     block_ref<Exec>(basis.bx()), block_ref<Exec>(R),

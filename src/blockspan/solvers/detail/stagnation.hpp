@@ -9,10 +9,10 @@ namespace blockspan::detail {
 
 /// Watches the worst wanted error. A solve is idle when it has not fallen below 0.9 of its best for
 /// `window` iterations. What to do then depends on how often that happened since the error was last
-/// halved: first a restart (unless Ritz values still move, as on very stiff problems, where a
-/// restart only throws the momentum of P away), the second time a wider block (the eighth time
-/// while values move), since guards speed up what restarts do not; after eight times without a
-/// halved error or lower Ritz values it is hopeless.
+/// halved: the first time a restart, unless Ritz values still move, as on very stiff problems,
+/// where a restart only throws the momentum of P away; from the second time on a wider block, since
+/// guards speed up what restarts do not. After `patience` times without a halved error or a lower
+/// Ritz value it is hopeless.
 template <class Real>
 class Stagnation {
  public:
@@ -47,7 +47,7 @@ class Stagnation {
   bool values_move() const { return moving_; }
   bool wants_a_wider_block() const { return idle_ >= 2; }
   void block_widened() { idle_ = fruitless_ = 0; }
-  bool hopeless() const { return fruitless_ > 8; }
+  bool hopeless() const { return fruitless_ > patience; }
 
   /// A new start from the current error.
   void begin_anew(int iteration) {
@@ -56,6 +56,8 @@ class Stagnation {
   }
 
  private:
+  static constexpr int patience = 16;
+
   int window_;
   int since_ = 0;
   int idle_ = 0, fruitless_ = 0;

@@ -81,7 +81,7 @@ std::optional<Status> rotate_x(Problem<Scalar, Exec>& problem, Basis<Scalar, Exe
   grams.compute(problem, basis, basis.m);
   if (!grams.finite()) return Status::operator_not_finite;
   {
-    PhaseTimer const timer(problem.seconds.dense);
+    auto const timer = problem.time(problem.seconds.dense);
     if (!ritz.factor_cholesky(grams.G(), Thresholds<Real>::svqb_drop))
       ritz.factor_identity(basis.m);
     if (!ritz.solve(grams.H(), basis.m)) return Status::basis_collapsed;
@@ -95,7 +95,7 @@ std::optional<Status> rotate_x(Problem<Scalar, Exec>& problem, Basis<Scalar, Exe
 template <class Scalar, class Exec>
 void update_basis(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
                   SmallMatrix<Scalar> const& C, int p) {
-  PhaseTimer const timer(problem.seconds.update);
+  auto const timer = problem.time(problem.seconds.update);
   auto const on_device = problem.small_on_device(C);
   blockspan::combine_in_place(problem.exec, basis.all(), on_device, problem.workspace);
   blockspan::combine_in_place(problem.exec, basis.a_all(), on_device, problem.workspace);
