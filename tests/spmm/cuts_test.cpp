@@ -1,4 +1,7 @@
 // A test of a detail: what partition and schedule promise each other.
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -31,6 +34,7 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
   auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<Exec>(A), piece);
   auto const target = on_host(list.target);
   auto const first = on_host(list.first);
+  auto const last = on_host(list.last);
   auto const cut_row = on_host(list.cut_row);
   auto const cut_slot = on_host(list.cut_slot);
   ASSERT_EQ(static_cast<std::int64_t>(target.size()), list.pieces);
@@ -42,7 +46,7 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
   std::int64_t next_entry = 0, next_row = 0, next_slot = 0;
   for (std::int64_t p = 0; p < list.pieces; ++p) {
     EXPECT_EQ(first[p], next_entry);
-    next_entry = first[p + 1];
+    next_entry = last[p];
     bool const complete = target[p] >= 0;
     std::int64_t const row = complete ? target[p] : row_of_slot[-1 - target[p]];
     if (!complete) {
@@ -77,7 +81,43 @@ TYPED_TEST(Cuts, ArePiecesOfEqualLength) {
   TypeParam const exec;
   auto const A = to_device(exec, random_matrix<double>("one", 1, 9, [](auto) { return 100; }));
   auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A), 30);
-  EXPECT_EQ(on_host(list.first), (std::vector<int>{0, 25, 50, 75, 100}));
+  EXPECT_EQ(on_host(list.first), (std::vector<int>{0, 25, 50, 75}));
+  EXPECT_EQ(on_host(list.last), (std::vector<int>{25, 50, 75, 100}));
+}
+
+TYPED_TEST(Cuts, LeaveEmptyRowsOutWhenTold) {
+  TypeParam const exec;
+  auto const A = to_device(exec, random_matrix<double>("some empty", 9, 9, [](std::int64_t i) {
+                             return i % 3 == 1 ? 5 : 0;
+                           }));
+  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A), 3, true);
+  EXPECT_EQ(on_host(list.first), (std::vector<int>{0, 3, 5, 8, 10, 13}));
+  EXPECT_EQ(on_host(list.last), (std::vector<int>{3, 5, 8, 10, 13, 15}));
+  EXPECT_EQ(on_host(list.cut_row), (std::vector<int>{1, 4, 7}));
+}
+
+TYPED_TEST(Cuts, AreSortedIntoClassesInAFixedOrder) {
+  TypeParam const exec;
+  for (auto const& host : battery<double>()) {
+    auto const A = to_device(exec, host);
+    auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A), 40);
+    auto const sorted = kernels::sort_pieces(exec, list);
+    std::vector<std::array<int, 3>> before, after;
+    auto const collect = [&](auto const& from, auto& to) {
+      auto const target = on_host(from.target), first = on_host(from.first),
+                 last = on_host(from.last);
+      for (std::size_t p = 0; p < target.size(); ++p) to.push_back({target[p], first[p], last[p]});
+    };
+    collect(list, before);
+    collect(sorted, after);
+    auto const length_class = [](auto const& piece) {
+      return std::bit_width(static_cast<unsigned>(piece[2] - piece[1]));
+    };
+    std::stable_sort(before.begin(), before.end(), [&](auto const& x, auto const& y) {
+      return length_class(x) > length_class(y);
+    });
+    EXPECT_EQ(before, after) << host.name;
+  }
 }
 
 TYPED_TEST(Cuts, TransposedPatternListsEveryEntryInOrder) {

@@ -92,7 +92,8 @@ HostBlock<double> multiply_with(Exec const& exec, Schedule schedule, std::int64_
   } else {
     using Inner = kernels::DirectLanes<double, Entries, int, 1, false>;
     shape.vector_length = 8;
-    kernels::SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, {entries, x, false}, epilogue}
+    kernels::SpmmKernel<Exec, Schedule, Inner, Epilogue>{
+        schedule, {entries, x, false, {3, 0}, 8 * sizeof(double)}, epilogue}
         .launch(exec, "Blockspan::spmm::test", shape);
   }
   exec.fence("Blockspan::test");
@@ -115,9 +116,9 @@ TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
   auto const cuts = kernels::cut_long_rows(exec, pattern, 64);
   Kokkos::View<double*, typename Exec::memory_space> const carry("Blockspan::test", cuts.slots * 8);
   kernels::CutRows<double, int, int> const pieces{
-      {cuts.pieces, 1},      cuts.target.data(), cuts.first.data(),
-      cuts.first.data() + 1, cuts.cut_rows,      cuts.cut_row.data(),
-      cuts.cut_slot.data(),  carry.data(),       8};
+      {cuts.pieces, 1},     cuts.target.data(), cuts.first.data(),
+      cuts.last.data(),     cuts.cut_rows,      cuts.cut_row.data(),
+      cuts.cut_slot.data(), carry.data(),       8};
   EXPECT_TRUE(same_bits(multiply_with(exec, pieces, 16, smaller, host),
                         multiply_with(exec, pieces, 50, larger, host)));
 }

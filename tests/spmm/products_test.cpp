@@ -74,6 +74,30 @@ TYPED_TEST(Products, EveryWidthIsRightInEveryStorage) {
       }
 }
 
+/// Hosts have no lanes and take any: one is enough there.
+TYPED_TEST(Products, EveryGridOfLanesIsRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>("random", 40, 35,
+                                          [](std::int64_t i) { return i % 7 == 2 ? 90 : i % 11; });
+  auto const A = to_device(exec, host);
+  int const most = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible ? 1 : 32;
+  for (auto const* algorithm : {"auto", "segments_sorted"})
+    for (int columns = 1; columns <= most; columns *= 2)
+      for (int entries = 1; columns * entries <= most; entries *= 2)
+        for (int const packs : {1, 2}) {
+          SpmmPlan const plan(exec, A,
+                              {.algorithm = algorithm, .lanes = {columns, entries, packs}});
+          for (int const width : {1, 3, 8, 20}) {
+            ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
+            expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+              spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+            });
+          }
+        }
+}
+
 TYPED_TEST(Products, ViewsMayHaveAnyLayout) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

@@ -12,7 +12,14 @@ struct RowStatistics {
   std::int64_t empty_rows = 0;  ///< rows without an entry
   std::int64_t shortest = 0;    ///< entries of the shortest row; 0 if there are no rows
   std::int64_t longest = 0;
+  std::int64_t group_work = 0;  ///< group_size times the longest row of each group, summed
 
+  static constexpr int group_size = 8;  ///< neighbouring rows that are multiplied in step
+
+  /// What a group of rows in step walks over what it has to, >= 1; 1 where neighbours are equal.
+  double imbalance() const {
+    return nonzeros == 0 ? 1.0 : static_cast<double>(group_work) / static_cast<double>(nonzeros);
+  }
   double mean() const {
     return rows == 0 ? 0.0 : static_cast<double>(nonzeros) / static_cast<double>(rows);
   }

@@ -27,9 +27,8 @@ struct LaunchShape {
 /// it), Y once (twice where beta is not zero).
 template <class Exec, class Schedule, class Inner, class Epilogue>
 struct SpmmKernel {
-  using Policy =
-      Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
-                         Kokkos::LaunchBounds<tuning::device_threads, tuning::device_blocks>>;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
+                                    Kokkos::LaunchBounds<tuning::device_threads, Inner::blocks>>;
   using Team = typename Policy::member_type;
 
   Schedule schedule;
@@ -38,8 +37,7 @@ struct SpmmKernel {
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     schedule.for_each_piece(team, [&](auto const& piece) {
-      inner.for_each_pack(team, [&](std::int64_t column, auto width) {
-        auto const sum = inner.multiply(piece, column, width);
+      inner.for_each_sum(team, piece, [&](std::int64_t column, auto const& sum) {
         if constexpr (Schedule::splits_rows) {
           if (!piece.complete()) {
             schedule.keep(piece, column, sum);

@@ -7,9 +7,11 @@
 #include <climits>
 
 #include <blockspan/spmm/detail/epilogue/scale_add.hpp>
+#include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/inner/direct_lanes.hpp>
 #include <blockspan/spmm/detail/inner/direct_registers.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/item_kernels.hpp>
 #include <blockspan/spmm/detail/kernel.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/schedule/cut_rows.hpp>
@@ -50,18 +52,19 @@ bool packs_fit(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
 }
 
 /// The one place that decides teams, team size and vector length; also hands the schedule its
-/// share. `packs`: loads of a row of X, one a lane.
+/// share. `lanes`: of a team thread, a power of two.
 template <class Exec>
-LaunchShape launch_shape(std::int64_t packs, RowStatistics const& rows, PiecesOfTeam& share) {
-  LaunchShape shape{0, 1, 1};
-  if constexpr (runs_on_host_v<Exec>) {
+LaunchShape launch_shape(SpmmWorker worker, int lanes, RowStatistics const& rows,
+                         PiecesOfTeam& share) {
+  LaunchShape shape{0, 1, lanes};
+  if (worker == SpmmWorker::team) {
+    share.per_team = 1;
+  } else if constexpr (runs_on_host_v<Exec>) {
     auto const mean = static_cast<std::int64_t>(rows.mean());
     share.per_team =
         std::clamp<std::int64_t>(tuning::host_team_entries / (mean + 1), 1, tuning::host_team_rows);
   } else {
-    while (shape.vector_length < packs && shape.vector_length < tuning::device_max_lanes)
-      shape.vector_length *= 2;
-    shape.team_size = static_cast<int>(tuning::device_threads) / shape.vector_length;
+    shape.team_size = static_cast<int>(tuning::device_threads) / lanes;
     share.per_team = shape.team_size;
   }
   // a league is an int: where there are more teams than that, each takes more pieces
@@ -70,27 +73,32 @@ LaunchShape launch_shape(std::int64_t packs, RowStatistics const& rows, PiecesOf
   return shape;
 }
 
+template <class Exec, class Scalar, bool Packed>
+ScaleAdd<Scalar, Packed, runs_on_host_v<Exec>> make_epilogue(Product<Scalar> const& product) {
+  std::int64_t const bytes = product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)};
+  return {product.alpha, product.beta, product.beta == Scalar(0),
+          bytes >= tuning::host_stream_bytes, product.Y};
+}
+
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
 void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
-                     Inner const& inner, std::int64_t packs) {
+                     Inner const& inner, int lanes) {
   auto const& [prepared, values, carry, use_packs, product, label] = call;
-  using Epilogue = ScaleAdd<Scalar, Packed, runs_on_host_v<Exec>>;
-  Epilogue const epilogue{product.alpha, product.beta, product.beta == Scalar(0),
-                          product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)} >=
-                              tuning::host_stream_bytes,
-                          product.Y};
-  auto const& cuts = prepared.cuts;
-  PiecesOfTeam share{cuts.pieces > 0 ? cuts.pieces : prepared.pattern.rows, 1};
-  LaunchShape const shape = launch_shape<Exec>(packs, prepared.statistics, share);
-  if (cuts.pieces > 0) {
+  auto const epilogue = make_epilogue<Exec, Scalar, Packed>(product);
+  using Epilogue = std::remove_const_t<decltype(epilogue)>;
+  auto const& list = prepared.list;
+  PiecesOfTeam share{prepared.pieces(), 1};
+  LaunchShape const shape =
+      launch_shape<Exec>(prepared.choice.variant->worker, lanes, prepared.statistics, share);
+  if (prepared.choice.variant->lists_pieces()) {
     using Schedule = CutRows<Scalar, Offset, Ordinal>;
     Schedule const schedule{share,
-                            cuts.target.data(),
-                            cuts.first.data(),
-                            cuts.first.data() + 1,
-                            cuts.cut_rows,
-                            cuts.cut_row.data(),
-                            cuts.cut_slot.data(),
+                            list.target.data(),
+                            list.first.data(),
+                            list.last.data(),
+                            list.cut_rows,
+                            list.cut_row.data(),
+                            list.cut_slot.data(),
                             carry,
                             product.Y.columns};
     SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(exec, label,
@@ -103,9 +111,58 @@ void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> c
   }
 }
 
+/// Devices: the inner for this width, and its lanes. Two packs a lane are instantiated for the
+/// plain product only.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                  Entries const& entries) {
+  constexpr bool plain = std::is_same_v<Entries, PlainEntries<Scalar, Offset, Ordinal>>;
+  auto const& X = call.product.X;
+  auto const& prepared = call.prepared;
+  std::int64_t const packs = call.packs ? X.columns / device_pack_v<Scalar> : X.columns;
+  auto const shape = device_shape<Exec>(packs, prepared.mean_piece(), prepared.pieces(),
+                                        plain && call.packs, prepared.lanes);
+  std::int64_t const stride = X.row_stride * std::int64_t{sizeof(Scalar)};
+  require(stride < std::int64_t{UINT32_MAX}, "blockspan::spmm", "rows of X lie ", stride,
+          " bytes apart, more than a device kernel can address");
+  auto const row_bytes = static_cast<std::uint32_t>(stride);
+  auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
+    using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes>;
+    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(
+        exec, call, {entries, X, conjugates(call.product.op), shape.grid, row_bytes},
+        shape.grid.lanes());
+  };
+  constexpr int width = device_pack_v<Scalar>;
+  bool const shared = shape.grid.entry_bits > 0;
+  if (!call.packs && shared) return with.template operator()<1, false, 1, true>();
+  if (!call.packs) return with.template operator()<1, false, 1, false>();
+  if (shared) return with.template operator()<width, true, 1, true>();
+  if constexpr (plain)
+    if (shape.packs_per_lane == 2) return with.template operator()<width, true, 2, false>();
+  with.template operator()<width, true, 1, false>();
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                  Entries const& entries) {
+  auto const& product = call.product;
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  using Kernel = ItemKernel<Exec, Scalar, Offset, Entries, std::remove_const_t<decltype(epilogue)>>;
+  Kernel const kernel{call.prepared.pattern.row_offsets, entries, product.X, conjugates(product.op),
+                      epilogue};
+  if (call.prepared.choice.variant->worker == SpmmWorker::row_item)
+    kernel.template launch<typename Kernel::Row>(exec, call.label, product.Y.rows);
+  else
+    kernel.template launch<typename Kernel::Element>(exec, call.label,
+                                                     product.Y.rows * product.Y.columns);
+}
+
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
+  auto const worker = call.prepared.choice.variant->worker;
+  if (worker == SpmmWorker::row_item || worker == SpmmWorker::element_item)
+    return launch_items(exec, call, entries);
   auto const& X = call.product.X;
   bool const conjugate_values = conjugates(call.product.op);
   if constexpr (runs_on_host_v<Exec>) {
@@ -125,15 +182,8 @@ void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
       launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(
           exec, call, {entries, X, conjugate_values}, 1);
     }
-  } else if (call.packs) {
-    constexpr int width = device_pack_v<Scalar>;
-    using Inner = DirectLanes<Scalar, Entries, Offset, width, true>;
-    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, true>(
-        exec, call, {entries, X, conjugate_values}, X.columns / width);
   } else {
-    using Inner = DirectLanes<Scalar, Entries, Offset, 1, false>;
-    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(
-        exec, call, {entries, X, conjugate_values}, X.columns);
+    launch_lanes<Exec, Scalar, Offset, Ordinal, Entries>(exec, call, entries);
   }
 }
 

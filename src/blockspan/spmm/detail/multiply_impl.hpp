@@ -29,7 +29,7 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
                        bool asked, ScratchPool<Exec>* pool, Scalar const* values,
                        Product<Scalar> const& product) {
   SpmmVariant const* variant = prepared.choice.variant;
-  bool const packs = variant->id != "warp_per_row" && packs_fit<Exec>(product.X, product.Y);
+  bool const packs = variant->takes_packs && packs_fit<Exec>(product.X, product.Y);
   if (variant->needs_whole_packs && !packs) {
     require(!asked, "blockspan::spmm", "warp_per_row_packs cannot serve this input; it needs ",
             variant->needs, " (columns: ", product.Y.columns,
@@ -39,10 +39,13 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
   }
   SpmmCall<Exec, Scalar, Offset, Ordinal> call{prepared, values,  nullptr,
                                                packs,    product, variant->label};
-  if (prepared.cuts.slots > 0)
+  if (prepared.list.slots > 0)
     call.carry = static_cast<Scalar*>(
-        pool->reserve(exec, static_cast<std::size_t>(prepared.cuts.slots) *
+        pool->reserve(exec, static_cast<std::size_t>(prepared.list.slots) *
                                 static_cast<std::size_t>(product.Y.columns) * sizeof(Scalar)));
+  if (variant->skips_empty_rows())
+    scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
+                     std::string(variant->label) + "::empty_rows");
   launch(exec, call);
 }
 
@@ -55,7 +58,7 @@ void multiply(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   auto const& prepared = transposes(product.op) ? transposed_of(exec, plan) : plan.plain;
   auto const& variant = *prepared.choice.variant;
   Product<Scalar> with = product;
-  if (variant.id != "warp_per_row" && should_pack<Exec>(product.X, prepared.statistics.mean()))
+  if (variant.takes_packs && should_pack<Exec>(product.X, prepared.statistics.mean()))
     with.X = packed_block(exec, plan.packed, product.X, std::string(variant.label) + "::pack");
   multiply_prepared(exec, prepared, plan.options.algorithm != "auto", &plan.carry, A.values, with);
 }

@@ -6,6 +6,7 @@
 #include <blockspan/spmm/detail/partition/choose.hpp>
 #include <blockspan/spmm/detail/partition/cut_impl.hpp>
 #include <blockspan/spmm/detail/partition/inspect_impl.hpp>
+#include <blockspan/spmm/detail/partition/sort_impl.hpp>
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
 
@@ -19,8 +20,12 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   result.pattern = A;
   result.statistics = row_statistics(exec, A);
   result.choice = choose_variant<Exec>(result.statistics, options);
-  if (result.choice.variant->cuts_rows) {
-    result.cuts = cut_long_rows(exec, A, result.choice.piece);
+  result.lanes = options.lanes;
+  if (result.choice.variant->lists_pieces()) {
+    result.list =
+        cut_long_rows(exec, A, result.choice.piece, result.choice.variant->skips_empty_rows());
+    if (result.choice.variant->partition == SpmmPartition::sorted_segments)
+      result.list = sort_pieces(exec, result.list);
   }
   return result;
 }
@@ -63,8 +68,8 @@ void explain_pattern(std::ostream& out, char const* what,
       << kernel_label<Exec>(*choice.variant, columns, scalar_bytes) << " at " << columns
       << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts << "\n  because "
       << choice.reason << "\n  rejected " << choice.rejected << '\n';
-  if (choice.variant->cuts_rows)
-    out << "  " << prepared.cuts.cut_rows << " rows are cut into " << prepared.cuts.slots
+  if (choice.variant->lists_pieces())
+    out << "  " << prepared.list.cut_rows << " rows are cut into " << prepared.list.slots
         << " pieces of at most " << choice.piece << " nonzeros\n";
   if (choice.variant->needs_whole_packs && !runs_on_host_v<Exec>)
     out << "  blocks without 16-byte aligned, contiguous rows of whole packs "

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -33,7 +34,20 @@ struct PreparedPattern {
   Offset const* permutation = nullptr;  ///< of the values; null: none
   RowStatistics statistics;
   SpmmChoice choice{};
-  CutList<Exec, Offset, Ordinal> cuts;
+  PieceList<Exec, Offset, Ordinal> list;
+  SpmmLanes lanes;  ///< asked for
+
+  /// Units of work of a product.
+  std::int64_t pieces() const {
+    return choice.variant->lists_pieces() ? list.pieces : pattern.rows;
+  }
+  /// Nonzeros of a piece that is not empty.
+  double mean_piece() const {
+    std::int64_t const empty =
+        choice.variant->skips_empty_rows() ? 0 : std::min(statistics.empty_rows, pieces());
+    return static_cast<double>(statistics.nonzeros) /
+           static_cast<double>(std::max<std::int64_t>(1, pieces() - empty));
+  }
 };
 
 template <class Exec, class Offset, class Ordinal>

@@ -7,21 +7,44 @@ namespace blockspan::detail {
 /// Every number of the product's kernels that was chosen rather than derived, with what chose it.
 namespace tuning {
 
-/// Devices. One H200, CUDA 13.0, Kokkos 4.7.0, 7-point 128^3 and elasticity 44^3 x 3 at n = 4..32:
-/// as a TeamPolicy functor with LaunchBounds <256, 6> the product takes 1.00 to 1.07 times a
-/// hand-launched kernel; <256, 2> takes 1.04 to 1.45, <256, 8> up to 1.92, <128, 12> 1.00 to 1.07.
+/// Devices. One H200, CUDA 13.0, Kokkos 4.7.0, double; milliseconds at 7-point 128^3 / 27-point
+/// 96^3 / elasticity 44^3 x 3. Blocks asked of the compiler bound its registers: 48 at <256, 5>.
+/// One pack a lane, depth 4, n = 8: 0.168 / 0.176 / 0.148 at 5 blocks, 0.238 / 0.223 / 0.164 at 6
+/// (spills), 0.311 / 0.226 / 0.164 at 4 with depth 8. Two packs, n = 32: 0.428 / 0.446 / 0.347 at 5
+/// blocks and depth 2, 0.487 / 0.467 / 0.338 at 3 and 4, 0.605 / 0.500 / 0.335 at 4 and 4.
 inline constexpr unsigned device_threads = 256;
-inline constexpr unsigned device_blocks = 6;
+inline constexpr unsigned device_blocks = 5;
 
-/// Loads of rows of X in flight in one lane. 4 to 8 served a hand-launched kernel best on the same
-/// machine; 4 keeps complex double within the registers of <256, 6> (reasoned, not measured here).
-inline constexpr int device_depth = 4;
+/// Nonzeros whose loads are in flight in one lane, by packs a lane.
+template <int Packs>
+inline constexpr int device_depth = Packs == 1 ? 4 : 2;
 
 /// Width of a lane's load. 16 bytes is the widest load there is.
 inline constexpr int device_pack_bytes = 16;
 
-/// Lanes of a team thread, at most: the width of a warp.
-inline constexpr int device_max_lanes = 32;
+/// Lanes of a team thread, at most, as a power of two: the width of a warp.
+inline constexpr int device_lane_bits = 5;
+
+/// Rows of fewer nonzeros than this are short: their lanes are few, so that a warp owns more rows.
+/// Same machine, 7-point 128^3, n = 64: 0.80 with 8 lanes in two passes, 0.89 with 16 in one;
+/// 27-point: 0.81 and 0.80.
+inline constexpr double device_short_row = 12;
+
+/// From so many packs in a row of X on a lane owns two of them (short rows; others). n = 16: 0.256
+/// against 0.284 on the 7-point grid, 0.304 against 0.287 on the 27-point one.
+inline constexpr std::int64_t device_two_packs_short = 5;
+inline constexpr std::int64_t device_two_packs = 12;
+
+/// Lanes stand over the nonzeros too while each of them has this many of a mean piece (one pack;
+/// more), up to this many lanes in all (a power of two); both are relaxed where there are fewer
+/// pieces than fill the device. n = 2, elasticity: 8 lanes 0.080, none 0.138; 27-point: 2 lanes
+/// 0.115, 4 lanes 0.126.
+inline constexpr double device_entries_one_pack = 8;
+inline constexpr double device_entries_more_packs = 16;
+inline constexpr double device_entries_few_pieces = 4;
+inline constexpr int device_shared_lane_bits = 3;
+inline constexpr int device_few_pieces_lane_bits = 4;
+inline constexpr std::int64_t device_few_pieces = 65536;
 
 /// Devices: rows are cut above this many nonzeros. One H200, R-MAT scale 20: whole rows take 30
 /// times as long as pieces. Where there are too few rows to fill the device (512 x 394792 with 2242
@@ -29,6 +52,11 @@ inline constexpr int device_max_lanes = 32;
 inline constexpr std::int64_t device_piece = 512;
 inline constexpr std::int64_t device_piece_few_rows = 128;
 inline constexpr std::int64_t device_few_rows = 16384;
+
+/// Devices: rows are sorted by length where groups of neighbours walk more than this many times
+/// their nonzeros; empty rows are skipped where more than this part of the rows is empty.
+inline constexpr double device_uneven = 1.5;
+inline constexpr double device_mostly_empty = 0.5;
 
 /// Hosts: a row is cut only when it alone could hold up a core; 4096 nonzeros are about 10 us
 /// (reasoned, not measured).

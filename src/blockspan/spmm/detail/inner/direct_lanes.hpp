@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
@@ -13,35 +15,57 @@
 
 namespace blockspan::detail {
 
-/// Direct loads, for devices: the vector lanes of a team thread stand side by side over the columns
-/// of X, each owns `Width` of them, and all walk the same nonzeros. A lane issues the loads of
-/// `device_depth` nonzeros before it uses the first. The sum of a column runs through the nonzeros
-/// in their order, whatever the launch shape.
+/// Direct loads, for devices: the vector lanes of a team thread stand in a grid over the columns of
+/// X and the nonzeros of the piece. A lane owns `Packs` packs of `Width` neighbouring columns and
+/// issues the loads of several nonzeros before it uses the first. The order of a sum is fixed by
+/// the grid, whatever the teams.
 ///
-/// Packed: a lane's columns are one 16-byte pack; X is row-major, aligned, a whole number of packs
-/// wide. Otherwise Width is 1 and X may have any strides.
-template <class Scalar, class Entries, class Offset, int Width, bool Packed>
+/// Packed: a pack is one 16-byte load; X is row-major, aligned, a whole number of packs wide.
+/// Otherwise Width is 1 and X may have any strides.
+template <class Scalar, class Entries, class Offset, int Width, bool Packed, int Packs = 1,
+          bool EntryLanes = false>
 struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
+  static constexpr int depth = tuning::device_depth<Packs>;
+  static constexpr unsigned blocks = tuning::device_blocks;
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
   bool conjugate_values;
+  LaneGrid grid;
+  std::uint32_t row_bytes;  ///< from a row of X to the next
 
-  template <class Team, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_pack(Team const& team, Function const& function) const {
+  /// consume(column, sum) for all columns, once each, on the lane that has the sum.
+  template <class Team, class Piece, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, Piece const& piece,
+                                                Consume const& consume) const {
     int const packs = static_cast<int>(X.columns / Width);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, packs), [&](int pack) {
-      function(std::int64_t{pack} * Width, std::integral_constant<int, Width>{});
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, grid.lanes()), [&](int lane) {
+      int const column = grid.column_of(lane), entry = grid.entry_of(lane);
+      for (int first = column; first - column < packs; first += grid.columns() * Packs) {
+        Sum<Scalar, Width> sums[Packs] = {};
+        multiply(piece, first, packs, entry, sums);
+        BLOCKSPAN_UNROLL
+        for (int s = 0; s < Packs; ++s)
+          if constexpr (EntryLanes) add_entry_lanes(grid, sums[s]);
+        if (EntryLanes && entry != 0) continue;
+        BLOCKSPAN_UNROLL
+        for (int s = 0; s < Packs; ++s) {
+          int const pack = first + s * grid.columns();
+          if (pack < packs) consume(std::int64_t{pack} * Width, sums[s]);
+        }
+      }
     });
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION Pack<Scalar, Width> fetch(Scalar const* x, std::int64_t row) const {
+ private:
+  /// One multiply-add of 32 by 32 bits finds a row of X: the kernel has few instructions to spare.
+  template <class Ordinal>
+  KOKKOS_FORCEINLINE_FUNCTION Pack<Scalar, Width> fetch(char const* x, Ordinal row) const {
     using P = Pack<Scalar, Width>;
-    if constexpr (Packed)
-      return load(reinterpret_cast<P const*>(x + row * X.row_stride));
-    else
-      return P{{load(x + row * X.row_stride)}};
+    using Unsigned = std::make_unsigned_t<Ordinal>;
+    return load(reinterpret_cast<P const*>(
+        x + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes));
   }
 
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k) const {
@@ -52,33 +76,51 @@ struct DirectLanes {
       return a;
   }
 
-  template <class Piece, int N>
-  KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> multiply(Piece const& piece, std::int64_t first,
-                                                          std::integral_constant<int, N>) const {
-    constexpr int depth = tuning::device_depth;
-    Scalar const* const x = X.data + first * X.column_stride;
-    Sum<Scalar, Width> sum{};
-    Offset k = piece.first;
-    for (; piece.last - k >= Offset(depth); k += Offset(depth)) {
-      Scalar a[depth];
-      Pack<Scalar, Width> b[depth];
-      BLOCKSPAN_UNROLL
-      for (int u = 0; u < depth; ++u) {
-        b[u] = fetch(x, static_cast<std::int64_t>(entries.column(k + Offset(u))));
-        a[u] = value(k + Offset(u));
-      }
-      BLOCKSPAN_UNROLL
-      for (int u = 0; u < depth; ++u) add(sum, a[u], b[u]);
+  /// The nonzeros of this lane, `depth` at a time; the last few in one go as well, so that their
+  /// loads are in flight together.
+  template <class Piece>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(Piece const& piece, int first, int packs, int entry,
+                                            Sum<Scalar, Width>* sums) const {
+    char const* x[Packs];
+    BLOCKSPAN_UNROLL
+    for (int s = 0; s < Packs; ++s) {
+      int const pack = first + s * grid.columns();  // lanes beyond the last pack follow it
+      x[s] = reinterpret_cast<char const*>(X.data + (pack < packs ? pack : packs - 1) * Width *
+                                                        X.column_stride);
     }
-    for (; k < piece.last; ++k)
-      add(sum, value(k), fetch(x, static_cast<std::int64_t>(entries.column(k))));
-    return sum;
+    int const bits = EntryLanes ? grid.entry_bits : 0;
+    Offset const stride = Offset(1) << bits;
+    Offset k = piece.first + Offset(EntryLanes ? entry : 0);
+    auto left = k < piece.last ? (piece.last - k + stride - Offset(1)) >> bits : Offset(0);
+    for (; left >= Offset(depth); left -= Offset(depth), k += Offset(depth) * stride)
+      batch<false>(x, k, stride, left, sums);
+    if (left > Offset(0)) batch<true>(x, k, stride, left, sums);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION static void add(Sum<Scalar, Width>& sum, Scalar const& a,
-                                              Pack<Scalar, Width> const& b) {
+  template <bool Last>
+  KOKKOS_FORCEINLINE_FUNCTION void batch(char const* const* x, Offset k, Offset stride, Offset left,
+                                         Sum<Scalar, Width>* sums) const {
+    Scalar a[depth];
+    Pack<Scalar, Width> b[depth][Packs];
     BLOCKSPAN_UNROLL
-    for (int j = 0; j < Width; ++j) sum.value[j] += a * b.value[j];
+    for (int u = 0; u < depth; ++u) {
+      // past the end the last one is loaded again and left out below: no branches between loads
+      Offset const step = Last && !(Offset(u) < left) ? left - Offset(1) : Offset(u);
+      Offset const place = k + step * stride;
+      auto const row = entries.column(place);
+      a[u] = value(place);
+      BLOCKSPAN_UNROLL
+      for (int s = 0; s < Packs; ++s) b[u][s] = fetch(x[s], row);
+    }
+    BLOCKSPAN_UNROLL
+    for (int u = 0; u < depth; ++u) {
+      if (Last && !(Offset(u) < left)) continue;
+      BLOCKSPAN_UNROLL
+      for (int s = 0; s < Packs; ++s) {
+        BLOCKSPAN_UNROLL
+        for (int j = 0; j < Width; ++j) sums[s].value[j] += a[u] * b[u][s].value[j];
+      }
+    }
   }
 };
 

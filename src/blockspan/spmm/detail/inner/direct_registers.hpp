@@ -42,11 +42,18 @@ struct DirectRegisters {
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
   bool conjugate_values;
 
-  template <class Team, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_pack(Team const&, Function const& function) const {
-    packs_from<MaxWidth>(0, function);
+  static constexpr unsigned blocks = 0;
+
+  /// consume(column, sum) for the first column of each pack and the sums of all of its columns.
+  template <class Team, class Piece, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Piece const& piece,
+                                                Consume const& consume) const {
+    packs_from<MaxWidth>(0, [&](std::int64_t column, auto width) {
+      consume(column, multiply(piece, column, width));
+    });
   }
 
+ private:
   template <class Piece, int Width>
   KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> multiply(
       Piece const& piece, std::int64_t first, std::integral_constant<int, Width>) const {
@@ -54,7 +61,6 @@ struct DirectRegisters {
     KOKKOS_IF_ON_DEVICE(((void)piece; (void)first; return {};))
   }
 
- private:
   template <int Width, class Piece>
   BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply_on_host(Piece const& piece,
                                                             std::int64_t first) const {

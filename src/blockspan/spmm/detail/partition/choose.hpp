@@ -2,6 +2,8 @@
 
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
@@ -24,33 +26,49 @@ CutRule cut_rule(RowStatistics const& rows, SpmmPlanOptions const& options) {
   return {piece, piece};
 }
 
-/// The model. A row is the work of one team thread, so a product takes at least as long as its
-/// longest row: rows above the rule's length are cut. All others stay whole, because cutting costs
-/// 8 to 12 bytes a row more and gains nothing.
+/// The id the model chooses, and why in words. A row is the work of one team thread, so a product
+/// takes at least as long as its longest row: rows above the rule's length are cut. Devices
+/// multiply neighbouring rows in step, so uneven ones are sorted into classes of equal length; and
+/// they skip empty rows where most are. All this costs a list to read (a few bytes a row), so even
+/// rows stay whole.
+template <class Exec>
+std::pair<std::string_view, std::string> model_choice(RowStatistics const& rows,
+                                                      CutRule const& rule) {
+  std::ostringstream reason;
+  bool const long_rows = rows.longest > rule.longest_whole_row;
+  bool const uneven = !runs_on_host_v<Exec> && rows.imbalance() > tuning::device_uneven;
+  bool const mostly_empty =
+      !runs_on_host_v<Exec> && rows.empty_rows > rows.rows * tuning::device_mostly_empty;
+  reason << "the longest row has " << rows.longest << " nonzeros, the mean row " << rows.mean()
+         << ", and one thread can take " << rule.longest_whole_row
+         << " without holding up the others";
+  if (!runs_on_host_v<Exec>)
+    reason << "; groups of " << RowStatistics::group_size << " neighbouring rows walk "
+           << rows.imbalance() << " times their nonzeros; " << rows.empty_rows << " rows are empty";
+  if (mostly_empty) return {"nonempty_rows", reason.str()};
+  if (uneven) return {"segments_sorted", reason.str()};
+  return {long_rows ? "segments" : "warp_per_row_packs", reason.str()};
+}
+
+/// What speaks against the other entries of the menu.
+inline std::string rejections(SpmmVariant const& chosen, std::string_view by_model) {
+  std::string text;
+  for (auto const& variant : spmm_variants) {
+    if (variant.id == chosen.id) continue;
+    text += (text.empty() ? "" : "; ") + std::string(variant.id) + ": " +
+            (variant.id == by_model ? "the model's choice, another was asked for" : variant.loses);
+  }
+  return text;
+}
+
 template <class Exec>
 SpmmChoice choose_variant(RowStatistics const& rows, SpmmPlanOptions const& options) {
   CutRule const rule = cut_rule<Exec>(rows, options);
   bool const asked = options.algorithm != "auto";
-  bool const long_rows = rows.longest > rule.longest_whole_row;
-  auto const* const variant = find_spmm_variant(asked       ? std::string_view(options.algorithm)
-                                                : long_rows ? "segments"
-                                                            : "warp_per_row_packs");
-  std::ostringstream reason, rejected;
-  reason << (asked ? "asked for; " : "") << "the longest row has " << rows.longest
-         << " nonzeros, the mean row " << rows.mean() << ", and one thread can take "
-         << rule.longest_whole_row << " without holding up the others";
-  if (long_rows != variant->cuts_rows && asked)
-    reason << " (the plan's own choice would "
-           << (long_rows ? "cut the long rows)" : "cut no row)");
-  if (!variant->cuts_rows)
-    rejected << "segments: " << (long_rows ? "not asked for" : "no row is long enough to be cut");
-  else
-    rejected << "warp_per_row_packs: "
-             << (long_rows ? "a long row would be one thread's work" : "not asked for");
-  rejected << "; warp_per_row: "
-           << (variant->id == "warp_per_row" ? "chosen"
-                                             : "one column at a time, where packs do not fit");
-  return {variant, variant->cuts_rows ? rule.piece : 0, reason.str(), rejected.str()};
+  auto const [id, reason] = model_choice<Exec>(rows, rule);
+  auto const* const variant = find_spmm_variant(asked ? std::string_view(options.algorithm) : id);
+  return {variant, variant->lists_pieces() ? rule.piece : 0, (asked ? "asked for; " : "") + reason,
+          rejections(*variant, id)};
 }
 
 }  // namespace blockspan::detail

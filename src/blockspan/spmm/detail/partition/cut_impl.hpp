@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 
@@ -21,9 +23,11 @@ struct CountCuts {
   using value_type = CutCount;
   Offset const* row_offsets;  // rows + 1
   std::int64_t piece;
+  bool skip_empty;
 
   KOKKOS_FUNCTION CutCount of_row(std::int64_t row) const {
     auto const length = static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
+    if (skip_empty && length == 0) return {0, 0, 0};
     std::int64_t const parts = length <= piece ? 1 : ceil_div(length, piece);
     return parts == 1 ? CutCount{1, 0, 0} : CutCount{parts, parts, 1};
   }
@@ -42,7 +46,8 @@ struct WriteCuts {
   using value_type = CutCount;
   CountCuts<Offset> count;
   std::int64_t rows;
-  CutList<Exec, Offset, Ordinal> list;
+  PieceList<Exec, Offset, Ordinal> list;
+  Kokkos::View<Offset*, typename Exec::memory_space> ends;  ///< pieces + 1
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, CutCount& before, bool final) const {
     CutCount const own = count.of_row(row);
@@ -55,33 +60,34 @@ struct WriteCuts {
   KOKKOS_FUNCTION void write(std::int64_t row, CutCount const& before, CutCount const& own) const {
     auto const begin = static_cast<std::int64_t>(count.row_offsets[row]);
     auto const end = static_cast<std::int64_t>(count.row_offsets[row + 1]);
-    std::int64_t const share = (end - begin) / own.pieces;
-    std::int64_t const longer = (end - begin) % own.pieces;  // pieces with one entry more
+    std::int64_t const parts = own.pieces > 0 ? own.pieces : 1;
+    std::int64_t const share = (end - begin) / parts;
+    std::int64_t const longer = (end - begin) % parts;  // pieces with one entry more
     for (std::int64_t i = 0; i < own.pieces; ++i) {
       std::int64_t const target = own.slots == 0 ? row : -1 - (before.slots + i);
       list.target(before.pieces + i) = static_cast<Ordinal>(target);
-      list.first(before.pieces + i) =
-          static_cast<Offset>(begin + i * share + (i < longer ? i : longer));
+      ends(before.pieces + i) = static_cast<Offset>(begin + i * share + (i < longer ? i : longer));
     }
     if (own.cut_rows == 1) {
       list.cut_row(before.cut_rows) = static_cast<Ordinal>(row);
       list.cut_slot(before.cut_rows) = static_cast<Ordinal>(before.slots);
     }
     if (row == rows - 1) {
-      list.first(list.pieces) = static_cast<Offset>(end);
+      ends(list.pieces) = static_cast<Offset>(end);
       list.cut_slot(list.cut_rows) = static_cast<Ordinal>(list.slots);
     }
   }
 };
 
 template <class Exec, class Offset, class Ordinal>
-CutList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                                             std::int64_t piece) {
+PieceList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec,
+                                               PatternRef<Offset, Ordinal> const& A,
+                                               std::int64_t piece, bool skip_empty) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  using List = CutList<Exec, Offset, Ordinal>;
+  using List = PieceList<Exec, Offset, Ordinal>;
   List list;
   if (A.rows == 0) return list;
-  CountCuts<Offset> const count{A.row_offsets, piece};
+  CountCuts<Offset> const count{A.row_offsets, piece, skip_empty};
   CutCount total;
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_pieces", Policy(exec, 0, A.rows), count,
                           total);
@@ -94,13 +100,19 @@ CutList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec, PatternRef<Offset
   list.slots = total.slots;
   list.cut_rows = total.cut_rows;
   list.target = decltype(list.target)(uninitialized("Blockspan::spmm_plan::target"), total.pieces);
-  list.first = decltype(list.first)(uninitialized("Blockspan::spmm_plan::first"), total.pieces + 1);
+  // a piece ends where the next begins
+  decltype(list.first) const ends(uninitialized("Blockspan::spmm_plan::ends"), total.pieces + 1);
+  auto const part = [&](std::int64_t from) {
+    return Kokkos::subview(ends, std::pair<std::int64_t, std::int64_t>(from, from + total.pieces));
+  };
+  list.first = part(0);
+  list.last = part(1);
   list.cut_row =
       decltype(list.cut_row)(uninitialized("Blockspan::spmm_plan::cut_row"), total.cut_rows);
   list.cut_slot =
       decltype(list.cut_slot)(uninitialized("Blockspan::spmm_plan::cut_slot"), total.cut_rows + 1);
   Kokkos::parallel_scan("Blockspan::spmm_plan::cut_long_rows", Policy(exec, 0, A.rows),
-                        WriteCuts<Exec, Offset, Ordinal>{count, A.rows, list});
+                        WriteCuts<Exec, Offset, Ordinal>{count, A.rows, list, ends});
   exec.fence("Blockspan::spmm_plan::cut_long_rows");
   return list;
 }

@@ -5,26 +5,38 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
 
+/// One work item a group of neighbouring rows.
 template <class Offset>
 struct MeasureRows {
   struct value_type {
-    std::int64_t shortest, longest, empty, entries;
+    std::int64_t shortest, longest, empty, entries, group_work;
   };
+  static constexpr std::int64_t group_size = RowStatistics::group_size;
   Offset const* row_offsets;  // rows + 1
+  std::int64_t rows;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& result) const {
-    auto const length = static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
-    join(result, {length, length, length == 0 ? 1 : 0, length});
+  KOKKOS_FUNCTION void operator()(std::int64_t group, value_type& result) const {
+    value_type own;
+    init(own);
+    std::int64_t const first = group * group_size;
+    for (std::int64_t row = first; row < first + group_size && row < rows; ++row) {
+      auto const length = static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
+      join(own, {length, length, length == 0 ? 1 : 0, length, 0});
+    }
+    own.group_work = group_size * own.longest;
+    join(result, own);
   }
-  KOKKOS_FUNCTION void init(value_type& result) const { result = {INT64_MAX, 0, 0, 0}; }
+  KOKKOS_FUNCTION void init(value_type& result) const { result = {INT64_MAX, 0, 0, 0, 0}; }
   KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const {
     if (b.shortest < a.shortest) a.shortest = b.shortest;
     if (b.longest > a.longest) a.longest = b.longest;
     a.empty += b.empty;
     a.entries += b.entries;
+    a.group_work += b.group_work;
   }
 };
 
@@ -33,9 +45,12 @@ RowStatistics row_statistics(Exec const& exec, PatternRef<Offset, Ordinal> const
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (A.rows == 0) return {.columns = A.columns};
   typename MeasureRows<Offset>::value_type result;
-  Kokkos::parallel_reduce("Blockspan::spmm_plan::row_statistics", Policy(exec, 0, A.rows),
-                          MeasureRows<Offset>{A.row_offsets}, result);
-  return {A.rows, A.columns, result.entries, result.empty, result.shortest, result.longest};
+  Kokkos::parallel_reduce(
+      "Blockspan::spmm_plan::row_statistics",
+      Policy(exec, 0, ceil_div(A.rows, std::int64_t{MeasureRows<Offset>::group_size})),
+      MeasureRows<Offset>{A.row_offsets, A.rows}, result);
+  return {A.rows,          A.columns,      result.entries,   result.empty,
+          result.shortest, result.longest, result.group_work};
 }
 
 /// Sums a hash of every (place, value); the finalizer of splitmix64 (Steele, Lea, Flood 2014,

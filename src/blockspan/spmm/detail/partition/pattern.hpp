@@ -23,24 +23,32 @@ std::uint64_t fingerprint(Exec const& exec, PatternRef<Offset, Ordinal> const& A
 
 /// Pieces of rows, for the schedule CutRows (which explains the arrays).
 template <class Exec, class Offset, class Ordinal>
-struct CutList {
+struct PieceList {
   using Space = typename Exec::memory_space;
 
   std::int64_t pieces = 0;
   std::int64_t cut_rows = 0;
   std::int64_t slots = 0;
   Kokkos::View<Ordinal*, Space> target;    // pieces
-  Kokkos::View<Offset*, Space> first;      // pieces + 1; a piece ends where the next begins
+  Kokkos::View<Offset*, Space> first;      // pieces
+  Kokkos::View<Offset*, Space> last;       // pieces
   Kokkos::View<Ordinal*, Space> cut_row;   // cut_rows
   Kokkos::View<Ordinal*, Space> cut_slot;  // cut_rows + 1
 };
 
 /// Cuts every row of more than `piece` entries into the fewest equal pieces of at most `piece`
-/// entries; the other rows, empty ones too, are a piece each. Every entry is in exactly one piece;
-/// the pieces stand in the order of the entries. O(rows + pieces).
+/// entries; the other rows are a piece each, empty ones too unless `skip_empty`. Every entry is in
+/// exactly one piece; the pieces stand in the order of the entries. O(rows + pieces).
 template <class Exec, class Offset, class Ordinal>
-CutList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                                             std::int64_t piece);
+PieceList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec,
+                                               PatternRef<Offset, Ordinal> const& A,
+                                               std::int64_t piece, bool skip_empty = false);
+
+/// The same pieces in classes of equal length (a power of two and what is below the next), the
+/// longest first, in each class in their order. O(pieces log pieces).
+template <class Exec, class Offset, class Ordinal>
+PieceList<Exec, Offset, Ordinal> sort_pieces(Exec const& exec,
+                                             PieceList<Exec, Offset, Ordinal> const& list);
 
 /// The pattern of A^T: its entry k is entry permutation(k) of A.
 template <class Exec, class Offset, class Ordinal>

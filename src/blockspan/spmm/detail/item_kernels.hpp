@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// The naive baselines, a RangePolicy functor: a work item is a row, which it walks once a column,
+/// or one element of Y. No lanes, no teams, nothing shared.
+template <class Exec, class Scalar, class Offset, class Entries, class Epilogue>
+struct ItemKernel {
+  struct Row {};
+  struct Element {};
+
+  Offset const* row_offsets;  ///< rows + 1
+  Entries entries;
+  BlockRef<Scalar const> X;
+  bool conjugate_values;
+  Epilogue epilogue;
+
+  KOKKOS_FORCEINLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
+    Sum<Scalar, 1> sum{};
+    for (Offset k = row_offsets[row]; k < row_offsets[row + 1]; ++k) {
+      Scalar a = entries.value(k);
+      if constexpr (is_complex_v<Scalar>) a = conjugate_values ? conjugate(a) : a;
+      sum.value[0] += a * X(static_cast<std::int64_t>(entries.column(k)), column);
+    }
+    epilogue(row, column, sum);
+  }
+  KOKKOS_FUNCTION void operator()(Row, std::int64_t row) const {
+    for (std::int64_t column = 0; column < X.columns; ++column) element(row, column);
+  }
+  KOKKOS_FUNCTION void operator()(Element, std::int64_t item) const {
+    element(item / X.columns, item % X.columns);
+  }
+
+  template <class Item>
+  void launch(Exec const& exec, char const* label, std::int64_t items) const {
+    using Policy = Kokkos::RangePolicy<Exec, Item, Kokkos::IndexType<std::int64_t>>;
+    Kokkos::parallel_for(label, Policy(exec, 0, items), *this);
+  }
+};
+
+}  // namespace blockspan::detail
