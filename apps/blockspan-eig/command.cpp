@@ -1,32 +1,13 @@
 #include "blockspan-eig/command.hpp"
 
-#include <cmath>
-#include <iostream>
-#include <limits>
-
-#include <CLI/CLI.hpp>
-
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/support/error.hpp>
 
-#include "common/versions.hpp"
+#include "common/command_line.hpp"
 
 namespace blockspan::apps {
 
 namespace {
-
-/// Refuses zero and negative numbers; what is no number at all is left to the conversion.
-CLI::Validator at_least_one() {
-  return CLI::Validator(
-      [](std::string& text) {
-        bool const negative = text.front() == '-';
-        auto const digits = text.substr(negative ? 1 : 0);
-        bool const is_number = digits.find_first_not_of("0123456789") == std::string::npos;
-        bool const is_zero = digits.find_first_not_of('0') == std::string::npos;
-        return is_number && (negative || is_zero) ? text + " is less than 1" : std::string();
-      },
-      "");
-}
 
 void add_problem(CLI::App& app, EigCommand& command) {
   app.add_option("MATRIX", command.matrix,
@@ -92,15 +73,10 @@ void check_combination(EigCommand const& command) {
 
 std::optional<EigCommand> parse_command(int argc, char** argv) {
   EigCommand command;
-  CLI::App app{
-      "The smallest or largest eigenpairs of A x = lambda x or A x = lambda M x, for A "
-      "Hermitian and M Hermitian positive definite, by LOBPCG.",
-      "blockspan-eig"};
-  Versions const built = versions();
-  app.set_version_flag("--version", "blockspan-eig " + built.blockspan + " (Kokkos " +
-                                        built.kokkos + ", Kokkos Kernels " + built.kokkos_kernels +
-                                        ")");
-  app.option_defaults()->always_capture_default();
+  CLI::App app;
+  set_up(app, "blockspan-eig",
+         "The smallest or largest eigenpairs of A x = lambda x or A x = lambda M x, for A "
+         "Hermitian and M Hermitian positive definite, by LOBPCG.");
   add_problem(app, command);
   add_solver(app, command);
   add_machine(app, command);
@@ -109,14 +85,7 @@ std::optional<EigCommand> parse_command(int argc, char** argv) {
            "\nExit status: 0 all pairs converged; 1 it ran, but not all converged (the report is "
            "written);\n2 bad input or usage. OMP_NUM_THREADS sets the threads of openmp.";
   });
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::Success const& request) {
-    app.exit(request, std::cout, std::cerr);
-    return std::nullopt;
-  } catch (CLI::ParseError const& error) {
-    throw Error(std::string(error.what()) + " (see --help)");
-  }
+  if (!parse(app, argc, argv)) return std::nullopt;
   check_combination(command);
   choose_preconditioner(command);
   return command;

@@ -2,7 +2,6 @@
 // line, loads or generates the problem, solves it, checks the residuals and reports.
 #include <chrono>
 #include <iostream>
-#include <memory>
 #include <string>
 
 #include "blockspan-eig/command.hpp"
@@ -16,12 +15,6 @@
 namespace {
 
 namespace apps = blockspan::apps;
-
-/// The output file of an option, claimed before anything is computed; null where none is asked for.
-std::unique_ptr<apps::OutputFile> claim(std::string const& option, std::string const& path) {
-  if (path.empty()) return nullptr;
-  return std::make_unique<apps::OutputFile>(option, path, option == "--report");
-}
 
 /// Checks the sizes of the problem before anything is loaded; returns whether it is complex.
 bool inspect(apps::EigCommand const& command) {
@@ -50,8 +43,8 @@ apps::EigResult solve_on_backend(apps::EigCommand const& command, bool complex,
 
 int run(apps::EigCommand const& command) {
   auto const start = std::chrono::steady_clock::now();
-  auto const report = claim("--report", command.report);
-  auto const vectors = claim("--vectors", command.vectors);
+  auto const report = apps::claim_output("--report", command.report, true);
+  auto const vectors = apps::claim_output("--vectors", command.vectors, false);
   bool const complex = inspect(command);
   apps::KokkosSession const kokkos;
   apps::EigResult result = solve_on_backend(command, complex, vectors.get());

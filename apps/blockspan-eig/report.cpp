@@ -1,7 +1,6 @@
 #include "blockspan-eig/report.hpp"
 
-#include "common/json_document.hpp"
-#include "common/versions.hpp"
+#include "common/report_parts.hpp"
 #include "common/words.hpp"
 
 namespace blockspan::apps {
@@ -14,13 +13,6 @@ Json problem(EigCommand const& command, EigResult const& result) {
   return {{"source", command.matrix},    {"operator", command.operator_kind},
           {"scalar", result.scalar},     {"rows", result.rows},
           {"nonzeros", result.nonzeros}, {"mass", mass}};
-}
-
-Json device(Device const& device) {
-  Json name, threads;
-  if (!device.name.empty()) name = device.name;
-  if (device.threads > 0) threads = device.threads;
-  return {{"name", name}, {"threads", threads}};
 }
 
 Json options(EigCommand const& command, EigResult const& result) {
@@ -88,15 +80,11 @@ Json spellings(std::vector<Status> const& statuses) {
 
 std::string report_text(EigCommand const& command, EigResult const& result) {
   auto const& solver = result.solver;
-  Versions const built = versions();
   return to_text({{"schema", "blockspan-eig/1"},
-                  {"versions",
-                   {{"blockspan", built.blockspan},
-                    {"kokkos", built.kokkos},
-                    {"kokkos_kernels", built.kokkos_kernels}}},
+                  {"versions", to_json(versions())},
                   {"problem", problem(command, result)},
                   {"backend", result.device.backend},
-                  {"device", device(result.device)},
+                  {"device", to_json(result.device)},
                   {"product", {{"name", result.product}, {"reason", result.product_reason}}},
                   {"options", options(command, result)},
                   {"converged", result.converged},

@@ -1,7 +1,6 @@
 #include "blockspan-eig/table.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
 #include "common/words.hpp"
@@ -10,29 +9,17 @@ namespace blockspan::apps {
 
 namespace {
 
-std::string formatted(char const* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 std::string matrix_in_words(EigCommand const& command, EigResult const& result) {
   std::string const kind = command.operator_kind == "matrix" ? "" : command.operator_kind + " of ";
   return kind + command.matrix + "  (" + grouped(result.rows) + " rows, " +
          grouped(result.nonzeros) + " nonzeros, " + result.scalar + ")";
 }
 
-std::string place_in_words(Device const& device) {
-  if (device.threads == 0) return device.backend + ", " + device.name;
-  return device.backend + ", " + std::to_string(device.threads) +
-         (device.threads == 1 ? " thread" : " threads");
-}
-
 void print_heading(std::ostream& out, EigCommand const& command, EigResult const& result) {
   out << "matrix   " << matrix_in_words(command, result) << "\n";
   if (!command.mass.empty())
     out << "mass     " << command.mass << "  (" << grouped(result.mass_nonzeros) << " nonzeros)\n";
-  out << "where    " << place_in_words(result.device) << "\n"
+  out << "where    " << in_words(result.device) << "\n"
       << "product  " << result.product << "\n"
       << "solver   LOBPCG, " << result.block << " columns for " << command.pairs
       << (command.pairs == 1 ? " pair, " : " pairs, ")

@@ -7,8 +7,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/scalar.hpp>
 
 #include "common/backends.hpp"
+#include "common/device.hpp"
 
 namespace blockspan::apps {
 
@@ -20,13 +22,7 @@ std::string backend_name() {
   return name;
 }
 
-/// Where a run takes place, in words.
-struct Device {
-  std::string backend;
-  std::string name;  ///< of the accelerator; empty on the host
-  int threads;       ///< of the host backend; 0 on an accelerator
-};
-
+/// The device of an instance.
 template <class Exec>
 Device describe(Exec const& exec) {
   if constexpr (requires { exec.cuda_device_prop().name; })
@@ -45,6 +41,22 @@ std::string backend_names(BackendList<Execs...>) {
   return names;
 }
 
+/// The name of a scalar on command lines and in reports: f32, f64, c64 (complex<float>), c128.
+template <class Scalar>
+std::string scalar_name() {
+  std::string name(1, is_complex_v<Scalar> ? 'c' : 'f');
+  name += std::to_string(8 * sizeof(Scalar));
+  return name;
+}
+
+/// The names of all scalars of this build.
+template <class... Scalars>
+std::string scalar_names(ScalarList<Scalars...>) {
+  std::string names;
+  ((names += (names.empty() ? "" : ", ") + scalar_name<Scalars>()), ...);
+  return names;
+}
+
 namespace detail {
 
 template <class Visitor, class... Execs>
@@ -59,6 +71,16 @@ auto visit_backend(std::string const& wanted, Visitor const& visit, BackendList<
   return result;
 }
 
+template <class Visitor, class... Scalars>
+auto visit_scalar(std::string const& wanted, Visitor const& visit, ScalarList<Scalars...>) {
+  using First = std::tuple_element_t<0, std::tuple<Scalars...>>;
+  decltype(visit(First())) result{};
+  bool const found =
+      ((wanted == scalar_name<Scalars>() ? (result = visit(Scalars()), true) : false) || ...);
+  require(found, "--scalar " + wanted, "this build has only ", scalar_names(apps::Scalars()));
+  return result;
+}
+
 }  // namespace detail
 
 /// visit(exec) on the default instance of the backend called `name`; `auto` is the best of the
@@ -66,6 +88,12 @@ auto visit_backend(std::string const& wanted, Visitor const& visit, BackendList<
 template <class Visitor>
 auto with_backend(std::string const& name, Visitor const& visit) {
   return detail::visit_backend(name, visit, Backends());
+}
+
+/// visit(Scalar()) for the scalar called `name`. Throws Error if the build does not have it.
+template <class Visitor>
+auto with_scalar(std::string const& name, Visitor const& visit) {
+  return detail::visit_scalar(name, visit, Scalars());
 }
 
 }  // namespace blockspan::apps

@@ -57,4 +57,10 @@ void OutputFile::commit() {
   temporary_ = path_;
 }
 
+std::unique_ptr<OutputFile> claim_output(std::string const& option, std::string const& path,
+                                         bool device_is_good) {
+  if (path.empty()) return nullptr;
+  return std::make_unique<OutputFile>(option, path, device_is_good);
+}
+
 }  // namespace blockspan::apps

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 namespace blockspan::apps {
@@ -32,5 +33,9 @@ class OutputFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;
 };
+
+/// The output file of an option; null where `path` is empty: none is asked for.
+std::unique_ptr<OutputFile> claim_output(std::string const& option, std::string const& path,
+                                         bool device_is_good);
 
 }  // namespace blockspan::apps

@@ -1,6 +1,7 @@
 #include "common/words.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace blockspan::apps {
 
@@ -49,6 +50,12 @@ std::string grouped(long long number) {
   std::string text = std::to_string(number);
   for (auto end = static_cast<long long>(text.size()) - 3; end > (number < 0 ? 1 : 0); end -= 3)
     text.insert(static_cast<std::size_t>(end), 1, ',');
+  return text;
+}
+
+std::string formatted(char const* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
   return text;
 }
 

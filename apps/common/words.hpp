@@ -15,4 +15,7 @@ std::string advice(Status status);
 /// 12345678 as "12,345,678".
 std::string grouped(long long number);
 
+/// A number by a format of printf for one double, such as "%8.3f".
+std::string formatted(char const* format, double value);
+
 }  // namespace blockspan::apps

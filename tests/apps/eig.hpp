@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -10,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/backends.hpp"
 #include "apps/process.hpp"
 #include "support/files.hpp"
-#include "support/types.hpp"
 
 namespace blockspan::test {
 
@@ -39,29 +38,6 @@ inline std::vector<double> numbers(Json const& list) {
   for (Json const& value : list)
     values.push_back(value.is_null() ? std::nan("") : value.get<double>());
   return values;
-}
-
-namespace detail {
-template <class... Execs>
-std::vector<std::string> backend_names(::testing::Types<Execs...>) {
-  std::vector<std::string> names{Execs::name()...};
-  for (std::string& name : names)
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return names;
-}
-}  // namespace detail
-
-/// The backends of this build as the command line calls them.
-inline std::vector<std::string> backends() { return detail::backend_names(Backends()); }
-
-inline bool has_cuda() {
-  auto const names = backends();
-  return std::find(names.begin(), names.end(), "cuda") != names.end();
-}
-
-/// Names parameterized tests after a backend.
-inline std::string backend_test_name(::testing::TestParamInfo<std::string> const& info) {
-  return info.param;
 }
 
 }  // namespace blockspan::test

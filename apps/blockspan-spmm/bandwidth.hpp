@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include "blockspan-spmm/result.hpp"
+#include "blockspan-spmm/timing.hpp"
+
+namespace blockspan::apps {
+
+namespace detail {
+
+template <class Exec>
+struct Copy {
+  Kokkos::View<double const*, Exec> from;
+  Kokkos::View<double*, Exec> to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to(i) = from(i); }
+};
+
+}  // namespace detail
+
+/// What a Kokkos copy kernel of an array far larger than any cache reaches on this device, bytes
+/// read and written together: the fastest of `batches`, since a floor is what cannot be undercut.
+/// Allocates two arrays (1 GiB each on accelerators, 128 MiB on hosts) and frees them. Fences.
+template <class Exec>
+CopyBandwidth measure_copy(Exec const& exec, int batches) {
+  constexpr bool host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+  constexpr std::int64_t bytes = host ? std::int64_t{1} << 27 : std::int64_t{1} << 30;
+  constexpr std::int64_t length = bytes / static_cast<std::int64_t>(sizeof(double));
+  Kokkos::View<double*, Exec> const from(Kokkos::view_alloc(exec, "Blockspan::copy_from"), length);
+  Kokkos::View<double*, Exec> const to(Kokkos::view_alloc(exec, "Blockspan::copy_to"), length);
+  BatchTimer timer(
+      [&] {
+        Kokkos::parallel_for(
+            "Blockspan::copy",
+            Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, length),
+            detail::Copy<Exec>{from, to});
+      },
+      [&] { exec.fence("Blockspan::copy"); });
+  timer.calibrate();
+  for (int i = 0; i < batches; ++i) timer.run_batch();
+  return {2.0 * static_cast<double>(bytes) / timer.timing().min_ms * 1e3, bytes, batches};
+}
+
+}  // namespace blockspan::apps

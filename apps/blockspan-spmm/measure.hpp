@@ -1,0 +1,15 @@
+#pragma once
+
+#include "blockspan-spmm/command.hpp"
+#include "blockspan-spmm/result.hpp"
+#include "common/progress.hpp"
+
+namespace blockspan::apps {
+
+/// Loads the matrix, runs every kernel at every width, checks its results and times those that are
+/// right, on one backend. Throws Error for bad input, and for a kernel that was asked for by its
+/// name and cannot serve it. Compiled once per backend, for every scalar.
+template <class Scalar, class Exec>
+SpmmResult measure(Exec const& exec, SpmmCommand const& command, ProgressLine& progress);
+
+}  // namespace blockspan::apps

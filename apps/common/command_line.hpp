@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace blockspan::apps {
+
+/// Refuses zero and negative numbers; what is no number at all is left to the conversion.
+CLI::Validator at_least_one();
+
+/// An empty command line of the app `name`, with --help and --version; `summary` opens the help.
+/// Options added to it show their defaults.
+void set_up(CLI::App& app, std::string const& name, std::string const& summary);
+
+/// Reads the command line. False where it asked for --help or --version, which are answered on
+/// stdout. Throws Error for wrong usage.
+bool parse(CLI::App& app, int argc, char** argv);
+
+}  // namespace blockspan::apps
