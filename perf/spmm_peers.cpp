@@ -104,7 +104,8 @@ std::vector<Contender> contenders(Exec const& exec, blockspan::CrsMatrix<Scalar,
                                      blockspan::matrix_operator(exec, A, columns))});
   result.push_back({"kokkos-kernels", blockspan::kokkos_kernels_operator(exec, A)});
   if (std::string(Exec::name()) == "Cuda")
-    result.push_back({"cusparse", blockspan::cusparse_operator(exec, A)});
+    result.push_back(
+        {"cusparse", blockspan::cusparse_operator(exec, A, blockspan::CusparseAlgorithm::fastest)});
   return result;
 }
 

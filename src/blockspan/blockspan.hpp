@@ -14,4 +14,5 @@
 #include <blockspan/sparse/validate.hpp>
 #include <blockspan/spmm/plan.hpp>
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/tuned_plan.hpp>
 #include <blockspan/support/error.hpp>

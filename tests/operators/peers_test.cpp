@@ -26,8 +26,9 @@ TYPED_TEST_SUITE(Peers, Configs, ConfigNames);
 /// Both products of every square matrix of the battery and widths, each within the bound of theory:
 /// so neither is further from the other than twice that.
 template <class Scalar, class Exec, class Make>
-void expect_agreement(Exec const& exec, Make const& make_peer) {
-  for (auto const& host : battery<Scalar>()) {
+void expect_agreement(Exec const& exec, Make const& make_peer,
+                      std::vector<HostMatrix<Scalar>> const& matrices = battery<Scalar>()) {
+  for (auto const& host : matrices) {
     if (host.rows != host.columns || host.rows == 0) continue;
     auto const A = to_device(exec, host);
     auto const own = matrix_operator(exec, A);
@@ -67,9 +68,14 @@ TYPED_TEST(Peers, CusparseAgreesOrSaysThatItIsAbsent) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  auto const make = [&](auto const& A) { return cusparse_operator(exec, A); };
+  auto const make = [&](auto const& A, CusparseAlgorithm algorithm = CusparseAlgorithm::csr_alg2) {
+    return cusparse_operator(exec, A, algorithm);
+  };
   if constexpr (blockspan::detail::has_cusparse_v<Exec>) {
     expect_agreement<Scalar>(exec, make);
+    for (auto const algorithm : {CusparseAlgorithm::csr_alg1, CusparseAlgorithm::fastest})
+      expect_agreement<Scalar>(exec, [&](auto const& A) { return make(A, algorithm); },
+                               {band<Scalar>(45)});
   } else {
     try {
       make(to_device(exec, band<Scalar>(5)));

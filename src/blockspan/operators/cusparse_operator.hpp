@@ -11,6 +11,10 @@
 
 namespace blockspan {
 
+/// cuSPARSE's SpMM algorithms for compressed rows. `fastest`: the first product of a width times
+/// all three and keeps the fastest (only csr_alg2 promises the same bits on every run).
+enum class CusparseAlgorithm { csr_alg1, csr_alg2, csr_alg3, fastest };
+
 namespace detail {
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Exec>
@@ -23,20 +27,20 @@ inline constexpr bool has_cusparse_v = false;
 /// Defined for CUDA only.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
-    Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
+    Exec const& exec, CrsMatrix<Scalar, Exec> const& A, CusparseAlgorithm algorithm);
 }  // namespace detail
 
-/// A square sparse matrix as an operator whose product is cuSPARSE's SpMM (row-major, algorithm
-/// CSR_ALG2, preprocessed once per width) on the instance's stream: a peer, for comparing answers
-/// and times. A: n x n with int offsets; shared, not copied. Its norm_bound is the same as
-/// MatrixOperator's. The first product of a width allocates a buffer and waits. Not for two threads
-/// at once. Throws Error with cuSPARSE's own words if a call fails, if A is not square, and on
-/// every backend but CUDA.
+/// A square sparse matrix as an operator whose product is cuSPARSE's SpMM (row-major, preprocessed
+/// once per width) on the instance's stream: a peer, for comparing answers and times. A: n x n with
+/// int offsets; shared, not copied. Its norm_bound is the same as MatrixOperator's. The first
+/// product of a width allocates a buffer and waits. Not for two threads at once. Throws Error with
+/// cuSPARSE's own words if a call fails, if A is not square, and on every backend but CUDA.
 template <class Scalar, class Exec>
-std::unique_ptr<LinearOperator<Scalar, Exec>> cusparse_operator(Exec const& exec,
-                                                                CrsMatrix<Scalar, Exec> const& A) {
+std::unique_ptr<LinearOperator<Scalar, Exec>> cusparse_operator(
+    Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+    CusparseAlgorithm algorithm = CusparseAlgorithm::csr_alg2) {
   if constexpr (detail::has_cusparse_v<Exec>)
-    return detail::make_cusparse_operator<Scalar, Exec>(exec, A);
+    return detail::make_cusparse_operator<Scalar, Exec>(exec, A, algorithm);
   else
     fail("blockspan::cusparse_operator", "needs the CUDA backend (this is ", exec.name(),
          ", matrix ", A.numRows(), " x ", A.numCols(), ")");

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/operators/cusparse_operator.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
@@ -53,7 +56,8 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
   using Exec = Kokkos::Cuda;
   using Matrix = CrsMatrix<Scalar, Exec>;
 
-  CusparseOperator(Exec const& exec, Matrix A) : matrix_(std::move(A)) {
+  CusparseOperator(Exec const& exec, Matrix A, CusparseAlgorithm algorithm)
+      : matrix_(std::move(A)), asked_(algorithm) {
     require(matrix_.numRows() == matrix_.numCols(), "blockspan::cusparse_operator",
             "the matrix must be square (", matrix_.numRows(), " x ", matrix_.numCols(), ")");
     norm_bound_ = max_row_sum(exec, matrix_ref<Exec>(matrix_));
@@ -80,11 +84,11 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
                                        cuda_type<Scalar>(), CUSPARSE_ORDER_ROW),
                    "cusparseCreateDnMat");
     check_cusparse(cusparseSetStream(handle_.object, exec.cuda_stream()), "cusparseSetStream");
-    if (prepared_ != Y.extent(1)) prepare(exec, x, y, Y.extent(1));
-    Scalar const one(1), zero(0);
-    check_cusparse(cusparseSpMM(handle_.object, none, none, &one, descriptor_.object, x.object,
-                                &zero, y.object, cuda_type<Scalar>(), algorithm, buffer_.data()),
-                   "cusparseSpMM");
+    if (prepared_ != Y.extent(1)) {
+      choose(exec, x, y);
+      prepared_ = Y.extent(1);
+    }
+    multiply(x, y);
   }
 
   std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
@@ -92,24 +96,57 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
 
  private:
   static constexpr cusparseOperation_t none = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  static constexpr cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG2;
+
+  void choose(Exec const& exec, CusparseConstBlock const& x, CusparseBlock const& y) const {
+    static constexpr cusparseSpMMAlg_t all[] = {CUSPARSE_SPMM_CSR_ALG1, CUSPARSE_SPMM_CSR_ALG2,
+                                                CUSPARSE_SPMM_CSR_ALG3};
+    if (asked_ != CusparseAlgorithm::fastest) return prepare(exec, x, y, all[int(asked_)]);
+    auto best = CUSPARSE_SPMM_CSR_ALG2;
+    double least = std::numeric_limits<double>::infinity();
+    for (auto const algorithm : all) {
+      // not offered for this type (cuSPARSE 12 documentation of cusparseSpMM)
+      if (algorithm == CUSPARSE_SPMM_CSR_ALG3 && cuda_type<Scalar>() == CUDA_C_64F) continue;
+      prepare(exec, x, y, algorithm);
+      double const seconds = seconds_of_products(exec, x, y);
+      if (seconds < least) best = algorithm;
+      least = std::min(least, seconds);
+    }
+    prepare(exec, x, y, best);
+  }
+
+  double seconds_of_products(Exec const& exec, CusparseConstBlock const& x,
+                             CusparseBlock const& y) const {
+    multiply(x, y);
+    exec.fence("Blockspan::cusparse_operator warm-up");
+    Kokkos::Timer const timer;
+    for (int i = 0; i < 10; ++i) multiply(x, y);
+    exec.fence("Blockspan::cusparse_operator timing");
+    return timer.seconds();
+  }
+
+  void multiply(CusparseConstBlock const& x, CusparseBlock const& y) const {
+    Scalar const one(1), zero(0);
+    check_cusparse(cusparseSpMM(handle_.object, none, none, &one, descriptor_.object, x.object,
+                                &zero, y.object, cuda_type<Scalar>(), algorithm_, buffer_.data()),
+                   "cusparseSpMM");
+  }
 
   void prepare(Exec const& exec, CusparseConstBlock const& x, CusparseBlock const& y,
-               std::size_t columns) const {
+               cusparseSpMMAlg_t algorithm) const {
     Scalar const one(1), zero(0);
     std::size_t bytes = 0;
+    algorithm_ = algorithm;
     check_cusparse(
         cusparseSpMM_bufferSize(handle_.object, none, none, &one, descriptor_.object, x.object,
-                                &zero, y.object, cuda_type<Scalar>(), algorithm, &bytes),
+                                &zero, y.object, cuda_type<Scalar>(), algorithm_, &bytes),
         "cusparseSpMM_bufferSize");
     exec.fence("Blockspan::cusparse_operator grows");
     // a buffer is needed anew: preprocessing is stored in it
     buffer_ = Buffer(Kokkos::view_alloc(exec, "Blockspan::cusparse"), bytes + 1);
     check_cusparse(
         cusparseSpMM_preprocess(handle_.object, none, none, &one, descriptor_.object, x.object,
-                                &zero, y.object, cuda_type<Scalar>(), algorithm, buffer_.data()),
+                                &zero, y.object, cuda_type<Scalar>(), algorithm_, buffer_.data()),
         "cusparseSpMM_preprocess");
-    prepared_ = columns;
   }
 
   using Buffer = Kokkos::View<char*, Exec>;
@@ -118,7 +155,9 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
   CusparseHandle handle_;
   CusparseMatrix descriptor_;
   mutable Buffer buffer_;
-  mutable std::size_t prepared_ = 0;
+  CusparseAlgorithm asked_;
+  mutable cusparseSpMMAlg_t algorithm_ = CUSPARSE_SPMM_CSR_ALG2;
+  mutable std::size_t prepared_ = 0;  ///< columns
 };
 
 }  // namespace blockspan::detail
