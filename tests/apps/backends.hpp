@@ -29,6 +29,19 @@ inline bool has_cuda() {
   return std::find(names.begin(), names.end(), "cuda") != names.end();
 }
 
+/// A backend of this build that runs on the host.
+inline std::string host_backend() {
+  auto const names = backends();
+  return *std::find_if(names.begin(), names.end(), [](auto const& name) { return name != "cuda"; });
+}
+
+/// The scalar as the command line calls it, or its double-precision kin where the build has no
+/// single precision.
+inline std::string built_scalar(std::string const& scalar) {
+  if (has_scalar<float>) return scalar;
+  return scalar == "f32" ? "f64" : scalar == "c64" ? "c128" : scalar;
+}
+
 /// Names parameterized tests after a backend.
 inline std::string backend_test_name(::testing::TestParamInfo<std::string> const& info) {
   return info.param;

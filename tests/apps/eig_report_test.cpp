@@ -119,7 +119,7 @@ TEST(EigOutput, KeepsTheBestSoFarWhenInterrupted) {
   Outcome const outcome =
       run_app_and_interrupt("blockspan-eig",
                             {"laplace7:40x40x40", "--tolerance", "1e-13", "--pairs", "20",
-                             "--backend", "serial", "--report", path},
+                             "--backend", host_backend(), "--report", path},
                             2);
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   Json const report = Json::parse(read_text(path));

@@ -49,6 +49,7 @@ TEST_P(SpmmFault, IsFoundInEveryScalarLayoutAndOp) {
       {"--scalar", "c64", "--layout", "right", "--op", "conjugate"},
       {"--scalar", "c128", "--layout", "left", "--op", "adjoint"}};
   for (std::vector<std::string> arguments : cases) {
+    arguments[1] = built_scalar(arguments[1]);
     arguments.insert(arguments.end(), {"uniform:120x80:9", "--columns", "4", "--inject-fault",
                                        "auto", "--backend", GetParam()});
     auto const [outcome, report] = run_spmm(arguments);
