@@ -39,7 +39,7 @@ TYPED_TEST(Plan, CountsRows) {
   EXPECT_EQ(rows.empty_rows, 4);
   EXPECT_EQ(rows.shortest, 0);
   EXPECT_EQ(rows.longest, 9);
-  EXPECT_EQ(rows.group_work, 8 * 7 + 8 * 9);
+  EXPECT_EQ(rows.group_work, 8 * 7 + 2 * 9);
   EXPECT_DOUBLE_EQ(rows.mean(), 3.9);
 }
 

@@ -12,7 +12,7 @@ struct RowStatistics {
   std::int64_t empty_rows = 0;  ///< rows without an entry
   std::int64_t shortest = 0;    ///< entries of the shortest row; 0 if there are no rows
   std::int64_t longest = 0;
-  std::int64_t group_work = 0;  ///< group_size times the longest row of each group, summed
+  std::int64_t group_work = 0;  ///< rows of a group times its longest row, summed over the groups
 
   static constexpr int group_size = 8;  ///< neighbouring rows that are multiplied in step
 

@@ -66,6 +66,7 @@ auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options = {})
     if (time < least) best = candidate;
     least = std::min(least, time);
   }
+  best.state().options.algorithm = "auto";  // chosen, not asked for: other blocks are served too
   best.state().plain.choice.reason =
       "measured with " + std::to_string(options.columns) + " columns: " + times.str();
   return best;

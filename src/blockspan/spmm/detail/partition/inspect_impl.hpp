@@ -23,11 +23,12 @@ struct MeasureRows {
     value_type own;
     init(own);
     std::int64_t const first = group * group_size;
-    for (std::int64_t row = first; row < first + group_size && row < rows; ++row) {
+    std::int64_t const last = first + group_size < rows ? first + group_size : rows;
+    for (std::int64_t row = first; row < last; ++row) {
       auto const length = static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
       join(own, {length, length, length == 0 ? 1 : 0, length, 0});
     }
-    own.group_work = group_size * own.longest;
+    own.group_work = (last - first) * own.longest;
     join(result, own);
   }
   KOKKOS_FUNCTION void init(value_type& result) const { result = {INT64_MAX, 0, 0, 0, 0}; }
