@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Runs Blockspan's test programs and records what ran, as JSON, under perf/results/.
 
-    perf/record_tests.py --tests DIR [--commit HASH] [--out FILE] [--sanitizer REPORT ...]
+    perf/record_tests.py --tests DIR [--commit HASH] [--out FILE] [--jobs N] [--sanitizer REPORT ...]
 
-DIR holds the programs blockspan_test_*. Each writes its own summary (BLOCKSPAN_TEST_SUMMARY); the
-record adds date, host, device and driver versions. Exit status 1 if a test failed or was skipped.
+DIR holds the programs blockspan_test_*, N of which run at a time. Each writes its own summary
+(BLOCKSPAN_TEST_SUMMARY); the record adds date, host, device and driver versions. It is written anew
+after each program, so that a run cut short leaves what was done, marked incomplete. Exit status 1 if
+a test failed or was skipped.
 """
 
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -60,6 +63,23 @@ def sanitizer_lines(reports):
     return lines
 
 
+def describe(options, programs, kokkos, complete):
+    """The record of the programs that have run."""
+    return {
+        "schema": "blockspan-test-record/1",
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "commit": options.commit,
+        "device": output_of("nvidia-smi", "--query-gpu=name,driver_version,memory.total",
+                            "--format=csv,noheader"),
+        "processor": platform.processor() or platform.machine(),
+        "kokkos": max(kokkos, default=None),
+        "complete": complete,
+        "totals": totals(programs),
+        "compute_sanitizer": sanitizer_lines(options.sanitizer),
+        "programs": dict(sorted(programs.items())),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tests", type=pathlib.Path, required=True)
@@ -67,27 +87,22 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("test-record.json"))
     parser.add_argument("--sanitizer", nargs="*", default=[])
     parser.add_argument("--filter", default="*")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
 
-    programs = {}
-    for program in sorted(options.tests.glob("blockspan_test_*")):
-        if program.is_file() and os.access(program, os.X_OK):
-            print(f"== {program.name}", flush=True)
-            programs[program.name] = run_program(program, [f"--gtest_filter={options.filter}"])
-    kokkos = {p.pop("kokkos", "") for p in programs.values()}
-    record = {
-        "schema": "blockspan-test-record/1",
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "commit": options.commit,
-        "device": output_of("nvidia-smi", "--query-gpu=name,driver_version,memory.total",
-                            "--format=csv,noheader"),
-        "processor": platform.processor() or platform.machine(),
-        "kokkos": sorted(kokkos)[-1] if kokkos else None,
-        "totals": totals(programs),
-        "compute_sanitizer": sanitizer_lines(options.sanitizer),
-        "programs": programs,
-    }
-    options.out.write_text(json.dumps(record, indent=1) + "\n")
+    files = [f for f in sorted(options.tests.glob("blockspan_test_*"))
+             if f.is_file() and os.access(f, os.X_OK)]
+    programs, kokkos = {}, set()
+    record = {"totals": totals(programs)}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        running = {pool.submit(run_program, f, [f"--gtest_filter={options.filter}"]): f.name
+                   for f in files}
+        for done in concurrent.futures.as_completed(running):
+            programs[running[done]] = done.result()
+            kokkos.add(done.result().pop("kokkos", ""))
+            record = describe(options, programs, kokkos, complete=len(programs) == len(files))
+            options.out.write_text(json.dumps(record, indent=1) + "\n")
+            print(running[done], json.dumps(totals({"": done.result()})), flush=True)
     print(json.dumps(record["totals"]))
     return 1 if record["totals"]["failed"] or record["totals"]["skipped"] or not programs else 0
 
