@@ -21,58 +21,17 @@
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/sparse/generators.hpp>
 
+#include "settings.hpp"
+#include "timing.hpp"
+
 namespace {
 
+using blockspan::perf::median_milliseconds;
+using blockspan::perf::parse_settings;
+using blockspan::perf::Settings;
 using Exec = Kokkos::DefaultExecutionSpace;
 using Scalar = double;
 using Operator = blockspan::LinearOperator<Scalar, Exec>;
-
-struct Settings {
-  bool quick = false;
-  std::string out;
-  std::vector<std::string> specs;
-};
-
-Settings parse(int argc, char** argv) {
-  Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    std::string const argument = argv[i];
-    if (argument == "--quick")
-      settings.quick = true;
-    else if (argument == "--out" && i + 1 < argc)
-      settings.out = argv[++i];
-    else if (blockspan::is_generator_spec(argument))
-      settings.specs.push_back(argument);
-    else
-      blockspan::fail("blockspan-perf-spmm", "what is '", argument,
-                      "'? usage: blockspan-perf-spmm [--quick] [--out FILE.json] [SPEC ...]");
-  }
-  if (settings.specs.empty()) {
-    settings.specs = settings.quick ? std::vector<std::string>{"laplace7:40", "elasticity:12"}
-                                    : std::vector<std::string>{"laplace7:128", "laplace27:96",
-                                                               "elasticity:44", "rmat:20:16"};
-  }
-  return settings;
-}
-
-/// Median milliseconds of `product`: warmed up, then at least 20 runs and 0.2 s (3 runs when
-/// quick).
-double median_milliseconds(Exec const& exec, bool quick, std::function<void()> const& product) {
-  product();
-  exec.fence();
-  std::vector<double> times;
-  double total = 0;
-  while (times.size() < (quick ? 3u : 20u) || (!quick && total < 200.0 && times.size() < 500)) {
-    Kokkos::Timer const timer;
-    product();
-    exec.fence();
-    times.push_back(1e3 * timer.seconds());
-    total += times.back();
-  }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                   times.end());
-  return times[times.size() / 2];
-}
 
 /// max |Y - Z| / max |Z| over the columns, by 2-norms; Y is overwritten.
 double largest_difference(Exec const& exec, blockspan::Block<Scalar, Exec> const& Y,
@@ -141,7 +100,7 @@ nlohmann::json measure(Exec const& exec, std::string const& spec, int columns, b
 }
 
 int run(int argc, char** argv) {
-  Settings const settings = parse(argc, argv);
+  Settings const settings = parse_settings("blockspan-perf-spmm", argc, argv);
   Exec const exec;
   nlohmann::json cases = nlohmann::json::array();
   for (auto const& spec : settings.specs)
