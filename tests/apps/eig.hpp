@@ -11,26 +11,14 @@
 
 #include "apps/backends.hpp"
 #include "apps/process.hpp"
+#include "apps/report_run.hpp"
 #include "support/files.hpp"
 
 namespace blockspan::test {
 
-using Json = nlohmann::json;
-
-/// One run of blockspan-eig with a report.
-struct EigRun {
-  Outcome outcome;
-  Json report;  ///< null if none was written
-};
-
 /// Runs blockspan-eig MATRIX ... --report and reads the report.
-inline EigRun run_eig(std::vector<std::string> arguments) {
-  TemporaryFolder const folder;
-  std::string const path = folder / "report.json";
-  arguments.insert(arguments.end(), {"--report", path});
-  EigRun run{run_app("blockspan-eig", arguments), {}};
-  if (std::filesystem::exists(path)) run.report = Json::parse(read_text(path));
-  return run;
+inline ReportRun run_eig(std::vector<std::string> const& arguments) {
+  return run_with_report("blockspan-eig", arguments);
 }
 
 inline std::vector<double> numbers(Json const& list) {

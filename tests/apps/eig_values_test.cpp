@@ -38,9 +38,9 @@ void expect_values(Json const& report, std::vector<double> const& expected) {
 
 class EigValues : public ::testing::TestWithParam<std::string> {
  protected:
-  EigRun run(std::vector<std::string> arguments) const {
+  ReportRun run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--backend", GetParam()});
-    EigRun result = run_eig(arguments);
+    ReportRun result = run_eig(arguments);
     EXPECT_EQ(result.outcome.status, 0) << result.outcome.out << result.outcome.err;
     return result;
   }

@@ -11,28 +11,17 @@
 
 #include "apps/backends.hpp"
 #include "apps/process.hpp"
+#include "apps/report_run.hpp"
 #include "support/files.hpp"
 #include <gmock/gmock.h>
 
 namespace blockspan::test {
 
-using Json = nlohmann::json;
-
-/// One run of blockspan-spmm with a report.
-struct SpmmAppRun {
-  Outcome outcome;
-  Json report;  ///< null if none was written
-};
-
 /// Runs blockspan-spmm MATRIX ... --report and reads the report. Few batches: nothing here depends
 /// on exact times.
-inline SpmmAppRun run_spmm(std::vector<std::string> arguments) {
-  TemporaryFolder const folder;
-  std::string const path = folder / "report.json";
-  arguments.insert(arguments.end(), {"--repeat", "3", "--report", path});
-  SpmmAppRun run{run_app("blockspan-spmm", arguments), {}};
-  if (std::filesystem::exists(path)) run.report = Json::parse(read_text(path));
-  return run;
+inline ReportRun run_spmm(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--repeat", "3"});
+  return run_with_report("blockspan-spmm", arguments);
 }
 
 /// The ids of the menu.
