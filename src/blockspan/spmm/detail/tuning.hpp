@@ -37,8 +37,8 @@ inline constexpr std::int64_t device_two_packs = 12;
 
 /// Lanes stand over the nonzeros too while each of them has this many of a mean piece (one pack;
 /// more), up to this many lanes in all (a power of two); both are relaxed where there are fewer
-/// pieces than fill the device. n = 2, elasticity: 8 lanes 0.080, none 0.138; 27-point: 2 lanes
-/// 0.115, 4 lanes 0.126.
+/// pieces than fill the device. n = 2, elasticity: 4 lanes 0.084, 8 lanes 0.094, none 0.149;
+/// 27-point: 2 lanes 0.115, 4 lanes 0.122, none 0.179.
 inline constexpr double device_entries_one_pack = 8;
 inline constexpr double device_entries_more_packs = 16;
 inline constexpr double device_entries_few_pieces = 4;
