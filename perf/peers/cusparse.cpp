@@ -1,0 +1,75 @@
+#include "peers/cusparse.hpp"
+
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#ifdef KOKKOS_ENABLE_CUDA
+#include "peers/cusparse_spmm.hpp"
+#include "peers/cusparse_spmv.hpp"
+#endif
+
+namespace blockspan::perf {
+
+#ifdef KOKKOS_ENABLE_CUDA
+
+namespace {
+
+using blockspan::detail::CusparseHandle;
+
+template <class Product, class Algorithm, class Scalar>
+void add(std::vector<Contender>& all, Operands<Scalar> const& with, std::string const& id,
+         Order order, Algorithm algorithm) {
+  for (bool const preprocess : {false, true}) {
+    if (preprocess && !Product::has_preprocess) continue;
+    all.push_back({"cusparse/" + id + (preprocess ? "/preprocessed" : ""), "cusparse", order, false,
+                   [with, order, algorithm, preprocess] {
+                     return prepare_cusparse<Product>(with, order, algorithm, preprocess);
+                   }});
+  }
+}
+
+}  // namespace
+
+template <class Scalar>
+std::vector<Contender> cusparse_contenders(Operands<Scalar> const& with) {
+  std::vector<Contender> all;
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+    for (Order const order : {Order::row, Order::column})
+      for (auto const& [name, algorithm] : cusparse_spmm_algorithms)
+        add<CusparseSpmm<Scalar>>(all, with, std::string("spmm/") + name + "/" + to_string(order),
+                                  order, algorithm);
+    if (with.columns() == 1)
+      for (auto const& [name, algorithm] : cusparse_spmv_algorithms)
+        add<CusparseSpmv<Scalar>>(all, with, std::string("spmv/") + name, Order::row, algorithm);
+  }
+  return all;
+}
+
+std::string cusparse_version() {
+  std::string version;
+  for (auto const property : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    int number = 0;
+    check_cusparse(cusparseGetProperty(property, &number), "cusparseGetProperty");
+    version += (version.empty() ? "" : ".") + std::to_string(number);
+  }
+  return version;
+}
+
+#else
+
+template <class Scalar>
+std::vector<Contender> cusparse_contenders(Operands<Scalar> const&) {
+  return {};
+}
+
+std::string cusparse_version() { return ""; }
+
+#endif
+
+template std::vector<Contender> cusparse_contenders(Operands<float> const&);
+template std::vector<Contender> cusparse_contenders(Operands<double> const&);
+template std::vector<Contender> cusparse_contenders(Operands<Kokkos::complex<float>> const&);
+template std::vector<Contender> cusparse_contenders(Operands<Kokkos::complex<double>> const&);
+
+}  // namespace blockspan::perf

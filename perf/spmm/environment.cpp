@@ -1,0 +1,51 @@
+#include "spmm/environment.hpp"
+
+#include <ctime>
+
+#include "common/dispatch.hpp"
+#include "common/report_parts.hpp"
+#include "peers/cusparse.hpp"
+
+namespace blockspan::perf {
+
+namespace {
+
+using apps::Json;
+
+std::string now() {
+  std::time_t const seconds = std::time(nullptr);
+  char text[32] = "";
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
+  return text;
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+/// CUDA writes 13.0 as 13000.
+std::string dotted(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+void add_cuda(Json& versions) {
+  int runtime = 0, driver = 0;
+  if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) versions["cuda"] = dotted(runtime);
+  if (cudaDriverGetVersion(&driver) == cudaSuccess) versions["cuda_driver"] = dotted(driver);
+  versions["cusparse"] = cusparse_version();
+}
+#else
+void add_cuda(Json&) {}
+#endif
+
+}  // namespace
+
+Json describe_environment(Exec const& exec, std::string const& commit) {
+  apps::Device const device = apps::describe(exec);
+  Json versions = apps::to_json(apps::versions());
+  add_cuda(versions);
+  return {{"date", now()},
+          {"commit", commit.empty() ? Json() : Json(commit)},
+          {"backend", device.backend},
+          {"device", apps::to_json(device)},
+          {"versions", versions}};
+}
+
+}  // namespace blockspan::perf
