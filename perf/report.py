@@ -148,9 +148,12 @@ def speed_up(case, family):
 
 def speed_ups(results):
     rows = []
+    took_part = {k["family"] for case in results["cases"] for k in case.get("kernels", [])}
     for group in [*groups(results["cases"]), None]:
         cases = [case for case in results["cases"] if group in (None, case["group"])]
         for family, peer in PEERS.items():
+            if family not in took_part:
+                continue
             known = [(speed_up(case, family), case) for case in cases]
             known = [entry for entry in known if entry[0] is not None]
             if not known:

@@ -73,7 +73,8 @@ std::vector<Case> read_cases(SpmmSettings const& settings) {
 }  // namespace
 
 std::vector<Case> choose_cases(SpmmSettings const& settings) {
-  if (settings.specs.empty()) return settings.quick ? quick_cases() : read_cases(settings);
+  bool const small = settings.quick && settings.groups.empty();
+  if (settings.specs.empty()) return small ? quick_cases() : read_cases(settings);
   std::vector<Case> cases;
   for (std::string const& spec : settings.specs)
     for (int const columns : {1, 4, 8, 16, 32, 64})

@@ -20,7 +20,8 @@ std::optional<SpmmSettings> parse_spmm_settings(int argc, char** argv) {
   app.add_option("--cases", settings.cases, "The file of the cases");
   app.add_option("--group", settings.groups, "A group of the file; may be repeated")
       ->default_str("all of them");
-  app.add_flag("--quick", settings.quick, "A few small cases, few products of each kernel");
+  app.add_flag("--quick", settings.quick,
+               "Few products of each kernel; without SPEC and --group, of a few small cases");
   app.add_option("--out", settings.out, "Write the results to this JSON file, after each case");
   app.add_option("--commit", settings.commit, "Of Blockspan, for the record");
   app.footer(

@@ -10,7 +10,7 @@ namespace blockspan::perf {
 struct SpmmSettings {
   std::string cases;                ///< file of the cases
   std::vector<std::string> groups;  ///< of these only; empty: all
-  bool quick = false;
+  bool quick = false;  ///< few products of each kernel; on small cases if no others are named
   std::string out;     ///< file for the results; empty: none
   std::string commit;  ///< of Blockspan, for the record
   std::vector<std::string> specs;
