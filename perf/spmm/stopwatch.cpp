@@ -106,9 +106,10 @@ apps::Timing time_product(Stopwatch& stopwatch, std::function<void()> const& pro
   int products = 1;
   double last = elapsed(stopwatch, product, products);
   double total = last;
-  while (last < rules.batch_ms && products < most_products) {
-    products *= 2;
+  while (total < rules.warm_up_ms || (last < rules.batch_ms && products < most_products)) {
+    if (last < rules.batch_ms && products < most_products) products *= 2;
     last = elapsed(stopwatch, product, products);
+    total += last;
   }
   std::vector<double> times{last / products};
   total = last;

@@ -27,6 +27,7 @@ char const* stopwatch_method();
 /// measurement do not count.
 struct TimingRules {
   double batch_ms = 0.1;  ///< of a batch, at least (or one product)
+  double warm_up_ms = 2;  ///< before the first batch: the device's clocks rise, caches fill
   double budget_ms = 25;  ///< of all batches together, about
   int least_batches = 3;  ///< even beyond the budget, up to four times of it
   int most_batches = 40;
