@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
@@ -117,6 +118,107 @@ TYPED_TEST(Cuts, AreSortedIntoClassesInAFixedOrder) {
       return length_class(x) > length_class(y);
     });
     EXPECT_EQ(before, after) << host.name;
+  }
+}
+
+/// Walks the parts of all tiles as a kernel would; they follow each other through all entries, and
+/// the slots of a cut row are its parts in order.
+template <class List>
+void expect_tiles_cover(HostMatrix<double> const& host, List const& list) {
+  auto const row = on_host(list.row);
+  auto const entry = on_host(list.entry);
+  auto const slot = on_host(list.slot);
+  auto const cut_row = on_host(list.cut_row);
+  auto const cut_slot = on_host(list.cut_slot);
+  std::vector<int> const offsets(host.offsets.begin(), host.offsets.end());
+  kernels::CutTiles<double, int, int> const tiles{{},         {},           offsets.data(),
+                                                  row.data(), entry.data(), slot.data()};
+  std::vector<std::int64_t> row_of_slot(static_cast<std::size_t>(list.slots), -1);
+  for (std::size_t i = 0; i < cut_row.size(); ++i)
+    for (int s = cut_slot[i]; s < cut_slot[i + 1]; ++s) row_of_slot[s] = cut_row[i];
+  std::int64_t next_entry = 0, next_row = 0, next_slot = 0;
+  for (std::int64_t t = 0; t < list.tiles; ++t)
+    for (std::int64_t p = 0; p < tiles.parts(t); ++p) {
+      auto const part = tiles.part(t, p);
+      ASSERT_EQ(part.first, next_entry);
+      next_entry = part.last;
+      if (!part.complete()) {
+        ASSERT_EQ(part.slot(), next_slot++);
+      }
+      std::int64_t const i = part.complete() ? part.row() : row_of_slot[part.slot()];
+      ASSERT_EQ(i, next_row);
+      ASSERT_EQ(part.complete(), part.first == host.offsets[i] && part.last == host.offsets[i + 1]);
+      if (part.last == host.offsets[i + 1]) next_row = i + 1;
+    }
+  EXPECT_EQ(next_entry, host.offsets.back());
+  EXPECT_EQ(next_row, host.rows);
+  EXPECT_EQ(next_slot, list.slots);
+}
+
+TYPED_TEST(Cuts, OfTilesCoverEveryEntryExactlyOnce) {
+  TypeParam const exec;
+  for (auto const& host : battery<double>())
+    for (std::int64_t const work : {1, 2, 7, 64, 1000}) {
+      if (host.rows == 0) continue;
+      SCOPED_TRACE(host.name + ", tiles of " + std::to_string(work));
+      auto const matrix = to_device(exec, host);
+      auto const pattern = kernels::pattern_ref<TypeParam>(matrix);
+      auto const entries = static_cast<std::int64_t>(host.values.size());
+      for (auto const partition : {SpmmPartition::equal_entries, SpmmPartition::merge_path}) {
+        auto const list = kernels::cut_equal_tiles(exec, pattern, entries, partition, work);
+        expect_tiles_cover(host, list);
+        auto const entry = on_host(list.entry);
+        auto const row = on_host(list.row);
+        for (std::int64_t t = 0; t < list.tiles; ++t) {
+          std::int64_t const rows =
+              partition == SpmmPartition::merge_path ? row[t + 1] - row[t] : 0;
+          // a row that has ended at the tile's begin may be counted with the tile before
+          EXPECT_LE(entry[t + 1] - entry[t] + rows, work + 1);
+        }
+      }
+      expect_tiles_cover(host, kernels::cut_row_classes(exec, pattern, work, 2 * work));
+    }
+}
+
+TYPED_TEST(Cuts, OfRowClassesFitWhatATeamHolds) {
+  TypeParam const exec;
+  auto const host = random_matrix<double>(
+      "uneven", 500, 90, [](std::int64_t i) { return i % 60 == 7 ? 300 : i % 17; });
+  auto const A = to_device(exec, host);
+  auto const list = kernels::cut_row_classes(exec, kernels::pattern_ref<TypeParam>(A), 32, 100);
+  auto const row = on_host(list.row);
+  auto const entry = on_host(list.entry);
+  for (std::int64_t t = 0; t < list.tiles; ++t) {
+    bool const one_row = row[t + 1] - row[t] <= 1;
+    EXPECT_LE(entry[t + 1] - entry[t], one_row ? 100 : 64);
+    EXPECT_LE(row[t + 1] - row[t], 32);
+  }
+}
+
+TYPED_TEST(Cuts, SortedRowsAscendAndKeepTheirEntries) {
+  TypeParam const exec;
+  for (auto const& host : battery<double>()) {
+    if (host.rows == 0) continue;
+    auto const A = to_device(exec, host);
+    auto const pattern = kernels::pattern_ref<TypeParam>(A);
+    auto const S = kernels::sort_rows(exec, pattern, static_cast<std::int64_t>(host.values.size()));
+    EXPECT_TRUE(kernels::has_sorted_rows(exec, S.ref()));
+    auto const offsets = on_host(S.row_offsets);
+    auto const columns = on_host(S.column_indices);
+    auto const places = on_host(S.permutation);
+    for (std::int64_t row = 0; row <= host.rows; ++row) EXPECT_EQ(offsets[row], host.offsets[row]);
+    bool sorted = true;
+    for (std::int64_t row = 0; row < host.rows; ++row)
+      for (int k = offsets[row]; k < offsets[row + 1]; ++k) {
+        EXPECT_EQ(columns[k], host.indices[places[k]]);
+        EXPECT_TRUE(host.offsets[row] <= places[k] && places[k] < host.offsets[row + 1]);
+        bool const before = k > offsets[row];
+        if (before && columns[k] == columns[k - 1]) {
+          EXPECT_LT(places[k - 1], places[k]);
+        }
+        sorted = sorted && !(before && host.indices[k] < host.indices[k - 1]);
+      }
+    EXPECT_EQ(kernels::has_sorted_rows(exec, pattern), sorted) << host.name;
   }
 }
 

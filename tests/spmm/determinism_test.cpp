@@ -116,9 +116,11 @@ TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
   auto const cuts = kernels::cut_long_rows(exec, pattern, 64);
   Kokkos::View<double*, typename Exec::memory_space> const carry("Blockspan::test", cuts.slots * 8);
   kernels::CutRows<double, int, int> const pieces{
-      {cuts.pieces, 1},     cuts.target.data(), cuts.first.data(),
-      cuts.last.data(),     cuts.cut_rows,      cuts.cut_row.data(),
-      cuts.cut_slot.data(), carry.data(),       8};
+      {cuts.cut_rows, cuts.cut_row.data(), cuts.cut_slot.data(), carry.data(), 8},
+      {cuts.pieces, 1},
+      cuts.target.data(),
+      cuts.first.data(),
+      cuts.last.data()};
   EXPECT_TRUE(same_bits(multiply_with(exec, pieces, 16, smaller, host),
                         multiply_with(exec, pieces, 50, larger, host)));
 }

@@ -183,6 +183,22 @@ TYPED_TEST(Plan, RefusesOverlapButNotNeighbours) {
   run(make_block(exec, Storage::padded_right, values));
 }
 
+TYPED_TEST(Plan, SaysWhyADenseProductIsRefused) {
+  TypeParam const exec;
+  auto const A = to_device(exec, band<double>(40));
+  auto const X = make_block(exec, Storage::strided, random_block<double>(40, 3, 1));
+  auto const Y = make_block(exec, Storage::right, random_block<double>(40, 3, 2));
+  SpmmPlan const plan(exec, A, {.algorithm = "dense"});
+  EXPECT_THAT(message_of([&] { spmm(exec, plan, Op::none, 1.0, A, X.view, 0.0, Y.view); }),
+              HasSubstr("neither rows nor columns of X are contiguous"));
+  auto const large = to_device(exec, band<double>(200000));
+  SpmmPlan const too_large(exec, large, {.algorithm = "dense"});
+  auto const V = make_block(exec, Storage::right, random_block<double>(200000, 1, 1));
+  auto const W = make_block(exec, Storage::right, random_block<double>(200000, 1, 2));
+  EXPECT_THAT(message_of([&] { spmm(exec, too_large, Op::none, 1.0, large, V.view, 0.0, W.view); }),
+              HasSubstr("A has 200000 x 200000 elements"));
+}
+
 #ifdef KOKKOS_ENABLE_CUDA
 TEST(PlanOnCuda, RefusesPacksThatDoNotFit) {
   Kokkos::Cuda const exec;

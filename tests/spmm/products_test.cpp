@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/spmm.hpp>
@@ -26,11 +28,20 @@ Scalar factor(std::size_t turn) {
     return Scalar(-0.75);
 }
 
-/// Where packs were asked for on a device, only what packs can serve is asked of them.
+/// Whether the variant serves blocks of any width in any storage on this backend.
 template <class Exec>
 bool served_anywhere(SpmmVariant const& variant) {
+  if (variant.worker == SpmmWorker::blas) return false;
   return !variant.needs_whole_packs ||
          Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+}
+
+/// What the variant can be asked for at this turn: others are refused.
+template <class Exec>
+std::pair<Storages, std::int64_t> blocks_at(SpmmVariant const& variant, std::size_t turn) {
+  if (served_anywhere<Exec>(variant)) return {mixed_storages[turn % 6], all_widths[turn * 5 % 13]};
+  if (variant.needs_whole_packs) return {Storages{right, right}, 4 * std::int64_t(turn % 5)};
+  return {mixed_storages[turn % 3], all_widths[turn * 5 % 13]};
 }
 
 TYPED_TEST(Products, EveryVariantMultipliesEveryMatrixWithEveryOp) {
@@ -43,14 +54,39 @@ TYPED_TEST(Products, EveryVariantMultipliesEveryMatrixWithEveryOp) {
     for (auto const& variant : spmm_variants) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
       for (Op const op : all_ops) {
-        bool const anywhere = served_anywhere<Exec>(variant);
-        auto const width = anywhere ? all_widths[turn * 5 % 13] : 4 * std::int64_t(turn % 5);
+        auto const [storages, width] = blocks_at<Exec>(variant, turn);
         ProductCase<Scalar> const c{host, op, width, factor<Scalar>(turn),
                                     factor<Scalar>(turn / 5)};
-        expect_product(
-            exec, mixed_storages[anywhere ? turn % 6 : 0], c,
-            [&](auto const& X, auto const& Y) { spmm(exec, plan, op, c.alpha, A, X, c.beta, Y); });
+        SCOPED_TRACE(variant.id);
+        expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
+        });
         ++turn;
+      }
+    }
+  }
+}
+
+/// Large enough that tiles, chunks and blocks of rows of their usual sizes are full.
+TYPED_TEST(Products, EveryVariantIsRightAtItsUsualSizes) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const uneven = random_matrix<Scalar>("uneven", 900, 700, [](std::int64_t i) {
+    return i % 300 == 7 ? 9000 : i % 40 == 3 ? 600 : i % 11;
+  });
+  auto const full = random_matrix<Scalar>("dense-ish", 300, 400, [](auto) { return 60; });
+  for (auto const* host : {&uneven, &full}) {
+    auto const A = to_device(exec, *host);
+    for (auto const& variant : spmm_variants) {
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id)});
+      for (int const width : {1, 8, 36}) {
+        if (width == 1 && variant.needs_whole_packs) continue;
+        ProductCase<Scalar> const c{*host, Op::none, width, Scalar(1.5), Scalar(-1)};
+        SCOPED_TRACE(variant.id);
+        expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+        });
       }
     }
   }
@@ -161,9 +197,10 @@ TYPED_TEST(Products, OffsetsMayHave64Bits) {
   Exec const exec;
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device<std::size_t>(exec, host);
-    for (auto const* algorithm : {"auto", "segments"}) {
-      SpmmPlan const plan(exec, A, {.algorithm = algorithm, .piece_length = 5});
+    for (auto const& variant : spmm_variants) {
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 5});
       for (Op const op : {Op::none, Op::adjoint}) {
+        SCOPED_TRACE(variant.id);
         ProductCase<Scalar> const c{host, op, 12, Scalar(1), Scalar(0)};
         expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
           spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);

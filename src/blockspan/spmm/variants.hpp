@@ -12,14 +12,29 @@ enum class SpmmPartition {
   segments,         ///< long rows in equal pieces, whose sums a second pass adds in a fixed order
   sorted_segments,  ///< the same in classes of equal length, the longest first
   nonempty_rows,    ///< segments of the rows that have entries; a pass of its own fills the others
+  equal_entries,    ///< tiles of equally many entries, wherever rows begin
+  merge_path,       ///< tiles of equally many rows and entries together
+  row_classes,      ///< tiles of many short rows, of one row, of part of a long row
 };
 
-/// Who multiplies a piece.
+/// Who multiplies a piece (or tile) of the matrix.
 enum class SpmmWorker {
   team_thread,   ///< a thread of a team, its vector lanes over columns (and nonzeros)
   team,          ///< the same with a team of one thread for each piece
   row_item,      ///< one work item a row, which walks it once a column
   element_item,  ///< one work item an element of Y
+  whole_team,    ///< all threads of a team together
+  blas,          ///< a library's dense product
+};
+
+/// How the worker reads the entries and the rows of X that they ask for.
+enum class SpmmInner {
+  direct,       ///< every lane for itself, from memory
+  broadcast,    ///< each lane reads one entry and hands it to the others
+  staged,       ///< the lanes read a chunk of entries into team scratch
+  prefix_sum,   ///< products into team scratch, summed by a segmented scan, a column at a time
+  staged_tile,  ///< the team reads a tile of X into team scratch
+  dense,        ///< A written out as a dense matrix
 };
 
 /// One supported combination of the parts of a product: an entry of the menu.
@@ -32,59 +47,126 @@ struct SpmmVariant {
   char const* loses;    ///< why it is not taken where it is not, in words
   SpmmPartition partition;
   SpmmWorker worker;
+  SpmmInner inner;
   bool needs_whole_packs;  ///< on devices: 16-byte packs must fit X and Y exactly
   bool takes_packs;        ///< a lane (on hosts a thread) owns neighbouring columns where it can
 
-  constexpr bool lists_pieces() const { return partition != SpmmPartition::whole_rows; }
+  constexpr bool lists_pieces() const {
+    return partition == SpmmPartition::segments || partition == SpmmPartition::sorted_segments ||
+           partition == SpmmPartition::nonempty_rows;
+  }
+  constexpr bool lists_tiles() const {
+    return partition == SpmmPartition::equal_entries || partition == SpmmPartition::merge_path ||
+           partition == SpmmPartition::row_classes;
+  }
   constexpr bool skips_empty_rows() const { return partition == SpmmPartition::nonempty_rows; }
+  constexpr bool needs_sorted_rows() const {
+    return inner == SpmmInner::staged_tile || inner == SpmmInner::dense;
+  }
+  /// Direct loads by team threads, over rows or pieces of them: what the plan chooses by itself.
+  constexpr bool is_direct() const {
+    return inner == SpmmInner::direct && worker != SpmmWorker::whole_team && !lists_tiles();
+  }
 };
 
 /// The menu: each supported combination once. Nothing else is instantiated, measured or documented;
 /// the variant asked for is the variant run, or the call says why not.
-inline constexpr std::array<SpmmVariant, 8> spmm_variants{{
+inline constexpr std::array<SpmmVariant, 17> spmm_variants{{
     {"thread_per_row", "Blockspan::spmm::thread_per_row",
      "whole rows; a work item walks its row once a column",
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR scalar)", "", "the naive baseline",
-     SpmmPartition::whole_rows, SpmmWorker::row_item, false, false},
+     SpmmPartition::whole_rows, SpmmWorker::row_item, SpmmInner::direct, false, false},
     {"thread_per_element", "Blockspan::spmm::thread_per_element",
      "whole rows; a work item makes one element of Y",
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR scalar, a thread a column too)", "",
      "the naive baseline with a thread a column", SpmmPartition::whole_rows,
-     SpmmWorker::element_item, false, false},
+     SpmmWorker::element_item, SpmmInner::direct, false, false},
     {"team_per_row", "Blockspan::spmm::team_per_row",
      "whole rows; a team of one thread a row, lanes over columns",
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR vector), taken literally", "",
      "a team is too small for one row of few columns", SpmmPartition::whole_rows, SpmmWorker::team,
-     false, true},
+     SpmmInner::direct, false, true},
     {"warp_per_row", "Blockspan::spmm::warp_per_row",
      "whole rows; direct loads; a lane owns single columns",
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR vector, lanes over columns)", "",
      "one column a lane, for blocks whose rows are no whole packs", SpmmPartition::whole_rows,
-     SpmmWorker::team_thread, false, false},
+     SpmmWorker::team_thread, SpmmInner::direct, false, false},
     {"warp_per_row_packs", "Blockspan::spmm::warp_per_row_packs",
      "whole rows; direct loads; a lane owns packs of neighbouring columns",
      "Yang, Buluc, Owens 2018, Euro-Par, doi:10.1007/978-3-319-96983-1_48 (row split; 16-byte "
      "loads as in its successors)",
      "on devices: rows of X and Y contiguous, 16-byte aligned and a multiple of 16 bytes wide",
      "whole rows, for rows of about equal length", SpmmPartition::whole_rows,
-     SpmmWorker::team_thread, true, true},
+     SpmmWorker::team_thread, SpmmInner::direct, true, true},
     {"segments", "Blockspan::spmm::segments",
      "long rows cut into equal pieces, their sums added in order by a second pass; direct loads; "
      "packs where they fit, else single columns",
      "Blockspan; cutting as in Flegar, Quintana-Orti 2017, Euro-Par, "
      "doi:10.1007/978-3-319-64203-1_51, without its atomics",
      "", "for even matrices with rows too long for one thread", SpmmPartition::segments,
-     SpmmWorker::team_thread, false, true},
+     SpmmWorker::team_thread, SpmmInner::direct, false, true},
     {"segments_sorted", "Blockspan::spmm::segments_sorted",
      "as segments, the pieces in classes of equal length, the longest first",
      "Blockspan; classes by powers of two as in Ashari, Sedaghati, Eisenlohr, Parthasarathy, "
      "Sadayappan 2014, SC, doi:10.1109/SC.2014.69",
      "", "for rows of uneven length", SpmmPartition::sorted_segments, SpmmWorker::team_thread,
-     false, true},
+     SpmmInner::direct, false, true},
     {"nonempty_rows", "Blockspan::spmm::nonempty_rows",
      "as segments, over the rows that have entries; one pass fills the others",
      "Blockspan; the row list of Buluc, Gilbert 2008, IPDPS, doi:10.1109/IPDPS.2008.4536313", "",
-     "for mostly empty rows", SpmmPartition::nonempty_rows, SpmmWorker::team_thread, false, true},
+     "for mostly empty rows", SpmmPartition::nonempty_rows, SpmmWorker::team_thread,
+     SpmmInner::direct, false, true},
+    {"warp_per_row_staged", "Blockspan::spmm::warp_per_row_staged",
+     "whole rows; chunks of 32 entries through team scratch; a lane owns single columns",
+     "Huang, Dai, Wang, Yang 2020, SC (GE-SpMM), doi:10.1109/SC41405.2020.00076", "",
+     "staging costs more than the cache's own broadcast", SpmmPartition::whole_rows,
+     SpmmWorker::team_thread, SpmmInner::staged, false, false},
+    {"warp_per_row_staged_packs", "Blockspan::spmm::warp_per_row_staged_packs",
+     "whole rows; chunks of 32 entries through team scratch; a lane owns packs of columns",
+     "Huang, Dai, Wang, Yang 2020, SC (GE-SpMM), doi:10.1109/SC41405.2020.00076, with 16-byte "
+     "loads",
+     "on devices: rows of X and Y contiguous, 16-byte aligned and a multiple of 16 bytes wide",
+     "staging costs more than the cache's own broadcast", SpmmPartition::whole_rows,
+     SpmmWorker::team_thread, SpmmInner::staged, true, true},
+    {"row_split", "Blockspan::spmm::row_split",
+     "whole rows; 32 lanes a row, each reads one entry and broadcasts it to the others",
+     "Yang, Buluc, Owens 2018, Euro-Par, doi:10.1007/978-3-319-96983-1_48", "",
+     "few columns leave most of its lanes idle", SpmmPartition::whole_rows, SpmmWorker::team_thread,
+     SpmmInner::broadcast, false, true},
+    {"merge", "Blockspan::spmm::merge",
+     "tiles of equally many rows and entries, a team thread each; sums of cut rows added in order",
+     "Merrill, Garland 2016, SC, doi:10.1109/SC.2016.57; Yang, Buluc, Owens 2018, Euro-Par, "
+     "doi:10.1007/978-3-319-96983-1_48",
+     "", "most rows need no cutting, and its sums of cut rows are traffic",
+     SpmmPartition::merge_path, SpmmWorker::team_thread, SpmmInner::direct, false, true},
+    {"balanced", "Blockspan::spmm::balanced",
+     "tiles of equally many entries, a team thread each; sums of cut rows added in order",
+     "Flegar, Quintana-Orti 2017, Euro-Par, doi:10.1007/978-3-319-64203-1_51, without its atomics",
+     "", "most rows need no cutting, and its sums of cut rows are traffic",
+     SpmmPartition::equal_entries, SpmmWorker::team_thread, SpmmInner::direct, false, true},
+    {"adaptive", "Blockspan::spmm::adaptive",
+     "a team takes many short rows through scratch, one row, or a part of a long row",
+     "Greathouse, Daga 2014, SC, doi:10.1109/SC.2014.68; Daga, Greathouse 2015, HiPC, "
+     "doi:10.1109/HiPC.2015.55",
+     "", "a whole team a row, for few long rows and few columns", SpmmPartition::row_classes,
+     SpmmWorker::whole_team, SpmmInner::staged, false, true},
+    {"prefix_sum", "Blockspan::spmm::prefix_sum",
+     "tiles of equally many entries; products in scratch, a segmented scan, a column at a time",
+     "Blelloch, Heroux, Zagha 1993, CMU-CS-93-173; Liu, Vinter 2015, ICS (CSR5), "
+     "doi:10.1145/2751205.2751209",
+     "", "reads the matrix once a column", SpmmPartition::equal_entries, SpmmWorker::whole_team,
+     SpmmInner::prefix_sum, false, false},
+    {"tile_staged", "Blockspan::spmm::tile_staged",
+     "blocks of rows; the team stages tiles of X in scratch and every row takes what it needs",
+     "Hong, Sukumaran-Rajam, Nisa, Singh, Sadayappan 2019, PPoPP, doi:10.1145/3293883.3295712 "
+     "(tiles of X), without its reordering",
+     "", "pays only where a tile serves many rows: a few percent of nonzeros",
+     SpmmPartition::whole_rows, SpmmWorker::whole_team, SpmmInner::staged_tile, false, true},
+    {"dense", "Blockspan::spmm::dense", "A written out, then the BLAS' matrix product", "GEMM",
+     "X without NaN and infinities (zeros of A multiply them too), room for the dense A, a BLAS: "
+     "CUDA or a host",
+     "for the crossover, above some 10 % of nonzeros", SpmmPartition::whole_rows, SpmmWorker::blas,
+     SpmmInner::dense, false, false},
 }};
 
 /// The entry with this id, or null.

@@ -257,13 +257,24 @@ void multiply(Transform a, Transform b, Scalar alpha, SmallMatrix<Scalar> const&
                                                   &ld_b, &beta, C.data(), &ld_c);
 }
 
+template <class Scalar>
+void gemm(bool transpose_a, bool transpose_b, int m, int n, int k, Scalar const& alpha,
+          Scalar const* A, int lda, Scalar const* B, int ldb, Scalar const& beta, Scalar* C,
+          int ldc) {
+  of_type<Scalar>(sgemm_, dgemm_, cgemm_, zgemm_)(transpose_a ? "T" : "N", transpose_b ? "T" : "N",
+                                                  &m, &n, &k, &alpha, A, &lda, B, &ldb, &beta, C,
+                                                  &ldc);
+}
+
 #define BLOCKSPAN_INSTANTIATE(S)                                                                   \
   template int cholesky(SmallMatrix<S> const&);                                                    \
   template int hermitian_eigen(SmallMatrix<S> const&, std::vector<real_t<S>>&);                    \
   template int invert_lower_triangle(SmallMatrix<S> const&);                                       \
   template int qr_pivoted(SmallMatrix<S> const&, std::vector<real_t<S>>&);                         \
   template void multiply(Transform, Transform, S, SmallMatrix<S> const&, SmallMatrix<S> const&, S, \
-                         SmallMatrix<S> const&);
+                         SmallMatrix<S> const&);                                                   \
+  template void gemm(bool, bool, int, int, int, S const&, S const*, int, S const*, int, S const&,  \
+                     S*, int);
 BLOCKSPAN_INSTANTIATE(float)
 BLOCKSPAN_INSTANTIATE(double)
 BLOCKSPAN_INSTANTIATE(Cf)

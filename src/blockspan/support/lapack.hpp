@@ -48,5 +48,13 @@ template <class Scalar>
 void multiply(Transform a, Transform b, Scalar alpha, SmallMatrix<Scalar> const& A,
               SmallMatrix<Scalar> const& B, Scalar beta, SmallMatrix<Scalar> const& C);
 
+/// The same as xGEMM has it, for matrices of any size: C (m x n) = alpha op(A) op(B) + beta C,
+/// column-major with leading dimensions, transposes where asked for. Unlike the others it leaves
+/// the number of threads to the BLAS.
+template <class Scalar>
+void gemm(bool transpose_a, bool transpose_b, int m, int n, int k, Scalar const& alpha,
+          Scalar const* A, int lda, Scalar const* B, int ldb, Scalar const& beta, Scalar* C,
+          int ldc);
+
 }  // namespace lapack
 }  // namespace blockspan

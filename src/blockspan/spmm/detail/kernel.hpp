@@ -11,7 +11,7 @@
 
 namespace blockspan::detail {
 
-/// Teams of a launch: one function per kind of backend decides them (launch_shape in run_impl.hpp).
+/// Teams of a launch: one function per kind of backend decides them (launch_shape in launch.hpp).
 struct LaunchShape {
   std::int64_t teams;
   int team_size;      ///< 1 on hosts
@@ -22,7 +22,8 @@ struct LaunchShape {
 /// vector lanes (on hosts: the registers) over the columns.
 ///
 /// Schedule: which pieces a thread owns; keeps the sums of unfinished rows.
-/// Inner: multiplies one piece with a pack of columns. Epilogue: the only writer of Y.
+/// Inner: multiplies one piece with a pack of columns, by way of a stage that belongs to the
+/// thread. Epilogue: the only writer of Y.
 /// Traffic: A once, every row of X as often as its column has nonzeros (once, if the cache holds
 /// it), Y once (twice where beta is not zero).
 template <class Exec, class Schedule, class Inner, class Epilogue>
@@ -36,8 +37,9 @@ struct SpmmKernel {
   Epilogue epilogue;
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
+    auto stage = inner.stage(team);
     schedule.for_each_piece(team, [&](auto const& piece) {
-      inner.for_each_sum(team, piece, [&](std::int64_t column, auto const& sum) {
+      inner.for_each_sum(team, stage, piece, [&](std::int64_t column, auto const& sum) {
         if constexpr (Schedule::splits_rows) {
           if (!piece.complete()) {
             schedule.keep(piece, column, sum);
@@ -52,7 +54,9 @@ struct SpmmKernel {
 
   void launch(Exec const& exec, char const* label, LaunchShape const& shape) const {
     if (shape.teams == 0) return;
-    Policy const policy(exec, static_cast<int>(shape.teams), shape.team_size, shape.vector_length);
+    Policy policy(exec, static_cast<int>(shape.teams), shape.team_size, shape.vector_length);
+    if constexpr (Inner::thread_scratch_bytes > 0)
+      policy.set_scratch_size(0, Kokkos::PerThread(Inner::thread_scratch_bytes));
     Kokkos::parallel_for(label, policy, *this);
     if constexpr (Schedule::splits_rows) finish_rows(exec, schedule, epilogue, label);
   }

@@ -92,15 +92,12 @@ void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> c
       launch_shape<Exec>(prepared.choice.variant->worker, lanes, prepared.statistics, share);
   if (prepared.choice.variant->lists_pieces()) {
     using Schedule = CutRows<Scalar, Offset, Ordinal>;
-    Schedule const schedule{share,
-                            list.target.data(),
-                            list.first.data(),
-                            list.last.data(),
-                            list.cut_rows,
-                            list.cut_row.data(),
-                            list.cut_slot.data(),
-                            carry,
-                            product.Y.columns};
+    Schedule const schedule{
+        {list.cut_rows, list.cut_row.data(), list.cut_slot.data(), carry, product.Y.columns},
+        share,
+        list.target.data(),
+        list.first.data(),
+        list.last.data()};
     SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(exec, label,
                                                                                   shape);
   } else {
@@ -187,10 +184,16 @@ void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   }
 }
 
+/// Tiles, staged loads, whole teams. Defined in launch_published.hpp, compiled on its own.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& prepared = call.prepared;
-  if (prepared.permutation != nullptr)
+  if (!prepared.choice.variant->is_direct())
+    launch_published(exec, call);
+  else if (prepared.permutation != nullptr)
     launch_inner(exec, call,
                  PermutedEntries<Scalar, Offset, Ordinal>{
                      prepared.pattern.column_indices, prepared.permutation, call.values,

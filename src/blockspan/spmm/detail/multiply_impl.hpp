@@ -22,6 +22,12 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar> const& product) {
   return true;
 }
 
+/// By way of a dense A. Defined in dense_product.hpp, compiled with launch_published.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_dense(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                    PreparedPattern<Exec, Offset, Ordinal> const& prepared, Scalar const* values,
+                    Product<Scalar> const& product);
+
 /// Multiplies with a prepared pattern. `asked`: the variant was asked for by its id. `pool`: for
 /// the sums of cut rows, of which there are none without a plan.
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -31,7 +37,7 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
   SpmmVariant const* variant = prepared.choice.variant;
   bool const packs = variant->takes_packs && packs_fit<Exec>(product.X, product.Y);
   if (variant->needs_whole_packs && !packs) {
-    require(!asked, "blockspan::spmm", "warp_per_row_packs cannot serve this input; it needs ",
+    require(!asked, "blockspan::spmm", variant->id, " cannot serve this input; it needs ",
             variant->needs, " (columns: ", product.Y.columns,
             ", strides of X: ", product.X.row_stride, ", ", product.X.column_stride,
             ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride, ")");
@@ -39,9 +45,9 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
   }
   SpmmCall<Exec, Scalar, Offset, Ordinal> call{prepared, values,  nullptr,
                                                packs,    product, variant->label};
-  if (prepared.list.slots > 0)
+  if (prepared.slots() > 0)
     call.carry = static_cast<Scalar*>(
-        pool->reserve(exec, static_cast<std::size_t>(prepared.list.slots) *
+        pool->reserve(exec, static_cast<std::size_t>(prepared.slots()) *
                                 static_cast<std::size_t>(product.Y.columns) * sizeof(Scalar)));
   if (variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
@@ -57,6 +63,8 @@ void multiply(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   if (finished_without_matrix(exec, product)) return;
   auto const& prepared = transposes(product.op) ? transposed_of(exec, plan) : plan.plain;
   auto const& variant = *prepared.choice.variant;
+  if (variant.worker == SpmmWorker::blas)
+    return multiply_dense(exec, plan, prepared, A.values, product);
   Product<Scalar> with = product;
   if (variant.takes_packs && should_pack<Exec>(product.X, prepared.statistics.mean()))
     with.X = packed_block(exec, plan.packed, product.X, std::string(variant.label) + "::pack");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -7,10 +8,29 @@
 #include <blockspan/spmm/detail/partition/cut_impl.hpp>
 #include <blockspan/spmm/detail/partition/inspect_impl.hpp>
 #include <blockspan/spmm/detail/partition/sort_impl.hpp>
+#include <blockspan/spmm/detail/partition/tile_impl.hpp>
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
 
 namespace blockspan::detail {
+
+/// The tiles of the variant chosen, of at most options.piece_length entries if that is given.
+template <class Exec, class Offset, class Ordinal>
+TileList<Exec, Offset, Ordinal> tiles_for(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                          RowStatistics const& rows, SpmmVariant const& variant,
+                                          std::int64_t asked) {
+  auto const at_most = [&](std::int64_t usual) {
+    return asked > 0 && asked < usual ? asked : usual;
+  };
+  if (variant.partition == SpmmPartition::row_classes) {
+    std::int64_t const stream = at_most(tuning::team_stream);
+    return cut_row_classes(exec, A, stream, std::max(stream, at_most(tuning::team_longest)));
+  }
+  std::int64_t const usual = variant.worker == SpmmWorker::whole_team ? tuning::team_scan
+                             : runs_on_host_v<Exec>                   ? tuning::host_thread_tile
+                                                                      : tuning::device_thread_tile;
+  return cut_equal_tiles(exec, A, rows.nonzeros, variant.partition, at_most(usual));
+}
 
 template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
@@ -21,11 +41,18 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   result.statistics = row_statistics(exec, A);
   result.choice = choose_variant<Exec>(result.statistics, options);
   result.lanes = options.lanes;
-  if (result.choice.variant->lists_pieces()) {
-    result.list =
-        cut_long_rows(exec, A, result.choice.piece, result.choice.variant->skips_empty_rows());
-    if (result.choice.variant->partition == SpmmPartition::sorted_segments)
+  auto const& variant = *result.choice.variant;
+  if (variant.lists_pieces()) {
+    result.list = cut_long_rows(exec, A, result.choice.piece, variant.skips_empty_rows());
+    if (variant.partition == SpmmPartition::sorted_segments)
       result.list = sort_pieces(exec, result.list);
+  }
+  if (variant.lists_tiles())
+    result.tiles = tiles_for(exec, A, result.statistics, variant, options.piece_length);
+  if (variant.needs_sorted_rows() && !has_sorted_rows(exec, A)) {
+    result.sorted = sort_rows(exec, A, result.statistics.nonzeros);
+    result.pattern = result.sorted.ref();
+    result.permutation = result.sorted.permutation.data();
   }
   return result;
 }
@@ -37,6 +64,7 @@ std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
   auto state = std::make_shared<PlanState<Exec, Offset, Ordinal>>();
   state->options = options;
   state->owner = std::move(owner);
+  state->given = A;
   state->plain = prepare(exec, A, options);
   state->fingerprint = fingerprint(exec, A);
   return state;
@@ -48,7 +76,7 @@ PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
   std::lock_guard const lock(plan.transposing);
   if (!plan.transposed) {
     TransposedState<Exec, Offset, Ordinal> state;
-    state.pattern = transpose_pattern(exec, plan.plain.pattern, plan.plain.statistics.nonzeros);
+    state.pattern = transpose_pattern(exec, plan.given, plan.plain.statistics.nonzeros);
     state.prepared = prepare(exec, state.pattern.ref(), plan.options);
     state.prepared.permutation = state.pattern.permutation.data();
     plan.transposed = std::move(state);
@@ -71,7 +99,10 @@ void explain_pattern(std::ostream& out, char const* what,
   if (choice.variant->lists_pieces())
     out << "  " << prepared.list.cut_rows << " rows are cut into " << prepared.list.slots
         << " pieces of at most " << choice.piece << " nonzeros\n";
-  if (choice.variant->needs_whole_packs && !runs_on_host_v<Exec>)
+  if (choice.variant->lists_tiles())
+    out << "  " << prepared.tiles.tiles << " tiles cut " << prepared.tiles.cut_rows << " rows into "
+        << prepared.tiles.slots << " parts\n";
+  if (choice.variant->id == "warp_per_row_packs" && !runs_on_host_v<Exec>)
     out << "  blocks without 16-byte aligned, contiguous rows of whole packs "
         << "run as Blockspan::spmm::warp_per_row\n";
 }

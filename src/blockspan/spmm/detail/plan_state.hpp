@@ -9,6 +9,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/detail/blas_handles.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
@@ -34,8 +35,13 @@ struct PreparedPattern {
   Offset const* permutation = nullptr;  ///< of the values; null: none
   RowStatistics statistics;
   SpmmChoice choice{};
-  PieceList<Exec, Offset, Ordinal> list;
-  SpmmLanes lanes;  ///< asked for
+  PieceList<Exec, Offset, Ordinal> list;            ///< where the variant lists pieces
+  TileList<Exec, Offset, Ordinal> tiles;            ///< where it lists tiles
+  TransposedPattern<Exec, Offset, Ordinal> sorted;  ///< where it needs sorted rows and has none
+  SpmmLanes lanes;                                  ///< asked for
+
+  /// Parts of cut rows, whose sums need a place.
+  std::int64_t slots() const { return list.slots + tiles.slots; }
 
   /// Units of work of a product.
   std::int64_t pieces() const {
@@ -61,6 +67,7 @@ struct TransposedState {
 template <class Exec, class Offset, class Ordinal>
 struct PlanState {
   SpmmPlanOptions options;
+  PatternRef<Offset, Ordinal> given{};  ///< the pattern that the plan was made for
   PreparedPattern<Exec, Offset, Ordinal> plain;
   std::uint64_t fingerprint = 0;
   std::shared_ptr<void const> owner;  ///< keeps the pattern's arrays alive
@@ -68,6 +75,8 @@ struct PlanState {
   // grow on demand
   ScratchPool<Exec> carry;   ///< sums of cut rows
   ScratchPool<Exec> packed;  ///< X made row-major
+  ScratchPool<Exec> dense;   ///< A written out
+  BlasHandles<Exec> blas;
   std::mutex transposing;
   std::optional<TransposedState<Exec, Offset, Ordinal>> transposed;
 };

@@ -53,6 +53,34 @@ inline constexpr std::int64_t device_piece = 512;
 inline constexpr std::int64_t device_piece_few_rows = 128;
 inline constexpr std::int64_t device_few_rows = 16384;
 
+/// Entries of a chunk that the lanes of a thread stage in scratch (GE-SpMM takes a warp's 32), and
+/// the least lanes of such a thread: more threads a team would be more chunks than scratch has room
+/// for.
+inline constexpr int staged_entries = 32;
+inline constexpr int staged_lanes = 8;
+
+/// Tiles of merge_path and equal_entries: work of a team thread. Devices: few enough that all
+/// threads are busy, enough that the sums of cut rows stay a small part of the traffic (reasoned).
+inline constexpr std::int64_t device_thread_tile = 128;
+inline constexpr std::int64_t host_thread_tile = 4096;
+
+/// Tiles of whole teams (row_classes, prefix_sum): entries of a common tile of short rows, whose
+/// products lie in scratch; a row of more than team_longest entries is cut. (Reasoned: 1024
+/// products of 16 bytes leave room for ten teams on a multiprocessor; a team of 256 takes 8192
+/// entries in 32 turns.)
+inline constexpr int team_stream = 512;
+inline constexpr std::int64_t team_longest = 8192;
+inline constexpr int team_scan = 1024;
+
+/// Staged tiles of X: packs side by side, rows of X a tile (16 KiB), rows of A a thread.
+inline constexpr int tile_packs = 8;
+inline constexpr int tile_rows = 128;
+inline constexpr int tile_thread_rows = 2;
+
+/// The largest A that is written out as a dense matrix.
+inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
+inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
+
 /// Devices: rows are sorted by length where groups of neighbours walk more than this many times
 /// their nonzeros; empty rows are skipped where more than this part of the rows is empty.
 inline constexpr double device_uneven = 1.5;

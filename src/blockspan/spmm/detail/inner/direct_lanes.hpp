@@ -9,6 +9,7 @@
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/scalar.hpp>
@@ -28,6 +29,7 @@ struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
   static constexpr int depth = tuning::device_depth<Packs>;
   static constexpr unsigned blocks = tuning::device_blocks;
+  static constexpr std::size_t thread_scratch_bytes = 0;
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
@@ -35,9 +37,14 @@ struct DirectLanes {
   LaneGrid grid;
   std::uint32_t row_bytes;  ///< from a row of X to the next
 
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
+    return {};
+  }
+
   /// consume(column, sum) for all columns, once each, on the lane that has the sum.
   template <class Team, class Piece, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, Piece const& piece,
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, NoStage, Piece const& piece,
                                                 Consume const& consume) const {
     int const packs = static_cast<int>(X.columns / Width);
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, grid.lanes()), [&](int lane) {

@@ -8,6 +8,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/inner/register_set.hpp>
+#include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/scalar.hpp>
@@ -43,10 +44,16 @@ struct DirectRegisters {
   bool conjugate_values;
 
   static constexpr unsigned blocks = 0;
+  static constexpr std::size_t thread_scratch_bytes = 0;
+
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
+    return {};
+  }
 
   /// consume(column, sum) for the first column of each pack and the sums of all of its columns.
   template <class Team, class Piece, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Piece const& piece,
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, NoStage, Piece const& piece,
                                                 Consume const& consume) const {
     packs_from<MaxWidth>(0, [&](std::int64_t column, auto width) {
       consume(column, multiply(piece, column, width));

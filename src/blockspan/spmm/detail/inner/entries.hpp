@@ -4,6 +4,7 @@
 
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
@@ -38,6 +39,23 @@ struct PermutedEntries {
                            values + permutation[last - k > ahead ? k + ahead : last]);))
     KOKKOS_IF_ON_DEVICE(((void)k;))
   }
+};
+
+/// ... or either of them, found out at run time: for kernels that are compiled once for both.
+template <class Scalar, class Offset, class Ordinal>
+struct AnyEntries {
+  Ordinal const* columns;
+  Offset const* permutation;  ///< null: the values stand as the columns do
+  Scalar const* values;
+  bool conjugate_values;
+
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k) const {
+    Scalar const a = load(values + (permutation == nullptr ? k : load(permutation + k)));
+    if constexpr (is_complex_v<Scalar>) return conjugate_values ? conjugate(a) : a;
+    return a;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset) const {}
 };
 
 }  // namespace blockspan::detail

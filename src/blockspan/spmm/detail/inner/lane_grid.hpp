@@ -34,18 +34,21 @@ inline constexpr bool lanes_exchange_v =
     false;
 #endif
 
+#if defined(__CUDA_ARCH__)
+/// The lanes of the own thread within its warp: threads that share the warp may be elsewhere.
+KOKKOS_FORCEINLINE_FUNCTION unsigned own_lanes(int lanes) {
+  auto const count = static_cast<unsigned>(lanes);
+  if (count == 32) return 0xffffffffu;
+  return ((1u << count) - 1u) << ((threadIdx.x + blockDim.x * threadIdx.y) % 32u / count * count);
+}
+#endif
+
 /// The value of the lane whose number differs in the bits of `mask`; all lanes of the thread call
 /// it.
 template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION Real exchange(Real const& value, int mask, int lanes) {
 #if defined(__CUDA_ARCH__)
-  // threads that share a warp may be elsewhere: only the own vector takes part
-  unsigned const own = lanes == 32
-                           ? 0xffffffffu
-                           : ((1u << lanes) - 1u)
-                                 << ((threadIdx.x + blockDim.x * threadIdx.y) % 32u /
-                                     static_cast<unsigned>(lanes) * static_cast<unsigned>(lanes));
-  return __shfl_xor_sync(own, value, mask, lanes);
+  return __shfl_xor_sync(own_lanes(lanes), value, mask, lanes);
 #else
   (void)mask, (void)lanes;
   return value;
@@ -56,6 +59,23 @@ template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION Kokkos::complex<Real> exchange(Kokkos::complex<Real> const& value,
                                                            int mask, int lanes) {
   return {exchange(value.real(), mask, lanes), exchange(value.imag(), mask, lanes)};
+}
+
+/// The value of lane `from`; all lanes of the thread call it.
+template <class Number>
+KOKKOS_FORCEINLINE_FUNCTION Number broadcast(Number const& value, int from, int lanes) {
+#if defined(__CUDA_ARCH__)
+  return __shfl_sync(own_lanes(lanes), value, from, lanes);
+#else
+  (void)from, (void)lanes;
+  return value;
+#endif
+}
+
+template <class Real>
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::complex<Real> broadcast(Kokkos::complex<Real> const& value,
+                                                            int from, int lanes) {
+  return {broadcast(value.real(), from, lanes), broadcast(value.imag(), from, lanes)};
 }
 
 /// Adds up what the lanes over the nonzeros have, by a butterfly: the order is fixed, and all of

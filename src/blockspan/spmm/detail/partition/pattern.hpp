@@ -6,6 +6,7 @@
 
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
+#include <blockspan/spmm/variants.hpp>
 
 namespace blockspan::detail {
 
@@ -21,19 +22,37 @@ RowStatistics row_statistics(Exec const& exec, PatternRef<Offset, Ordinal> const
 template <class Exec, class Offset, class Ordinal>
 std::uint64_t fingerprint(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
+/// The rows that a partition cut, and the slots of their parts: see Carry.
+template <class Exec, class Ordinal>
+struct CutRowList {
+  using Space = typename Exec::memory_space;
+
+  std::int64_t cut_rows = 0;
+  std::int64_t slots = 0;
+  Kokkos::View<Ordinal*, Space> cut_row;   // cut_rows
+  Kokkos::View<Ordinal*, Space> cut_slot;  // cut_rows + 1
+};
+
 /// Pieces of rows, for the schedule CutRows (which explains the arrays).
 template <class Exec, class Offset, class Ordinal>
-struct PieceList {
+struct PieceList : CutRowList<Exec, Ordinal> {
   using Space = typename Exec::memory_space;
 
   std::int64_t pieces = 0;
-  std::int64_t cut_rows = 0;
-  std::int64_t slots = 0;
-  Kokkos::View<Ordinal*, Space> target;    // pieces
-  Kokkos::View<Offset*, Space> first;      // pieces
-  Kokkos::View<Offset*, Space> last;       // pieces
-  Kokkos::View<Ordinal*, Space> cut_row;   // cut_rows
-  Kokkos::View<Ordinal*, Space> cut_slot;  // cut_rows + 1
+  Kokkos::View<Ordinal*, Space> target;  // pieces
+  Kokkos::View<Offset*, Space> first;    // pieces
+  Kokkos::View<Offset*, Space> last;     // pieces
+};
+
+/// Tiles of consecutive entries, for the schedule CutTiles (which explains the arrays).
+template <class Exec, class Offset, class Ordinal>
+struct TileList : CutRowList<Exec, Ordinal> {
+  using Space = typename Exec::memory_space;
+
+  std::int64_t tiles = 0;
+  Kokkos::View<Ordinal*, Space> row;   // tiles + 1
+  Kokkos::View<Offset*, Space> entry;  // tiles + 1
+  Kokkos::View<Ordinal*, Space> slot;  // tiles + 1
 };
 
 /// Cuts every row of more than `piece` entries into the fewest equal pieces of at most `piece`
@@ -49,6 +68,27 @@ PieceList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec,
 template <class Exec, class Offset, class Ordinal>
 PieceList<Exec, Offset, Ordinal> sort_pieces(Exec const& exec,
                                              PieceList<Exec, Offset, Ordinal> const& list);
+
+/// Cuts the pattern into tiles without regard to where rows begin: of at most `work` entries
+/// (equal_entries), or of at most `work` rows and entries together (merge_path; Merrill, Garland
+/// 2016). `entries`: as row_statistics counts them. O(tiles log rows).
+template <class Exec, class Offset, class Ordinal>
+TileList<Exec, Offset, Ordinal> cut_equal_tiles(Exec const& exec,
+                                                PatternRef<Offset, Ordinal> const& A,
+                                                std::int64_t entries, SpmmPartition partition,
+                                                std::int64_t work);
+
+/// Tiles for whole teams (row_classes): rows of at most `stream` entries together, up to
+/// 2 * stream entries and `stream` rows a tile; longer rows a tile each; rows of more than
+/// `longest` entries in the fewest equal parts of at most that. O(rows + tiles).
+template <class Exec, class Offset, class Ordinal>
+TileList<Exec, Offset, Ordinal> cut_row_classes(Exec const& exec,
+                                                PatternRef<Offset, Ordinal> const& A,
+                                                std::int64_t stream, std::int64_t longest);
+
+/// True if the columns of every row ascend, equal neighbours allowed. O(rows + nonzeros).
+template <class Exec, class Offset, class Ordinal>
+bool has_sorted_rows(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
 /// The pattern of A^T: its entry k is entry permutation(k) of A.
 template <class Exec, class Offset, class Ordinal>
@@ -75,5 +115,12 @@ template <class Exec, class Offset, class Ordinal>
 TransposedPattern<Exec, Offset, Ordinal> transpose_pattern(Exec const& exec,
                                                            PatternRef<Offset, Ordinal> const& A,
                                                            std::int64_t nonzeros);
+
+/// The pattern with the columns of every row in ascending order, equal ones in the order of A:
+/// entry k is entry permutation(k) of A. Two transpositions, and costs as much.
+template <class Exec, class Offset, class Ordinal>
+TransposedPattern<Exec, Offset, Ordinal> sort_rows(Exec const& exec,
+                                                   PatternRef<Offset, Ordinal> const& A,
+                                                   std::int64_t nonzeros);
 
 }  // namespace blockspan::detail

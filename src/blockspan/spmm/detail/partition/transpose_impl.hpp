@@ -138,4 +138,25 @@ TransposedPattern<Exec, Offset, Ordinal> transpose_pattern(Exec const& exec,
   return result;
 }
 
+template <class Offset>
+struct ComposePermutations {
+  Offset const* first;
+  Offset* second;  ///< becomes first after second
+  KOKKOS_FUNCTION void operator()(std::int64_t k) const { second[k] = first[second[k]]; }
+};
+
+template <class Exec, class Offset, class Ordinal>
+TransposedPattern<Exec, Offset, Ordinal> sort_rows(Exec const& exec,
+                                                   PatternRef<Offset, Ordinal> const& A,
+                                                   std::int64_t nonzeros) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  auto const transposed = transpose_pattern(exec, A, nonzeros);
+  auto const sorted = transpose_pattern(exec, transposed.ref(), nonzeros);
+  Kokkos::parallel_for(
+      "Blockspan::spmm_plan::compose_permutations", Policy(exec, 0, nonzeros),
+      ComposePermutations<Offset>{transposed.permutation.data(), sorted.permutation.data()});
+  exec.fence("Blockspan::spmm_plan::sort_rows");
+  return sorted;
+}
+
 }  // namespace blockspan::detail

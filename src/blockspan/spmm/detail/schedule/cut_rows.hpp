@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/schedule/carry.hpp>
 #include <blockspan/spmm/detail/schedule/piece.hpp>
 
 namespace blockspan::detail {
@@ -15,18 +16,13 @@ namespace blockspan::detail {
 /// written by the epilogue at once. The sums of a cut row's pieces go to the carry, one slot each,
 /// and finish_rows adds them in the order of the slots: no atomics, the same bits on every run.
 template <class Scalar, class Offset, class Ordinal>
-struct CutRows {
+struct CutRows : Carry<Scalar, Ordinal> {
   static constexpr bool splits_rows = true;
 
   PiecesOfTeam share;
-  Ordinal const* target;    ///< pieces: see Piece::target
-  Offset const* first;      ///< pieces
-  Offset const* last;       ///< pieces (often first + 1: neighbouring pieces share an end)
-  std::int64_t cut_rows;    ///< rows that were cut
-  Ordinal const* cut_row;   ///< cut_rows: which row
-  Ordinal const* cut_slot;  ///< cut_rows + 1: its slots are cut_slot[i] .. cut_slot[i + 1] - 1
-  Scalar* carry;            ///< slots x columns, row-major
-  std::int64_t columns;     ///< of Y
+  Ordinal const* target;  ///< pieces: see Piece::target
+  Offset const* first;    ///< pieces
+  Offset const* last;     ///< pieces (often first + 1: neighbouring pieces share an end)
 
   template <class Team, class Function>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
@@ -35,16 +31,9 @@ struct CutRows {
       function(Piece<Offset>{static_cast<std::int64_t>(target[p]), first[p], last[p]});
     });
   }
-
-  template <int Width>
-  KOKKOS_FORCEINLINE_FUNCTION void keep(Piece<Offset> const& piece, std::int64_t column,
-                                        Sum<Scalar, Width> const& sum) const {
-    Scalar* const slot = carry + piece.slot() * columns + column;
-    for (int j = 0; j < Width; ++j) slot[j] = sum.value[j];
-  }
 };
 
-/// The second pass of CutRows: one work item an element of a cut row of Y.
+/// The second pass of a schedule that cuts rows: one work item an element of a cut row of Y.
 template <class Schedule, class Epilogue>
 struct FinishRows {
   Schedule schedule;

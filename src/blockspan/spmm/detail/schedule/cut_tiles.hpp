@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/schedule/carry.hpp>
+#include <blockspan/spmm/detail/schedule/piece.hpp>
+
+namespace blockspan::detail {
+
+/// Tiles as a plan has cut them: consecutive entries of consecutive rows. A row that reaches beyond
+/// its tile leaves a part of its sum in each of them; a row that lies in one tile is written at
+/// once. As a schedule: a tile a team thread, which walks the parts of its rows. The arrays belong
+/// to the plan (TileList in partition/pattern.hpp).
+template <class Scalar, class Offset, class Ordinal>
+struct CutTiles : Carry<Scalar, Ordinal> {
+  static constexpr bool splits_rows = true;
+
+  PiecesOfTeam share;         ///< of the tiles
+  Offset const* row_offsets;  ///< rows + 1
+  Ordinal const* row;         ///< tiles + 1: the first row that does not end before the tile
+  Offset const* entry;        ///< tiles + 1: the first entry
+  Ordinal const* slot;        ///< tiles + 1: of the part that continues a row in this tile
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
+                                                  Function const& function) const {
+    share.for_each(team, [&](std::int64_t tile) {
+      std::int64_t const count = parts(tile);
+      for (std::int64_t p = 0; p < count; ++p) function(part(tile, p));
+    });
+  }
+
+  /// Rows that have a part in the tile, those without entries that end in it included.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t parts(std::int64_t tile) const {
+    Ordinal const last = row[tile + 1];
+    bool const reaches_beyond = row_offsets[last] < entry[tile + 1];
+    return static_cast<std::int64_t>(last - row[tile]) + (reaches_beyond ? 1 : 0);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION Piece<Offset> part(std::int64_t tile, std::int64_t p) const {
+    std::int64_t const i = static_cast<std::int64_t>(row[tile]) + p;
+    Offset const first = row_offsets[i], last = row_offsets[i + 1];
+    Offset const begin = entry[tile], end = entry[tile + 1];
+    if (first < begin)  // continued here; its slot is known
+      return {-1 - static_cast<std::int64_t>(slot[tile]), begin, last < end ? last : end};
+    if (last > end)  // the next tile continues with the slot after
+      return {-static_cast<std::int64_t>(slot[tile + 1]), first, end};
+    return {i, first, last};
+  }
+};
+
+}  // namespace blockspan::detail

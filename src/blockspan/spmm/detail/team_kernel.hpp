@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/kernel.hpp>
+#include <blockspan/spmm/detail/schedule/cut_rows.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+
+namespace blockspan::detail {
+
+/// Y = epilogue(op(A) X), the skeleton "team pieces": all threads of a team multiply one tile of
+/// the matrix together, through team scratch.
+///
+/// Work: multiplies a tile; calls consume(piece, column, sum) once for every part of a row and
+/// every column, on one lane, and says how much scratch a team needs. Epilogue: the only writer of
+/// Y.
+template <class Exec, class Work, class Epilogue>
+struct TeamKernel {
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
+                                    Kokkos::LaunchBounds<tuning::device_threads, Work::blocks>>;
+  using Team = typename Policy::member_type;
+
+  Work work;
+  Epilogue epilogue;
+
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    work.multiply(team, [&](auto const& piece, std::int64_t column, auto const& sum) {
+      if constexpr (Work::splits_rows) {
+        if (!piece.complete()) {
+          work.tiles.keep(piece, column, sum);
+          return;
+        }
+      }
+      epilogue(piece.row(), column, sum);
+    });
+    epilogue.finish_team();
+  }
+
+  void launch(Exec const& exec, char const* label, LaunchShape const& shape) const {
+    if (shape.teams == 0) return;
+    Policy policy(exec, static_cast<int>(shape.teams), shape.team_size, shape.vector_length);
+    policy.set_scratch_size(0, Kokkos::PerTeam(work.scratch_bytes()));
+    Kokkos::parallel_for(label, policy, *this);
+    if constexpr (Work::splits_rows) finish_rows(exec, work.tiles, epilogue, label);
+  }
+};
+
+/// A part of the team's scratch: `count` elements.
+template <class T, class Team>
+KOKKOS_FORCEINLINE_FUNCTION T* team_array(Team const& team, int count) {
+  return static_cast<T*>(team.team_scratch(0).get_shmem_aligned(
+      static_cast<std::size_t>(count) * sizeof(T), alignof(T)));
+}
+
+/// Bytes to ask for, for arrays of so many bytes in all: room to align each of them.
+inline std::size_t scratch_for(std::size_t bytes) { return bytes + 64; }
+
+}  // namespace blockspan::detail
