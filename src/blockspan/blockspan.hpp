@@ -12,7 +12,9 @@
 #include <blockspan/sparse/graph.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/sparse/validate.hpp>
+#include <blockspan/spmm/heuristics.hpp>
 #include <blockspan/spmm/plan.hpp>
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/spmm/tuned_plan.hpp>
 #include <blockspan/support/error.hpp>

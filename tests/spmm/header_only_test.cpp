@@ -23,6 +23,14 @@ TEST(HeaderOnly, OrdinalsAndOffsetsMayHave64Bits) {
         spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
       });
     }
+    auto const X = make_block(exec, right, random_block<double>(40, 6, 1));
+    auto const Y = make_block(exec, right, random_block<double>(40, 6, 2));
+    Kokkos::View<double*> const x_dot_y("Blockspan::test", 6), y_dot_y("Blockspan::test", 6);
+    spmm_dots(exec, plan, 1.0, A, X.view, 0.0, Y.view, x_dot_y, y_dot_y);
+    auto const dots = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y_dot_y);
+    long double sum = 0;
+    for (std::int64_t i = 0; i < 40; ++i) sum += extended(Y.values()(i, 5)) * Y.values()(i, 5);
+    EXPECT_NEAR(dots(5), static_cast<double>(sum), 1e-12 * static_cast<double>(sum));
   }
 }
 

@@ -1,14 +1,13 @@
 // What Kokkos Tools sees: every kernel of a product carries the label the plan names, on the
 // instance that was given.
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
+#include "spmm/launches.hpp"
 #include "support/blocks.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
@@ -17,30 +16,6 @@ namespace blockspan::test {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct Launch {
-  std::string label;
-  std::uint32_t instance;
-};
-std::vector<Launch> launches;
-
-void record(char const* label, std::uint32_t instance, std::uint64_t* kernel) {
-  launches.push_back({label, instance});
-  *kernel = 0;
-}
-
-template <class Function>
-std::vector<Launch> launches_of(Function const& f) {
-  namespace tools = Kokkos::Tools::Experimental;
-  auto const before = tools::get_callbacks();
-  launches.clear();
-  tools::set_begin_parallel_for_callback(record);
-  tools::set_begin_parallel_reduce_callback(record);
-  tools::set_begin_parallel_scan_callback(record);
-  f();
-  tools::set_callbacks(before);
-  return std::exchange(launches, {});
-}
 
 template <class Exec>
 class Labels : public ::testing::Test {};

@@ -20,7 +20,7 @@ struct RowStatistics {
   double imbalance() const {
     return nonzeros == 0 ? 1.0 : static_cast<double>(group_work) / static_cast<double>(nonzeros);
   }
-  double mean() const {
+  constexpr double mean() const {
     return rows == 0 ? 0.0 : static_cast<double>(nonzeros) / static_cast<double>(rows);
   }
 };

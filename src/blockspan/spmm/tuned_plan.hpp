@@ -4,11 +4,11 @@
 #include <limits>
 #include <sstream>
 #include <string>
-#include <string_view>
 
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Timer.hpp>
 
+#include <blockspan/spmm/detail/tune_cache.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -34,42 +34,81 @@ double milliseconds_of(Exec const& exec, Plan const& plan, Matrix const& A, View
   return least;
 }
 
+/// Measures the menu's variants but the baselines; the fastest plan, with the times in its reason.
+/// `best`: what is taken where nothing can be measured.
+template <class Exec, class Matrix, class Plan>
+Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, Plan best) {
+  using Scalar = scalar_t<Matrix>;
+  Block<Scalar, Exec> const X(Kokkos::view_alloc(exec, "Blockspan::tuned_plan::X"), A.numCols(),
+                              options.columns);
+  Block<Scalar, Exec> const Y(Kokkos::view_alloc(exec, "Blockspan::tuned_plan::Y"), A.numRows(),
+                              options.columns);
+  double least = std::numeric_limits<double>::infinity();
+  std::ostringstream times;
+  for (auto const& variant : spmm_variants) {
+    if (variant.worker != SpmmWorker::team_thread) continue;
+    options.algorithm = variant.id;
+    Plan const candidate(exec, A, options);
+    if (candidate.kernel(options.columns, sizeof(Scalar)) != variant.label) continue;
+    double const time = milliseconds_of(exec, candidate, A, X, Y);
+    times << (times.str().empty() ? "" : ", ") << variant.id << ' ' << time << " ms";
+    if (time < least) best = candidate;
+    least = std::min(least, time);
+  }
+  best.state().plain.choice.reason =
+      "measured with " + std::to_string(options.columns) + " columns: " + times.str();
+  return best;
+}
+
 }  // namespace detail
+
+struct SpmmTuneOptions {
+  /// Where measured choices are kept between runs; empty: nowhere. The file is made if there is
+  /// none; several processes may share it.
+  std::string cache_file;
+};
 
 /// A plan whose variant is chosen by measurement: each variant of the menu but the baselines
 /// multiplies A with a row-major block of options.columns columns, and the fastest one is kept;
 /// explain() lists the times. For a matrix that many products will be made with: it costs some 20
 /// products a variant, two blocks of memory, and waits for the instance. Which variant wins, and
 /// with it the bits of the products, may differ from run to run; plan.algorithm() tells.
-/// Throws Error if an option is bad or if options.algorithm is not "auto".
+///
+/// With a cache file, a choice that was measured before is taken from there, without measuring, and
+/// explain() says so; what is measured is added. A choice holds for the device by its name (on
+/// hosts: the backend and its number of threads, so that different machines need files of their
+/// own), the scalar, the offset's size, the row statistics but the shortest row (not the pattern
+/// itself), and the options, the number of columns among them.
+///
+/// Throws Error if an option is bad, if options.algorithm is not "auto", if the cache file is
+/// something else or has a bad entry (with the line), or, before anything is measured, if it cannot
+/// be written.
 template <class Exec, class Matrix>
-auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options = {})
+auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {},
+                SpmmTuneOptions const& tune = {})
     -> SpmmPlan<Exec, detail::offset_t<Matrix>, detail::ordinal_t<Matrix>> {
   options.validate();
   require(options.algorithm == "auto", "blockspan::tuned_plan",
           "there is nothing to choose where an algorithm is asked for (", options.algorithm, ")");
-  using Scalar = detail::scalar_t<Matrix>;
-  Block<Scalar, Exec> const X(Kokkos::view_alloc(exec, "Blockspan::tuned_plan::X"), A.numCols(),
-                              options.columns);
-  Block<Scalar, Exec> const Y(Kokkos::view_alloc(exec, "Blockspan::tuned_plan::Y"), A.numRows(),
-                              options.columns);
-  SpmmPlan best(exec, A, options);  // what the model says, where nothing can be measured
-  double least = std::numeric_limits<double>::infinity();
-  std::ostringstream times;
-  for (auto const& variant : spmm_variants) {
-    if (variant.worker != SpmmWorker::team_thread) continue;
-    options.algorithm = variant.id;
-    SpmmPlan const candidate(exec, A, options);
-    if (candidate.kernel(options.columns, sizeof(Scalar)) != variant.label) continue;
-    double const time = detail::milliseconds_of(exec, candidate, A, X, Y);
-    times << (times.str().empty() ? "" : ", ") << variant.id << ' ' << time << " ms";
-    if (time < least) best = candidate;
-    least = std::min(least, time);
+  SpmmPlan plan(exec, A, options);  // what the model says
+  bool const cached = !tune.cache_file.empty();
+  detail::TuneKey const key{detail::tune_device(exec),
+                            detail::tune_scalar<detail::scalar_t<Matrix>>(),
+                            int(sizeof(detail::offset_t<Matrix>)), plan.statistics(), options};
+  auto const* const known = cached ? detail::find_tuned(tune.cache_file, key) : nullptr;
+  if (known != nullptr) {
+    auto with = options;
+    with.algorithm = known->id;
+    if (known->id != plan.algorithm()) plan = SpmmPlan(exec, A, with);
+    plan.state().plain.choice.reason = "measured before with " + std::to_string(options.columns) +
+                                       " columns, as the cache " + tune.cache_file + " says";
+  } else {
+    if (cached) detail::check_tuned_writable(tune.cache_file);
+    plan = detail::measured_plan(exec, A, options, plan);
+    if (cached) detail::add_tuned(tune.cache_file, key, *plan.state().plain.choice.variant);
   }
-  best.state().options.algorithm = "auto";  // chosen, not asked for: other blocks are served too
-  best.state().plain.choice.reason =
-      "measured with " + std::to_string(options.columns) + " columns: " + times.str();
-  return best;
+  plan.state().options.algorithm = "auto";  // chosen, not asked for: other blocks are served too
+  return plan;
 }
 
 }  // namespace blockspan

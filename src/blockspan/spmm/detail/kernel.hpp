@@ -38,6 +38,7 @@ struct SpmmKernel {
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto stage = inner.stage(team);
+    auto const& writer = epilogue.of_team(team);
     schedule.for_each_piece(team, [&](auto const& piece) {
       inner.for_each_sum(team, stage, piece, [&](std::int64_t column, auto const& sum) {
         if constexpr (Schedule::splits_rows) {
@@ -46,17 +47,19 @@ struct SpmmKernel {
             return;
           }
         }
-        epilogue(piece.row(), column, sum);
+        writer(piece.row(), column, sum);
       });
     });
-    epilogue.finish_team();
+    writer.finish_team();
   }
 
   void launch(Exec const& exec, char const* label, LaunchShape const& shape) const {
     if (shape.teams == 0) return;
     Policy policy(exec, static_cast<int>(shape.teams), shape.team_size, shape.vector_length);
-    if constexpr (Inner::thread_scratch_bytes > 0)
-      policy.set_scratch_size(0, Kokkos::PerThread(Inner::thread_scratch_bytes));
+    auto const team_bytes = static_cast<int>(epilogue.scratch_bytes(shape.team_size));
+    constexpr auto thread_bytes = static_cast<int>(Inner::thread_scratch_bytes);
+    if (team_bytes + thread_bytes > 0)
+      policy.set_scratch_size(0, Kokkos::PerTeam(team_bytes), Kokkos::PerThread(thread_bytes));
     Kokkos::parallel_for(label, policy, *this);
     if constexpr (Schedule::splits_rows) finish_rows(exec, schedule, epilogue, label);
   }

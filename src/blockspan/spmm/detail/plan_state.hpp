@@ -77,6 +77,7 @@ struct PlanState {
   ScratchPool<Exec> packed;  ///< X made row-major
   ScratchPool<Exec> dense;   ///< A written out
   BlasHandles<Exec> blas;
+  ScratchPool<Exec> dots;    ///< partial sums of spmm_dots
   std::mutex transposing;
   std::optional<TransposedState<Exec, Offset, Ordinal>> transposed;
 };

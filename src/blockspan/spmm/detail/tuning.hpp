@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace blockspan::detail {
@@ -85,6 +86,14 @@ inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
 /// their nonzeros; empty rows are skipped where more than this part of the rows is empty.
 inline constexpr double device_uneven = 1.5;
 inline constexpr double device_mostly_empty = 0.5;
+
+/// Products summed beside a multiplication: scratch of a team, at most (hosts: what Kokkos has
+/// there; devices: five teams leave a third of 228 KiB to the cache), and devices: rows a thread
+/// walks while there are this many teams, so that few partial rows are left. Reasoned, not
+/// measured.
+inline constexpr std::size_t dots_team_bytes = 30 << 10;
+inline constexpr std::int64_t device_dots_teams = 8192;
+inline constexpr std::int64_t device_dots_rows_per_thread = 8;
 
 /// Hosts: a row is cut only when it alone could hold up a core; 4096 nonzeros are about 10 us
 /// (reasoned, not measured).

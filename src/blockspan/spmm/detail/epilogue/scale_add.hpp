@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
@@ -20,6 +21,15 @@ struct ScaleAdd {
   bool overwrite;  ///< beta is zero
   bool stream;     ///< hosts: Y is too large for the caches
   BlockRef<Scalar> Y;
+
+  /// What writes the rows of a team, and of the cut row with this number: here nothing is kept.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION ScaleAdd const& of_team(Team const&) const {
+    return *this;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION ScaleAdd const& of_cut_row(std::int64_t) const { return *this; }
+  /// Of a team.
+  static constexpr std::size_t scratch_bytes(int) { return 0; }
 
   template <int Width>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t column,

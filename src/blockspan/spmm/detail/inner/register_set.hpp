@@ -71,6 +71,11 @@ struct RegisterSet {
     for (int i = 0; i < count; ++i) registers[i] += a * b.registers[i];
     tail.add_product(a, b.tail);
   }
+  /// Number by number.
+  BLOCKSPAN_HOST_INLINE void add_products(RegisterSet const& a, RegisterSet const& b) {
+    for (int i = 0; i < count; ++i) registers[i] += a.registers[i] * b.registers[i];
+    tail.add_products(a.tail, b.tail);
+  }
   BLOCKSPAN_HOST_INLINE void add(RegisterSet const& b) {
     for (int i = 0; i < count; ++i) registers[i] += b.registers[i];
     tail.add(b.tail);
@@ -91,6 +96,7 @@ struct RegisterSet<Real, 0> {
   template <int Group>
   BLOCKSPAN_HOST_INLINE void load_strided(Real const*, std::int64_t) {}
   BLOCKSPAN_HOST_INLINE void add_product(Real, RegisterSet const&) {}
+  BLOCKSPAN_HOST_INLINE void add_products(RegisterSet const&, RegisterSet const&) {}
   BLOCKSPAN_HOST_INLINE void add(RegisterSet const&) {}
   BLOCKSPAN_HOST_INLINE void store(Real*) const {}
 };

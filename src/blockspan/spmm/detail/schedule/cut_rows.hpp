@@ -46,7 +46,7 @@ struct FinishRows {
     Sum<Scalar, 1> sum{};
     for (std::int64_t slot = schedule.cut_slot[i]; slot < schedule.cut_slot[i + 1]; ++slot)
       sum.value[0] += schedule.carry[slot * schedule.columns + column];
-    epilogue(static_cast<std::int64_t>(schedule.cut_row[i]), column, sum);
+    epilogue.of_cut_row(i)(static_cast<std::int64_t>(schedule.cut_row[i]), column, sum);
   }
 };
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// The two sums of every column: the outputs (one row), or rows of partial sums.
+template <class Scalar>
+struct DotRows {
+  BlockRef<Scalar> x_dot_y;
+  BlockRef<real_t<Scalar>> y_dot_y;
+};
+
+// Checked, dispatched and launched in the library; defined in dots_impl.hpp, compiled once per
+// backend, scalar and offset.
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_dots(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                   MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
+                   DotRows<Scalar> const& dots);
+
+/// Label of the kernel that sums the products: the fused one, or the separate pass.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+std::string dots_kernel(PlanState<Exec, Offset, Ordinal> const& plan,
+                        Product<Scalar> const& product);
+
+}  // namespace blockspan::detail

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/add_rows.hpp>
+#include <blockspan/spmm/detail/check.hpp>
+#include <blockspan/spmm/detail/dots.hpp>
+#include <blockspan/spmm/detail/dots_launch.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/detail/pack_block.hpp>
+#include <blockspan/spmm/detail/scale_block.hpp>
+
+namespace blockspan::detail {
+
+/// Some rows of partial sums in the pool's memory.
+template <class Scalar, class Exec>
+DotRows<Scalar> reserve_dots(Exec const& exec, ScratchPool<Exec>& pool, std::int64_t rows,
+                             std::int64_t columns) {
+  auto const count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  auto* const x_dot_y =
+      static_cast<Scalar*>(pool.reserve(exec, count * (sizeof(Scalar) + sizeof(real_t<Scalar>))));
+  auto* const y_dot_y = reinterpret_cast<real_t<Scalar>*>(x_dot_y + count);
+  return {{x_dot_y, rows, columns, columns, 1}, {y_dot_y, rows, columns, columns, 1}};
+}
+
+/// The rows from `first` on.
+template <class Scalar>
+DotRows<Scalar> rows_from(DotRows<Scalar> dots, std::int64_t first) {
+  dots.x_dot_y.data += first * dots.x_dot_y.row_stride;
+  dots.y_dot_y.data += first * dots.y_dot_y.row_stride;
+  return dots;
+}
+
+/// The product as it is, then one pass over X and Y.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_then_dot(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                       MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
+                       DotRows<Scalar> const& dots) {
+  multiply(exec, plan, A, product);
+  using Source = BlockProducts<Scalar>;
+  auto const& [op, alpha, X, beta, Y] = product;
+  auto const spare = reserve_dots<Scalar>(exec, plan.dots, chunks_of<Source>(Y.rows), Y.columns);
+  add_rows(exec, "Blockspan::spmm_dots::separate", Source{X, Y}, Y.rows, Y.columns, spare, dots);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                    DotsLaunch const& launch, Scalar const* values, Product<Scalar> const& product,
+                    DotRows<Scalar> const& dots) {
+  using Source = PartialSums<Scalar>;
+  auto const& prepared = plan.plain;
+  auto const& Y = product.Y;
+  std::int64_t const rows = launch.shape.teams + prepared.list.cut_rows;
+  auto const partials =
+      reserve_dots<Scalar>(exec, plan.dots, rows + chunks_of<Source>(rows), Y.columns);
+  Scalar* carry = nullptr;
+  if (prepared.list.slots > 0)
+    carry = static_cast<Scalar*>(
+        plan.carry.reserve(exec, static_cast<std::size_t>(prepared.list.slots) *
+                                     static_cast<std::size_t>(Y.columns) * sizeof(Scalar)));
+  if (launch.variant->skips_empty_rows())
+    scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
+                     std::string(launch.variant->label) + "::empty_rows");
+  launch_dots<Exec, Scalar, Offset, Ordinal>(exec,
+                                             {prepared, launch, values, carry, product, partials});
+  add_rows(exec, launch.label() + "::add", Source{partials}, rows, Y.columns,
+           rows_from(partials, rows), dots);
+}
+
+/// X as a product with A itself reads it, but not yet copied.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool packs_x(PlanState<Exec, Offset, Ordinal> const& plan, Product<Scalar> const& product) {
+  return plan.plain.choice.variant->takes_packs &&
+         should_pack<Exec>(product.X, plan.plain.statistics.mean());
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+DotsLaunch dots_launch_of(PlanState<Exec, Offset, Ordinal> const& plan, Product<Scalar> product) {
+  auto& X = product.X;
+  if (packs_x(plan, product)) X = {X.data, X.rows, X.columns, X.columns, 1};  // only to look at
+  return dots_launch(plan.plain, plan.options.algorithm != "auto", product);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_dots(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                   MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
+                   DotRows<Scalar> const& dots) {
+  require(A.pattern.rows == A.pattern.columns, "blockspan::spmm_dots",
+          "A must be square, because x_dot_y pairs the rows of X with those of Y (A: ",
+          A.pattern.rows, " x ", A.pattern.columns, ")");
+  check_product("blockspan::spmm_dots", A.pattern, product);
+  check_plan("blockspan::spmm_dots", plan, A.pattern);
+  require(dots.x_dot_y.columns == product.Y.columns && dots.y_dot_y.columns == product.Y.columns,
+          "blockspan::spmm_dots",
+          "x_dot_y and y_dot_y must have an entry for each column (x_dot_y: ", dots.x_dot_y.columns,
+          ", y_dot_y: ", dots.y_dot_y.columns, ", columns: ", product.Y.columns, ")");
+  auto const launch = dots_launch_of(plan, product);
+  if (launch.variant == nullptr) return multiply_then_dot(exec, plan, A, product, dots);
+  Product<Scalar> with = product;
+  if (packs_x(plan, product))
+    with.X =
+        packed_block(exec, plan.packed, product.X, std::string(launch.variant->label) + "::pack");
+  multiply_fused(exec, plan, launch, A.values, with, dots);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+std::string dots_kernel(PlanState<Exec, Offset, Ordinal> const& plan,
+                        Product<Scalar> const& product) {
+  auto const launch = dots_launch_of(plan, product);
+  return launch.variant == nullptr ? "Blockspan::spmm_dots::separate" : launch.label();
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/dots.hpp>
+#include <blockspan/spmm/detail/epilogue/scale_add_dots.hpp>
+#include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// What there is a fused kernel for, beside its schedules: direct loads by team threads.
+inline constexpr std::array<std::string_view, 5> dots_variants{
+    "warp_per_row", "warp_per_row_packs", "segments", "segments_sorted", "nonempty_rows"};
+
+/// Devices: whether a lane may own two packs. Of complex ones, registers spill.
+template <class Scalar>
+inline constexpr bool dots_two_packs_v = !is_complex_v<Scalar>;
+
+/// How a fused product runs, or that it does not.
+struct DotsLaunch {
+  SpmmVariant const* variant = nullptr;  ///< null: the products are a pass of their own
+  bool packs = false;
+  DeviceShape lanes;  ///< devices
+  LaunchShape shape{0, 1, 1};
+  PiecesOfTeam share{0, 1};
+
+  std::string label() const { return std::string(variant->label) + "::dots"; }
+};
+
+/// Few partial rows: threads walk several pieces where that leaves enough teams.
+inline void widen_teams(DotsLaunch& launch) {
+  std::int64_t const most = launch.shape.teams / tuning::device_dots_teams;
+  launch.share.per_team *= std::clamp<std::int64_t>(most, 1, tuning::device_dots_rows_per_thread);
+  launch.shape.teams = ceil_div(launch.share.pieces, launch.share.per_team);
+}
+
+/// Whether the product can be fused, and how. X as the kernel will read it; `asked`: the variant
+/// was asked for by its id.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, bool asked,
+                       Product<Scalar> const& product) {
+  auto const& [op, alpha, X, beta, Y] = product;
+  SpmmVariant const* variant = prepared.choice.variant;
+  DotsLaunch result;
+  auto const known = std::find(dots_variants.begin(), dots_variants.end(), variant->id);
+  if (known == dots_variants.end() || alpha == Scalar(0) || Y.rows * Y.columns == 0) return {};
+  if (variant->skips_empty_rows() && beta != Scalar(0)) return {};
+  result.packs = variant->takes_packs && packs_fit<Exec>(X, Y);
+  if (variant->needs_whole_packs && !result.packs) {
+    if (asked) return {};  // the product says what is wrong
+    variant = find_spmm_variant("warp_per_row");
+  }
+  result.share.pieces = prepared.pieces();
+  if constexpr (runs_on_host_v<Exec>) {
+    bool const one_by_one = !result.packs || X.columns == 1;
+    if (!one_by_one && X.column_stride != 1) return {};
+  } else {
+    if (X.row_stride * std::int64_t{sizeof(Scalar)} >= std::int64_t{UINT32_MAX}) return {};
+    std::int64_t const packs = result.packs ? X.columns / device_pack_v<Scalar> : X.columns;
+    result.lanes = device_shape<Exec>(packs, prepared.mean_piece(), prepared.pieces(),
+                                      result.packs && dots_two_packs_v<Scalar>, prepared.lanes);
+  }
+  result.shape = launch_shape<Exec>(variant->worker, result.lanes.grid.lanes(), prepared.statistics,
+                                    result.share);
+  if constexpr (!runs_on_host_v<Exec>) widen_teams(result);
+  if (team_dots_bytes<Scalar>(result.shape.team_size, Y.columns) <= tuning::dots_team_bytes)
+    result.variant = variant;
+  return result;
+}
+
+/// Operands of a fused launch.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+struct DotsCall {
+  PreparedPattern<Exec, Offset, Ordinal> const& prepared;
+  DotsLaunch const& launch;
+  Scalar const* values;
+  Scalar* carry;
+  Product<Scalar> const& product;
+  DotRows<Scalar> partials;  ///< row-major
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
+void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
+                          Inner const& inner) {
+  auto const& [prepared, launch, values, carry, product, partials] = call;
+  auto const& list = prepared.list;
+  std::int64_t const bytes = product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)};
+  using Epilogue = ScaleAddDots<Scalar, Packed, runs_on_host_v<Exec>>;
+  Epilogue const epilogue{product.alpha,
+                          product.beta,
+                          product.beta == Scalar(0),
+                          bytes >= tuning::host_stream_bytes,
+                          product.X.data,
+                          product.X.row_stride,
+                          product.X.column_stride,
+                          product.Y,
+                          launch.shape.teams,
+                          partials.x_dot_y.data,
+                          partials.y_dot_y.data};
+  std::string const label = launch.label();
+  if (launch.variant->lists_pieces()) {
+    using Schedule = CutRows<Scalar, Offset, Ordinal>;
+    Schedule const schedule{
+        launch.share,     list.target.data(),  list.first.data(),    list.last.data(),
+        list.cut_rows,    list.cut_row.data(), list.cut_slot.data(), carry,
+        product.Y.columns};
+    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
+        exec, label.c_str(), launch.shape);
+  } else {
+    using Schedule = WholeRows<Offset>;
+    Schedule const schedule{launch.share, prepared.pattern.row_offsets};
+    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
+        exec, label.c_str(), launch.shape);
+  }
+}
+
+/// The inners of launch_inner, for A as it is; on hosts without strided packs.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_dots(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  using Entries = PlainEntries<Scalar, Offset, Ordinal>;
+  Entries const entries{call.prepared.pattern.column_indices, call.values};
+  auto const& X = call.product.X;
+  if constexpr (runs_on_host_v<Exec>) {
+    auto const with = [&]<int Width, bool Unit>() {
+      using Inner = DirectRegisters<Scalar, Entries, Offset, Width, Unit>;
+      launch_dots_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(exec, call,
+                                                                        {entries, X, false});
+    };
+    if (!call.launch.packs || X.columns == 1) return with.template operator()<1, false>();
+    with.template operator()<host_pack_v<Scalar>, true>();
+  } else {
+    LaneGrid const grid = call.launch.lanes.grid;
+    auto const row_bytes = static_cast<std::uint32_t>(X.row_stride * std::int64_t{sizeof(Scalar)});
+    auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
+      using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes>;
+      launch_dots_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(
+          exec, call, {entries, X, false, grid, row_bytes});
+    };
+    constexpr int width = device_pack_v<Scalar>;
+    bool const shared = grid.entry_bits > 0;
+    if (!call.launch.packs && shared) return with.template operator()<1, false, 1, true>();
+    if (!call.launch.packs) return with.template operator()<1, false, 1, false>();
+    if (shared) return with.template operator()<width, true, 1, true>();
+    if constexpr (dots_two_packs_v<Scalar>)
+      if (call.launch.lanes.packs_per_lane == 2)
+        return with.template operator()<width, true, 2, false>();
+    with.template operator()<width, true, 1, false>();
+  }
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/column_operations.hpp>
+#include <blockspan/spmm/detail/epilogue/stream_store.hpp>
+#include <blockspan/spmm/detail/epilogue/team_dots.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/inner/register_set.hpp>
+#include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// As ScaleAdd, and adds up conj(x) y and |y|^2 down the columns with the y just written, which is
+/// still in registers. A team leaves one row of partial sums, a cut row another; add_rows adds
+/// them. Packed: as in DirectLanes.
+template <class Scalar, bool Packed, bool OnHost>
+struct ScaleAddDots {
+  using Real = real_t<Scalar>;
+
+  Scalar alpha;
+  Scalar beta;
+  bool overwrite;  ///< beta is zero
+  bool stream;     ///< hosts: Y is too large for the caches
+  Scalar const* X;
+  std::int64_t x_row_stride;
+  std::int64_t x_column_stride;
+  BlockRef<Scalar> Y;
+  std::int64_t teams;
+  Scalar* x_dot_y;  ///< (teams + cut rows) x columns, row-major
+  Real* y_dot_y;    ///< the same. Bare pointers: CUDA launches small functors without waiting.
+
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION TeamDots<ScaleAddDots, Scalar, Team> of_team(Team const& team) const {
+    return {*this, team};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION CutRowDots<ScaleAddDots> of_cut_row(std::int64_t i) const {
+    return {*this, teams + i};
+  }
+  std::size_t scratch_bytes(int team_size) const {
+    return team_dots_bytes<Scalar>(team_size, Y.columns);
+  }
+
+  /// Writes Y; adds to the sums of these columns so far.
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void finish(std::int64_t row, std::int64_t column,
+                                          Sum<Scalar, Width> const& sum, Scalar* x_sums,
+                                          Real* y_sums) const {
+    Scalar* const y_row = Y.data + row * Y.row_stride + column * Y.column_stride;
+    Scalar const* const x_row = X + row * x_row_stride + column * x_column_stride;
+    if constexpr (OnHost && !is_complex_v<Scalar> && Width > 1) {
+      if (x_column_stride == 1 && Y.column_stride == 1) {
+        KOKKOS_IF_ON_HOST((finish_on_host<Width>(x_row, y_row, sum, x_sums, y_sums);))
+        return;
+      }
+    }
+    Sum<Scalar, Width> const x = read<Width>(x_row, x_column_stride);
+    Sum<Scalar, Width> y;
+    if (overwrite) {
+      for (int j = 0; j < Width; ++j) y.value[j] = alpha * sum.value[j];
+    } else {
+      Sum<Scalar, Width> const old = read_own<Width>(y_row);
+      for (int j = 0; j < Width; ++j) y.value[j] = alpha * sum.value[j] + beta * old.value[j];
+    }
+    write<Width>(y_row, y);
+    for (int j = 0; j < Width; ++j) InnerProduct<Scalar>::add(x_sums[j], x.value[j], y.value[j]);
+    for (int j = 0; j < Width; ++j) y_sums[j] += squared_magnitude(y.value[j]);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void finish_stores() const {
+    if constexpr (OnHost)
+      if (overwrite && stream) finish_stream_stores();
+  }
+
+ private:
+  /// The same in registers of the compiler's, which keeps plain loops over short arrays scalar.
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE void finish_on_host(Scalar const* x_row, Scalar* y_row,
+                                            Sum<Scalar, Width> const& sum, Scalar* x_sums,
+                                            Real* y_sums) const {
+    using Set = RegisterSet<Real, Width>;
+    Set x, y, total, old, sums;
+    total.load(sum.value);
+    y.add_product(alpha, total);
+    if (!overwrite) {
+      old.load(y_row);
+      y.add_product(beta, old);
+    }
+    Sum<Scalar, Width> result;
+    y.store(result.value);
+    write<Width>(y_row, result);
+    x.load(x_row);
+    sums.load(x_sums);
+    sums.add_products(x, y);
+    sums.store(x_sums);
+    sums.load(y_sums);
+    sums.add_products(y, y);
+    sums.store(y_sums);
+  }
+
+  /// What no thread writes.
+  template <int Width>
+  static KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> read(Scalar const* from,
+                                                             std::int64_t stride) {
+    Sum<Scalar, Width> result;
+    if constexpr (Packed && Width > 1) {
+      auto const pack = load(reinterpret_cast<Pack<Scalar, Width> const*>(from));
+      for (int j = 0; j < Width; ++j) result.value[j] = pack.value[j];
+    } else if (stride == 1) {
+      for (int j = 0; j < Width; ++j) result.value[j] = load(from + j);
+    } else {
+      for (int j = 0; j < Width; ++j) result.value[j] = load(from + j * stride);
+    }
+    return result;
+  }
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> read_own(Scalar const* from) const {
+    Sum<Scalar, Width> result;
+    if constexpr (Packed && Width > 1) {
+      auto const pack = *reinterpret_cast<Pack<Scalar, Width> const*>(from);
+      for (int j = 0; j < Width; ++j) result.value[j] = pack.value[j];
+    } else {
+      for (int j = 0; j < Width; ++j) result.value[j] = from[j * Y.column_stride];
+    }
+    return result;
+  }
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void write(Scalar* to, Sum<Scalar, Width> const& y) const {
+    if constexpr (Packed && Width > 1) {
+      Pack<Scalar, Width> pack;
+      for (int j = 0; j < Width; ++j) pack.value[j] = y.value[j];
+      *reinterpret_cast<Pack<Scalar, Width>*>(to) = pack;
+      return;
+    }
+    if constexpr (OnHost && can_stream_v<sizeof(Scalar) * Width>) {
+      if (overwrite && stream && Y.column_stride == 1 && is_line_aligned(to)) {
+        stream_store(to, y);
+        return;
+      }
+    }
+    if (Y.column_stride == 1)
+      for (int j = 0; j < Width; ++j) to[j] = y.value[j];
+    else
+      for (int j = 0; j < Width; ++j) to[j * Y.column_stride] = y.value[j];
+  }
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/dots.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+namespace blockspan {
+
+namespace detail {
+
+/// A rank-1 output as a block of one row.
+template <class Exec, class View>
+BlockRef<typename View::value_type> dots_ref(View const& dots) {
+  static_assert(View::rank() == 1, "x_dot_y and y_dot_y have rank 1");
+  static_assert(Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible,
+                "x_dot_y and y_dot_y must live where the execution space can access them");
+  return {dots.data(), 1, static_cast<std::int64_t>(dots.extent(0)), 0,
+          static_cast<std::int64_t>(dots.stride(0))};
+}
+
+}  // namespace detail
+
+/// Y = alpha A X + beta Y, and with the new Y, for every column j,
+///   x_dot_y(j) = sum_i conj(X(i, j)) Y(i, j)   and   y_dot_y(j) = sum_i |Y(i, j)|^2.
+///
+/// A, X, Y, plan, alpha and beta as for spmm without op; A is square. x_dot_y: n scalars, y_dot_y:
+/// n real numbers (n: columns of X and Y), rank 1, where `exec` can access them (host memory on
+/// host backends only); both are overwritten and overlap nothing else. They are summed inside the
+/// kernel that writes Y, while its numbers are in registers, which saves a pass over X and Y.
+/// Nothing is waited for, except where scratch grows.
+///
+/// Where there is no fused kernel, the product runs as spmm would and one pass over X and Y
+/// follows, with the same results up to rounding: variants other than warp_per_row,
+/// warp_per_row_packs, segments, segments_sorted and nonempty_rows; nonempty_rows with beta != 0;
+/// alpha = 0; on hosts an X whose rows are not contiguous and not worth a copy; and blocks of some
+/// hundred columns, where the sums of a team do not fit its scratch. spmm_dots_kernel tells which
+/// it is.
+///
+/// Fixed order of summation: same input, same backend, same bits; no atomics. The error of x_dot_y
+/// against the exact sum with the Y that was stored is at most gamma_m sum_i |X(i, j)| |Y(i, j)|,
+/// m = rows + 2, twice that for complex; of y_dot_y the same with Y in place of X.
+///
+/// Throws Error as spmm does, and if A is not square or an output has not n entries.
+/// Reads what spmm reads and each row of X once more (usually from a cache), and a row of 2 n
+/// partial sums for every team of some dozens to hundreds of rows; this is the scratch it keeps.
+template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView,
+          class XDotYView, class YDotYView>
+void spmm_dots(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan,
+               std::type_identity_t<detail::scalar_t<Matrix>> const& alpha, Matrix const& A,
+               XView const& X, std::type_identity_t<detail::scalar_t<Matrix>> const& beta,
+               YView const& Y, XDotYView const& x_dot_y, YDotYView const& y_dot_y) {
+  using Scalar = detail::scalar_t<Matrix>;
+  static_assert(std::is_same_v<Offset, detail::offset_t<Matrix>> &&
+                    std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
+                "the plan must have the matrix's offset and ordinal types");
+  static_assert(std::is_same_v<typename XDotYView::value_type, Scalar> &&
+                    std::is_same_v<typename YDotYView::value_type, real_t<Scalar>>,
+                "x_dot_y has the matrix's scalar, y_dot_y the real type beneath it");
+  detail::multiply_dots(exec, plan.state(), detail::matrix_ref<Exec>(A),
+                        detail::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y),
+                        {detail::dots_ref<Exec>(x_dot_y), detail::dots_ref<Exec>(y_dot_y)});
+}
+
+/// Label, as Kokkos Tools sees it, of the kernel that sums the products of such a call:
+/// "Blockspan::spmm::<id>::dots" where it is the one that multiplies, else
+/// "Blockspan::spmm_dots::separate". Launches nothing.
+template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView>
+std::string spmm_dots_kernel(SpmmPlan<Exec, Offset, Ordinal> const& plan,
+                             std::type_identity_t<detail::scalar_t<Matrix>> const& alpha,
+                             Matrix const&, XView const& X,
+                             std::type_identity_t<detail::scalar_t<Matrix>> const& beta,
+                             YView const& Y) {
+  detail::PlanState<Exec, Offset, Ordinal> const& state = plan.state();
+  return detail::dots_kernel(state,
+                             detail::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y));
+}
+
+}  // namespace blockspan

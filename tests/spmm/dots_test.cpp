@@ -1,0 +1,196 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/spmm_dots.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/product_case.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+namespace {
+
+template <class Config>
+class Dots : public ::testing::Test {};
+TYPED_TEST_SUITE(Dots, Configs, ConfigNames);
+
+template <class Exec>
+constexpr bool on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+
+template <class Scalar>
+std::vector<HostMatrix<Scalar>> square_matrices() {
+  using Row = std::int64_t;
+  return {
+      random_matrix<Scalar>("no entries", 11, 11, [](Row) { return 0; }),
+      random_matrix<Scalar>("empty rows", 40, 40, [](Row i) { return i % 3 == 1 ? 6 : 0; }),
+      random_matrix<Scalar>("one heavy row", 30, 30, [](Row i) { return i == 11 ? 700 : 2; }),
+      random_matrix<Scalar>("1 x 1", 1, 1, [](Row) { return 3; }),
+      arrow<Scalar>(48),
+      band<Scalar>(700),
+  };
+}
+
+/// sum_i conj(x_i) y_i down each column, with the bound of theory.
+template <class Scalar>
+Reference<Scalar> reference_dots(HostBlock<Scalar> const& X, HostBlock<Scalar> const& Y) {
+  Reference<Scalar> result(1, X.columns());
+  for (std::int64_t j = 0; j < X.columns(); ++j) {
+    for (std::int64_t i = 0; i < X.rows(); ++i) {
+      result.value(0, j) += conjugate(extended(X(i, j))) * extended(Y(i, j));
+      result.bound(0, j) += magnitude(X(i, j)) * magnitude(Y(i, j));
+    }
+    result.bound(0, j) *= gamma_bound<Scalar>(X.rows() + 2);
+  }
+  return result;
+}
+
+/// What a call has left.
+template <class Scalar>
+struct Result {
+  HostBlock<Scalar> Y, x_dot_y;
+  HostBlock<real_t<Scalar>> y_dot_y;
+};
+
+template <class Scalar>
+bool same_bits(Result<Scalar> const& a, Result<Scalar> const& b) {
+  return same_bits(a.Y, b.Y) && same_bits(a.x_dot_y, b.x_dot_y) && same_bits(a.y_dot_y, b.y_dot_y);
+}
+
+template <class Exec, class Scalar, class Plan, class Matrix>
+Result<Scalar> run(Exec const& exec, Plan const& plan, Matrix const& A, Storages storages,
+                   ProductCase<Scalar> const& c) {
+  auto const X = make_block(exec, storages.X, c.X());
+  auto const Y = make_block(exec, storages.Y, c.Y());
+  // in padded memory, so that the outputs are strided
+  auto const xy =
+      make_block(exec, Storage::strided, HostBlock<Scalar>(1, c.columns, not_a_number<Scalar>()));
+  using Real = real_t<Scalar>;
+  auto const yy =
+      make_block(exec, Storage::strided, HostBlock<Real>(1, c.columns, not_a_number<Real>()));
+  spmm_dots(exec, plan, c.alpha, A, X.const_view(), c.beta, Y.view,
+            Kokkos::subview(xy.view, 0, Kokkos::ALL), Kokkos::subview(yy.view, 0, Kokkos::ALL));
+  exec.fence("Blockspan::test");
+  EXPECT_TRUE(Y.surroundings_intact() && xy.surroundings_intact() && yy.surroundings_intact());
+  return {Y.values(), xy.values(), yy.values()};
+}
+
+template <class Scalar>
+void expect_right(Result<Scalar> const& result, ProductCase<Scalar> const& c) {
+  EXPECT_TRUE(matches(result.Y, reference_product(c.op, c.alpha, c.A, c.X(), c.beta, c.Y())));
+  EXPECT_TRUE(matches(result.x_dot_y, reference_dots(c.X(), result.Y)));
+  auto const squares = reference_dots(result.Y, result.Y);
+  Reference<real_t<Scalar>> wanted(1, c.columns);
+  for (std::int64_t j = 0; j < c.columns; ++j) {
+    wanted.value(0, j) = std::real(squares.value(0, j));
+    wanted.bound(0, j) = squares.bound(0, j);
+  }
+  EXPECT_TRUE(matches(result.y_dot_y, wanted));
+}
+
+constexpr int all_widths[] = {1, 2, 3, 5, 8, 17, 64, 130};
+
+TYPED_TEST(Dots, AreRightWithEveryVariantAndWidth) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  std::size_t turn = 0;
+  for (auto const& host : square_matrices<Scalar>()) {
+    auto const A = to_device(exec, host);
+    for (auto const& variant : spmm_variants) {
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
+      for (int const width : all_widths)
+        for (Scalar const beta : {Scalar(0), Scalar(0.5)}) {
+          bool const anywhere = on_host<Exec> || !variant.needs_whole_packs;
+          if (!anywhere && width % 4 != 0) continue;
+          auto const storages = mixed_storages[anywhere ? turn++ / 2 % 6 : 0];
+          ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), beta};
+          SCOPED_TRACE(c.words() + ", " + std::string(variant.id) + ", X " + to_string(storages.X) +
+                       ", Y " + to_string(storages.Y));
+          expect_right(run(exec, plan, A, storages, c), c);
+        }
+    }
+  }
+}
+
+TYPED_TEST(Dots, AreRightInEveryStorage) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>("random", 300, 300, [](auto i) { return i % 40; });
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A);
+  for (int const width : {1, 4, 7, 20})
+    for (Storage const x : all_storages)
+      for (Storage const y : all_storages) {
+        ProductCase<Scalar> const c{host, Op::none, width, Scalar(-1), Scalar(width - 4)};
+        SCOPED_TRACE(c.words() + ", X " + to_string(x) + ", Y " + to_string(y));
+        expect_right(run(exec, plan, A, {x, y}, c), c);
+      }
+}
+
+TYPED_TEST(Dots, OfManyRowsAreAddedInSteps) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>(
+      "many rows", 70001, 70001, [](std::int64_t i) { return i % 30000 == 7 ? 3000 : i % 4; });
+  auto const A = to_device<std::size_t>(exec, host);
+  for (auto const* id : {"warp_per_row", "segments", "thread_per_element"}) {
+    SpmmPlan const plan(exec, A, {.algorithm = id, .piece_length = 30});
+    for (int const width : {1, 6}) {
+      ProductCase<Scalar> const c{host, Op::none, width, Scalar(1), Scalar(0)};
+      SCOPED_TRACE(id);
+      auto const first = run(exec, plan, A, {right, right}, c);
+      expect_right(first, c);
+      for (int repetition = 0; repetition < 5; ++repetition)
+        EXPECT_TRUE(same_bits(first, run(exec, plan, A, {right, right}, c)));
+    }
+  }
+}
+
+TYPED_TEST(Dots, WithoutAMatrixWithoutRowsWithoutColumns) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const nothing = random_matrix<Scalar>("0 x 0", 0, 0, [](auto) { return 0; });
+  auto const host = band<Scalar>(30);
+  auto const A = to_device(exec, host);
+  auto const Z = to_device(exec, nothing);
+  ProductCase<Scalar> const no_columns{host, Op::none, 0, Scalar(1), Scalar(0)};
+  expect_right(run(exec, SpmmPlan(exec, A), A, {right, left}, no_columns), no_columns);
+  for (int const width : {0, 1, 5}) {
+    ProductCase<Scalar> const no_rows{nothing, Op::none, width, Scalar(1), Scalar(0)};
+    auto const result = run(exec, SpmmPlan(exec, Z), Z, {right, left}, no_rows);
+    expect_right(result, no_rows);
+  }
+  // alpha = 0: only Y, and the products of X with it
+  auto const values = random_block<Scalar>(30, 3, 4);
+  auto const X = make_block(exec, right, values);
+  auto const Y = make_block(exec, left, random_block<Scalar>(30, 3, 5));
+  Kokkos::View<Scalar*, typename Exec::memory_space> const xy("Blockspan::test", 3);
+  Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> const yy("Blockspan::test", 3);
+  spmm_dots(exec, SpmmPlan(exec, A), Scalar(0), A, X.view, Scalar(2), Y.view, xy, yy);
+  auto const dots = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), xy);
+  auto const wanted = reference_dots(values, Y.values());
+  for (int j = 0; j < 3; ++j)
+    EXPECT_LE(std::abs(extended(dots(j)) - wanted.value(0, j)), wanted.bound(0, j));
+}
+
+template <class Exec>
+class DotsOn : public ::testing::Test {};
+TYPED_TEST_SUITE(DotsOn, Backends, ConfigNames);
+
+TYPED_TEST(DotsOn, LargeBlocksAreRightWhereYIsWrittenAroundTheCaches) {
+  using Exec = TypeParam;
+  Exec const exec;
+  auto const host =
+      random_matrix<double>("tall", 132000, 132000, [](std::int64_t i) { return i % 3; });
+  auto const A = to_device(exec, host);
+  ProductCase<double> const c{host, Op::none, 32, 1.5, 0.0};
+  expect_right(run(exec, SpmmPlan(exec, A), A, {right, right}, c), c);
+}
+
+}  // namespace
+}  // namespace blockspan::test
