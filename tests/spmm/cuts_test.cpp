@@ -40,8 +40,12 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
   auto const cut_slot = on_host(list.cut_slot);
   ASSERT_EQ(static_cast<std::int64_t>(target.size()), list.pieces);
   std::vector<std::int64_t> row_of_slot(static_cast<std::size_t>(list.slots), -1);
+  auto const slot_row = on_host(list.slot_row);
   for (std::size_t i = 0; i < cut_row.size(); ++i)
-    for (int slot = cut_slot[i]; slot < cut_slot[i + 1]; ++slot) row_of_slot[slot] = cut_row[i];
+    for (int slot = cut_slot[i]; slot < cut_slot[i + 1]; ++slot) {
+      row_of_slot[slot] = cut_row[i];
+      EXPECT_EQ(slot_row[slot], static_cast<int>(i));
+    }
 
   // pieces follow each other through all entries, and each lies in the row that it goes to
   std::int64_t next_entry = 0, next_row = 0, next_slot = 0;
@@ -130,12 +134,16 @@ void expect_tiles_cover(HostMatrix<double> const& host, List const& list) {
   auto const slot = on_host(list.slot);
   auto const cut_row = on_host(list.cut_row);
   auto const cut_slot = on_host(list.cut_slot);
+  auto const slot_row = on_host(list.slot_row);
   std::vector<int> const offsets(host.offsets.begin(), host.offsets.end());
   kernels::CutTiles<double, int, int> const tiles{{},         {},           offsets.data(),
                                                   row.data(), entry.data(), slot.data()};
   std::vector<std::int64_t> row_of_slot(static_cast<std::size_t>(list.slots), -1);
   for (std::size_t i = 0; i < cut_row.size(); ++i)
-    for (int s = cut_slot[i]; s < cut_slot[i + 1]; ++s) row_of_slot[s] = cut_row[i];
+    for (int s = cut_slot[i]; s < cut_slot[i + 1]; ++s) {
+      row_of_slot[s] = cut_row[i];
+      EXPECT_EQ(slot_row[s], static_cast<int>(i));
+    }
   std::int64_t next_entry = 0, next_row = 0, next_slot = 0;
   for (std::int64_t t = 0; t < list.tiles; ++t)
     for (std::int64_t p = 0; p < tiles.parts(t); ++p) {

@@ -115,8 +115,10 @@ TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
 
   auto const cuts = kernels::cut_long_rows(exec, pattern, 64);
   Kokkos::View<double*, typename Exec::memory_space> const carry("Blockspan::test", cuts.slots * 8);
+  Kokkos::View<int*, typename Exec::memory_space> const arrived("Blockspan::test",
+                                                                cuts.cut_rows * 8);
   kernels::CutRows<double, int, int> const pieces{
-      {cuts.cut_rows, cuts.cut_row.data(), cuts.cut_slot.data(), carry.data(), 8},
+      kernels::carry_of<double>(cuts, 8, {carry.data(), arrived.data()}),
       {cuts.pieces, 1},
       cuts.target.data(),
       cuts.first.data(),

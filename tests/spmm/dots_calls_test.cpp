@@ -36,6 +36,7 @@ struct Seen {
     auto const Y = make_block(exec, storage, random_block<double>(host.rows, width, 2));
     Kokkos::View<double*, typename Exec::memory_space> const xy("Blockspan::test", width);
     Kokkos::View<double*, typename Exec::memory_space> const squares("Blockspan::test", width);
+    spmm_dots(exec, plan, 1.0, A, X.view, beta, Y.view, xy, squares);  // scratch is made here
     for (auto const& launch :
          launches_of([&] { spmm_dots(exec, plan, 1.0, A, X.view, beta, Y.view, xy, squares); })) {
       labels.push_back(launch.label);
@@ -58,7 +59,7 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
   }
   std::string const cut = "Blockspan::spmm::segments::dots";
   Seen const pieces(exec, arrow<double>(40), {.algorithm = "segments", .piece_length = 9}, 8);
-  EXPECT_EQ(pieces.labels, (Labels{cut, cut + "::finish_rows", cut + "::add"}));
+  EXPECT_EQ(pieces.labels, (Labels{cut, cut + "::add"}));
   std::string const listed = "Blockspan::spmm::nonempty_rows";
   Seen const rows(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8);
   EXPECT_EQ(rows.labels,

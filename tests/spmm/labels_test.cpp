@@ -37,8 +37,6 @@ TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
         std::vector<std::string> wanted{plan.kernel(8)};
         if (variant.skips_empty_rows())
           wanted.insert(wanted.begin(), plan.kernel(8) + "::empty_rows");
-        if (variant.lists_pieces() || variant.lists_tiles())
-          wanted.push_back(plan.kernel(8) + "::finish_rows");
         ASSERT_EQ(seen.size(), wanted.size());
         for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].label, wanted[i]);
         EXPECT_THAT(plan.explain(8), HasSubstr("runs " + plan.kernel(8) + " at 8"));

@@ -9,8 +9,8 @@ struct HeaderOnlySpmm {};
 }  // namespace blockspan::detail
 
 #include <blockspan/spmm/detail/dense_product.hpp>
-#include <blockspan/spmm/detail/launch_published.hpp>
 #include <blockspan/spmm/detail/dots_impl.hpp>
+#include <blockspan/spmm/detail/launch_published.hpp>
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>

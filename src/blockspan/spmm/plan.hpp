@@ -51,7 +51,8 @@ class SpmmPlan {
   /// Label of the kernel, as Kokkos Tools sees it, that multiplies A with a row-major, 16-byte
   /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes.
   std::string kernel(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    return detail::kernel_label<Exec>(*state_->plain.choice.variant, columns, scalar_bytes);
+    return detail::kernel_label<Exec>(*state_->plain.choice.variant, state_->plain.statistics,
+                                      columns, scalar_bytes);
   }
 
   /// What was seen, what is run at this width, why, and what was rejected.

@@ -16,6 +16,13 @@ namespace blockspan {
 
 namespace detail {
 
+/// The variants that win somewhere: what the models choose among, and staged tiles. The others are
+/// baselines and peers.
+constexpr bool is_candidate(SpmmVariant const& variant) {
+  return (variant.is_direct() && variant.worker == SpmmWorker::team_thread) ||
+         variant.partition == SpmmPartition::row_classes || variant.inner == SpmmInner::staged_tile;
+}
+
 /// Milliseconds of one product, row-major blocks of X.extent(1) columns: the least of a few
 /// batches.
 template <class Exec, class Plan, class Matrix, class View>
@@ -46,7 +53,7 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
   double least = std::numeric_limits<double>::infinity();
   std::ostringstream times;
   for (auto const& variant : spmm_variants) {
-    if (variant.worker != SpmmWorker::team_thread) continue;
+    if (!detail::is_candidate(variant)) continue;
     options.algorithm = variant.id;
     Plan const candidate(exec, A, options);
     if (candidate.kernel(options.columns, sizeof(Scalar)) != variant.label) continue;

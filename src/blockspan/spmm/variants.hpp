@@ -9,7 +9,7 @@ namespace blockspan {
 /// Where the nonzeros of a matrix are cut.
 enum class SpmmPartition {
   whole_rows,
-  segments,         ///< long rows in equal pieces, whose sums a second pass adds in a fixed order
+  segments,         ///< long rows in equal pieces, whose sums are added in a fixed order
   sorted_segments,  ///< the same in classes of equal length, the longest first
   nonempty_rows,    ///< segments of the rows that have entries; a pass of its own fills the others
   equal_entries,    ///< tiles of equally many entries, wherever rows begin
@@ -99,7 +99,8 @@ inline constexpr std::array<SpmmVariant, 17> spmm_variants{{
      "whole rows, for rows of about equal length", SpmmPartition::whole_rows,
      SpmmWorker::team_thread, SpmmInner::direct, true, true},
     {"segments", "Blockspan::spmm::segments",
-     "long rows cut into equal pieces, their sums added in order by a second pass; direct loads; "
+     "long rows cut into equal pieces, their sums added in order by the piece that comes last; "
+     "direct loads; "
      "packs where they fit, else single columns",
      "Blockspan; cutting as in Flegar, Quintana-Orti 2017, Euro-Par, "
      "doi:10.1007/978-3-319-64203-1_51, without its atomics",

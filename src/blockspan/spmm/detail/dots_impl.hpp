@@ -57,11 +57,7 @@ void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   std::int64_t const rows = launch.shape.teams + prepared.list.cut_rows;
   auto const partials =
       reserve_dots<Scalar>(exec, plan.dots, rows + chunks_of<Source>(rows), Y.columns);
-  Scalar* carry = nullptr;
-  if (prepared.list.slots > 0)
-    carry = static_cast<Scalar*>(
-        plan.carry.reserve(exec, static_cast<std::size_t>(prepared.list.slots) *
-                                     static_cast<std::size_t>(Y.columns) * sizeof(Scalar)));
+  auto const carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
   if (launch.variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
                      std::string(launch.variant->label) + "::empty_rows");

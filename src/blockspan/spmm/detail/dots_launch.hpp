@@ -65,8 +65,9 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
   } else {
     if (X.row_stride * std::int64_t{sizeof(Scalar)} >= std::int64_t{UINT32_MAX}) return {};
     std::int64_t const packs = result.packs ? X.columns / device_pack_v<Scalar> : X.columns;
-    result.lanes = device_shape<Exec>(packs, prepared.mean_piece(), prepared.pieces(),
-                                      result.packs && dots_two_packs_v<Scalar>, prepared.lanes);
+    result.lanes =
+        device_shape(lanes_exchange_v<Exec>, packs, prepared.mean_piece(), prepared.pieces(),
+                     result.packs && dots_two_packs_v<Scalar>, prepared.lanes);
   }
   result.shape = launch_shape<Exec>(variant->worker, result.lanes.grid.lanes(), prepared.statistics,
                                     result.share);
@@ -82,7 +83,7 @@ struct DotsCall {
   PreparedPattern<Exec, Offset, Ordinal> const& prepared;
   DotsLaunch const& launch;
   Scalar const* values;
-  Scalar* carry;
+  CarrySpace<Scalar> carry;
   Product<Scalar> const& product;
   DotRows<Scalar> partials;  ///< row-major
 };
@@ -108,10 +109,8 @@ void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordin
   std::string const label = launch.label();
   if (launch.variant->lists_pieces()) {
     using Schedule = CutRows<Scalar, Offset, Ordinal>;
-    Schedule const schedule{
-        launch.share,     list.target.data(),  list.first.data(),    list.last.data(),
-        list.cut_rows,    list.cut_row.data(), list.cut_slot.data(), carry,
-        product.Y.columns};
+    Schedule const schedule{carry_of(list, product.Y.columns, carry), launch.share,
+                            list.target.data(), list.first.data(), list.last.data()};
     SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
         exec, label.c_str(), launch.shape);
   } else {

@@ -5,7 +5,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/matrix_ref.hpp>
-#include <blockspan/spmm/detail/schedule/cut_rows.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
@@ -43,7 +42,9 @@ struct SpmmKernel {
       inner.for_each_sum(team, stage, piece, [&](std::int64_t column, auto const& sum) {
         if constexpr (Schedule::splits_rows) {
           if (!piece.complete()) {
-            schedule.keep(piece, column, sum);
+            schedule.keep(piece, column, sum,
+                          [&](std::int64_t i, std::int64_t row, std::int64_t first,
+                              auto const& all) { epilogue.of_cut_row(i)(row, first, all); });
             return;
           }
         }
@@ -61,7 +62,6 @@ struct SpmmKernel {
     if (team_bytes + thread_bytes > 0)
       policy.set_scratch_size(0, Kokkos::PerTeam(team_bytes), Kokkos::PerThread(thread_bytes));
     Kokkos::parallel_for(label, policy, *this);
-    if constexpr (Schedule::splits_rows) finish_rows(exec, schedule, epilogue, label);
   }
 };
 

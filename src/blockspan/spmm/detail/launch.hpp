@@ -21,16 +21,42 @@
 
 namespace blockspan::detail {
 
+/// Where the parts of cut rows wait, of one instance.
+template <class Scalar>
+struct CarrySpace {
+  Scalar* sums = nullptr;
+  int* arrived = nullptr;
+};
+
+/// Room for the parts of `list`, in the plan's pools; nothing where no row was cut.
+template <class Scalar, class Exec, class List>
+CarrySpace<Scalar> reserve_carry(Exec const& exec, CarryPools<Exec>& pools, List const& list,
+                                 std::int64_t columns) {
+  if (list.slots == 0) return {};
+  auto const bytes = [&](std::int64_t rows, std::size_t each) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * each;
+  };
+  return {static_cast<Scalar*>(pools.sums.reserve(exec, bytes(list.slots, sizeof(Scalar)))),
+          static_cast<int*>(pools.arrived.reserve(exec, bytes(list.cut_rows, sizeof(int))))};
+}
+
+template <class Scalar, class Exec, class Ordinal>
+Carry<Scalar, Ordinal> carry_of(CutRowList<Exec, Ordinal> const& list, std::int64_t columns,
+                                CarrySpace<Scalar> const& space) {
+  return {list.cut_row.data(), list.cut_slot.data(), list.slot_row.data(), columns,
+          space.sums,          space.arrived};
+}
+
 /// Everything a launch needs, with the choices still to be made types of: which schedule, which
 /// entries, which inner.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 struct SpmmCall {
   PreparedPattern<Exec, Offset, Ordinal> const& prepared;
   Scalar const* values;
-  Scalar* carry;
+  CarrySpace<Scalar> carry;
   bool packs;  ///< a lane takes whole packs of columns; hosts: wide registers
   Product<Scalar> const& product;
-  char const* label;
+  SpmmVariant const& variant;  ///< that runs: the chosen one, or what stands in for it
 };
 
 /// Columns in a lane's pack.
@@ -83,28 +109,23 @@ ScaleAdd<Scalar, Packed, runs_on_host_v<Exec>> make_epilogue(Product<Scalar> con
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
 void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                      Inner const& inner, int lanes) {
-  auto const& [prepared, values, carry, use_packs, product, label] = call;
+  auto const& [prepared, values, carry, use_packs, product, variant] = call;
   auto const epilogue = make_epilogue<Exec, Scalar, Packed>(product);
   using Epilogue = std::remove_const_t<decltype(epilogue)>;
   auto const& list = prepared.list;
   PiecesOfTeam share{prepared.pieces(), 1};
-  LaunchShape const shape =
-      launch_shape<Exec>(prepared.choice.variant->worker, lanes, prepared.statistics, share);
-  if (prepared.choice.variant->lists_pieces()) {
+  LaunchShape const shape = launch_shape<Exec>(variant.worker, lanes, prepared.statistics, share);
+  if (variant.lists_pieces()) {
     using Schedule = CutRows<Scalar, Offset, Ordinal>;
-    Schedule const schedule{
-        {list.cut_rows, list.cut_row.data(), list.cut_slot.data(), carry, product.Y.columns},
-        share,
-        list.target.data(),
-        list.first.data(),
-        list.last.data()};
-    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(exec, label,
-                                                                                  shape);
+    Schedule const schedule{carry_of(list, product.Y.columns, carry), share, list.target.data(),
+                            list.first.data(), list.last.data()};
+    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
+        exec, variant.label, shape);
   } else {
     using Schedule = WholeRows<Offset>;
     Schedule const schedule{share, prepared.pattern.row_offsets};
-    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(exec, label,
-                                                                                  shape);
+    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
+        exec, variant.label, shape);
   }
 }
 
@@ -117,8 +138,8 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   auto const& X = call.product.X;
   auto const& prepared = call.prepared;
   std::int64_t const packs = call.packs ? X.columns / device_pack_v<Scalar> : X.columns;
-  auto const shape = device_shape<Exec>(packs, prepared.mean_piece(), prepared.pieces(),
-                                        plain && call.packs, prepared.lanes);
+  auto const shape = device_shape(lanes_exchange_v<Exec>, packs, prepared.mean_piece(),
+                                  prepared.pieces(), plain && call.packs, prepared.lanes);
   std::int64_t const stride = X.row_stride * std::int64_t{sizeof(Scalar)};
   require(stride < std::int64_t{UINT32_MAX}, "blockspan::spmm", "rows of X lie ", stride,
           " bytes apart, more than a device kernel can address");
@@ -147,17 +168,17 @@ void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   using Kernel = ItemKernel<Exec, Scalar, Offset, Entries, std::remove_const_t<decltype(epilogue)>>;
   Kernel const kernel{call.prepared.pattern.row_offsets, entries, product.X, conjugates(product.op),
                       epilogue};
-  if (call.prepared.choice.variant->worker == SpmmWorker::row_item)
-    kernel.template launch<typename Kernel::Row>(exec, call.label, product.Y.rows);
+  if (call.variant.worker == SpmmWorker::row_item)
+    kernel.template launch<typename Kernel::Row>(exec, call.variant.label, product.Y.rows);
   else
-    kernel.template launch<typename Kernel::Element>(exec, call.label,
+    kernel.template launch<typename Kernel::Element>(exec, call.variant.label,
                                                      product.Y.rows * product.Y.columns);
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
-  auto const worker = call.prepared.choice.variant->worker;
+  auto const worker = call.variant.worker;
   if (worker == SpmmWorker::row_item || worker == SpmmWorker::element_item)
     return launch_items(exec, call, entries);
   auto const& X = call.product.X;
@@ -191,7 +212,7 @@ void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& prepared = call.prepared;
-  if (!prepared.choice.variant->is_direct())
+  if (!call.variant.is_direct())
     launch_published(exec, call);
   else if (prepared.permutation != nullptr)
     launch_inner(exec, call,

@@ -30,7 +30,7 @@ class PublishedLaunch {
   PublishedLaunch(Exec const& exec, Call const& call)
       : exec_(exec),
         call_(call),
-        variant_(*call.prepared.choice.variant),
+        variant_(call.variant),
         packs_(static_cast<int>(call.product.X.columns / Width)),
         entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values,
                  conjugates(call.product.op)} {}
@@ -57,8 +57,7 @@ class PublishedLaunch {
 
   Tiles tiles(PiecesOfTeam const& share) const {
     auto const& list = call_.prepared.tiles;
-    return {{list.cut_rows, list.cut_row.data(), list.cut_slot.data(), call_.carry,
-             call_.product.Y.columns},
+    return {carry_of(list, call_.product.Y.columns, call_.carry),
             share,
             call_.prepared.pattern.row_offsets,
             list.row.data(),
@@ -80,15 +79,15 @@ class PublishedLaunch {
       shape.teams = ceil_div(share.pieces, share.per_team);
       using Inner = std::remove_cvref_t<decltype(inner)>;
       SpmmKernel<Exec, Tiles, Inner, Epilogue>{tiles(share), inner, epilogue()}.launch(
-          exec_, call_.label, shape);
+          exec_, variant_.label, shape);
     };
     auto const& block = call_.product.X;
     if constexpr (on_host) {
       constexpr int most = Width > 1 ? host_pack_v<Scalar> : tuning::host_strided_columns;
       run(DirectRegisters<Scalar, Any, Offset, most, (Width > 1)>{entries_, block, false}, 1);
     } else {
-      auto const shape = device_shape<Exec>(packs_, prepared.statistics.mean(),
-                                            prepared.pattern.rows, false, prepared.lanes);
+      auto const shape = device_shape(lanes_exchange_v<Exec>, packs_, prepared.statistics.mean(),
+                                      prepared.pattern.rows, false, prepared.lanes);
       using Inner = DirectLanes<Scalar, Any, Offset, Width, wide, 1, true>;
       run(Inner{entries_, block, false, shape.grid,
                 static_cast<std::uint32_t>(block.row_stride * std::int64_t{sizeof(Scalar)})},
@@ -106,7 +105,7 @@ class PublishedLaunch {
     SpmmKernel<Exec, Schedule, Inner, Epilogue>{{share, call_.prepared.pattern.row_offsets},
                                                 {entries_, {call_.product.X}, packs_, lanes},
                                                 epilogue()}
-        .launch(exec_, call_.label, shape);
+        .launch(exec_, variant_.label, shape);
   }
   void staged() const {
     staged_by<ScratchStage<Scalar, Ordinal>>(
@@ -124,7 +123,7 @@ class PublishedLaunch {
 
   template <class Work>
   void run_team(Work const& work, LaunchShape const& shape) const {
-    TeamKernel<Exec, Work, Epilogue>{work, epilogue()}.launch(exec_, call_.label, shape);
+    TeamKernel<Exec, Work, Epilogue>{work, epilogue()}.launch(exec_, variant_.label, shape);
   }
   LaunchShape team_a_tile() const {
     return {call_.prepared.tiles.tiles, on_host ? 1 : static_cast<int>(tuning::device_threads), 1};

@@ -28,11 +28,11 @@ void multiply_dense(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                     PreparedPattern<Exec, Offset, Ordinal> const& prepared, Scalar const* values,
                     Product<Scalar> const& product);
 
-/// Multiplies with a prepared pattern. `asked`: the variant was asked for by its id. `pool`: for
-/// the sums of cut rows, of which there are none without a plan.
+/// Multiplies with a prepared pattern. `asked`: the variant was asked for by its id. `pools`: for
+/// the parts of cut rows, of which there are none without a plan.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                       bool asked, ScratchPool<Exec>* pool, Scalar const* values,
+                       bool asked, CarryPools<Exec>* pools, Scalar const* values,
                        Product<Scalar> const& product) {
   SpmmVariant const* variant = prepared.choice.variant;
   bool const packs = variant->takes_packs && packs_fit<Exec>(product.X, product.Y);
@@ -41,14 +41,13 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
             variant->needs, " (columns: ", product.Y.columns,
             ", strides of X: ", product.X.row_stride, ", ", product.X.column_stride,
             ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride, ")");
-    variant = find_spmm_variant("warp_per_row");
+    variant = &without_packs(*variant, prepared.statistics);
   }
-  SpmmCall<Exec, Scalar, Offset, Ordinal> call{prepared, values,  nullptr,
-                                               packs,    product, variant->label};
-  if (prepared.slots() > 0)
-    call.carry = static_cast<Scalar*>(
-        pool->reserve(exec, static_cast<std::size_t>(prepared.slots()) *
-                                static_cast<std::size_t>(product.Y.columns) * sizeof(Scalar)));
+  CarrySpace<Scalar> carry;
+  if (pools != nullptr)
+    carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), product.Y.columns);
+  SpmmCall<Exec, Scalar, Offset, Ordinal> const call{prepared, values,  carry,
+                                                     packs,    product, *variant};
   if (variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
                      std::string(variant->label) + "::empty_rows");

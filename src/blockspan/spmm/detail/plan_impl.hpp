@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iomanip>
 #include <sstream>
 #include <utility>
 
@@ -84,6 +85,16 @@ PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
   return plan.transposed->prepared;
 }
 
+inline std::string best_three(std::vector<SpmmPrediction> const& predictions) {
+  std::ostringstream out;
+  out << std::setprecision(3);
+  for (std::size_t i = 0; i < predictions.size() && i < 3; ++i)
+    out << (i > 0 ? ", " : "") << predictions[i].variant->id << ' ' << predictions[i].microseconds
+        << " us";
+  out << " (by the model, doubles, at the plan's width)";
+  return out.str();
+}
+
 template <class Exec, class Offset, class Ordinal>
 void explain_pattern(std::ostream& out, char const* what,
                      PreparedPattern<Exec, Offset, Ordinal> const& prepared, int columns,
@@ -93,9 +104,10 @@ void explain_pattern(std::ostream& out, char const* what,
   out << what << ": " << rows.rows << " x " << rows.columns << ", " << rows.nonzeros
       << " nonzeros, rows of " << rows.shortest << " to " << rows.longest << ", mean "
       << rows.mean() << ", " << rows.empty_rows << " empty\n  runs "
-      << kernel_label<Exec>(*choice.variant, columns, scalar_bytes) << " at " << columns
+      << kernel_label<Exec>(*choice.variant, rows, columns, scalar_bytes) << " at " << columns
       << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts << "\n  because "
-      << choice.reason << "\n  rejected " << choice.rejected << '\n';
+      << choice.reason << "\n  expected " << best_three(choice.predictions) << "\n  rejected "
+      << choice.rejected << '\n';
   if (choice.variant->lists_pieces())
     out << "  " << prepared.list.cut_rows << " rows are cut into " << prepared.list.slots
         << " pieces of at most " << choice.piece << " nonzeros\n";
@@ -104,7 +116,7 @@ void explain_pattern(std::ostream& out, char const* what,
         << prepared.tiles.slots << " parts\n";
   if (choice.variant->id == "warp_per_row_packs" && !runs_on_host_v<Exec>)
     out << "  blocks without 16-byte aligned, contiguous rows of whole packs "
-        << "run as Blockspan::spmm::warp_per_row\n";
+        << "run as " << without_packs(*choice.variant, rows).label << '\n';
 }
 
 template <class Exec, class Offset, class Ordinal>

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -13,11 +14,18 @@
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
 
 namespace blockspan::detail {
+
+/// What the model expects of a variant.
+struct SpmmPrediction {
+  SpmmVariant const* variant;
+  double microseconds;
+};
 
 /// Which variant runs, with which cuts, and why: decided from the statistics alone, so the same
 /// pattern gives the same bits on any number of threads.
@@ -26,6 +34,7 @@ struct SpmmChoice {
   std::int64_t piece;  ///< rows longer than this are cut; 0: none is
   std::string reason;
   std::string rejected;
+  std::vector<SpmmPrediction> predictions;  ///< at the plan's width, doubles; the fastest first
 };
 
 /// A pattern ready to multiply.
@@ -40,8 +49,11 @@ struct PreparedPattern {
   TransposedPattern<Exec, Offset, Ordinal> sorted;  ///< where it needs sorted rows and has none
   SpmmLanes lanes;                                  ///< asked for
 
-  /// Parts of cut rows, whose sums need a place.
-  std::int64_t slots() const { return list.slots + tiles.slots; }
+  /// The rows that were cut.
+  CutRowList<Exec, Ordinal> const& cuts() const {
+    return choice.variant->lists_tiles() ? static_cast<CutRowList<Exec, Ordinal> const&>(tiles)
+                                         : list;
+  }
 
   /// Units of work of a product.
   std::int64_t pieces() const {
@@ -62,6 +74,13 @@ struct TransposedState {
   PreparedPattern<Exec, Offset, Ordinal> prepared;
 };
 
+/// Where the parts of cut rows wait: see Carry.
+template <class Exec>
+struct CarryPools {
+  ScratchPool<Exec> sums;
+  ScratchPool<Exec> arrived{Fill::zero};
+};
+
 /// What a plan knows. Products change nothing but the parts marked below, each behind its own lock,
 /// so one plan serves several instances at once.
 template <class Exec, class Offset, class Ordinal>
@@ -73,11 +92,11 @@ struct PlanState {
   std::shared_ptr<void const> owner;  ///< keeps the pattern's arrays alive
 
   // grow on demand
-  ScratchPool<Exec> carry;   ///< sums of cut rows
+  CarryPools<Exec> carry;    ///< of cut rows
   ScratchPool<Exec> packed;  ///< X made row-major
   ScratchPool<Exec> dense;   ///< A written out
   BlasHandles<Exec> blas;
-  ScratchPool<Exec> dots;    ///< partial sums of spmm_dots
+  ScratchPool<Exec> dots;  ///< partial sums of spmm_dots
   std::mutex transposing;
   std::optional<TransposedState<Exec, Offset, Ordinal>> transposed;
 };
@@ -97,14 +116,22 @@ template <class Exec, class Offset, class Ordinal>
 std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
                          std::size_t scalar_bytes);
 
+/// The variant that runs where whole packs do not fit the one that was chosen: short rows leave
+/// lanes without work, so there an element is a work item, if no row holds up the others.
+inline SpmmVariant const& without_packs(SpmmVariant const& chosen, RowStatistics const& rows) {
+  if (!chosen.needs_whole_packs) return chosen;
+  bool const by_elements = rows.mean() < tuning::device_item_row &&
+                           static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
+  return *find_spmm_variant(by_elements ? "thread_per_element" : "warp_per_row");
+}
+
 /// Label of the kernel that multiplies a contiguous, aligned block of `columns` columns.
 template <class Exec>
-char const* kernel_label(SpmmVariant const& variant, std::int64_t columns,
-                         std::size_t scalar_bytes) {
+char const* kernel_label(SpmmVariant const& variant, RowStatistics const& rows,
+                         std::int64_t columns, std::size_t scalar_bytes) {
   bool const fits =
       runs_on_host_v<Exec> || columns * static_cast<std::int64_t>(scalar_bytes) % 16 == 0;
-  return variant.needs_whole_packs && !fits ? find_spmm_variant("warp_per_row")->label
-                                            : variant.label;
+  return fits ? variant.label : without_packs(variant, rows).label;
 }
 
 }  // namespace blockspan::detail

@@ -8,11 +8,21 @@
 
 namespace blockspan::detail {
 
+/// What is in scratch memory that was never used.
+enum class Fill { nothing, zero };
+
+struct ZeroBytes {
+  char* bytes;
+  KOKKOS_FUNCTION void operator()(std::size_t i) const { bytes[i] = 0; }
+};
+
 /// Scratch memory of a plan: one buffer per execution space instance, so products on two streams do
 /// not share one. Kept and reused; growing waits for the instance.
 template <class Exec>
 class ScratchPool {
  public:
+  explicit ScratchPool(Fill fill = Fill::nothing) : fill_(fill) {}
+
   /// At least `bytes` bytes, for the work queued on `exec` until the next call with `exec`.
   void* reserve(Exec const& exec, std::size_t bytes) {
     std::lock_guard const lock(mutex_);
@@ -22,6 +32,11 @@ class ScratchPool {
       buffer.memory = {};
       buffer.memory = Memory(
           Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::spmm::scratch"), bytes);
+      if (fill_ == Fill::zero)
+        Kokkos::parallel_for(
+            "Blockspan::spmm::scratch",
+            Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::size_t>>(exec, 0, bytes),
+            ZeroBytes{buffer.memory.data()});
     }
     return buffer.memory.data();
   }
@@ -39,6 +54,7 @@ class ScratchPool {
     return buffers_.emplace_back(Buffer{exec, Memory()});
   }
 
+  Fill fill_;
   std::mutex mutex_;
   std::vector<Buffer> buffers_;
 };

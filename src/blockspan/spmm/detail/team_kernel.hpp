@@ -6,7 +6,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/kernel.hpp>
-#include <blockspan/spmm/detail/schedule/cut_rows.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 
 namespace blockspan::detail {
@@ -30,7 +29,10 @@ struct TeamKernel {
     work.multiply(team, [&](auto const& piece, std::int64_t column, auto const& sum) {
       if constexpr (Work::splits_rows) {
         if (!piece.complete()) {
-          work.tiles.keep(piece, column, sum);
+          work.tiles.keep(piece, column, sum,
+                          [&](std::int64_t, std::int64_t row, std::int64_t first, auto const& all) {
+                            epilogue(row, first, all);
+                          });
           return;
         }
       }
@@ -44,7 +46,6 @@ struct TeamKernel {
     Policy policy(exec, static_cast<int>(shape.teams), shape.team_size, shape.vector_length);
     policy.set_scratch_size(0, Kokkos::PerTeam(work.scratch_bytes()));
     Kokkos::parallel_for(label, policy, *this);
-    if constexpr (Work::splits_rows) finish_rows(exec, work.tiles, epilogue, label);
   }
 };
 

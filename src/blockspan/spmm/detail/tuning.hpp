@@ -31,6 +31,11 @@ inline constexpr int device_lane_bits = 5;
 /// 27-point: 0.81 and 0.80.
 inline constexpr double device_short_row = 12;
 
+/// Rows so short that, where packs do not fit, an element of Y is a work item: n = 5, 7-point grid
+/// 0.155 against 0.200 with a lane a column, 27-point grid 0.252 against 0.238; one column of 1e6
+/// rows of 6 to 12 random nonzeros 0.20 against 0.13.
+inline constexpr double device_item_row = 8;
+
 /// From so many packs in a row of X on a lane owns two of them (short rows; others). n = 16: 0.256
 /// against 0.284 on the 7-point grid, 0.304 against 0.287 on the 27-point one.
 inline constexpr std::int64_t device_two_packs_short = 5;
@@ -47,12 +52,26 @@ inline constexpr int device_shared_lane_bits = 3;
 inline constexpr int device_few_pieces_lane_bits = 4;
 inline constexpr std::int64_t device_few_pieces = 65536;
 
-/// Devices: rows are cut above this many nonzeros. One H200, R-MAT scale 20: whole rows take 30
-/// times as long as pieces. Where there are too few rows to fill the device (512 x 394792 with 2242
-/// nonzeros a row) pieces of 128 were the best of a hand-launched kernel. Not yet tuned here.
-inline constexpr std::int64_t device_piece = 512;
-inline constexpr std::int64_t device_piece_few_rows = 128;
-inline constexpr std::int64_t device_few_rows = 16384;
+/// Threads below which more lanes over the nonzeros always pay. 3557 rows of 390, n = 32: 16 lanes
+/// 0.052, 32 lanes 0.035; 9216 pieces of 128: 0.067 and 0.081.
+inline constexpr std::int64_t device_threads_wanted = 131072;
+
+/// Devices: a cut row's pieces have this many nonzeros, more in larger matrices (nonzeros of the
+/// matrix for one of a piece), because a piece must be short against the product; and no fewer than
+/// device_piece_long_rows where a mean row is that long. Same machine, R-MAT of 0.1, 0.4, 0.9, 2.0
+/// and 15.7 million nonzeros, n = 8: the best are 32, 64, 64, 64 and 512, and 512 costs 2.6, 1.5,
+/// 2.1, 2.6 and 1 times the best.
+inline constexpr std::int64_t device_piece_least = 64;  // half of it below device_small nonzeros
+inline constexpr std::int64_t device_small = 262144;
+inline constexpr std::int64_t device_piece_most = 512;
+inline constexpr std::int64_t device_piece_share = 32768;
+inline constexpr std::int64_t device_piece_long_rows = 128;
+
+/// Devices: rows longer than a piece are cut where the longest is so many times the mean, or longer
+/// than device_whole_row. 3557 rows of 390, n = 8: whole 0.020, cut 0.021; 512 rows of 2242: 0.16
+/// and 0.03.
+inline constexpr double device_outlier = 4;
+inline constexpr std::int64_t device_whole_row = 1024;
 
 /// Entries of a chunk that the lanes of a thread stage in scratch (GE-SpMM takes a warp's 32), and
 /// the least lanes of such a thread: more threads a team would be more chunks than scratch has room
@@ -82,10 +101,36 @@ inline constexpr int tile_thread_rows = 2;
 inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
 inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
 
-/// Devices: rows are sorted by length where groups of neighbours walk more than this many times
-/// their nonzeros; empty rows are skipped where more than this part of the rows is empty.
-inline constexpr double device_uneven = 1.5;
-inline constexpr double device_mostly_empty = 0.5;
+/// Devices: the model of partition/predict.hpp; microseconds, bytes a microsecond, and factors. Fitted
+/// to products of 46 matrices with 1 to 128 columns on one H200 (perf/results/spmm_model_h200.csv):
+/// tests/spmm/model_test.cpp says what its choice costs against the best that was measured.
+inline constexpr double model_stream = 3.3e6;
+inline constexpr double model_gather = 6.5e6;
+inline constexpr double model_without_packs = 1.4;
+inline constexpr double model_launch = 5.15;
+inline constexpr double model_wait = 0.14;
+inline constexpr double model_wait_rows = 0.27;
+inline constexpr double model_body = 0.58;
+inline constexpr double model_uneven_rows = 0.256;
+inline constexpr double model_uneven_pieces = 0.342;
+inline constexpr double model_uneven_sorted = 0.207;
+inline constexpr double model_list = 5.55;
+inline constexpr double model_sorted_list = 5.66;
+inline constexpr double model_sorted = 0.66;
+inline constexpr double model_part = 0.066;
+inline constexpr double model_arrival = 3e-5;
+inline constexpr double model_cut = 4;
+inline constexpr double model_empty_rows = 7.13;
+inline constexpr double model_team_stream = 1.0;
+inline constexpr double model_team_gather = 0.512;
+inline constexpr double model_team_wide = 2.46;
+inline constexpr double model_team_wait = 0.09;
+inline constexpr double model_team_wait_one_pack = 0.004;
+
+/// Hosts: the same, of one core (reasoned: some 1e9 entries, 1e10 bytes a second).
+inline constexpr double host_model_entry = 1e-3;
+inline constexpr double host_model_column = 2.5e-4;
+inline constexpr double host_model_byte = 1e-4;
 
 /// Products summed beside a multiplication: scratch of a team, at most (hosts: what Kokkos has
 /// there; devices: five teams leave a third of 228 KiB to the cache), and devices: rows a thread

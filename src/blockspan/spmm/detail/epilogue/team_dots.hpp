@@ -80,21 +80,22 @@ class TeamDots {
   Scalar* x_dot_y_;  ///< team size x columns, and behind it y_dot_y
 };
 
-/// The sums of one cut row: its own row of partial sums, an element of which one work item makes.
+/// The sums of one cut row: its own row of partial sums, each element of which one lane makes.
 template <class Epilogue>
 struct CutRowDots {
   Epilogue const& epilogue;
   std::int64_t partial;
 
-  template <class Scalar>
+  template <class Scalar, int Width>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t column,
-                                              Sum<Scalar, 1> const& sum) const {
-    Scalar x_dot_y(0);
-    real_t<Scalar> y_dot_y(0);
-    epilogue.template finish<1>(row, column, sum, &x_dot_y, &y_dot_y);
+                                              Sum<Scalar, Width> const& sum) const {
     std::int64_t const place = partial * epilogue.Y.columns + column;
-    epilogue.x_dot_y[place] = x_dot_y;
-    epilogue.y_dot_y[place] = y_dot_y;
+    for (int j = 0; j < Width; ++j) {
+      epilogue.x_dot_y[place + j] = Scalar(0);
+      epilogue.y_dot_y[place + j] = real_t<Scalar>(0);
+    }
+    epilogue.template finish<Width>(row, column, sum, epilogue.x_dot_y + place,
+                                    epilogue.y_dot_y + place);
   }
 };
 

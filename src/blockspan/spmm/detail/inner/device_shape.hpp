@@ -32,6 +32,9 @@ inline int entry_lane_bits(std::int64_t packs, int column_bits, double mean_piec
                                     : tuning::device_entries_more_packs;
   int limit = tuning::device_shared_lane_bits;
   if (few) limit = packs == 1 ? tuning::device_lane_bits : tuning::device_few_pieces_lane_bits;
+  // threads that fill the device, whatever it takes
+  if (pieces << tuning::device_few_pieces_lane_bits <= tuning::device_threads_wanted)
+    limit = tuning::device_lane_bits;
   int bits = 0;
   for (double each = mean_piece / 2; column_bits + bits < limit && each >= least; each /= 2) ++bits;
   return bits;
@@ -39,22 +42,22 @@ inline int entry_lane_bits(std::int64_t packs, int column_bits, double mean_piec
 
 /// The model of the lanes: just enough for the packs of a row of X, fewer for short rows, two packs
 /// a lane where there are many; then lanes over the nonzeros as long as each of them has enough to
-/// do. `mean_piece`: nonzeros of a piece that is not empty. `two_packs`: whether such a kernel
-/// exists for the input.
-template <class Exec>
-DeviceShape device_shape(std::int64_t packs, double mean_piece, std::int64_t pieces, bool two_packs,
-                         SpmmLanes const& asked) {
+/// do. Few pieces take one pack a lane: their threads are what is missing. `mean_piece`: nonzeros
+/// of a piece that is not empty. `two_packs`: whether such a kernel exists for the input;
+/// `lanes_exchange`: whether lanes can exchange numbers.
+inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, double mean_piece,
+                                std::int64_t pieces, bool two_packs, SpmmLanes const& asked) {
   bool const is_short = mean_piece < tuning::device_short_row;
   std::int64_t const many = is_short ? tuning::device_two_packs_short : tuning::device_two_packs;
+  bool const wants_two = packs >= many && pieces >= tuning::device_few_pieces;
   DeviceShape shape;
-  if (two_packs && (asked.packs == 2 || (asked.packs == 0 && packs >= many)))
-    shape.packs_per_lane = 2;
+  if (two_packs && (asked.packs == 2 || (asked.packs == 0 && wants_two))) shape.packs_per_lane = 2;
   std::int64_t wanted = ceil_div(packs, std::int64_t{shape.packs_per_lane});
   if (is_short && packs > 2)
     wanted = std::max<std::int64_t>(2 * shape.packs_per_lane, ceil_div(wanted, std::int64_t{2}));
   if (asked.columns > 0) wanted = asked.columns;
   shape.grid.column_bits = bits_to_hold(wanted, tuning::device_lane_bits);
-  if (!lanes_exchange_v<Exec> || shape.packs_per_lane == 2) return shape;
+  if (!lanes_exchange || shape.packs_per_lane == 2) return shape;
   int const room = tuning::device_lane_bits - shape.grid.column_bits;
   shape.grid.entry_bits =
       asked.entries > 0

@@ -1,53 +1,33 @@
 #pragma once
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include <blockspan/spmm/detail/partition/predict.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 
 namespace blockspan::detail {
 
-/// Entries of a piece, and the longest row that is left whole.
-struct CutRule {
-  std::int64_t piece;
-  std::int64_t longest_whole_row;
-};
-
 template <class Exec>
 CutRule cut_rule(RowStatistics const& rows, SpmmPlanOptions const& options) {
   if (options.piece_length > 0) return {options.piece_length, options.piece_length};
-  if (runs_on_host_v<Exec>) return {tuning::host_piece, tuning::host_longest_whole_row};
-  std::int64_t const piece =
-      rows.rows < tuning::device_few_rows ? tuning::device_piece_few_rows : tuning::device_piece;
-  return {piece, piece};
+  return runs_on_host_v<Exec> ? host_cut_rule() : device_cut_rule(rows);
 }
 
-/// The id the model chooses, and why in words. A row is the work of one team thread, so a product
-/// takes at least as long as its longest row: rows above the rule's length are cut. Devices
-/// multiply neighbouring rows in step, so uneven ones are sorted into classes of equal length; and
-/// they skip empty rows where most are. All this costs a list to read (a few bytes a row), so even
-/// rows stay whole.
+/// What the rows look like, as far as the choice depends on it, in words.
 template <class Exec>
-std::pair<std::string_view, std::string> model_choice(RowStatistics const& rows,
-                                                      CutRule const& rule) {
-  std::ostringstream reason;
-  bool const long_rows = rows.longest > rule.longest_whole_row;
-  bool const uneven = !runs_on_host_v<Exec> && rows.imbalance() > tuning::device_uneven;
-  bool const mostly_empty =
-      !runs_on_host_v<Exec> && rows.empty_rows > rows.rows * tuning::device_mostly_empty;
-  reason << "the longest row has " << rows.longest << " nonzeros, the mean row " << rows.mean()
-         << ", and one thread can take " << rule.longest_whole_row
-         << " without holding up the others";
+std::string rows_in_words(RowStatistics const& rows, CutRule const& rule) {
+  std::ostringstream words;
+  words << "the longest row has " << rows.longest << " nonzeros, the mean row " << rows.mean()
+        << ", and one thread can take " << rule.longest_whole_row
+        << " without holding up the others";
   if (!runs_on_host_v<Exec>)
-    reason << "; groups of " << RowStatistics::group_size << " neighbouring rows walk "
-           << rows.imbalance() << " times their nonzeros; " << rows.empty_rows << " rows are empty";
-  if (mostly_empty) return {"nonempty_rows", reason.str()};
-  if (uneven) return {"segments_sorted", reason.str()};
-  return {long_rows ? "segments" : "warp_per_row_packs", reason.str()};
+    words << "; groups of " << RowStatistics::group_size << " neighbouring rows walk "
+          << rows.imbalance() << " times their nonzeros; " << rows.empty_rows << " rows are empty";
+  return words.str();
 }
 
 /// What speaks against the other entries of the menu.
@@ -65,10 +45,16 @@ template <class Exec>
 SpmmChoice choose_variant(RowStatistics const& rows, SpmmPlanOptions const& options) {
   CutRule const rule = cut_rule<Exec>(rows, options);
   bool const asked = options.algorithm != "auto";
-  auto const [id, reason] = model_choice<Exec>(rows, rule);
-  auto const* const variant = find_spmm_variant(asked ? std::string_view(options.algorithm) : id);
-  return {variant, variant->lists_pieces() ? rule.piece : 0, (asked ? "asked for; " : "") + reason,
-          rejections(*variant, id)};
+  auto predictions = runs_on_host_v<Exec> ? predict_host(rows, rule, options.columns)
+                                          : predict_device(rows, rule, options.columns);
+  std::stable_sort(predictions.begin(), predictions.end(),
+                   [](auto const& a, auto const& b) { return a.microseconds < b.microseconds; });
+  auto const id = predictions.front().variant->id;
+  auto const* const variant =
+      asked ? find_spmm_variant(options.algorithm) : predictions.front().variant;
+  return {variant, variant->lists_pieces() ? rule.piece : 0,
+          (asked ? "asked for; " : "") + rows_in_words<Exec>(rows, rule), rejections(*variant, id),
+          predictions};
 }
 
 }  // namespace blockspan::detail

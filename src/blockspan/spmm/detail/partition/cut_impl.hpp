@@ -71,6 +71,8 @@ struct WriteCuts {
     if (own.cut_rows == 1) {
       list.cut_row(before.cut_rows) = static_cast<Ordinal>(row);
       list.cut_slot(before.cut_rows) = static_cast<Ordinal>(before.slots);
+      for (std::int64_t i = 0; i < own.slots; ++i)
+        list.slot_row(before.slots + i) = static_cast<Ordinal>(before.cut_rows);
     }
     if (row == rows - 1) {
       ends(list.pieces) = static_cast<Offset>(end);
@@ -107,10 +109,7 @@ PieceList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec,
   };
   list.first = part(0);
   list.last = part(1);
-  list.cut_row =
-      decltype(list.cut_row)(uninitialized("Blockspan::spmm_plan::cut_row"), total.cut_rows);
-  list.cut_slot =
-      decltype(list.cut_slot)(uninitialized("Blockspan::spmm_plan::cut_slot"), total.cut_rows + 1);
+  list.allocate(exec);
   Kokkos::parallel_scan("Blockspan::spmm_plan::cut_long_rows", Policy(exec, 0, A.rows),
                         WriteCuts<Exec, Offset, Ordinal>{count, A.rows, list, ends});
   exec.fence("Blockspan::spmm_plan::cut_long_rows");

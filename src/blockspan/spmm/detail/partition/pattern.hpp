@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <Kokkos_Core.hpp>
 
@@ -31,6 +32,17 @@ struct CutRowList {
   std::int64_t slots = 0;
   Kokkos::View<Ordinal*, Space> cut_row;   // cut_rows
   Kokkos::View<Ordinal*, Space> cut_slot;  // cut_rows + 1
+  Kokkos::View<Ordinal*, Space> slot_row;  // slots
+
+  void allocate(Exec const& exec) {
+    auto const make = [&](char const* label, std::int64_t size) {
+      return Kokkos::View<Ordinal*, Space>(
+          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), size);
+    };
+    cut_row = make("Blockspan::spmm_plan::cut_row", cut_rows);
+    cut_slot = make("Blockspan::spmm_plan::cut_slot", cut_rows + 1);
+    slot_row = make("Blockspan::spmm_plan::slot_row", slots);
+  }
 };
 
 /// Pieces of rows, for the schedule CutRows (which explains the arrays).

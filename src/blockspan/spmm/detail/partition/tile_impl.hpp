@@ -120,6 +120,8 @@ struct NumberSlots {
     value_type const mine = own(t);
     if (final) {
       list.slot(t) = static_cast<Ordinal>(mine.slots > 0 ? before.slots + mine.slots - 1 : 0);
+      for (std::int64_t i = 0; i < mine.slots; ++i)
+        list.slot_row(before.slots + i) = static_cast<Ordinal>(before.cut_rows + mine.cut_rows - 1);
       if (mine.cut_rows > 0) {
         list.cut_row(before.cut_rows) = list.row(t);
         list.cut_slot(before.cut_rows) = static_cast<Ordinal>(before.slots);
@@ -163,12 +165,7 @@ void number_slots(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
                           Slots{list, A.row_offsets, A.rows}, total);
   list.slots = total.slots;
   list.cut_rows = total.cut_rows;
-  list.cut_row = decltype(list.cut_row)(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::spmm_plan::cut_row"),
-      total.cut_rows);
-  list.cut_slot = decltype(list.cut_slot)(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::spmm_plan::cut_slot"),
-      total.cut_rows + 1);
+  list.allocate(exec);
   Kokkos::parallel_scan("Blockspan::spmm_plan::number_slots", beginnings,
                         Slots{list, A.row_offsets, A.rows});
   exec.fence("Blockspan::spmm_plan::number_slots");
