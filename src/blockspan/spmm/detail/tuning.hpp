@@ -121,11 +121,11 @@ inline constexpr double model_part = 0.066;
 inline constexpr double model_arrival = 3e-5;
 inline constexpr double model_cut = 4;
 inline constexpr double model_empty_rows = 7.13;
-inline constexpr double model_team_stream = 1.0;
+inline constexpr double model_team_stream = 0.9;
 inline constexpr double model_team_gather = 0.512;
 inline constexpr double model_team_wide = 2.46;
 inline constexpr double model_team_wait = 0.09;
-inline constexpr double model_team_wait_one_pack = 0.004;
+inline constexpr double model_team_wait_one_pack = 0.003;
 
 /// Hosts: the same, of one core (reasoned: some 1e9 entries, 1e10 bytes a second).
 inline constexpr double host_model_entry = 1e-3;

@@ -111,7 +111,8 @@ class DeviceModel {
     double const parts =
         cuts ? static_cast<double>(rows_.longest) / static_cast<double>(piece_) : 0;
     return tuning::model_launch + body() * (tuning::model_body + uneven * std::min(uneven_, 3.0)) +
-           tuning::model_wait * batches(std::min(rows_.longest, piece_), pieces) +
+           (cuts ? tuning::model_wait : tuning::model_wait_rows) *
+               batches(std::min(rows_.longest, piece_), pieces) +
            tuning::model_part * parts + (cuts ? tuning::model_cut + carried() : 0);
   }
   /// The sums of parts, written, counted and read: of all rows where they are long, of few where
