@@ -101,9 +101,10 @@ inline constexpr int tile_thread_rows = 2;
 inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
 inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
 
-/// Devices: the model of partition/predict.hpp; microseconds, bytes a microsecond, and factors. Fitted
-/// to products of 46 matrices with 1 to 128 columns on one H200 (perf/results/spmm_model_h200.csv):
-/// tests/spmm/model_test.cpp says what its choice costs against the best that was measured.
+/// Devices: the model of partition/predict.hpp; microseconds, bytes a microsecond, and factors.
+/// Fitted to products of 46 matrices with 1 to 128 columns on one H200
+/// (perf/results/spmm_model_h200.csv): tests/spmm/model_test.cpp says what its choice costs against
+/// the best that was measured.
 inline constexpr double model_stream = 3.3e6;
 inline constexpr double model_gather = 6.5e6;
 inline constexpr double model_without_packs = 1.4;
