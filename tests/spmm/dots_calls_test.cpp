@@ -10,6 +10,7 @@
 #include "spmm/battery.hpp"
 #include "spmm/launches.hpp"
 #include "support/blocks.hpp"
+#include "support/messages.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
 
@@ -77,16 +78,6 @@ TYPED_TEST(DotsCalls, WhatCannotBeFusedComeFromAPassOfTheirOwn) {
   EXPECT_EQ(wide.labels, (Labels{"Blockspan::spmm::warp_per_row_packs", separate}));
   EXPECT_EQ(wide.kernel, separate);
   EXPECT_EQ(Seen(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8, 0.5).kernel, separate);
-}
-
-template <class Function>
-std::string message_of(Function const& f) {
-  try {
-    f();
-  } catch (Error const& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TYPED_TEST(DotsCalls, BadShapesThrow) {

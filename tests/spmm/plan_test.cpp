@@ -5,6 +5,7 @@
 
 #include "spmm/battery.hpp"
 #include "spmm/product_case.hpp"
+#include "support/messages.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
 
@@ -16,16 +17,6 @@ using ::testing::HasSubstr;
 template <class Exec>
 class Plan : public ::testing::Test {};
 TYPED_TEST_SUITE(Plan, Backends, ConfigNames);
-
-template <class Function>
-std::string message_of(Function const& f) {
-  try {
-    f();
-  } catch (Error const& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 TYPED_TEST(Plan, CountsRows) {
   TypeParam const exec;

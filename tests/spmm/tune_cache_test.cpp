@@ -11,6 +11,7 @@
 #include "spmm/launches.hpp"
 #include "spmm/product_case.hpp"
 #include "support/files.hpp"
+#include "support/messages.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
 
@@ -26,16 +27,6 @@ class TuneCache : public ::testing::Test {};
 TYPED_TEST_SUITE(TuneCache, Backends, ConfigNames);
 
 std::string const header = "blockspan tuned plans 1\n";
-
-template <class Function>
-std::string message_of(Function const& f) {
-  try {
-    f();
-  } catch (Error const& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 std::int64_t lines(std::string const& text) { return std::count(text.begin(), text.end(), '\n'); }
 
