@@ -129,6 +129,16 @@ void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> c
   }
 }
 
+/// Devices: from a row of X to the next, as DirectLanes addresses it. Throws Error if that is too
+/// far.
+template <class Scalar>
+std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
+  std::int64_t const stride = X.row_stride * std::int64_t{sizeof(Scalar)};
+  require(stride < std::int64_t{UINT32_MAX}, "blockspan::spmm", "rows of X lie ", stride,
+          " bytes apart, more than a device kernel can address");
+  return static_cast<std::uint32_t>(stride);
+}
+
 /// Devices: the inner for this width, and its lanes. Two packs a lane are instantiated for the
 /// plain product only.
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
@@ -140,10 +150,7 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   std::int64_t const packs = call.packs ? X.columns / device_pack_v<Scalar> : X.columns;
   auto const shape = device_shape(lanes_exchange_v<Exec>, packs, prepared.mean_piece(),
                                   prepared.pieces(), plain && call.packs, prepared.lanes);
-  std::int64_t const stride = X.row_stride * std::int64_t{sizeof(Scalar)};
-  require(stride < std::int64_t{UINT32_MAX}, "blockspan::spmm", "rows of X lie ", stride,
-          " bytes apart, more than a device kernel can address");
-  auto const row_bytes = static_cast<std::uint32_t>(stride);
+  std::uint32_t const row_bytes = device_row_bytes(X);
   auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
     using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes>;
     launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(

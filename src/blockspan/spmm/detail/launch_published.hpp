@@ -66,7 +66,7 @@ class PublishedLaunch {
   }
   Epilogue epilogue() const { return make_epilogue<Exec, Scalar, wide>(call_.product); }
   int lanes_for_packs(int most) const {
-    return 1 << bits_to_hold(packs_, 31) > most ? most : 1 << bits_to_hold(packs_, 31);
+    return std::min(most, 1 << bits_to_hold(packs_, tuning::device_lane_bits));
   }
 
   /// merge, balanced: a tile a team thread.
@@ -89,9 +89,7 @@ class PublishedLaunch {
       auto const shape = device_shape(lanes_exchange_v<Exec>, packs_, prepared.statistics.mean(),
                                       prepared.pattern.rows, false, prepared.lanes);
       using Inner = DirectLanes<Scalar, Any, Offset, Width, wide, 1, true>;
-      run(Inner{entries_, block, false, shape.grid,
-                static_cast<std::uint32_t>(block.row_stride * std::int64_t{sizeof(Scalar)})},
-          shape.grid.lanes());
+      run(Inner{entries_, block, false, shape.grid, device_row_bytes(block)}, shape.grid.lanes());
     }
   }
 
