@@ -51,7 +51,8 @@ std::string cusparse_version() {
   for (auto const property : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
     int number = 0;
     check_cusparse(cusparseGetProperty(property, &number), "cusparseGetProperty");
-    version += (version.empty() ? "" : ".") + std::to_string(number);
+    if (!version.empty()) version += '.';
+    version += std::to_string(number);
   }
   return version;
 }
