@@ -63,7 +63,8 @@ Observer::Observer(EigCommand const& command, ProgressLine& progress)
 bool Observer::operator()(LobpcgProgress<double> const& now) {
   auto const wanted = static_cast<std::size_t>(now.wanted);
   auto const& errors = now.backward_errors;
-  progress_.iteration(now.iteration, now.converged, {errors.begin(), errors.begin() + now.wanted},
+  auto const shown = static_cast<std::ptrdiff_t>(std::min(wanted, errors.size()));
+  progress_.iteration(now.iteration, now.converged, {errors.begin(), errors.begin() + shown},
                       command_.tolerance);
   if (now.eigenvalues.size() > wanted) {
     double const value = now.eigenvalues[wanted];

@@ -1,39 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
+#include "solvers/grid_vectors.hpp"
 #include "solvers/solve.hpp"
 
 namespace blockspan::test {
 namespace {
 
 constexpr int N = 8, wanted = 6;
-
-/// Eigenvectors of the 7-point grid in the order of grid7_spectrum: products of three sines.
-struct GridVectors {
-  std::vector<std::array<int, 3>> modes;
-
-  GridVectors() {
-    for (int x = 1; x <= N; ++x)
-      for (int y = 1; y <= N; ++y)
-        for (int z = 1; z <= N; ++z) modes.push_back({x, y, z});
-    auto const value = [](std::array<int, 3> const& k) {
-      double sum = 0;
-      for (int const d : k) sum += 2 - 2 * std::cos(d * std::acos(-1.0) / (N + 1));
-      return sum;
-    };
-    std::stable_sort(modes.begin(), modes.end(),
-                     [&](auto const& a, auto const& b) { return value(a) < value(b); });
-  }
-  double operator()(int row, int mode) const {
-    int const at[3] = {row % N, row / N % N, row / (N * N)};
-    double product = 1;
-    for (int d = 0; d < 3; ++d)
-      product *= std::sin((at[d] + 1) * modes[mode][d] * std::acos(-1.0) / (N + 1));
-    return product;
-  }
-};
 
 template <class Exec>
 class Starts : public ::testing::Test {
@@ -84,14 +59,14 @@ TYPED_TEST(Starts, OfAnyScaleAreTheSameStart) {
 }
 
 TYPED_TEST(Starts, ThatAreExactNeedNoIterationButTheProbe) {
-  GridVectors const vectors;
+  GridVectors const vectors(N);
   auto const exact = this->from(12, vectors, false);
   EXPECT_EQ(exact.report.iterations, 0);
   EXPECT_EQ(this->from(12, vectors).report.counters.probes, 1);
 }
 
 TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOut) {
-  GridVectors const vectors;
+  GridVectors const vectors(N);
   auto const solved = this->from(
       wanted, [&](int i, int j) { return vectors(i, 10 + j); });  // eigenvectors 11 to 16
   EXPECT_GE(solved.report.counters.probes, 1);

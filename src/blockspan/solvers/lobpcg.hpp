@@ -23,15 +23,23 @@ enum class Criterion {
              ///< allows
 };
 
+/// Wall-clock seconds by phase (see LobpcgOptions::time_phases).
+struct LobpcgSeconds {
+  double total = 0, operator_a = 0, operator_b = 0, preconditioner = 0, gram = 0, update = 0,
+         dense = 0, residual = 0;
+};
+
 /// What a monitor sees after each iteration; valid only during the call.
 template <class Real>
 struct LobpcgProgress {
   int iteration;
-  int converged;  ///< wanted pairs that pass the test now
+  int converged;  ///< wanted pairs that pass the test now, locked ones included
   int wanted;
-  int active;                                ///< columns that got a new direction
+  int active;  ///< columns that got a new direction
+  int locked;  ///< pairs of earlier batches, in front in the two lists below
   std::vector<Real> const& eigenvalues;      ///< current Ritz values, all columns of the block
   std::vector<Real> const& backward_errors;  ///< ||r|| / ((a + |theta| b) ||x||), all columns
+  LobpcgSeconds const& seconds;              ///< so far; total is not set
 };
 
 template <class Scalar, class Exec>
@@ -40,6 +48,10 @@ struct LobpcgOptions {
 
   // Usually set.
   int wanted = 10;  ///< pairs wanted, >= 1 and at most the columns of X
+  /// Columns iterated together, guards included; 0: all columns of X. Fewer than `wanted`: the
+  /// pairs are found in batches, each locked when it has converged, and settled together at the
+  /// end. Memory is then 6 block + wanted columns (with B 9 block + 2 wanted).
+  int block = 0;
   Which which = Which::smallest;
   Real tolerance = Real(1e-8);  ///< in (0, 1)
   Criterion criterion = Criterion::backward;
@@ -50,7 +62,11 @@ struct LobpcgOptions {
 
   // Defaulted.
   int max_iterations = 10000;
-  int guess_columns = 0;   ///< leading columns of X that are a start; the others start random
+  int guess_columns = 0;  ///< leading columns of X that are a start; the others start random
+  /// n x c vectors of any length that the eigenvectors must be B-orthogonal to (null vectors, pairs
+  /// found before); dependent ones are dropped. The pairs and their residuals are then those of
+  /// P^H A P, P the B-orthogonal projection. Null: none.
+  ConstBlock<Scalar, Exec> constraints = {};
   std::uint64_t seed = 1;  ///< of every random column
   bool probe = true;       ///< look for missed pairs before claiming success
   bool check_hermitian = true;
@@ -60,6 +76,14 @@ struct LobpcgOptions {
   int widest_block = 0;
   double time_limit =
       std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
+  /// File that keeps the state of the solve, renewed after `checkpoint_seconds` and when the solve
+  /// ends by a limit or the monitor; empty: none. About 6 m (9 m with B) columns on disk.
+  std::string checkpoint = {};
+  double checkpoint_seconds = 600;  ///< 0: every iteration
+  /// Checkpoint of the same problem to go on from: the same bits as without the break, where
+  /// backend, thread count and options are the same (limits and tolerance may differ). X is then
+  /// no start. Empty: none. Dense solves (see lobpcg) neither write nor read one.
+  std::string resume = {};
   /// Fence after each phase, so that LobpcgSeconds is right on asynchronous backends too; without
   /// it a phase is charged with the work it waits for. Costs some microseconds a phase.
   bool time_phases = false;
@@ -75,8 +99,13 @@ template <class Real>
 struct LobpcgIteration {
   int iteration;
   int active;                         ///< columns that got a new direction
-  std::vector<Real> eigenvalues;      ///< wanted Ritz values
-  std::vector<Real> backward_errors;  ///< of the wanted pairs
+  std::vector<Real> eigenvalues;      ///< wanted Ritz values: the locked ones, then the batch's
+  std::vector<Real> backward_errors;  ///< of these pairs
+
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(iteration), archive(active), archive(eigenvalues), archive(backward_errors);
+  }
 };
 
 /// Columns of operators applied, and rare events.
@@ -84,15 +113,17 @@ struct LobpcgCounters {
   std::int64_t operator_columns = 0, mass_columns = 0, preconditioner_columns = 0;
   std::int64_t operator_applications = 0;  ///< calls of A's apply
   std::int64_t mass_applications = 0, preconditioner_applications = 0;
+  int batches = 1, polishes = 0;  ///< see LobpcgOptions::block
   int restarts = 0, widenings = 0, verifications = 0, probes = 0, robust_iterations = 0,
       factor_fallbacks = 0;
   std::int64_t columns_dropped = 0, preconditioner_rejected = 0;
 };
 
-/// Wall-clock seconds by phase (see LobpcgOptions::time_phases).
-struct LobpcgSeconds {
-  double total = 0, operator_a = 0, operator_b = 0, preconditioner = 0, gram = 0, update = 0,
-         dense = 0, residual = 0;
+/// An operator's image that was not finite.
+struct LobpcgFault {
+  std::string operator_name;  ///< "A", "B" or "preconditioner"; empty: none was seen
+  int column = -1;            ///< of the block it was given, from 0
+  int iteration = -1;
 };
 
 template <class Real>
@@ -107,6 +138,7 @@ struct LobpcgReport {
   std::vector<Status> pair_status;       ///< converged, attainable_limit or not_converged
   Real norm_a = 0, norm_b = 1;           ///< the norms used in the backward errors
   std::vector<LobpcgIteration<Real>> history;
+  LobpcgFault fault;  ///< the first one, also where another try mended it
   LobpcgCounters counters;
   LobpcgSeconds seconds;
 
@@ -129,13 +161,14 @@ int lobpcg_block_size(int wanted);
 ///
 /// X: n x m, m >= wanted; the columns beyond `wanted` are guards (see lobpcg_block_size). On entry
 /// its first `guess_columns` columns are a start, the rest is ignored; on return its first `wanted`
-/// columns are the eigenvectors, X^H B X = I. If n < 5 m the problem is solved densely.
-/// Throws Error for bad arguments (sizes, options). Numerical trouble is a status, and X then holds
-/// the best vectors found, with true residuals; where there are none (operator_not_finite from the
-/// first call on, mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN
-/// and the errors infinite. Fences `exec`. Same input, backend and thread count: same bits. Memory:
-/// 6 m columns (9 m with B; m grows, see widest_block); an iteration moves about 20 m (30 m)
-/// columns.
+/// columns are the eigenvectors, X^H B X = I, and the others guards, a start for more pairs. If the
+/// rows do not hold five blocks (beside constraints and locked pairs) the problem is solved
+/// densely. Throws Error for bad arguments (sizes, options). Numerical trouble is a status, and X
+/// then holds the best vectors found, with true residuals; where there are none
+/// (operator_not_finite from the first call on, mass_not_positive_definite at the start) X is
+/// untouched, the eigenvalues are NaN and the errors infinite. Fences `exec`. Same input, backend
+/// and thread count: same bits. Memory: 6 m columns (9 m with B; m grows, see widest_block); an
+/// iteration moves about 20 m (30 m) columns.
 ///
 /// Sources: Knyazev 2001, doi:10.1137/S1064827500366124 (the method); Hetmaniuk and Lehoucq 2006,
 /// doi:10.1016/j.jcp.2006.02.007 and Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458 (basis

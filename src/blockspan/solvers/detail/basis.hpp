@@ -9,6 +9,12 @@
 
 namespace blockspan::detail {
 
+/// A block of vectors and its images; BX is X without B.
+template <class Scalar, class Exec>
+struct Images {
+  Block<Scalar, Exec> X, AX, BX;
+};
+
 /// The basis S = [X P W] and its images A S, B S: one wide row-major block each, so that a Gram
 /// matrix of all sections, or the update of X and P together, is one pass. X has m columns, P and W
 /// the columns they need, at most m each. The last m columns of S (or of AS) double as the place of
@@ -34,6 +40,7 @@ struct Basis {
   View x() const { return columns(s, 0, m); }
   View ax() const { return columns(as, 0, m); }
   View bx() const { return columns(bs, 0, m); }
+  Images<Scalar, Exec> x_and_images() const { return {x(), ax(), bx()}; }
   View xp() const { return columns(s, 0, m + p); }
   View bxp() const { return columns(bs, 0, m + p); }
   View dirs() const { return columns(s, m + p, w); }
@@ -45,6 +52,16 @@ struct Basis {
   /// The last `count` of the last m columns' place, for residuals.
   View spare(int count) const { return columns(s, 2 * m, count); }
   View a_spare(int count) const { return columns(as, 2 * m, count); }
+
+  /// X and P with their images. The reader must have made the basis for the m of the writer.
+  template <class Archive>
+  void visit(Archive& archive, Exec const& exec) {
+    archive(p);
+    w = 0;
+    archive.block(exec, xp());
+    archive.block(exec, columns(as, 0, m + p));
+    if (bs.data() != s.data()) archive.block(exec, bxp());
+  }
 
   View s, as, bs;
   int m;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include <blockspan/solvers/detail/checkpoint.hpp>
+#include <blockspan/solvers/detail/constraints.hpp>
 #include <blockspan/solvers/detail/report.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
 
@@ -108,8 +110,49 @@ class DensePath {
       return Status::operator_not_hermitian;
     if (generalized && !rescale(L, problem_.scale_b(), problem_.norm_b, Real(1)))
       return Status::operator_not_hermitian;
+    int const constraints = static_cast<int>(options_.constraints.extent(1));
+    problem_.deflation = Deflation<Scalar, Exec>(problem_.exec, n_, constraints, generalized);
+    if (auto const trouble = take_constraints(problem_, options_.constraints)) return trouble;
     auto const timer = problem_.time(problem_.seconds.dense);
-    return generalized ? solve_pencil(A, L) : solve_standard(A);
+    if (problem_.deflation.empty()) return generalized ? solve_pencil(A, L) : solve_standard(A);
+
+    Matrix const Z = complement();
+    auto const trouble = generalized ? solve_pencil(restricted(A, Z), restricted(L, Z))
+                                     : solve_standard(restricted(A, Z));
+    if (trouble) return trouble;
+    Matrix const lifted = small_matrix<Scalar>(n_, static_cast<int>(Z.extent(1)));
+    product(Z, vectors_, lifted);
+    vectors_ = lifted;
+    return std::nullopt;
+  }
+
+  /// An orthonormal basis of all z with (B Y)^H z = 0, Y the constraints: the null vectors of Q Q^H,
+  /// Q an orthonormal basis of B Y.
+  Matrix complement() const {
+    int const c = problem_.deflation.count();
+    auto const by = problem_.deflation.by(0, c);
+    auto const whole = contiguous(problem_.exec, by);
+    Kokkos::deep_copy(problem_.exec, whole, by);
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), whole);
+    Matrix const Q = small_matrix<Scalar>(n_, c), projector = small_matrix<Scalar>(n_, n_);
+    for (int j = 0; j < c; ++j)
+      for (int i = 0; i < n_; ++i) Q(i, j) = host(i, j);
+    std::vector<Real> ignored;
+    lapack::qr_pivoted(Q, ignored);
+    lapack::multiply(lapack::Transform::none, lapack::Transform::adjoint, Scalar(1), Q, Q,
+                     Scalar(0), projector);
+    lapack::hermitian_eigen(projector, ignored);
+    return part(projector, 0, n_, 0, n_ - c);
+  }
+
+  /// Z^H M Z, symmetrized.
+  Matrix restricted(Matrix const& M, Matrix const& Z) const {
+    int const order = static_cast<int>(Z.extent(1));
+    Matrix const MZ = small_matrix<Scalar>(n_, order), R = small_matrix<Scalar>(order, order);
+    product(M, Z, MZ);
+    product(Z, MZ, R, lapack::Transform::adjoint);
+    symmetrize(R, Real(1));
+    return R;
   }
 
   std::optional<Status> solve_standard(Matrix const& A) {
@@ -122,7 +165,8 @@ class DensePath {
     using lapack::Transform;
     if (lapack::cholesky(L) != 0 || lapack::invert_lower_triangle(L) != 0)
       return Status::mass_not_positive_definite;
-    Matrix const left = small_matrix<Scalar>(n_, n_);
+    int const order = static_cast<int>(A.extent(0));
+    Matrix const left = small_matrix<Scalar>(order, order);
     product(L, A, left);
     lapack::multiply(Transform::none, Transform::adjoint, Scalar(1), left, L, Scalar(0), A);
     symmetrize(A, Real(1));
@@ -146,7 +190,7 @@ class DensePath {
     Kokkos::deep_copy(problem_.exec, basis.x(), staging);
     problem_.apply_a(basis.x(), basis.ax());
     if (problem_.generalized()) problem_.apply_b(basis.x(), basis.bx());
-    auto const norms = residuals(problem_, basis, theta_, basis.a_spare(k));
+    auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
     report_pairs(problem_, theta_, norms, options_, report);
     report.status = Status::converged;
     for (Status& pair : report.pair_status)

@@ -79,10 +79,13 @@ void build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis
   auto const R = preconditioned ? basis.a_spare(w) : basis.dirs();
   SelectScaled<Scalar, Exec>{block_ref<Exec>(from), block_ref<Exec>(R), problem.on_device(numbers)}
       .launch(problem.exec);
-  if (!preconditioned) return;
-
   auto const W = basis.dirs();
+  if (!preconditioned) {
+    for (int pass = 0; pass < 2; ++pass) problem.constrain(W);
+    return;
+  }
   problem.apply_t(R, W);
+  problem.constrain(W);
   auto const timer = problem.time(problem.seconds.preconditioner);
   auto sums = measure_directions(problem, R, W);
   Real const huge = std::ldexp(Real(1), 4 * Thresholds<Real>::range), tiny = Real(1) / huge;
@@ -103,6 +106,7 @@ void build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis
     }
   }
   problem.scale_each(W, factors);
+  problem.constrain(W);  // again: of a column that lost most of its length, rounding is left
 }
 
 }  // namespace blockspan::detail

@@ -81,9 +81,11 @@ void drop_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
 template <class Scalar, class Exec>
 bool orthonormalize_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis) {
   for (int round = 0; round < 2 && basis.w > 0; ++round) {
-    for (int pass = 0; pass < 2 - round; ++pass)
+    for (int pass = 0; pass < 2 - round; ++pass) {
+      problem.constrain(basis.dirs());
       blockspan::project_out(problem.exec, basis.xp(), basis.bxp(), basis.dirs(),
                              problem.workspace);
+    }
     if (problem.generalized()) {
       problem.apply_b(basis.dirs(), basis.b_dirs());
       std::vector<int> null_columns;

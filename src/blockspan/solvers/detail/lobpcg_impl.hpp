@@ -14,6 +14,9 @@ void LobpcgOptions<Scalar, Exec>::validate() const {
   require(max_iterations >= 0, where, "max_iterations is ", max_iterations, ", negative");
   require(guess_columns >= 0, where, "guess_columns is ", guess_columns, ", negative");
   require(stagnation_window >= 1, where, "stagnation_window is ", stagnation_window, ", below 1");
+  require(block >= 0, where, "block is ", block, ", negative");
+  require(checkpoint_seconds >= 0, where, "checkpoint_seconds is ", checkpoint_seconds,
+          ", negative or NaN");
   require(widest_block >= 0, where, "widest_block is ", widest_block, ", negative");
   require(time_limit >= 0, where, "time_limit is ", time_limit, " seconds, negative or NaN");
 }
@@ -38,9 +41,18 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   require(options.wanted <= n, where, options.wanted, " pairs wanted of a problem of order ", n);
   require(options.guess_columns <= m, where, "guess_columns is ", options.guess_columns,
           ", but X has ", m, " columns");
+  require(options.block <= m, where, "block is ", options.block, ", but X has ", m, " columns");
+  std::int64_t const c = options.constraints.extent(1);
+  require(c == 0 || static_cast<std::int64_t>(options.constraints.extent(0)) == n, where,
+          "the constraints have ", options.constraints.extent(0), " rows, A has order ", n);
+  require(options.wanted <= n - c, where, options.wanted, " pairs wanted of a problem of order ", n,
+          " with ", c, " constraints");
   Problem<Scalar, Exec> problem(exec, A, B, options);
-  if (n < 5 * m) return DensePath<Scalar, Exec>(problem, options).solve(X);
-  return LobpcgSolver<Scalar, Exec>(problem, X, options).solve();
+  // What a block of m columns has to itself when all pairs but its own are locked.
+  std::int64_t const columns = options.block > 0 ? options.block : m;
+  std::int64_t const locked = std::max<std::int64_t>(0, options.wanted - columns);
+  if (n - c - locked < 5 * columns) return DensePath<Scalar, Exec>(problem, options).solve(X);
+  return LobpcgSolver<Scalar, Exec>(problem, X, static_cast<int>(columns), options).solve();
 }
 
 }  // namespace detail

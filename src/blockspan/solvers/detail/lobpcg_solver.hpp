@@ -6,7 +6,10 @@
 #include <vector>
 
 #include <blockspan/solvers/detail/checks.hpp>
+#include <blockspan/solvers/detail/constraints.hpp>
 #include <blockspan/solvers/detail/extend_basis.hpp>
+#include <blockspan/solvers/detail/lobpcg_state.hpp>
+#include <blockspan/solvers/detail/locking.hpp>
 #include <blockspan/solvers/detail/probe.hpp>
 #include <blockspan/solvers/detail/report.hpp>
 #include <blockspan/solvers/detail/stagnation.hpp>
@@ -16,6 +19,8 @@ namespace blockspan::detail {
 
 /// The iteration. Its parts are free functions of this folder; here is only the order of events:
 ///   checks, start, then { measure; judge; extend; Rayleigh-Ritz; update } until judged done.
+/// lobpcg_trouble.hpp has what happens when numbers fail, lobpcg_batches.hpp the locking of pairs
+/// beyond the block, lobpcg_record.hpp history, checkpoints and the report.
 template <class Scalar, class Exec>
 class LobpcgSolver {
  public:
@@ -24,48 +29,70 @@ class LobpcgSolver {
   using Report = LobpcgReport<Real>;
   using View = Block<Scalar, Exec>;
 
-  LobpcgSolver(Problem<Scalar, Exec>& problem, View const& X, Options const& options)
+  LobpcgSolver(Problem<Scalar, Exec>& problem, View const& X, int columns, Options const& options)
       : problem_(problem),
         options_(options),
         x_(X),
-        basis_(problem.exec, problem.rows(), static_cast<int>(X.extent(1)), problem.generalized()),
-        grams_(problem.exec, 3 * basis_.m),
-        ritz_(3 * basis_.m),
-        stagnation_(options.stagnation_window),
-        widest_(widest_block(problem.rows(), basis_.m, options.widest_block)) {}
+        key_(CheckpointKey::of(problem, options, columns)),
+        basis_(problem.exec, problem.rows(), columns, problem.generalized()),
+        grams_(problem.exec, 3 * columns),
+        ritz_(3 * columns),
+        stagnation_(options.stagnation_window) {
+    flow_.begin_batch(batch_size(options.wanted, columns));
+    // Batches are mixed at the end: what each leaves out adds up.
+    flow_.tolerance = in_batches() ? options.tolerance / 2 : options.tolerance;
+    int const constraints = static_cast<int>(options.constraints.extent(1));
+    problem.deflation = Deflation<Scalar, Exec>(problem.exec, problem.rows(),
+                                                constraints + (in_batches() ? options.wanted : 0),
+                                                problem.generalized());
+  }
 
   Report solve() {
-    auto status = check_operators(problem_, basis_, options_.check_hermitian);
-    auto const trouble = mended(start());
-    if (!status) status = trouble;
+    // A file that cannot be written is found out now, not after the first ten minutes.
+    if (!options_.checkpoint.empty()) CheckpointWriter const trial(options_.checkpoint);
+    auto status = options_.resume.empty() ? start() : resume();
     while (!status) {
       if (!measure()) {
         status = recover();
         continue;
       }
-      if (measured_iteration_ != iteration_) recoveries_ = 0;
+      if (flow_.measured_iteration != flow_.iteration) flow_.recoveries = 0;
       if ((status = record())) break;
       bool again = false;
       status = mended(judge(again));
       if (!status && !again) status = mended(advance());
     }
+    if (may_continue(*status)) write_checkpoint();
     return finish(*status);
   }
 
  private:
   /// More have never helped, and each throws away what P has learnt.
   static constexpr int most_idle_restarts = 4;
+  static constexpr int most_polishes = 3;
 
-  static int widest_block(std::int64_t rows, int columns, int asked) {
-    int const most = asked > 0 ? asked : std::max(4 * columns, 64);
-    return static_cast<int>(std::min<std::int64_t>(rows / 5, most));
+  bool in_batches() const { return options_.wanted > key_.columns; }
+  /// Pairs locked so far; constraints come before them in the deflated vectors.
+  int locked() const { return problem_.deflation.count() - constraints_; }
+
+  /// Columns to which the block may grow.
+  int widest_block() const {
+    int const most =
+        options_.widest_block > 0 ? options_.widest_block : std::max(4 * key_.columns, 64);
+    return static_cast<int>(
+        std::min<std::int64_t>((problem_.rows() - problem_.deflation.count()) / 5, most));
   }
 
   std::optional<Status> start() {
-    Kokkos::deep_copy(problem_.exec, basis_.columns(basis_.s, 0, options_.guess_columns),
-                      basis_.columns(x_, 0, options_.guess_columns));
-    repair_start(problem_, basis_, options_.guess_columns);
-    return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+    if (auto const status = check_operators(problem_, basis_, options_.check_hermitian))
+      return status;
+    if (auto const status = take_constraints(problem_, options_.constraints)) return status;
+    constraints_ = problem_.deflation.count();
+    int const given = std::min(options_.guess_columns, basis_.m);
+    Kokkos::deep_copy(problem_.exec, basis_.columns(basis_.s, 0, given),
+                      basis_.columns(x_, 0, given));
+    repair_start(problem_, basis_, given);
+    return mended(refresh(problem_, basis_, grams_, ritz_, theta_, false));
   }
 
   /// Residuals and converged flags. False if something is not finite.
@@ -73,55 +100,38 @@ class LobpcgSolver {
     auto const R = problem_.preconditioned() ? basis_.spare(basis_.m) : basis_.a_spare(basis_.m);
     if (!problem_.a().norm_bound() && !problem_.generalized())
       for (Real const value : theta_) problem_.norm_a = std::max(problem_.norm_a, std::abs(value));
-    norms_ = residuals(problem_, basis_, theta_, R);
+    norms_ = residuals(problem_, basis_.x_and_images(), theta_, R);
     if (!norms_.finite) return false;
     done_.clear();
-    for (int j = 0; j < basis_.m; ++j) done_.push_back(error(j) <= options_.tolerance);
+    for (int j = 0; j < basis_.m; ++j) done_.push_back(error(norms_, j) <= flow_.tolerance);
     return true;
   }
 
-  Real error(int j) const {
-    return options_.criterion == Criterion::backward ? norms_.backward[j] : norms_.relative[j];
+  Real error(Residuals<Real> const& norms, int j) const {
+    return options_.criterion == Criterion::backward ? norms.backward[j] : norms.relative[j];
   }
   bool at_floor(int j) const { return norms_.backward[j] <= Thresholds<Real>::floor; }
   int converged() const {
-    return static_cast<int>(std::count(done_.begin(), done_.begin() + options_.wanted, true));
+    return static_cast<int>(std::count(done_.begin(), done_.begin() + flow_.wanted, true));
   }
   Real worst_backward() const {
-    return *std::max_element(norms_.backward.begin(), norms_.backward.begin() + options_.wanted);
-  }
-
-  /// History and monitor, once an iteration.
-  std::optional<Status> record() {
-    if (measured_iteration_ == iteration_) return std::nullopt;
-    measured_iteration_ = iteration_;
-    std::vector<Real> values;
-    for (Real const theta : theta_) values.push_back(problem_.eigenvalue(theta));
-    int const k = options_.wanted;
-    history_.push_back({iteration_,
-                        last_active_,
-                        {values.begin(), values.begin() + k},
-                        {norms_.backward.begin(), norms_.backward.begin() + k}});
-    if (options_.monitor &&
-        !options_.monitor({iteration_, converged(), k, last_active_, values, norms_.backward}))
-      return Status::stopped_by_monitor;
-    return std::nullopt;
+    return *std::max_element(norms_.backward.begin(), norms_.backward.begin() + flow_.wanted);
   }
 
   /// Decides what comes next: a status ends the solve; `again` says that X has changed and must be
   /// measured anew; otherwise the iteration goes on.
   std::optional<Status> judge(bool& again) {
-    if (probe_.due(iteration_)) {
+    if (probe_.due(flow_.iteration)) {
       probe_.end(theta_);
-      stagnation_.begin_anew(iteration_);
+      stagnation_.begin_anew(flow_.iteration);
     }
-    if (!probe_.running() && converged() == options_.wanted) {
+    if (!probe_.running() && converged() == flow_.wanted) {
       again = true;
       return verify();
     }
-    if (iteration_ >= options_.max_iterations) return Status::max_iterations;
+    if (flow_.iteration >= options_.max_iterations) return Status::max_iterations;
     if (seconds_since(begin_) > options_.time_limit) return Status::time_limit;
-    if (probe_.running() || !stagnation_.idle(iteration_, worst_open(), wanted_values()))
+    if (probe_.running() || !stagnation_.idle(flow_.iteration, worst_open(), wanted_values()))
       return std::nullopt;
     again = true;
     return restart();
@@ -130,8 +140,8 @@ class LobpcgSolver {
   /// The error that has to fall: of the wanted pairs neither converged nor at their floor, if any.
   Real worst_open() const {
     Real worst = 0;
-    for (int j = 0; j < options_.wanted; ++j)
-      if (!done_[j] && !at_floor(j)) worst = std::max(worst, error(j));
+    for (int j = 0; j < flow_.wanted; ++j)
+      if (!done_[j] && !at_floor(j)) worst = std::max(worst, error(norms_, j));
     return worst > 0 ? worst : worst_backward();
   }
 
@@ -139,55 +149,60 @@ class LobpcgSolver {
   std::optional<Status> verify() {
     ++problem_.counters.verifications;
     if (auto const trouble = refresh(problem_, basis_, grams_, ritz_, theta_, true)) return trouble;
-    exact_ = true;
+    flow_.exact = true;
     if (!measure()) return std::nullopt;
-    stagnation_.begin_anew(iteration_);
-    if (converged() < options_.wanted) {
-      careful_ = true;
-      return ++failed_verifications_ > 5 ? std::optional(Status::attainable_limit) : std::nullopt;
+    stagnation_.begin_anew(flow_.iteration);
+    if (converged() < flow_.wanted) {
+      flow_.careful = true;
+      return ++flow_.failed_verifications > 5 ? std::optional(Status::attainable_limit)
+                                              : std::nullopt;
     }
-    if (!options_.probe || !probe_.wanted() || options_.wanted == basis_.m)
-      return Status::converged;
-    exact_ = false;
-    return probe_.begin(problem_, basis_, grams_, ritz_, theta_, options_.wanted, iteration_,
+    if (!options_.probe || !probe_.wanted() || flow_.wanted == basis_.m)
+      return in_batches() ? lock_batch() : Status::converged;
+    flow_.exact = false;
+    return probe_.begin(problem_, basis_, grams_, ritz_, theta_, flow_.wanted, flow_.iteration,
                         options_.max_iterations, worst_backward(), norms_.largest_x());
   }
 
   /// An idle window. T is dropped where it brings next to nothing, and for the largest pairs of A:
   /// an approximation of its inverse favours the other end of the spectrum.
   std::optional<Status> restart() {
-    bool all_at_floor = true;
-    for (int j = 0; j < options_.wanted; ++j)
-      all_at_floor = all_at_floor && (done_[j] || at_floor(j));
-    if (all_at_floor) return Status::attainable_limit;
+    if (all_open_at_floor()) return Status::attainable_limit;
     Real const size = std::max(Real(1), norms_.largest_x() * norms_.largest_x());
     stagnation_.count(wanted_values(), 20 * Thresholds<Real>::u * problem_.norm_a * size);
     if (stagnation_.hopeless()) return Status::stagnated;
     // Guards help the upper end of the wanted set; a low pair that is late by itself needs
     // patience.
-    bool const wide = stagnation_.wants_a_wider_block() && !done_[options_.wanted - 1] && widen();
-    bool const keep = wide || stagnation_.values_move() || idle_restarts_ >= most_idle_restarts;
-    stagnation_.begin_anew(iteration_);
+    bool const wide = stagnation_.wants_a_wider_block() && !done_[flow_.wanted - 1] && widen();
+    bool const keep =
+        wide || stagnation_.values_move() || flow_.idle_restarts >= most_idle_restarts;
+    stagnation_.begin_anew(flow_.iteration);
     if (keep) return std::nullopt;
-    ++idle_restarts_;
-    bool const useless = ++problem_.counters.restarts >= 2 && dropped_ * 2 > offered_;
+    ++flow_.idle_restarts;
+    bool const useless = ++problem_.counters.restarts >= 2 && flow_.dropped * 2 > flow_.offered;
     if (useless || (problem_.sign < 0 && !problem_.generalized())) problem_.drop_preconditioner();
-    offered_ = dropped_ = 0;
+    flow_.offered = flow_.dropped = 0;
     return refresh(problem_, basis_, grams_, ritz_, theta_, false);
   }
 
+  bool all_open_at_floor() const {
+    for (int j = 0; j < flow_.wanted; ++j)
+      if (!done_[j] && !at_floor(j)) return false;
+    return true;
+  }
+
   std::vector<Real> wanted_values() const {
-    return {theta_.begin(), theta_.begin() + options_.wanted};
+    return {theta_.begin(), theta_.begin() + flow_.wanted};
   }
 
   /// More guards, up to the widest block: half as many columns again.
   bool widen() {
-    int const columns = std::min(widest_, (3 * basis_.m / 2 + 3) / 4 * 4);
+    int const columns = std::min(widest_block(), (3 * basis_.m / 2 + 3) / 4 * 4);
     if (columns <= basis_.m || !widen_basis(problem_, basis_, columns, theta_)) return false;
     grams_ = Grams<Scalar, Exec>(problem_.exec, 3 * columns);
     ritz_ = RayleighRitz<Scalar>(3 * columns);
     stagnation_.block_widened();
-    ritz_vectors_ = false;
+    flow_.ritz_vectors = false;
     ++problem_.counters.widenings;
     return true;
   }
@@ -195,12 +210,12 @@ class LobpcgSolver {
   /// Directions, the larger basis, Rayleigh-Ritz on it, the next X and P.
   std::optional<Status> advance() {
     auto const active = active_columns();
-    last_active_ = static_cast<int>(active.size());
+    flow_.last_active = static_cast<int>(active.size());
     build_directions(problem_, basis_, norms_, active);
     std::int64_t const dropped_before = problem_.counters.columns_dropped;
     auto outcome = extend(active);
-    offered_ += last_active_;
-    dropped_ += problem_.counters.columns_dropped - dropped_before;
+    flow_.offered += flow_.last_active;
+    flow_.dropped += problem_.counters.columns_dropped - dropped_before;
     if (outcome != Extension::ready) return handle(outcome);
     bool solved;
     int p = 0;
@@ -212,10 +227,10 @@ class LobpcgSolver {
     if (!solved) return collapse();
     theta_.assign(ritz_.theta().begin(), ritz_.theta().begin() + basis_.m);
     update_basis(problem_, basis_, ritz_.coefficients(), p);
-    exact_ = false;
-    ritz_vectors_ = true;
-    empty_ = collapses_ = 0;
-    ++iteration_;
+    flow_.exact = false;
+    flow_.ritz_vectors = true;
+    flow_.empty = flow_.collapses = 0;
+    ++flow_.iteration;
     return std::nullopt;
   }
 
@@ -225,7 +240,7 @@ class LobpcgSolver {
     for (int j = 0; j < basis_.m; ++j)
       if (!done_[j] && norms_.r[j] > 0) active.push_back(j);
     if (active.empty())
-      for (int j = options_.wanted; j < basis_.m; ++j)
+      for (int j = flow_.wanted; j < basis_.m; ++j)
         if (norms_.r[j] > 0) active.push_back(j);
     return active;
   }
@@ -234,8 +249,9 @@ class LobpcgSolver {
     using Limits = Thresholds<Real>;
     // Where X is not a block of Ritz vectors, no drift can be seen.
     Real const largest_x =
-        ritz_vectors_ ? norms_.largest_x() : std::numeric_limits<Real>::infinity();
-    bool fused = Limits::fused_allowed && !careful_ && worst_backward() > Limits::fused_residual;
+        flow_.ritz_vectors ? norms_.largest_x() : std::numeric_limits<Real>::infinity();
+    bool fused =
+        Limits::fused_allowed && !flow_.careful && worst_backward() > Limits::fused_residual;
     for (int const j : active) fused = fused && norms_.backward[j] > Limits::fused_residual;
     if (fused) {
       auto const outcome = extend_fused(problem_, basis_, grams_, ritz_, theta_, largest_x);
@@ -245,104 +261,54 @@ class LobpcgSolver {
     return extend_robust(problem_, basis_, grams_, ritz_, theta_, largest_x);
   }
 
-  std::optional<Status> handle(Extension outcome) {
-    basis_.w = 0;
-    switch (outcome) {
-      case Extension::mass_not_positive_definite:
-        return Status::mass_not_positive_definite;
-      case Extension::not_finite:
-        return Status::operator_not_finite;
-      case Extension::empty:
-        if (++empty_ >= 2)
-          return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
-        ++problem_.counters.restarts;
-        return refresh(problem_, basis_, grams_, ritz_, theta_, false);
-      default:
-        return collapse();
-    }
-  }
+  // lobpcg_trouble.hpp
+  std::optional<Status> handle(Extension outcome);
+  std::optional<Status> collapse();
+  std::optional<Status> mended(std::optional<Status> status);
+  std::optional<Status> recover();
+  void locate_fault();
 
-  bool all_open_at_floor() const {
-    for (int j = 0; j < options_.wanted; ++j)
-      if (!done_[j] && !at_floor(j)) return false;
-    return true;
-  }
+  // lobpcg_batches.hpp
+  std::optional<Status> lock_batch();
+  std::optional<Status> next_batch(int pairs);
+  std::optional<Status> settle_all();
 
-  /// The basis lost rank or drifted: everything anew from X, three times in a row at most.
-  std::optional<Status> collapse() {
-    basis_.w = 0;
-    if (++collapses_ > 3) return Status::basis_collapsed;
-    ++problem_.counters.restarts;
-    return refresh(problem_, basis_, grams_, ritz_, theta_, false);
-  }
-
-  /// Numbers that are not finite may be an accident: another try decides.
-  std::optional<Status> mended(std::optional<Status> status) {
-    return status == Status::operator_not_finite ? recover() : status;
-  }
-
-  /// NaN or Inf turned up: from the last X with new images, with random columns for those of X
-  /// whose images are not finite; three times in a row at most.
-  std::optional<Status> recover() {
-    if (++recoveries_ > 3) return Status::operator_not_finite;
-    ++problem_.counters.restarts;
-    basis_.p = basis_.w = 0;
-    auto const trouble = refresh(problem_, basis_, grams_, ritz_, theta_, false);
-    if (trouble != Status::operator_not_finite) return trouble;
-    auto const entries = problem_.largest_entries(basis_.ax());
-    for (int j = 0; j < basis_.m; ++j)
-      if (!std::isfinite(entries[j])) problem_.randomize(basis_.columns(basis_.s, j, 1));
-    return refresh(problem_, basis_, grams_, ritz_, theta_, false);
-  }
-
-  /// The report, with residuals from the operators themselves whatever the status.
+  // lobpcg_record.hpp
+  std::optional<Status> record();
+  static bool may_continue(Status status);
+  void write_checkpoint();
+  std::optional<Status> resume();
+  template <class Archive>
+  void visit(Archive& archive);
   Report finish(Status status);
+  bool finish_block();
+  bool finish_batches();
+  void deliver(View const& vectors, int count);
 
   Problem<Scalar, Exec>& problem_;
   Options const& options_;
   View x_;
+  CheckpointKey key_;
   Basis<Scalar, Exec> basis_;
   Grams<Scalar, Exec> grams_;
   RayleighRitz<Scalar> ritz_;
   Stagnation<Real> stagnation_;
   Probe<Scalar, Exec> probe_;
-  Residuals<Real> norms_;
+  Residuals<Real> norms_, settled_;
   std::vector<Real> theta_;
   std::vector<bool> done_;
+  std::vector<Real> locked_theta_, locked_errors_;  ///< of the batches, as they were locked
   std::vector<LobpcgIteration<Real>> history_;
+  LobpcgFault fault_;
+  LobpcgFlow<Real> flow_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  int widest_;
-  std::int64_t offered_ = 0, dropped_ = 0;  ///< directions since the last restart
-  int iteration_ = 0, measured_iteration_ = -1, last_active_ = 0;
-  int idle_restarts_ = 0;
-  int failed_verifications_ = 0, recoveries_ = 0, collapses_ = 0, empty_ = 0;
-  bool careful_ = false;      ///< a verification failed: robust path only
-  bool ritz_vectors_ = true;  ///< X diagonalizes A (not so just after the block was widened)
-  bool exact_ = false;        ///< the images are applications of the operators to this X
+  std::chrono::steady_clock::time_point last_checkpoint_ = begin_;
+  double seconds_before_ = 0;  ///< of the runs before a checkpoint
+  int constraints_ = 0;
 };
 
-template <class Scalar, class Exec>
-LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
-  Report report;
-  report.status = status;
-  report.iterations = iteration_;
-  bool known = exact_;
-  if (!known) known = !refresh(problem_, basis_, grams_, ritz_, theta_, true);
-  if (known) {
-    if (!exact_) norms_ = residuals(problem_, basis_, theta_, basis_.a_spare(basis_.m));
-    report_pairs(problem_, theta_, norms_, options_, report);
-    auto const wanted = basis_.columns(basis_.s, 0, options_.wanted);
-    if (problem_.vector_scale() != Real(1)) problem_.scale(wanted, problem_.vector_scale());
-    Kokkos::deep_copy(problem_.exec, basis_.columns(x_, 0, options_.wanted), wanted);
-  } else {
-    report_nothing(problem_, options_, report);
-  }
-  report.history = std::move(history_);
-  problem_.exec.fence("Blockspan::lobpcg: done");
-  problem_.seconds.total = seconds_since(begin_);
-  report.counters = problem_.counters;
-  report.seconds = problem_.seconds;
-  return report;
-}
-
 }  // namespace blockspan::detail
+
+#include <blockspan/solvers/detail/lobpcg_batches.hpp>
+#include <blockspan/solvers/detail/lobpcg_record.hpp>
+#include <blockspan/solvers/detail/lobpcg_trouble.hpp>

@@ -49,6 +49,12 @@ class Probe {
     return passed_;
   }
 
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(running_), archive(passed_), archive(count_), archive(end_), archive(allowance_);
+    archive(before_);
+  }
+
  private:
   /// False if the random columns did not survive their orthonormalization.
   static bool replace_guards(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
@@ -60,8 +66,10 @@ class Probe {
     auto const BV = basis.columns(basis.bs, wanted, guards);
     problem.randomize(V);
     for (int round = 0; round < 2; ++round) {
-      for (int pass = 0; pass < 2 - round; ++pass)
+      for (int pass = 0; pass < 2 - round; ++pass) {
+        problem.constrain(V);
         blockspan::project_out(problem.exec, Q, BQ, V, problem.workspace);
+      }
       if (problem.generalized()) problem.apply_b(V, BV);
       if (problem.orthonormalize(V, BV) < guards) return false;
     }

@@ -12,6 +12,7 @@
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/detail/column_kernels.hpp>
+#include <blockspan/solvers/detail/deflation.hpp>
 #include <blockspan/solvers/detail/thresholds.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/support/lapack.hpp>
@@ -110,6 +111,16 @@ class Problem {
   Real scale_b() const { return scale_b_; }
   Real vector_scale() const { return std::sqrt(scale_b_); }
 
+  /// What changes during a solve. A preconditioner that was dropped stays dropped.
+  template <class Archive>
+  void visit(Archive& archive) {
+    bool with_t = preconditioned();
+    archive(norm_a), archive(norm_b), archive(scale_a_), archive(scale_b_), archive(zero_a_);
+    archive(counters), archive(seconds), archive(next_random_), archive(seed_), archive(with_t);
+    if (!with_t) drop_preconditioner();
+    deflation.visit(archive, exec);
+  }
+
   /// Fills V with random columns that this solve has not used yet.
   void randomize(View const& V) {
     blockspan::fill_random(exec, V, seed_, next_random_);
@@ -124,6 +135,9 @@ class Problem {
     counters.factor_fallbacks += report.used_svqb ? 1 : 0;
     return report.rank;
   }
+
+  /// V := V without what lies in the span of the deflated vectors, in the inner product of B.
+  void constrain(View const& V) { deflation.project(exec, V, workspace); }
 
   /// Multiplies all columns by one factor.
   void scale(View const& X, Real factor) { scale_each(X, std::vector<Real>(X.extent(1), factor)); }
@@ -182,6 +196,7 @@ class Problem {
   LobpcgSeconds seconds;
   Workspace<Exec> workspace;
   ColumnFolder<Exec, Real> fold;
+  Deflation<Scalar, Exec> deflation;
 
  private:
   using Numbers = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;

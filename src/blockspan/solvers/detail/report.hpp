@@ -15,6 +15,16 @@ Real reported(Real error) {
   return std::isnan(error) ? std::numeric_limits<Real>::infinity() : error;
 }
 
+/// Fills up the lists with pairs of which nothing is known.
+template <class Real>
+void report_unknown(int wanted, LobpcgReport<Real>& report) {
+  using Limits = std::numeric_limits<Real>;
+  report.eigenvalues.resize(wanted, Limits::quiet_NaN());
+  report.backward_errors.resize(wanted, Limits::infinity());
+  report.relative_residuals.resize(wanted, Limits::infinity());
+  report.pair_status.resize(wanted, Status::not_converged);
+}
+
 /// Fills in everything about the wanted pairs from their Ritz values and final residuals.
 template <class Scalar, class Exec>
 void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scalar>> const& theta,
@@ -24,7 +34,8 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
   using Real = real_t<Scalar>;
   report.norm_a = problem.original_norm_a();
   report.norm_b = problem.original_norm_b();
-  for (int j = 0; j < options.wanted; ++j) {
+  int const known = std::min(options.wanted, static_cast<int>(theta.size()));
+  for (int j = 0; j < known; ++j) {
     Real const backward = reported(norms.backward[j]), relative = reported(norms.relative[j]);
     Real const judged = options.criterion == Criterion::backward ? backward : relative;
     report.eigenvalues.push_back(problem.eigenvalue(theta[j]));
@@ -34,6 +45,7 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
                                  : backward <= Thresholds<Real>::floor ? Status::attainable_limit
                                                                        : Status::not_converged);
   }
+  report_unknown(options.wanted, report);
 }
 
 /// The report of a solve that never had a finite block: nothing is known about any pair.
@@ -41,13 +53,9 @@ template <class Scalar, class Exec>
 void report_nothing(Problem<Scalar, Exec> const& problem,
                     LobpcgOptions<Scalar, Exec> const& options,
                     LobpcgReport<real_t<Scalar>>& report) {
-  using Limits = std::numeric_limits<real_t<Scalar>>;
   report.norm_a = problem.original_norm_a();
   report.norm_b = problem.original_norm_b();
-  report.eigenvalues.assign(options.wanted, Limits::quiet_NaN());
-  report.backward_errors.assign(options.wanted, Limits::infinity());
-  report.relative_residuals.assign(options.wanted, Limits::infinity());
-  report.pair_status.assign(options.wanted, Status::not_converged);
+  report_unknown(options.wanted, report);
 }
 
 }  // namespace blockspan::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -22,21 +23,28 @@ struct Residuals {
   }
 };
 
-/// R = sign AX - BX Theta into `R` (n x m), and its norms. One pass; fences exec.
+/// R = sign AX - BX Theta into `R` (n x m), and the norms of its columns. With deflated vectors R
+/// and its norms are those of the projected problem, P^H R. One pass; fences exec.
 template <class Scalar, class Exec>
 Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
-                                    Basis<Scalar, Exec> const& basis,
+                                    Images<Scalar, Exec> const& images,
                                     std::vector<real_t<Scalar>> const& theta,
                                     Block<Scalar, Exec> const& R) {
   using Real = real_t<Scalar>;
   auto const timer = problem.time(problem.seconds.residual);
-  int const m = basis.m;
-  ResidualTerms<Scalar> const terms{block_ref<Exec>(basis.x()),  block_ref<Exec>(basis.ax()),
-                                    block_ref<Exec>(basis.bx()), block_ref<Exec>(R),
-                                    problem.on_device(theta),    problem.sign,
+  int const m = static_cast<int>(images.X.extent(1));
+  ResidualTerms<Scalar> const terms{block_ref<Exec>(images.X),  block_ref<Exec>(images.AX),
+                                    block_ref<Exec>(images.BX), block_ref<Exec>(R),
+                                    problem.on_device(theta),   problem.sign,
                                     problem.generalized()};
-  auto const sums =
-      problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, R.extent(0), m);
+  auto sums = problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, R.extent(0), m);
+  if (!problem.deflation.empty()) {
+    problem.deflation.project_residual(problem.exec, R, problem.workspace);
+    DirectionTerms<Scalar> const projected{block_ref<Exec>(R), block_ref<Exec>(R)};
+    auto const squares =
+        problem.fold(problem.exec, "Blockspan::lobpcg::residuals", projected, R.extent(0), m);
+    std::copy(squares.begin(), squares.begin() + m, sums.begin());
+  }
 
   Residuals<Real> out;
   for (int j = 0; j < m; ++j) {

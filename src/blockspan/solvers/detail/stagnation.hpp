@@ -49,6 +49,12 @@ class Stagnation {
   void block_widened() { idle_ = fruitless_ = 0; }
   bool hopeless() const { return fruitless_ > patience; }
 
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(since_), archive(idle_), archive(fruitless_), archive(moving_), archive(anchor_);
+    archive(best_), archive(lowest_), archive(milestone_);
+  }
+
   /// A new start from the current error.
   void begin_anew(int iteration) {
     best_ = std::numeric_limits<Real>::infinity();

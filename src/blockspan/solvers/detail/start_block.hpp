@@ -54,13 +54,17 @@ bool finds_negative(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& V
 template <class Scalar, class Exec>
 std::optional<Status> orthonormal_x(Problem<Scalar, Exec>& problem,
                                     Basis<Scalar, Exec> const& basis) {
+  // An ill-conditioned X magnifies what is left of Y: one more round takes it away.
+  int rounds = problem.deflation.empty() ? 1 : 2;
   for (int attempt = 0; attempt < 6; ++attempt) {
+    for (int pass = 0; pass < 2; ++pass) problem.constrain(basis.x());
     if (problem.generalized()) {
       problem.apply_b(basis.x(), basis.bx());
       if (finds_negative(problem, basis.x(), basis.bx())) return Status::mass_not_positive_definite;
     }
     int const rank = problem.orthonormalize(basis.x(), basis.bx());
-    if (rank == basis.m) return std::nullopt;
+    if (rank == basis.m && --rounds == 0) return std::nullopt;
+    if (rank == basis.m) continue;
     problem.counters.columns_dropped += basis.m - rank;
     auto const missing = basis.columns(basis.s, rank, basis.m - rank);
     problem.randomize(missing);

@@ -30,6 +30,7 @@ bool widen_basis(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, int
   problem.randomize(V);
   for (int round = 0; round < 2; ++round) {
     for (int pass = 0; pass < 2 - round; ++pass) {
+      problem.constrain(V);
       blockspan::project_out(problem.exec, basis.x(), basis.bx(), V, problem.workspace);
       if (p > 0)
         blockspan::project_out(problem.exec, Wide::columns(wide.s, columns, p),

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/sparse/detail/atomic_file.hpp>
+
+#include <zlib.h>
+
+namespace blockspan::detail {
+
+template <class T>
+concept PlainBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+
+/// A contiguous copy of the shape of X where `exec` computes: what goes between a block and a file.
+template <class Exec, class View>
+auto contiguous(Exec const& exec, View const& X) {
+  using Whole = Kokkos::View<typename View::non_const_value_type**, Kokkos::LayoutRight,
+                             typename View::device_type>;
+  return Whole(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::checkpoint"),
+      X.extent(0), X.extent(1));
+}
+
+/// Writes the state of a solve to a file that appears whole, with a checksum, or not at all. A
+/// class takes part by a member `visit(archive)` that calls the archive with its fields, in one
+/// order for writing and reading. Throws Error where the file cannot be written.
+class CheckpointWriter {
+ public:
+  static constexpr bool reads = false;
+
+  explicit CheckpointWriter(std::string const& path);
+
+  template <PlainBytes T>
+  void operator()(T const& value) {
+    put(&value, sizeof value);
+  }
+  template <class T>
+  void operator()(std::vector<T> const& values) {
+    (*this)(static_cast<std::uint64_t>(values.size()));
+    for (auto const& value : values) (*this)(static_cast<T const&>(value));
+  }
+  template <class T>
+  requires requires(T& t, CheckpointWriter& writer) { t.visit(writer); }
+  void operator()(T const& value) { const_cast<T&>(value).visit(*this); }
+
+  /// A block of vectors where `exec` computes. Fences it.
+  template <class Exec, class View>
+  void block(Exec const& exec, View const& X) {
+    if (X.size() == 0) return;
+    auto const whole = contiguous(exec, X);
+    Kokkos::deep_copy(exec, whole, X);
+    auto const host = Kokkos::create_mirror(Kokkos::WithoutInitializing, whole);
+    Kokkos::deep_copy(exec, host, whole);
+    exec.fence("Blockspan::lobpcg: checkpoint");
+    put(host.data(), host.size() * sizeof(typename View::non_const_value_type));
+  }
+
+  void commit();
+
+ private:
+  void put(void const* bytes, std::size_t size);
+
+  AtomicFile file_;
+  unsigned long checksum_;
+};
+
+/// Gives the state back. Throws Error if the file cannot be read, is no checkpoint, was cut off or
+/// damaged.
+class CheckpointReader {
+ public:
+  static constexpr bool reads = true;
+
+  explicit CheckpointReader(std::string path);
+
+  template <PlainBytes T>
+  void operator()(T& value) {
+    get(&value, sizeof value);
+  }
+  template <class T>
+  void operator()(std::vector<T>& values) {
+    std::uint64_t count = 0;
+    (*this)(count);
+    values.clear();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      T value{};
+      (*this)(value);
+      values.push_back(std::move(value));
+    }
+  }
+  template <class T>
+  requires requires(T& t, CheckpointReader& reader) { t.visit(reader); }
+  void operator()(T& value) { value.visit(*this); }
+
+  template <class Exec, class View>
+  void block(Exec const& exec, View const& X) {
+    if (X.size() == 0) return;
+    auto const whole = contiguous(exec, X);
+    auto const host = Kokkos::create_mirror(Kokkos::WithoutInitializing, whole);
+    get(host.data(), host.size() * sizeof(typename View::non_const_value_type));
+    Kokkos::deep_copy(exec, whole, host);
+    Kokkos::deep_copy(exec, X, whole);
+    exec.fence("Blockspan::lobpcg: checkpoint");
+  }
+
+  /// Nothing may be left, and the checksum must be right.
+  void finish();
+
+  std::string const& path() const { return path_; }
+
+ private:
+  void get(void* bytes, std::size_t size);
+
+  std::string path_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile_s*)> file_;
+  unsigned long checksum_;
+};
+
+}  // namespace blockspan::detail

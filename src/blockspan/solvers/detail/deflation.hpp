@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/multivector/workspace.hpp>
+
+namespace blockspan::detail {
+
+/// The B-orthonormal vectors Y that a solve keeps away from, with B Y: the caller's constraints
+/// first, then the pairs that are locked. The iteration sees the problem projected by
+/// P = I - Y (B Y)^H: vectors become P v, residuals P^H r.
+template <class Scalar, class Exec>
+class Deflation {
+ public:
+  using View = Block<Scalar, Exec>;
+
+  Deflation() = default;
+  Deflation(Exec const& exec, std::int64_t rows, int capacity, bool generalized) {
+    if (capacity == 0) return;
+    auto const allocate = [&](std::string const& label) {
+      return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows, capacity);
+    };
+    y_ = allocate("Blockspan::lobpcg::Y");
+    by_ = generalized ? allocate("Blockspan::lobpcg::BY") : y_;
+  }
+
+  int count() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  int free() const { return static_cast<int>(y_.extent(1)) - count_; }
+  View y(int first, int count) const { return columns(y_, first, count); }
+  View by(int first, int count) const { return columns(by_, first, count); }
+
+  /// The first `count` vectors count from now on.
+  void resize(int count) { count_ = count; }
+
+  /// V := P V. Twice for orthogonality to working precision.
+  void project(Exec const& exec, View const& V, Workspace<Exec>& workspace) const {
+    if (!empty()) blockspan::project_out(exec, y(0, count_), by(0, count_), V, workspace);
+  }
+  /// R := P^H R.
+  void project_residual(Exec const& exec, View const& R, Workspace<Exec>& workspace) const {
+    if (!empty()) blockspan::project_out(exec, by(0, count_), y(0, count_), R, workspace);
+  }
+
+  template <class Archive>
+  void visit(Archive& archive, Exec const& exec) {
+    archive(count_);
+    archive.block(exec, y(0, count_));
+    if (by_.data() != y_.data()) archive.block(exec, by(0, count_));
+  }
+
+ private:
+  static View columns(View const& v, int first, int count) {
+    return Kokkos::subview(v, Kokkos::ALL, std::pair<int, int>(first, first + count));
+  }
+
+  View y_, by_;
+  int count_ = 0;
+};
+
+}  // namespace blockspan::detail

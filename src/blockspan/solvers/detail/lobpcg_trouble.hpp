@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include <blockspan/solvers/detail/lobpcg_solver.hpp>
+
+// What the solver does when numbers fail: it tries again from what is left, a few times in a row.
+namespace blockspan::detail {
+
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
+  if (outcome == Extension::not_finite) locate_fault();
+  basis_.w = 0;
+  switch (outcome) {
+    case Extension::mass_not_positive_definite:
+      return Status::mass_not_positive_definite;
+    case Extension::not_finite:
+      return Status::operator_not_finite;
+    case Extension::empty:
+      if (++flow_.empty >= 2)
+        return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
+      ++problem_.counters.restarts;
+      return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+    default:
+      return collapse();
+  }
+}
+
+/// The basis lost rank or drifted: everything anew from X, three times in a row at most.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::collapse() {
+  basis_.w = 0;
+  if (++flow_.collapses > 3) return Status::basis_collapsed;
+  ++problem_.counters.restarts;
+  return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+}
+
+/// Numbers that are not finite may be an accident: another try decides.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::mended(std::optional<Status> status) {
+  return status == Status::operator_not_finite ? recover() : status;
+}
+
+/// NaN or Inf turned up: from the last X with new images, with random columns for those of X whose
+/// images are not finite; three times in a row at most.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::recover() {
+  locate_fault();
+  if (++flow_.recoveries > 3) return Status::operator_not_finite;
+  ++problem_.counters.restarts;
+  basis_.p = basis_.w = 0;
+  auto const trouble = refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  if (trouble != Status::operator_not_finite) return trouble;
+  auto const entries = problem_.largest_entries(basis_.ax());
+  for (int j = 0; j < basis_.m; ++j)
+    if (!std::isfinite(entries[j])) problem_.randomize(basis_.columns(basis_.s, j, 1));
+  return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+}
+
+/// Remembers the first image that was not finite. The columns of W are what the operators saw last;
+/// where there are none it was X.
+template <class Scalar, class Exec>
+void LobpcgSolver<Scalar, Exec>::locate_fault() {
+  if (!fault_.operator_name.empty()) return;
+  int const first = basis_.w > 0 ? basis_.m + basis_.p : 0;
+  int const count = basis_.w > 0 ? basis_.w : basis_.m;
+  auto const seen = [&](char const* name, View const& images) {
+    auto const entries = problem_.largest_entries(basis_.columns(images, first, count));
+    for (int j = 0; j < count && fault_.operator_name.empty(); ++j)
+      if (!std::isfinite(entries[j])) fault_ = {name, j, flow_.iteration};
+  };
+  if (problem_.generalized()) seen("B", basis_.bs);
+  seen("A", basis_.as);
+}
+
+}  // namespace blockspan::detail
