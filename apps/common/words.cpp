@@ -42,6 +42,17 @@ std::string advice(Status status) {
              "--pairs or try another --seed.";
     case Status::stopped_by_monitor:
       return "Interrupted: these are the best pairs so far.";
+    case Status::zero_rhs:
+      return "The right-hand side is zero, and so is the solution.";
+    case Status::nonfinite_rhs:
+      return "The right-hand side has NaN or Inf: check its values.";
+    case Status::negative_curvature:
+      return "The matrix is not positive definite: conjugate gradients do not apply.";
+    case Status::singular:
+      return "The matrix is singular to working precision, and the right-hand side is not in its "
+             "range.";
+    case Status::preconditioner_not_spd:
+      return "The preconditioner is not positive definite: use another --preconditioner, or none.";
   }
   return "Unknown status.";
 }

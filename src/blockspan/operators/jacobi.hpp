@@ -37,6 +37,9 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
 
   std::string name() const override { return "jacobi"; }
 
+  /// For solvers that apply it inside passes of their own.
+  Factors const& factors() const { return factors_; }
+
  private:
   Factors factors_;
 };

@@ -8,6 +8,7 @@ namespace blockspan {
 /// reports use these spellings. Each line says what the caller may do next.
 enum class Status {
   converged,            ///< every test asked for holds, verified from the operators themselves
+  zero_rhs,             ///< (column) b = 0, so x = 0: success
   attainable_limit,     ///< as accurate as the arithmetic allows, but above the tolerance: ask for
                         ///< less
   max_iterations,       ///< raise max_iterations, or precondition better
@@ -15,11 +16,15 @@ enum class Status {
   stagnated,            ///< restarts brought nothing: a better preconditioner or a wider block
   not_converged,        ///< (pair) the solve stopped before this pair converged
   operator_not_finite,  ///< the operator returned NaN or Inf for finite input
-  operator_not_hermitian,  ///< V^H A V is not Hermitian: wrong operator, or not an eigenproblem for
-                           ///< LOBPCG
+  operator_not_hermitian,      ///< V^H A V is not Hermitian: wrong operator, or not a problem for
+                               ///< this solver
   mass_not_positive_definite,  ///< x^H B x < 0 for some x: no real Rayleigh quotient exists
   basis_collapsed,             ///< no basis of full rank could be built, even after restarts
   stopped_by_monitor,          ///< the caller's monitor asked to stop
+  nonfinite_rhs,               ///< (column) b has NaN or Inf; x is left as it was given
+  negative_curvature,  ///< p^H A p < 0 for some p: A is not positive definite, CG does not apply
+  singular,            ///< A is singular to working precision, and b outside its range
+  preconditioner_not_spd,  ///< r^H M^-1 r <= 0 for some r: use another preconditioner, or none
 };
 
 /// The spelling of a status in messages and reports, e.g. "max_iterations".
@@ -47,6 +52,16 @@ constexpr std::string_view to_string(Status status) {
       return "basis_collapsed";
     case Status::stopped_by_monitor:
       return "stopped_by_monitor";
+    case Status::zero_rhs:
+      return "zero_rhs";
+    case Status::nonfinite_rhs:
+      return "nonfinite_rhs";
+    case Status::negative_curvature:
+      return "negative_curvature";
+    case Status::singular:
+      return "singular";
+    case Status::preconditioner_not_spd:
+      return "preconditioner_not_spd";
   }
   return "unknown";
 }

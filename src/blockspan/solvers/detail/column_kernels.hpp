@@ -173,7 +173,7 @@ class ColumnFolder {
       using Partials = FoldPartials<Exec, Terms>;
       std::int64_t const groups = ceil_div(count, Partials::group);
       Kokkos::parallel_for(
-          "Blockspan::lobpcg::fold",
+          "Blockspan::solvers::fold",
           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, groups * width),
           Partials{from_, to_, count, width});
       std::swap(from_, to_);
@@ -191,7 +191,7 @@ class ColumnFolder {
         static_cast<std::int64_t>(from_.extent(1)) >= width)
       return;
     auto const alloc = [&] {
-      return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::partials");
+      return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::solvers::partials");
     };
     from_ = Numbers(alloc(), count, width);
     to_ = Numbers(alloc(), count, width);
@@ -203,7 +203,7 @@ class ColumnFolder {
         result.data(), width);
     Kokkos::deep_copy(exec, target,
                       Kokkos::subview(from_, 0, std::pair<std::int64_t, std::int64_t>(0, width)));
-    exec.fence("Blockspan::lobpcg: column numbers");
+    exec.fence("Blockspan::solvers: column numbers");
     return result;
   }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -13,35 +12,13 @@
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/detail/column_kernels.hpp>
 #include <blockspan/solvers/detail/deflation.hpp>
+#include <blockspan/solvers/detail/device_numbers.hpp>
+#include <blockspan/solvers/detail/phase_timer.hpp>
 #include <blockspan/solvers/detail/thresholds.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/support/lapack.hpp>
 
 namespace blockspan::detail {
-
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Adds the wall-clock time of its life to a phase. Without a fence an asynchronous backend charges
-/// a phase with the work it waits for, whoever started it.
-template <class Exec>
-class PhaseTimer {
- public:
-  /// `fenced`: what to wait for at the end, or null.
-  PhaseTimer(Exec const* fenced, double& seconds) : fenced_(fenced), seconds_(seconds) {}
-  PhaseTimer(PhaseTimer const&) = delete;
-  PhaseTimer& operator=(PhaseTimer const&) = delete;
-  ~PhaseTimer() {
-    if (fenced_) fenced_->fence("Blockspan::lobpcg: phase");
-    seconds_ += seconds_since(start_);
-  }
-
- private:
-  Exec const* fenced_;
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// The problem as the solver sees it: A and B rescaled by powers of two when their norms are
 /// extreme (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns
@@ -149,17 +126,7 @@ class Problem {
 
   /// A copy of a few numbers on the device, valid until the next call; `values` must live until the
   /// next fence.
-  Real const* on_device(std::vector<Real> const& values) {
-    std::size_t const count = values.size();
-    if (numbers_.extent(0) < count)
-      numbers_ = Numbers(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::theta"), count);
-    Kokkos::View<Real const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const
-        from(values.data(), count);
-    Kokkos::deep_copy(
-        exec, Kokkos::subview(numbers_, std::pair<std::size_t, std::size_t>(0, count)), from);
-    return numbers_.data();
-  }
+  Real const* on_device(std::vector<Real> const& values) { return numbers_(exec, values); }
 
   using SmallOnDevice =
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::Device<Exec, typename Exec::memory_space>,
@@ -199,8 +166,6 @@ class Problem {
   Deflation<Scalar, Exec> deflation;
 
  private:
-  using Numbers = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-
   using Entries = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
   void apply(Operator const& op, View const& X, View const& Y, std::int64_t& calls,
@@ -221,7 +186,7 @@ class Problem {
   Operator const* t_;
   Real scale_a_ = 1, scale_b_ = 1;
   bool zero_a_ = false;
-  Numbers numbers_;
+  DeviceNumbers<Real, Exec> numbers_;
   Entries entries_;
   typename Entries::host_mirror_type packed_;
   std::uint64_t seed_;

@@ -14,7 +14,7 @@ namespace blockspan::detail {
 template <class Scalar>
 SmallMatrix<Scalar> small_matrix(int rows, int columns) {
   return SmallMatrix<Scalar>(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::lobpcg::small"), rows, columns);
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::solvers::small"), rows, columns);
 }
 
 /// The rows x columns submatrix of M that starts at (i, j); shares the memory.

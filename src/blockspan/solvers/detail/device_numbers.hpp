@@ -1,0 +1,33 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+namespace blockspan::detail {
+
+/// Brings a few numbers of the host to where Exec computes. Keeps its memory between calls.
+template <class Real, class Exec>
+class DeviceNumbers {
+ public:
+  /// A copy on the device, valid until the next call; `values` must live until the next fence.
+  Real const* operator()(Exec const& exec, std::vector<Real> const& values) {
+    std::size_t const count = values.size();
+    if (numbers_.extent(0) < count)
+      numbers_ = Numbers(
+          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::solvers::numbers"),
+          count);
+    Kokkos::View<Real const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const
+        from(values.data(), count);
+    Kokkos::deep_copy(
+        exec, Kokkos::subview(numbers_, std::pair<std::size_t, std::size_t>(0, count)), from);
+    return numbers_.data();
+  }
+
+ private:
+  using Numbers = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  Numbers numbers_;
+};
+
+}  // namespace blockspan::detail
