@@ -83,14 +83,35 @@ TYPED_TEST(Failures, AnOperatorThatGivesNaNIsNamed) {
       BrokenOperator<TypeParam> const A(grid7<double>(N), fault, first);
       auto const report = run<TypeParam>(A);
       EXPECT_EQ(report.status, Status::operator_not_finite) << "from call " << first;
+      EXPECT_EQ(report.fault.operator_name, "A");
+      EXPECT_EQ(report.fault.column, 0);
+      EXPECT_EQ(report.fault.iteration, std::max(0, first - 3)) << "from call " << first;
       for (Status const pair : report.pair_status) EXPECT_EQ(pair, Status::not_converged);
     }
 }
 
-TYPED_TEST(Failures, ASingleNaNIsSurvived) {
+TYPED_TEST(Failures, ASingleNaNIsSurvivedAndTold) {
   for (int const call : {1, 2, 3, 5, 9}) {
     BrokenOperator<TypeParam> const A(grid7<double>(N), Fault::nan, call, call);
-    expect_grid_values(run<TypeParam>(A));
+    auto const report = run<TypeParam>(A);
+    expect_grid_values(report);
+    if (call > 1) {  // the first call is asked for once more before anything begins
+      EXPECT_EQ(report.fault.operator_name, "A") << call;
+    }
+  }
+}
+
+TYPED_TEST(Failures, AMassMatrixThatGivesNaNIsNamed) {
+  using Exec = TypeParam;
+  auto const A = grid7<double>(N);
+  TestOperator<double, Exec> const a(Exec(), A);
+  for (int const first : {1, 30}) {  // at once, and after the checks
+    BrokenOperator<Exec> const B(diagonal_matrix<double>(std::vector<double>(A.order(), 2.0)),
+                                 Fault::nan, first);
+    auto const X = block_for<double, Exec>(A.order(), wanted);
+    auto const report = lobpcg(Exec(), a, B, X, {.wanted = wanted});
+    EXPECT_EQ(report.status, Status::operator_not_finite) << first;
+    EXPECT_EQ(report.fault.operator_name, "B") << first;
   }
 }
 

@@ -28,6 +28,10 @@ class LinearOperator {
   /// An upper bound of ||Op||_2 where one is known (for a matrix its inf-norm).
   virtual std::optional<real_t<Scalar>> norm_bound() const { return std::nullopt; }
 
+  /// The most rounded products that are summed up in an entry of Op x, for bounds of rounding
+  /// errors.
+  virtual std::int64_t terms_per_row() const { return rows(); }
+
   /// What it is, in a few words, for messages and reports.
   virtual std::string name() const { return "operator"; }
 };

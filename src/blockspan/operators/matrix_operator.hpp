@@ -41,6 +41,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   /// The inf-norm of the values the matrix had when this was made, rounded up.
   std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
 
+  std::int64_t terms_per_row() const override { return plan_.statistics().longest; }
+
   std::string name() const override { return "matrix"; }
 
   Matrix const& matrix() const { return matrix_; }

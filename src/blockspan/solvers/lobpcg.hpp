@@ -84,6 +84,9 @@ struct LobpcgOptions {
   /// backend, thread count and options are the same (limits and tolerance may differ). X is then
   /// no start. Empty: none. Dense solves (see lobpcg) neither write nor read one.
   std::string resume = {};
+  bool certify = false;  ///< fill in LobpcgReport::certificate
+  /// A number that no eigenvalue of B is below, for `certify`; 0: none is known.
+  Real mass_lower_bound = 0;
   /// Fence after each phase, so that LobpcgSeconds is right on asynchronous backends too; without
   /// it a phase is charged with the work it waits for. Costs some microseconds a phase.
   bool time_phases = false;
@@ -126,6 +129,23 @@ struct LobpcgFault {
   int iteration = -1;
 };
 
+/// What is certain about the eigenvalues, rounding errors of the residuals included. With
+/// constraints it holds for the problem projected by them.
+template <class Real>
+struct LobpcgCertificate {
+  /// Per pair, |lambda - theta_j| <= radius_j for at least one eigenvalue lambda: ||r|| / ||x||,
+  /// for a pencil ||r|| / (sqrt(mass_lower_bound) ||x||_B), infinite without that bound (Krylov and
+  /// Weinstein; Parlett, The Symmetric Eigenvalue Problem, 1998, doi:10.1137/1.9781611971163,
+  /// theorem 4.5.1).
+  std::vector<Real> radius;
+  /// Per pair, |lambda_j - theta_j| <= gap_radius_j for the j-th eigenvalue, where no pair was
+  /// missed: ||R||_F^2 over the distance to the other clusters, R the residuals of the cluster
+  /// (Kato and Temple; Parlett, theorem 11.7.1); the radius where there is no gap.
+  std::vector<Real> gap_radius;
+  Real orthogonality_loss = 0;  ///< max |X^H B X - I|
+  bool rigorous = false;        ///< every norm in the radii is a proven bound
+};
+
 template <class Real>
 struct LobpcgReport {
   Status status = Status::not_converged;
@@ -138,7 +158,8 @@ struct LobpcgReport {
   std::vector<Status> pair_status;       ///< converged, attainable_limit or not_converged
   Real norm_a = 0, norm_b = 1;           ///< the norms used in the backward errors
   std::vector<LobpcgIteration<Real>> history;
-  LobpcgFault fault;  ///< the first one, also where another try mended it
+  LobpcgCertificate<Real> certificate;  ///< empty unless asked for and X is known
+  LobpcgFault fault;                    ///< the first one, also where another try mended it
   LobpcgCounters counters;
   LobpcgSeconds seconds;
 

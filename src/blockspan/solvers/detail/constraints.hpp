@@ -31,7 +31,7 @@ std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
   problem.scale_each(Y, factors);
   if (problem.generalized()) {
     problem.apply_b(Y, BY);
-    if (finds_negative(problem, Y, BY)) return Status::mass_not_positive_definite;
+    if (auto const trouble = trouble_of_mass(problem, Y, BY)) return trouble;
   }
   int const rank = problem.orthonormalize(Y, BY);
   if (problem.generalized() && rank > 0)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include <blockspan/solvers/detail/certify.hpp>
 #include <blockspan/solvers/detail/checkpoint.hpp>
 #include <blockspan/solvers/detail/constraints.hpp>
 #include <blockspan/solvers/detail/report.hpp>
@@ -126,8 +127,8 @@ class DensePath {
     return std::nullopt;
   }
 
-  /// An orthonormal basis of all z with (B Y)^H z = 0, Y the constraints: the null vectors of Q Q^H,
-  /// Q an orthonormal basis of B Y.
+  /// An orthonormal basis of all z with (B Y)^H z = 0, Y the constraints: the null vectors of Q
+  /// Q^H, Q an orthonormal basis of B Y.
   Matrix complement() const {
     int const c = problem_.deflation.count();
     auto const by = problem_.deflation.by(0, c);
@@ -192,6 +193,10 @@ class DensePath {
     if (problem_.generalized()) problem_.apply_b(basis.x(), basis.bx());
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
     report_pairs(problem_, theta_, norms, options_, report);
+    if (options_.certify) {
+      std::vector<Real> const wanted(theta_.begin(), theta_.begin() + k);
+      report.certificate = certify(problem_, basis.x(), basis.bx(), wanted, norms, options_);
+    }
     report.status = Status::converged;
     for (Status& pair : report.pair_status)
       if (pair != Status::converged) report.status = pair = Status::attainable_limit;

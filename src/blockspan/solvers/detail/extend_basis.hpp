@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include <blockspan/solvers/detail/directions.hpp>
@@ -76,10 +77,11 @@ void drop_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
 }
 
 /// W := an orthonormal basis of what W has beyond [X P]: projected twice, orthonormalized,
-/// projected and orthonormalized again; columns that add nothing are dropped. False if B is
-/// indefinite.
+/// projected and orthonormalized again; columns that add nothing are dropped. Returns what
+/// is wrong with B, if anything is.
 template <class Scalar, class Exec>
-bool orthonormalize_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis) {
+std::optional<Extension> orthonormalize_directions(Problem<Scalar, Exec>& problem,
+                                                   Basis<Scalar, Exec>& basis) {
   for (int round = 0; round < 2 && basis.w > 0; ++round) {
     for (int pass = 0; pass < 2 - round; ++pass) {
       problem.constrain(basis.dirs());
@@ -89,12 +91,15 @@ bool orthonormalize_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exe
     if (problem.generalized()) {
       problem.apply_b(basis.dirs(), basis.b_dirs());
       std::vector<int> null_columns;
-      if (finds_negative(problem, basis.dirs(), basis.b_dirs(), &null_columns)) return false;
+      if (auto const trouble =
+              trouble_of_mass(problem, basis.dirs(), basis.b_dirs(), &null_columns))
+        return *trouble == Status::operator_not_finite ? Extension::not_finite
+                                                       : Extension::mass_not_positive_definite;
       if (!null_columns.empty()) drop_directions(problem, basis, null_columns);
     }
     if (basis.w > 0) basis.w = problem.orthonormalize(basis.dirs(), basis.b_dirs());
   }
-  return true;
+  return std::nullopt;
 }
 
 /// The robust path: an orthonormal basis to rounding, A W anew.
@@ -105,7 +110,7 @@ Extension extend_robust(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& bas
   using Limits = Thresholds<real_t<Scalar>>;
   ++problem.counters.robust_iterations;
   int const offered = basis.w;
-  if (!orthonormalize_directions(problem, basis)) return Extension::mass_not_positive_definite;
+  if (auto const trouble = orthonormalize_directions(problem, basis)) return *trouble;
   problem.counters.columns_dropped += offered - basis.w;
   if (basis.order() == basis.m) return Extension::empty;
   if (basis.w > 0) problem.apply_a(basis.dirs(), basis.a_dirs());

@@ -17,6 +17,8 @@ void LobpcgOptions<Scalar, Exec>::validate() const {
   require(block >= 0, where, "block is ", block, ", negative");
   require(checkpoint_seconds >= 0, where, "checkpoint_seconds is ", checkpoint_seconds,
           ", negative or NaN");
+  require(mass_lower_bound >= 0, where, "mass_lower_bound is ", mass_lower_bound,
+          ", negative or NaN");
   require(widest_block >= 0, where, "widest_block is ", widest_block, ", negative");
   require(time_limit >= 0, where, "time_limit is ", time_limit, " seconds, negative or NaN");
 }

@@ -85,11 +85,14 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
   Report report;
   report.status = status;
   report.iterations = flow_.iteration;
-  bool const known = in_batches() ? finish_batches() : finish_block();
-  if (known)
+  auto const vectors = in_batches() ? finish_batches() : finish_block();
+  if (vectors) {
     report_pairs(problem_, theta_, norms_, options_, report);
-  else
+    if (options_.certify)
+      report.certificate = certify(problem_, vectors->X, vectors->BX, theta_, norms_, options_);
+  } else {
     report_nothing(problem_, options_, report);
+  }
   report.history = std::move(history_);
   report.fault = fault_;
   problem_.exec.fence("Blockspan::lobpcg: done");
@@ -99,32 +102,37 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
   return report;
 }
 
-/// X measured with exact images, and delivered with its guards. False if it has no finite images.
+/// X measured with exact images, and delivered with its guards. Nothing if it has no finite images.
 template <class Scalar, class Exec>
-bool LobpcgSolver<Scalar, Exec>::finish_block() {
+auto LobpcgSolver<Scalar, Exec>::finish_block() -> std::optional<Vectors> {
   if (!flow_.exact) {
-    if (refresh(problem_, basis_, grams_, ritz_, theta_, true)) return false;
+    if (refresh(problem_, basis_, grams_, ritz_, theta_, true)) return std::nullopt;
     norms_ = residuals(problem_, basis_.x_and_images(), theta_, basis_.a_spare(basis_.m));
   }
   deliver(basis_.s, std::min(basis_.m, static_cast<int>(x_.extent(1))));
-  return true;
+  return Vectors{basis_.columns(basis_.s, 0, options_.wanted),
+                 {},
+                 basis_.columns(basis_.bs, 0, options_.wanted)};
 }
 
 /// The locked pairs, and what the block holds of those still missing.
 template <class Scalar, class Exec>
-bool LobpcgSolver<Scalar, Exec>::finish_batches() {
+auto LobpcgSolver<Scalar, Exec>::finish_batches() -> std::optional<Vectors> {
   if (!flow_.settled) {
     int const missing = std::min(options_.wanted - locked(), basis_.m);
     if (missing > 0 && !refresh(problem_, basis_, grams_, ritz_, theta_, false))
       lock_columns(problem_, basis_, missing);
     if (locked() == 0 || settle(problem_, basis_, constraints_, locked_theta_, settled_))
-      return false;
+      return std::nullopt;
   }
   theta_ = locked_theta_;
   norms_ = settled_;
   Kokkos::deep_copy(problem_.exec, x_, Scalar(0));
-  deliver(problem_.deflation.y(constraints_, locked()), locked());
-  return true;
+  Vectors const found{problem_.deflation.y(constraints_, locked()),
+                      {},
+                      problem_.deflation.by(constraints_, locked())};
+  deliver(found.X, locked());
+  return found;
 }
 
 /// Copies vectors to the caller, in the scale of the caller's B.

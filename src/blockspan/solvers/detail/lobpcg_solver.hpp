@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include <blockspan/solvers/detail/certify.hpp>
 #include <blockspan/solvers/detail/checks.hpp>
 #include <blockspan/solvers/detail/constraints.hpp>
 #include <blockspan/solvers/detail/extend_basis.hpp>
@@ -28,6 +29,7 @@ class LobpcgSolver {
   using Options = LobpcgOptions<Scalar, Exec>;
   using Report = LobpcgReport<Real>;
   using View = Block<Scalar, Exec>;
+  using Vectors = Images<Scalar, Exec>;
 
   LobpcgSolver(Problem<Scalar, Exec>& problem, View const& X, int columns, Options const& options)
       : problem_(problem),
@@ -84,8 +86,10 @@ class LobpcgSolver {
   }
 
   std::optional<Status> start() {
-    if (auto const status = check_operators(problem_, basis_, options_.check_hermitian))
+    if (auto const status = check_operators(problem_, basis_, options_.check_hermitian)) {
+      if (status == Status::operator_not_finite) locate_fault();
       return status;
+    }
     if (auto const status = take_constraints(problem_, options_.constraints)) return status;
     constraints_ = problem_.deflation.count();
     int const given = std::min(options_.guess_columns, basis_.m);
@@ -281,8 +285,8 @@ class LobpcgSolver {
   template <class Archive>
   void visit(Archive& archive);
   Report finish(Status status);
-  bool finish_block();
-  bool finish_batches();
+  std::optional<Vectors> finish_block();
+  std::optional<Vectors> finish_batches();
   void deliver(View const& vectors, int count);
 
   Problem<Scalar, Exec>& problem_;

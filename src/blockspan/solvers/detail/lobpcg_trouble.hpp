@@ -58,20 +58,25 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::recover() {
   return refresh(problem_, basis_, grams_, ritz_, theta_, false);
 }
 
-/// Remembers the first image that was not finite. The columns of W are what the operators saw last;
-/// where there are none it was X.
+/// Remembers the first image that was not finite though its vector was. The columns of W are what
+/// the operators saw last; where there are none it was X.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::locate_fault() {
   if (!fault_.operator_name.empty()) return;
   int const first = basis_.w > 0 ? basis_.m + basis_.p : 0;
   int const count = basis_.w > 0 ? basis_.w : basis_.m;
-  auto const seen = [&](char const* name, View const& images) {
-    auto const entries = problem_.largest_entries(basis_.columns(images, first, count));
-    for (int j = 0; j < count && fault_.operator_name.empty(); ++j)
-      if (!std::isfinite(entries[j])) fault_ = {name, j, flow_.iteration};
+  auto const largest = [&](View const& block) {
+    return problem_.largest_entries(basis_.columns(block, first, count));
   };
-  if (problem_.generalized()) seen("B", basis_.bs);
-  seen("A", basis_.as);
+  auto const vectors = largest(basis_.s);
+  auto const blame = [&](char const* name, View const& images) {
+    auto const entries = largest(images);
+    for (int j = 0; j < count && fault_.operator_name.empty(); ++j)
+      if (std::isfinite(vectors[j]) && !std::isfinite(entries[j]))
+        fault_ = {name, j, flow_.iteration};
+  };
+  blame("A", basis_.as);
+  if (problem_.generalized()) blame("B", basis_.bs);
 }
 
 }  // namespace blockspan::detail

@@ -82,6 +82,8 @@ class Problem {
   /// From the solver's Ritz value to an eigenvalue of the caller's problem. In two steps, since
   /// neither scale nor their quotient need be representable alone.
   Real eigenvalue(Real theta) const { return sign * theta / scale_a_ * scale_b_; }
+  /// |eigenvalue(theta)|
+  Real original_size(Real theta) const { return std::abs(theta) / scale_a_ * scale_b_; }
   Real original_norm_a() const { return zero_a_ ? Real(0) : norm_a / scale_a_; }
   Real original_norm_b() const { return norm_b / scale_b_; }
   Real scale_a() const { return scale_a_; }

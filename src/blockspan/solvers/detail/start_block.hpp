@@ -32,21 +32,25 @@ void repair_start(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& bas
   if (given < basis.m) problem.randomize(basis.columns(basis.s, given, basis.m - given));
 }
 
-/// True if v^H B v is negative beyond rounding for a column v of V: B is then indefinite.
+/// A status if v^H B v is not finite, or negative beyond rounding, for a column v of V: B is then
+/// indefinite.
 template <class Scalar, class Exec>
-bool finds_negative(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& V,
-                    Block<Scalar, Exec> const& BV, std::vector<int>* null_columns = nullptr) {
+std::optional<Status> trouble_of_mass(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& V,
+                                      Block<Scalar, Exec> const& BV,
+                                      std::vector<int>* null_columns = nullptr) {
   using Real = real_t<Scalar>;
   std::int64_t const k = V.extent(1);
   DirectionTerms<Scalar> const terms{block_ref<Exec>(BV), block_ref<Exec>(V)};
   auto const sums = problem.fold(problem.exec, "Blockspan::lobpcg::mass", terms, V.extent(0), k);
   for (std::int64_t j = 0; j < k; ++j) {
     Real const size = std::sqrt(sums[j]), product = sums[k + j], image = std::sqrt(sums[2 * k + j]);
-    if (product < -Thresholds<Real>::indefinite * size * image) return true;
+    if (!std::isfinite(product)) return Status::operator_not_finite;
+    if (product < -Thresholds<Real>::indefinite * size * image)
+      return Status::mass_not_positive_definite;
     if (null_columns && !(product > Thresholds<Real>::u * problem.norm_b * size * size))
       null_columns->push_back(static_cast<int>(j));
   }
-  return false;
+  return std::nullopt;
 }
 
 /// X := a B-orthonormal block of m columns that spans X, filled up with random columns where X has
@@ -60,7 +64,7 @@ std::optional<Status> orthonormal_x(Problem<Scalar, Exec>& problem,
     for (int pass = 0; pass < 2; ++pass) problem.constrain(basis.x());
     if (problem.generalized()) {
       problem.apply_b(basis.x(), basis.bx());
-      if (finds_negative(problem, basis.x(), basis.bx())) return Status::mass_not_positive_definite;
+      if (auto const trouble = trouble_of_mass(problem, basis.x(), basis.bx())) return trouble;
     }
     int const rank = problem.orthonormalize(basis.x(), basis.bx());
     if (rank == basis.m && --rounds == 0) return std::nullopt;
