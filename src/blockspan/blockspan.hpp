@@ -2,6 +2,7 @@
 
 /// Everything: sparse matrices, blocks of vectors, their product, operators and solvers.
 #include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>

@@ -1,7 +1,4 @@
-#include <functional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
@@ -10,43 +7,14 @@
 #include <blockspan/support/lapack.hpp>
 
 #include "multivector/references.hpp"
+#include "support/observed.hpp"
 #include "support/types.hpp"
 
-// What Kokkos itself sees of a call: kernels, their labels and instances, allocations.
+// What Kokkos itself sees of this room's calls.
 
 namespace blockspan::test {
 
 namespace tools = Kokkos::Tools::Experimental;
-
-struct Seen {
-  std::vector<std::string> labels, allocations;
-  std::set<std::uint32_t> devices;
-};
-Seen seen;
-
-void note_kernel(char const* label, std::uint32_t device, std::uint64_t*) {
-  seen.labels.emplace_back(label);
-  seen.devices.insert(device);
-}
-/// Kokkos reports its team scratch on CUDA as an allocation of no bytes at every launch.
-void note_allocation(Kokkos_Profiling_SpaceHandle, char const* label, void const*,
-                     std::uint64_t bytes) {
-  if (bytes > 0) seen.allocations.emplace_back(label);
-}
-
-/// What Kokkos reports while `call` runs. Other tools of the process are set aside.
-Seen observed(std::function<void()> const& call) {
-  seen = {};
-  auto const callbacks = tools::get_callbacks();
-  tools::pause_tools();
-  tools::set_begin_parallel_for_callback(note_kernel);
-  tools::set_begin_parallel_reduce_callback(note_kernel);
-  tools::set_begin_parallel_scan_callback(note_kernel);
-  tools::set_allocate_data_callback(note_allocation);
-  call();
-  tools::set_callbacks(callbacks);
-  return seen;
-}
 
 template <class Config>
 class Multivector : public ::testing::Test {

@@ -7,10 +7,12 @@
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 
+#include "operators/apply.hpp"
 #include "spmm/battery.hpp"
 #include "spmm/reference.hpp"
 #include "support/blocks.hpp"
 #include "support/compare.hpp"
+#include "support/messages.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
 
@@ -22,27 +24,6 @@ using ::testing::HasSubstr;
 template <class Config>
 class Operators : public ::testing::Test {};
 TYPED_TEST_SUITE(Operators, Configs, ConfigNames);
-
-/// Row-major blocks, as solvers hold them, with values.
-template <class Scalar, class Exec>
-Block<Scalar, Exec> block(Exec const& exec, HostBlock<Scalar> const& values) {
-  Block<Scalar, Exec> const X("Blockspan::test", values.rows(), values.columns());
-  auto const mirror = Kokkos::create_mirror_view(X);
-  for (std::int64_t i = 0; i < values.rows(); ++i)
-    for (std::int64_t j = 0; j < values.columns(); ++j) mirror(i, j) = values(i, j);
-  Kokkos::deep_copy(exec, X, mirror);
-  exec.fence("Blockspan::test");
-  return X;
-}
-
-template <class Scalar, class Exec>
-HostBlock<Scalar> values_of(Block<Scalar, Exec> const& X) {
-  auto const mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), X);
-  HostBlock<Scalar> values(X.extent(0), X.extent(1));
-  for (std::int64_t i = 0; i < values.rows(); ++i)
-    for (std::int64_t j = 0; j < values.columns(); ++j) values(i, j) = mirror(i, j);
-  return values;
-}
 
 template <class Scalar>
 Scalar sample() {
@@ -143,16 +124,8 @@ TYPED_TEST(Operators, AreSquareAndSaySo) {
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
   auto const A = to_device(exec, random_matrix<Scalar>("wide", 3, 5, [](auto) { return 2; }));
-  auto const message = [&](auto const& f) -> std::string {
-    try {
-      f();
-    } catch (Error const& error) {
-      return error.what();
-    }
-    return "nothing was thrown";
-  };
-  EXPECT_THAT(message([&] { matrix_operator(exec, A); }), HasSubstr("must be square (3 x 5)"));
-  EXPECT_THAT(message([&] { jacobi(exec, A); }), HasSubstr("must be square (3 x 5)"));
+  EXPECT_THAT(message_of([&] { matrix_operator(exec, A); }), HasSubstr("must be square (3 x 5)"));
+  EXPECT_THAT(message_of([&] { jacobi(exec, A); }), HasSubstr("must be square (3 x 5)"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/operators/detail/check_blocks.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/linear_operator.hpp>
@@ -29,9 +30,7 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
              Block<Scalar, Exec> const& Y) const override {
     auto const x = detail::block_ref<Exec>(X);
     auto const y = detail::block_ref<Exec>(Y);
-    require(x.rows == rows() && y.rows == rows() && x.columns == y.columns,
-            "blockspan::JacobiPreconditioner", "X and Y must be ", rows(), " x k (X: ", x.rows,
-            " x ", x.columns, "; Y: ", y.rows, " x ", y.columns, ")");
+    detail::require_blocks("blockspan::JacobiPreconditioner", rows(), x, y);
     detail::scale_rows<Exec, Scalar>(exec, factors_.data(), x, y);
   }
 

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/operators/detail/block_jacobi.hpp>
+#include <blockspan/operators/detail/check_blocks.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/spmm/detail/compiled.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+
+/// The largest b in 2..8 for which at least three of four groups of b consecutive rows (0 to b - 1,
+/// b to 2 b - 1, ...) have one common set of columns, as the unknowns of a node have in a
+/// discretised system whose unknowns are numbered node by node; 1 if there is none: unknowns
+/// numbered field by field, couplings that were dropped because they are zero, scalar problems.
+/// Columns may be in any order; one that repeats counts as often as it does.
+/// A: n x n. Waits for the instance; memory for n numbers meanwhile. O(nonzeros).
+template <class Exec, class Matrix>
+int find_block_size(Exec const& exec, Matrix const& A) {
+  return detail::find_block_size(exec, detail::matrix_ref<Exec>(A));
+}
+
+struct BlockJacobiOptions {
+  int block_size = 0;  ///< rows of a block, 1 to 8; 0: what find_block_size finds
+  /// What to do with a block B that is not positive definite. False: refuse, since then neither is
+  /// A. True, for eigenproblems of indefinite or singular matrices: |B|^-1 stands for the inverse,
+  /// so that the preconditioner stays positive definite, as |D|^-1 does in Jacobi's.
+  bool absolute = false;
+};
+
+/// Y = B^-1 X with B the diagonal blocks of b consecutive rows of a Hermitian matrix (the last one
+/// may be smaller): Hermitian positive definite. A product reads X and n b numbers, and writes Y.
+///
+/// Every block is scaled to a unit diagonal (so that units do not matter), inverted by Cholesky and
+/// scaled back: the inverse is exactly Hermitian, with a relative error of a modest multiple of u
+/// times the condition number of the scaled block. A block counts as not positive definite where a
+/// pivot is below 2 (b + 1) u: it is not, or not to working precision. In `absolute` mode such a
+/// scaled block U L U^H becomes U |L|^-1 U^H, where eigenvalues that are rounding errors count as
+/// 1. Of the two triangles of a block the mean is taken.
+///
+/// Source: Concus, Golub and Meurant 1985, doi:10.1137/0906018.
+template <class Scalar, class Exec>
+class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
+ public:
+  /// A: n x n, on `exec`; duplicate entries add up, columns may be in any order, missing entries
+  /// are zero. Waits for the instance. O(nonzeros + n b^2). Throws Error if A is not square, the
+  /// block size is not 0..8, a block has an entry that is not finite, or (without `absolute`) is
+  /// not positive definite; the message names the rows of the first such block.
+  template <class Matrix>
+  BlockJacobiPreconditioner(Exec const& exec, Matrix const& A,
+                            BlockJacobiOptions const& options = {})
+      : rows_(A.numRows()), absolute_(options.absolute), block_size_(options.block_size) {
+    static_assert(std::is_same_v<detail::scalar_t<Matrix>, Scalar>,
+                  "the matrix and the preconditioner have the same scalar");
+    detail::require_compiled_product<Exec, Scalar, detail::offset_t<Matrix>,
+                                     detail::ordinal_t<Matrix>>();
+    require_order(A);
+    require(block_size_ >= 0 && block_size_ <= 8, where, "blocks of ", block_size_,
+            " rows; there are blocks of 1 to 8, and 0 for the size found in the pattern");
+    if (block_size_ == 0) block_size_ = find_block_size(exec, A);
+    inverses_ =
+        Inverses(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::block_jacobi"),
+                 static_cast<std::size_t>(rows_) * static_cast<std::size_t>(block_size_));
+    refresh(exec, A);
+  }
+
+  /// The blocks of A anew, a matrix of the same order: for values that changed. Nothing is
+  /// allocated. Waits and throws as the constructor; after a throw the old inverses are lost, here
+  /// and in copies, which share them.
+  template <class Matrix>
+  void refresh(Exec const& exec, Matrix const& A) {
+    require_order(A);
+    detail::gather_blocks(exec, detail::matrix_ref<Exec>(A), block_size_, inverses_.data());
+    auto const faults =
+        detail::invert_blocks(exec, rows_, block_size_, absolute_, inverses_.data());
+    refuse(faults.not_finite_row, "has an entry that is not finite");
+    if (!absolute_)
+      refuse(faults.indefinite_row,
+             "is not positive definite to working precision, so the matrix is not either");
+    indefinite_blocks_ = faults.indefinite;
+  }
+
+  std::int64_t rows() const override { return rows_; }
+
+  /// Throws Error if X or Y is not n x k.
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    auto const x = detail::block_ref<Exec>(X);
+    auto const y = detail::block_ref<Exec>(Y);
+    detail::require_blocks(where, rows_, x, y);
+    detail::apply_blocks<Exec, Scalar>(exec, block_size_, inverses_.data(), x, y);
+  }
+
+  std::string name() const override {
+    return "block jacobi (blocks of " + std::to_string(block_size_) + ")";
+  }
+
+  int block_size() const { return block_size_; }
+  /// How many blocks `absolute` had to replace; not zero: A is not positive definite.
+  std::int64_t indefinite_blocks() const { return indefinite_blocks_; }
+
+ private:
+  using Inverses = Kokkos::View<Scalar*, typename Exec::memory_space>;
+  static constexpr char const* where = "blockspan::BlockJacobiPreconditioner";
+
+  template <class Matrix>
+  void require_order(Matrix const& A) const {
+    require(A.numRows() == A.numCols(), where, "the matrix must be square (", A.numRows(), " x ",
+            A.numCols(), ")");
+    require(A.numRows() == rows_, where, "made for ", rows_, " rows, the matrix has ", A.numRows());
+  }
+  void refuse(std::int64_t row, char const* fault) const {
+    require(row < 0, where, "the block of rows ", row, " to ",
+            std::min<std::int64_t>(row + block_size_, rows_) - 1, " ", fault);
+  }
+
+  std::int64_t rows_;
+  bool absolute_;
+  int block_size_;
+  Inverses inverses_;
+  std::int64_t indefinite_blocks_ = 0;
+};
+
+/// The block Jacobi preconditioner of A; see the class.
+template <class Exec, class Matrix>
+BlockJacobiPreconditioner<detail::scalar_t<Matrix>, Exec> block_jacobi(
+    Exec const& exec, Matrix const& A, BlockJacobiOptions const& options = {}) {
+  return {exec, A, options};
+}
+
+}  // namespace blockspan
