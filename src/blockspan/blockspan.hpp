@@ -3,9 +3,11 @@
 /// Everything: sparse matrices, blocks of vectors, their product, operators and solvers.
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
+#include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/operators/spectral_bounds.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/solvers/status.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>

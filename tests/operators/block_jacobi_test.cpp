@@ -33,29 +33,6 @@ TYPED_TEST_SUITE(BlockJacobi, Configs, ConfigNames);
 template <class Scalar>
 using Blocks = std::vector<HostBlock<Scalar>>;
 
-/// Hermitian b x b, G G^H + I/10 for random G, times `shift` I subtracted, rows and columns scaled
-/// by powers of two between 2^-spread and 2^spread.
-template <class Scalar>
-HostBlock<Scalar> hermitian_block(std::int64_t b, Random& random, int spread = 0,
-                                  double shift = 0) {
-  using Real = real_t<Scalar>;
-  HostBlock<Scalar> G(b, b), B(b, b);
-  for (std::int64_t i = 0; i < b; ++i)
-    for (std::int64_t j = 0; j < b; ++j) G(i, j) = random.value<Scalar>();
-  std::vector<Real> scale;
-  for (std::int64_t i = 0; i < b; ++i)
-    scale.push_back(std::ldexp(Real(1), static_cast<int>(random.below(2 * spread + 1)) - spread));
-  for (std::int64_t i = 0; i < b; ++i)
-    for (std::int64_t j = 0; j <= i; ++j) {
-      Scalar sum(i == j ? Real(0.1 - shift) : Real(0));
-      for (std::int64_t k = 0; k < b; ++k) sum += G(i, k) * blockspan::conjugate(G(j, k));
-      if (i == j) sum = Scalar(real_part(sum));
-      B(i, j) = sum * (scale[i] * scale[j]);
-      B(j, i) = blockspan::conjugate(B(i, j));
-    }
-  return B;
-}
-
 /// n rows in blocks of b, the last one shorter.
 template <class Scalar>
 Blocks<Scalar> hermitian_blocks(std::int64_t n, int b, int spread = 0, double shift = 0) {
@@ -93,14 +70,6 @@ HostMatrix<Scalar> matrix_of(Blocks<Scalar> const& blocks) {
     first += B.rows();
   }
   return A;
-}
-
-template <class Scalar>
-SmallDense<Scalar> extended_block(HostBlock<Scalar> const& B) {
-  SmallDense<Scalar> X(B.rows());
-  for (std::int64_t i = 0; i < B.rows(); ++i)
-    for (std::int64_t j = 0; j < B.rows(); ++j) X(i, j) = extended(B(i, j));
-  return X;
 }
 
 /// Inverses of the blocks times x. Bound: inverting a matrix S of unit diagonal by its Cholesky

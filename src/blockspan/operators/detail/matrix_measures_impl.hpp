@@ -8,6 +8,12 @@
 
 namespace blockspan::detail {
 
+/// A sum of m terms and their magnitudes, which is low by at most (m + 4) u of itself.
+template <class Scalar, class Offset>
+KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> rounded_up(real_t<Scalar> sum, Offset m) {
+  return sum * (1 + real_t<Scalar>(m + 4) * 2 * unit_roundoff<Scalar>);
+}
+
 /// Largest row sum of |a_ij|; a NaN, once seen, stays.
 template <class Scalar, class Offset, class Ordinal>
 struct MaxRowSum {
@@ -19,8 +25,7 @@ struct MaxRowSum {
     Offset const last = A.pattern.row_offsets[row + 1];
     value_type sum = 0;
     for (Offset k = first; k < last; ++k) sum += Kokkos::abs(A.values[k]);
-    // a sum of m terms (and their magnitudes) is low by at most (m + 4) u of itself
-    join(largest, sum * (1 + value_type(last - first + 4) * 2 * unit_roundoff<Scalar>));
+    join(largest, rounded_up<Scalar>(sum, last - first));
   }
   KOKKOS_FUNCTION void init(value_type& largest) const { largest = 0; }
   KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const {

@@ -1,0 +1,243 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/workspace.hpp>
+#include <blockspan/operators/detail/chebyshev.hpp>
+#include <blockspan/operators/detail/check_blocks.hpp>
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/operators/spectral_bounds.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+
+/// Y = q(W A) W X: a fixed polynomial q of degree m - 1, for a Hermitian positive (semi-)definite
+/// operator A and W = |D|^-1 of its diagonal D; an approximation of the inverse of A where the
+/// eigenvalues of W A lie in [a, b]. There 1 - t q(t) = T_m((c - t) / h) / T_m(c / h), with the
+/// middle c = (a + b) / 2, half the length h = (b - a) / 2 and Chebyshev's polynomial T_m, and
+/// |1 - t q(t)| is as small as for any polynomial. Degree 1 is Jacobi times 2 / (a + b).
+///
+/// Hermitian, and positive definite as long as no eigenvalue of W A reaches a + b; eigenvalues
+/// between 0 and a are what an iteration is left with. (Negative ones keep it positive definite but
+/// are amplified by the order of |t|^(m-1): not a preconditioner to use for an indefinite A, which
+/// chebyshev_setup refuses as far as it can see.)
+///
+/// A product is m - 1 products of A with the whole block and m kernels that read Z_i-1, Z_i-2, X,
+/// A Z_i-1, n weights and write Z_i over Z_i-2; no reductions. Memory for two blocks like Y is kept
+/// from the widest product so far on: later ones allocate nothing.
+///
+/// Source: Golub and Varga 1961, doi:10.1007/BF01386013; Saad 2003, Iterative Methods for Sparse
+/// Linear Systems, section 12.3; as a preconditioner of this kind: Adams, Brezina, Hu and Tuminaro
+/// 2003, doi:10.1016/S0021-9991(03)00194-3.
+template <class Scalar, class Exec>
+class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
+ public:
+  using Real = real_t<Scalar>;
+  using Factors = typename JacobiPreconditioner<Scalar, Exec>::Factors;
+
+  /// A: of order n, kept by reference. factors: n positive weights W, for instance
+  /// jacobi(exec, matrix).factors(). [lower, upper]: 0 < lower < upper, finite; upper not below
+  /// the largest eigenvalue of W A (see chebyshev_setup). Throws Error where that is not so.
+  ChebyshevPreconditioner(LinearOperator<Scalar, Exec> const& A, Factors factors, Real lower,
+                          Real upper, int degree)
+      : A_(&A), degree_(degree) {
+    require(degree >= 1, where, "degree ", degree, "; the least is 1");
+    refresh(std::move(factors), lower, upper);
+  }
+
+  ChebyshevPreconditioner(ChebyshevPreconditioner&&) = default;
+  ChebyshevPreconditioner& operator=(ChebyshevPreconditioner&&) = default;
+
+  /// Another interval and other weights, for when the values of A have changed; memory is kept.
+  /// Throws Error as the constructor does, and then nothing has changed.
+  void refresh(Factors factors, Real lower, Real upper) {
+    require(static_cast<std::int64_t>(factors.extent(0)) == A_->rows(), where, "the operator has ",
+            A_->rows(), " rows, there are ", factors.extent(0), " factors");
+    require(lower > 0 && lower < upper && std::isfinite(upper), where, "the interval [", lower,
+            ", ", upper, "] is not one of positive numbers");
+    factors_ = std::move(factors);
+    lower_ = lower;
+    upper_ = upper;
+  }
+
+  std::int64_t rows() const override { return A_->rows(); }
+
+  /// One product at a time: an object's memory serves one instance and one thread. Throws Error if
+  /// X or Y is not n x k, and what A throws.
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    auto const x = detail::block_ref<Exec>(X);
+    auto const y = detail::block_ref<Exec>(Y);
+    detail::require_blocks(where, rows(), x, y);
+    if (x.rows == 0 || x.columns == 0) return;
+    using Terms = detail::ChebyshevTerms;
+    using Ref = detail::BlockRef<Scalar const>;
+    Real const middle = (upper_ + lower_) / 2, half = (upper_ - lower_) / 2;
+    Real const sigma = middle / half;
+    Block<Scalar, Exec> other, image;
+    if (degree_ > 1) other = work(exec, Workspace<Exec>::result, x.columns);
+    if (degree_ > 1) image = work(exec, Workspace<Exec>::product, x.columns);
+    // Z_i overwrites Z_i-2, and the last one must end up in Y
+    auto const z = [&](int i) { return (degree_ - i) % 2 == 0 ? Y : other; };
+    detail::chebyshev_step<Exec, Scalar>(exec, {Terms::first, Real(0), 1 / middle}, factors_.data(),
+                                         x, x, x, detail::block_ref<Exec>(z(1)));
+    Real rho = 1 / sigma;
+    for (int i = 2; i <= degree_; ++i) {
+      A_->apply(exec, z(i - 1), image);
+      Real const next = 1 / (2 * sigma - rho);
+      detail::chebyshev_step<Exec, Scalar>(
+          exec, {i == 2 ? Terms::second : Terms::all, next * rho, 2 * next / half}, factors_.data(),
+          x, Ref(detail::block_ref<Exec>(image)), Ref(detail::block_ref<Exec>(z(i - 1))),
+          detail::block_ref<Exec>(z(i)));
+      rho = next;
+    }
+  }
+
+  std::string name() const override {
+    return "chebyshev of degree " + std::to_string(degree_) + " over jacobi";
+  }
+
+  int degree() const { return degree_; }
+  Real lower() const { return lower_; }
+  Real upper() const { return upper_; }
+
+ private:
+  static constexpr char const* where = "blockspan::ChebyshevPreconditioner";
+
+  Block<Scalar, Exec> work(Exec const& exec, typename Workspace<Exec>::Slot slot,
+                           std::int64_t columns) const {
+    return {workspace_.template device<Scalar>(exec, slot, rows() * columns),
+            static_cast<std::size_t>(rows()), static_cast<std::size_t>(columns)};
+  }
+
+  LinearOperator<Scalar, Exec> const* A_;
+  int degree_;
+  Factors factors_;
+  Real lower_ = 0, upper_ = 0;
+  mutable Workspace<Exec> workspace_;
+};
+
+struct ChebyshevOptions {
+  int degree = 4;
+  /// b / a. 10 suits conjugate gradients; eigensolvers and high degrees gain from more (30 at
+  /// degree 4, 100 at 8), since more of the small eigenvalues is then left alone.
+  double ratio = 10;
+  int lanczos_steps = 12;  ///< products for the estimate of b
+  std::uint64_t seed = 1;  ///< of the estimate
+};
+
+/// What a ChebyshevPreconditioner needs to know of an operator, and whether it should be made.
+template <class Scalar, class Exec>
+struct ChebyshevSetup {
+  using Real = real_t<Scalar>;
+  typename JacobiPreconditioner<Scalar, Exec>::Factors factors;  ///< W
+  /// b: the smaller of row_sum_bound and 1.05 times the estimate's (largest + residual).
+  Real upper = 0;
+  SpectrumEstimate<Real> estimate;    ///< of W A
+  std::optional<Real> row_sum_bound;  ///< largest row sum of |W A|, where the matrix is known
+  /// Why the polynomial must not be used, in words: the operator is indefinite (a diagonal entry or
+  /// a Ritz value says so), not finite, or zero. Empty: no reason was found.
+  std::string fault;
+
+  bool usable() const { return fault.empty(); }
+};
+
+namespace detail {
+
+/// The fault that the numbers of a setup show.
+template <class Scalar, class Exec>
+std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
+                            std::int64_t indefinite_row) {
+  using Real = real_t<Scalar>;
+  std::ostringstream fault;
+  auto const& [smallest, largest, residual, steps, finite] = setup.estimate;
+  // rounding errors of the Ritz values of a semidefinite operator stay far below
+  Real const negligible = std::max(Real(1e-10), 1000 * unit_roundoff<Scalar>) *
+                          std::max(std::abs(largest), std::abs(smallest));
+  if (indefinite_row >= 0)
+    fault << "the matrix is not positive semidefinite: the diagonal entry of row " << indefinite_row
+          << " is negative, or zero beside other entries";
+  else if (!finite || (setup.row_sum_bound && !std::isfinite(*setup.row_sum_bound)))
+    fault << "the operator has entries that are not finite";
+  else if (smallest < -negligible)
+    fault << "the operator is not positive semidefinite: scaled to a unit diagonal it has the Ritz "
+          << "value " << smallest << " (the largest is " << largest << ")";
+  else if (!(setup.upper > 0) && setup.factors.extent(0) > 0)
+    fault << "the operator is zero";
+  return fault.str();
+}
+
+}  // namespace detail
+
+/// Finds the interval of an operator A of which W, an approximation of the inverse of its diagonal,
+/// is known (n positive numbers; ones: no scaling). Costs options.lanczos_steps products with one
+/// column; waits for the instance. Numerical trouble is told in `fault`, not thrown.
+template <class Scalar, class Exec>
+ChebyshevSetup<Scalar, Exec> chebyshev_setup(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& factors,
+    ChebyshevOptions const& options = {}) {
+  ChebyshevSetup<Scalar, Exec> setup;
+  setup.factors = factors;
+  setup.estimate =
+      estimate_spectrum<Scalar, Exec>(exec, A, factors, options.lanczos_steps, options.seed);
+  setup.upper = real_t<Scalar>(1.05) * (setup.estimate.largest + setup.estimate.residual);
+  setup.fault = detail::chebyshev_fault(setup, -1);
+  return setup;
+}
+
+/// The same for A = the operator of `matrix`, whose diagonal (magnitudes, as in jacobi) and row
+/// sums are used. Throws Error if the matrix is not square or of another order than A.
+template <class Scalar, class Exec, class Matrix>
+requires requires(Matrix const& matrix) { matrix.graph; }
+ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec,
+                                             LinearOperator<Scalar, Exec> const& A,
+                                             Matrix const& matrix,
+                                             ChebyshevOptions const& options = {}) {
+  static_assert(std::is_same_v<detail::scalar_t<Matrix>, Scalar>,
+                "the matrix and the operator have the same scalar");
+  auto setup = chebyshev_setup<Scalar, Exec>(exec, A, jacobi(exec, matrix).factors(), options);
+  auto const rows = detail::measure_rows(exec, detail::matrix_ref<Exec>(matrix),
+                                         std::as_const(setup.factors).data());
+  setup.row_sum_bound = rows.largest_sum;
+  setup.upper = std::min(setup.upper, rows.largest_sum);
+  setup.fault = detail::chebyshev_fault(setup, rows.indefinite_row);
+  return setup;
+}
+
+/// The preconditioner of an operator A (kept by reference) with options.degree and the interval
+/// [b / options.ratio, b], b = setup.upper. Throws Error with setup.fault if there is one, and if
+/// an option is out of range.
+template <class Scalar, class Exec>
+ChebyshevPreconditioner<Scalar, Exec> chebyshev(LinearOperator<Scalar, Exec> const& A,
+                                                ChebyshevSetup<Scalar, Exec> const& setup,
+                                                ChebyshevOptions const& options = {}) {
+  using Real = real_t<Scalar>;
+  require(options.ratio > 1, "blockspan::chebyshev", "ratio ", options.ratio, " is not above 1");
+  require(setup.usable(), "blockspan::chebyshev", setup.fault);
+  Real const upper = setup.factors.extent(0) > 0 ? setup.upper : Real(1);
+  return {A, setup.factors, upper / static_cast<Real>(options.ratio), upper, options.degree};
+}
+
+/// Setup and preconditioner in one: `of` is the matrix of the operator A, or the factors. Waits for
+/// the instance. Throws Error as the two do.
+template <class Scalar, class Exec, class Source>
+ChebyshevPreconditioner<Scalar, Exec> chebyshev(Exec const& exec,
+                                                LinearOperator<Scalar, Exec> const& A,
+                                                Source const& of,
+                                                ChebyshevOptions const& options = {}) {
+  return chebyshev(A, chebyshev_setup<Scalar, Exec>(exec, A, of, options), options);
+}
+
+}  // namespace blockspan

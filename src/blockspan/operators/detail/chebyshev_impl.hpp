@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/real_view.hpp>
+#include <blockspan/operators/detail/chebyshev.hpp>
+#include <blockspan/operators/detail/matrix_measures_impl.hpp>
+
+namespace blockspan::detail {
+
+template <class Scalar, class Offset, class Ordinal>
+struct MeasureRows {
+  using value_type = RowMeasures<Scalar>;
+  using Real = real_t<Scalar>;
+  MatrixRef<Scalar, Offset, Ordinal> A;
+  Real const* weights;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& all) const {
+    Offset const first = A.pattern.row_offsets[row], last = A.pattern.row_offsets[row + 1];
+    Real sum = 0, diagonal = 0;
+    for (Offset k = first; k < last; ++k) {
+      sum += Kokkos::abs(A.values[k]);
+      if (static_cast<std::int64_t>(A.pattern.column_indices[k]) == row)
+        diagonal += real_part(A.values[k]);
+    }
+    bool const indefinite = diagonal < 0 || (diagonal == 0 && sum > 0);
+    join(all, {rounded_up<Scalar>(sum * weights[row], last - first + 1), indefinite ? row : -1});
+  }
+  KOKKOS_FUNCTION void init(value_type& all) const { all = value_type{}; }
+  KOKKOS_FUNCTION void join(value_type& all, value_type const& some) const {
+    if (some.largest_sum > all.largest_sum || some.largest_sum != some.largest_sum)
+      all.largest_sum = some.largest_sum;
+    std::int64_t const row = some.indefinite_row;
+    if (row >= 0 && (all.indefinite_row < 0 || row < all.indefinite_row)) all.indefinite_row = row;
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+                                 real_t<Scalar> const* weights) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  RowMeasures<Scalar> result;
+  if (A.pattern.rows > 0)
+    Kokkos::parallel_reduce("Blockspan::chebyshev_rows", Policy(exec, 0, A.pattern.rows),
+                            MeasureRows<Scalar, Offset, Ordinal>{A, weights}, result);
+  return result;
+}
+
+/// All coefficients are real: a complex block is one of real numbers with twice the columns.
+template <class Real>
+struct ChebyshevRows {
+  struct ByRow {};
+  struct ByEntry {};
+
+  ChebyshevTerms terms;
+  Real momentum, step;
+  Real const *weights, *r, *az, *z;
+  Real* y;
+  std::int64_t columns, r_stride, az_stride, z_stride, y_stride;
+
+  /// Hosts, vectorised along the row.
+  KOKKOS_FUNCTION void operator()(ByRow, std::int64_t i) const { part(i, 0, columns); }
+  KOKKOS_FUNCTION void operator()(ByEntry, std::int64_t item) const {
+    std::int64_t const j = item % columns;
+    part(item / columns, j, j + 1);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void part(std::int64_t i, std::int64_t j, std::int64_t last) const {
+    Real const factor = step * weights[i];
+    Real const* KOKKOS_RESTRICT const from = r + i * r_stride;
+    Real const* KOKKOS_RESTRICT const image = az + i * az_stride;
+    Real const* KOKKOS_RESTRICT const before = z + i * z_stride;
+    Real* KOKKOS_RESTRICT const to = y + i * y_stride;
+    if (terms == ChebyshevTerms::first)
+      for (; j < last; ++j) to[j] = factor * from[j];
+    else if (terms == ChebyshevTerms::second)
+      for (; j < last; ++j)
+        to[j] = before[j] + (momentum * before[j] + factor * (from[j] - image[j]));
+    else
+      for (; j < last; ++j)
+        to[j] = before[j] + (momentum * (before[j] - to[j]) + factor * (from[j] - image[j]));
+  }
+};
+
+template <class Exec, class Scalar>
+void chebyshev_step(Exec const& exec, ChebyshevStep<Scalar> const& coefficients,
+                    real_t<Scalar> const* weights, BlockRef<Scalar const> const& R,
+                    BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
+                    BlockRef<Scalar> const& Y) {
+  using Real = real_t<Scalar>;
+  using Kernel = ChebyshevRows<Real>;
+  constexpr bool on_host = runs_on_host_v<Exec>;
+  using Tag = std::conditional_t<on_host, typename Kernel::ByRow, typename Kernel::ByEntry>;
+  constexpr std::int64_t p = parts<Scalar>;
+  auto const real = [](auto* data) {
+    using Element = std::remove_pointer_t<decltype(data)>;
+    return reinterpret_cast<std::conditional_t<std::is_const_v<Element>, Real const, Real>*>(data);
+  };
+  std::int64_t const columns = p * Y.columns;
+  Kokkos::parallel_for(
+      "Blockspan::chebyshev",
+      Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, on_host ? Y.rows : Y.rows * columns),
+      Kernel{coefficients.terms, coefficients.momentum, coefficients.step, weights, real(R.data),
+             real(AZ.data), real(Z.data), real(Y.data), columns, p * R.row_stride,
+             p * AZ.row_stride, p * Z.row_stride, p * Y.row_stride});
+}
+
+}  // namespace blockspan::detail

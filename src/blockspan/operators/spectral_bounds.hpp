@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+
+namespace blockspan {
+
+/// Both ends of a spectrum as a few Lanczos steps see them.
+template <class Real>
+struct SpectrumEstimate {
+  Real smallest = 0;   ///< not below the smallest eigenvalue, to rounding
+  Real largest = 0;    ///< not above the largest eigenvalue, to rounding
+  Real residual = 0;   ///< there is an eigenvalue within `residual` of `largest`
+  int steps = 0;       ///< taken: fewer than asked for where the subspace was invariant
+  bool finite = true;  ///< false: the operator made NaN or infinity, and nothing else here counts
+};
+
+/// Ritz values of W^1/2 A W^1/2, which has the eigenvalues of W A, for a Hermitian operator A of
+/// order n and W = diag(weights) positive: with the factors of Jacobi's preconditioner, W = |D|^-1,
+/// sizes and units of A do not matter; with ones it is A itself. A Ritz value below zero by more
+/// than rounding proves A indefinite; largest + residual is nearly always an upper bound of the
+/// spectrum, from a random start though no certain one.
+///
+/// The start is random (seed). Every vector is orthogonalised against all before it, twice: two
+/// equal runs give the same bits. `steps` products with A, one column each; memory for steps + 3
+/// columns, freed on return; waits for the instance. Throws Error if there are not n weights or
+/// steps < 1.
+///
+/// Source: Lanczos 1950, doi:10.6028/jres.045.026; the bound: Zhou and Li 2011,
+/// doi:10.1016/j.laa.2010.06.034.
+template <class Scalar, class Exec>
+SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, int steps = 12,
+    std::uint64_t seed = 1);
+
+}  // namespace blockspan
