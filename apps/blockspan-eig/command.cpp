@@ -31,8 +31,7 @@ void add_solver(CLI::App& app, EigCommand& command) {
                  "backward: ||r|| <= tol (||A|| + |lambda| ||M||) ||x||; "
                  "relative: ||r|| <= tol |lambda| ||M x||")
       ->check(CLI::IsMember({"backward", "relative"}));
-  app.add_option("--preconditioner", command.preconditioner, "Preconditioner")
-      ->check(CLI::IsMember({"none", "jacobi"}))
+  app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
       ->default_str("jacobi; none for the largest pairs of one matrix");
   app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
       ->check(at_least_one());
@@ -52,9 +51,10 @@ void add_machine(CLI::App& app, EigCommand& command) {
 /// Jacobi favours rows with a small diagonal: right at the lower end of the spectrum, wrong at the
 /// upper one, where only a pencil still gains by its scaling.
 void choose_preconditioner(EigCommand& command) {
-  if (!command.preconditioner.empty()) return;
+  constexpr double chebyshev_ratio = 30;
   bool const upper_end = command.which == "largest" && command.mass.empty();
-  command.preconditioner = upper_end ? "none" : "jacobi";
+  if (command.preconditioner.empty()) command.preconditioner = upper_end ? "none" : "jacobi";
+  command.preconditioner_choice = parse_preconditioner(command.preconditioner, chebyshev_ratio);
 }
 
 void check_combination(EigCommand const& command) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "common/preconditioner_choice.hpp"
+
 namespace blockspan::apps {
 
 /// The command line of blockspan-eig, with its defaults.
@@ -15,8 +17,9 @@ struct EigCommand {
   std::string which = "smallest";  ///< smallest, largest
   int block = 0;                   ///< columns, guards included; 0: what suits `pairs`
   double tolerance = 1e-8;
-  std::string criterion = "backward";  ///< backward, relative
-  std::string preconditioner;          ///< none, jacobi
+  std::string criterion = "backward";          ///< backward, relative
+  std::string preconditioner;                  ///< as given, or what suits `which`
+  PreconditionerChoice preconditioner_choice;  ///< what it means
   int max_iterations = 10000;
   std::uint64_t seed = 1;
   std::string backend = "auto";    ///< auto, cuda, openmp, serial

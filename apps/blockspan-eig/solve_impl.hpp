@@ -5,12 +5,11 @@
 #include <memory>
 #include <utility>
 
-#include <blockspan/operators/jacobi.hpp>
-
 #include "blockspan-eig/check.hpp"
 #include "blockspan-eig/notes.hpp"
 #include "blockspan-eig/solve.hpp"
 #include "common/interrupt.hpp"
+#include "common/preconditioner.hpp"
 #include "common/problem.hpp"
 #include "common/products.hpp"
 
@@ -69,8 +68,10 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   Product<Scalar, Exec> mass;
   if (M) mass = make_product<Scalar>(exec, *M, command.spmm, result.block);
   auto options = detail::solver_options<Scalar, Exec>(command);
-  auto const T = jacobi(exec, A);
-  if (command.preconditioner == "jacobi") options.preconditioner = &T;
+  auto const T = make_preconditioner<Scalar>(exec, command.preconditioner_choice, A, *product.op,
+                                             Definiteness::any);
+  options.preconditioner = T.op.get();
+  result.notes = T.notes;
   Block<Scalar, Exec> const X(Kokkos::view_alloc(exec, "Blockspan::eigenvectors"), A.numRows(),
                               result.block);
   exec.fence("Blockspan::setup");
@@ -101,7 +102,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   result.mass_nonzeros = M ? static_cast<std::int64_t>(M->nnz()) : 0;
   result.product = product.name;
   result.product_reason = product.reason;
-  if (options.preconditioner != nullptr) result.preconditioner = T.name();
+  if (T.op) result.preconditioner = T.op->name();
   judge(result, command, observer);
   return result;
 }

@@ -26,10 +26,27 @@ TEST(EigUsage, HelpNamesEveryOptionAndGenerator) {
   Outcome const outcome = run_app("blockspan-eig", {"--help"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "");
-  for (char const* word :
-       {"MATRIX", "--mass", "--operator", "--pairs", "--which", "--block", "--tolerance",
-        "--criterion", "--preconditioner", "--max-iterations", "--seed", "--backend", "--spmm",
-        "--vectors", "--report", "--version", "laplace7", "elasticity", "rmat"})
+  for (char const* word : {"MATRIX",
+                           "--mass",
+                           "--operator",
+                           "--pairs",
+                           "--which",
+                           "--block",
+                           "--tolerance",
+                           "--criterion",
+                           "--preconditioner",
+                           "--max-iterations",
+                           "--seed",
+                           "--backend",
+                           "--spmm",
+                           "--vectors",
+                           "--report",
+                           "--version",
+                           "block-jacobi[:ROWS]",
+                           "chebyshev[:DEGREE[:RATIO]]",
+                           "laplace7",
+                           "elasticity",
+                           "rmat"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word;
 }
 
@@ -70,6 +87,26 @@ TEST(EigUsage, RefusesNumbersThatMakeNoSense) {
                  "--pairs: 65 are more than the 64 rows of laplace7:4x4x4");
   expect_refused({small, "--block", "65"},
                  "--block: 65 columns are more than the 64 rows of laplace7:4x4x4");
+}
+
+TEST(EigUsage, RefusesPreconditionersThatAreNone) {
+  auto const refused = [](std::string const& text, std::string const& message) {
+    expect_refused({small, "--preconditioner", text}, "--preconditioner: " + message);
+  };
+  refused("ilu", "'ilu' is not none, jacobi, block-jacobi[:ROWS] or chebyshev[:DEGREE[:RATIO]]");
+  refused("jacobi:2", "'jacobi:2' has too many parts: jacobi takes none");
+  refused("block-jacobi:1", "block size 1 is not between 2 and 8");
+  refused("block-jacobi:9", "block size 9 is not between 2 and 8");
+  refused("block-jacobi:3.5", "block size '3.5' is not a number");
+  refused("block-jacobi:3:4", "'block-jacobi:3:4' has too many parts: block-jacobi takes ROWS");
+  refused("chebyshev:", "degree '' is not a number");
+  refused("chebyshev:0", "degree 0 is not between 1 and 100");
+  refused("chebyshev:1000", "degree 1000 is not between 1 and 100");
+  refused("chebyshev:99999999999", "degree '99999999999' is not a number");
+  refused("chebyshev:4:1", "ratio 1 is not between 1.01 and 1e+06");
+  refused("chebyshev:4:nan", "ratio nan is not between 1.01 and 1e+06");
+  refused("chebyshev:4:30:1",
+          "'chebyshev:4:30:1' has too many parts: chebyshev takes DEGREE and RATIO");
 }
 
 TEST(EigUsage, RefusesWhatIsNoMatrix) {

@@ -104,8 +104,13 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     }
   }
 
+  /// With the interval, to three digits.
   std::string name() const override {
-    return "chebyshev of degree " + std::to_string(degree_) + " over jacobi";
+    std::ostringstream name;
+    name.precision(3);
+    name << "chebyshev of degree " << degree_ << " over jacobi on [" << lower_ << ", " << upper_
+         << "]";
+    return name.str();
   }
 
   int degree() const { return degree_; }
