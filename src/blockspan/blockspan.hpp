@@ -8,6 +8,7 @@
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/operators/spectral_bounds.hpp>
+#include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/solvers/status.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>

@@ -95,19 +95,26 @@ struct FoldRows {
   Numbers partial;  ///< chunks x (count * columns)
 
   KOKKOS_FUNCTION void operator()(ByChunk, std::int64_t c) const {
+    std::int64_t j = 0;
+    for (; j + tile <= columns; j += tile) fold_tile<tile>(c, j);
+    if (j + 4 <= columns) fold_tile<4>(c, j), j += 4;
+    if (j + 2 <= columns) fold_tile<2>(c, j), j += 2;
+    if (j < columns) fold_tile<1>(c, j);
+  }
+
+  /// Constant widths, so that the compiler vectorizes along the rows.
+  template <int width>
+  KOKKOS_FUNCTION void fold_tile(std::int64_t c, std::int64_t first_column) const {
     std::int64_t const last = Kokkos::min(rows, (c + 1) * chunk);
-    for (std::int64_t first_column = 0; first_column < columns; first_column += tile) {
-      Real sums[Terms::count][tile] = {};
-      auto const width = static_cast<int>(Kokkos::min<std::int64_t>(tile, columns - first_column));
-      for (std::int64_t i = c * chunk; i < last; ++i)
-        for (int t = 0; t < width; ++t) {
-          Real term[Terms::count];
-          terms(i, first_column + t, term);
-          for (int q = 0; q < Terms::count; ++q) Terms::fold(sums[q][t], term[q]);
-        }
-      for (int q = 0; q < Terms::count; ++q)
-        for (int t = 0; t < width; ++t) partial(c, q * columns + first_column + t) = sums[q][t];
-    }
+    Real sums[Terms::count][width] = {};
+    for (std::int64_t i = c * chunk; i < last; ++i)
+      for (int t = 0; t < width; ++t) {
+        Real term[Terms::count];
+        terms(i, first_column + t, term);
+        for (int q = 0; q < Terms::count; ++q) Terms::fold(sums[q][t], term[q]);
+      }
+    for (int q = 0; q < Terms::count; ++q)
+      for (int t = 0; t < width; ++t) partial(c, q * columns + first_column + t) = sums[q][t];
   }
 
   KOKKOS_FUNCTION void operator()(ByColumn, std::int64_t index) const {

@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/solvers/status.hpp>
+
+namespace blockspan {
+
+/// How the right-hand sides of a solve work together.
+enum class CgMethod {
+  automatic,     ///< block for 2 to 32 columns, pseudo-block for one, groups for more
+  pseudo_block,  ///< every column its own recurrence; one product and shared passes for all
+  block,         ///< all columns search one common Krylov space: fewer iterations
+};
+
+/// What a monitor sees after each iteration; valid only during the call.
+template <class Real>
+struct CgProgress {
+  int iteration;                       ///< of all cycles and groups so far
+  int cycle;                           ///< of the current group, from 1
+  int converged;                       ///< columns at their goal by the recurrence, or done
+  int columns;                         ///< of B
+  int directions;                      ///< columns that the next product multiplies
+  std::vector<Real> const& residuals;  ///< ||r_j|| / ||b_j|| by the recurrence, all columns
+};
+
+template <class Scalar, class Exec>
+struct CgOptions {
+  using Real = real_t<Scalar>;
+
+  // Usually set.
+  /// Column j is solved when ||b_j - A x_j|| <= max(tolerance ||b_j||, absolute_tolerance);
+  /// tolerance in [0, 1).
+  Real tolerance = std::numeric_limits<Real>::digits >= 50 ? Real(1e-8) : Real(1e-5);
+  Real absolute_tolerance = 0;
+  std::vector<Real> tolerances;           ///< one a column instead of `tolerance`, or empty
+  std::vector<Real> absolute_tolerances;  ///< one a column instead of `absolute_tolerance`, or
+                                          ///< empty
+  /// M^-1: Hermitian positive definite, linear, the same in every call; null: none. A
+  /// JacobiPreconditioner is applied inside the solver's own passes.
+  LinearOperator<Scalar, Exec> const* preconditioner = nullptr;
+  bool use_guess = false;  ///< X holds a start; else it starts as zero
+  int max_iterations = 10000;
+
+  // Defaulted.
+  CgMethod method = CgMethod::automatic;  ///< of solve_spd; the others have theirs in their name
+  int max_cycles = 6;                     ///< solves for a correction, each verified
+  /// Most columns solved together; wider blocks are cut into groups of about equal width. 0: 32 for
+  /// the block method (more lose by their small matrices), all for pseudo-block.
+  int widest_block = 0;
+  /// (pseudo-block) Take finished columns out of the block. Iterates are the same either way.
+  bool compact = true;
+  bool keep_history = true;
+  double time_limit =
+      std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
+  /// Fence after each phase, so that CgSeconds is right on asynchronous backends too; without it a
+  /// phase is charged with the work it waits for. Costs some microseconds a phase.
+  bool time_phases = false;
+  /// Called after each iteration; return false to stop with Status::stopped_by_monitor.
+  std::function<bool(CgProgress<Real> const&)> monitor = nullptr;
+
+  /// Throws Error if a field is out of range for a solve with `columns` right-hand sides.
+  void validate(std::int64_t columns) const;
+};
+
+/// What became of one right-hand side.
+template <class Real>
+struct CgColumn {
+  /// converged, zero_rhs (these two are success), nonfinite_rhs, operator_not_finite,
+  /// operator_not_hermitian, negative_curvature, singular, preconditioner_not_spd,
+  /// attainable_limit, max_iterations, time_limit or stopped_by_monitor.
+  Status status = Status::not_converged;
+  int iterations = 0;  ///< in which the column was not yet at its goal
+  Real residual = 0;   ///< ||b - A x|| / ||b||, computed from A, b and x themselves; 0 for b = 0
+  Real backward_error = 0;            ///< ||b - A x|| / (||A|| ||x|| + ||b||)
+  std::vector<Real> cycle_residuals;  ///< true residuals: of the start and after every cycle
+
+  bool success() const { return status == Status::converged || status == Status::zero_rhs; }
+};
+
+/// One line of the history.
+template <class Real>
+struct CgIteration {
+  int iteration;
+  int cycle;
+  int first_column;             ///< of the group at work
+  int directions;               ///< columns multiplied: live columns, or the rank of the block
+  std::vector<Real> residuals;  ///< ||r_j|| / ||b_j|| by the recurrence, all columns of B
+};
+
+/// Counts of a solve; applications are calls, columns what those calls multiplied.
+struct CgCounters {
+  std::int64_t operator_applications = 0, operator_columns = 0;
+  /// 0 where there is none, or a Jacobi inside the solver's passes.
+  std::int64_t preconditioner_applications = 0, preconditioner_columns = 0;
+  std::int64_t synchronizations = 0;  ///< times the host waited for numbers
+  int cycles = 0;                     ///< of all groups
+  int groups = 0;
+  int compactions = 0;           ///< (pseudo-block)
+  int reorthogonalizations = 0;  ///< (block) steps whose residual block was ill-conditioned
+  int directions_dropped = 0;    ///< (block) dependent right-hand sides included
+  int smallest_block = 0;        ///< (block) least number of directions; 0: method not used
+  int guesses_rejected = 0;      ///< starts worse than zero, replaced by zero
+};
+
+/// Wall-clock seconds by phase (see CgOptions::time_phases).
+struct CgSeconds {
+  double total = 0, product = 0, preconditioner = 0, update = 0, gram = 0, dense = 0, verify = 0;
+};
+
+template <class Real>
+struct CgReport {
+  Status status = Status::not_converged;  ///< converged, or that of the first column that is not
+  int iterations = 0;                     ///< of all cycles and groups
+  std::vector<CgColumn<Real>> columns;
+  std::string method;   ///< "pseudo_block", "block" or "block, then pseudo_block"
+  std::string reason;   ///< why that one ran
+  std::string trouble;  ///< what went wrong and where, in words; empty: nothing
+  /// A direction d with d^H A d < 0 was found: A is not positive definite. Columns may have
+  /// converged all the same (their residuals are verified).
+  bool indefinite = false;
+  Real curvature = 0;  ///< least d^H A d / (||A|| ||d||^2) of such directions
+  Real norm_a = 0;     ///< ||A|| in the backward errors: the operator's bound, or an estimate
+  Real largest_condition = 1;  ///< (block) of the one-step Gram matrices
+  std::vector<CgIteration<Real>> history;
+  CgCounters counters;
+  CgSeconds seconds;
+
+  bool converged() const { return status == Status::converged; }
+};
+
+namespace detail {
+template <class Scalar, class Exec>
+CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+                                  BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X,
+                                  CgOptions<Scalar, Exec> const& options, CgMethod method);
+}  // namespace detail
+
+/// Solves A X = B for Hermitian positive definite A and many right-hand sides; each column to its
+/// own true residual.
+///
+/// B: n x k, X: n x k, of any layout where `exec` computes, not overlapping. X is a start if
+/// options.use_guess, and the solution on return; columns of X whose right-hand side is not finite
+/// stay as they are. Never returns an x_j whose residual is larger than that of its start (a start
+/// worse than zero counts as zero). Fences `exec`. Same input, backend and thread count: same bits.
+/// Throws Error for bad arguments (sizes, options). Numerical trouble is a status of the column.
+///
+/// All methods share one frame:
+///   1. norms of B: columns that are zero or not finite are answered at once, and take no part
+///   2. R = B - A X from A itself; columns whose ||r_j|| is small enough are done, and success is
+///      claimed nowhere else
+///   3. a cycle: A E = R for the open columns, scaled to unit norm by powers of two, until the
+///      recurrences say all are at 0.95 of their goal; X += E; again from 2
+/// A column whose second or later cycle does not halve its residual is at its attainable limit.
+///
+/// Traffic of an iteration, in passes over n x k numbers beside the product: 10 (13 and the
+/// preconditioner itself for one that is not Jacobi). Memory: 4 n x k, and one more from the second
+/// cycle or a start on. No memory is allocated after the first iteration.
+///
+/// Sources: Hestenes and Stiefel 1952 (the method); the frame is iterative refinement.
+///
+/// This one chooses the method by options.method; automatic takes the block method for 2 to 32
+/// open columns, pseudo-block for one, groups for more. It tells why in report.reason.
+template <class Scalar, class Exec, class BView, class XView>
+CgReport<real_t<Scalar>> solve_spd(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
+    std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
+  return detail::solve_cg<Scalar, Exec>(exec, A, detail::block_ref<Exec>(B),
+                                        detail::block_ref<Exec>(X), options, options.method);
+}
+
+/// solve_spd by pseudo-block conjugate gradients: independent recurrences, one product for all
+/// columns, finished columns are taken out of the block while the others keep their directions.
+///
+/// An iteration without or with Jacobi has 7 kernels on devices (product; two reductions with the
+/// scalars of the columns, 2 each; update; copy) and 1 synchronization; a preconditioner adds its
+/// own and 2. A nonpositive curvature names the column.
+template <class Scalar, class Exec, class BView, class XView>
+CgReport<real_t<Scalar>> conjugate_gradient(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
+    std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
+  return detail::solve_cg<Scalar, Exec>(exec, A, detail::block_ref<Exec>(B),
+                                        detail::block_ref<Exec>(X), options,
+                                        CgMethod::pseudo_block);
+}
+
+/// solve_spd by block conjugate gradients in Dubrulle's form: the residual block is kept as W Sigma
+/// with W^H M^-1 W = I, so that nothing ill-conditioned is inverted; a rank-revealing Cholesky QR
+/// of the one-step residual lets the block shrink where right-hand sides are dependent or the
+/// Krylov space is exhausted. Needs about a third of the iterations of independent recurrences
+/// (median, 8 columns).
+///
+///   1. Q = A S, K = S^H Q, Xi = K^-1           2. E += S Xi Sigma
+///   3. T = W - Q Xi, W zeta = T with W^H M^-1 W = I
+///   4. S = M^-1 W + S zeta^H, Sigma = zeta Sigma
+///
+/// 2 synchronizations an iteration, 2 to 5 more in the rare step that orthonormalizes again. Where
+/// K is not positive definite, one more product tells an indefinite A from a singular one and from
+/// lost conjugacy; pseudo-block then finds the columns it concerns. A that is not Hermitian is
+/// refused in the first step.
+///
+/// Sources: O'Leary 1980, doi:10.1016/0024-3795(80)90247-5 (block conjugate gradients); Dubrulle
+/// 2001, ETNA 12, 216-233 (the residual kept orthonormal); Tichy, Meurant and Simonova 2025,
+/// arXiv:2502.16998 (its error norm and use); Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015,
+/// ETNA 44, 306-326 and Fukaya et al. 2020, doi:10.1137/18M1218212 (repeated Cholesky QR).
+template <class Scalar, class Exec, class BView, class XView>
+CgReport<real_t<Scalar>> block_conjugate_gradient(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
+    std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
+  return detail::solve_cg<Scalar, Exec>(exec, A, detail::block_ref<Exec>(B),
+                                        detail::block_ref<Exec>(X), options, CgMethod::block);
+}
+
+}  // namespace blockspan

@@ -1,0 +1,367 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <blockspan/solvers/detail/block_cg.hpp>
+#include <blockspan/solvers/detail/pseudo_block_cg.hpp>
+
+namespace blockspan::detail {
+
+/// Blocks and methods, shared by all groups of columns.
+template <class Scalar, class Exec>
+struct CgTools {
+  CgTools(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& control_, int most)
+      : control(control_), blocks(problem.exec, problem.rows(), most), most_(most) {}
+
+  PseudoBlockCg<Scalar, Exec>& pseudo_block(CgProblem<Scalar, Exec>& problem) {
+    if (!pseudo_block_)
+      pseudo_block_ = std::make_unique<PseudoBlockCg<Scalar, Exec>>(problem, blocks, most_);
+    return *pseudo_block_;
+  }
+  BlockCg<Scalar, Exec>& block(CgProblem<Scalar, Exec>& problem) {
+    if (!block_) block_ = std::make_unique<BlockCg<Scalar, Exec>>(problem, blocks, most_);
+    return *block_;
+  }
+
+  CgControl<Scalar, Exec>& control;
+  CgBlocks<Scalar, Exec> blocks;
+
+ private:
+  int most_;
+  std::unique_ptr<PseudoBlockCg<Scalar, Exec>> pseudo_block_;
+  std::unique_ptr<BlockCg<Scalar, Exec>> block_;
+};
+
+/// The frame around both methods for one group of columns: norms, residuals from A itself,
+/// verdicts, cycles. Residuals, norms and goals of column j are in units of a power of two near its
+/// largest entry, so that right-hand sides near 1e-200 and 1e200 cost what others do.
+template <class Scalar, class Exec>
+class CgGroup {
+ public:
+  using Real = real_t<Scalar>;
+  using View = Block<Scalar, Exec>;
+  using Limits = CgThresholds<Real>;
+  using Options = CgOptions<Scalar, Exec>;
+
+  CgGroup(CgProblem<Scalar, Exec>& problem, CgTools<Scalar, Exec>& tools,
+          BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X, int first, bool block)
+      : problem_(problem),
+        tools_(tools),
+        control_(tools.control),
+        options_(control_.options()),
+        b_(column_range(B, first, X.columns)),
+        solution_(problem, X, options_.use_guess),
+        first_(first),
+        block_(block),
+        columns_(X.columns),
+        norms_(X.columns, Real(1)) {}
+
+  /// Returns whether the block method and whether pseudo-block ran.
+  void solve() {
+    control_.begin_group(first_);
+    ++problem_.counters.groups;
+    {
+      auto const timer = problem_.time(problem_.seconds.verify);
+      if (measure_right_hand_sides()) first_residuals();
+    }
+    judge();
+    while (!open_.empty()) {
+      run_cycle();
+      auto const timer = problem_.time(problem_.seconds.verify);
+      verify();
+      judge();
+    }
+    auto const timer = problem_.time(problem_.seconds.verify);
+    finish();
+  }
+
+  bool block_ran() const { return block_ran_; }
+  bool pseudo_block_ran() const { return pseudo_block_ran_; }
+  std::string const& trouble() const { return trouble_; }
+  std::string const& switched() const { return switched_; }
+
+ private:
+  struct Column {
+    Real unit = 1;      ///< power of two near the largest entry of b
+    Real goal = 0;      ///< for ||r||, in units
+    Real residual = 0;  ///< the last true one, in units
+    Real best = std::numeric_limits<Real>::infinity();
+    std::optional<Status> failure;  ///< what the last cycle said
+  };
+
+  CgColumn<Real>& report(int j) { return control_.report().columns[first_ + j]; }
+
+  void close(int j, Status status) {
+    report(j).status = status;
+    control_.column_done();
+  }
+
+  /// Units; answers what needs no solve. False if nothing is left.
+  bool measure_right_hand_sides() {
+    auto const largest =
+        problem_.fold("Blockspan::cg::largest", LargestTerms<Scalar>{b_}, b_.columns);
+    constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
+    for (int j = 0; j < static_cast<int>(columns_.size()); ++j) {
+      if (!std::isfinite(largest[j])) {
+        close(j, Status::nonfinite_rhs);
+        report(j).residual = report(j).backward_error = std::numeric_limits<Real>::quiet_NaN();
+      } else if (largest[j] == 0) {
+        solution_.set_zero(j);
+        zero_.push_back(j);
+        close(j, Status::zero_rhs);
+      } else {
+        int const exponent = std::clamp(std::ilogb(largest[j]), -range, range);
+        columns_[j].unit = std::ldexp(Real(1), exponent);
+        solution_.set_unit(j, columns_[j].unit);
+        open_.push_back(j);
+      }
+    }
+    all_ = open_;
+    return !open_.empty();
+  }
+
+  /// R of the open columns into the residual block, A X of them in `spare` where with_product; the
+  /// norms, in units.
+  std::vector<Real> true_residuals(std::vector<bool> const& with_product) {
+    int const width = static_cast<int>(open_.size());
+    numbers_.assign(open_.begin(), open_.end());
+    for (int const j : open_) numbers_.push_back(1 / columns_[j].unit);
+    for (int c = 0; c < width; ++c) numbers_.push_back(with_product[c] ? 1 : 0);
+    TrueResidualTerms<Scalar> const terms{b_, block_ref<Exec>(tools_.blocks.spare(width)),
+                                          block_ref<Exec>(tools_.blocks.residual(width)),
+                                          problem_.on_device(numbers_)};
+    auto squares = problem_.fold("Blockspan::cg::true_residuals", terms, width);
+    for (Real& value : squares) value = std::sqrt(value);
+    return squares;
+  }
+
+  /// ||b||, and R from the start; a start worse than zero becomes zero.
+  void first_residuals() {
+    int const width = static_cast<int>(open_.size());
+    std::vector<bool> with_product(width, false);
+    auto norms = true_residuals(with_product);
+    for (int c = 0; c < width; ++c) {
+      int const j = open_[c];
+      auto& column = columns_[j];
+      norms_[j] = column.residual = norms[c];
+      Real const relative =
+          options_.tolerances.empty() ? options_.tolerance : options_.tolerances[first_ + j];
+      Real const absolute = options_.absolute_tolerances.empty()
+                                ? options_.absolute_tolerance
+                                : options_.absolute_tolerances[first_ + j];
+      column.goal = std::max(relative * norms[c], absolute / column.unit);
+    }
+    if (!options_.use_guess) return;
+    auto const given = norms;
+    with_product.assign(width, true);
+    product_of_solution();
+    norms = true_residuals(with_product);
+    bool rejected = false;
+    for (int c = 0; c < width; ++c) {
+      if (norms[c] <= given[c]) continue;
+      with_product[c] = false;
+      rejected = true;
+      solution_.set_zero(open_[c]);
+      ++problem_.counters.guesses_rejected;
+    }
+    if (rejected) norms = true_residuals(with_product);
+    for (int c = 0; c < width; ++c) columns_[open_[c]].residual = norms[c];
+  }
+
+  /// A X of the open columns.
+  void product_of_solution() {
+    int const width = static_cast<int>(open_.size());
+    solution_.gather(open_, tools_.blocks.direction(width));
+    problem_.apply_a(tools_.blocks.direction(width), tools_.blocks.spare(width));
+  }
+
+  void verify() {
+    product_of_solution();
+    auto const norms = true_residuals(std::vector<bool>(open_.size(), true));
+    for (std::size_t c = 0; c < open_.size(); ++c) columns_[open_[c]].residual = norms[c];
+  }
+
+  /// Closes columns by their true residuals; packs R of those that stay open.
+  void judge() {
+    std::vector<int> still, positions;
+    control_.check_limits();
+    for (int c = 0; c < static_cast<int>(open_.size()); ++c) {
+      int const j = open_[c];
+      auto& column = columns_[j];
+      Real const residual = column.residual, relative = residual / norms_[j];
+      Real const before = column.best;
+      bool const best = residual < before;
+      solution_.note(j, best);
+      if (best) column.best = residual;
+      report(j).cycle_residuals.push_back(relative);
+      control_.set_residual(j, relative);
+      if (auto const status = verdict(column, before)) {
+        close(j, *status);
+      } else {
+        still.push_back(j);
+        positions.push_back(c);
+      }
+    }
+    int const before = static_cast<int>(open_.size());
+    open_ = still;
+    if (!open_.empty()) scale_residuals(before, positions);
+  }
+
+  std::optional<Status> verdict(Column const& column, Real before) {
+    if (column.residual <= column.goal) return Status::converged;
+    if (!std::isfinite(column.residual))
+      return column.failure.value_or(Status::operator_not_finite);
+    if (column.failure) return column.failure;
+    bool const slow = !(column.residual <= Limits::progress * before);
+    if (completed_ >= 2 && slow) return hopeless_.value_or(Status::attainable_limit);
+    if (control_.stopped()) return control_.stopped();
+    if (capped_) return hopeless_;
+    if (control_.cycle() >= options_.max_cycles) return Status::max_iterations;
+    return std::nullopt;
+  }
+
+  /// R of the next cycle: the open columns side by side, in [1, 2) by powers of two.
+  void scale_residuals(int width, std::vector<int> const& positions) {
+    scales_.clear();
+    std::vector<Real> factors;
+    for (int const j : open_) {
+      scales_.push_back(std::ldexp(Real(1), std::ilogb(columns_[j].residual)));
+      factors.push_back(1 / scales_.back());
+    }
+    auto& blocks = tools_.blocks;
+    int const now = static_cast<int>(open_.size());
+    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(blocks.residual(width)), positions,
+                                factors, blocks.spare(now), numbers_);
+    problem_.exec.fence("Blockspan::cg: numbers of the host");
+    blocks.swap_residual();
+  }
+
+  void run_cycle() {
+    control_.begin_cycle();
+    CgCycle<Real> cycle;
+    cycle.columns = open_;
+    cycle.scales = scales_;
+    for (std::size_t c = 0; c < open_.size(); ++c)
+      cycle.goals.push_back(Limits::margin * columns_[open_[c]].goal / scales_[c]);
+    cycle.limit = hopeless_ ? handed_over_limit_ : std::numeric_limits<int>::max();
+    cycle.first = control_.cycle() == 1;
+    bool const block = block_ && !(options_.method == CgMethod::automatic && open_.size() == 1);
+    if (block) {
+      block_ran_ = true;
+      auto& method = tools_.block(problem_);
+      method.run(cycle, norms_, control_, solution_);
+      after_block(cycle, method);
+    } else {
+      pseudo_block_ran_ = true;
+      auto& method = tools_.pseudo_block(problem_);
+      method.run(cycle, norms_, control_, solution_);
+      after_pseudo_block(cycle, method);
+    }
+    for (std::size_t c = 0; c < open_.size(); ++c) {
+      Status const outcome = cycle.outcome[c];
+      bool const failed = outcome != Status::converged && outcome != Status::not_converged;
+      columns_[open_[c]].failure = failed ? std::optional(outcome) : std::nullopt;
+    }
+  }
+
+  /// What the end of a block cycle means for the next one.
+  void after_block(CgCycle<Real> const& cycle, BlockCg<Scalar, Exec> const& method) {
+    auto& report = control_.report();
+    switch (cycle.end) {
+      case CycleEnd::indefinite:
+        report.indefinite = true;
+        report.curvature = std::min(report.curvature, method.curvature());
+        hand_over(std::nullopt, "A is indefinite, and only single columns can tell which are hit");
+        return;
+      case CycleEnd::singular:
+        hand_over(Status::singular, "A is singular to working precision");
+        return;
+      case CycleEnd::conjugacy_lost:
+        if (++conjugacy_lost_ >= 2) hand_over(std::nullopt, "the block lost its conjugacy twice");
+        return;
+      case CycleEnd::no_gain:
+        hand_over(std::nullopt, "all columns see the same contraction");
+        return;
+      default:
+        if (method.preconditioner_not_finite()) trouble_ = "the preconditioner gave NaN or Inf";
+        ++completed_;
+    }
+  }
+
+  void after_pseudo_block(CgCycle<Real> const& cycle, PseudoBlockCg<Scalar, Exec> const& method) {
+    auto& report = control_.report();
+    if (method.preconditioner_not_finite()) trouble_ = "the preconditioner gave NaN or Inf";
+    if (method.least_curvature() < 0) {
+      report.indefinite = true;
+      report.curvature = std::min(report.curvature, method.least_curvature());
+    }
+    capped_ = cycle.end == CycleEnd::stopped && hopeless_.has_value();
+    ++completed_;
+  }
+
+  /// On with pseudo-block. `hopeless`: the status of columns that it cannot finish in twenty times
+  /// the steps so far (it never needed more than fifteen times those of the block).
+  void hand_over(std::optional<Status> hopeless, std::string const& why) {
+    block_ = false;
+    hopeless_ = hopeless;
+    handed_over_limit_ = 20 * control_.group_iterations() + 100;
+    switched_ = why;
+  }
+
+  /// The best iterates, zeros, and backward errors.
+  void finish() {
+    auto written = all_;
+    written.insert(written.end(), zero_.begin(), zero_.end());
+    solution_.finish(written);
+    auto const& X = solution_.x();
+    auto const largest = problem_.fold("Blockspan::cg::largest",
+                                       LargestTerms<Scalar>{BlockRef<Scalar const>(X)}, X.columns);
+    std::vector<int> exponents(X.columns, 0);
+    numbers_.assign(X.columns, Real(1));
+    for (int const j : all_)
+      if (largest[j] > 0 && std::isfinite(largest[j])) {
+        constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
+        exponents[j] = std::clamp(std::ilogb(largest[j]), -range, range);
+        numbers_[j] = std::ldexp(Real(1), -exponents[j]);
+      }
+    auto const squares = problem_.fold(
+        "Blockspan::cg::sizes",
+        ScaledSquares<Scalar>{BlockRef<Scalar const>(X), problem_.on_device(numbers_)}, X.columns);
+    double const norm_a = static_cast<double>(problem_.norm_a());
+    for (int const j : all_) {
+      auto const& column = columns_[j];
+      double const size = std::ldexp(std::sqrt(static_cast<double>(squares[j])),
+                                     exponents[j] - std::ilogb(column.unit));
+      report(j).residual = column.best / norms_[j];
+      report(j).backward_error = static_cast<Real>(
+          static_cast<double>(column.best) / (norm_a * size + static_cast<double>(norms_[j])));
+    }
+  }
+
+  CgProblem<Scalar, Exec>& problem_;
+  CgTools<Scalar, Exec>& tools_;
+  CgControl<Scalar, Exec>& control_;
+  Options const& options_;
+  BlockRef<Scalar const> b_;
+  CgSolution<Scalar, Exec> solution_;
+  int first_;
+  bool block_;
+  std::vector<Column> columns_;
+  std::vector<Real> norms_;  ///< ||b_j|| in units
+  std::vector<int> all_, open_, zero_;
+  std::vector<Real> scales_, numbers_;
+  std::optional<Status> hopeless_;
+  int handed_over_limit_ = 0;
+  bool capped_ = false;
+  int completed_ = 0, conjugacy_lost_ = 0;
+  bool block_ran_ = false, pseudo_block_ran_ = false;
+  std::string trouble_, switched_;
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,301 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include <blockspan/solvers/detail/cg_control.hpp>
+#include <blockspan/solvers/detail/cg_solution.hpp>
+#include <blockspan/solvers/detail/cg_thresholds.hpp>
+#include <blockspan/solvers/detail/column_recurrence.hpp>
+
+namespace blockspan::detail {
+
+/// One cycle of pseudo-block conjugate gradients: A E = R for the columns of the cycle, each by its
+/// own recurrence. Columns that are done rest (alpha = beta = 0) until enough of them do; then they
+/// are added to X and the others move together.
+template <class Scalar, class Exec>
+class PseudoBlockCg {
+ public:
+  using Real = real_t<Scalar>;
+  using View = Block<Scalar, Exec>;
+  using Cycle = CgCycle<Real>;
+
+  PseudoBlockCg(CgProblem<Scalar, Exec>& problem, CgBlocks<Scalar, Exec>& blocks, int columns)
+      : problem_(problem),
+        blocks_(blocks),
+        most_(columns),
+        device_(
+            Kokkos::view_alloc(problem.exec, Kokkos::WithoutInitializing, "Blockspan::cg::scalars"),
+            numbers(columns)),
+        host_(Kokkos::create_mirror_view(
+            Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), device_)) {}
+
+  /// The residuals stand in blocks.residual(); E is added to the solution column by column.
+  void run(Cycle& cycle, std::vector<Real> const& norms, CgControl<Scalar, Exec>& control,
+           CgSolution<Scalar, Exec>& solution) {
+    cycle_ = &cycle;
+    solution_ = &solution;
+    width_ = static_cast<int>(cycle.columns.size());
+    places_.resize(width_);
+    for (int c = 0; c < width_; ++c) places_[c] = c;
+    live_.assign(width_, true);
+    residuals_.assign(width_, Real(0));
+    cycle.outcome.assign(width_, Status::not_converged);
+    cycle.end = CycleEnd::finished;
+    start();
+    for (int steps = 0; any_running();) {
+      advance();
+      auto const stop = control.step(cycle, residuals_, live_, norms, width_);
+      take_states();
+      if (!any_running()) break;
+      if (stop || ++steps >= cycle.limit) {
+        cycle.end = CycleEnd::stopped;
+        break;
+      }
+      if (control.options().compact && compaction_pays()) compact();
+    }
+    add_all();
+  }
+
+ private:
+  static constexpr int p = parts<Scalar>;
+  static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+  using Scalars = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+
+  /// Per column alpha and beta for each part, phi, state, gamma, curvature, goal.
+  static std::size_t numbers(int columns) {
+    return static_cast<std::size_t>(columns * (2 * p + 5));
+  }
+  ColumnScalars<Real> scalars() const {
+    Real* const first = device_.data();
+    Real* const rest = first + 2 * p * most_;
+    return {first,
+            first + p * most_,
+            rest,
+            rest + width_,
+            rest + 2 * width_,
+            rest + 3 * width_,
+            rest + 4 * width_};
+  }
+  /// Number `which` (phi, state, gamma, curvature, goal) of column c on the host.
+  Real& number(int which, int c) { return host_(2 * p * most_ + which * width_ + c); }
+
+  /// The numbers behind alpha and beta, all together.
+  auto rest(Scalars const& all) const {
+    return Kokkos::subview(all, std::pair<int, int>(2 * p * most_, 2 * p * most_ + 5 * width_));
+  }
+  void upload() {
+    if constexpr (!on_host)
+      Kokkos::deep_copy(
+          problem_.exec, rest(device_),
+          Kokkos::subview(host_, std::pair<int, int>(2 * p * most_, 2 * p * most_ + 5 * width_)));
+  }
+  void download() {
+    auto const timer = problem_.time(problem_.seconds.gram);
+    if constexpr (!on_host)
+      Kokkos::deep_copy(
+          problem_.exec,
+          Kokkos::subview(host_, std::pair<int, int>(2 * p * most_, 2 * p * most_ + 5 * width_)),
+          rest(device_));
+    problem_.synchronize("Blockspan::cg: states of the columns");
+  }
+
+  template <class Terms, class Take>
+  void reduce(char const* label, Terms const& terms, Take const& take) {
+    reduce_(problem_.exec, label, terms, take, problem_.rows(), width_, p);
+  }
+
+  RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width_)); }
+  RealRows<Real> d() const { return real_rows<Scalar, Exec>(blocks_.direction(width_)); }
+  RealRows<Real> q() const { return real_rows<Scalar, Exec>(blocks_.spare(width_)); }
+  RealRows<Real> r() const { return real_rows<Scalar, Exec>(blocks_.residual(width_)); }
+
+  /// E = 0, P = M^-1 R, gamma = r.p
+  void start() {
+    for (int c = 0; c < width_; ++c) number(4, c) = cycle_->goals[c] * cycle_->goals[c];
+    upload();
+    zero_block(problem_.exec, block_ref<Exec>(blocks_.correction(width_)));
+    auto const P = blocks_.direction(width_), R = blocks_.residual(width_);
+    if (problem_.preconditioned())
+      problem_.apply_m(R, P);
+    else
+      copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(P));
+    reduce("Blockspan::cg::start", ProductTerms<Real>{r(), d()}, TakeStart<Real>{scalars()});
+    download();
+    take_states();
+  }
+
+  /// One step, up to the numbers on the host.
+  void advance() {
+    auto const columns = scalars();
+    problem_.apply_a(blocks_.direction(width_), blocks_.spare(width_));
+    {
+      auto const timer = problem_.time(problem_.seconds.gram);
+      reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{d(), q()},
+             TakeCurvature<Real>{columns});
+    }
+    bool const general = problem_.general();
+    {
+      auto const timer = problem_.time(problem_.seconds.update);
+      reduce("Blockspan::cg::residual",
+             ResidualStepTerms<Real>{q(), r(), columns.alpha, problem_.weights()},
+             TakeResidual<Real>{columns, !general});
+    }
+    if (general) {
+      problem_.apply_m(blocks_.residual(width_), blocks_.spare(width_));
+      auto const timer = problem_.time(problem_.seconds.gram);
+      reduce("Blockspan::cg::product", ProductTerms<Real>{r(), q()}, TakeProduct<Real>{columns});
+    }
+    update_directions(columns);
+    download();
+    for (int c = 0; c < width_; ++c) {
+      residuals_[places_[c]] = std::sqrt(number(0, c));
+      if (number(3, c) > 0) problem_.note_norm(number(3, c));
+    }
+  }
+
+  void update_directions(ColumnScalars<Real> const& columns) {
+    auto const timer = problem_.time(problem_.seconds.update);
+    using Step = DirectionStep<Real>;
+    using Tag = std::conditional_t<on_host, typename Step::ByRow, typename Step::ByNumber>;
+    Kokkos::parallel_for(
+        "Blockspan::cg::direction",
+        Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
+            problem_.exec, 0, on_host ? problem_.rows() : problem_.rows() * p * width_),
+        Step{e(), d(), problem_.general() ? q() : r(), columns.alpha, columns.beta,
+             problem_.weights()});
+  }
+
+  ColumnState state(int c) { return static_cast<ColumnState>(static_cast<int>(number(1, c))); }
+  bool any_running() const { return std::find(live_.begin(), live_.end(), true) != live_.end(); }
+
+  /// What has happened to the columns since the last look.
+  void take_states() {
+    for (int c = 0; c < width_; ++c) {
+      int const place = places_[c];
+      if (!live_[place] || state(c) == ColumnState::running) continue;
+      live_[place] = false;
+      cycle_->outcome[place] = outcome(c);
+    }
+  }
+
+  Status outcome(int c) {
+    switch (state(c)) {
+      case ColumnState::at_goal:
+        return Status::converged;
+      case ColumnState::curvature:
+        return curvature(number(3, c));
+      case ColumnState::preconditioner:
+        return Status::preconditioner_not_spd;
+      case ColumnState::lost:
+        preconditioner_not_finite_ = true;
+        return Status::operator_not_finite;
+      default:
+        return Status::operator_not_finite;
+    }
+  }
+
+  /// A curvature d^H A d / ||d||^2 <= 0: negative, or zero to working precision.
+  Status curvature(Real value) {
+    Real const norm = problem_.norm_a();
+    if (!(value < -CgThresholds<Real>::flat * norm)) return Status::singular;
+    least_curvature_ = std::min(least_curvature_, value / norm);
+    return Status::negative_curvature;
+  }
+
+  int running() {
+    int count = 0;
+    for (int c = 0; c < width_; ++c) count += live_[places_[c]] ? 1 : 0;
+    return count;
+  }
+
+  /// An eighth of the columns rests, or the next width has a better product.
+  bool compaction_pays() {
+    int const now = running();
+    if (now == width_) return false;
+    if (width_ - now >= std::max(1, width_ / 8)) return true;
+    for (int const better : {32, 16, 8, 4, 2, 1})
+      if (now <= better && better < width_) return true;
+    return false;
+  }
+
+  void compact() {
+    auto const timer = problem_.time(problem_.seconds.update);
+    ++problem_.counters.compactions;
+    std::vector<int> kept, done;
+    for (int c = 0; c < width_; ++c) (live_[places_[c]] ? kept : done).push_back(c);
+    add(done);
+    int const now = static_cast<int>(kept.size());
+    ones_.assign(now, Real(1));
+    auto const move = [&](View const& from) {
+      select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(from), kept, ones_, blocks_.spare(now),
+                                  numbers_);
+    };
+    move(blocks_.correction(width_));
+    blocks_.swap_correction();
+    move(blocks_.direction(width_));
+    blocks_.swap_direction();
+    move(blocks_.residual(width_));
+    blocks_.swap_residual();
+    std::vector<Real> moved;
+    std::vector<int> places;
+    for (int which = 0; which < 5; ++which)
+      for (int const c : kept) moved.push_back(number(which, c));
+    for (int const c : kept) places.push_back(places_[c]);
+    width_ = now;
+    places_ = places;
+    for (std::size_t i = 0; i < moved.size(); ++i) host_(2 * p * most_ + i) = moved[i];
+    upload();
+    problem_.synchronize("Blockspan::cg: columns moved");
+  }
+
+  /// Adds E of the columns at positions `which` to X.
+  void add(std::vector<int> const& which) {
+    if (which.empty()) return;
+    auto const E = blocks_.correction(width_);
+    int const count = static_cast<int>(which.size());
+    std::vector<int> columns;
+    std::vector<Real> scales;
+    for (int const c : which) {
+      columns.push_back(cycle_->columns[places_[c]]);
+      scales.push_back(cycle_->scales[places_[c]]);
+    }
+    if (count == width_) return solution_->add(E, columns, scales);
+    ones_.assign(count, Real(1));
+    auto const gathered = blocks_.spare(count);
+    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(E), which, ones_, gathered, numbers_);
+    problem_.synchronize("Blockspan::cg: columns gathered");
+    solution_->add(gathered, columns, scales);
+  }
+
+  void add_all() {
+    std::vector<int> all(width_);
+    for (int c = 0; c < width_; ++c) all[c] = c;
+    add(all);
+  }
+
+ public:
+  bool preconditioner_not_finite() const { return preconditioner_not_finite_; }
+  Real least_curvature() const { return least_curvature_; }
+
+ private:
+  CgProblem<Scalar, Exec>& problem_;
+  CgBlocks<Scalar, Exec>& blocks_;
+  int most_;
+  Scalars device_;
+  typename Scalars::host_mirror_type host_;
+  ColumnTaker<Exec, Real> reduce_;
+  Cycle* cycle_ = nullptr;
+  CgSolution<Scalar, Exec>* solution_ = nullptr;
+  int width_ = 0;
+  std::vector<int> places_;  ///< column of the cycle that stands at each position of the block
+  std::vector<bool> live_;   ///< by column of the cycle
+  std::vector<Real> residuals_, ones_, numbers_;
+  bool preconditioner_not_finite_ = false;
+  Real least_curvature_ = 0;
+};
+
+}  // namespace blockspan::detail
