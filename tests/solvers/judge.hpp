@@ -25,7 +25,7 @@ Vectors fetch(Block<Scalar, Exec> const& X, int columns) {
   auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), X);
   Vectors result(columns, std::vector<Extended>(X.extent(0)));
   for (int j = 0; j < columns; ++j)
-    for (std::size_t i = 0; i < X.extent(0); ++i) result[j][i] = extended(host(i, j));
+    for (std::size_t i = 0; i < X.extent(0); ++i) result[j][i] = wide(host(i, j));
   return result;
 }
 
@@ -34,7 +34,7 @@ Vectors apply(TestMatrix<Scalar> const& A, Vectors const& X) {
   Vectors Y(X.size(), std::vector<Extended>(A.order()));
   for (std::size_t j = 0; j < X.size(); ++j)
     for (int i = 0; i < A.order(); ++i)
-      for (auto const& e : A.rows[i]) Y[j][i] += extended(e.value) * X[j][e.column];
+      for (auto const& e : A.rows[i]) Y[j][i] += wide(e.value) * X[j][e.column];
   return Y;
 }
 

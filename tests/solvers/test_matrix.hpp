@@ -14,11 +14,11 @@
 namespace blockspan::test {
 
 template <class Real>
-std::complex<long double> extended(Kokkos::complex<Real> const& z) {
+std::complex<long double> wide(Kokkos::complex<Real> const& z) {
   return {z.real(), z.imag()};
 }
 template <class Real>
-requires std::is_floating_point_v<Real> std::complex<long double> extended(Real x) {
+requires std::is_floating_point_v<Real> std::complex<long double> wide(Real x) {
   return {static_cast<long double>(x), 0};
 }
 
@@ -40,7 +40,7 @@ struct TestMatrix {
     long double largest = 0;
     for (auto const& row : rows) {
       long double sum = 0;
-      for (Entry const& e : row) sum += std::abs(extended(e.value));
+      for (Entry const& e : row) sum += std::abs(wide(e.value));
       largest = std::max(largest, sum);
     }
     return static_cast<real_t<Scalar>>(largest);
@@ -178,7 +178,7 @@ template <class Scalar>
 TestMatrix<Scalar> jacobi_matrix(TestMatrix<Scalar> const& A) {
   std::vector<real_t<Scalar>> inverse;
   for (int i = 0; i < A.order(); ++i) {
-    auto const d = std::abs(extended(A.diagonal(i)));
+    auto const d = std::abs(wide(A.diagonal(i)));
     inverse.push_back(d > 0 ? static_cast<real_t<Scalar>>(1 / d) : real_t<Scalar>(1));
   }
   return diagonal_matrix<Scalar>(inverse);

@@ -96,7 +96,7 @@ long double dual_norm(TestMatrix<Scalar> const& B,
   std::size_t const n = r.size();
   Vector z(n), residual = r, p(n), q(n), s(n);
   std::vector<long double> d(n);
-  for (std::size_t i = 0; i < n; ++i) d[i] = extended(B.diagonal(static_cast<int>(i))).real();
+  for (std::size_t i = 0; i < n; ++i) d[i] = wide(B.diagonal(static_cast<int>(i))).real();
   auto const inner = [&](Vector const& x, Vector const& y) {
     long double sum = 0;
     for (std::size_t i = 0; i < n; ++i) sum += (std::conj(x[i]) * y[i]).real();
@@ -107,7 +107,7 @@ long double dual_norm(TestMatrix<Scalar> const& B,
   for (int step = 0; step < 2000 && rho > 1e-24L * first; ++step) {
     for (std::size_t i = 0; i < n; ++i) {
       q[i] = 0;
-      for (auto const& e : B.rows[i]) q[i] += extended(e.value) * p[e.column];
+      for (auto const& e : B.rows[i]) q[i] += wide(e.value) * p[e.column];
     }
     long double const alpha = rho / inner(p, q);
     for (std::size_t i = 0; i < n; ++i) z[i] += alpha * p[i], residual[i] -= alpha * q[i];

@@ -179,9 +179,9 @@ CgReport<real_t<Scalar>> solve_spd(
 /// solve_spd by pseudo-block conjugate gradients: independent recurrences, one product for all
 /// columns, finished columns are taken out of the block while the others keep their directions.
 ///
-/// An iteration without or with Jacobi has 7 kernels on devices (product; two reductions with the
-/// scalars of the columns, 2 each; update; copy) and 1 synchronization; a preconditioner adds its
-/// own and 2. A nonpositive curvature names the column.
+/// An iteration without or with Jacobi has 6 kernels (product; two reductions with the
+/// scalars of the columns, 2 each; update) and 1 synchronization; another preconditioner adds its
+/// own and 2. A curvature that is not positive names its column.
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> conjugate_gradient(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,

@@ -44,7 +44,8 @@ class BlockCg {
     for (int steps = 0;;) {
       if (!step(norms, ++steps)) break;
     }
-    solution.add(passes_.e(), cycle.columns, cycle.scales);
+    // Of an indefinite A the block has found no minimum, and mixed good columns with bad ones.
+    if (cycle.end != CycleEnd::indefinite) solution.add(passes_.e(), cycle.columns, cycle.scales);
   }
 
   bool preconditioner_not_finite() const { return preconditioner_not_finite_; }
@@ -295,15 +296,15 @@ class BlockCg {
     Real largest = 0;
     for (std::size_t j = 0; j < M.extent(1); ++j)
       for (std::size_t i = 0; i < M.extent(0); ++i)
-        largest = std::max(largest, squared_magnitude(M(i, j)));
-    return std::sqrt(largest);
+        largest = std::max<Real>(largest, Kokkos::abs(M(i, j)));
+    return largest;
   }
   static Real largest_skew(Small const& M) {
     Real largest = 0;
     for (std::size_t j = 0; j < M.extent(1); ++j)
       for (std::size_t i = 0; i <= j; ++i)
-        largest = std::max(largest, squared_magnitude(Scalar(M(i, j) - conjugate(M(j, i)))));
-    return std::sqrt(largest);
+        largest = std::max<Real>(largest, Kokkos::abs(Scalar(M(i, j) - conjugate(M(j, i)))));
+    return largest;
   }
 
   CgProblem<Scalar, Exec>& problem_;

@@ -75,13 +75,15 @@ class BlockPasses {
     precondition(r);
   }
 
-  /// T and M^-1 T := times C (r x r_new, r_new <= r).
+  /// T = T C (r x r_new, r_new <= r), and M^-1 T anew: the same combination of the old M^-1 T would
+  /// have rounding errors of its own, which C may amplify beyond any use.
   void transform(Small const& C) {
-    auto const timer = problem_.time(problem_.seconds.update);
-    auto const c = on_device({C});
-    int const r = static_cast<int>(C.extent(0));
-    combine_in_place(problem_.exec, t(r), c[0], problem_.workspace);
-    if (problem_.preconditioned()) combine_in_place(problem_.exec, q(r), c[0], problem_.workspace);
+    {
+      auto const timer = problem_.time(problem_.seconds.update);
+      auto const c = on_device({C});
+      combine_in_place(problem_.exec, t(static_cast<int>(C.extent(0))), c[0], problem_.workspace);
+    }
+    precondition(static_cast<int>(C.extent(1)));
   }
 
   /// E += S C

@@ -182,8 +182,14 @@ class CgGroup {
   }
 
   void verify() {
-    product_of_solution();
-    auto const norms = true_residuals(std::vector<bool>(open_.size(), true));
+    std::vector<bool> with_product;
+    bool any = false;
+    for (int const j : open_) {
+      with_product.push_back(!solution_.is_zero(j));
+      any = any || with_product.back();
+    }
+    if (any) product_of_solution();
+    auto const norms = true_residuals(with_product);
     for (std::size_t c = 0; c < open_.size(); ++c) columns_[open_[c]].residual = norms[c];
   }
 
@@ -196,7 +202,7 @@ class CgGroup {
       auto& column = columns_[j];
       Real const residual = column.residual, relative = residual / norms_[j];
       Real const before = column.best;
-      bool const best = residual < before;
+      bool const best = residual <= before;  // an X that did not change stays the best
       solution_.note(j, best);
       if (best) column.best = residual;
       report(j).cycle_residuals.push_back(relative);
