@@ -38,16 +38,6 @@ void add_solver(CLI::App& app, EigCommand& command) {
   app.add_option("--seed", command.seed, "Of the random start");
 }
 
-void add_machine(CLI::App& app, EigCommand& command) {
-  app.add_option("--backend", command.backend, "Where to run: auto is the best of this build")
-      ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
-  app.add_option("--spmm", command.spmm, "Whose sparse product the solver uses")
-      ->check(CLI::IsMember({"blockspan", "kokkos-kernels", "cusparse"}));
-  app.add_option("--vectors", command.vectors, "Write the eigenvectors to this Matrix Market file");
-  app.add_option("--report", command.report, "Write a JSON report to this file");
-  app.add_flag("--quiet", command.quiet, "Print nothing but errors");
-}
-
 /// Jacobi favours rows with a small diagonal: right at the lower end of the spectrum, wrong at the
 /// upper one, where only a pencil still gains by its scaling.
 void choose_preconditioner(EigCommand& command) {
@@ -62,9 +52,9 @@ void check_combination(EigCommand const& command) {
           " is not between 0 and 1");
   require(command.block == 0 || command.block >= command.pairs, "--block", command.block,
           " columns cannot hold --pairs ", command.pairs);
-  require(command.report.empty() || command.report != command.vectors, "--vectors", command.vectors,
-          " is also the file of --report");
-  for (std::string const& output : {command.report, command.vectors})
+  require(command.machine.report.empty() || command.machine.report != command.vectors, "--vectors",
+          command.vectors, " is also the file of --report");
+  for (std::string const& output : {command.machine.report, command.vectors})
     require(output.empty() || (output != command.matrix && output != command.mass), output,
             "would overwrite the input");
 }
@@ -79,7 +69,8 @@ std::optional<EigCommand> parse_command(int argc, char** argv) {
          "Hermitian and M Hermitian positive definite, by LOBPCG.");
   add_problem(app, command);
   add_solver(app, command);
-  add_machine(app, command);
+  app.add_option("--vectors", command.vectors, "Write the eigenvectors to this Matrix Market file");
+  add_machine_options(app, command.machine);
   app.footer([] {
     return "Generator specs:\n" + generator_help() +
            "\nExit status: 0 all pairs converged; 1 it ran, but not all converged (the report is "

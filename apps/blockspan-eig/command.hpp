@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "common/command_line.hpp"
 #include "common/preconditioner_choice.hpp"
 
 namespace blockspan::apps {
@@ -22,11 +23,8 @@ struct EigCommand {
   PreconditionerChoice preconditioner_choice;  ///< what it means
   int max_iterations = 10000;
   std::uint64_t seed = 1;
-  std::string backend = "auto";    ///< auto, cuda, openmp, serial
-  std::string spmm = "blockspan";  ///< blockspan, kokkos-kernels, cusparse
-  std::string vectors;             ///< file for the eigenvectors; empty: none
-  std::string report;              ///< file for the report; empty: none
-  bool quiet = false;
+  std::string vectors;  ///< file for the eigenvectors; empty: none
+  MachineOptions machine;
 };
 
 /// Reads the command line. Nothing is returned where it asked for --help or --version, which are

@@ -33,9 +33,9 @@ bool inspect(apps::EigCommand const& command) {
 
 apps::EigResult solve_on_backend(apps::EigCommand const& command, bool complex,
                                  apps::OutputFile* vectors) {
-  apps::ProgressLine progress(command.quiet);
+  apps::ProgressLine progress(command.machine.quiet);
   apps::InterruptGuard const guard;
-  return apps::with_backend(command.backend, [&](auto const& exec) {
+  return apps::with_backend(command.machine.backend, [&](auto const& exec) {
     return complex ? apps::solve<Kokkos::complex<double>>(exec, command, progress, vectors)
                    : apps::solve<double>(exec, command, progress, vectors);
   });
@@ -43,14 +43,14 @@ apps::EigResult solve_on_backend(apps::EigCommand const& command, bool complex,
 
 int run(apps::EigCommand const& command) {
   auto const start = std::chrono::steady_clock::now();
-  auto const report = apps::claim_output("--report", command.report, true);
+  auto const report = apps::claim_output("--report", command.machine.report, true);
   auto const vectors = apps::claim_output("--vectors", command.vectors, false);
   bool const complex = inspect(command);
   apps::KokkosSession const kokkos;
   apps::EigResult result = solve_on_backend(command, complex, vectors.get());
   result.seconds.total =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!command.quiet) apps::print_result(std::cout, command, result);
+  if (!command.machine.quiet) apps::print_result(std::cout, command, result);
   if (report) report->write(apps::report_text(command, result));
   return result.converged ? apps::success : apps::incomplete;
 }

@@ -24,8 +24,8 @@ Json options(EigCommand const& command, EigResult const& result) {
           {"preconditioner", command.preconditioner},
           {"max_iterations", command.max_iterations},
           {"seed", command.seed},
-          {"backend", command.backend},
-          {"spmm", command.spmm}};
+          {"backend", command.machine.backend},
+          {"spmm", command.machine.spmm}};
 }
 
 Json counters(LobpcgCounters const& c) {

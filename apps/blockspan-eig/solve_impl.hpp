@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "blockspan-eig/notes.hpp"
 #include "blockspan-eig/solve.hpp"
 #include "common/interrupt.hpp"
+#include "common/lap.hpp"
 #include "common/preconditioner.hpp"
 #include "common/problem.hpp"
 #include "common/products.hpp"
@@ -16,19 +16,6 @@
 namespace blockspan::apps {
 
 namespace detail {
-
-/// Seconds since the last call.
-class Lap {
- public:
-  double operator()() {
-    auto const now = Clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last_ = Clock::now();
-};
 
 template <class Scalar, class Exec>
 LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
@@ -49,9 +36,9 @@ LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
 template <class Scalar, class Exec>
 EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progress,
                 OutputFile* vectors) {
-  require_product<Exec>(command.spmm);
+  require_product<Exec>(command.machine.spmm);
   EigResult result;
-  detail::Lap lap;
+  Lap lap;
   progress.stage("loading " + command.matrix);
   using Matrix = CrsMatrix<Scalar, Exec>;
   Matrix const A = load_operator<Scalar>(exec, command.matrix, command.operator_kind);
@@ -64,9 +51,9 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   progress.stage("preparing the sparse product");
   result.block = command.block > 0 ? command.block
                                    : std::min<int>(lobpcg_block_size(command.pairs), A.numRows());
-  auto const product = make_product<Scalar>(exec, A, command.spmm, result.block);
+  auto const product = make_product<Scalar>(exec, A, command.machine.spmm, result.block);
   Product<Scalar, Exec> mass;
-  if (M) mass = make_product<Scalar>(exec, *M, command.spmm, result.block);
+  if (M) mass = make_product<Scalar>(exec, *M, command.machine.spmm, result.block);
   auto options = detail::solver_options<Scalar, Exec>(command);
   auto const T = make_preconditioner<Scalar>(exec, command.preconditioner_choice, A, *product.op,
                                              Definiteness::any);

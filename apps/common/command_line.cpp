@@ -30,6 +30,15 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary) 
   app.option_defaults()->always_capture_default();
 }
 
+void add_machine_options(CLI::App& app, MachineOptions& options) {
+  app.add_option("--backend", options.backend, "Where to run: auto is the best of this build")
+      ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
+  app.add_option("--spmm", options.spmm, "Whose sparse product the solver uses")
+      ->check(CLI::IsMember({"blockspan", "kokkos-kernels", "cusparse"}));
+  app.add_option("--report", options.report, "Write a JSON report to this file");
+  app.add_flag("--quiet", options.quiet, "Print nothing but errors");
+}
+
 bool parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);

@@ -13,6 +13,15 @@ CLI::Validator at_least_one();
 /// Options added to it show their defaults.
 void set_up(CLI::App& app, std::string const& name, std::string const& summary);
 
+/// Options of every solver app: --backend, --spmm, --report and --quiet.
+struct MachineOptions {
+  std::string backend = "auto";    ///< auto, cuda, openmp, serial
+  std::string spmm = "blockspan";  ///< blockspan, kokkos-kernels, cusparse
+  std::string report;              ///< file for the report; empty: none
+  bool quiet = false;
+};
+void add_machine_options(CLI::App& app, MachineOptions& options);
+
 /// Reads the command line. False where it asked for --help or --version, which are answered on
 /// stdout. Throws Error for wrong usage.
 bool parse(CLI::App& app, int argc, char** argv);

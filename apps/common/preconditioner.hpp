@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,8 +8,10 @@
 
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/support/error.hpp>
 
 #include "common/preconditioner_choice.hpp"
 
@@ -24,13 +27,30 @@ struct Preconditioner {
 /// What a matrix must be for the problem at hand.
 enum class Definiteness {
   any,      ///< an eigenproblem: the preconditioner is made positive definite whatever A is
-  positive  ///< a linear system: block-jacobi refuses an A that is not positive definite
+  positive  ///< a linear system: a diagonal entry or block that proves it is not is refused
 };
 
 namespace detail {
 
+/// Throws Error with the first row whose diagonal entry is not positive and finite: A is then not
+/// positive definite, and Jacobi means nothing.
+template <class Scalar, class Exec, class Matrix>
+void require_positive_diagonal(Exec const& exec, Matrix const& A) {
+  auto const on_device = diagonal(exec, A);
+  auto const d = Kokkos::create_mirror_view(on_device);
+  Kokkos::deep_copy(exec, d, on_device);
+  exec.fence("Blockspan::diagonal");
+  for (std::size_t i = 0; i < d.extent(0); ++i) {
+    auto const value = real_part(d(i));
+    require(value > 0 && std::isfinite(value), "--preconditioner", "the diagonal entry of row ",
+            i + 1, " is ", value, ", so the matrix is not positive definite");
+  }
+}
+
 template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_jacobi(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
+Preconditioner<Scalar, Exec> make_jacobi(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                         Definiteness definiteness) {
+  if (definiteness == Definiteness::positive) require_positive_diagonal<Scalar>(exec, A);
   return {std::make_unique<JacobiPreconditioner<Scalar, Exec>>(jacobi(exec, A)), {}};
 }
 
@@ -55,13 +75,14 @@ Preconditioner<Scalar, Exec> make_block_jacobi(Exec const& exec, CrsMatrix<Scala
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_chebyshev(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                             LinearOperator<Scalar, Exec> const& product,
-                                            ChebyshevOptions const& options) {
+                                            ChebyshevOptions const& options,
+                                            Definiteness definiteness) {
   auto const setup = chebyshev_setup(exec, product, A, options);
   if (setup.usable())
     return {
         std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(chebyshev(product, setup, options)),
         {}};
-  auto result = make_jacobi<Scalar>(exec, A);
+  auto result = make_jacobi<Scalar>(exec, A, definiteness);
   result.notes.push_back("jacobi instead of chebyshev: " + setup.fault);
   return result;
 }
@@ -69,7 +90,7 @@ Preconditioner<Scalar, Exec> make_chebyshev(Exec const& exec, CrsMatrix<Scalar, 
 }  // namespace detail
 
 /// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference. Throws
-/// Error as block_jacobi does.
+/// Error where A is not as definite as it must be. Waits for the instance.
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
                                                  PreconditionerChoice const& choice,
@@ -80,12 +101,12 @@ Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
     case PreconditionerChoice::Kind::none:
       break;
     case PreconditionerChoice::Kind::jacobi:
-      return detail::make_jacobi<Scalar>(exec, A);
+      return detail::make_jacobi<Scalar>(exec, A, definiteness);
     case PreconditionerChoice::Kind::block_jacobi:
       return detail::make_block_jacobi<Scalar>(exec, A, choice.block_size, definiteness);
     case PreconditionerChoice::Kind::chebyshev:
-      return detail::make_chebyshev<Scalar>(exec, A, product,
-                                            {.degree = choice.degree, .ratio = choice.ratio});
+      return detail::make_chebyshev<Scalar>(
+          exec, A, product, {.degree = choice.degree, .ratio = choice.ratio}, definiteness);
   }
   return {};
 }

@@ -81,6 +81,16 @@ void copy_block(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scal
   for_each_entry(exec, "Blockspan::copy_block", Y, CopyBlock<Scalar>{X, Y});
 }
 
+/// Y += X.
+template <class Scalar>
+struct AddBlock {
+  BlockRef<Scalar const> X;
+  BlockRef<Scalar> Y;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    Y(i, j) += X(i, j);
+  }
+};
+
 template <class Scalar>
 struct ZeroBlock {
   BlockRef<Scalar> X;

@@ -105,7 +105,7 @@ class BlockPasses {
       combine(problem_.exec, Scalar(1), y(r), c[2], Scalar(1), s(r), problem_.workspace);
     else
       for_each_entry(problem_.exec, "Blockspan::cg::add", block_ref<Exec>(s(r)),
-                     AddBlock{block_ref<Exec>(y(r)), block_ref<Exec>(s(r))});
+                     AddBlock<Scalar>{block_ref<Exec>(y(r)), block_ref<Exec>(s(r))});
   }
 
   /// S = M^-1 T
@@ -146,14 +146,6 @@ class BlockPasses {
   using OnDevice =
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::Device<Exec, typename Exec::memory_space>,
                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
-  struct AddBlock {
-    BlockRef<Scalar const> from;
-    BlockRef<Scalar> to;
-    KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-      to(i, j) += from(i, j);
-    }
-  };
 
   static View leading(View const& X, int columns) {
     return Kokkos::subview(X, Kokkos::ALL, std::pair<int, int>(0, columns));

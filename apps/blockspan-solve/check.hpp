@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/matrix_market.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+namespace blockspan::apps {
+
+/// ||b_j - A x_j|| / ||b_j|| for every column, from A itself; 0 where both are zero. host_B holds
+/// what B does: its largest entries give the powers of two by which columns are scaled, so that no
+/// right-hand side over- or underflows. Fences.
+template <class Scalar, class Exec>
+std::vector<double> check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                    HostBlock<Scalar> const& host_B, Block<Scalar, Exec> const& B,
+                                    Block<Scalar, Exec> const& X) {
+  auto const n = X.extent(0), k = X.extent(1);
+  Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k);
+  for (std::size_t j = 0; j < k; ++j) {
+    double largest = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      largest = std::fmax(largest, static_cast<double>(Kokkos::abs(host_B(i, j))));
+    factors(j) = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1.0;
+  }
+  auto const scaled = [&](Block<Scalar, Exec> const& from) {
+    Block<Scalar, Exec> const to(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::check"), n, k);
+    Kokkos::deep_copy(exec, to, from);
+    scale_columns(exec, factors, to);
+    return to;
+  };
+  auto const R = scaled(B), Y = scaled(X);
+  column_norms(exec, R, b);
+  spmm(exec, Op::none, Scalar(-1), A, Y, Scalar(1), R);
+  column_norms(exec, R, r);
+  std::vector<double> result;
+  for (std::size_t j = 0; j < k; ++j) result.push_back(b(j) > 0 ? r(j) / b(j) : r(j));
+  return result;
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,79 @@
+#include "blockspan-solve/command.hpp"
+
+#include <cmath>
+
+#include <blockspan/sparse/generators.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::apps {
+
+namespace {
+
+void add_problem(CLI::App& app, SolveCommand& command) {
+  app.add_option("MATRIX", command.matrix,
+                 "A Matrix Market file (.mtx, .mtx.gz) or a generator spec, see below")
+      ->required();
+  auto* const rhs = app.add_option("--rhs", command.rhs,
+                                   "B, a Matrix Market file with one right-hand side a column");
+  auto* const columns = app.add_option("--columns", command.columns,
+                                       "Random right-hand sides, where there is no --rhs")
+                            ->check(at_least_one());
+  auto* const seed = app.add_option("--seed", command.seed, "Of the random right-hand sides");
+  columns->excludes(rhs);
+  seed->excludes(rhs);
+  app.add_option("--guess", command.guess, "A start for X, a Matrix Market file of the shape of B");
+}
+
+void add_solver(CLI::App& app, SolveCommand& command) {
+  app.add_option("--method", command.method,
+                 "block: all right-hand sides share one Krylov space; pseudo-block: they share the "
+                 "passes only; auto: by their number")
+      ->check(CLI::IsMember({"auto", "pseudo-block", "block"}));
+  app.add_option("--preconditioner", command.preconditioner, preconditioner_help);
+  app.add_option("--tolerance", command.tolerance,
+                 "||b - A x|| / ||b|| at which a column counts as solved");
+  app.add_option("--absolute-tolerance", command.absolute_tolerance,
+                 "||b - A x|| at which it does as well");
+  app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
+      ->check(at_least_one());
+  app.add_option("--solution", command.solution, "Write the solution to this Matrix Market file");
+}
+
+void check_combination(SolveCommand const& command) {
+  require(command.tolerance >= 0 && command.tolerance < 1, "--tolerance", command.tolerance,
+          " is not in [0, 1)");
+  require(command.absolute_tolerance >= 0 && std::isfinite(command.absolute_tolerance),
+          "--absolute-tolerance", command.absolute_tolerance, " is negative or not finite");
+  std::string const& report = command.machine.report;
+  require(report.empty() || report != command.solution, "--solution", command.solution,
+          " is also the file of --report");
+  for (std::string const& output : {report, command.solution})
+    for (std::string const& input : {command.matrix, command.rhs, command.guess})
+      require(output.empty() || output != input, output, "would overwrite the input");
+}
+
+}  // namespace
+
+std::optional<SolveCommand> parse_command(int argc, char** argv) {
+  SolveCommand command;
+  CLI::App app;
+  set_up(app, "blockspan-solve",
+         "Solves A X = B for Hermitian positive definite A and many right-hand sides, by conjugate "
+         "gradients.");
+  add_problem(app, command);
+  add_solver(app, command);
+  add_machine_options(app, command.machine);
+  app.footer([] {
+    return "Generator specs:\n" + generator_help() +
+           "\nExit status: 0 all columns solved; 1 it ran, but not all are (the report is "
+           "written);\n2 bad input or usage. OMP_NUM_THREADS sets the threads of openmp.";
+  });
+  if (!parse(app, argc, argv)) return std::nullopt;
+  // Independent recurrences gain from wider intervals, the block form loses by them.
+  double const chebyshev_ratio = command.method == "pseudo-block" ? 30 : 10;
+  command.preconditioner_choice = parse_preconditioner(command.preconditioner, chebyshev_ratio);
+  check_combination(command);
+  return command;
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/command_line.hpp"
+#include "common/preconditioner_choice.hpp"
+
+namespace blockspan::apps {
+
+/// The command line of blockspan-solve, with its defaults.
+struct SolveCommand {
+  std::string matrix;           ///< a file or a generator spec
+  std::string rhs;              ///< file of the right-hand sides; empty: random ones
+  int columns = 8;              ///< random right-hand sides
+  std::uint64_t seed = 1;       ///< of them
+  std::string guess;            ///< file of the start; empty: zero
+  std::string method = "auto";  ///< auto, pseudo-block, block
+  std::string preconditioner = "jacobi";
+  PreconditionerChoice preconditioner_choice;  ///< what it means
+  double tolerance = 1e-8;
+  double absolute_tolerance = 0;
+  int max_iterations = 10000;
+  std::string solution;  ///< file for the solution; empty: none
+  MachineOptions machine;
+};
+
+/// Reads the command line. Nothing is returned where it asked for --help or --version, which are
+/// answered on stdout. Throws Error for wrong usage.
+std::optional<SolveCommand> parse_command(int argc, char** argv);
+
+}  // namespace blockspan::apps

@@ -1,0 +1,53 @@
+#include "blockspan-solve/judge.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+namespace blockspan::apps {
+
+namespace {
+
+/// Whether the recomputed residual confirms a success; the two computations round differently,
+/// hence a hundredth and a hundred roundings of slack.
+bool confirmed(SolveResult const& result, std::size_t j, SolveCommand const& command) {
+  constexpr double slack = 100 * std::numeric_limits<double>::epsilon();
+  if (command.absolute_tolerance > 0) return true;  // in units the check does not have
+  return result.true_residuals[j] <= 1.01 * command.tolerance + slack;
+}
+
+}  // namespace
+
+void judge(SolveResult& result, SolveCommand const& command) {
+  auto const& columns = result.solver.columns;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    result.status.push_back(columns[j].status);
+    if (!columns[j].success() || confirmed(result, j, command)) continue;
+    result.status[j] = Status::not_converged;
+    std::ostringstream note;
+    note << "column " << j + 1 << ": the solver says " << to_string(columns[j].status)
+         << ", but its residual recomputed from the matrix is " << result.true_residuals[j];
+    result.notes.push_back(note.str());
+  }
+  result.converged = stop_reason(result) == Status::converged;
+  if (result.solver.indefinite) {
+    std::ostringstream note;
+    note << "the matrix is not positive definite: a direction d with d^H A d / (||A|| ||d||^2) = "
+         << result.solver.curvature << " was found";
+    result.notes.push_back(note.str());
+  }
+  if (!result.solver.trouble.empty()) result.notes.push_back(result.solver.trouble);
+  if (int const rejected = result.solver.counters.guesses_rejected)
+    result.notes.push_back(std::to_string(rejected) +
+                           " columns of --guess were worse than zero, "
+                           "and zero was taken for them");
+}
+
+Status stop_reason(SolveResult const& result) {
+  auto const failure = std::find_if(result.status.begin(), result.status.end(), [](Status status) {
+    return status != Status::converged && status != Status::zero_rhs;
+  });
+  return failure == result.status.end() ? Status::converged : *failure;
+}
+
+}  // namespace blockspan::apps

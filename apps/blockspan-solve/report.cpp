@@ -1,0 +1,112 @@
+#include "blockspan-solve/report.hpp"
+
+#include "blockspan-solve/advice.hpp"
+#include "blockspan-solve/judge.hpp"
+#include "common/report_parts.hpp"
+
+namespace blockspan::apps {
+
+namespace {
+
+Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
+
+Json problem(SolveCommand const& command, SolveResult const& result) {
+  return {{"source", command.matrix},
+          {"scalar", result.scalar},
+          {"rows", result.rows},
+          {"nonzeros", result.nonzeros},
+          {"columns", result.columns},
+          {"rhs", text_or_null(command.rhs)},
+          {"guess", text_or_null(command.guess)}};
+}
+
+Json options(SolveCommand const& command) {
+  return {{"seed", command.seed},
+          {"method", command.method},
+          {"preconditioner", command.preconditioner},
+          {"tolerance", command.tolerance},
+          {"absolute_tolerance", command.absolute_tolerance},
+          {"max_iterations", command.max_iterations},
+          {"backend", command.machine.backend},
+          {"spmm", command.machine.spmm}};
+}
+
+Json columns(SolveResult const& result) {
+  Json list = Json::array();
+  for (std::size_t j = 0; j < result.status.size(); ++j) {
+    auto const& column = result.solver.columns[j];
+    list.push_back({{"status", to_string(result.status[j])},
+                    {"iterations", column.iterations},
+                    {"true_residual", result.true_residuals[j]},
+                    {"solver_residual", column.residual},
+                    {"backward_error", column.backward_error},
+                    {"cycle_residuals", column.cycle_residuals}});
+  }
+  return list;
+}
+
+Json counters(CgCounters const& c) {
+  return {{"operator_columns", c.operator_columns},
+          {"preconditioner_applications", c.preconditioner_applications},
+          {"preconditioner_columns", c.preconditioner_columns},
+          {"synchronizations", c.synchronizations},
+          {"cycles", c.cycles},
+          {"groups", c.groups},
+          {"compactions", c.compactions},
+          {"reorthogonalizations", c.reorthogonalizations},
+          {"directions_dropped", c.directions_dropped},
+          {"smallest_block", c.smallest_block},
+          {"guesses_rejected", c.guesses_rejected}};
+}
+
+Json history(std::vector<CgIteration<double>> const& iterations) {
+  Json list = Json::array();
+  for (auto const& step : iterations)
+    list.push_back({{"iteration", step.iteration},
+                    {"cycle", step.cycle},
+                    {"first_column", step.first_column},
+                    {"directions", step.directions},
+                    {"residuals", step.residuals}});
+  return list;
+}
+
+Json seconds(SolveSeconds const& app, CgSeconds const& solver) {
+  return {{"total", app.total},        {"load", app.load},
+          {"setup", app.setup},        {"solve", solver.total},
+          {"product", solver.product}, {"preconditioner", solver.preconditioner},
+          {"gram", solver.gram},       {"update", solver.update},
+          {"dense", solver.dense},     {"verify", solver.verify},
+          {"check", app.check},        {"output", app.output}};
+}
+
+}  // namespace
+
+std::string report_text(SolveCommand const& command, SolveResult const& result) {
+  auto const& solver = result.solver;
+  return to_text({{"schema", "blockspan-solve/1"},
+                  {"versions", to_json(versions())},
+                  {"problem", problem(command, result)},
+                  {"backend", result.device.backend},
+                  {"device", to_json(result.device)},
+                  {"product", {{"name", result.product}, {"reason", result.product_reason}}},
+                  {"preconditioner", text_or_null(result.preconditioner)},
+                  {"options", options(command)},
+                  {"converged", result.converged},
+                  {"stop_reason", to_string(stop_reason(result))},
+                  {"advice", solve_advice(stop_reason(result))},
+                  {"columns", columns(result)},
+                  {"method", solver.method},
+                  {"reason", solver.reason},
+                  {"iterations", solver.iterations},
+                  {"operator_applications", solver.counters.operator_applications},
+                  {"counters", counters(solver.counters)},
+                  {"norm_a", solver.norm_a},
+                  {"indefinite", solver.indefinite},
+                  {"curvature", solver.curvature},
+                  {"largest_condition", solver.largest_condition},
+                  {"history", history(solver.history)},
+                  {"seconds", seconds(result.seconds, solver.seconds)},
+                  {"notes", result.notes}});
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <blockspan/solvers/conjugate_gradient.hpp>
+
+#include "common/dispatch.hpp"
+
+namespace blockspan::apps {
+
+/// Wall-clock seconds outside the solver, which keeps its own.
+struct SolveSeconds {
+  double load = 0, setup = 0, check = 0, output = 0, total = 0;
+};
+
+/// Everything that a run of blockspan-solve found: what the table and the report show.
+struct SolveResult {
+  Device device;
+  std::string scalar;
+  std::int64_t rows = 0, nonzeros = 0;
+  int columns = 0;
+  std::string product;         ///< who multiplied: the kernel's label, or a peer's name
+  std::string product_reason;  ///< why the plan chose it; empty for a peer
+  std::string preconditioner;  ///< its name; empty: none
+  CgReport<double> solver;
+  /// ||b - A x|| / ||b|| from A, B and X with Blockspan's plan-free product, whatever product the
+  /// solver used; 0 where b = 0 and x = 0.
+  std::vector<double> true_residuals;
+  std::vector<Status> status;  ///< per column; what the check contradicts is not converged
+  bool converged = false;      ///< the solver says so and the check confirms it
+  std::vector<std::string> notes;
+  SolveSeconds seconds;
+};
+
+}  // namespace blockspan::apps

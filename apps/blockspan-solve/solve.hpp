@@ -1,0 +1,16 @@
+#pragma once
+
+#include "blockspan-solve/command.hpp"
+#include "blockspan-solve/result.hpp"
+#include "common/output_file.hpp"
+#include "common/progress.hpp"
+
+namespace blockspan::apps {
+
+/// Loads the problem, solves it, checks the residuals and writes the solution to `solution` (if not
+/// null) on one backend. Throws Error for bad input. Compiled once per backend and scalar.
+template <class Scalar, class Exec>
+SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
+                  OutputFile* solution);
+
+}  // namespace blockspan::apps

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "blockspan-solve/check.hpp"
+#include "blockspan-solve/judge.hpp"
+#include "blockspan-solve/solve.hpp"
+#include "common/interrupt.hpp"
+#include "common/lap.hpp"
+#include "common/preconditioner.hpp"
+#include "common/problem.hpp"
+#include "common/products.hpp"
+
+namespace blockspan::apps {
+
+namespace detail {
+
+template <class Scalar, class Exec>
+CgOptions<Scalar, Exec> solver_options(SolveCommand const& command) {
+  CgOptions<Scalar, Exec> options;
+  options.tolerance = command.tolerance;
+  options.absolute_tolerance = command.absolute_tolerance;
+  options.use_guess = !command.guess.empty();
+  options.max_iterations = command.max_iterations;
+  options.method = command.method == "block"          ? CgMethod::block
+                   : command.method == "pseudo-block" ? CgMethod::pseudo_block
+                                                      : CgMethod::automatic;
+  options.time_phases = true;
+  return options;
+}
+
+/// A block of the shape rows x columns where Exec computes.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> new_block(Exec const& exec, std::string const& label, std::int64_t rows,
+                              std::int64_t columns) {
+  return Block<Scalar, Exec>(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows,
+                             columns);
+}
+
+/// The right-hand sides: of the file, or random.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> right_hand_sides(Exec const& exec, SolveCommand const& command,
+                                     std::int64_t rows, HostBlock<Scalar>& on_host) {
+  if (command.rhs.empty()) {
+    auto const B = new_block<Scalar>(exec, "Blockspan::right_hand_sides", rows, command.columns);
+    fill_random(exec, B, command.seed);
+    on_host = HostBlock<Scalar>("Blockspan::right_hand_sides", rows, command.columns);
+    Kokkos::deep_copy(exec, on_host, B);
+    exec.fence("Blockspan::right_hand_sides");
+    return B;
+  }
+  on_host = read_block<Scalar>(command.rhs);
+  auto const B = new_block<Scalar>(exec, "Blockspan::right_hand_sides", rows,
+                                   static_cast<std::int64_t>(on_host.extent(1)));
+  Kokkos::deep_copy(exec, B, on_host);
+  return B;
+}
+
+}  // namespace detail
+
+template <class Scalar, class Exec>
+SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
+                  OutputFile* solution) {
+  require_product<Exec>(command.machine.spmm);
+  SolveResult result;
+  Lap lap;
+  progress.stage("loading " + command.matrix);
+  auto const A = load_matrix<Scalar>(exec, command.matrix);
+  HostBlock<Scalar> host_B;
+  auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows(), host_B);
+  auto const k = static_cast<std::int64_t>(B.extent(1));
+  auto const X = detail::new_block<Scalar>(exec, "Blockspan::solution", A.numRows(), k);
+  if (!command.guess.empty()) Kokkos::deep_copy(exec, X, read_block<Scalar>(command.guess));
+  exec.fence("Blockspan::load");
+  result.seconds.load = lap();
+
+  progress.stage("preparing the sparse product");
+  result.columns = static_cast<int>(k);
+  auto const product = make_product<Scalar>(exec, A, command.machine.spmm, result.columns);
+  auto options = detail::solver_options<Scalar, Exec>(command);
+  auto const M = make_preconditioner<Scalar>(exec, command.preconditioner_choice, A, *product.op,
+                                             Definiteness::positive);
+  options.preconditioner = M.op.get();
+  result.notes = M.notes;
+  exec.fence("Blockspan::setup");
+  result.seconds.setup = lap();
+
+  options.monitor = [&](CgProgress<double> const& now) {
+    progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
+    return !InterruptGuard::interrupted();
+  };
+  result.solver = solve_spd(exec, *product.op, B, X, options);
+  lap();
+
+  progress.stage("checking the residuals");
+  result.true_residuals = check_residuals(exec, A, host_B, B, X);
+  result.seconds.check = lap();
+  if (solution != nullptr) {
+    progress.stage("writing " + solution->path().string());
+    write_block(solution->temporary().string(), X);
+    solution->commit();
+  }
+  result.seconds.output = lap();
+
+  result.device = describe(exec);
+  result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
+  result.rows = A.numRows();
+  result.nonzeros = static_cast<std::int64_t>(A.nnz());
+  result.product = product.name;
+  result.product_reason = product.reason;
+  if (M.op) result.preconditioner = M.op->name();
+  judge(result, command);
+  return result;
+}
+
+}  // namespace blockspan::apps
