@@ -1,23 +1,15 @@
 // Whatever is wrong with the input: one line that says what and where, exit status 2, nothing on
 // stdout, no report.
 #include "apps/eig.hpp"
+#include "apps/refused.hpp"
 
 namespace blockspan::test {
 namespace {
 
 using Arguments = std::vector<std::string>;
 
-/// Expects the one line "blockspan-eig: `message`".
-void expect_refused(Arguments arguments, std::string const& message) {
-  TemporaryFolder const folder;
-  std::string const report = folder / "report.json";
-  if (std::find(arguments.begin(), arguments.end(), "--report") == arguments.end())
-    arguments.insert(arguments.begin(), {"--report", report});
-  Outcome const outcome = run_app("blockspan-eig", arguments);
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "blockspan-eig: " + message + "\n");
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "something was left behind";
+void expect_refused(Arguments const& arguments, std::string const& message) {
+  test::expect_refused("blockspan-eig", arguments, message);
 }
 
 constexpr char const* small = "laplace7:4x4x4";

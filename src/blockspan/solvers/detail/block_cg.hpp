@@ -41,11 +41,13 @@ class BlockCg {
     largest_condition_ = 1;
     passes_.set_width(q_);
     if (!start()) return;
-    for (int steps = 0;;) {
-      if (!step(norms, ++steps)) break;
-    }
-    // Of an indefinite A the block has found no minimum, and mixed good columns with bad ones.
-    if (cycle.end != CycleEnd::indefinite) solution.add(passes_.e(), cycle.columns, cycle.scales);
+    int steps = 1;
+    while (step(norms, steps)) ++steps;
+    // Of an indefinite A the block has found no minimum, and mixed good columns with bad ones. A
+    // first step that was given up has left E = 0.
+    bool const given_up = cycle.end == CycleEnd::broken && steps == 1;
+    if (cycle.end != CycleEnd::indefinite && !given_up)
+      solution.add(passes_.e(), cycle.columns, cycle.scales);
   }
 
   bool preconditioner_not_finite() const { return preconditioner_not_finite_; }

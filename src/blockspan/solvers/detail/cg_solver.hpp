@@ -257,8 +257,9 @@ class CgGroup {
       cycle.goals.push_back(Limits::margin * columns_[open_[c]].goal / scales_[c]);
     cycle.limit = hopeless_ ? handed_over_limit_ : std::numeric_limits<int>::max();
     cycle.first = control_.cycle() == 1;
-    bool const block = block_ && !(options_.method == CgMethod::automatic && open_.size() == 1);
-    if (block) {
+    if (block_ && options_.method == CgMethod::automatic && open_.size() == 1)
+      hand_over(std::nullopt, "one open column is no block");
+    if (block_) {
       block_ran_ = true;
       auto& method = tools_.block(problem_);
       method.run(cycle, norms_, control_, solution_);
@@ -317,7 +318,7 @@ class CgGroup {
     block_ = false;
     hopeless_ = hopeless;
     handed_over_limit_ = 20 * control_.group_iterations() + 100;
-    switched_ = why;
+    if (block_ran_) switched_ = why;
   }
 
   /// The best iterates, zeros, and backward errors.

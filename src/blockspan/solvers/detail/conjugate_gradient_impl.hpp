@@ -115,10 +115,8 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
       block_ran = block_ran || group.block_ran();
       pseudo_block_ran = pseudo_block_ran || group.pseudo_block_ran();
       if (!group.trouble().empty()) report.trouble = group.trouble();
-      if (!group.switched().empty())
-        report.reason += "; columns " + std::to_string(first) + " to " +
-                         std::to_string(first + count - 1) +
-                         " went on by pseudo-block: " + group.switched();
+      if (!group.switched().empty() && report.reason.find(group.switched()) == std::string::npos)
+        report.reason += "; then pseudo-block: " + group.switched();
     }
     report.method = block_ran && pseudo_block_ran ? "block, then pseudo_block"
                     : block_ran                   ? "block"
