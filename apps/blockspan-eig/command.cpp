@@ -23,7 +23,8 @@ void add_solver(CLI::App& app, EigCommand& command) {
   app.add_option("--pairs", command.pairs, "Eigenpairs wanted")->check(at_least_one());
   app.add_option("--which", command.which, "Which end of the spectrum")
       ->check(CLI::IsMember({"smallest", "largest"}));
-  app.add_option("--block", command.block, "Columns of the block, guards included")
+  app.add_option("--block", command.block,
+                 "Columns of the block, guards included; fewer than --pairs: in batches")
       ->default_str("what suits --pairs")
       ->check(at_least_one());
   app.add_option("--tolerance", command.tolerance, "Residual at which a pair counts as converged");
@@ -36,6 +37,22 @@ void add_solver(CLI::App& app, EigCommand& command) {
   app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
       ->check(at_least_one());
   app.add_option("--seed", command.seed, "Of the random start");
+  app.add_flag("--certify", command.certify,
+               "Intervals that hold the eigenvalues, from residuals and gaps");
+}
+
+void add_course(CLI::App& app, EigCommand& command) {
+  auto* const initial = app.add_option("--initial", command.initial,
+                                       "A start, a Matrix Market file with one vector a column");
+  app.add_option("--constraints", command.constraints,
+                 "Vectors that the eigenvectors must be M-orthogonal to, such a file");
+  app.add_option("--time-limit", command.time_limit, "Seconds for the solver")->default_str("none");
+  app.add_option("--checkpoint", command.checkpoint,
+                 "Keep the state of the solve in this file, renewed every ten minutes and when a "
+                 "limit or an interrupt ends it");
+  app.add_option("--resume", command.resume,
+                 "Go on from such a file, as if there had been no break")
+      ->excludes(initial);
 }
 
 /// Jacobi favours rows with a small diagonal: right at the lower end of the spectrum, wrong at the
@@ -50,13 +67,19 @@ void choose_preconditioner(EigCommand& command) {
 void check_combination(EigCommand const& command) {
   require(command.tolerance > 0 && command.tolerance < 1, "--tolerance", command.tolerance,
           " is not between 0 and 1");
-  require(command.block == 0 || command.block >= command.pairs, "--block", command.block,
-          " columns cannot hold --pairs ", command.pairs);
-  require(command.machine.report.empty() || command.machine.report != command.vectors, "--vectors",
-          command.vectors, " is also the file of --report");
-  for (std::string const& output : {command.machine.report, command.vectors})
-    require(output.empty() || (output != command.matrix && output != command.mass), output,
-            "would overwrite the input");
+  require(command.time_limit > 0, "--time-limit", command.time_limit, " is not a positive time");
+  std::string const& report = command.machine.report;
+  require(report.empty() || report != command.vectors, "--vectors", command.vectors,
+          " is also the file of --report");
+  require(command.checkpoint.empty() ||
+              (command.checkpoint != report && command.checkpoint != command.vectors),
+          "--checkpoint", command.checkpoint, " is also the file of another output");
+  for (std::string const& output : {report, command.vectors, command.checkpoint})
+    for (std::string const& input :
+         {command.matrix, command.mass, command.initial, command.constraints})
+      require(output.empty() || output != input, output, "would overwrite the input");
+  for (std::string const& output : {report, command.vectors})
+    require(output.empty() || output != command.resume, output, "would overwrite the input");
 }
 
 }  // namespace
@@ -69,6 +92,7 @@ std::optional<EigCommand> parse_command(int argc, char** argv) {
          "Hermitian and M Hermitian positive definite, by LOBPCG.");
   add_problem(app, command);
   add_solver(app, command);
+  add_course(app, command);
   app.add_option("--vectors", command.vectors, "Write the eigenvectors to this Matrix Market file");
   add_machine_options(app, command.machine);
   app.footer([] {

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+
+#include <blockspan/solvers/lobpcg.hpp>
 
 #include "common/command_line.hpp"
 #include "common/preconditioner_choice.hpp"
@@ -16,14 +20,28 @@ struct EigCommand {
   std::string operator_kind = "matrix";  ///< matrix, laplacian, adjacency
   int pairs = 10;
   std::string which = "smallest";  ///< smallest, largest
-  int block = 0;                   ///< columns, guards included; 0: what suits `pairs`
+  int block = 0;                   ///< columns, guards included; 0: what suits `pairs`; fewer than
+                                   ///< `pairs`: these are found in batches
   double tolerance = 1e-8;
   std::string criterion = "backward";          ///< backward, relative
   std::string preconditioner;                  ///< as given, or what suits `which`
   PreconditionerChoice preconditioner_choice;  ///< what it means
   int max_iterations = 10000;
   std::uint64_t seed = 1;
+  std::string initial;      ///< file of a start; empty: random
+  std::string constraints;  ///< file of vectors to stay M-orthogonal to; empty: none
+  std::string checkpoint;   ///< file for the state of the solve; empty: none
+  std::string resume;       ///< checkpoint to go on from; empty: from the beginning
+  double time_limit = std::numeric_limits<double>::infinity();  ///< seconds in the solver
+  bool certify = false;                                         ///< intervals for the eigenvalues
   std::string vectors;  ///< file for the eigenvectors; empty: none
+
+  /// Columns of the block, and of the memory for the eigenvectors.
+  int block_columns(std::int64_t rows) const {
+    int const suits = block > 0 ? block : lobpcg_block_size(pairs);
+    return static_cast<int>(std::min<std::int64_t>(suits, rows));
+  }
+  int vector_columns(std::int64_t rows) const { return std::max(block_columns(rows), pairs); }
   MachineOptions machine;
 };
 

@@ -24,11 +24,29 @@ bool inspect(apps::EigCommand const& command) {
           " rows of ", command.matrix);
   require(command.block <= A.rows, "--block", command.block, " columns are more than the ", A.rows,
           " rows of ", command.matrix);
-  if (command.mass.empty()) return A.complex;
-  auto const M = apps::inspect_square_source(command.mass);
-  require(M.rows == A.rows, "--mass", command.mass, " has ", M.rows, " rows, but ", command.matrix,
-          " has ", A.rows);
-  return A.complex || M.complex;
+  bool complex = A.complex;
+  auto const of_same_rows = [&](char const* option, std::string const& file,
+                                apps::SourceInfo const& found) {
+    require(found.rows == A.rows, option, file, " has ", found.rows, " rows, but ", command.matrix,
+            " has ", A.rows);
+    complex = complex || found.complex;
+  };
+  if (!command.mass.empty())
+    of_same_rows("--mass", command.mass, apps::inspect_square_source(command.mass));
+  if (!command.initial.empty()) {
+    auto const X = apps::inspect_source(command.initial);
+    of_same_rows("--initial", command.initial, X);
+    int const room = command.vector_columns(A.rows);
+    require(X.columns <= room, "--initial", command.initial, " has ", X.columns,
+            " columns, but the block has ", room);
+  }
+  if (!command.constraints.empty()) {
+    auto const Y = apps::inspect_source(command.constraints);
+    of_same_rows("--constraints", command.constraints, Y);
+    require(command.pairs + Y.columns <= A.rows, "--pairs", command.pairs, " beside ", Y.columns,
+            " constraints are more than the ", A.rows, " rows of ", command.matrix);
+  }
+  return complex;
 }
 
 apps::EigResult solve_on_backend(apps::EigCommand const& command, bool complex,

@@ -55,6 +55,37 @@ void note_missing_digits(EigResult& result, EigCommand const& command) {
   result.notes.push_back(note.str());
 }
 
+void note_fault(EigResult& result) {
+  auto const& fault = result.solver.fault;
+  if (fault.operator_name.empty()) return;
+  std::ostringstream note;
+  note << (fault.operator_name == "A" ? "the matrix" : "the mass matrix")
+       << " gave NaN or Inf in column " << fault.column + 1 << " of the block in iteration "
+       << fault.iteration;
+  result.notes.push_back(note.str());
+}
+
+void note_rejected(EigResult& result) {
+  auto const rejected = result.solver.counters.preconditioner_rejected;
+  if (rejected == 0) return;
+  result.notes.push_back(
+      std::to_string(rejected) +
+      " directions of the preconditioner were useless (not finite, or it is not positive "
+      "definite there): the residuals stood in for them");
+}
+
+void note_certificate(EigResult& result, EigCommand const& command) {
+  if (!command.certify || result.solver.certificate.radius.empty()) return;
+  if (!result.solver.certificate.rigorous && !command.mass.empty())
+    result.notes.push_back(
+        "no intervals: no positive lower bound of the eigenvalues of the mass matrix is known "
+        "(it is not diagonally dominant)");
+  else
+    result.notes.push_back(
+        "\"certain within\" holds for the eigenvalue of that number if no pair was missed, and for "
+        "some eigenvalue within \"radius\" of the report in any case");
+}
+
 }  // namespace
 
 Observer::Observer(EigCommand const& command, ProgressLine& progress)
@@ -91,6 +122,9 @@ void judge(EigResult& result, EigCommand const& command, Observer const& observe
     result.notes.push_back(
         "every pair passes the residual test, but the run ended before the search for pairs that "
         "were missed had finished");
+  note_fault(result);
+  note_rejected(result);
+  note_certificate(result, command);
   if (!result.converged) return;
   note_cut_cluster(result, command, observer.next_eigenvalue());
   note_missing_digits(result, command);

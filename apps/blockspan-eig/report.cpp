@@ -24,12 +24,33 @@ Json options(EigCommand const& command, EigResult const& result) {
           {"preconditioner", command.preconditioner},
           {"max_iterations", command.max_iterations},
           {"seed", command.seed},
+          {"initial", text_or_null(command.initial)},
+          {"constraints", text_or_null(command.constraints)},
+          {"time_limit", command.time_limit},
+          {"checkpoint", text_or_null(command.checkpoint)},
+          {"resume", text_or_null(command.resume)},
+          {"certify", command.certify},
           {"backend", command.machine.backend},
           {"spmm", command.machine.spmm}};
 }
 
+Json certificate(EigCommand const& command, LobpcgCertificate<double> const& c) {
+  if (!command.certify || c.radius.empty()) return {};
+  return {{"radius", c.radius},
+          {"gap_radius", c.gap_radius},
+          {"orthogonality_loss", c.orthogonality_loss},
+          {"rigorous", c.rigorous}};
+}
+
+Json fault(LobpcgFault const& f) {
+  if (f.operator_name.empty()) return {};
+  return {{"operator", f.operator_name}, {"column", f.column}, {"iteration", f.iteration}};
+}
+
 Json counters(LobpcgCounters const& c) {
-  return {{"operator_columns", c.operator_columns},
+  return {{"batches", c.batches},
+          {"polishes", c.polishes},
+          {"operator_columns", c.operator_columns},
           {"mass_columns", c.mass_columns},
           {"preconditioner_columns", c.preconditioner_columns},
           {"mass_applications", c.mass_applications},
@@ -80,31 +101,32 @@ Json spellings(std::vector<Status> const& statuses) {
 
 std::string report_text(EigCommand const& command, EigResult const& result) {
   auto const& solver = result.solver;
-  return to_text(
-      {{"schema", "blockspan-eig/1"},
-       {"versions", to_json(versions())},
-       {"problem", problem(command, result)},
-       {"backend", result.device.backend},
-       {"device", to_json(result.device)},
-       {"product", {{"name", result.product}, {"reason", result.product_reason}}},
-       {"options", options(command, result)},
-       {"preconditioner", result.preconditioner.empty() ? Json() : Json(result.preconditioner)},
-       {"converged", result.converged},
-       {"stop_reason", to_string(solver.status)},
-       {"advice", advice(solver.status)},
-       {"path", solver.path},
-       {"eigenvalues", solver.eigenvalues},
-       {"residuals", result.check.backward},
-       {"norms", {{"A", solver.norm_a}, {"M", solver.norm_b}}},
-       {"relative_residuals", result.check.relative},
-       {"solver_residuals", solver.backward_errors},
-       {"status", spellings(result.status)},
-       {"iterations", solver.iterations},
-       {"operator_applications", solver.counters.operator_applications},
-       {"counters", counters(solver.counters)},
-       {"history", history(solver.history)},
-       {"seconds", seconds(result.seconds, solver.seconds)},
-       {"notes", result.notes}});
+  return to_text({{"schema", "blockspan-eig/1"},
+                  {"versions", to_json(versions())},
+                  {"problem", problem(command, result)},
+                  {"backend", result.device.backend},
+                  {"device", to_json(result.device)},
+                  {"product", {{"name", result.product}, {"reason", result.product_reason}}},
+                  {"options", options(command, result)},
+                  {"preconditioner", text_or_null(result.preconditioner)},
+                  {"converged", result.converged},
+                  {"stop_reason", to_string(solver.status)},
+                  {"advice", advice(solver.status)},
+                  {"path", solver.path},
+                  {"eigenvalues", solver.eigenvalues},
+                  {"residuals", result.check.backward},
+                  {"norms", {{"A", solver.norm_a}, {"M", solver.norm_b}}},
+                  {"relative_residuals", result.check.relative},
+                  {"solver_residuals", solver.backward_errors},
+                  {"status", spellings(result.status)},
+                  {"certificate", certificate(command, solver.certificate)},
+                  {"fault", fault(solver.fault)},
+                  {"iterations", solver.iterations},
+                  {"operator_applications", solver.counters.operator_applications},
+                  {"counters", counters(solver.counters)},
+                  {"history", history(solver.history)},
+                  {"seconds", seconds(result.seconds, solver.seconds)},
+                  {"notes", result.notes}});
 }
 
 }  // namespace blockspan::apps

@@ -30,6 +30,12 @@ namespace blockspan::apps {
 ///   relative_residuals     ||r|| / (|lambda| ||M x||), recomputed likewise
 ///   solver_residuals       the backward errors as the solver reported them
 ///   status                 per pair: converged, attainable_limit or not_converged
+///   certificate            null unless asked for: radius (some eigenvalue is this close),
+///   gap_radius
+///                          (the eigenvalue of this number is, if none was missed),
+///                          orthogonality_loss, rigorous (false: a norm in the radii is an
+///                          estimate)
+///   fault                  null, or operator, column and iteration of the first NaN or Inf seen
 ///   iterations
 ///   operator_applications  how often A was applied to a block
 ///   counters               columns multiplied by each operator, and rare events

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include <blockspan/operators/gershgorin.hpp>
+
 #include "blockspan-eig/check.hpp"
 #include "blockspan-eig/notes.hpp"
 #include "blockspan-eig/solve.hpp"
@@ -28,7 +30,25 @@ LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
   options.seed = command.seed;
   options.time_phases = true;
   options.widest_block = command.block;  // a block asked for stays as it is; 0: it may grow
+  options.block = command.block < command.pairs ? command.block : 0;
+  options.time_limit = command.time_limit;
+  options.checkpoint = command.checkpoint;
+  options.resume = command.resume;
+  options.certify = command.certify;
   return options;
+}
+
+/// The vectors of a file, where Exec computes; none without a file.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> load_block(Exec const& exec, std::string const& file) {
+  if (file.empty()) return {};
+  auto const host = read_block<Scalar>(file);
+  Block<Scalar, Exec> const block(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::" + file), host.extent(0),
+      host.extent(1));
+  Kokkos::deep_copy(exec, block, host);
+  exec.fence("Blockspan::load_block");
+  return block;
 }
 
 }  // namespace detail
@@ -45,12 +65,13 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   std::unique_ptr<Matrix const> M;
   if (!command.mass.empty())
     M = std::make_unique<Matrix const>(load_matrix<Scalar>(exec, command.mass));
+  auto const initial = detail::load_block<Scalar>(exec, command.initial);
+  auto const constraints = detail::load_block<Scalar>(exec, command.constraints);
   exec.fence("Blockspan::load");
   result.seconds.load = lap();
 
   progress.stage("preparing the sparse product");
-  result.block = command.block > 0 ? command.block
-                                   : std::min<int>(lobpcg_block_size(command.pairs), A.numRows());
+  result.block = command.block_columns(A.numRows());
   auto const product = make_product<Scalar>(exec, A, command.machine.spmm, result.block);
   Product<Scalar, Exec> mass;
   if (M) mass = make_product<Scalar>(exec, *M, command.machine.spmm, result.block);
@@ -60,7 +81,14 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   options.preconditioner = T.op.get();
   result.notes = T.notes;
   Block<Scalar, Exec> const X(Kokkos::view_alloc(exec, "Blockspan::eigenvectors"), A.numRows(),
-                              result.block);
+                              command.vector_columns(A.numRows()));
+  options.guess_columns = static_cast<int>(initial.extent(1));
+  if (options.guess_columns > 0)
+    Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, std::pair(0, options.guess_columns)),
+                      initial);
+  options.constraints = constraints;
+  if (command.certify && M)
+    options.mass_lower_bound = std::max(0.0, gershgorin_lower_bound(exec, *M));
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 
@@ -71,7 +99,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   lap();
 
   progress.stage("checking the residuals");
-  result.check = check_residuals(exec, A, M.get(), X, result.solver.eigenvalues,
+  result.check = check_residuals(exec, A, M.get(), X, constraints, result.solver.eigenvalues,
                                  result.solver.norm_a, result.solver.norm_b);
   result.seconds.check = lap();
   if (vectors != nullptr) {

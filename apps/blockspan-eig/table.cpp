@@ -29,13 +29,17 @@ void print_heading(std::ostream& out, EigCommand const& command, EigResult const
 }
 
 void print_pairs(std::ostream& out, EigResult const& result) {
-  out << "  pair             eigenvalue  backward error  relative residual  status\n";
-  for (std::size_t j = 0; j < result.solver.eigenvalues.size(); ++j)
+  auto const& interval = result.solver.certificate.gap_radius;
+  out << "  pair             eigenvalue  backward error  relative residual"
+      << (interval.empty() ? "" : "  certain within") << "  status\n";
+  for (std::size_t j = 0; j < result.solver.eigenvalues.size(); ++j) {
     out << formatted("%6.0f", static_cast<double>(j + 1))
         << formatted("  %21.14e", result.solver.eigenvalues[j])
         << formatted("  %14.1e", result.check.backward[j])
-        << formatted("  %17.1e", result.check.relative[j]) << "  " << words(result.status[j])
-        << "\n";
+        << formatted("  %17.1e", result.check.relative[j]);
+    if (!interval.empty()) out << formatted("  %14.1e", interval[j]);
+    out << "  " << words(result.status[j]) << "\n";
+  }
   out << "\n";
 }
 

@@ -8,8 +8,6 @@ namespace blockspan::apps {
 
 namespace {
 
-Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
-
 Json problem(SolveCommand const& command, SolveResult const& result) {
   return {{"source", command.matrix},
           {"scalar", result.scalar},

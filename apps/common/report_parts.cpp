@@ -15,4 +15,6 @@ Json to_json(Device const& device) {
   return {{"name", name}, {"threads", threads}};
 }
 
+Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
+
 }  // namespace blockspan::apps

@@ -39,7 +39,8 @@ TEST(SolveUsage, RefusesAWrongCommandLine) {
   expect_refused({small, "--method", "guess"},
                  "--method: guess not in {auto,pseudo-block,block} (see --help)");
   expect_refused({small, "--preconditioner", "magic"},
-                 "--preconditioner: magic is not one of none, jacobi");
+                 "--preconditioner: 'magic' is not none, jacobi, block-jacobi[:ROWS] or "
+                 "chebyshev[:DEGREE[:RATIO]]");
   expect_refused({small, "--max-iterations", "0"},
                  "--max-iterations: 0 is less than 1 (see --help)");
   expect_refused({small, "--tolerance", "1"}, "--tolerance: 1 is not in [0, 1)");
@@ -73,7 +74,7 @@ TEST(SolveUsage, RefusesADiagonalThatIsNotPositive) {
                  "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2.0\n2 2 -1.0\n3 3 "
                  "2.0\n");
   expect_refused({A},
-                 "--preconditioner jacobi: the diagonal entry of row 2 is -1, so the matrix is not "
+                 "--preconditioner: the diagonal entry of row 2 is -1, so the matrix is not "
                  "positive definite");
 }
 

@@ -43,6 +43,45 @@ real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> 
   return result;
 }
 
+/// Least Re a_ii - sum of |a_ij|; a NaN, once seen, stays.
+template <class Scalar, class Offset, class Ordinal>
+struct LeastDominance {
+  using value_type = real_t<Scalar>;
+  MatrixRef<Scalar, Offset, Ordinal> A;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& least) const {
+    Offset const first = A.pattern.row_offsets[row];
+    Offset const last = A.pattern.row_offsets[row + 1];
+    value_type diagonal = 0, sum = 0, magnitude = 0;
+    for (Offset k = first; k < last; ++k) {
+      value_type const size = Kokkos::abs(A.values[k]);
+      magnitude += size;
+      if (static_cast<std::int64_t>(A.pattern.column_indices[k]) == row)
+        diagonal += real_part(A.values[k]);
+      else
+        sum += size;
+    }
+    value_type const rounding = value_type(last - first + 4) * 4 * unit_roundoff<Scalar>;
+    join(least, diagonal - sum - rounding * magnitude);
+  }
+  KOKKOS_FUNCTION void init(value_type& least) const {
+    least = Kokkos::Experimental::infinity_v<value_type>;
+  }
+  KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const {
+    if (b < a || b != b) a = b;
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+real_t<Scalar> least_dominance(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  real_t<Scalar> result = 0;
+  if (A.pattern.rows > 0)
+    Kokkos::parallel_reduce("Blockspan::gershgorin", Policy(exec, 0, A.pattern.rows),
+                            LeastDominance<Scalar, Offset, Ordinal>{A}, result);
+  return result;
+}
+
 template <class Scalar, class Offset, class Ordinal>
 struct ReadDiagonal {
   MatrixRef<Scalar, Offset, Ordinal> A;
