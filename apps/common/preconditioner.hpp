@@ -62,7 +62,7 @@ Preconditioner<Scalar, Exec> make_block_jacobi(Exec const& exec, CrsMatrix<Scala
   Preconditioner<Scalar, Exec> result;
   if (T->block_size() == 1)
     result.notes.push_back(
-        "block-jacobi found no groups of rows with equal columns in the pattern, so that its "
+        "block-jacobi found no dense tiles in the pattern, so that its "
         "blocks are single rows; block-jacobi:ROWS gives the size");
   if (T->indefinite_blocks() > 0)
     result.notes.push_back(std::to_string(T->indefinite_blocks()) +

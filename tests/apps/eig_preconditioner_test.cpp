@@ -77,7 +77,7 @@ TEST_P(EigPreconditioner, FindsTheUnknownsOfANodeInElasticity) {
 TEST_P(EigPreconditioner, SaysWhatItPutsInPlaceOfWhatWasAskedFor) {
   Json const single = run({"laplace7:8x8x8", "--pairs", "2"}, "block-jacobi");
   EXPECT_EQ(single["preconditioner"], "block jacobi (blocks of 1)");
-  EXPECT_TRUE(has_note(single, "found no groups of rows")) << single["notes"];
+  EXPECT_TRUE(has_note(single, "found no dense tiles")) << single["notes"];
   // an adjacency matrix has no diagonal
   std::vector<std::string> const indefinite{"laplace5:9x9", "--operator", "adjacency", "--pairs",
                                             "2"};

@@ -9,7 +9,6 @@
 
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/jacobi.hpp>
-#include <blockspan/sparse/generators.hpp>
 
 #include "operators/apply.hpp"
 #include "operators/small_dense.hpp"
@@ -258,48 +257,6 @@ TYPED_TEST(BlockJacobi, AbsoluteOfBlocksKnownByHand) {
                            static_cast<long double>(wanted[block][2 * i + j])),
                   20 * unit_roundoff<Scalar>)
             << block << ": " << i << ", " << j;
-}
-
-TYPED_TEST(BlockJacobi, FindsTheUnknownsOfANode) {
-  using Exec = typename TypeParam::Exec;
-  using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
-  auto const found = [&](HostMatrix<Scalar> const& A) {
-    return find_block_size(exec, to_device(exec, A));
-  };
-  EXPECT_EQ(find_block_size(exec, generate<Scalar>(exec, "elasticity:5")), 3);
-  EXPECT_EQ(find_block_size(exec, generate<Scalar>(exec, "laplace7:6x5x4")), 1);
-  EXPECT_EQ(find_block_size(exec, generate<Scalar, Exec, std::size_t>(exec, "laplace27:5")), 1);
-  EXPECT_EQ(block_jacobi(exec, generate<Scalar>(exec, "elasticity:4")).block_size(), 3);
-  EXPECT_EQ(found(HostMatrix<Scalar>{"", 0, 0, {0}, {}, {}}), 1);
-  EXPECT_EQ(found(band<Scalar>(1)), 1);
-  EXPECT_EQ(found(HostMatrix<Scalar>{"no entries", 4, 4, {0, 0, 0, 0, 0}, {}, {}}), 1);
-  auto const grid = [](std::int64_t nodes, int b, auto order) {
-    HostMatrix<Scalar> A{"chain", nodes * b, nodes * b, {0}, {}, {}};
-    for (std::int64_t i = 0; i < nodes * b; ++i) {
-      std::vector<std::int64_t> columns;
-      for (std::int64_t node = std::max<std::int64_t>(0, i / b - 1);
-           node <= std::min(nodes - 1, i / b + 1); ++node)
-        for (int c = 0; c < b; ++c) columns.push_back(node * b + c);
-      order(i, columns);
-      for (auto const column : columns) A.add(column, Scalar(1));
-      A.end_row();
-    }
-    return A;
-  };
-  auto const as_is = [](auto, auto&) {};
-  auto const turned = [](std::int64_t i, auto& columns) {
-    std::rotate(columns.begin(), columns.begin() + i % 3, columns.end());
-  };
-  for (int b = 2; b <= 8; ++b) EXPECT_EQ(found(grid(20, b, as_is)), b);
-  EXPECT_EQ(found(grid(20, 6, turned)), 6) << "columns are not sorted";
-  auto const holes = [](int modulus) {
-    return [modulus](std::int64_t i, auto& columns) {
-      if (i % modulus == 0) columns.pop_back();
-    };
-  };
-  EXPECT_EQ(found(grid(40, 3, holes(15))), 3) << "one node of five differs";
-  EXPECT_EQ(found(grid(40, 3, holes(6))), 1) << "one of two";
 }
 
 TYPED_TEST(BlockJacobi, RefusesByNameOfTheRows) {

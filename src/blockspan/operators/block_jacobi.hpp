@@ -16,12 +16,15 @@
 
 namespace blockspan {
 
-/// The largest b in 2..8 for which at least three of four groups of b consecutive rows (0 to b - 1,
-/// b to 2 b - 1, ...) have one common set of columns, as the unknowns of a node have in a
-/// discretised system whose unknowns are numbered node by node; 1 if there is none: unknowns
-/// numbered field by field, couplings that were dropped because they are zero, scalar problems.
-/// Columns may be in any order; one that repeats counts as often as it does.
-/// A: n x n. Waits for the instance; memory for n numbers meanwhile. O(nonzeros).
+/// The number of unknowns of a node, where the pattern shows one: the largest b in 2..8 for which
+/// tiles of b x b entries that are not empty have two thirds or more of their entries stored, and
+/// not less than nine tenths of what the best b reaches. 1 if there is none: scalar problems,
+/// unknowns numbered field by field.
+///
+/// A: n x n; columns may be in any order and repeat. Looks at no more than 32 stretches of 840
+/// rows, evenly spread, on the host: O(entries of these rows), memory for n numbers meanwhile;
+/// waits for the instance. Source of the measure: the fill ratio of Vuduc 2003 (Automatic
+/// Performance Tuning of Sparse Matrix Kernels), there for register blocks.
 template <class Exec, class Matrix>
 int find_block_size(Exec const& exec, Matrix const& A) {
   return detail::find_block_size(exec, detail::matrix_ref<Exec>(A));

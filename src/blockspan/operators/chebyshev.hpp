@@ -122,8 +122,8 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
 
   Block<Scalar, Exec> work(Exec const& exec, typename Workspace<Exec>::Slot slot,
                            std::int64_t columns) const {
-    return {workspace_.template device<Scalar>(exec, slot, rows() * columns),
-            static_cast<std::size_t>(rows()), static_cast<std::size_t>(columns)};
+    return Block<Scalar, Exec>(workspace_.template device<Scalar>(exec, slot, rows() * columns),
+                               static_cast<std::size_t>(rows()), static_cast<std::size_t>(columns));
   }
 
   LinearOperator<Scalar, Exec> const* A_;

@@ -23,8 +23,7 @@ struct BlockFaults {
   std::int64_t indefinite = 0;       ///< how many
 };
 
-/// The largest b in 2..8 such that three of four groups of b consecutive rows have one common set
-/// of columns, else 1. Waits for the instance. O(nonzeros).
+/// See blockspan::find_block_size.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 

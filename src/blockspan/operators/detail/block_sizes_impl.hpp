@@ -1,74 +1,96 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/small_ref.hpp>
 #include <blockspan/operators/detail/block_jacobi.hpp>
+#include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
 
-inline constexpr int largest_block = 8;
+/// Counts, for every block size, the entries that the tiles hold which are not empty. Host code for
+/// a sample of the rows.
+class TileCounter {
+ public:
+  static constexpr int largest = 8;
+  /// Rows that are counted together: a multiple of every block size.
+  static constexpr std::int64_t window = 840;
 
-/// A hash of the columns of each row that does not depend on their order; 0: none.
-template <class Scalar, class Offset, class Ordinal>
-struct SignRows {
-  MatrixRef<Scalar, Offset, Ordinal> A;
-  std::uint64_t* signatures;
+  TileCounter(std::int64_t rows, std::int64_t columns)
+      : rows_(rows), columns_(columns), marks_(static_cast<std::size_t>(columns), -1) {}
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    std::uint64_t sum = 0;
-    for (Offset k = A.pattern.row_offsets[row]; k < A.pattern.row_offsets[row + 1]; ++k)
-      sum += mixed(static_cast<std::uint64_t>(A.pattern.column_indices[k]) + 1);
-    signatures[row] = sum;
+  /// The rows from first_row on, a multiple of the window; offsets: one more than the rows.
+  template <class Offset, class Ordinal>
+  void add(std::int64_t first_row, std::vector<Offset> const& offsets,
+           std::vector<Ordinal> const& indices) {
+    auto const count = static_cast<std::int64_t>(offsets.size()) - 1;
+    for (int b = 1; b <= largest; ++b)
+      for (std::int64_t i = 0; i < count; i += b) {
+        std::int64_t const height = std::min<std::int64_t>(b, rows_ - first_row - i);
+        auto const entry = [&](std::int64_t row) {
+          return static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)] - offsets[0]);
+        };
+        std::size_t const last = entry(std::min(i + b, count));
+        ++stamp_;
+        for (std::size_t k = entry(i); k < last; ++k) {
+          std::int64_t const tile = static_cast<std::int64_t>(indices[k]) / b;
+          auto& mark = marks_[static_cast<std::size_t>(tile)];
+          if (mark == stamp_) continue;
+          mark = stamp_;
+          areas_[static_cast<std::size_t>(b)] +=
+              height * std::min<std::int64_t>(b, columns_ - tile * b);
+        }
+      }
   }
 
-  /// The finalizer of SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195).
-  KOKKOS_FORCEINLINE_FUNCTION static std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+  /// The share of the entries of tiles of size b that are stored.
+  double fill(int b) const {
+    auto const area = areas_[static_cast<std::size_t>(b)];
+    return area > 0 ? static_cast<double>(areas_[1]) / static_cast<double>(area) : 0;
   }
+
+ private:
+  std::int64_t rows_, columns_;
+  std::vector<std::int64_t> marks_;  ///< of columns of tiles: the group of rows seen last
+  std::int64_t stamp_ = 0;
+  std::array<std::int64_t, largest + 1> areas_{};
 };
 
-/// For each b, the groups of b rows whose signatures are all equal.
-struct GroupCounts {
-  std::int64_t of[largest_block + 1];
-};
-
-struct CountGroups {
-  using value_type = GroupCounts;
-  std::uint64_t const* signatures;
-
-  /// Counts the groups that end with this row.
-  KOKKOS_FUNCTION void operator()(std::int64_t row, GroupCounts& counts) const {
-    std::uint64_t const signature = signatures[row];
-    if (signature == 0) return;
-    for (int b = 2; b <= largest_block && b <= row + 1; ++b) {
-      if (signatures[row - b + 1] != signature) return;
-      if ((row + 1) % b == 0) ++counts.of[b];
-    }
-  }
-  KOKKOS_FUNCTION void init(GroupCounts& counts) const { counts = GroupCounts{}; }
-  KOKKOS_FUNCTION void join(GroupCounts& a, GroupCounts const& b) const {
-    for (int i = 0; i <= largest_block; ++i) a.of[i] += b.of[i];
-  }
-};
+/// `count` numbers of the device from `first` on.
+template <class Exec, class T>
+std::vector<T> fetched(Exec const& exec, T const* first, std::int64_t count) {
+  std::vector<T> numbers(static_cast<std::size_t>(count));
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, numbers.data(), first,
+                                                                      count);
+  exec.fence("Blockspan::find_block_size");
+  return numbers;
+}
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  std::int64_t const n = A.pattern.rows;
-  if (n < 2) return 1;
-  Kokkos::View<std::uint64_t*, typename Exec::memory_space> const signatures(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::find_block_size"), n);
-  Kokkos::parallel_for("Blockspan::find_block_size", Policy(exec, 0, n),
-                       SignRows<Scalar, Offset, Ordinal>{A, signatures.data()});
-  GroupCounts counts{};
-  Kokkos::parallel_reduce("Blockspan::find_block_size", Policy(exec, 0, n),
-                          CountGroups{signatures.data()}, counts);
-  for (int b = largest_block; b > 1; --b)
-    if (n >= b && 4 * counts.of[b] >= 3 * (n / b)) return b;
+  constexpr std::int64_t most_windows = 32;
+  auto const& pattern = A.pattern;
+  TileCounter tiles(pattern.rows, pattern.columns);
+  std::int64_t const windows = ceil_div(pattern.rows, TileCounter::window);
+  std::int64_t const sampled = std::min(windows, most_windows);
+  for (std::int64_t s = 0; s < sampled; ++s) {
+    std::int64_t const row = s * windows / sampled * TileCounter::window;
+    auto const offsets = fetched(exec, pattern.row_offsets + row,
+                                 std::min(TileCounter::window, pattern.rows - row) + 1);
+    tiles.add(row, offsets,
+              fetched(exec, pattern.column_indices + offsets.front(),
+                      static_cast<std::int64_t>(offsets.back() - offsets.front())));
+  }
+  double best = 0;
+  for (int b = 2; b <= TileCounter::largest; ++b) best = std::max(best, tiles.fill(b));
+  for (int b = TileCounter::largest; b > 1; --b)
+    if (b <= pattern.rows && 3 * tiles.fill(b) >= 2 && tiles.fill(b) >= 0.9 * best) return b;
   return 1;
 }
 
