@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/operators/kokkos_kernels_operator.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+
+/// An operator made from a matrix that can take other values of the same pattern.
+template <class Scalar, class Exec>
+class RefreshableOperator : public LinearOperator<Scalar, Exec> {
+ public:
+  /// A: of the pattern it was made from; what depends on the pattern alone is kept. Waits for the
+  /// instance and throws Error as when it was made; after a throw it must be refreshed again.
+  virtual void refresh(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) = 0;
+};
+
+namespace detail {
+
+template <class Scalar, class Exec>
+std::unique_ptr<RefreshableOperator<Scalar, Exec>> make_gauss_seidel(
+    Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
+
+}  // namespace detail
+
+/// One sweep of symmetric Gauss-Seidel as a preconditioner of a Hermitian matrix A = L + D + L^H:
+/// Y = (D + L^H)^-1 D (D + L)^-1 X, Hermitian positive definite as soon as D is positive, by Kokkos
+/// Kernels' multicolour sweeps. L is what stands before in the order of the colours, so that the
+/// result differs from backend to backend. The colouring is a deterministic one: equal runs on one
+/// backend give the same bits.
+///
+/// A: n x n with int offsets; shared, not copied: its values must stay as they are until refresh.
+/// Duplicate entries add up, columns may be in any order. Costs a colouring of the graph of A + A^H
+/// and a permuted copy of A. A product reads that copy twice, and X and Y go through permuted
+/// copies; memory for three blocks is kept, allocated anew whenever the number of columns changes.
+/// Runs on the instance it was made on; a product on another one waits for both. Kokkos Kernels
+/// may fence.
+///
+/// Throws Error if A is not square, a diagonal entry is not positive and finite (naming the row),
+/// and for scalars other than double and Kokkos::complex<double>.
+///
+/// Source: Saad 2003, Iterative Methods for Sparse Linear Systems, sections 10.2 and 12.4; Deveci,
+/// Boman, Devine and Rajamanickam 2016, doi:10.1109/IPDPS.2016.54.
+template <class Scalar, class Exec>
+std::unique_ptr<RefreshableOperator<Scalar, Exec>> gauss_seidel(Exec const& exec,
+                                                                CrsMatrix<Scalar, Exec> const& A) {
+  if constexpr (detail::has_kokkos_kernels_operator_v<Scalar>)
+    return detail::make_gauss_seidel<Scalar, Exec>(exec, A);
+  else
+    fail("blockspan::gauss_seidel", "compiled for double and complex double only (matrix ",
+         A.numRows(), " x ", A.numCols(), ")");
+}
+
+}  // namespace blockspan

@@ -1,0 +1,194 @@
+// Symmetric Gauss-Seidel by what holds for every order of the rows, since the colouring chooses it.
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/operators/gauss_seidel.hpp>
+#include <blockspan/sparse/generators.hpp>
+
+#include "operators/apply.hpp"
+#include "operators/small_dense.hpp"
+#include "spmm/battery.hpp"
+#include "support/compare.hpp"
+#include "support/messages.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class Config>
+class GaussSeidel : public ::testing::Test {};
+TYPED_TEST_SUITE(GaussSeidel, Configs, ConfigNames);
+
+template <class Scalar>
+inline constexpr bool compiled = sizeof(real_t<Scalar>) == 8;
+
+/// Sparse, Hermitian and diagonally dominant, with a diagonal between 1 and 2^10 and complex
+/// entries where they fit; rows backwards, every fourth entry in two halves.
+template <class Scalar>
+HostMatrix<Scalar> sparse_definite(std::int64_t n, HostBlock<Scalar>& B) {
+  Random random(9);
+  B = HostBlock<Scalar>(n, n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (int k = 0; k < 3; ++k) {
+      std::int64_t const j = random.below(n);
+      if (j != i) B(i, j) = random.value<Scalar>(), B(j, i) = blockspan::conjugate(B(i, j));
+    }
+  std::vector<double> scale(static_cast<std::size_t>(n));
+  for (auto& s : scale) s = std::ldexp(1.0, static_cast<int>(random.below(6)));
+  for (std::int64_t i = 0; i < n; ++i) {
+    double sum = 0.1;
+    for (std::int64_t j = 0; j < n; ++j)
+      if (j != i) sum += static_cast<double>(magnitude(B(i, j)));
+    B(i, i) = Scalar(static_cast<real_t<Scalar>>(sum));
+  }
+  HostMatrix<Scalar> A{"definite", n, n, {0}, {}, {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = n - 1; j >= 0; --j) {
+      if (B(i, j) == Scalar(0)) continue;
+      B(i, j) *= static_cast<real_t<Scalar>>(scale[i] * scale[j]);
+      bool const halves = (i + j) % 4 == 0;
+      A.add(j, halves ? B(i, j) * real_t<Scalar>(0.5) : B(i, j));
+      if (halves) A.add(j, B(i, j) * real_t<Scalar>(0.5));
+    }
+    A.end_row();
+  }
+  return A;
+}
+
+/// For rows in any order T^-1 = (D + L) D^-1 (D + L^H) = A + L D^-1 L^H: what T adds to A is
+/// positive semidefinite, and for a unit diagonal its trace is |L|^2, half of what A has beside it.
+TYPED_TEST(GaussSeidel, IsThatOfSomeOrderOfTheRows) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (compiled<Scalar>) {
+    Exec const exec;
+    for (std::int64_t const n : {1, 2, 13, 40}) {
+      HostBlock<Scalar> B;
+      auto const T = gauss_seidel(exec, to_device(exec, sparse_definite<Scalar>(n, B)));
+      EXPECT_EQ(T->rows(), n);
+      auto const X = dense<Scalar, Exec>(exec, *T);
+      SmallDense<Scalar> scaled(n);  // T for the matrix with a unit diagonal
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j)
+          scaled(i, j) = extended(X(i, j)) * std::sqrt(magnitude(B(i, i)) * magnitude(B(j, j)));
+      auto const S = unit_diagonal(extended_block(B));
+      auto added = inverse(scaled);
+      long double const rounding = 1e3 * static_cast<long double>(n) * unit_roundoff<Scalar>;
+      extended_t<Scalar> trace(0);
+      long double beside = 0;
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          EXPECT_LE(std::abs(scaled(i, j) - conjugate(scaled(j, i))), rounding);
+          added(i, j) -= S(i, j);
+          if (i != j) beside += std::norm(S(i, j));
+        }
+      for (std::int64_t i = 0; i < n; ++i) {
+        trace += added(i, i);
+        added(i, i) += rounding;
+      }
+      EXPECT_LE(std::abs(trace - beside / 2), rounding) << n;
+      EXPECT_GT(smallest_pivot(added), 0) << n;
+      EXPECT_GT(smallest_pivot(scaled), 0) << n;
+    }
+  }
+}
+
+TYPED_TEST(GaussSeidel, SameInputSameBitsAlsoWhenMadeAnew) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (compiled<Scalar>) {
+    Exec const exec;
+    auto const A = generate<Scalar>(exec, "laplace27:14");
+    auto const x = random_block<Scalar>(2744, 5, 1);
+    auto const T = gauss_seidel(exec, A);
+    auto const y = applied<Scalar, Exec>(exec, *T, x);
+    EXPECT_TRUE(same_bits(y, applied<Scalar, Exec>(exec, *T, x)));
+    for (int run = 0; run < 5; ++run)
+      EXPECT_TRUE(same_bits(y, applied<Scalar, Exec>(exec, *gauss_seidel(exec, A), x)));
+  }
+}
+
+TYPED_TEST(GaussSeidel, RefreshTakesNewValues) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (compiled<Scalar>) {
+    Exec const exec;
+    HostBlock<Scalar> B;
+    auto host = sparse_definite<Scalar>(40, B);
+    auto const T = gauss_seidel(exec, to_device(exec, host));
+    auto const x = random_block<Scalar>(40, 3, 1);
+    applied<Scalar, Exec>(exec, *T, x);
+    for (std::size_t k = 0; k < host.values.size(); k += 7) host.values[k] *= Scalar(1.25);
+    auto const A = to_device(exec, host);
+    T->refresh(exec, A);
+    EXPECT_TRUE(same_bits(applied<Scalar, Exec>(exec, *T, x),
+                          applied<Scalar, Exec>(exec, *gauss_seidel(exec, A), x)));
+  }
+}
+
+TYPED_TEST(GaussSeidel, WorksOnAFewColumnsOfWiderBlocksAndOnOtherInstances) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (compiled<Scalar>) {
+    Exec const made_on;
+    Exec const exec = Kokkos::Experimental::partition_space(Exec(), 1)[0];
+    auto const T = gauss_seidel(made_on, generate<Scalar>(made_on, "laplace5:9"));
+    auto const x = random_block<Scalar>(81, 9, 1), y = random_block<Scalar>(81, 7, 2);
+    auto const X = block<Scalar>(exec, x), Y = block<Scalar>(exec, y);
+    T->apply(exec, Kokkos::subview(X, Kokkos::ALL, std::pair(2, 5)),
+             Kokkos::subview(Y, Kokkos::ALL, std::pair(3, 6)));
+    exec.fence("Blockspan::test");
+    auto const now = values_of<Scalar>(Y), wanted = applied<Scalar, Exec>(made_on, *T, x);
+    for (std::int64_t i = 0; i < 81; ++i)
+      for (std::int64_t j = 0; j < 7; ++j) {
+        bool const inside = j >= 3 && j < 6;
+        ASSERT_LE(std::abs(extended(now(i, j)) - extended(inside ? wanted(i, j - 1) : y(i, j))),
+                  inside ? 20 * unit_roundoff<Scalar> : 0)
+            << i << ", " << j;
+      }
+  }
+}
+
+TYPED_TEST(GaussSeidel, RefusesByNameOfTheRow) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  std::string const where = "blockspan::gauss_seidel: ";
+  auto const refusal = [&](HostMatrix<Scalar> const& A) {
+    return message_of([&] { gauss_seidel(exec, to_device(exec, A)); });
+  };
+  if constexpr (!compiled<Scalar>) {
+    EXPECT_EQ(refusal(band<Scalar>(4)),
+              where + "compiled for double and complex double only (matrix 4 x 4)");
+  } else {
+    auto const wide = random_matrix<Scalar>("wide", 3, 5, [](auto) { return 2; });
+    EXPECT_THAT(refusal(wide), HasSubstr("must be square (3 x 5)"));
+    for (auto const bad : {Scalar(0), Scalar(-1), not_a_number<Scalar>(),
+                           Scalar(std::numeric_limits<real_t<Scalar>>::infinity())}) {
+      HostMatrix<Scalar> A{"bad", 3, 3, {0, 1, 2, 3}, {0, 1, 2}, {Scalar(1), bad, bad}};
+      EXPECT_EQ(refusal(A), where + "the diagonal entry of row 1 is not positive and finite");
+    }
+    HostMatrix<Scalar> const missing{"missing", 2, 2, {0, 1, 1}, {0}, {Scalar(1)}};
+    EXPECT_EQ(refusal(missing), where + "the diagonal entry of row 1 is not positive and finite");
+    HostMatrix<Scalar> const nothing{"0 x 0", 0, 0, {0}, {}, {}};
+    EXPECT_EQ(gauss_seidel(exec, to_device(exec, nothing))->rows(), 0);
+    HostBlock<Scalar> B;
+    auto const T = gauss_seidel(exec, to_device(exec, sparse_definite<Scalar>(13, B)));
+    auto const other = to_device(exec, sparse_definite<Scalar>(12, B));
+    EXPECT_EQ(message_of([&] { T->refresh(exec, other); }),
+              where + "made for 13 rows, the matrix has 12");
+  }
+}
+
+}  // namespace
+}  // namespace blockspan::test
