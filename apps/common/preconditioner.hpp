@@ -9,6 +9,7 @@
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/diagonal.hpp>
+#include <blockspan/operators/gauss_seidel.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
@@ -54,6 +55,17 @@ Preconditioner<Scalar, Exec> make_jacobi(Exec const& exec, CrsMatrix<Scalar, Exe
   return {std::make_unique<JacobiPreconditioner<Scalar, Exec>>(jacobi(exec, A)), {}};
 }
 
+/// The same in place of what could not be made.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_jacobi_instead(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                                 Definiteness definiteness,
+                                                 std::string const& asked,
+                                                 std::string const& reason) {
+  auto result = make_jacobi<Scalar>(exec, A, definiteness);
+  result.notes.push_back("jacobi instead of " + asked + ": " + reason);
+  return result;
+}
+
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_block_jacobi(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                                int block_size, Definiteness definiteness) {
@@ -82,9 +94,18 @@ Preconditioner<Scalar, Exec> make_chebyshev(Exec const& exec, CrsMatrix<Scalar, 
     return {
         std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(chebyshev(product, setup, options)),
         {}};
-  auto result = make_jacobi<Scalar>(exec, A, definiteness);
-  result.notes.push_back("jacobi instead of chebyshev: " + setup.fault);
-  return result;
+  return make_jacobi_instead<Scalar>(exec, A, definiteness, "chebyshev", setup.fault);
+}
+
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_gauss_seidel(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                               Definiteness definiteness) {
+  try {
+    return {gauss_seidel(exec, A), {}};
+  } catch (Error const& error) {
+    if (definiteness == Definiteness::positive) throw;
+    return make_jacobi_instead<Scalar>(exec, A, definiteness, "gauss-seidel", error.what());
+  }
 }
 
 }  // namespace detail
@@ -107,6 +128,8 @@ Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
     case PreconditionerChoice::Kind::chebyshev:
       return detail::make_chebyshev<Scalar>(
           exec, A, product, {.degree = choice.degree, .ratio = choice.ratio}, definiteness);
+    case PreconditionerChoice::Kind::gauss_seidel:
+      return detail::make_gauss_seidel<Scalar>(exec, A, definiteness);
   }
   return {};
 }

@@ -59,6 +59,8 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio)
     most = 3;
     if (parts.size() > 1) choice.degree = number_in(parts[1], "degree", 1, 100);
     if (parts.size() > 2) choice.ratio = number_in(parts[2], "ratio", 1.01, 1e6);
+  } else if (parts[0] == "gauss-seidel") {
+    choice.kind = Kind::gauss_seidel;
   } else {
     fail(option, "'", text, "' is not ", preconditioner_forms);
   }

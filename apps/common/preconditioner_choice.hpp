@@ -6,7 +6,7 @@ namespace blockspan::apps {
 
 /// What --preconditioner asks for.
 struct PreconditionerChoice {
-  enum class Kind { none, jacobi, block_jacobi, chebyshev };
+  enum class Kind { none, jacobi, block_jacobi, chebyshev, gauss_seidel };
   Kind kind = Kind::none;
   int block_size = 0;  ///< of block-jacobi; 0: found in the pattern
   int degree = 4;      ///< of chebyshev
@@ -15,11 +15,11 @@ struct PreconditionerChoice {
 
 /// The forms that parse_preconditioner reads, and what they mean for --help.
 inline constexpr char const* preconditioner_forms =
-    "none, jacobi, block-jacobi[:ROWS] or chebyshev[:DEGREE[:RATIO]]";
+    "none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]] or gauss-seidel";
 inline constexpr char const* preconditioner_help =
     "none; jacobi; block-jacobi[:ROWS]: blocks of 2 to 8 rows, by default as found in the pattern; "
     "chebyshev[:DEGREE[:RATIO]]: a polynomial over jacobi that costs DEGREE - 1 products, RATIO: "
-    "of the ends of its interval";
+    "of the ends of its interval; gauss-seidel: a symmetric sweep, by Kokkos Kernels";
 
 /// Reads one of those forms; `ratio` is the default for chebyshev. Throws Error for anything else.
 PreconditionerChoice parse_preconditioner(std::string const& text, double ratio);

@@ -4,8 +4,8 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
-#include <blockspan/operators/gershgorin.hpp>
 #include <blockspan/operators/gauss_seidel.hpp>
+#include <blockspan/operators/gershgorin.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>

@@ -46,6 +46,7 @@ TEST_P(EigPreconditioner, FindsTheSamePairsOfALaplacian) {
   EXPECT_TRUE(run(problem, "none")["preconditioner"].is_null());
   for (auto const& [text, name, gain] :
        {std::tuple("block-jacobi:2", "block jacobi (blocks of 2)", 0.95),
+        std::tuple("gauss-seidel", "symmetric gauss-seidel (Kokkos Kernels)", 1.5),
         std::tuple("chebyshev", "chebyshev of degree 4 over jacobi on [0.0667, 2]", 2.0),
         std::tuple("chebyshev:8:100", "chebyshev of degree 8 over jacobi on [0.02, 2]", 2.5)}) {
     Json const report = run(problem, text);
@@ -88,12 +89,15 @@ TEST_P(EigPreconditioner, SaysWhatItPutsInPlaceOfWhatWasAskedFor) {
                        "semidefinite: the diagonal entry of row 0 is negative, or "
                        "zero beside other entries"))
       << polynomial["notes"];
+  Json const sweep = run(indefinite, "gauss-seidel");
+  EXPECT_EQ(sweep["preconditioner"], "jacobi");
+  EXPECT_TRUE(has_note(sweep, "the diagonal entry of row 0 is not positive")) << sweep["notes"];
   Json const blocks = run(indefinite, "block-jacobi:3");
   EXPECT_EQ(blocks["preconditioner"], "block jacobi (blocks of 3)");
   EXPECT_TRUE(has_note(blocks, "27 of the blocks of block-jacobi are not positive definite"))
       << blocks["notes"];
   double const lowest = -4 * std::cos(std::acos(-1.0) / 10);
-  for (Json const& report : {polynomial, blocks})
+  for (Json const& report : {polynomial, sweep, blocks})
     EXPECT_NEAR(report["eigenvalues"][0].get<double>(), lowest, 1e-6);
 }
 

@@ -42,6 +42,7 @@ TEST(EigUsage, HelpNamesEveryOptionAndGenerator) {
                            "--version",
                            "block-jacobi[:ROWS]",
                            "chebyshev[:DEGREE[:RATIO]]",
+                           "gauss-seidel",
                            "laplace7",
                            "elasticity",
                            "rmat"})
@@ -89,8 +90,11 @@ TEST(EigUsage, RefusesPreconditionersThatAreNone) {
   auto const refused = [](std::string const& text, std::string const& message) {
     expect_refused({small, "--preconditioner", text}, "--preconditioner: " + message);
   };
-  refused("ilu", "'ilu' is not none, jacobi, block-jacobi[:ROWS] or chebyshev[:DEGREE[:RATIO]]");
+  refused("ilu",
+          "'ilu' is not none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]] or "
+          "gauss-seidel");
   refused("jacobi:2", "'jacobi:2' has too many parts: jacobi takes none");
+  refused("gauss-seidel:2", "'gauss-seidel:2' has too many parts: gauss-seidel takes none");
   refused("block-jacobi:1", "block size 1 is not between 2 and 8");
   refused("block-jacobi:9", "block size 9 is not between 2 and 8");
   refused("block-jacobi:3.5", "block size '3.5' is not a number");
