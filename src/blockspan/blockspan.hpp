@@ -6,6 +6,7 @@
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/gauss_seidel.hpp>
 #include <blockspan/operators/gershgorin.hpp>
+#include <blockspan/operators/incomplete_lu.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>

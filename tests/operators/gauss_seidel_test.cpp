@@ -13,6 +13,7 @@
 #include <blockspan/sparse/generators.hpp>
 
 #include "operators/apply.hpp"
+#include "operators/definite.hpp"
 #include "operators/small_dense.hpp"
 #include "spmm/battery.hpp"
 #include "support/compare.hpp"
@@ -29,48 +30,12 @@ template <class Config>
 class GaussSeidel : public ::testing::Test {};
 TYPED_TEST_SUITE(GaussSeidel, Configs, ConfigNames);
 
-template <class Scalar>
-inline constexpr bool compiled = sizeof(real_t<Scalar>) == 8;
-
-/// Sparse, Hermitian and diagonally dominant, with a diagonal between 1 and 2^10 and complex
-/// entries where they fit; rows backwards, every fourth entry in two halves.
-template <class Scalar>
-HostMatrix<Scalar> sparse_definite(std::int64_t n, HostBlock<Scalar>& B) {
-  Random random(9);
-  B = HostBlock<Scalar>(n, n);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (int k = 0; k < 3; ++k) {
-      std::int64_t const j = random.below(n);
-      if (j != i) B(i, j) = random.value<Scalar>(), B(j, i) = blockspan::conjugate(B(i, j));
-    }
-  std::vector<double> scale(static_cast<std::size_t>(n));
-  for (auto& s : scale) s = std::ldexp(1.0, static_cast<int>(random.below(6)));
-  for (std::int64_t i = 0; i < n; ++i) {
-    double sum = 0.1;
-    for (std::int64_t j = 0; j < n; ++j)
-      if (j != i) sum += static_cast<double>(magnitude(B(i, j)));
-    B(i, i) = Scalar(static_cast<real_t<Scalar>>(sum));
-  }
-  HostMatrix<Scalar> A{"definite", n, n, {0}, {}, {}};
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t j = n - 1; j >= 0; --j) {
-      if (B(i, j) == Scalar(0)) continue;
-      B(i, j) *= static_cast<real_t<Scalar>>(scale[i] * scale[j]);
-      bool const halves = (i + j) % 4 == 0;
-      A.add(j, halves ? B(i, j) * real_t<Scalar>(0.5) : B(i, j));
-      if (halves) A.add(j, B(i, j) * real_t<Scalar>(0.5));
-    }
-    A.end_row();
-  }
-  return A;
-}
-
 /// For rows in any order T^-1 = (D + L) D^-1 (D + L^H) = A + L D^-1 L^H: what T adds to A is
 /// positive semidefinite, and for a unit diagonal its trace is |L|^2, half of what A has beside it.
 TYPED_TEST(GaussSeidel, IsThatOfSomeOrderOfTheRows) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  if constexpr (compiled<Scalar>) {
+  if constexpr (has_kokkos_kernels<Scalar>) {
     Exec const exec;
     for (std::int64_t const n : {1, 2, 13, 40}) {
       HostBlock<Scalar> B;
@@ -106,7 +71,7 @@ TYPED_TEST(GaussSeidel, IsThatOfSomeOrderOfTheRows) {
 TYPED_TEST(GaussSeidel, SameInputSameBitsAlsoWhenMadeAnew) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  if constexpr (compiled<Scalar>) {
+  if constexpr (has_kokkos_kernels<Scalar>) {
     Exec const exec;
     auto const A = generate<Scalar>(exec, "laplace27:14");
     auto const x = random_block<Scalar>(2744, 5, 1);
@@ -121,7 +86,7 @@ TYPED_TEST(GaussSeidel, SameInputSameBitsAlsoWhenMadeAnew) {
 TYPED_TEST(GaussSeidel, RefreshTakesNewValues) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  if constexpr (compiled<Scalar>) {
+  if constexpr (has_kokkos_kernels<Scalar>) {
     Exec const exec;
     HostBlock<Scalar> B;
     auto host = sparse_definite<Scalar>(40, B);
@@ -139,7 +104,7 @@ TYPED_TEST(GaussSeidel, RefreshTakesNewValues) {
 TYPED_TEST(GaussSeidel, WorksOnAFewColumnsOfWiderBlocksAndOnOtherInstances) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  if constexpr (compiled<Scalar>) {
+  if constexpr (has_kokkos_kernels<Scalar>) {
     Exec const made_on;
     Exec const exec = Kokkos::Experimental::partition_space(Exec(), 1)[0];
     auto const T = gauss_seidel(made_on, generate<Scalar>(made_on, "laplace5:9"));
@@ -167,7 +132,7 @@ TYPED_TEST(GaussSeidel, RefusesByNameOfTheRow) {
   auto const refusal = [&](HostMatrix<Scalar> const& A) {
     return message_of([&] { gauss_seidel(exec, to_device(exec, A)); });
   };
-  if constexpr (!compiled<Scalar>) {
+  if constexpr (!has_kokkos_kernels<Scalar>) {
     EXPECT_EQ(refusal(band<Scalar>(4)),
               where + "compiled for double and complex double only (matrix 4 x 4)");
   } else {
