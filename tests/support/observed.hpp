@@ -10,9 +10,9 @@
 
 namespace blockspan::test {
 
-/// What Kokkos itself sees of a call: kernels, their labels and instances, allocations.
+/// What Kokkos itself sees of a call: kernels, their labels and instances, allocations, waits.
 struct Observation {
-  std::vector<std::string> labels, allocations;
+  std::vector<std::string> labels, allocations, fences;
   std::set<std::uint32_t> devices;
 };
 
@@ -28,7 +28,15 @@ inline void note_allocation(Kokkos_Profiling_SpaceHandle, char const* label, voi
                             std::uint64_t bytes) {
   if (bytes > 0) seen.allocations.emplace_back(label);
 }
+/// Kokkos itself fences around kernels as soon as a tool listens.
+inline void note_fence(char const* label, std::uint32_t, std::uint64_t*) {
+  if (std::string(label).find("Kokkos Profile Tool Fence") == std::string::npos)
+    seen.fences.emplace_back(label);
+}
 }  // namespace detail
+
+/// What the call in observed() has done so far.
+inline Observation const& observed_so_far() { return detail::seen; }
 
 /// What Kokkos reports while `call` runs. Other tools of the process are set aside.
 inline Observation observed(std::function<void()> const& call) {
@@ -40,6 +48,7 @@ inline Observation observed(std::function<void()> const& call) {
   tools::set_begin_parallel_reduce_callback(detail::note_kernel);
   tools::set_begin_parallel_scan_callback(detail::note_kernel);
   tools::set_allocate_data_callback(detail::note_allocation);
+  tools::set_begin_fence_callback(detail::note_fence);
   call();
   tools::set_callbacks(callbacks);
   return detail::seen;

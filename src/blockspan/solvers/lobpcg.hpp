@@ -57,7 +57,7 @@ struct LobpcgOptions {
   Criterion criterion = Criterion::backward;
   /// Hermitian positive definite, an approximation of the inverse of A; null: none. It helps to
   /// find the smallest pairs; for the largest of A alone it does harm, and is dropped when the
-  /// solve idles.
+  /// solve idles. A JacobiPreconditioner is applied inside the solver's own passes.
   LinearOperator<Scalar, Exec> const* preconditioner = nullptr;
 
   // Defaulted.
@@ -115,8 +115,9 @@ struct LobpcgIteration {
 struct LobpcgCounters {
   std::int64_t operator_columns = 0, mass_columns = 0, preconditioner_columns = 0;
   std::int64_t operator_applications = 0;  ///< calls of A's apply
-  std::int64_t mass_applications = 0, preconditioner_applications = 0;
-  int batches = 1, polishes = 0;  ///< see LobpcgOptions::block
+  std::int64_t mass_applications = 0;
+  std::int64_t preconditioner_applications = 0;  ///< 0 with a Jacobi inside the solver's passes
+  int batches = 1, polishes = 0;                 ///< see LobpcgOptions::block
   int restarts = 0, widenings = 0, verifications = 0, probes = 0, robust_iterations = 0,
       factor_fallbacks = 0;
   std::int64_t columns_dropped = 0, preconditioner_rejected = 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/solvers/detail/problem.hpp>
@@ -66,6 +67,7 @@ struct Basis {
   View s, as, bs;
   int m;
   int p = 0, w = 0;
+  std::vector<real_t<Scalar>> w_norms;  ///< of the columns of W, where they are not 1
 };
 
 }  // namespace blockspan::detail

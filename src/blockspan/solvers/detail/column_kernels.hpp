@@ -16,15 +16,17 @@ namespace blockspan::detail {
 // order, and the chunks are folded in order, 64 at a time. So the result does not depend on the
 // number of threads.
 
-/// Residuals of Ritz pairs: R = sign AX - BX Theta; per column sums |r|^2, |x|^2, |B x|^2.
-/// Reads AX, X (and BX), writes R: 4 (5) n m scalars.
+/// Residuals of Ritz pairs: r = sign A x - theta B x, and W = D R with a diagonal D (null: the
+/// identity); per column sums |r|^2, |x|^2, |B x|^2, |w|^2. Reads AX, X (and BX), writes W: 3 (4) n
+/// m scalars.
 template <class Scalar>
 struct ResidualTerms {
   using Real = real_t<Scalar>;
-  static constexpr int count = 3;
+  static constexpr int count = 4;
 
   BlockRef<Scalar const> X, AX, BX;
-  BlockRef<Scalar> R;
+  BlockRef<Scalar> W;
+  Real const* weights;
   Real const* theta;
   Real sign;
   bool generalized;
@@ -33,10 +35,12 @@ struct ResidualTerms {
     Scalar const x = X(i, j);
     Scalar const bx = generalized ? BX(i, j) : x;
     Scalar const r = sign * AX(i, j) - theta[j] * bx;
-    R(i, j) = r;
+    Scalar const w = weights ? weights[i] * r : r;
+    W(i, j) = w;
     terms[0] = squared_magnitude(r);
     terms[1] = squared_magnitude(x);
     terms[2] = squared_magnitude(bx);
+    terms[3] = squared_magnitude(w);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };

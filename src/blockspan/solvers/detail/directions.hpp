@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <blockspan/solvers/detail/residuals.hpp>
@@ -31,25 +33,69 @@ void tame_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& 
   problem.scale_each(W, factors);
 }
 
-/// W := unit directions for the active columns: T R, or R itself without T and in every column
-/// where T R is useless (not finite, or not an acute angle to R: T is not positive definite there).
-/// On entry the residuals stand in the last m columns of S (with T) or AS (without).
+/// Squares of this size neither overflow nor vanish in what follows.
+template <class Real>
+bool is_harmless(Real square) {
+  Real const huge = std::ldexp(Real(1), 4 * Thresholds<Real>::range);
+  return square > 1 / huge && square < huge;
+}
+
+/// to(:, j) = factors[j] from(:, columns[j]); from and to do not overlap.
 template <class Scalar, class Exec>
-void build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                      Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active) {
-  using Real = real_t<Scalar>;
-  int const w = basis.w = static_cast<int>(active.size());
-  if (w == 0) return;
-  std::vector<Real> numbers;
-  for (int const j : active) numbers.push_back(Real(1) / norms.r[j]);
-  numbers.insert(numbers.end(), active.begin(), active.end());
-  bool const preconditioned = problem.preconditioned();
-  auto const from = preconditioned ? basis.spare(basis.m) : basis.a_spare(basis.m);
-  auto const R = preconditioned ? basis.a_spare(w) : basis.dirs();
-  SelectScaled<Scalar, Exec>{block_ref<Exec>(from), block_ref<Exec>(R), problem.on_device(numbers)}
+void select_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& from,
+                       std::vector<int> const& columns, std::vector<real_t<Scalar>> numbers,
+                       Block<Scalar, Exec> const& to) {
+  numbers.insert(numbers.end(), columns.begin(), columns.end());
+  SelectScaled<Scalar, Exec>{block_ref<Exec>(from), block_ref<Exec>(to), problem.on_device(numbers)}
       .launch(problem.exec);
+}
+
+/// W := the active columns of `steps`, which holds T R for all columns of X. Where all of them are
+/// active and stand in their place already, nothing moves.
+template <class Scalar, class Exec>
+void take_steps(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
+                Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
+                Block<Scalar, Exec> const& steps) {
+  using Real = real_t<Scalar>;
+  auto const timer = problem.time(problem.seconds.residual);
   auto const W = basis.dirs();
-  if (!preconditioned) {
+  bool harmless = true;
+  std::vector<Real> factors;
+  for (int const j : active) {
+    harmless = harmless && is_harmless(norms.w[j] * norms.w[j]);
+    factors.push_back(1 / norms.w[j]);
+  }
+  bool const in_s = steps.data() == basis.spare(1).data();
+  if (harmless && in_s && basis.w == basis.m && basis.p == basis.m) {
+    basis.w_norms = norms.w;
+    return;
+  }
+  if (!harmless) factors.assign(active.size(), Real(1));
+  auto const target = in_s ? basis.a_spare(basis.w) : W;  // columns of S would overlap
+  select_directions(problem, steps, active, factors, target);
+  if (in_s) Kokkos::deep_copy(problem.exec, W, target);
+  if (harmless) return;
+  tame_directions(problem, W);
+  auto const sums = measure_directions(problem, W, W);
+  for (int j = 0; j < basis.w; ++j) factors[j] = 1 / std::sqrt(sums[j]);
+  problem.scale_each(W, factors);
+}
+
+/// W := T R for unit residuals of the active columns, or R itself in every column where T R is
+/// useless (not finite, or not an acute angle to R: T is not positive definite there), all of unit
+/// norm. `residuals` holds R for all columns of X, outside the place of W.
+template <class Scalar, class Exec>
+void precondition(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
+                  Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
+                  Block<Scalar, Exec> const& residuals) {
+  using Real = real_t<Scalar>;
+  int const w = basis.w;
+  auto const R = problem.preconditioned() ? basis.a_spare(w) : basis.dirs();
+  auto const W = basis.dirs();
+  std::vector<Real> factors;
+  for (int const j : active) factors.push_back(1 / norms.r[j]);
+  select_directions(problem, residuals, active, factors, R);
+  if (!problem.preconditioned()) {
     for (int pass = 0; pass < 2; ++pass) problem.constrain(W);
     return;
   }
@@ -57,25 +103,37 @@ void build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis
   problem.constrain(W);
   auto const timer = problem.time(problem.seconds.preconditioner);
   auto sums = measure_directions(problem, R, W);
-  Real const huge = std::ldexp(Real(1), 4 * Thresholds<Real>::range), tiny = Real(1) / huge;
-  for (int j = 0; j < w; ++j)
-    if (!(sums[j] > tiny && sums[j] < huge)) {
-      tame_directions(problem, W);
-      sums = measure_directions(problem, R, W);
-      break;
-    }
-  std::vector<Real> factors(w, Real(1));
+  if (!std::all_of(sums.begin(), sums.begin() + w, is_harmless<Real>)) {
+    tame_directions(problem, W);
+    sums = measure_directions(problem, R, W);
+  }
   for (int j = 0; j < w; ++j) {
     Real const size = std::sqrt(sums[j]), product = sums[w + j], r = std::sqrt(sums[2 * w + j]);
     if (std::isfinite(size) && product > Thresholds<Real>::direction * size * r) {
-      factors[j] = Real(1) / size;
+      factors[j] = 1 / size;
     } else {
+      factors[j] = 1;
       ++problem.counters.preconditioner_rejected;
       Kokkos::deep_copy(problem.exec, basis.columns(W, j, 1), basis.columns(R, j, 1));
     }
   }
   problem.scale_each(W, factors);
   problem.constrain(W);  // again: of a column that lost most of its length, rounding is left
+}
+
+/// The directions W of the active columns, from what the residual pass left in `from`: T R where
+/// problem.steps_with_residuals(), else R.
+template <class Scalar, class Exec>
+void build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
+                      Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
+                      Block<Scalar, Exec> const& from) {
+  basis.w = static_cast<int>(active.size());
+  basis.w_norms.clear();
+  if (basis.w == 0) return;
+  if (problem.steps_with_residuals())
+    take_steps(problem, basis, norms, active, from);
+  else
+    precondition(problem, basis, norms, active, from);
 }
 
 }  // namespace blockspan::detail

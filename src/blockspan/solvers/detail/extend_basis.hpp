@@ -48,9 +48,12 @@ Extension extend_fused(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const
   grams.compute(problem, basis, basis.order());
   if (!grams.finite()) return Extension::not_finite;
   auto const G = grams.G();
-  for (int j = basis.m + basis.p; j < basis.order(); ++j)  // columns of W have unit norm
-    if (real_part(G(j, j)) < -Thresholds<Real>::indefinite * problem.norm_b)
+  for (int j = 0; j < basis.w; ++j) {
+    int const at = basis.m + basis.p + j;
+    Real const size = basis.w_norms.empty() ? Real(1) : basis.w_norms[j];
+    if (real_part(G(at, at)) < -Thresholds<Real>::indefinite * problem.norm_b * size * size)
       return Extension::mass_not_positive_definite;
+  }
   if (has_drifted(problem, grams, basis.m, theta, largest_x)) return Extension::drifted;
   auto const timer = problem.time(problem.seconds.dense);
   return ritz.factor_cholesky(G, Thresholds<Real>::fused_pivot) ? Extension::ready

@@ -101,10 +101,15 @@ class LobpcgSolver {
 
   /// Residuals and converged flags. False if something is not finite.
   bool measure() {
-    auto const R = problem_.preconditioned() ? basis_.spare(basis_.m) : basis_.a_spare(basis_.m);
+    // Where all columns were active they are likely to be so again: then D R is W, in its place.
+    bool const steps = problem_.steps_with_residuals();
+    bool const all = basis_.p == basis_.m && flow_.last_active == basis_.m;
+    bool const in_s = steps ? all : problem_.preconditioned();
+    residuals_ = in_s ? basis_.spare(basis_.m) : basis_.a_spare(basis_.m);
     if (!problem_.a().norm_bound() && !problem_.generalized())
       for (Real const value : theta_) problem_.norm_a = std::max(problem_.norm_a, std::abs(value));
-    norms_ = residuals(problem_, basis_.x_and_images(), theta_, R);
+    norms_ = residuals(problem_, basis_.x_and_images(), theta_, residuals_,
+                       steps ? problem_.weights() : nullptr);
     if (!norms_.finite) return false;
     done_.clear();
     for (int j = 0; j < basis_.m; ++j) done_.push_back(error(norms_, j) <= flow_.tolerance);
@@ -215,7 +220,7 @@ class LobpcgSolver {
   std::optional<Status> advance() {
     auto const active = active_columns();
     flow_.last_active = static_cast<int>(active.size());
-    build_directions(problem_, basis_, norms_, active);
+    build_directions(problem_, basis_, norms_, active, residuals_);
     std::int64_t const dropped_before = problem_.counters.columns_dropped;
     auto outcome = extend(active);
     flow_.offered += flow_.last_active;
@@ -298,6 +303,7 @@ class LobpcgSolver {
   RayleighRitz<Scalar> ritz_;
   Stagnation<Real> stagnation_;
   Probe<Scalar, Exec> probe_;
+  View residuals_;  ///< where measure() left T R or R
   Residuals<Real> norms_, settled_;
   std::vector<Real> theta_;
   std::vector<bool> done_;

@@ -80,7 +80,7 @@ void append(Residuals<Real>& all, Residuals<Real> const& more) {
   auto const add = [](std::vector<Real>& to, std::vector<Real> const& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
-  add(all.r, more.r), add(all.x, more.x), add(all.bx, more.bx);
+  add(all.r, more.r), add(all.x, more.x), add(all.bx, more.bx), add(all.w, more.w);
   add(all.backward, more.backward), add(all.relative, more.relative);
   all.finite = all.finite && more.finite;
 }

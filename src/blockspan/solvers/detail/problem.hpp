@@ -9,6 +9,7 @@
 
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/multivector/workspace.hpp>
+#include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/detail/column_kernels.hpp>
 #include <blockspan/solvers/detail/deflation.hpp>
@@ -39,12 +40,21 @@ class Problem {
         b_(B),
         t_(options.preconditioner),
         seed_(options.seed),
-        time_phases_(options.time_phases) {}
+        time_phases_(options.time_phases) {
+    auto const* const jacobi = dynamic_cast<JacobiPreconditioner<Scalar, Exec> const*>(t_);
+    if (jacobi) weights_ = jacobi->factors().data();
+  }
 
   std::int64_t rows() const { return a_.rows(); }
   bool generalized() const { return b_ != nullptr; }
   bool preconditioned() const { return t_ != nullptr; }
-  void drop_preconditioner() { t_ = nullptr; }
+  void drop_preconditioner() {
+    t_ = nullptr;
+    weights_ = nullptr;
+  }
+  /// True if T R is R times `weights` (null: R itself), so that the residual pass can write it.
+  bool steps_with_residuals() const { return deflation.empty() && (!t_ || weights_); }
+  Real const* weights() const { return weights_; }
   Operator const& a() const { return a_; }
   Operator const* b() const { return b_; }
 
@@ -186,6 +196,7 @@ class Problem {
   Operator const& a_;
   Operator const* b_;
   Operator const* t_;
+  Real const* weights_ = nullptr;  ///< of a Jacobi preconditioner
   Real scale_a_ = 1, scale_b_ = 1;
   bool zero_a_ = false;
   DeviceNumbers<Real, Exec> numbers_;

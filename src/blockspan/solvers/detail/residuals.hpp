@@ -12,6 +12,7 @@ namespace blockspan::detail {
 template <class Real>
 struct Residuals {
   std::vector<Real> r, x, bx;  ///< ||r_j||, ||x_j||, ||B x_j||
+  std::vector<Real> w;         ///< ||D r_j||, D the weights
   std::vector<Real> backward;  ///< ||r|| / ((a + |theta| b) ||x||)
   std::vector<Real> relative;  ///< ||r|| / (|theta| ||B x||), infinite for theta = 0
   bool finite = true;
@@ -23,26 +24,32 @@ struct Residuals {
   }
 };
 
-/// R = sign AX - BX Theta into `R` (n x m), and the norms of its columns. With deflated vectors R
-/// and its norms are those of the projected problem, P^H R. One pass; fences exec.
+/// D R with R = sign AX - BX Theta into `W` (n x m), D a diagonal of `weights` where Exec computes
+/// or the identity, and norms of the columns. With deflated vectors, which do not go with weights,
+/// R and its norms are those of the projected problem, P^H R. One pass; fences exec.
 template <class Scalar, class Exec>
 Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
                                     Images<Scalar, Exec> const& images,
                                     std::vector<real_t<Scalar>> const& theta,
-                                    Block<Scalar, Exec> const& R) {
+                                    Block<Scalar, Exec> const& W,
+                                    real_t<Scalar> const* weights = nullptr) {
   using Real = real_t<Scalar>;
   auto const timer = problem.time(problem.seconds.residual);
   int const m = static_cast<int>(images.X.extent(1));
-  ResidualTerms<Scalar> const terms{block_ref<Exec>(images.X),  block_ref<Exec>(images.AX),
-                                    block_ref<Exec>(images.BX), block_ref<Exec>(R),
-                                    problem.on_device(theta),   problem.sign,
+  ResidualTerms<Scalar> const terms{block_ref<Exec>(images.X),
+                                    block_ref<Exec>(images.AX),
+                                    block_ref<Exec>(images.BX),
+                                    block_ref<Exec>(W),
+                                    weights,
+                                    problem.on_device(theta),
+                                    problem.sign,
                                     problem.generalized()};
-  auto sums = problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, R.extent(0), m);
+  auto sums = problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, W.extent(0), m);
   if (!problem.deflation.empty()) {
-    problem.deflation.project_residual(problem.exec, R, problem.workspace);
-    DirectionTerms<Scalar> const projected{block_ref<Exec>(R), block_ref<Exec>(R)};
+    problem.deflation.project_residual(problem.exec, W, problem.workspace);
+    DirectionTerms<Scalar> const projected{block_ref<Exec>(W), block_ref<Exec>(W)};
     auto const squares =
-        problem.fold(problem.exec, "Blockspan::lobpcg::residuals", projected, R.extent(0), m);
+        problem.fold(problem.exec, "Blockspan::lobpcg::residuals", projected, W.extent(0), m);
     std::copy(squares.begin(), squares.begin() + m, sums.begin());
   }
 
@@ -51,6 +58,7 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
     out.r.push_back(std::sqrt(sums[j]));
     out.x.push_back(std::sqrt(sums[m + j]));
     out.bx.push_back(std::sqrt(sums[2 * m + j]));
+    out.w.push_back(std::sqrt(sums[3 * m + j]));
     Real const size = std::abs(theta[j]);
     Real const scale = (problem.norm_a + size * problem.norm_b) * out.x[j];
     out.backward.push_back(out.r[j] == 0 ? Real(0) : out.r[j] / scale);
