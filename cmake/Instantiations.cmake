@@ -39,10 +39,12 @@ function(blockspan_type_list result)
   set(${result} "${types}" PARENT_SCOPE)
 endfunction()
 
-# blockspan_instantiate(FILE [OFFSETS]): configures FILE (.cpp.in, with @BACKEND@, @SCALAR@ and, if
-# asked for, @OFFSET@) once for every backend, scalar (and offset), and adds the results to blockspan.
+# blockspan_instantiate(FILE [OFFSETS] [ROUND_EACH]): configures FILE (.cpp.in, with @BACKEND@,
+# @SCALAR@ and, if asked for, @OFFSET@) once for every backend, scalar (and offset), and adds the
+# results to blockspan. ROUND_EACH: hosts round every product before it is added. Whether the
+# compiler fuses the two may depend on how a loop was vectorised, and so on the width of a block.
 function(blockspan_instantiate file)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OFFSETS" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OFFSETS;ROUND_EACH" "" "")
   if(arg_OFFSETS)
     set(offsets ${Blockspan_OFFSETS})
   else()
@@ -60,6 +62,10 @@ function(blockspan_instantiate file)
         set(output ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cpp)
         configure_file(${file} ${output} @ONLY)
         target_sources(blockspan PRIVATE ${output})
+        if(arg_ROUND_EACH AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+          set_source_files_properties(${output} TARGET_DIRECTORY blockspan
+            PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
+        endif()
       endforeach()
     endforeach()
   endforeach()

@@ -112,6 +112,22 @@ TYPED_TEST(CgSolves, TheLayoutDoesNotChangeTheBits) {
   }
 }
 
+TYPED_TEST(CgSolves, PseudoBlockGivesAColumnTheSameBitsWhoeverStandsBesideIt) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const A = graded_grid<Scalar>(6);
+  auto const B = random_block<Scalar>(A.order(), 11, 5);
+  CaseOf<TypeParam> c{A, B, CgMethod::pseudo_block, Preconditioner::jacobi, {}, {}};
+  auto const together = solve<Scalar>(c);
+  for (int j : {0, 6, 10}) {
+    c.B = HostBlock<Scalar>(A.order(), 1);
+    for (int i = 0; i < A.order(); ++i) c.B(i, 0) = B(i, j);
+    auto const alone = solve<Scalar>(c);
+    EXPECT_EQ(alone.most_iterations, together.report.columns[j].iterations);
+    for (int i = 0; i < A.order(); ++i)
+      ASSERT_EQ(alone.X(i, 0), together.X(i, j)) << i << ", " << j;
+  }
+}
+
 TYPED_TEST(CgSolves, ManyColumnsInGroupsOfChosenWidth) {
   using Scalar = typename TypeParam::Scalar;
   auto const A = graded_grid<Scalar>(5);

@@ -53,7 +53,8 @@ struct CgOptions {
   CgMethod method = CgMethod::automatic;  ///< of solve_spd; the others have theirs in their name
   int max_cycles = 6;                     ///< solves for a correction, each verified
   /// Most columns solved together; wider blocks are cut into groups of about equal width. 0: 32 for
-  /// the block method (more lose by their small matrices), all for pseudo-block.
+  /// the block method (more lose by their small matrices, and it takes no more), all for
+  /// pseudo-block.
   int widest_block = 0;
   /// (pseudo-block) Take finished columns out of the block. Iterates are the same either way.
   bool compact = true;

@@ -1,38 +1,52 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/detail/coefficients.hpp>
 #include <blockspan/multivector/detail/device_tiles.hpp>
 #include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
 
-/// Y = alpha X C + beta Y, one block of rows and up to 64 real columns per team. X is staged
-/// transposed beside C, a thread holds 4 rows x 4 columns of the product; these return through
-/// scratch, so that Y is read and written in its own order. All of a team's rows are read before
-/// the first is written: up to 64 real columns, Y may be X. Traffic: X once per column tile, Y
-/// once.
-template <class Exec, class Scalar>
+/// One term of a combination: diag(weights) X C.
+template <class Scalar>
+struct DeviceTerm {
+  RealView<Scalar> X;
+  BlockRef<Scalar const> C;
+  real_t<Scalar> const* weights;  ///< one a row, or null
+};
+
+/// Y = alpha sum of the terms + beta Y, one block of rows and up to 64 real columns per team. X is
+/// staged transposed beside C, a thread holds 4 rows x 4 columns of the product; these return
+/// through scratch, so that Y is read and written in its own order. All of a team's rows are read
+/// before the first is written: up to 64 real columns, Y may be X. Traffic: X once per column tile,
+/// Y once.
+template <class Exec, class Scalar, int terms>
 struct DeviceCombine {
   using Real = real_t<Scalar>;
   using Policy = device::Policy<Exec>;
   static constexpr int edge = device::edge, pad = device::Pack<Real>::size, p = parts<Scalar>;
 
   Scalar alpha;
-  RealView<Scalar> X;
-  BlockRef<Scalar const> C;
+  DeviceTerm<Scalar> term[terms];
   Scalar beta;
   BlockRef<Scalar> Y;
   int row_blocks, rows_at_once, inner_at_once;  ///< of a team
 
-  DeviceCombine(Scalar alpha_, BlockRef<Scalar const> const& X_block,
-                BlockRef<Scalar const> const& C_, Scalar beta_, BlockRef<Scalar> const& Y_)
-      : alpha(alpha_), X(X_block), C(C_), beta(beta_), Y(Y_) {
+  DeviceCombine(Scalar alpha_, DeviceTerm<Scalar> const (&terms_)[terms], Scalar beta_,
+                BlockRef<Scalar> const& Y_)
+      : DeviceCombine(alpha_, terms_, beta_, Y_, std::make_integer_sequence<int, terms>()) {}
+
+  template <int... t>
+  DeviceCombine(Scalar alpha_, DeviceTerm<Scalar> const (&terms_)[terms], Scalar beta_,
+                BlockRef<Scalar> const& Y_, std::integer_sequence<int, t...>)
+      : alpha(alpha_), term{terms_[t]...}, beta(beta_), Y(Y_) {
     int const widest = std::min(device::block, ceil_div(columns(), edge) * edge);
     rows_at_once = device::threads / (widest / edge) * edge;
     // X and C share the scratch: (rows + pad + width) numbers for each inner index.
@@ -53,18 +67,24 @@ struct DeviceCombine {
     auto* const x = static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(scratch_bytes(), 16));
     Real* const c = x + inner_at_once * ld;
     Real sums[edge][edge] = {};
-    for (int l = 0; l < X.columns; l += inner_at_once) {
-      int const depth = device::smaller(inner_at_once, X.columns - l);
-      device::stage(X, rank, row, count, rows_at_once, l, depth,
-                    [=](int r, int col, Real value) { x[col * ld + r] = value; });
-      for (int e = rank; e < depth * width; e += device::threads) {
-        int const column = j + e % width;
-        c[e] = column < columns() ? real_coefficient(alpha, C, l + e / width, column) : Real(0);
+    for (int t = 0; t < terms; ++t) {
+      auto const& X = term[t].X;
+      auto const& C = term[t].C;
+      auto const* const weights = term[t].weights;
+      for (int l = 0; l < X.columns; l += inner_at_once) {
+        int const depth = device::smaller(inner_at_once, X.columns - l);
+        device::stage(X, rank, row, count, rows_at_once, l, depth, [=](int r, int col, Real value) {
+          x[col * ld + r] = weights && r < count ? weights[row + r] * value : value;
+        });
+        for (int e = rank; e < depth * width; e += device::threads) {
+          int const column = j + e % width;
+          c[e] = column < columns() ? real_coefficient(alpha, C, l + e / width, column) : Real(0);
+        }
+        team.team_barrier();
+        if (busy)
+          for (int s = 0; s < depth; ++s) add_outer(x + s * ld + a, c + s * width + b, sums);
+        team.team_barrier();
       }
-      team.team_barrier();
-      if (busy)
-        for (int s = 0; s < depth; ++s) add_outer(x + s * ld + a, c + s * width + b, sums);
-      team.team_barrier();
     }
     if (busy)
       for (int r = 0; r < edge; ++r)
@@ -116,7 +136,17 @@ struct DeviceCombine {
 template <class Exec, class Scalar>
 void combine_on_device(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
                        BlockRef<Scalar const> const& C, Scalar beta, BlockRef<Scalar> const& Y) {
-  DeviceCombine<Exec, Scalar>(alpha, X, C, beta, Y).launch(exec);
+  DeviceTerm<Scalar> const term[] = {{RealView<Scalar>(X), C, nullptr}};
+  DeviceCombine<Exec, Scalar, 1>(alpha, term, beta, Y).launch(exec);
+}
+
+/// Up to 64 real columns of Y, X may be Y.
+template <class Exec, class Scalar>
+void combine_terms_on_device(Exec const& exec, RowTerm<Scalar> const& first,
+                             RowTerm<Scalar> const& second, BlockRef<Scalar> const& Y) {
+  DeviceTerm<Scalar> const term[] = {{RealView<Scalar>(first.X), first.C, first.weights},
+                                     {RealView<Scalar>(second.X), second.C, second.weights}};
+  DeviceCombine<Exec, Scalar, 2>(Scalar(1), term, Scalar(0), Y).launch(exec);
 }
 
 /// Y: the leading columns of X. Wide products go through a buffer, some rows at a time.

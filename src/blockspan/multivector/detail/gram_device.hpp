@@ -21,17 +21,20 @@ struct DeviceGram {
 
   RealView<Scalar> X, Y;
   std::int64_t rows, chunk;
-  int chunks, m, n;  ///< m, n: real columns rounded up to whole tiles
+  int chunks, m, n;     ///< m, n: real columns rounded up to whole tiles
+  Real const* weights;  ///< of the rows of Y, or null
   bool same;
   Real* partials;  ///< chunks x m x n
 
-  DeviceGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block)
+  DeviceGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block,
+             Real const* weights_)
       : X(X_block),
         Y(Y_block),
         rows(X_block.rows),
         m(ceil_div(X.columns, edge) * edge),
         n(ceil_div(Y.columns, edge) * edge),
-        same(X.data == Y.data && X.row_stride == Y.row_stride &&
+        weights(weights_),
+        same(!weights && X.data == Y.data && X.row_stride == Y.row_stride &&
              X.column_stride == Y.column_stride && X.columns == Y.columns) {
     std::int64_t const most = std::max(1, 1056 / tiles());
     chunk = std::max<std::int64_t>(ceil_div(rows, most), 512);
@@ -67,7 +70,12 @@ struct DeviceGram {
         return [=](int r, int col, Real value) { to[r * ld + col] = value; };
       };
       device::stage(X, rank, row, count, count, i, height, into(x, ld_x));
-      if (!shared) device::stage(Y, rank, row, count, count, j, width, into(y, ld_y));
+      if (!shared && !weights) device::stage(Y, rank, row, count, count, j, width, into(y, ld_y));
+      if (weights) {
+        Real const* const w = weights + row;
+        device::stage(Y, rank, row, count, count, j, width,
+                      [=](int r, int col, Real value) { y[r * ld_y + col] = w[r] * value; });
+      }
       team.team_barrier();
       if (group < groups)
         for (int r = group; r < count; r += groups)
@@ -175,8 +183,8 @@ struct DeviceGramSum {
 template <class Exec, class Scalar>
 void gram_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
                     BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
-                    Workspace<Exec>& workspace) {
-  DeviceGram<Exec, Scalar> kernel(X, Y);
+                    Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
+  DeviceGram<Exec, Scalar> kernel(X, Y, weights);
   kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
                                                               kernel.partials_size());
   kernel.launch(exec);

@@ -18,18 +18,21 @@ struct HostGram {
 
   RealView<Scalar> X, Y;
   std::int64_t rows, chunk;
-  int m, n;        ///< real columns of X and Y, rounded up to whole tiles
-  int panel_rows;  ///< rows of a panel
+  int m, n;             ///< real columns of X and Y, rounded up to whole tiles
+  int panel_rows;       ///< rows of a panel
+  Real const* weights;  ///< of the rows of Y, or null
   bool same;
   Real* partials;  ///< chunks x m x n
 
-  HostGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block)
+  HostGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block,
+           Real const* weights_)
       : X(X_block),
         Y(Y_block),
         rows(X_block.rows),
         m(round_up(X.columns, short_tile)),
         n(round_up(Y.columns, lanes<Real>)),
-        same(X.data == Y.data && X.row_stride == Y.row_stride &&
+        weights(weights_),
+        same(!weights && X.data == Y.data && X.row_stride == Y.row_stride &&
              X.column_stride == Y.column_stride && X.columns == Y.columns) {
     if (same) m = n = std::max(m, n);
     int const row_bytes = (m + n) * static_cast<int>(sizeof(Real));
@@ -57,9 +60,20 @@ struct HostGram {
     for (std::int64_t row = first; row < last; row += panel_rows) {
       int const count = static_cast<int>(std::min<std::int64_t>(panel_rows, last - row));
       auto const x = panel(X, row, count, m, buffer);
-      auto const y = same ? x : panel(Y, row, count, n, buffer + std::int64_t(panel_rows) * m);
+      auto const y = right_panel(row, count, x, buffer + std::int64_t(panel_rows) * m);
       add_panel(count, x, y, g);
     }
+  }
+
+  Panel<Real> right_panel(std::int64_t row, int count, Panel<Real> const& x, Real* buffer) const {
+    if (same) return x;
+    if (!weights) return panel(Y, row, count, n, buffer);
+    pack(Y, row, count, n, buffer);
+    for (int r = 0; r < count; ++r) {
+      Real const weight = weights[row + r];
+      for (int c = 0; c < n; ++c) buffer[r * std::int64_t(n) + c] *= weight;
+    }
+    return {buffer, n};
   }
 
   void add_panel(int count, Panel<Real> const& x, Panel<Real> const& y, Real* g) const {
@@ -131,8 +145,8 @@ struct HostGramSum {
 template <class Exec, class Scalar>
 void gram_on_host(Exec const& exec, BlockRef<Scalar const> const& X,
                   BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
-                  Workspace<Exec>& workspace) {
-  HostGram<Exec, Scalar> kernel(X, Y);
+                  Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
+  HostGram<Exec, Scalar> kernel(X, Y, weights);
   kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
                                                               kernel.partials_size());
   kernel.launch(exec);

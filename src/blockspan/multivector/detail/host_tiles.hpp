@@ -42,7 +42,11 @@ void clear_padding(RealView<Scalar> const& X, int rows, int width, real_t<Scalar
 template <class Scalar>
 Panel<real_t<Scalar>> pack(RealView<Scalar> const& X, std::int64_t first, int rows, int width,
                            real_t<Scalar>* buffer) {
-  if (X.row_stride <= X.column_stride) {
+  if (X.rows_contiguous()) {
+    auto const bytes = static_cast<std::size_t>(X.columns) * sizeof(real_t<Scalar>);
+    for (int r = 0; r < rows; ++r)
+      std::memcpy(buffer + r * std::int64_t(width), X.data + (first + r) * X.row_stride, bytes);
+  } else if (X.row_stride <= X.column_stride) {
     for (int c = 0; c < X.columns; ++c)
       for (int r = 0; r < rows; ++r) buffer[r * std::int64_t(width) + c] = X(first + r, c);
   } else {
@@ -90,10 +94,10 @@ void add_outer_products(int rows, Real const* x, std::int64_t ldx, Real const* y
     for (int b = 0; b < lanes<Real>; ++b) g[a * ldg + b] += sums[a][b];
 }
 
-/// sums(a, b) = sum over l of x(a, l) c(l, b), for `height` rows of x and `lanes` columns of c.
+/// sums[a] = sum over l of x(a, l) c(l, :), for `height` rows of x and `lanes` columns of c.
 template <int height, class Real>
 void multiply_rows(int inner, Real const* x, std::int64_t ldx, Real const* c,
-                   Real (&sums)[height][lanes<Real>]) {
+                   typename Lanes<Real>::type (&sums)[height]) {
   using Vector = typename Lanes<Real>::type;
   Vector local[height] = {};
   for (int l = 0; l < inner; ++l, c += lanes<Real>) {
@@ -101,7 +105,7 @@ void multiply_rows(int inner, Real const* x, std::int64_t ldx, Real const* c,
     std::memcpy(&right, c, sizeof(Vector));
     for (int a = 0; a < height; ++a) local[a] += x[a * ldx + l] * right;
   }
-  for (int a = 0; a < height; ++a) std::memcpy(sums[a], &local[a], sizeof(Vector));
+  for (int a = 0; a < height; ++a) sums[a] = local[a];
 }
 
 }  // namespace blockspan::detail

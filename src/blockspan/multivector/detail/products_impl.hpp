@@ -45,4 +45,24 @@ void combine_in_place(Exec const& exec, BlockRef<Scalar> const& X, SmallRef<Scal
     combine_in_place_on_device(exec, X, coefficients, Y, workspace);
 }
 
+template <class Exec, class Scalar>
+void combine_terms(Exec const& exec, RowTerm<Scalar> const& first, RowTerm<Scalar> const& second,
+                   BlockRef<Scalar> const& Y, Workspace<Exec>& workspace) {
+  if (Y.rows == 0 || Y.columns == 0) return;
+  if constexpr (runs_on_host<Exec>)
+    combine_terms_on_host(exec, first, second, Y, workspace);
+  else
+    combine_terms_on_device(exec, first, second, Y);
+}
+
+template <class Exec, class Scalar>
+void weighted_gram(Exec const& exec, BlockRef<Scalar const> const& X, real_t<Scalar> const* weights,
+                   BlockRef<Scalar> const& G, Workspace<Exec>& workspace) {
+  if (X.columns == 0) return;
+  if constexpr (runs_on_host<Exec>)
+    gram_on_host(exec, X, X, G, workspace, weights);
+  else
+    gram_on_device(exec, X, X, G, workspace, weights);
+}
+
 }  // namespace blockspan::detail

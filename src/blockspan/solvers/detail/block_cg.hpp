@@ -132,11 +132,8 @@ class BlockCg {
       fail(Status::operator_not_finite);
       return false;
     }
-    auto const timer = problem_.time(problem_.seconds.dense);
-    symmetrize(G, Real(1));
     auto const correction = part(step_, 0, rank_, 0, q_);
-    product(square(xi_), sigma_of_live(), correction);
-    measure(H);
+    measure(G, H, correction);
     auto const stop = control_->step(*cycle_, residuals_, live_, norms, rank_);
     freeze();
     bool const all = std::find(live_.begin(), live_.end(), true) == live_.end();
@@ -201,8 +198,11 @@ class BlockCg {
     return result;
   }
 
-  /// ||T sigma_j|| of all columns, from H = T^H T.
-  void measure(Small const& H) {
+  /// ||T sigma_j|| of all columns from H = T^H T, and the coefficients Xi Sigma' of their E.
+  void measure(Small const& G, Small const& H, Small const& correction) {
+    auto const timer = problem_.time(problem_.seconds.dense);
+    symmetrize(G, Real(1));
+    product(square(xi_), sigma_of_live(), correction);
     for (int j = 0; j < q_; ++j) {
       if (!live_[j]) continue;
       Real sum = 0;
@@ -225,30 +225,8 @@ class BlockCg {
 
   /// The next W, S and Sigma. False: the cycle has ended.
   bool advance(Small const& correction, int steps) {
-    auto const G = square(g_), vectors = square(back_);
-    std::vector<Real> lambda;
-    copy_small(G, vectors);
-    lapack::hermitian_eigen(vectors, lambda);
-    Real const least = lambda.front(), largest = lambda.back();
-    if (least < -Limits::indefinite * largest) {
-      fail(Status::preconditioner_not_spd);
-      return false;
-    }
-    if (largest > 0 && least > 0)
-      largest_condition_ = std::max(largest_condition_, largest / least);
-    auto& report = control_->report();
-    report.largest_condition = std::max(report.largest_condition, largest_condition_);
     int const before = rank_;
-    factored_ = least > 0 && largest < Limits::condition * least && factor(G);
-    if (!factored_) {
-      ++problem_.counters.reorthogonalizations;
-      Real scale = 0;
-      for (int i = 0; i < rank_; ++i) scale = std::max(scale, real_part(G(i, i)));
-      // ||(Q Xi)_i||^2 = 1 + ||t_i||^2, because t_i is orthogonal to W
-      scale = 1 + std::sqrt(1 + scale);
-      drop_to(orthonormalize_residual(passes_, G, std::vector<Real>(rank_, Real(1)), scale,
-                                      square(zeta_), scratch_));
-    }
+    if (!factor_residual()) return false;
     if (rank_ == 0) {
       passes_.step_correction(correction);
       end(CycleEnd::exhausted);
@@ -258,11 +236,41 @@ class BlockCg {
     for (int j = 0; j < rank_; ++j)
       for (int i = 0; i < before; ++i) back(i, j) = conjugate(zeta(j, i));
     auto const F = square(f_);
-    passes_.step(correction, factored_ ? &F : nullptr, back);
+    if (!factored_) set_identity(F);
+    passes_.step(correction, F, back);
     auto const next = part(moved_, 0, rank_, 0, q_);
     product(zeta, part(sigma_, 0, before, 0, q_), next);
     copy_small(next, sigma());
     return block_pays(steps);
+  }
+
+  /// T = W zeta, by Cholesky where the one-step Gram matrix allows it. False: M^-1 is not definite.
+  bool factor_residual() {
+    auto const G = square(g_), vectors = square(back_);
+    std::vector<Real> lambda;
+    {
+      auto const timer = problem_.time(problem_.seconds.dense);
+      copy_small(G, vectors);
+      lapack::hermitian_eigen(vectors, lambda);
+      Real const least = lambda.front(), largest = lambda.back();
+      if (least < -Limits::indefinite * largest) {
+        fail(Status::preconditioner_not_spd);
+        return false;
+      }
+      if (least > 0) largest_condition_ = std::max(largest_condition_, largest / least);
+      auto& report = control_->report();
+      report.largest_condition = std::max(report.largest_condition, largest_condition_);
+      factored_ = least > 0 && largest < Limits::condition * least && factor(G);
+    }
+    if (factored_) return true;
+    ++problem_.counters.reorthogonalizations;
+    Real longest = 0;
+    for (int i = 0; i < rank_; ++i) longest = std::max(longest, real_part(G(i, i)));
+    // ||(Q Xi)_i||^2 = 1 + ||t_i||^2, because t_i is orthogonal to W
+    Real const scale = 1 + std::sqrt(1 + longest);
+    drop_to(orthonormalize_residual(passes_, G, std::vector<Real>(rank_, Real(1)), scale,
+                                    square(zeta_), scratch_));
+    return true;
   }
 
   /// G = L L^H: zeta = L^H, F = L^-H.

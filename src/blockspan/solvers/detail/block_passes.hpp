@@ -3,14 +3,18 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/solvers/detail/cg_problem.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
 
 namespace blockspan::detail {
 
 /// The passes of the block method over T, Q, S and E, and the small matrices they need where Exec
-/// computes. `width` columns are allocated, the leading ones used; Q becomes M^-1 T once A S is no
-/// longer needed.
+/// computes. `width` columns are allocated, the leading ones used, at most 64 real ones (a row of
+/// them is updated in place). Q becomes M^-1 T once A S is no longer needed; without a
+/// preconditioner, or with row weights, T itself serves. Words of an iteration: 2 for K, 3 for T, 1
+/// for each of G and H, 3 for E and 3 for S; one more in T, G and S for any other M^-1, and its
+/// own.
 template <class Scalar, class Exec>
 class BlockPasses {
  public:
@@ -37,39 +41,36 @@ class BlockPasses {
   View s(int r) const { return leading(blocks_.direction(width_), r); }
   View q(int r) const { return leading(blocks_.spare(width_), r); }
   View t(int r) const { return leading(blocks_.residual(width_), r); }
-  /// M^-1 T
-  View y(int r) const { return problem_.preconditioned() ? q(r) : t(r); }
-
-  /// M^-1 T into its place.
+  /// M^-1 T into the place of A S, unless it is T with row weights.
   void precondition(int r) {
-    if (problem_.preconditioned()) problem_.apply_m(t(r), q(r));
+    if (problem_.general()) problem_.apply_m(t(r), q(r));
   }
 
   /// K = S^H Q on the host. Synchronizes.
   void gram_of_product(int r, Small const& K) { to_host({{s(r), q(r)}}, {K}); }
   /// G = T^H M^-1 T. Synchronizes.
-  void gram(int r, Small const& G) { to_host({{t(r), y(r)}}, {G}); }
+  void gram(int r, Small const& G) { to_host({preconditioned_product(r)}, {G}); }
   /// G = T^H M^-1 T and H = T^H T (G if there is no preconditioner). Synchronizes.
   void grams(int r, Small const& G, Small const& H) {
     if (problem_.preconditioned()) {
-      to_host({{t(r), q(r)}, {t(r), t(r)}}, {G, H});
+      to_host({preconditioned_product(r), {t(r), t(r)}}, {G, H});
     } else {
       gram(r, G);
       copy_small(G, H);
     }
   }
 
-  /// T = T F - Q Xi, then M^-1 T. from: columns of T before (rows of F; null: T as it is).
+  /// T = T F - Q Xi (F null: the identity), then M^-1 T.
   void step_residual(int r, Small const* F, Small const& minus_xi) {
     {
       auto const timer = problem_.time(problem_.seconds.update);
       if (F) {
         auto const c = on_device({*F, minus_xi});
-        combine_in_place(problem_.exec, t(r), c[0], problem_.workspace);
-        combine(problem_.exec, Scalar(1), q(r), c[1], Scalar(1), t(r), problem_.workspace);
+        combine_terms(problem_.exec, RowTerm<Scalar>{ref(t(r)), c[0]},
+                      RowTerm<Scalar>{ref(q(r)), c[1]}, ref(t(r)), problem_.workspace);
       } else {
         auto const c = on_device({minus_xi});
-        combine(problem_.exec, Scalar(1), q(r), c[0], Scalar(1), t(r), problem_.workspace);
+        add_product(q(r), c[0], t(r));
       }
     }
     precondition(r);
@@ -81,7 +82,8 @@ class BlockPasses {
     {
       auto const timer = problem_.time(problem_.seconds.update);
       auto const c = on_device({C});
-      combine_in_place(problem_.exec, t(static_cast<int>(C.extent(0))), c[0], problem_.workspace);
+      detail::combine_in_place<Exec, Scalar>(problem_.exec, ref(t(static_cast<int>(C.extent(0)))),
+                                             {c[0], true, false}, problem_.workspace);
     }
     precondition(static_cast<int>(C.extent(1)));
   }
@@ -90,34 +92,35 @@ class BlockPasses {
   void step_correction(Small const& C) {
     auto const timer = problem_.time(problem_.seconds.update);
     auto const c = on_device({C});
-    combine(problem_.exec, Scalar(1), s(static_cast<int>(C.extent(0))), c[0], Scalar(1), e(),
-            problem_.workspace);
+    add_product(s(static_cast<int>(C.extent(0))), c[0], e());
   }
 
-  /// E += S C, then S = M^-1 T F + S Z (F null: the identity). Z: r_old x r_new.
-  void step(Small const& C, Small const* F, Small const& Z) {
+  /// E += S C, then S = M^-1 T F + S Z. Z: r_old x r, F: r x r.
+  void step(Small const& C, Small const& F, Small const& Z) {
     auto const timer = problem_.time(problem_.seconds.update);
     int const r_old = static_cast<int>(Z.extent(0)), r = static_cast<int>(Z.extent(1));
-    auto const c = F ? on_device({C, Z, *F}) : on_device({C, Z});
-    combine(problem_.exec, Scalar(1), s(r_old), c[0], Scalar(1), e(), problem_.workspace);
-    combine_in_place(problem_.exec, s(r_old), c[1], problem_.workspace);
-    if (F)
-      combine(problem_.exec, Scalar(1), y(r), c[2], Scalar(1), s(r), problem_.workspace);
-    else
-      for_each_entry(problem_.exec, "Blockspan::cg::add", block_ref<Exec>(s(r)),
-                     AddBlock<Scalar>{block_ref<Exec>(y(r)), block_ref<Exec>(s(r))});
+    auto const c = on_device({C, F, Z});
+    add_product(s(r_old), c[0], e());
+    View const Y = problem_.general() ? q(r) : t(r);
+    combine_terms(problem_.exec, RowTerm<Scalar>{ref(Y), c[1], problem_.weights()},
+                  RowTerm<Scalar>{ref(s(r_old)), c[2]}, ref(s(r)), problem_.workspace);
   }
 
-  /// S = M^-1 T
+  /// S = M^-1 T, E = 0
   void start(int r) {
-    copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(y(r)), block_ref<Exec>(s(r)));
-    zero_block(problem_.exec, block_ref<Exec>(e()));
+    if (problem_.weights())
+      problem_.apply_m(t(r), s(r));
+    else
+      copy_block<Exec, Scalar>(problem_.exec, ref(problem_.general() ? q(r) : t(r)), ref(s(r)));
+    zero_block(problem_.exec, ref(e()));
   }
 
   /// d^H A d / ||d||^2 for d = S v. T and Q are lost.
   Real curvature(int r, Small const& v) {
     View const d = blocks_.residual(1), image = blocks_.spare(1);
-    combine(problem_.exec, Scalar(1), s(r), v, Scalar(0), d, problem_.workspace);
+    auto const c = on_device({v});
+    zero_block(problem_.exec, ref(d));
+    add_product(s(r), c[0], d);
     problem_.apply_a(d, image);
     Small const products = part(small_, 0, 3, 0, 1);
     auto const one = [&](int i) { return part(products, i, 1, 0, 1); };
@@ -143,9 +146,24 @@ class BlockPasses {
 
  private:
   using Flat = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  using OnDevice =
-      Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::Device<Exec, typename Exec::memory_space>,
-                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  /// One Gram matrix X^H diag(weights) Y; X is Y where there are weights.
+  struct Product {
+    View X, Y;
+    Real const* weights = nullptr;
+  };
+
+  static BlockRef<Scalar> ref(View const& X) { return block_ref<Exec>(X); }
+
+  Product preconditioned_product(int r) const {
+    return {t(r), problem_.general() ? q(r) : t(r), problem_.weights()};
+  }
+
+  /// Y += X C
+  void add_product(View const& X, BlockRef<Scalar const> const& C, View const& Y) {
+    detail::combine<Exec, Scalar>(problem_.exec, Scalar(1), ref(X), {C, true, false}, Scalar(1),
+                                  ref(Y), problem_.workspace);
+  }
 
   static View leading(View const& X, int columns) {
     return Kokkos::subview(X, Kokkos::ALL, std::pair<int, int>(0, columns));
@@ -153,7 +171,7 @@ class BlockPasses {
 
   /// Small matrices where kernels read them, valid until the next call: everything queued before
   /// has read the last ones, or the host has waited since.
-  std::vector<OnDevice> on_device(std::initializer_list<Small> matrices) {
+  std::vector<BlockRef<Scalar const>> on_device(std::initializer_list<Small> matrices) {
     std::size_t count = 0;
     for (Small const& M : matrices)
       for (std::size_t j = 0; j < M.extent(1); ++j)
@@ -162,26 +180,30 @@ class BlockPasses {
     if (packed_.data() != coefficients_.data())
       Kokkos::deep_copy(problem_.exec, Kokkos::subview(coefficients_, used),
                         Kokkos::subview(packed_, used));
-    std::vector<OnDevice> result;
-    Scalar* next = coefficients_.data();
+    std::vector<BlockRef<Scalar const>> result;
+    Scalar const* next = coefficients_.data();
     for (Small const& M : matrices) {
-      result.emplace_back(next, M.extent(0), M.extent(1));
-      next += M.extent(0) * M.extent(1);
+      auto const rows = static_cast<std::int64_t>(M.extent(0)),
+                 columns = static_cast<std::int64_t>(M.extent(1));
+      result.push_back({next, rows, columns, 1, rows});
+      next += rows * columns;
     }
     return result;
   }
 
-  /// Gram matrices of pairs of blocks in one copy.
-  void to_host(std::initializer_list<std::pair<View, View>> pairs,
-               std::initializer_list<Small> results) {
+  /// Gram matrices of blocks in one copy.
+  void to_host(std::initializer_list<Product> products, std::initializer_list<Small> results) {
     auto const timer = problem_.time(problem_.seconds.gram);
     std::size_t count = 0;
-    for (auto const& [X, Y] : pairs) {
+    for (auto const& [X, Y, weights] : products) {
       auto const rows = static_cast<std::int64_t>(X.extent(1)),
                  columns = static_cast<std::int64_t>(Y.extent(1));
       BlockRef<Scalar> const G{grams_.data() + count, rows, columns, 1, rows};
-      detail::gram<Exec, Scalar>(problem_.exec, block_ref<Exec>(X), block_ref<Exec>(Y),
-                                 SmallRef<Scalar>{G, true, false}, problem_.workspace);
+      if (weights)
+        weighted_gram<Exec, Scalar>(problem_.exec, ref(X), weights, G, problem_.workspace);
+      else
+        detail::gram<Exec, Scalar>(problem_.exec, ref(X), ref(Y), {G, true, false},
+                                   problem_.workspace);
       count += static_cast<std::size_t>(rows * columns);
     }
     std::pair<std::size_t, std::size_t> const used(0, count);

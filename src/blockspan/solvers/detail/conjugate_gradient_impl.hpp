@@ -101,9 +101,8 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
   if (k > 0 && A.rows() > 0) {
     bool const block =
         method != CgMethod::pseudo_block && !(method == CgMethod::automatic && k == 1);
-    int const widest = options.widest_block > 0 ? options.widest_block
-                       : block                  ? widest_useful_block
-                                                : k;
+    int const most = block ? widest_useful_block : k;
+    int const widest = options.widest_block > 0 ? std::min(options.widest_block, most) : most;
     int const width = group_width(k, widest);
     report.reason = reason_of(method, k, width);
     CgTools<Scalar, Exec> tools(problem, control, width);

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/workspace.hpp>
+
+// Products of blocks with row weights and several terms, which solvers need and the public calls do
+// not offer. Compiled with gram and combine.
+
+namespace blockspan::detail {
+
+/// diag(weights) X C, with X: n x k, C: k x m where Exec computes; weights: n numbers there, or
+/// null for ones.
+template <class Scalar>
+struct RowTerm {
+  BlockRef<Scalar const> X;
+  BlockRef<Scalar const> C;
+  real_t<Scalar> const* weights = nullptr;
+};
+
+/// Y = first + second in one pass, each entry one sum a term. X of either term may be Y (or have it
+/// as its leading columns) for m <= 64 real columns. Asynchronous.
+template <class Exec, class Scalar>
+void combine_terms(Exec const& exec, RowTerm<Scalar> const& first, RowTerm<Scalar> const& second,
+                   BlockRef<Scalar> const& Y, Workspace<Exec>& workspace);
+
+/// G = X^H diag(weights) X where Exec computes. Asynchronous; Hermitian up to rounding.
+template <class Exec, class Scalar>
+void weighted_gram(Exec const& exec, BlockRef<Scalar const> const& X, real_t<Scalar> const* weights,
+                   BlockRef<Scalar> const& G, Workspace<Exec>& workspace);
+
+}  // namespace blockspan::detail
