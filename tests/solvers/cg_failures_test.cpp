@@ -55,6 +55,37 @@ class SpoiltOperator : public LinearOperator<double, Exec> {
   int first_, last_, column_;
 };
 
+/// Multiplies the image by -1 in some calls.
+template <class Exec>
+struct Negate {
+  Block<double, Exec> Y;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    for (std::size_t j = 0; j < Y.extent(1); ++j) Y(i, j) = -Y(i, j);
+  }
+};
+
+template <class Exec>
+class FickleOperator : public LinearOperator<double, Exec> {
+ public:
+  FickleOperator(TestMatrix<double> const& A, std::vector<int> wrong_calls)
+      : inner_(Exec(), A), wrong_calls_(std::move(wrong_calls)) {}
+  std::int64_t rows() const override { return inner_.rows(); }
+  std::optional<double> norm_bound() const override { return inner_.norm_bound(); }
+  void apply(Exec const& exec, ConstBlock<double, Exec> const& X,
+             Block<double, Exec> const& Y) const override {
+    inner_.apply(exec, X, Y);
+    for (int const call : wrong_calls_)
+      if (inner_.calls == call)
+        Kokkos::parallel_for("Blockspan::test::negate", Kokkos::RangePolicy<Exec>(exec, 0, rows()),
+                             Negate<Exec>{Y});
+  }
+
+ private:
+  TestOperator<double, Exec> inner_;
+  std::vector<int> wrong_calls_;
+};
+
 constexpr int forever = std::numeric_limits<int>::max();
 
 /// A solve with an operator of the test's choice; no preconditioner unless `change` sets one.
@@ -170,6 +201,23 @@ TYPED_TEST(CgFailures, OnlyTheColumnsThatMeetItAreBlamedForAnIndefiniteMatrix) {
     EXPECT_EQ(solved.status(2), Status::converged);
     EXPECT_EQ(solved.status(3), Status::negative_curvature);
   }
+}
+
+TYPED_TEST(CgFailures, ABlockWithoutConjugacyStartsAnewAndGivesWayTheSecondTime) {
+  // Curvature that turns out positive when it is looked at again: call 7 is the look at call 6.
+  auto const A = shifted_grid(0);
+  auto const B = random_block<double>(A.order(), 4, 1);
+  FickleOperator<TypeParam> const once(A, {6});
+  Run<TypeParam> const again(A, once, B, CgMethod::block);
+  EXPECT_TRUE(again.report.converged());
+  EXPECT_FALSE(again.report.indefinite);
+  EXPECT_EQ(again.report.method, "block");
+  EXPECT_EQ(again.report.counters.cycles, 2);
+  FickleOperator<TypeParam> const twice(A, {6, 12});
+  Run<TypeParam> const other(A, twice, B, CgMethod::block);
+  EXPECT_TRUE(other.report.converged());
+  EXPECT_EQ(other.report.method, "block, then pseudo_block");
+  EXPECT_THAT(other.report.reason, HasSubstr("conjugacy"));
 }
 
 /// The 1-D Neumann matrix: singular, the constant vector is its kernel.

@@ -121,6 +121,27 @@ TYPED_TEST(CgInvariants, ABlockNeedsFewerIterations) {
   EXPECT_LT(d, p);
 }
 
+TYPED_TEST(CgInvariants, ABlockThatGainsNothingGivesWay) {
+  // Nearly unconnected lines: every column sees the same contraction.
+  int const N = 28;
+  auto A = grid7<double>(N);
+  double const face[] = {1, 1e-2, 1e-4};
+  for (int i = 0; i < A.order(); ++i)
+    for (auto& e : A.rows[i]) {
+      int const step = std::abs(e.column - i);
+      e.value *= step == 0 ? 1.0101 / 3 : face[step == 1 ? 0 : step == N ? 1 : 2];
+    }
+  auto const B = random_block<double>(A.order(), 8, 3);
+  auto const chosen = run<TypeParam>(A, B, CgMethod::automatic);
+  EXPECT_TRUE(chosen.report.converged());
+  EXPECT_EQ(chosen.report.method, "block, then pseudo_block");
+  EXPECT_LT(chosen.report.largest_condition, 1.2);
+  auto const block = run<TypeParam>(A, B, CgMethod::block);
+  EXPECT_EQ(block.report.method, "block");  // asked for
+  EXPECT_LE(chosen.most_iterations, 1.2 * block.most_iterations);
+  EXPECT_EQ(run<TypeParam>(grid(), rhs(), CgMethod::automatic).report.method, "block");
+}
+
 TYPED_TEST(CgInvariants, ADiagonalMatrixTakesOneIteration) {
   std::vector<double> d;
   for (int i = 0; i < 200; ++i) d.push_back(std::pow(10.0, i % 12 - 6));

@@ -62,22 +62,16 @@ class CgGroup {
         columns_(X.columns),
         norms_(X.columns, Real(1)) {}
 
-  /// Returns whether the block method and whether pseudo-block ran.
   void solve() {
     control_.begin_group(first_);
     ++problem_.counters.groups;
-    {
-      auto const timer = problem_.time(problem_.seconds.verify);
-      if (measure_right_hand_sides()) first_residuals();
-    }
+    if (measure_right_hand_sides()) first_residuals();
     judge();
     while (!open_.empty()) {
       run_cycle();
-      auto const timer = problem_.time(problem_.seconds.verify);
       verify();
       judge();
     }
-    auto const timer = problem_.time(problem_.seconds.verify);
     finish();
   }
 
@@ -104,6 +98,7 @@ class CgGroup {
 
   /// Units; answers what needs no solve. False if nothing is left.
   bool measure_right_hand_sides() {
+    auto const timer = problem_.time(problem_.seconds.verify);
     auto const largest =
         problem_.fold("Blockspan::cg::largest", LargestTerms<Scalar>{b_}, b_.columns);
     constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
@@ -129,6 +124,7 @@ class CgGroup {
   /// R of the open columns into the residual block, A X of them in `spare` where with_product; the
   /// norms, in units.
   std::vector<Real> true_residuals(std::vector<bool> const& with_product) {
+    auto const timer = problem_.time(problem_.seconds.verify);
     int const width = static_cast<int>(open_.size());
     numbers_.assign(open_.begin(), open_.end());
     for (int const j : open_) numbers_.push_back(1 / columns_[j].unit);
@@ -234,6 +230,7 @@ class CgGroup {
 
   /// R of the next cycle: the open columns side by side, in [1, 2) by powers of two.
   void scale_residuals(int width, std::vector<int> const& positions) {
+    auto const timer = problem_.time(problem_.seconds.verify);
     scales_.clear();
     std::vector<Real> factors;
     for (int const j : open_) {
@@ -323,6 +320,7 @@ class CgGroup {
 
   /// The best iterates, zeros, and backward errors.
   void finish() {
+    auto const timer = problem_.time(problem_.seconds.verify);
     auto written = all_;
     written.insert(written.end(), zero_.begin(), zero_.end());
     solution_.finish(written);
