@@ -161,11 +161,13 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 ///      recurrences say all are at 0.95 of their goal; X += E; again from 2
 /// A column whose second or later cycle does not halve its residual is at its attainable limit.
 ///
-/// Traffic of an iteration, in passes over n x k numbers beside the product: 10 (13 and the
-/// preconditioner itself for one that is not Jacobi). Memory: 4 n x k, and one more from the second
-/// cycle or a start on. No memory is allocated after the first iteration.
+/// Traffic of an iteration beside the product, in passes over n x k numbers: 10 column by column
+/// (12 and M^-1 itself for one that is not Jacobi), 13 as a block (14 and M^-1). Memory: 4 n x k,
+/// and one more from the second cycle or from a start on. No memory is allocated after the first
+/// iteration.
 ///
-/// Sources: Hestenes and Stiefel 1952 (the method); the frame is iterative refinement.
+/// Sources: Hestenes and Stiefel 1952, doi:10.6028/jres.049.044 (the method); Greenbaum 1997,
+/// SIAM J. Matrix Anal. Appl. 18, 535-551 (why a recurrence alone cannot be believed).
 ///
 /// This one chooses the method by options.method; automatic takes the block method for 2 to 32
 /// open columns, pseudo-block for one, groups for more. It tells why in report.reason.

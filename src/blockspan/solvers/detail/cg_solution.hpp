@@ -62,7 +62,7 @@ class CgSolution {
     for_each_entry(
         problem_.exec, "Blockspan::cg::add_correction", e,
         AddCorrection<Scalar>{e, x_, block_ref<Exec>(best_), problem_.on_device(numbers_)});
-    problem_.exec.fence("Blockspan::cg: numbers of the host");
+    problem_.synchronize("Blockspan::cg: numbers of the host");
   }
 
   /// Brings back the best iterates of all columns.
@@ -80,7 +80,7 @@ class CgSolution {
     for_each_entry(
         problem_.exec, "Blockspan::cg::restore", target,
         RestoreColumns<Scalar>{block_ref<Exec>(best_), x_, problem_.on_device(numbers_), count});
-    problem_.exec.fence("Blockspan::cg: numbers of the host");
+    problem_.synchronize("Blockspan::cg: numbers of the host");
   }
 
  private:

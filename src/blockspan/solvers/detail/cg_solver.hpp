@@ -241,7 +241,7 @@ class CgGroup {
     int const now = static_cast<int>(open_.size());
     select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(blocks.residual(width)), positions,
                                 factors, blocks.spare(now), numbers_);
-    problem_.exec.fence("Blockspan::cg: numbers of the host");
+    problem_.synchronize("Blockspan::cg: numbers of the host");
     blocks.swap_residual();
   }
 

@@ -74,6 +74,8 @@ void conclude(CgProblem<Scalar, Exec>& problem, CgReport<real_t<Scalar>>& report
       report.status = column.status;
       break;
     }
+  if (report.status == Status::operator_not_finite && report.trouble.empty())
+    report.trouble = "the operator gave NaN or Inf";
   report.norm_a = problem.norm_a();
   report.counters = [&] {
     auto counters = problem.counters;
