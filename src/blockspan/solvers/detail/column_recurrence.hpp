@@ -258,7 +258,7 @@ class ColumnTaker {
     using Tag = std::conditional_t<on_host, typename Rows::ByChunk, typename Rows::ByColumn>;
     std::int64_t const width = columns * parts;
     std::int64_t const chunk =
-        on_host ? 1024 : Kokkos::max<std::int64_t>(32, ceil_div<std::int64_t>(rows, 4096));
+        on_host ? 1024 : Kokkos::max<std::int64_t>(32, ceil_div<std::int64_t>(rows, most_chunks));
     std::int64_t const chunks = ceil_div(rows, chunk);
     if (static_cast<std::int64_t>(partial_.size()) < chunks * Terms::count * width)
       partial_ =
@@ -270,7 +270,7 @@ class ColumnTaker {
                              exec, 0, on_host ? chunks : chunks * width),
                          Rows{terms, rows, width, chunk, partial});
     using Second = TakeSums<Exec, Real, Take>;
-    int const threads = on_host ? 1 : 128;
+    int const threads = on_host ? 1 : team_threads;
     typename Second::Policy policy(exec, static_cast<int>(columns), threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(threads * sizeof(Real) + 64));
     Kokkos::parallel_for("Blockspan::cg::columns", policy,
@@ -278,6 +278,11 @@ class ColumnTaker {
   }
 
  private:
+  /// On devices: a thread a chunk and column fills the machine with few columns too, and the chunks
+  /// of a column leave some dozens to each thread of the team that adds them.
+  static constexpr std::int64_t most_chunks = 16384;
+  static constexpr int team_threads = 512;
+
   using Memory = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
   using Numbers =
       Kokkos::View<Real**, Kokkos::LayoutRight, Kokkos::Device<Exec, typename Exec::memory_space>>;
