@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <blockspan/solvers/detail/cg_solver.hpp>
+#include <blockspan/solvers/detail/cg_group.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan {

@@ -60,6 +60,10 @@ class PseudoBlockCg {
     add_all();
   }
 
+  bool preconditioner_not_finite() const { return preconditioner_not_finite_; }
+  /// The least d^H A d / (||A|| ||d||^2) of a direction with negative curvature, or zero.
+  Real least_curvature() const { return least_curvature_; }
+
  private:
   static constexpr int p = parts<Scalar>;
   static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
@@ -277,11 +281,6 @@ class PseudoBlockCg {
     add(all);
   }
 
- public:
-  bool preconditioner_not_finite() const { return preconditioner_not_finite_; }
-  Real least_curvature() const { return least_curvature_; }
-
- private:
   CgProblem<Scalar, Exec>& problem_;
   CgBlocks<Scalar, Exec>& blocks_;
   int most_;
