@@ -1,20 +1,10 @@
 // The course of a solve: starts, constraints, batches, limits, files to go on from, certificates.
 #include "apps/eig.hpp"
 #include "apps/refused.hpp"
+#include "support/grid_spectrum.hpp"
 
 namespace blockspan::test {
 namespace {
-
-/// Eigenvalues of the 7-point matrix of an N^3 grid, ascending.
-std::vector<double> grid_spectrum(int N) {
-  std::vector<double> line, all;
-  for (int k = 1; k <= N; ++k) line.push_back(2 - 2 * std::cos(k * std::acos(-1.0) / (N + 1)));
-  for (double const x : line)
-    for (double const y : line)
-      for (double const z : line) all.push_back(x + y + z);
-  std::sort(all.begin(), all.end());
-  return all;
-}
 
 std::string ones(std::string const& path, int rows) {
   std::string text = "%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " 1\n";
@@ -27,7 +17,7 @@ TEST(EigCourse, FewerColumnsThanPairsFindThemInBatches) {
   ASSERT_EQ(run.outcome.status, 0) << run.outcome.err;
   EXPECT_GE(run.report["counters"]["batches"], 5);
   auto const values = numbers(run.report["eigenvalues"]);
-  auto const exact = grid_spectrum(10);
+  auto const exact = grid7_spectrum(10);
   ASSERT_EQ(values.size(), 40u);
   for (std::size_t j = 0; j < values.size(); ++j) EXPECT_NEAR(values[j], exact[j], 1e-6) << j;
 }
@@ -120,7 +110,7 @@ TEST(EigCourse, CertificatesHoldTheTrueValues) {
   EXPECT_NE(run.outcome.out.find("certain within"), std::string::npos);
   auto const& certificate = run.report["certificate"];
   EXPECT_TRUE(certificate["rigorous"]);
-  auto const exact = grid_spectrum(9);
+  auto const exact = grid7_spectrum(9);
   auto const values = numbers(run.report["eigenvalues"]),
              radii = numbers(certificate["gap_radius"]);
   ASSERT_EQ(radii.size(), 7u);

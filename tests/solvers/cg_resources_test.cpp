@@ -5,36 +5,19 @@
 #include <vector>
 
 #include "solvers/cg_solve.hpp"
+#include "support/observed.hpp"
 
 namespace blockspan::test {
 namespace {
 
-namespace tools = Kokkos::Tools::Experimental;
-
 struct Counts {
-  int allocations = 0, fences = 0, kernels = 0;
+  std::size_t allocations, fences, kernels;
 };
-Counts now;
-std::set<std::uint32_t> instances;
-std::vector<std::string> labels;
 
-void note_kernel(char const* label, std::uint32_t instance, std::uint64_t*) {
-  ++now.kernels;
-  instances.insert(instance);
-  labels.emplace_back(label);
-}
-/// Kokkos itself fences around kernels as soon as a tool listens.
-void note_fence(char const* label, std::uint32_t, std::uint64_t*) {
-  if (std::string(label).find("Kokkos Profile Tool Fence") == std::string::npos) ++now.fences;
-}
-/// Kokkos reports its team scratch on CUDA as an allocation of no bytes at every launch.
-void note_allocation(Kokkos_Profiling_SpaceHandle, char const*, void const*, std::uint64_t bytes) {
-  if (bytes > 0) ++now.allocations;
-}
-
-/// Counts after every iteration of a solve.
+/// Counts after every iteration of a solve, and all of it in `whole`.
 template <class Scalar, class Exec>
-std::vector<Counts> observe(Exec const& exec, CgMethod method, bool foreign, int columns) {
+std::vector<Counts> observe(Exec const& exec, CgMethod method, bool foreign, int columns,
+                            Observation* whole = nullptr) {
   auto const matrix = hermitian_grid<Scalar>(9);
   TestOperator<Scalar, Exec> const A(exec, matrix), M(exec, jacobi_matrix(matrix));
   auto const B = make_block(exec, Storage::right, random_block<Scalar>(matrix.order(), columns, 3));
@@ -45,22 +28,14 @@ std::vector<Counts> observe(Exec const& exec, CgMethod method, bool foreign, int
   options.compact = false;
   if (foreign) options.preconditioner = &M;
   options.monitor = [&](auto const&) {
-    seen.push_back(now);
+    auto const& now = observed_so_far();
+    seen.push_back({now.allocations.size(), now.fences.size(), now.labels.size()});
     return true;
   };
-  auto const before = tools::get_callbacks();
-  tools::pause_tools();
-  now = {};
-  instances.clear();
-  labels.clear();
-  tools::set_begin_parallel_for_callback(note_kernel);
-  tools::set_begin_parallel_reduce_callback(note_kernel);
-  tools::set_begin_parallel_scan_callback(note_kernel);
-  tools::set_begin_fence_callback(note_fence);
-  tools::set_allocate_data_callback(note_allocation);
-  auto const report = solve_spd<Scalar, Exec>(exec, A, B.view, X.view, options);
-  tools::set_callbacks(before);
-  EXPECT_TRUE(report.converged());
+  auto const observation = observed([&] {
+    EXPECT_TRUE((solve_spd<Scalar, Exec>(exec, A, B.view, X.view, options).converged()));
+  });
+  if (whole != nullptr) *whole = observation;
   return seen;
 }
 
@@ -78,7 +53,7 @@ TYPED_TEST(CgResources, AnIterationAllocatesNothingAndWaitsAtMostTwice) {
         ASSERT_GT(seen.size(), 6u);
         for (std::size_t i = 2; i < seen.size(); ++i) {
           EXPECT_EQ(seen[i].allocations, seen[1].allocations) << i;
-          EXPECT_LE(seen[i].fences - seen[i - 1].fences, method == CgMethod::pseudo_block ? 1 : 2)
+          EXPECT_LE(seen[i].fences - seen[i - 1].fences, method == CgMethod::pseudo_block ? 1u : 2u)
               << i;
         }
       }
@@ -89,7 +64,7 @@ TYPED_TEST(CgResources, KernelsOfAPseudoBlockIterationAreAsPromised) {
   for (bool const foreign : {false, true}) {
     auto const seen =
         observe<typename TypeParam::Scalar>(Exec(), CgMethod::pseudo_block, foreign, 8);
-    EXPECT_EQ(seen[4].kernels - seen[3].kernels, foreign ? 9 : 6);
+    EXPECT_EQ(seen[4].kernels - seen[3].kernels, foreign ? 9u : 6u);
   }
 }
 
@@ -97,9 +72,10 @@ TYPED_TEST(CgResources, EverythingRunsOnTheInstanceGiven) {
   using Exec = typename TypeParam::Exec;
   auto const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
   for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block}) {
-    observe<typename TypeParam::Scalar>(exec, method, true, 4);
-    EXPECT_EQ(instances, std::set<std::uint32_t>{tools::device_id(exec)});
-    for (auto const& label : labels) EXPECT_EQ(label.find("Blockspan::"), 0u) << label;
+    Observation whole;
+    observe<typename TypeParam::Scalar>(exec, method, true, 4, &whole);
+    EXPECT_EQ(whole.devices, std::set<std::uint32_t>{Kokkos::Tools::Experimental::device_id(exec)});
+    for (auto const& label : whole.labels) EXPECT_EQ(label.find("Blockspan::"), 0u) << label;
   }
 }
 

@@ -11,6 +11,8 @@
 
 #include <blockspan/operators/linear_operator.hpp>
 
+#include "support/grid_spectrum.hpp"
+
 namespace blockspan::test {
 
 template <class Real>
@@ -90,17 +92,6 @@ TestMatrix<Scalar> grid7(int N) {
     }
   }
   return A;
-}
-
-/// All its eigenvalues, ascending: sums of three 2 - 2 cos(k pi / (N + 1)).
-inline std::vector<double> grid7_spectrum(int N) {
-  std::vector<double> line, all;
-  for (int k = 1; k <= N; ++k) line.push_back(2 - 2 * std::cos(k * std::acos(-1.0) / (N + 1)));
-  for (double const x : line)
-    for (double const y : line)
-      for (double const z : line) all.push_back(x + y + z);
-  std::sort(all.begin(), all.end());
-  return all;
 }
 
 /// A copy on the device, compressed rows; each row is summed in order.
