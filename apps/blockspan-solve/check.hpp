@@ -10,13 +10,19 @@
 
 namespace blockspan::apps {
 
-/// ||b_j - A x_j|| / ||b_j|| for every column, from A itself; 0 where both are zero. host_B holds
+/// What the app finds out about every column by itself.
+struct ColumnCheck {
+  std::vector<double> residual;   ///< ||b - A x|| / ||b||; 0 where both are zero
+  std::vector<double> rhs_norms;  ///< ||b||, infinite where it overflows
+};
+
+/// The residuals from A itself. host_B holds
 /// what B does: its largest entries give the powers of two by which columns are scaled, so that no
 /// right-hand side over- or underflows. Fences.
 template <class Scalar, class Exec>
-std::vector<double> check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
-                                    HostBlock<Scalar> const& host_B, Block<Scalar, Exec> const& B,
-                                    Block<Scalar, Exec> const& X) {
+ColumnCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                              HostBlock<Scalar> const& host_B, Block<Scalar, Exec> const& B,
+                              Block<Scalar, Exec> const& X) {
   auto const n = X.extent(0), k = X.extent(1);
   Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k);
   for (std::size_t j = 0; j < k; ++j) {
@@ -36,8 +42,11 @@ std::vector<double> check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> co
   column_norms(exec, R, b);
   spmm(exec, Op::none, Scalar(-1), A, Y, Scalar(1), R);
   column_norms(exec, R, r);
-  std::vector<double> result;
-  for (std::size_t j = 0; j < k; ++j) result.push_back(b(j) > 0 ? r(j) / b(j) : r(j));
+  ColumnCheck result;
+  for (std::size_t j = 0; j < k; ++j) {
+    result.residual.push_back(b(j) > 0 ? r(j) / b(j) : r(j));
+    result.rhs_norms.push_back(b(j) / factors(j));
+  }
   return result;
 }
 

@@ -12,8 +12,10 @@ namespace {
 /// hence a hundredth and a hundred roundings of slack.
 bool confirmed(SolveResult const& result, std::size_t j, SolveCommand const& command) {
   constexpr double slack = 100 * std::numeric_limits<double>::epsilon();
-  if (command.absolute_tolerance > 0) return true;  // in units the check does not have
-  return result.true_residuals[j] <= 1.01 * command.tolerance + slack;
+  double const norm = result.rhs_norms[j];
+  double const allowed =
+      std::max(command.tolerance, norm > 0 ? command.absolute_tolerance / norm : 0.0);
+  return result.true_residuals[j] <= 1.01 * allowed + slack;
 }
 
 }  // namespace

@@ -28,8 +28,9 @@ struct SolveResult {
   /// ||b - A x|| / ||b|| from A, B and X with Blockspan's plan-free product, whatever product the
   /// solver used; 0 where b = 0 and x = 0.
   std::vector<double> true_residuals;
-  std::vector<Status> status;  ///< per column; what the check contradicts is not converged
-  bool converged = false;      ///< the solver says so and the check confirms it
+  std::vector<double> rhs_norms;  ///< ||b||
+  std::vector<Status> status;     ///< per column; what the check contradicts is not converged
+  bool converged = false;         ///< the solver says so and the check confirms it
   std::vector<std::string> notes;
   SolveSeconds seconds;
 };

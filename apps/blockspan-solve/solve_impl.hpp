@@ -95,7 +95,9 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   lap();
 
   progress.stage("checking the residuals");
-  result.true_residuals = check_residuals(exec, A, host_B, B, X);
+  auto const check = check_residuals(exec, A, host_B, B, X);
+  result.true_residuals = check.residual;
+  result.rhs_norms = check.rhs_norms;
   result.seconds.check = lap();
   if (solution != nullptr) {
     progress.stage("writing " + solution->path().string());

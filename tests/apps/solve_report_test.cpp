@@ -103,6 +103,18 @@ TEST_P(SolveReport, SolvesTheRightHandSidesOfAFileFromAGuess) {
   EXPECT_EQ(warm.report["iterations"], 0);
 }
 
+TEST_P(SolveReport, AnAbsoluteToleranceIsCheckedInTheUnitsOfTheRightHandSide) {
+  TemporaryFolder const folder;
+  std::vector<double> const large(125, 1000.0), small(125, 0.001);  // norms 11180.3 and 0.0111803
+  auto const rhs = array_file(folder / "b.mtx", {large, small});
+  auto const [outcome, report] =
+      run_solve({"laplace7:5x5x5", "--rhs", rhs, "--tolerance", "0", "--absolute-tolerance", "1e-4",
+                 "--backend", GetParam()});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_LE(report["columns"][0]["true_residual"].get<double>() * 11180.4, 1e-4);
+  EXPECT_LE(report["columns"][1]["true_residual"].get<double>() * 0.0111804, 1e-4);
+}
+
 TEST_P(SolveReport, RunsTheMethodAskedFor) {
   for (std::string const method : {"block", "pseudo-block"}) {
     auto const [outcome, report] = run_solve({"laplace5:20x20", "--method", method,
