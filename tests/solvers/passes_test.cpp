@@ -1,6 +1,8 @@
 // What an iteration of LOBPCG costs, as Kokkos sees it, and the step that the residual pass takes.
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include <blockspan/operators/jacobi.hpp>
@@ -91,8 +93,19 @@ class Iterations : public ::testing::Test {};
 TYPED_TEST_SUITE(Iterations, Backends);
 
 struct Cost {
-  std::size_t kernels, fences, allocations;
+  std::size_t kernels, waits, allocations;
 };
+
+/// Waits for numbers. On hosts a Gram matrix is complete on return: a wait for nothing, not
+/// counted.
+template <class Exec>
+std::size_t waits(Observation const& seen) {
+  bool constexpr on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+  return static_cast<std::size_t>(
+      std::count_if(seen.fences.begin(), seen.fences.end(), [&](std::string const& label) {
+        return !on_host || label != "Blockspan: a result on the host";
+      }));
+}
 
 template <class Exec>
 std::vector<Cost> costs(bool generalized, bool foreign) {
@@ -105,7 +118,7 @@ std::vector<Cost> costs(bool generalized, bool foreign) {
       if (!foreign) options.preconditioner = &T;
       options.monitor = [&](auto const&) {
         auto const& seen = observed_so_far();
-        all.push_back({seen.labels.size(), seen.fences.size(), seen.allocations.size()});
+        all.push_back({seen.labels.size(), waits<Exec>(seen), seen.allocations.size()});
         return true;
       };
     });
@@ -119,11 +132,13 @@ TYPED_TEST(Iterations, AllocateNothingAndWaitTwice) {
     ASSERT_GT(seen.size(), 12u);
     for (std::size_t i = 4; i < 12; ++i) {  // nothing has converged yet
       EXPECT_EQ(seen[i].allocations, seen[3].allocations) << i;
-      EXPECT_LE(seen[i].fences - seen[i - 1].fences, 2u) << i;
+      EXPECT_LE(seen[i].waits - seen[i - 1].waits, 2u) << i;
       EXPECT_EQ(seen[i].kernels - seen[i - 1].kernels, seen[4].kernels - seen[3].kernels) << i;
     }
-    std::printf("kernels %zu, waits %zu an iteration%s\n", seen[5].kernels - seen[4].kernels,
-                seen[5].fences - seen[4].fences, generalized ? " of a pencil" : "");
+    // the products, two Gram matrices, an update a block, the residuals
+    if (std::is_same_v<typename TypeParam::memory_space, Kokkos::HostSpace>) {
+      EXPECT_EQ(seen[5].kernels - seen[4].kernels, generalized ? 2u + 4 + 6 + 1 : 1u + 4 + 4 + 1);
+    }
   }
 }
 
@@ -132,7 +147,7 @@ TYPED_TEST(Iterations, WaitOnceMoreForAnotherPreconditioner) {
   ASSERT_GT(seen.size(), 12u);
   for (std::size_t i = 4; i < 12; ++i) {
     EXPECT_EQ(seen[i].allocations, seen[3].allocations) << i;
-    EXPECT_LE(seen[i].fences - seen[i - 1].fences, 3u) << i;
+    EXPECT_LE(seen[i].waits - seen[i - 1].waits, 3u) << i;
   }
 }
 
