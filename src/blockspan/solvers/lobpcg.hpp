@@ -189,8 +189,12 @@ int lobpcg_block_size(int wanted);
 /// then holds the best vectors found, with true residuals; where there are none
 /// (operator_not_finite from the first call on, mass_not_positive_definite at the start) X is
 /// untouched, the eigenvalues are NaN and the errors infinite. Fences `exec`. Same input, backend
-/// and thread count: same bits. Memory: 6 m columns (9 m with B; m grows, see widest_block); an
-/// iteration moves about 20 m (30 m) columns.
+/// and thread count: same bits. Memory: 6 m columns (9 m with B; m grows, see widest_block).
+///
+/// An iteration without or with Jacobi, no column converged, moves about 20 m (30 m) columns,
+/// allocates nothing and waits twice, for the Gram matrices and for the norms; beside the products
+/// it has 9 (11) kernels on hosts, and a few more sums on devices. Another preconditioner costs one
+/// more wait.
 ///
 /// Sources: Knyazev 2001, doi:10.1137/S1064827500366124 (the method); Hetmaniuk and Lehoucq 2006,
 /// doi:10.1016/j.jcp.2006.02.007 and Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458 (basis
