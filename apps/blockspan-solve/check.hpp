@@ -21,8 +21,8 @@ struct ColumnCheck {
 /// right-hand side over- or underflows. Fences.
 template <class Scalar, class Exec>
 ColumnCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
-                              HostBlock<Scalar> const& host_B, Block<Scalar, Exec> const& B,
-                              Block<Scalar, Exec> const& X) {
+                            HostBlock<Scalar> const& host_B, Block<Scalar, Exec> const& B,
+                            Block<Scalar, Exec> const& X) {
   auto const n = X.extent(0), k = X.extent(1);
   Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k);
   for (std::size_t j = 0; j < k; ++j) {
