@@ -12,6 +12,7 @@ endif()
 if(HOW STREQUAL "add_subdirectory")
   # Quick to compile: one scalar, one offset, not optimised.
   list(APPEND arguments -DBLOCKSPAN_SOURCE_DIR=${BLOCKSPAN_SOURCE} -DBlockspan_SCALARS=double
+    -DBlockspan_ENABLE_KOKKOS_KERNELS_PRECONDITIONERS=OFF
     -DBlockspan_OFFSETS=int -DCMAKE_CXX_FLAGS_RELEASE=-O0
     --no-warn-unused-cli -DFETCHCONTENT_FULLY_DISCONNECTED=ON)
 endif()
