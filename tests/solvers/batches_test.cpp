@@ -121,6 +121,24 @@ TYPED_TEST(LockedPairs, AnEarlyEndTellsWhichPairsAreKnown) {
   EXPECT_EQ(report.history.back().eigenvalues.size(), 16u);  // locked, then the batch
 }
 
+TYPED_TEST(LockedPairs, TheHistoryHoldsBackwardErrorsUnderEitherCriterion) {
+  constexpr double tolerance = 1e-6;
+  auto const A = grid7<double>(8);
+  auto const solved = solve_in_batches<double, TypeParam>(A, nullptr, 24, 12, [](auto& options) {
+    options.criterion = Criterion::relative;
+    options.tolerance = tolerance;
+  });
+  EXPECT_EQ(solved.report.status, Status::converged);
+  // ||r|| <= tolerance lambda ||x||, over (||A|| + lambda) ||x||
+  auto const& last = solved.report.history.back();
+  int locked = 0;
+  for (std::size_t j = 0; j + 8 < last.eigenvalues.size(); ++j, ++locked) {
+    double const lambda = last.eigenvalues[j];
+    EXPECT_LE(last.backward_errors[j], tolerance * lambda / (A.infinity_norm() + lambda)) << j;
+  }
+  EXPECT_GE(locked, 8);
+}
+
 TYPED_TEST(LockedPairs, ConstraintsAndBatchesGoTogether) {
   constexpr int N = 8, wanted = 24;
   auto const A = grid7<double>(N);

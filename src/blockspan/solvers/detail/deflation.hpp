@@ -29,7 +29,6 @@ class Deflation {
 
   int count() const { return count_; }
   bool empty() const { return count_ == 0; }
-  int free() const { return static_cast<int>(y_.extent(1)) - count_; }
   View y(int first, int count) const { return columns(y_, first, count); }
   View by(int first, int count) const { return columns(by_, first, count); }
 

@@ -14,7 +14,8 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::lock_batch() {
   int const found = flow_.wanted;
   lock_columns(problem_, basis_, found);
   locked_theta_.insert(locked_theta_.end(), theta_.begin(), theta_.begin() + found);
-  for (int j = 0; j < found; ++j) locked_errors_.push_back(error(norms_, j));
+  locked_errors_.insert(locked_errors_.end(), norms_.backward.begin(),
+                        norms_.backward.begin() + found);
   if (locked() == options_.wanted) return settle_all();
   ++problem_.counters.batches;
   shift_guards(problem_, basis_, found);
@@ -39,11 +40,9 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
   if (auto const trouble = settle(problem_, basis_, constraints_, locked_theta_, settled_))
     return trouble;
   std::vector<int> open;
-  locked_errors_.clear();
-  for (int j = 0; j < options_.wanted; ++j) {
-    locked_errors_.push_back(error(settled_, j));
-    if (!(locked_errors_[j] <= options_.tolerance)) open.push_back(j);
-  }
+  locked_errors_ = settled_.backward;
+  for (int j = 0; j < options_.wanted; ++j)
+    if (!(error(settled_, j) <= options_.tolerance)) open.push_back(j);
   if (open.empty()) {
     flow_.settled = true;
     return Status::converged;

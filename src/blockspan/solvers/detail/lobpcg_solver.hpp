@@ -307,7 +307,8 @@ class LobpcgSolver {
   Residuals<Real> norms_, settled_;
   std::vector<Real> theta_;
   std::vector<bool> done_;
-  std::vector<Real> locked_theta_, locked_errors_;  ///< of the batches, as they were locked
+  std::vector<Real> locked_theta_;   ///< of the batches, as they were locked
+  std::vector<Real> locked_errors_;  ///< their backward errors
   std::vector<LobpcgIteration<Real>> history_;
   LobpcgFault fault_;
   LobpcgFlow<Real> flow_;
