@@ -4,6 +4,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/columns.hpp>
 #include <blockspan/multivector/combine.hpp>
+#include <blockspan/multivector/convert.hpp>
 #include <blockspan/multivector/fill_random.hpp>
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/multivector/orthonormalize.hpp>

@@ -28,6 +28,10 @@ using real_t = typename detail::ScalarTraits<std::remove_cv_t<Scalar>>::Real;
 template <class Scalar>
 inline constexpr bool is_complex_v = detail::ScalarTraits<std::remove_cv_t<Scalar>>::is_complex;
 
+/// The scalar in single precision: single_t<Kokkos::complex<double>> is Kokkos::complex<float>.
+template <class Scalar>
+using single_t = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<float>, float>;
+
 /// Unit roundoff u of the scalar's arithmetic: half the distance from 1 to the next number.
 template <class Scalar>
 inline constexpr real_t<Scalar> unit_roundoff =
@@ -55,6 +59,18 @@ KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> imaginary_part(Scalar const& x) {
     return x.imag();
   else
     return real_t<Scalar>(0);
+}
+
+/// x rounded to another precision; a real number may become a complex one.
+template <class Target, class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION Target convert_scalar(Scalar const& x) {
+  static_assert(is_complex_v<Target> || !is_complex_v<Scalar>,
+                "a complex number has no real counterpart");
+  using Real = real_t<Target>;
+  if constexpr (is_complex_v<Scalar>)
+    return Target(static_cast<Real>(x.real()), static_cast<Real>(x.imag()));
+  else
+    return Target(static_cast<Real>(x));
 }
 
 /// |x|^2 without a square root.

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <type_traits>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan {
+
+namespace detail {
+
+template <class From, class To>
+struct ConvertBlock {
+  BlockRef<From const> X;
+  BlockRef<To> Y;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    Y(i, j) = convert_scalar<To>(X(i, j));
+  }
+};
+
+}  // namespace detail
+
+/// Y = X in another precision, each part of an entry rounded to nearest: what is too large becomes
+/// infinite, what is too small becomes denormal or zero, NaN stays NaN.
+///
+/// X, Y: n x k of any layout where `exec` computes, real to real, complex to complex or real to
+/// complex; Y is overwritten and does not overlap X. Asynchronous. Reads X and writes Y once.
+/// Throws Error if the shapes clash.
+template <class Exec, class XView, class YView>
+void convert_block(Exec const& exec, XView const& X, YView const& Y) {
+  using From = typename XView::non_const_value_type;
+  using To = typename YView::value_type;
+  static_assert(!std::is_const_v<To>, "Y is written");
+  require(X.extent(0) == Y.extent(0) && X.extent(1) == Y.extent(1), "convert_block",
+          "shapes clash: X is ", X.extent(0), " x ", X.extent(1), ", Y is ", Y.extent(0), " x ",
+          Y.extent(1));
+  auto const y = detail::block_ref<Exec>(Y);
+  detail::for_each_entry(exec, "Blockspan::convert_block", y,
+                         detail::ConvertBlock<From, To>{detail::block_ref<Exec>(X), y});
+}
+
+}  // namespace blockspan

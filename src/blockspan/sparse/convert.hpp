@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/detail/validate_kernels.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan {
+
+namespace detail {
+
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION bool all_parts_finite(Scalar const& x) {
+  return Kokkos::isfinite(real_part(x)) && Kokkos::isfinite(imaginary_part(x));
+}
+
+/// to = factor from; finds the first entry that was finite and no longer is.
+template <class From, class To>
+struct ConvertEntries {
+  using Factor = real_t<typename From::non_const_value_type>;
+  From from;
+  To to;
+  Factor factor;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t position, std::int64_t& first) const {
+    auto const value = from(position);
+    auto const result = convert_scalar<typename To::value_type>(
+        typename From::non_const_value_type(value * factor));
+    to(position) = result;
+    if (position < first && all_parts_finite(value) && !all_parts_finite(result)) first = position;
+  }
+};
+
+}  // namespace detail
+
+/// factor A with values of type Target, each rounded to nearest: the same matrix in another
+/// precision. factor: real; a power of two brings values into the range of Target without a
+/// rounding of its own.
+///
+/// A: any KokkosSparse::CrsMatrix of exec's memory, real to real, complex to complex or real to
+/// complex. The result shares the graph of A and owns its values. What is too small for Target
+/// becomes denormal or zero, NaN and infinite values stay what they are. Throws Error with the
+/// first entry that is finite in A and not in Target. Fences `exec`. O(entries).
+template <class Target, class Exec, class Matrix>
+auto convert_values(Exec const& exec, Matrix const& A,
+                    real_t<typename Matrix::non_const_value_type> factor = 1) {
+  using Offset = typename Matrix::non_const_size_type;
+  using Ordinal = typename Matrix::non_const_ordinal_type;
+  using Result = CrsMatrix<Target, Exec, Offset, Ordinal>;
+  static_assert(Kokkos::SpaceAccessibility<Exec, typename Matrix::memory_space>::accessible,
+                "convert_values runs where the matrix lives");
+  typename Result::values_type::non_const_type const values(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::convert_values"),
+      A.values.extent(0));
+  using Kernel = detail::ConvertEntries<typename Matrix::values_type,
+                                        typename Result::values_type::non_const_type>;
+  std::int64_t const position = detail::first_index(exec, "Blockspan::convert_values",
+                                                    static_cast<std::int64_t>(A.values.extent(0)),
+                                                    Kernel{A.values, values, factor});
+  if (position >= 0)
+    fail("convert_values", "row ", detail::row_of(exec, A.graph.row_map, position), ", position ",
+         position, ": the value ", detail::element(exec, A.values, position), " (times ", factor,
+         ") is beyond the range of ", 8 * sizeof(real_t<Target>), "-bit numbers");
+  typename Result::staticcrsgraph_type const graph(A.graph.entries, A.graph.row_map);
+  return Result("Blockspan::convert_values", A.numCols(), values, graph);
+}
+
+}  // namespace blockspan
