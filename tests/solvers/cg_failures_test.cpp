@@ -10,6 +10,7 @@
 namespace blockspan::test {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr CgMethod both[] = {CgMethod::pseudo_block, CgMethod::block};
@@ -254,7 +255,8 @@ TYPED_TEST(CgFailures, AnInconsistentSingularSystemIsNotSolved) {
       double largest = 0;
       for (int i = 0; i < 200; ++i) largest = std::max(largest, std::abs(solved.X(i, j)));
       EXPECT_LT(largest, 1e6);
-      EXPECT_TRUE(method == CgMethod::pseudo_block || solved.status(j) == Status::singular);
+      // Rounding decides whether a curvature of zero is met before the iterations end.
+      EXPECT_THAT(solved.status(j), AnyOf(Status::singular, Status::max_iterations));
     }
   }
 }
