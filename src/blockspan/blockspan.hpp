@@ -13,6 +13,7 @@
 #include <blockspan/operators/spectral_bounds.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/solvers/lobpcg_mixed.hpp>
 #include <blockspan/solvers/status.hpp>
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>

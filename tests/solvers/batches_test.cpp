@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solvers/grid_vectors.hpp"
 #include "solvers/solve.hpp"
 
 // More pairs than the block holds.
@@ -67,6 +68,25 @@ TYPED_TEST(LockedPairs, TheLargestPairsOfAPencilComeInOrder) {
     }
   }
   EXPECT_LE(batches.found.orthogonality, 1e-12);
+}
+
+TYPED_TEST(LockedPairs, AStartWiderThanTheBlockServesTheLaterBatches) {
+  constexpr int N = 8, wanted = 20;
+  GridVectors const vectors(N);
+  auto const from = [&](int given) {
+    return solve<double, TypeParam>(grid7<double>(N), nullptr, wanted,
+                                    [&](auto& options, auto const& X) {
+                                      set_columns<double, TypeParam>(X, given, vectors);
+                                      options.guess_columns = given;
+                                      options.block = 12;
+                                      options.probe = false;
+                                    });
+  };
+  auto const exact = from(wanted), half = from(12);
+  for (auto const& solved : {exact, half}) EXPECT_EQ(solved.report.status, Status::converged);
+  EXPECT_GE(exact.report.counters.batches, 2);
+  EXPECT_EQ(exact.report.iterations, 0);
+  EXPECT_GT(half.report.iterations, 0);
 }
 
 TYPED_TEST(LockedPairs, AClusterWiderThanABatchIsFoundWhole) {

@@ -62,7 +62,9 @@ struct LobpcgOptions {
 
   // Defaulted.
   int max_iterations = 10000;
-  int guess_columns = 0;  ///< leading columns of X that are a start; the others start random
+  /// Leading columns of X that are a start; the others start random. In batches, those beyond the
+  /// block are the start of the later ones.
+  int guess_columns = 0;
   /// n x c vectors of any length that the eigenvectors must be B-orthogonal to (null vectors, pairs
   /// found before); dependent ones are dropped. The pairs and their residuals are then those of
   /// P^H A P, P the B-orthogonal projection. Null: none.

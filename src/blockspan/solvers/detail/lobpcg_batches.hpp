@@ -8,7 +8,7 @@
 namespace blockspan::detail {
 
 /// A batch has converged, verified and probed: it is locked, and the next one begins with the
-/// guards; after the last one all are settled together.
+/// guards and what is left of the start; after the last one all are settled together.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::lock_batch() {
   int const found = flow_.wanted;
@@ -18,7 +18,9 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::lock_batch() {
                         norms_.backward.begin() + found);
   if (locked() == options_.wanted) return settle_all();
   ++problem_.counters.batches;
-  shift_guards(problem_, basis_, found);
+  int const more = std::min(flow_.guesses - flow_.next_guess, found);
+  shift_guards(problem_, basis_, found, basis_.columns(x_, flow_.next_guess, more));
+  flow_.next_guess += more;
   int const left = options_.wanted - locked();
   return next_batch(std::min(left, batch_size(options_.wanted, key_.columns)));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <blockspan/solvers/detail/block_fit.hpp>
 #include <blockspan/solvers/detail/dense_path.hpp>
 #include <blockspan/solvers/detail/lobpcg_solver.hpp>
 #include <blockspan/support/error.hpp>
@@ -50,11 +51,9 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   require(options.wanted <= n - c, where, options.wanted, " pairs wanted of a problem of order ", n,
           " with ", c, " constraints");
   Problem<Scalar, Exec> problem(exec, A, B, options);
-  // What a block of m columns has to itself when all pairs but its own are locked.
-  std::int64_t const columns = options.block > 0 ? options.block : m;
-  std::int64_t const locked = std::max<std::int64_t>(0, options.wanted - columns);
-  if (n - c - locked < 5 * columns) return DensePath<Scalar, Exec>(problem, options).solve(X);
-  return LobpcgSolver<Scalar, Exec>(problem, X, static_cast<int>(columns), options).solve();
+  if (!holds_five_blocks(n, options, m)) return DensePath<Scalar, Exec>(problem, options).solve(X);
+  int const columns = static_cast<int>(iterated_columns(options, m));
+  return LobpcgSolver<Scalar, Exec>(problem, X, columns, options).solve();
 }
 
 }  // namespace detail

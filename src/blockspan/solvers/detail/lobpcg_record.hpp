@@ -52,6 +52,8 @@ void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
   }
   archive(constraints_), archive(flow_), archive(theta_), archive(locked_theta_);
   archive(locked_errors_), archive(history_), archive(stagnation_), archive(probe_);
+  if (int const left = flow_.guesses - flow_.next_guess; left > 0)
+    archive.block(problem_.exec, basis_.columns(x_, flow_.next_guess, left));
   problem_.visit(archive);
   basis_.visit(archive, problem_.exec);
 }

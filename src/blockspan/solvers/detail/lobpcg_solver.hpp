@@ -95,6 +95,8 @@ class LobpcgSolver {
     int const given = std::min(options_.guess_columns, basis_.m);
     Kokkos::deep_copy(problem_.exec, basis_.columns(basis_.s, 0, given),
                       basis_.columns(x_, 0, given));
+    flow_.guesses = options_.guess_columns;
+    flow_.next_guess = given;
     repair_start(problem_, basis_, given);
     return mended(refresh(problem_, basis_, grams_, ritz_, theta_, false));
   }
@@ -259,8 +261,7 @@ class LobpcgSolver {
     // Where X is not a block of Ritz vectors, no drift can be seen.
     Real const largest_x =
         flow_.ritz_vectors ? norms_.largest_x() : std::numeric_limits<Real>::infinity();
-    bool fused =
-        Limits::fused_allowed && !flow_.careful && worst_backward() > Limits::fused_residual;
+    bool fused = !flow_.careful && worst_backward() > Limits::fused_residual;
     for (int const j : active) fused = fused && norms_.backward[j] > Limits::fused_residual;
     if (fused) {
       auto const outcome = extend_fused(problem_, basis_, grams_, ritz_, theta_, largest_x);

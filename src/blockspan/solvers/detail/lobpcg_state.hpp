@@ -17,12 +17,13 @@ struct LobpcgFlow {
   std::int64_t offered = 0, dropped = 0;  ///< directions since the last restart
   int iteration = 0, measured_iteration = -1, last_active = 0;
   int idle_restarts = 0, failed_verifications = 0, recoveries = 0, collapses = 0, empty = 0;
-  int wanted = 0;            ///< pairs of this batch
-  Real tolerance = 0;        ///< of this batch
-  bool careful = false;      ///< a verification failed: robust path only
-  bool ritz_vectors = true;  ///< X diagonalizes A (not so just after the block was widened)
-  bool exact = false;        ///< the images are applications of the operators to this X
-  bool settled = false;      ///< the locked pairs are all, in order and measured
+  int guesses = 0, next_guess = 0;  ///< columns of X that are a start; the first not yet used
+  int wanted = 0;                   ///< pairs of this batch
+  Real tolerance = 0;               ///< of this batch
+  bool careful = false;             ///< a verification failed: robust path only
+  bool ritz_vectors = true;         ///< X diagonalizes A (not so just after the block was widened)
+  bool exact = false;               ///< the images are applications of the operators to this X
+  bool settled = false;             ///< the locked pairs are all, in order and measured
 
   /// A new batch: what was learnt about the last one does not hold.
   void begin_batch(int pairs) {

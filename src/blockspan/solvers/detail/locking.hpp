@@ -7,8 +7,8 @@
 #include <blockspan/solvers/detail/start_block.hpp>
 
 // More pairs than the block holds are found in batches: a converged batch is locked, that is moved
-// to the deflated vectors, and the block goes on with its guards and fresh random columns. The
-// locked pairs are settled together at the end.
+// to the deflated vectors, and the block goes on with its guards, what is left of the start, and
+// random columns. The locked pairs are settled together at the end.
 namespace blockspan::detail {
 
 /// Pairs of one batch: all, where the block holds them; else what leaves room for the guards that
@@ -31,10 +31,11 @@ void lock_columns(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& bas
   locked.resize(first + count);
 }
 
-/// The next start of the block after its first `locked` columns were locked: the guards, then
-/// random columns.
+/// The next start of the block after its first `locked` columns were locked: the guards, the
+/// columns of `more` (at most as many as were locked), then random columns.
 template <class Scalar, class Exec>
-void shift_guards(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, int locked) {
+void shift_guards(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, int locked,
+                  Block<Scalar, Exec> const& more) {
   basis.p = basis.w = 0;
   int const guards = basis.m - locked;
   if (guards > 0) {
@@ -42,7 +43,9 @@ void shift_guards(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, in
     Kokkos::deep_copy(problem.exec, staging, basis.columns(basis.s, locked, guards));
     Kokkos::deep_copy(problem.exec, basis.columns(basis.s, 0, guards), staging);
   }
-  repair_start(problem, basis, guards);
+  int const given = static_cast<int>(more.extent(1));
+  Kokkos::deep_copy(problem.exec, basis.columns(basis.s, guards, given), more);
+  repair_start(problem, basis, guards + given);
 }
 
 /// V := V C for deflated vectors, and B V by the same coefficients.

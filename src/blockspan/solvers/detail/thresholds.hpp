@@ -25,10 +25,9 @@ struct Thresholds {
   /// Re(r^H T r) / (||r|| ||T r||) at or below this rejects a preconditioned residual.
   static constexpr Real direction = pick(1e-14, 1e-6);
 
-  /// The fused path has a floor near 1e-12 ||A||, in single precision far too high.
-  static constexpr bool fused_allowed = is_double;
+  // The fused path has a floor, near 1e-12 ||A|| in double and 1e-5 ||A|| in float.
   static constexpr Real fused_pivot = pick(1e-8, 1e-3);      ///< smallest squared Cholesky pivot
-  static constexpr Real fused_residual = pick(1e-10, 1e-3);  ///< smallest active backward error
+  static constexpr Real fused_residual = pick(1e-10, 1e-4);  ///< smallest active backward error
 
   /// max |S^H B S - I| of a basis that passes as orthonormal, or of an X that has not drifted.
   static constexpr Real gram_defect = pick(1e-10, 1e-4);
