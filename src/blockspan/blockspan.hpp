@@ -14,6 +14,7 @@
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/solvers/lobpcg_mixed.hpp>
+#include <blockspan/solvers/single_precision.hpp>
 #include <blockspan/solvers/status.hpp>
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>

@@ -51,6 +51,9 @@ TYPED_TEST(ConvertBlock, AWiderPrecisionKeepsEveryDigit) {
   convert_block(exec, X.view, Y.view);
   convert_block(exec, Y.view, back.view);
   EXPECT_TRUE(same_bits(back.values(), x));
+  convert_block(exec, X.view, Y.view, real_t<Scalar>(0.25));
+  auto const y = Y.values();
+  for (int i = 0; i < 500; ++i) EXPECT_EQ(y(i, 3), Scalar(x(i, 3)) * real_t<Scalar>(0.25));
 }
 
 TEST(ConvertBlock, WhatASinglePrecisionCannotHoldBecomesInfiniteOrZero) {

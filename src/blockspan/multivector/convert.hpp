@@ -15,21 +15,23 @@ template <class From, class To>
 struct ConvertBlock {
   BlockRef<From const> X;
   BlockRef<To> Y;
+  real_t<To> factor;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    Y(i, j) = convert_scalar<To>(X(i, j));
+    Y(i, j) = convert_scalar<To>(X(i, j)) * factor;
   }
 };
 
 }  // namespace detail
 
-/// Y = X in another precision, each part of an entry rounded to nearest: what is too large becomes
-/// infinite, what is too small becomes denormal or zero, NaN stays NaN.
+/// Y = factor X in another precision, each part of an entry rounded to nearest and then multiplied:
+/// what is too large becomes infinite, what is too small becomes denormal or zero, NaN stays NaN.
 ///
 /// X, Y: n x k of any layout where `exec` computes, real to real, complex to complex or real to
 /// complex; Y is overwritten and does not overlap X. Asynchronous. Reads X and writes Y once.
 /// Throws Error if the shapes clash.
 template <class Exec, class XView, class YView>
-void convert_block(Exec const& exec, XView const& X, YView const& Y) {
+void convert_block(Exec const& exec, XView const& X, YView const& Y,
+                   real_t<typename YView::value_type> factor = 1) {
   using From = typename XView::non_const_value_type;
   using To = typename YView::value_type;
   static_assert(!std::is_const_v<To>, "Y is written");
@@ -38,7 +40,7 @@ void convert_block(Exec const& exec, XView const& X, YView const& Y) {
           Y.extent(1));
   auto const y = detail::block_ref<Exec>(Y);
   detail::for_each_entry(exec, "Blockspan::convert_block", y,
-                         detail::ConvertBlock<From, To>{detail::block_ref<Exec>(X), y});
+                         detail::ConvertBlock<From, To>{detail::block_ref<Exec>(X), y, factor});
 }
 
 }  // namespace blockspan

@@ -20,6 +20,9 @@ enum class CgMethod {
   block,         ///< all columns search one common Krylov space: fewer iterations
 };
 
+template <class Scalar, class Exec>
+class CorrectionSolver;
+
 /// What a monitor sees after each iteration; valid only during the call.
 template <class Real>
 struct CgProgress {
@@ -46,6 +49,9 @@ struct CgOptions {
   /// M^-1: Hermitian positive definite, linear, the same in every call; null: none. A
   /// JacobiPreconditioner is applied inside the solver's own passes.
   LinearOperator<Scalar, Exec> const* preconditioner = nullptr;
+  /// Mixed precision: what the cycles leave their work to (see SinglePrecision). Columns that it
+  /// does not bring forward go on in the working precision. Null: all in the working precision.
+  CorrectionSolver<Scalar, Exec> const* inner = nullptr;
   bool use_guess = false;  ///< X holds a start; else it starts as zero
   int max_iterations = 10000;
 
@@ -78,8 +84,11 @@ struct CgColumn {
   /// operator_not_hermitian, negative_curvature, singular, preconditioner_not_spd,
   /// attainable_limit, max_iterations, time_limit or stopped_by_monitor.
   Status status = Status::not_converged;
-  int iterations = 0;  ///< in which the column was not yet at its goal
-  Real residual = 0;   ///< ||b - A x|| / ||b||, computed from A, b and x themselves; 0 for b = 0
+  int iterations = 0;        ///< in which the column was not yet at its goal
+  int inner_iterations = 0;  ///< those of them that CgOptions::inner made
+  /// CgOptions::inner did not bring the column forward; the working precision went on.
+  bool fell_back = false;
+  Real residual = 0;  ///< ||b - A x|| / ||b||, computed from A, b and x themselves; 0 for b = 0
   Real backward_error = 0;            ///< ||b - A x|| / (||A|| ||x|| + ||b||)
   std::vector<Real> cycle_residuals;  ///< true residuals: of the start and after every cycle
 
@@ -101,8 +110,12 @@ struct CgCounters {
   std::int64_t operator_applications = 0, operator_columns = 0;
   /// 0 where there is none, or a Jacobi inside the solver's passes.
   std::int64_t preconditioner_applications = 0, preconditioner_columns = 0;
+  /// The same of CgOptions::inner, in its precision; not counted above.
+  std::int64_t inner_operator_applications = 0, inner_operator_columns = 0;
+  std::int64_t inner_preconditioner_applications = 0, inner_preconditioner_columns = 0;
   std::int64_t synchronizations = 0;  ///< times the host waited for numbers
   int cycles = 0;                     ///< of all groups
+  int inner_cycles = 0;               ///< those of them left to CgOptions::inner
   int groups = 0;
   int compactions = 0;           ///< (pseudo-block)
   int reorthogonalizations = 0;  ///< (block) steps whose residual block was ill-conditioned
@@ -111,9 +124,10 @@ struct CgCounters {
   int guesses_rejected = 0;      ///< starts worse than zero, replaced by zero
 };
 
-/// Wall-clock seconds by phase (see CgOptions::time_phases).
+/// Wall-clock seconds by phase (see CgOptions::time_phases); inner: all that CgOptions::inner took.
 struct CgSeconds {
-  double total = 0, product = 0, preconditioner = 0, update = 0, gram = 0, dense = 0, verify = 0;
+  double total = 0, product = 0, preconditioner = 0, update = 0, gram = 0, dense = 0, verify = 0,
+         inner = 0;
 };
 
 template <class Real>
@@ -161,13 +175,22 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 ///      recurrences say all are at 0.95 of their goal; X += E; again from 2
 /// A column whose second or later cycle does not halve its residual is at its attainable limit.
 ///
+/// With options.inner the cycles are iterative refinement: that solver finds E, from residuals that
+/// the working precision computed, so that the accuracy is the one of the working precision. A
+/// column goes on in the working precision, and says so in `fell_back`, once a cycle has not
+/// brought its residual to a tenth, and after max_cycles cycles or max_iterations / 2 iterations.
+/// What went wrong in the inner solver is no status of a column: only the working precision judges.
+///
 /// Traffic of an iteration beside the product, in passes over n x k numbers: 10 column by column
 /// (12 and M^-1 itself for one that is not Jacobi), 13 as a block (14 and M^-1). Memory: 4 n x k,
 /// and one more from the second cycle or from a start on. No memory is allocated after the first
 /// iteration.
 ///
 /// Sources: Hestenes and Stiefel 1952, doi:10.6028/jres.049.044 (the method); Greenbaum 1997,
-/// SIAM J. Matrix Anal. Appl. 18, 535-551 (why a recurrence alone cannot be believed).
+/// SIAM J. Matrix Anal. Appl. 18, 535-551 (why a recurrence alone cannot be believed); Wilkinson
+/// 1963, Rounding Errors in Algebraic Processes (iterative refinement); Buttari, Dongarra, Kurzak,
+/// Luszczek and Tomov 2008, doi:10.1145/1377596.1377597 (with an inner iteration in single
+/// precision).
 ///
 /// This one chooses the method by options.method; automatic takes the block method for 2 to 32
 /// open columns, pseudo-block for one, groups for more. It tells why in report.reason.

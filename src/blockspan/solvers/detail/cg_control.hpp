@@ -60,7 +60,17 @@ class CgControl {
   int cycle() const { return cycle_; }
   int group_iterations() const { return group_iterations_; }
   double elapsed() const { return seconds_since(begin_); }
+  double time_left() const { return std::max(0.0, options_.time_limit - elapsed()); }
   void column_done() { ++done_; }
+
+  /// The goal for ||r_j|| of a column of the group from ||b_j||, both in units of `unit`.
+  Real goal(int j, Real norm, Real unit) const {
+    auto const of = [&](std::vector<Real> const& each, Real all) {
+      return each.empty() ? all : each[first_ + j];
+    };
+    Real const absolute = of(options_.absolute_tolerances, options_.absolute_tolerance);
+    return std::max(of(options_.tolerances, options_.tolerance) * norm, absolute / unit);
+  }
 
   /// The true residual of a column of the group, relative.
   void set_residual(int j, Real relative) { residuals_[first_ + j] = relative; }
@@ -79,7 +89,8 @@ class CgControl {
         ++report_.columns[first_ + j].iterations;
         residuals_[first_ + j] = residuals[c] * cycle.scales[c] / norms[j];
       }
-      if (!live[c] || residuals[c] <= cycle.goals[c]) ++at_goal;
+      bool const done = cycle.outcome[c] != Status::not_converged;
+      if (done || residuals[c] <= cycle.goals[c]) ++at_goal;
     }
     if (options_.keep_history)
       report_.history.push_back({report_.iterations, cycle_, first_, directions, residuals_});
@@ -89,6 +100,12 @@ class CgControl {
       stopped_ = Status::stopped_by_monitor;
     if (!stopped_) stopped_ = limit();
     return stopped_;
+  }
+
+  /// The step that follows is one of CgOptions::inner.
+  void note_inner(CgCycle<Real> const& cycle, std::vector<bool> const& live) {
+    for (std::size_t c = 0; c < cycle.columns.size(); ++c)
+      if (live[c]) ++report_.columns[first_ + cycle.columns[c]].inner_iterations;
   }
 
   /// The status that has ended the solve, if any.

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include <blockspan/solvers/detail/block_cg.hpp>
+#include <blockspan/solvers/detail/cg_inner_cycle.hpp>
+#include <blockspan/solvers/detail/cg_sizes.hpp>
 #include <blockspan/solvers/detail/pseudo_block_cg.hpp>
 
 namespace blockspan::detail {
@@ -60,14 +62,16 @@ class CgGroup {
         first_(first),
         block_(block),
         columns_(X.columns),
-        norms_(X.columns, Real(1)) {}
+        norms_(X.columns, Real(1)) {
+    if (options_.inner) inner_.emplace(problem, tools.blocks, control_, *options_.inner);
+  }
 
   void solve() {
     control_.begin_group(first_);
     ++problem_.counters.groups;
     if (measure_right_hand_sides()) first_residuals();
     judge();
-    while (!open_.empty()) {
+    while (!open_.empty() || take_up_set_aside()) {
       run_cycle();
       verify();
       judge();
@@ -79,6 +83,8 @@ class CgGroup {
   bool pseudo_block_ran() const { return pseudo_block_ran_; }
   std::string const& trouble() const { return trouble_; }
   std::string const& switched() const { return switched_; }
+  /// Why columns fell back to the working precision; empty: none did.
+  std::string const& fall_back() const { return fall_back_; }
 
  private:
   struct Column {
@@ -101,7 +107,6 @@ class CgGroup {
     auto const timer = problem_.time(problem_.seconds.verify);
     auto const largest =
         problem_.fold("Blockspan::cg::largest", LargestTerms<Scalar>{b_}, b_.columns);
-    constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
     for (int j = 0; j < static_cast<int>(columns_.size()); ++j) {
       if (!std::isfinite(largest[j])) {
         close(j, Status::nonfinite_rhs);
@@ -111,8 +116,7 @@ class CgGroup {
         zero_.push_back(j);
         close(j, Status::zero_rhs);
       } else {
-        int const exponent = std::clamp(std::ilogb(largest[j]), -range, range);
-        columns_[j].unit = std::ldexp(Real(1), exponent);
+        columns_[j].unit = std::ldexp(Real(1), exponent_near(largest[j]));
         solution_.set_unit(j, columns_[j].unit);
         open_.push_back(j);
       }
@@ -146,12 +150,7 @@ class CgGroup {
       int const j = open_[c];
       auto& column = columns_[j];
       norms_[j] = column.residual = norms[c];
-      Real const relative =
-          options_.tolerances.empty() ? options_.tolerance : options_.tolerances[first_ + j];
-      Real const absolute = options_.absolute_tolerances.empty()
-                                ? options_.absolute_tolerance
-                                : options_.absolute_tolerances[first_ + j];
-      column.goal = std::max(relative * norms[c], absolute / column.unit);
+      column.goal = control_.goal(j, norms[c], column.unit);
     }
     if (!options_.use_guess) return;
     auto const given = norms;
@@ -205,6 +204,8 @@ class CgGroup {
       control_.set_residual(j, relative);
       if (auto const status = verdict(column, before)) {
         close(j, *status);
+      } else if (inner_ && !inner_->may_help(residual, before)) {
+        aside_.push_back(j);
       } else {
         still.push_back(j);
         positions.push_back(c);
@@ -217,6 +218,7 @@ class CgGroup {
 
   std::optional<Status> verdict(Column const& column, Real before) {
     if (column.residual <= column.goal) return Status::converged;
+    if (inner_ && inner_->cycles() > 0) return control_.stopped();
     if (!std::isfinite(column.residual))
       return column.failure.value_or(Status::operator_not_finite);
     if (column.failure) return column.failure;
@@ -224,8 +226,33 @@ class CgGroup {
     if (completed_ >= 2 && slow) return hopeless_.value_or(Status::attainable_limit);
     if (control_.stopped()) return control_.stopped();
     if (capped_) return hopeless_;
-    if (control_.cycle() >= options_.max_cycles) return Status::max_iterations;
+    if (control_.cycle() - inner_cycles_ >= options_.max_cycles) return Status::max_iterations;
     return std::nullopt;
+  }
+
+  /// The columns that the inner solver could not finish, from their best iterates on. False: there
+  /// are none.
+  bool take_up_set_aside() {
+    if (aside_.empty()) return false;
+    if (control_.stopped()) {
+      for (int const j : aside_) close(j, *control_.stopped());
+      return false;
+    }
+    fall_back_ = inner_->why_it_ended();
+    inner_cycles_ = inner_->cycles();
+    inner_.reset();
+    std::sort(aside_.begin(), aside_.end());
+    open_.swap(aside_);
+    aside_.clear();
+    solution_.restore(open_);
+    verify();
+    std::vector<int> positions;
+    for (int c = 0; c < static_cast<int>(open_.size()); ++c) {
+      report(open_[c]).fell_back = true;
+      positions.push_back(c);
+    }
+    scale_residuals(static_cast<int>(open_.size()), positions);
+    return true;
   }
 
   /// R of the next cycle: the open columns side by side, in [1, 2) by powers of two.
@@ -254,8 +281,18 @@ class CgGroup {
       cycle.goals.push_back(Limits::margin * columns_[open_[c]].goal / scales_[c]);
     cycle.limit = hopeless_ ? handed_over_limit_ : std::numeric_limits<int>::max();
     cycle.first = control_.cycle() == 1;
-    if (block_ && options_.method == CgMethod::automatic && open_.size() == 1)
-      hand_over(std::nullopt, "one open column is no block");
+    bool const alone = options_.method == CgMethod::automatic && open_.size() == 1;
+    if (inner_) {
+      bool const block = block_ && !alone;
+      (block ? block_ran_ : pseudo_block_ran_) = true;
+      std::vector<Real> lengths;
+      for (std::size_t c = 0; c < open_.size(); ++c)
+        lengths.push_back(columns_[open_[c]].residual / scales_[c]);
+      inner_->run(cycle, block ? CgMethod::block : CgMethod::pseudo_block, lengths, norms_,
+                  solution_);
+      return;
+    }
+    if (block_ && alone) hand_over(std::nullopt, "one open column is no block");
     if (block_) {
       block_ran_ = true;
       auto& method = tools_.block(problem_);
@@ -323,26 +360,12 @@ class CgGroup {
     auto const timer = problem_.time(problem_.seconds.verify);
     auto written = all_;
     written.insert(written.end(), zero_.begin(), zero_.end());
-    solution_.finish(written);
-    auto const& X = solution_.x();
-    auto const largest = problem_.fold("Blockspan::cg::largest",
-                                       LargestTerms<Scalar>{BlockRef<Scalar const>(X)}, X.columns);
-    std::vector<int> exponents(X.columns, 0);
-    numbers_.assign(X.columns, Real(1));
-    for (int const j : all_)
-      if (largest[j] > 0 && std::isfinite(largest[j])) {
-        constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
-        exponents[j] = std::clamp(std::ilogb(largest[j]), -range, range);
-        numbers_[j] = std::ldexp(Real(1), -exponents[j]);
-      }
-    auto const squares = problem_.fold(
-        "Blockspan::cg::sizes",
-        ScaledSquares<Scalar>{BlockRef<Scalar const>(X), problem_.on_device(numbers_)}, X.columns);
+    solution_.restore(written);
+    auto const sizes = column_sizes(problem_, BlockRef<Scalar const>(solution_.x()), all_);
     double const norm_a = static_cast<double>(problem_.norm_a());
     for (int const j : all_) {
       auto const& column = columns_[j];
-      double const size = std::ldexp(std::sqrt(static_cast<double>(squares[j])),
-                                     exponents[j] - std::ilogb(column.unit));
+      double const size = std::ldexp(sizes[j].value, sizes[j].exponent - std::ilogb(column.unit));
       report(j).residual = column.best / norms_[j];
       report(j).backward_error = static_cast<Real>(
           static_cast<double>(column.best) / (norm_a * size + static_cast<double>(norms_[j])));
@@ -365,8 +388,11 @@ class CgGroup {
   int handed_over_limit_ = 0;
   bool capped_ = false;
   int completed_ = 0, conjugacy_lost_ = 0;
+  std::optional<InnerCycle<Scalar, Exec>> inner_;  ///< until columns need the working precision
+  int inner_cycles_ = 0;
+  std::vector<int> aside_;  ///< open columns that wait for the working precision
   bool block_ran_ = false, pseudo_block_ran_ = false;
-  std::string trouble_, switched_;
+  std::string trouble_, switched_, fall_back_;
 };
 
 }  // namespace blockspan::detail

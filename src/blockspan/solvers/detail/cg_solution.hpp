@@ -65,8 +65,8 @@ class CgSolution {
     problem_.synchronize("Blockspan::cg: numbers of the host");
   }
 
-  /// Brings back the best iterates of all columns.
-  void finish(std::vector<int> const& columns) {
+  /// Brings back the best iterates of these columns.
+  void restore(std::vector<int> const& columns) {
     numbers_.clear();
     for (int const j : columns)
       if (!best_here_[j] || zero_[j]) numbers_.push_back(static_cast<Real>(j));
@@ -74,7 +74,9 @@ class CgSolution {
     if (count == 0) return;
     for (std::int64_t c = 0; c < count; ++c) {
       auto const j = static_cast<std::size_t>(numbers_[c]);
-      numbers_.push_back(best_here_[j] ? Real(zero_[j]) : Real(best_zero_[j]));
+      if (!best_here_[j]) zero_[j] = best_zero_[j];
+      best_here_[j] = true;
+      numbers_.push_back(zero_[j] ? 1 : 0);
     }
     auto const target = column_range(x_, 0, count);
     for_each_entry(

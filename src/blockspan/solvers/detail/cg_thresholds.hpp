@@ -18,6 +18,10 @@ struct CgThresholds {
   static constexpr Real margin = static_cast<Real>(0.95);
   /// A cycle that does not bring the residual below this part of the best one was the last.
   static constexpr Real progress = static_cast<Real>(0.5);
+  /// An inner solver that does not bring the residual below this part of it is of no help.
+  static constexpr Real inner_progress = static_cast<Real>(0.1);
+  /// Part of the goal that it is asked for: it misses its own goals by some percent.
+  static constexpr Real inner_margin = static_cast<Real>(0.5);
   /// Largest condition number of a one-step Gram matrix that a plain Cholesky factor serves.
   static constexpr Real condition = pick(1e8, 3e3);
   /// A smallest eigenvalue below minus this times the largest: M^-1 is not positive definite.

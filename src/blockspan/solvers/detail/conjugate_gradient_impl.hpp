@@ -52,6 +52,14 @@ inline std::string reason_of(CgMethod asked, int columns, int width) {
   return block + ": " + std::to_string(columns) + " in groups of up to " + std::to_string(width);
 }
 
+template <class Real>
+std::string fell_back(CgReport<Real> const& report, std::string const& why) {
+  auto const count = std::count_if(report.columns.begin(), report.columns.end(),
+                                   [](CgColumn<Real> const& column) { return column.fell_back; });
+  return ", of which " + std::to_string(count) + " of " + std::to_string(report.columns.size()) +
+         " columns went on in the working precision: " + why;
+}
+
 template <class Scalar, class Exec>
 void check_shapes(LinearOperator<Scalar, Exec> const& A, BlockRef<Scalar const> const& B,
                   BlockRef<Scalar> const& X, CgOptions<Scalar, Exec> const& options) {
@@ -63,6 +71,9 @@ void check_shapes(LinearOperator<Scalar, Exec> const& A, BlockRef<Scalar const> 
   auto const* M = options.preconditioner;
   require(!M || M->rows() == n, where, "the preconditioner has order ", M ? M->rows() : 0,
           ", A has order ", n);
+  auto const* inner = options.inner;
+  require(!inner || inner->rows() == n, where, "the inner solver has order ",
+          inner ? inner->rows() : 0, ", A has order ", n);
 }
 
 /// Everything of the report that sums up the columns.
@@ -107,8 +118,10 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
     int const widest = options.widest_block > 0 ? std::min(options.widest_block, most) : most;
     int const width = group_width(k, widest);
     report.reason = reason_of(method, k, width);
+    if (options.inner) report.reason += "; corrections in " + options.inner->name();
     CgTools<Scalar, Exec> tools(problem, control, width);
     bool block_ran = false, pseudo_block_ran = false;
+    std::string fall_back;
     for (int first = 0; first < k; first += width) {
       int const count = std::min(width, k - first);
       CgGroup<Scalar, Exec> group(problem, tools, B, column_range(X, first, count), first, block);
@@ -116,9 +129,11 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
       block_ran = block_ran || group.block_ran();
       pseudo_block_ran = pseudo_block_ran || group.pseudo_block_ran();
       if (!group.trouble().empty()) report.trouble = group.trouble();
+      if (!group.fall_back().empty() && fall_back.empty()) fall_back = group.fall_back();
       if (!group.switched().empty() && report.reason.find(group.switched()) == std::string::npos)
         report.reason += "; then pseudo-block: " + group.switched();
     }
+    if (!fall_back.empty()) report.reason += fell_back(report, fall_back);
     report.method = block_ran && pseudo_block_ran ? "block, then pseudo_block"
                     : block_ran                   ? "block"
                     : pseudo_block_ran            ? "pseudo_block"

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/solvers/conjugate_gradient.hpp>
+
+namespace blockspan {
+
+/// What a cycle asks of a CorrectionSolver.
+template <class Real>
+struct CorrectionRequest {
+  CgMethod method;               ///< pseudo_block or block
+  std::vector<Real> reductions;  ///< ||r_j - A e_j|| / ||r_j|| that is enough for column j
+  int max_iterations;
+  double time_limit;  ///< seconds
+  /// To be called after each iteration with ||r_j - A e_j|| / ||r_j|| of all columns, as the solver
+  /// knows them, and how many columns were multiplied; false: stop.
+  std::function<bool(std::vector<Real> const&, int)> step;
+};
+
+/// What it did for it.
+template <class Real>
+struct CorrectionReport {
+  std::string trouble;  ///< why it gave up, if it did
+  Real norm_a = 0;      ///< ||A|| as it knows it, or zero
+  CgCounters counters;  ///< of its own, applications in its own precision
+};
+
+/// Solves A E = R for corrections, well enough to gain some digits: the inner part of iterative
+/// refinement, in whatever precision. Nothing it says is believed.
+template <class Scalar, class Exec>
+class CorrectionSolver {
+ public:
+  using Real = real_t<Scalar>;
+
+  virtual ~CorrectionSolver() = default;
+
+  /// Order of A.
+  virtual std::int64_t rows() const = 0;
+
+  /// What it computes in, in words.
+  virtual std::string name() const = 0;
+
+  /// The reduction of a residual to ask for, if the goal allows as much.
+  virtual Real reduction() const = 0;
+
+  /// E = A^-1 R, about. R, E: n x k, not overlapping, columns of R of a length in [1, 2); E is
+  /// overwritten. Fences exec.
+  virtual CorrectionReport<Real> solve(Exec const& exec, ConstBlock<Scalar, Exec> const& R,
+                                       Block<Scalar, Exec> const& E,
+                                       CorrectionRequest<Real> const& request) const = 0;
+};
+
+}  // namespace blockspan
