@@ -22,6 +22,8 @@ struct CgThresholds {
   static constexpr Real inner_progress = static_cast<Real>(0.1);
   /// Part of the goal that it is asked for: it misses its own goals by some percent.
   static constexpr Real inner_margin = static_cast<Real>(0.5);
+  /// (single reduction) A predicted r^H M^-1 r below this part of the last one has cancelled.
+  static constexpr Real cancelled = pick(1e-6, 1e-3);
   /// Largest condition number of a one-step Gram matrix that a plain Cholesky factor serves.
   static constexpr Real condition = pick(1e8, 3e3);
   /// A smallest eigenvalue below minus this times the largest: M^-1 is not positive definite.

@@ -118,6 +118,7 @@ struct ColumnScalars {
   Real *alpha, *beta;
   Real *phi, *state, *gamma, *curvature;  ///< one a column, one behind the other
   Real const* goal;                       ///< tau^2
+  Real* held;                             ///< (single reduction) beta waits for the true gamma
 
   KOKKOS_FUNCTION bool running(std::int64_t j) const {
     return state[j] == static_cast<Real>(ColumnState::running);
@@ -206,87 +207,6 @@ struct TakeProduct {
   KOKKOS_FUNCTION void operator()(std::int64_t j, int parts, Real const* sums) const {
     take_product(columns, j, parts, sums[0]);
   }
-};
-
-/// Second stage of a reduction, one kernel: the chunks of a column in a fixed order, then `take`
-/// with the sums of its parts added. A team a column; on hosts of one thread.
-template <class Exec, class RealType, class Take>
-struct TakeSums {
-  using Real = RealType;
-  using Policy = Kokkos::TeamPolicy<Exec>;
-  using Numbers =
-      Kokkos::View<Real**, Kokkos::LayoutRight, Kokkos::Device<Exec, typename Exec::memory_space>>;
-
-  Numbers partial;  ///< chunks x (Take::count * columns * parts)
-  std::int64_t chunks, columns;
-  int parts, threads;
-  Take take;
-
-  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
-    std::int64_t const j = team.league_rank();
-    int const rank = team.team_rank();
-    auto* const scratch =
-        static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(threads * sizeof(Real), 16));
-    Real sums[Take::count];
-    for (int q = 0; q < Take::count; ++q) {
-      Real sum = 0;
-      for (std::int64_t c = rank; c < chunks; c += threads)
-        for (int part = 0; part < parts; ++part)
-          sum += partial(c, (q * columns + j) * parts + part);
-      scratch[rank] = sum;
-      for (int half = threads / 2; half > 0; half /= 2) {
-        team.team_barrier();
-        if (rank < half) scratch[rank] += scratch[rank + half];
-      }
-      team.team_barrier();
-      sums[q] = scratch[0];
-      team.team_barrier();
-    }
-    if (rank == 0) take(j, parts, sums);
-  }
-};
-
-/// Runs both stages: sums of Terms per column, handed to Take where Exec computes. Nothing waits.
-template <class Exec, class Real>
-class ColumnTaker {
- public:
-  template <class Terms, class Take>
-  void operator()(Exec const& exec, char const* label, Terms const& terms, Take const& take,
-                  std::int64_t rows, std::int64_t columns, int parts) {
-    constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
-    using Rows = FoldRows<Exec, Terms>;
-    using Tag = std::conditional_t<on_host, typename Rows::ByChunk, typename Rows::ByColumn>;
-    std::int64_t const width = columns * parts;
-    std::int64_t const chunk =
-        on_host ? 1024 : Kokkos::max<std::int64_t>(32, ceil_div<std::int64_t>(rows, most_chunks));
-    std::int64_t const chunks = ceil_div(rows, chunk);
-    if (static_cast<std::int64_t>(partial_.size()) < chunks * Terms::count * width)
-      partial_ =
-          Memory(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::cg::partials"),
-                 chunks * 2 * width);
-    Numbers const partial(partial_.data(), chunks, Terms::count * width);
-    Kokkos::parallel_for(label,
-                         Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, on_host ? chunks : chunks * width),
-                         Rows{terms, rows, width, chunk, partial});
-    using Second = TakeSums<Exec, Real, Take>;
-    int const threads = on_host ? 1 : team_threads;
-    typename Second::Policy policy(exec, static_cast<int>(columns), threads);
-    policy.set_scratch_size(0, Kokkos::PerTeam(threads * sizeof(Real) + 64));
-    Kokkos::parallel_for("Blockspan::cg::columns", policy,
-                         Second{partial, chunks, columns, parts, threads, take});
-  }
-
- private:
-  /// On devices: a thread a chunk and column fills the machine with few columns too, and the chunks
-  /// of a column leave some dozens to each thread of the team that adds them.
-  static constexpr std::int64_t most_chunks = 16384;
-  static constexpr int team_threads = 512;
-
-  using Memory = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  using Numbers =
-      Kokkos::View<Real**, Kokkos::LayoutRight, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  Memory partial_;
 };
 
 }  // namespace blockspan::detail

@@ -10,12 +10,17 @@
 #include <blockspan/solvers/detail/cg_solution.hpp>
 #include <blockspan/solvers/detail/cg_thresholds.hpp>
 #include <blockspan/solvers/detail/column_recurrence.hpp>
+#include <blockspan/solvers/detail/column_sums.hpp>
+#include <blockspan/solvers/detail/single_reduction.hpp>
 
 namespace blockspan::detail {
 
 /// One cycle of pseudo-block conjugate gradients: A E = R for the columns of the cycle, each by its
 /// own recurrence. Columns that are done rest (alpha = beta = 0) until enough of them do; then they
 /// are added to X and the others move together.
+///
+/// With two reductions a step ends with all numbers of its residual. With one it ends after the
+/// next product, whose reduction brings the numbers of the residual along.
 template <class Scalar, class Exec>
 class PseudoBlockCg {
  public:
@@ -38,6 +43,8 @@ class PseudoBlockCg {
            CgSolution<Scalar, Exec>& solution) {
     cycle_ = &cycle;
     solution_ = &solution;
+    single_ = control.options().single_reduction && !problem_.general();
+    compact_next_ = false;
     width_ = static_cast<int>(cycle.columns.size());
     places_.resize(width_);
     for (int c = 0; c < width_; ++c) places_[c] = c;
@@ -55,7 +62,7 @@ class PseudoBlockCg {
         cycle.end = CycleEnd::stopped;
         break;
       }
-      if (control.options().compact && compaction_pays()) compact();
+      compact_next_ = control.options().compact && compaction_pays();
     }
     add_all();
   }
@@ -69,9 +76,10 @@ class PseudoBlockCg {
   static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
   using Scalars = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
-  /// Per column alpha and beta for each part, phi, state, gamma, curvature, goal.
+  /// Per column, after alpha and beta for each part: phi, state, gamma, curvature, goal, held.
+  static constexpr int counts = 6;
   static std::size_t numbers(int columns) {
-    return static_cast<std::size_t>(columns * (2 * p + 5));
+    return static_cast<std::size_t>(columns * (2 * p + counts));
   }
   ColumnScalars<Real> scalars() const {
     Real* const first = device_.data();
@@ -82,34 +90,38 @@ class PseudoBlockCg {
             rest + width_,
             rest + 2 * width_,
             rest + 3 * width_,
-            rest + 4 * width_};
+            rest + 4 * width_,
+            rest + 5 * width_};
   }
-  /// Number `which` (phi, state, gamma, curvature, goal) of column c on the host.
+  /// Number `which` of column c on the host.
   Real& number(int which, int c) { return host_(2 * p * most_ + which * width_ + c); }
 
   /// The numbers behind alpha and beta, all together.
   auto rest(Scalars const& all) const {
-    return Kokkos::subview(all, std::pair<int, int>(2 * p * most_, 2 * p * most_ + 5 * width_));
+    return Kokkos::subview(all,
+                           std::pair<int, int>(2 * p * most_, 2 * p * most_ + counts * width_));
   }
   void upload() {
     if constexpr (!on_host)
       Kokkos::deep_copy(
           problem_.exec, rest(device_),
-          Kokkos::subview(host_, std::pair<int, int>(2 * p * most_, 2 * p * most_ + 5 * width_)));
+          Kokkos::subview(host_,
+                          std::pair<int, int>(2 * p * most_, 2 * p * most_ + counts * width_)));
   }
   void download() {
     auto const timer = problem_.time(problem_.seconds.gram);
     if constexpr (!on_host)
-      Kokkos::deep_copy(
-          problem_.exec,
-          Kokkos::subview(host_, std::pair<int, int>(2 * p * most_, 2 * p * most_ + 5 * width_)),
-          rest(device_));
+      Kokkos::deep_copy(problem_.exec,
+                        Kokkos::subview(host_, std::pair<int, int>(
+                                                   2 * p * most_, 2 * p * most_ + counts * width_)),
+                        rest(device_));
     problem_.synchronize("Blockspan::cg: states of the columns");
   }
 
   template <class Terms, class Take>
   void reduce(char const* label, Terms const& terms, Take const& take) {
-    reduce_(problem_.exec, label, terms, take, problem_.rows(), width_, p);
+    sums_(problem_.exec, label, terms, problem_.rows(), width_ * p);
+    take_sums(problem_.exec, sums_, take, width_, p);
   }
 
   RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width_)); }
@@ -119,7 +131,11 @@ class PseudoBlockCg {
 
   /// E = 0, P = M^-1 R, gamma = r.p
   void start() {
-    for (int c = 0; c < width_; ++c) number(4, c) = cycle_->goals[c] * cycle_->goals[c];
+    for (int c = 0; c < width_; ++c) {
+      number(1, c) = static_cast<Real>(ColumnState::running);
+      number(4, c) = cycle_->goals[c] * cycle_->goals[c];
+      number(5, c) = 0;
+    }
     upload();
     zero_block(problem_.exec, block_ref<Exec>(blocks_.correction(width_)));
     auto const P = blocks_.direction(width_), R = blocks_.residual(width_);
@@ -127,13 +143,36 @@ class PseudoBlockCg {
       problem_.apply_m(R, P);
     else
       copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(P));
-    reduce("Blockspan::cg::start", ProductTerms<Real>{r(), d()}, TakeStart<Real>{scalars()});
-    download();
+    if (single_) {
+      measure_residual();
+      predict();
+    } else {
+      reduce("Blockspan::cg::start", ProductTerms<Real>{r(), d()}, TakeStart<Real>{scalars()});
+      download();
+    }
     take_states();
   }
 
   /// One step, up to the numbers on the host.
   void advance() {
+    if (single_) {
+      update_all();
+      if (compact_next_) {
+        compact();
+        measure_residual();
+      }
+      predict();
+    } else {
+      if (compact_next_) compact();
+      step_with_two_reductions();
+    }
+    for (int c = 0; c < width_; ++c) {
+      residuals_[places_[c]] = std::sqrt(number(0, c));
+      if (number(3, c) > 0) problem_.note_norm(number(3, c));
+    }
+  }
+
+  void step_with_two_reductions() {
     auto const columns = scalars();
     problem_.apply_a(blocks_.direction(width_), blocks_.spare(width_));
     {
@@ -155,10 +194,41 @@ class PseudoBlockCg {
     }
     update_directions(columns);
     download();
-    for (int c = 0; c < width_; ++c) {
-      residuals_[places_[c]] = std::sqrt(number(0, c));
-      if (number(3, c) > 0) problem_.note_norm(number(3, c));
+  }
+
+  void measure_residual() {
+    lagging_(problem_.exec, "Blockspan::cg::residual", SizeTerms<Real>{r(), problem_.weights()},
+             problem_.rows(), width_ * p);
+  }
+
+  /// The product and the one reduction: numbers of the residual and of the step to come.
+  void predict() {
+    problem_.apply_a(blocks_.direction(width_), blocks_.spare(width_));
+    {
+      auto const timer = problem_.time(problem_.seconds.gram);
+      sums_(problem_.exec, "Blockspan::cg::curvature",
+            PredictionTerms<Real>{d(), q(), problem_.weights()}, problem_.rows(), width_ * p);
+      take_sums(problem_.exec, sums_, PredictionTerms<Real>::count, lagging_,
+                TakePrediction<Real>{scalars(), CgThresholds<Real>::cancelled}, width_, p);
     }
+    download();
+  }
+
+  /// The step that predict() prepared.
+  void update_all() {
+    auto const timer = problem_.time(problem_.seconds.update);
+    auto const columns = scalars();
+    lagging_(problem_.exec, "Blockspan::cg::update",
+             UpdateTerms<Real>{e(), d(), q(), r(), columns.alpha, columns.beta, problem_.weights()},
+             problem_.rows(), width_ * p);
+    bool held = false;
+    for (int c = 0; c < width_; ++c) held = held || number(5, c) != 0;
+    if (!held) return;
+    take_sums(problem_.exec, lagging_, TakeHeld<Real>{columns}, width_, p);
+    Kokkos::parallel_for("Blockspan::cg::direction",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             problem_.exec, 0, problem_.rows()),
+                         HeldDirections<Real>{d(), r(), columns.beta, problem_.weights()});
   }
 
   void update_directions(ColumnScalars<Real> const& columns) {
@@ -246,7 +316,7 @@ class PseudoBlockCg {
     blocks_.swap_residual();
     std::vector<Real> moved;
     std::vector<int> places;
-    for (int which = 0; which < 5; ++which)
+    for (int which = 0; which < counts; ++which)
       for (int const c : kept) moved.push_back(number(which, c));
     for (int const c : kept) places.push_back(places_[c]);
     width_ = now;
@@ -286,7 +356,9 @@ class PseudoBlockCg {
   int most_;
   Scalars device_;
   typename Scalars::host_mirror_type host_;
-  ColumnTaker<Exec, Real> reduce_;
+  ChunkSums<Exec, Real> sums_;
+  ChunkSums<Exec, Real> lagging_;  ///< (single reduction) of the residual, taken one product later
+  bool single_ = false, compact_next_ = false;
   Cycle* cycle_ = nullptr;
   CgSolution<Scalar, Exec>* solution_ = nullptr;
   int width_ = 0;
