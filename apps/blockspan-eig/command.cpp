@@ -4,6 +4,7 @@
 #include <blockspan/support/error.hpp>
 
 #include "common/command_line.hpp"
+#include "common/precision.hpp"
 
 namespace blockspan::apps {
 
@@ -34,6 +35,8 @@ void add_solver(CLI::App& app, EigCommand& command) {
       ->check(CLI::IsMember({"backward", "relative"}));
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
       ->default_str("jacobi; none for the largest pairs of one matrix");
+  app.add_option("--precision", command.precision, precision_help)
+      ->check(CLI::IsMember({"working", "mixed"}));
   app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
       ->check(at_least_one());
   app.add_option("--seed", command.seed, "Of the random start");

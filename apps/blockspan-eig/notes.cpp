@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/interrupt.hpp"
+#include "common/words.hpp"
 
 namespace blockspan::apps {
 
@@ -74,6 +75,20 @@ void note_rejected(EigResult& result) {
       "definite there): the residuals stood in for them");
 }
 
+void note_single_precision(EigResult& result, EigCommand const& command) {
+  auto const& stage = result.solver.single;
+  if (command.precision != "mixed" || stage.used) return;
+  std::ostringstream note;
+  if (result.solver.path == "dense")
+    note << "a small problem is solved in double precision only";
+  else if (!command.resume.empty())
+    note << "a solve goes on from its checkpoint in double precision";
+  else
+    note << "single precision was of no use (" << words(stage.status)
+         << "): all was done in double precision";
+  result.notes.push_back(note.str());
+}
+
 void note_certificate(EigResult& result, EigCommand const& command) {
   if (!command.certify || result.solver.certificate.radius.empty()) return;
   if (!result.solver.certificate.rigorous && !command.mass.empty())
@@ -124,6 +139,7 @@ void judge(EigResult& result, EigCommand const& command, Observer const& observe
         "were missed had finished");
   note_fault(result);
   note_rejected(result);
+  note_single_precision(result, command);
   note_certificate(result, command);
   if (!result.converged) return;
   note_cut_cluster(result, command, observer.next_eigenvalue());

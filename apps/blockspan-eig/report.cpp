@@ -22,6 +22,7 @@ Json options(EigCommand const& command, EigResult const& result) {
           {"tolerance", command.tolerance},
           {"criterion", command.criterion},
           {"preconditioner", command.preconditioner},
+          {"precision", command.precision},
           {"max_iterations", command.max_iterations},
           {"seed", command.seed},
           {"initial", text_or_null(command.initial)},
@@ -63,6 +64,17 @@ Json counters(LobpcgCounters const& c) {
           {"factor_fallbacks", c.factor_fallbacks},
           {"columns_dropped", c.columns_dropped},
           {"preconditioner_rejected", c.preconditioner_rejected}};
+}
+
+/// Null where all was done in working precision.
+Json single_stage(EigCommand const& command, LobpcgSingleStage const& stage) {
+  if (command.precision != "mixed") return {};
+  return {{"status", to_string(stage.status)},
+          {"used", stage.used},
+          {"iterations", stage.iterations},
+          {"operator_applications", stage.counters.operator_applications},
+          {"seconds", stage.seconds.total},
+          {"fault", fault(stage.fault)}};
 }
 
 Json history(std::vector<LobpcgIteration<double>> const& iterations) {
@@ -124,6 +136,7 @@ std::string report_text(EigCommand const& command, EigResult const& result) {
                   {"iterations", solver.iterations},
                   {"operator_applications", solver.counters.operator_applications},
                   {"counters", counters(solver.counters)},
+                  {"single_precision", single_stage(command, solver.single)},
                   {"history", history(solver.history)},
                   {"seconds", seconds(result.seconds, solver.seconds)},
                   {"notes", result.notes}});

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/solvers/lobpcg_mixed.hpp>
 
 #include "common/dispatch.hpp"
 
@@ -31,7 +31,7 @@ struct EigResult {
   std::string product;         ///< who multiplied: the kernel's label, or a peer's name
   std::string product_reason;  ///< why the plan chose it; empty for a peer
   std::string preconditioner;  ///< its name; empty: none
-  LobpcgReport<double> solver;
+  LobpcgMixedReport<double> solver;
   ResidualCheck check;
   std::vector<Status> status;  ///< per pair; what the check contradicts is not converged
   bool converged = false;      ///< the solver says so and the check confirms it

@@ -8,6 +8,7 @@
 
 #include "blockspan-eig/check.hpp"
 #include "blockspan-eig/notes.hpp"
+#include "blockspan-eig/single_operators.hpp"
 #include "blockspan-eig/solve.hpp"
 #include "common/interrupt.hpp"
 #include "common/lap.hpp"
@@ -51,12 +52,30 @@ Block<Scalar, Exec> load_block(Exec const& exec, std::string const& file) {
   return block;
 }
 
+/// Solves in the precision that the command asks for.
+template <class Scalar, class Exec>
+LobpcgMixedReport<double> run(Exec const& exec, EigCommand const& command,
+                              CrsMatrix<Scalar, Exec> const& A, CrsMatrix<Scalar, Exec> const* M,
+                              LinearOperator<Scalar, Exec> const& a,
+                              LinearOperator<Scalar, Exec> const* b, Block<Scalar, Exec> const& X,
+                              LobpcgOptions<Scalar, Exec> const& options) {
+  if constexpr (has_single_precision<Scalar>)
+    if (command.precision == "mixed") {
+      SingleOperators<Scalar, Exec> const single(exec, A, M, command.block_columns(A.numRows()),
+                                                 command.preconditioner_choice);
+      return b ? lobpcg_mixed(exec, single.operators(), a, *b, X, options)
+               : lobpcg_mixed(exec, single.operators(), a, X, options);
+    }
+  return {b ? lobpcg(exec, a, *b, X, options) : lobpcg(exec, a, X, options), {}};
+}
+
 }  // namespace detail
 
 template <class Scalar, class Exec>
 EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progress,
                 OutputFile* vectors) {
   require_product<Exec>(command.machine.spmm);
+  require_precision<Scalar>(command.precision, command.machine.spmm, command.preconditioner_choice);
   EigResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
@@ -95,7 +114,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   Observer observer(command, progress);
   options.monitor = [&](LobpcgProgress<double> const& now) { return observer(now); };
   result.solver =
-      M ? lobpcg(exec, *product.op, *mass.op, X, options) : lobpcg(exec, *product.op, X, options);
+      detail::run<Scalar>(exec, command, A, M.get(), *product.op, mass.op.get(), X, options);
   lap();
 
   progress.stage("checking the residuals");

@@ -24,7 +24,8 @@ void print_heading(std::ostream& out, EigCommand const& command, EigResult const
       << "solver   LOBPCG, " << result.block << " columns for " << command.pairs
       << (command.pairs == 1 ? " pair, " : " pairs, ")
       << (result.preconditioner.empty() ? "no preconditioner" : result.preconditioner) << ", "
-      << command.criterion << " residual " << formatted("%.3g", command.tolerance)
+      << (command.precision == "mixed" ? "mixed precision, " : "") << command.criterion
+      << " residual " << formatted("%.3g", command.tolerance)
       << (result.solver.path == "dense" ? " (small: solved densely)" : "") << "\n\n";
 }
 
@@ -50,8 +51,10 @@ void print_conclusion(std::ostream& out, EigCommand const& command, EigResult co
     out << "All " << command.pairs << " pairs converged";
   else
     out << "NOT CONVERGED: " << converged << " of " << command.pairs << " pairs";
-  out << ", " << solver.iterations << " iterations, " << solver.counters.operator_applications
-      << " block products, " << formatted("%.2f s", solver.seconds.total) << "\n";
+  out << ", " << solver.iterations << " iterations";
+  if (solver.single.used) out << " (" << solver.single.iterations << " in single precision)";
+  out << ", " << solver.counters.operator_applications << " block products, "
+      << formatted("%.2f s", solver.seconds.total) << "\n";
   if (!result.converged) out << words(solver.status) << ": " << advice(solver.status) << "\n";
   for (std::string const& note : result.notes) out << "note: " << note << "\n";
 }
@@ -64,6 +67,8 @@ void print_seconds(std::ostream& out, EigResult const& result) {
   out << "seconds ";
   part("load", result.seconds.load);
   part("setup", result.seconds.setup);
+  if (auto const single = result.solver.single.seconds.total; single > 0)
+    part("single precision", single);
   part("product", solver.operator_a);
   if (result.mass_nonzeros > 0) part("mass", solver.operator_b);
   part("precondition", solver.preconditioner);

@@ -44,6 +44,35 @@ TEST_P(EigReport, HoldsEverythingThatIsPromised) {
     EXPECT_TRUE(report["versions"][name].is_string()) << name;
 }
 
+TEST_P(EigReport, OfMixedPrecisionHasThePairsOfWorkingPrecision) {
+  std::vector<std::string> const pencil = {
+      "elasticity:6", "--mass", "elasticity-mass:6", "--pairs", "4", "--backend", GetParam()};
+  auto mixed_pencil = pencil;
+  mixed_pencil.insert(mixed_pencil.end(), {"--precision", "mixed"});
+  auto const [outcome, report] = run_eig(mixed_pencil);
+  if (outcome.err.find("no single precision") != std::string::npos)
+    GTEST_SKIP() << "this build has no single precision";
+  auto const [plain_outcome, plain] = run_eig(pencil);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  ASSERT_EQ(plain_outcome.status, 0) << plain_outcome.err;
+  EXPECT_EQ(report["options"]["precision"], "mixed");
+  EXPECT_EQ(report["single_precision"]["status"], "converged");
+  EXPECT_EQ(report["single_precision"]["used"], true);
+  EXPECT_GT(report["single_precision"]["iterations"], 0);
+  EXPECT_LT(report["single_precision"]["iterations"], report["iterations"]);
+  EXPECT_TRUE(plain["single_precision"].is_null());
+  EXPECT_EQ(report["history"].size(), report["iterations"].get<std::size_t>() + 1);
+  for (std::size_t j = 0; j < 4; ++j) {
+    double const value = plain["eigenvalues"][j];
+    EXPECT_NEAR(report["eigenvalues"][j].get<double>(), value, 1e-6 * value);
+    // Also what the history shows of single precision is in the units of the problem.
+    double const early = report["history"][10]["eigenvalues"][j];
+    EXPECT_GT(early, 0.99 * value);
+    EXPECT_LE(report["residuals"][j], 1.01e-8);
+  }
+  EXPECT_NE(outcome.out.find("in single precision)"), std::string::npos) << outcome.out;
+}
+
 TEST_P(EigReport, WritesVectorsThatSatisfyTheEquation) {
   TemporaryFolder const folder;
   std::string const vectors = folder / "x.mtx";

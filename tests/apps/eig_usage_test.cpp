@@ -27,6 +27,7 @@ TEST(EigUsage, HelpNamesEveryOptionAndGenerator) {
                            "--tolerance",
                            "--criterion",
                            "--preconditioner",
+                           "--precision",
                            "--max-iterations",
                            "--seed",
                            "--initial",

@@ -19,8 +19,8 @@
 
 namespace blockspan {
 
-/// The operators of an eigenproblem, rounded to single precision (see sparse/convert.hpp for
-/// matrices). They are kept by reference.
+/// The operators of an eigenproblem in single precision, rounded (see single_precision_matrix),
+/// kept by reference.
 template <class Scalar, class Exec>
 struct LobpcgSingleOperators {
   using Operator = LinearOperator<single_t<Scalar>, Exec>;
@@ -28,6 +28,8 @@ struct LobpcgSingleOperators {
   Operator const& A;
   Operator const* B = nullptr;
   Operator const* preconditioner = nullptr;
+  /// Their eigenvalues over those of the problem, where A and B are scaled to fit the range.
+  real_t<Scalar> factor = 1;
 };
 
 /// What the solve in single precision contributed.
@@ -109,8 +111,8 @@ class MixedLobpcg {
     if (!stage.used) return;
     convert_block(exec_, X, x_);
     for (auto const& line : found.history)
-      report.history.push_back(
-          {line.iteration, line.active, widened(line.eigenvalues), widened(line.backward_errors)});
+      report.history.push_back({line.iteration, line.active, eigenvalues(line.eigenvalues),
+                                widened(line.backward_errors)});
     // The other stage measures the same vectors again.
     if (!report.history.empty()) report.history.pop_back();
   }
@@ -135,7 +137,7 @@ class MixedLobpcg {
 
   /// Passes the progress on in working precision; false ends the stage.
   bool monitor(LobpcgProgress<SingleReal> const& now) {
-    auto const values = widened(now.eigenvalues), errors = widened(now.backward_errors);
+    auto const values = eigenvalues(now.eigenvalues), errors = widened(now.backward_errors);
     auto const last = errors.begin() + std::min<std::ptrdiff_t>(now.wanted, std::ssize(errors));
     bool const backward = options_.criterion == Criterion::backward;
     int const converged =
@@ -200,6 +202,12 @@ class MixedLobpcg {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
+  /// In working precision, of the problem as it is.
+  std::vector<Real> eigenvalues(std::vector<SingleReal> const& values) const {
+    auto result = widened(values);
+    for (Real& value : result) value /= single_.factor;
+    return result;
+  }
   static std::vector<Real> widened(std::vector<SingleReal> const& values) {
     return {values.begin(), values.end()};
   }
