@@ -8,4 +8,5 @@
 #include <blockspan/multivector/fill_random.hpp>
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/multivector/orthonormalize.hpp>
+#include <blockspan/multivector/permute_rows.hpp>
 #include <blockspan/multivector/workspace.hpp>

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/detail/graph_pattern.hpp>
+#include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/sparse/detail/permuted.hpp>
+
+// Rows in an order in which neighbours in the graph of a matrix stand close together, so that
+// a product finds the rows of X that it needs in the caches. Vectors go along by permute_rows
+// (multivector/permute_rows.hpp).
+//
+// As for graphs, the work is done on the host and the results are copied to `exec`, which is
+// fenced. Throws Error when A is not square or is not what validate() accepts.
+
+namespace blockspan {
+
+/// An order of n rows: the new row k is the old row from(k), the old row i the new row to(i).
+/// Y(k, :) = X(from(k), :) brings vectors into the new order, Z(i, :) = Y(to(i), :) brings them
+/// back.
+template <class Exec, class Ordinal = int>
+struct Ordering {
+  using View = Kokkos::View<Ordinal*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  View from, to;
+};
+
+/// A matrix in a new order, and what that did to its bandwidth, max |i - j| over the entries.
+template <class Matrix, class Exec>
+struct Reordered {
+  Matrix matrix;
+  Ordering<Exec, typename Matrix::non_const_ordinal_type> ordering;
+  std::int64_t bandwidth_before = 0, bandwidth_after = 0;
+};
+
+/// The reverse Cuthill-McKee order of the graph of A + A^T: breadth first, neighbours by their
+/// degrees, backwards; components one after the other, each from a vertex of least degree. By
+/// Kokkos Kernels. O(entries log(row)).
+///
+/// Source: Cuthill and McKee 1969, doi:10.1145/800195.805928 (the order); George 1971, Stanford
+/// STAN-CS-71-208 (its reversal).
+template <class Exec, class Matrix>
+auto reverse_cuthill_mckee(Exec const& exec, Matrix const& A) {
+  using Ordinal = typename Matrix::non_const_ordinal_type;
+  auto const graph = detail::graph_pattern(detail::to_host_pattern(A));
+  return detail::to_ordering<Ordering<Exec, Ordinal>>(exec, detail::rcm_places(graph));
+}
+
+/// P A P^T: row k of the result is row from(k) of A with its columns renamed and in order; repeated
+/// entries stay, in their order. A: n x n, its types are kept. O(entries log(row)). Throws Error
+/// too when the ordering is not one of n rows.
+template <class Exec, class Matrix>
+auto reorder(Exec const& exec, Matrix const& A,
+             Ordering<Exec, typename Matrix::non_const_ordinal_type> const& ordering) {
+  return detail::to_device(exec, detail::permuted(detail::to_host(A), detail::to_places(ordering)));
+}
+
+/// A in reverse Cuthill-McKee order.
+template <class Exec, class Matrix>
+auto reorder(Exec const& exec, Matrix const& A) {
+  auto const ordering = reverse_cuthill_mckee(exec, A);
+  auto const result = reorder(exec, A, ordering);
+  return Reordered<std::remove_cv_t<decltype(result)>, Exec>{
+      result, ordering, detail::bandwidth(detail::to_host_pattern(A)),
+      detail::bandwidth(detail::to_host_pattern(result))};
+}
+
+}  // namespace blockspan
