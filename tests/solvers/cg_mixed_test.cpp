@@ -144,6 +144,24 @@ TYPED_TEST(CgMixed, AMatrixIsMadeReadyByOneFunction) {
   }
 }
 
+TYPED_TEST(CgMixed, TakesOneReductionWhereItIsAskedFor) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  if constexpr (mixes<Scalar>) {
+    auto const A = graded_grid<Scalar>(7);
+    auto const B = random_block<Scalar>(A.order(), 5, 3);
+    Inner<Scalar, Exec> const inner(A);
+    auto const solved =
+        solve_mixed<Scalar, Exec>(A, B, CgMethod::pseudo_block, inner.solver,
+                                  [](auto& options) { options.single_reduction = true; });
+    EXPECT_TRUE(solved.report.converged());
+    EXPECT_EQ(fallen_back(solved), 0);
+    // One product more a cycle.
+    EXPECT_EQ(solved.report.counters.inner_operator_applications,
+              solved.report.iterations + 2 * solved.report.counters.cycles);
+  }
+}
+
 TYPED_TEST(CgMixed, SameInputSameBits) {
   using Scalar = typename TypeParam::Scalar;
   using Exec = typename TypeParam::Exec;

@@ -14,6 +14,7 @@ namespace blockspan {
 template <class Real>
 struct CorrectionRequest {
   CgMethod method;               ///< pseudo_block or block
+  bool single_reduction;         ///< as in CgOptions
   std::vector<Real> reductions;  ///< ||r_j - A e_j|| / ||r_j|| that is enough for column j
   int max_iterations;
   double time_limit;  ///< seconds

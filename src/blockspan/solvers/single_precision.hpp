@@ -66,6 +66,7 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
     options.max_iterations = request.max_iterations;
     options.time_limit = request.time_limit;
     options.max_cycles = 1;
+    options.single_reduction = request.single_reduction;
     options.keep_history = false;
     for (Real const wanted : request.reductions)
       options.tolerances.push_back(static_cast<float>(wanted));

@@ -48,7 +48,9 @@ class InnerCycle {
     ++cycles_;
     ++problem_.counters.inner_cycles;
     begin(cycle, lengths);
-    CorrectionRequest<Real> request{method, {}, iterations_left(), control_.time_left(), {}};
+    CorrectionRequest<Real> request{
+        method, control_.options().single_reduction, {}, iterations_left(), control_.time_left(),
+        {}};
     for (int c = 0; c < width; ++c) request.reductions.push_back(wanted_[c] / lengths[c]);
     request.step = [&](std::vector<Real> const& reductions, int directions) {
       return step(cycle, lengths, norms, reductions, directions);

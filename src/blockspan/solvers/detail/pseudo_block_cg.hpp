@@ -97,24 +97,17 @@ class PseudoBlockCg {
   Real& number(int which, int c) { return host_(2 * p * most_ + which * width_ + c); }
 
   /// The numbers behind alpha and beta, all together.
-  auto rest(Scalars const& all) const {
-    return Kokkos::subview(all,
-                           std::pair<int, int>(2 * p * most_, 2 * p * most_ + counts * width_));
+  template <class All>
+  auto rest(All const& all) const {
+    int const first = 2 * p * most_;
+    return Kokkos::subview(all, std::pair<int, int>(first, first + counts * width_));
   }
   void upload() {
-    if constexpr (!on_host)
-      Kokkos::deep_copy(
-          problem_.exec, rest(device_),
-          Kokkos::subview(host_,
-                          std::pair<int, int>(2 * p * most_, 2 * p * most_ + counts * width_)));
+    if constexpr (!on_host) Kokkos::deep_copy(problem_.exec, rest(device_), rest(host_));
   }
   void download() {
     auto const timer = problem_.time(problem_.seconds.gram);
-    if constexpr (!on_host)
-      Kokkos::deep_copy(problem_.exec,
-                        Kokkos::subview(host_, std::pair<int, int>(
-                                                   2 * p * most_, 2 * p * most_ + counts * width_)),
-                        rest(device_));
+    if constexpr (!on_host) Kokkos::deep_copy(problem_.exec, rest(host_), rest(device_));
     problem_.synchronize("Blockspan::cg: states of the columns");
   }
 
@@ -197,6 +190,7 @@ class PseudoBlockCg {
   }
 
   void measure_residual() {
+    auto const timer = problem_.time(problem_.seconds.update);
     lagging_(problem_.exec, "Blockspan::cg::residual", SizeTerms<Real>{r(), problem_.weights()},
              problem_.rows(), width_ * p);
   }
