@@ -10,6 +10,7 @@
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/gauss_seidel.hpp>
+#include <blockspan/operators/incomplete_lu.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
@@ -97,14 +98,16 @@ Preconditioner<Scalar, Exec> make_chebyshev(Exec const& exec, CrsMatrix<Scalar, 
   return make_jacobi_instead<Scalar>(exec, A, definiteness, "chebyshev", setup.fault);
 }
 
-template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_gauss_seidel(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
-                                               Definiteness definiteness) {
+/// What make(exec, A) gives, which refuses a matrix that it finds not positive definite.
+template <class Scalar, class Exec, class Make>
+Preconditioner<Scalar, Exec> make_definite(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                           Definiteness definiteness, std::string const& asked,
+                                           Make const& make) {
   try {
-    return {gauss_seidel(exec, A), {}};
+    return {make(exec, A), {}};
   } catch (Error const& error) {
     if (definiteness == Definiteness::positive) throw;
-    return make_jacobi_instead<Scalar>(exec, A, definiteness, "gauss-seidel", error.what());
+    return make_jacobi_instead<Scalar>(exec, A, definiteness, asked, error.what());
   }
 }
 
@@ -129,7 +132,13 @@ Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
       return detail::make_chebyshev<Scalar>(
           exec, A, product, {.degree = choice.degree, .ratio = choice.ratio}, definiteness);
     case PreconditionerChoice::Kind::gauss_seidel:
-      return detail::make_gauss_seidel<Scalar>(exec, A, definiteness);
+      return detail::make_definite<Scalar>(
+          exec, A, definiteness, "gauss-seidel",
+          [](auto const&... on) { return gauss_seidel<Scalar, Exec>(on...); });
+    case PreconditionerChoice::Kind::incomplete_lu:
+      return detail::make_definite<Scalar>(exec, A, definiteness, "ilu0", [](auto const&... on) {
+        return incomplete_lu<Scalar, Exec>(on...);
+      });
   }
   return {};
 }

@@ -61,6 +61,8 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio)
     if (parts.size() > 2) choice.ratio = number_in(parts[2], "ratio", 1.01, 1e6);
   } else if (parts[0] == "gauss-seidel") {
     choice.kind = Kind::gauss_seidel;
+  } else if (parts[0] == "ilu0") {
+    choice.kind = Kind::incomplete_lu;
   } else {
     fail(option, "'", text, "' is not ", preconditioner_forms);
   }

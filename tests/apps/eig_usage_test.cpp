@@ -92,9 +92,10 @@ TEST(EigUsage, RefusesPreconditionersThatAreNone) {
     expect_refused({small, "--preconditioner", text}, "--preconditioner: " + message);
   };
   refused("ilu",
-          "'ilu' is not none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]] or "
-          "gauss-seidel");
+          "'ilu' is not none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], "
+          "gauss-seidel or ilu0");
   refused("jacobi:2", "'jacobi:2' has too many parts: jacobi takes none");
+  refused("ilu0:1", "'ilu0:1' has too many parts: ilu0 takes none");
   refused("gauss-seidel:2", "'gauss-seidel:2' has too many parts: gauss-seidel takes none");
   refused("block-jacobi:1", "block size 1 is not between 2 and 8");
   refused("block-jacobi:9", "block size 9 is not between 2 and 8");

@@ -40,7 +40,7 @@ TEST(SolveUsage, RefusesAWrongCommandLine) {
                  "--method: guess not in {auto,pseudo-block,block} (see --help)");
   expect_refused({small, "--preconditioner", "magic"},
                  "--preconditioner: 'magic' is not none, jacobi, block-jacobi[:ROWS], "
-                 "chebyshev[:DEGREE[:RATIO]] or gauss-seidel");
+                 "chebyshev[:DEGREE[:RATIO]], gauss-seidel or ilu0");
   expect_refused({small, "--max-iterations", "0"},
                  "--max-iterations: 0 is less than 1 (see --help)");
   expect_refused({small, "--tolerance", "1"}, "--tolerance: 1 is not in [0, 1)");
