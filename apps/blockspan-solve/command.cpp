@@ -5,6 +5,8 @@
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/support/error.hpp>
 
+#include "common/precision.hpp"
+
 namespace blockspan::apps {
 
 namespace {
@@ -30,6 +32,8 @@ void add_solver(CLI::App& app, SolveCommand& command) {
                  "passes only; auto: by their number")
       ->check(CLI::IsMember({"auto", "pseudo-block", "block"}));
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help);
+  app.add_option("--precision", command.precision, precision_help)
+      ->check(CLI::IsMember({"working", "mixed"}));
   app.add_option("--tolerance", command.tolerance,
                  "||b - A x|| / ||b|| at which a column counts as solved");
   app.add_option("--absolute-tolerance", command.absolute_tolerance,

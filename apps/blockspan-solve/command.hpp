@@ -19,6 +19,7 @@ struct SolveCommand {
   std::string method = "auto";  ///< auto, pseudo-block, block
   std::string preconditioner = "jacobi";
   PreconditionerChoice preconditioner_choice;  ///< what it means
+  std::string precision = "working";           ///< working, mixed
   double tolerance = 1e-8;
   double absolute_tolerance = 0;
   int max_iterations = 10000;

@@ -22,6 +22,7 @@ Json options(SolveCommand const& command) {
   return {{"seed", command.seed},
           {"method", command.method},
           {"preconditioner", command.preconditioner},
+          {"precision", command.precision},
           {"tolerance", command.tolerance},
           {"absolute_tolerance", command.absolute_tolerance},
           {"max_iterations", command.max_iterations},
@@ -35,6 +36,8 @@ Json columns(SolveResult const& result) {
     auto const& column = result.solver.columns[j];
     list.push_back({{"status", to_string(result.status[j])},
                     {"iterations", column.iterations},
+                    {"inner_iterations", column.inner_iterations},
+                    {"fell_back", column.fell_back},
                     {"true_residual", result.true_residuals[j]},
                     {"solver_residual", column.residual},
                     {"backward_error", column.backward_error},
@@ -47,6 +50,11 @@ Json counters(CgCounters const& c) {
   return {{"operator_columns", c.operator_columns},
           {"preconditioner_applications", c.preconditioner_applications},
           {"preconditioner_columns", c.preconditioner_columns},
+          {"inner_operator_applications", c.inner_operator_applications},
+          {"inner_operator_columns", c.inner_operator_columns},
+          {"inner_preconditioner_applications", c.inner_preconditioner_applications},
+          {"inner_preconditioner_columns", c.inner_preconditioner_columns},
+          {"inner_cycles", c.inner_cycles},
           {"synchronizations", c.synchronizations},
           {"cycles", c.cycles},
           {"groups", c.groups},
@@ -74,7 +82,8 @@ Json seconds(SolveSeconds const& app, CgSeconds const& solver) {
           {"product", solver.product}, {"preconditioner", solver.preconditioner},
           {"gram", solver.gram},       {"update", solver.update},
           {"dense", solver.dense},     {"verify", solver.verify},
-          {"check", app.check},        {"output", app.output}};
+          {"inner", solver.inner},     {"check", app.check},
+          {"output", app.output}};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "blockspan-solve/check.hpp"
 #include "blockspan-solve/judge.hpp"
+#include "blockspan-solve/single_setup.hpp"
 #include "blockspan-solve/solve.hpp"
 #include "common/interrupt.hpp"
 #include "common/lap.hpp"
@@ -64,6 +65,7 @@ template <class Scalar, class Exec>
 SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
                   OutputFile* solution) {
   require_product<Exec>(command.machine.spmm);
+  require_precision<Scalar>(command.precision, command.machine.spmm, command.preconditioner_choice);
   SolveResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
@@ -83,6 +85,9 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   auto const M = make_preconditioner<Scalar>(exec, command.preconditioner_choice, A, *product.op,
                                              Definiteness::positive);
   options.preconditioner = M.op.get();
+  auto const inner = make_inner_solver<Scalar>(exec, command.precision, A, result.columns,
+                                               command.preconditioner_choice);
+  options.inner = inner.get();
   result.notes = M.notes;
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();

@@ -52,8 +52,10 @@ void print_conclusion(std::ostream& out, SolveResult const& result) {
   else
     out << "NOT SOLVED: " << solved << " of " << counted(result.columns, "column");
   out << ", " << counted(solver.iterations, "iteration") << ", "
-      << counted(solver.counters.operator_applications, "block product") << ", "
-      << formatted("%.2f s", solver.seconds.total) << "\n";
+      << counted(solver.counters.operator_applications, "block product") << ", ";
+  if (auto const inner = solver.counters.inner_operator_applications; inner > 0)
+    out << grouped(inner) << " more in single precision, ";
+  out << formatted("%.2f s", solver.seconds.total) << "\n";
   Status const reason = stop_reason(result);
   if (!result.converged) out << words(reason) << ": " << solve_advice(reason) << "\n";
   for (std::string const& note : result.notes) out << "note: " << note << "\n";
@@ -73,6 +75,7 @@ void print_seconds(std::ostream& out, SolveResult const& result) {
   part("update", solver.update);
   part("dense", solver.dense);
   part("verify", solver.verify);
+  if (solver.inner > 0) part("single precision", solver.inner);
   part("check", result.seconds.check);
   part("total", result.seconds.total);
   out << "\n";

@@ -126,6 +126,46 @@ TEST_P(SolveReport, RunsTheMethodAskedFor) {
   }
 }
 
+TEST_P(SolveReport, SolvesInMixedPrecisionToTheSameAccuracy) {
+  if (!has_scalar<float>) GTEST_SKIP() << "a build without float";
+  for (std::string const preconditioner : {"jacobi", "chebyshev", "block-jacobi:2", "none"}) {
+    auto const [outcome, report] =
+        run_solve({"laplace7:12x11x10", "--precision", "mixed", "--tolerance", "1e-11",
+                   "--preconditioner", preconditioner, "--backend", GetParam()});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(report["options"]["precision"], "mixed");
+    EXPECT_NE(report["reason"].get<std::string>().find("corrections in single precision"),
+              std::string::npos);
+    EXPECT_EQ(report["counters"]["inner_cycles"], report["counters"]["cycles"]);
+    EXPECT_EQ(report["operator_applications"], report["counters"]["cycles"]);
+    EXPECT_GT(report["counters"]["inner_operator_applications"], report["iterations"]);
+    EXPECT_GT(report["seconds"]["inner"], 0.0);
+    for (auto const& column : report["columns"]) {
+      EXPECT_LE(column["true_residual"], 1.001e-11);
+      EXPECT_EQ(column["inner_iterations"], column["iterations"]);
+      EXPECT_EQ(column["fell_back"], false);
+    }
+    EXPECT_NE(outcome.out.find("more in single precision"), std::string::npos) << outcome.out;
+  }
+}
+
+TEST_P(SolveReport, GaussSeidelAndIncompleteLuTakeFewerIterations) {
+  auto const run_with = [&](std::string const& preconditioner) {
+    auto const [outcome, report] = run_solve(
+        {"laplace7:12x11x10", "--preconditioner", preconditioner, "--backend", GetParam()});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return report;
+  };
+  int const jacobi = run_with("jacobi")["iterations"];
+  for (auto const& [text, name] :
+       {std::pair("gauss-seidel", "symmetric gauss-seidel (Kokkos Kernels)"),
+        std::pair("ilu0", "incomplete LU (Kokkos Kernels)")}) {
+    Json const report = run_with(text);
+    EXPECT_EQ(report["preconditioner"], name);
+    EXPECT_LT(1.4 * report["iterations"].get<int>(), jacobi) << text;
+  }
+}
+
 TEST_P(SolveReport, SaysWhyAndWhatNextWhenIterationsRunOut) {
   auto const [outcome, report] =
       run_solve({"laplace7:12x11x10", "--max-iterations", "2", "--backend", GetParam()});

@@ -28,8 +28,8 @@ TEST(SolveUsage, HelpNamesEveryOptionAndGenerator) {
   EXPECT_EQ(outcome.err, "");
   for (char const* word :
        {"MATRIX", "--rhs", "--columns", "--seed", "--guess", "--method", "--preconditioner",
-        "--tolerance", "--absolute-tolerance", "--max-iterations", "--solution", "--backend",
-        "--spmm", "--report", "--quiet", "--version", "laplace7", "elasticity"})
+        "--precision", "--tolerance", "--absolute-tolerance", "--max-iterations", "--solution",
+        "--backend", "--spmm", "--report", "--quiet", "--version", "laplace7", "elasticity"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word;
 }
 
@@ -41,6 +41,8 @@ TEST(SolveUsage, RefusesAWrongCommandLine) {
   expect_refused({small, "--preconditioner", "magic"},
                  "--preconditioner: 'magic' is not none, jacobi, block-jacobi[:ROWS], "
                  "chebyshev[:DEGREE[:RATIO]], gauss-seidel or ilu0");
+  expect_refused({small, "--precision", "half"},
+                 "--precision: half not in {working,mixed} (see --help)");
   expect_refused({small, "--max-iterations", "0"},
                  "--max-iterations: 0 is less than 1 (see --help)");
   expect_refused({small, "--tolerance", "1"}, "--tolerance: 1 is not in [0, 1)");
@@ -88,6 +90,19 @@ TEST(SolveUsage, RefusesOutputsThatCannotBeWrittenBeforeItSolves) {
                  "--solution: same is also the file of --report");
   std::string const rhs = block_file(folder, "b.mtx", 64, 1);
   expect_refused({small, "--rhs", rhs, "--solution", rhs}, rhs + ": would overwrite the input");
+}
+
+TEST(SolveUsage, RefusesMixedPrecisionWhereThereIsNoSingleOne) {
+  if (!has_scalar<float>) {
+    expect_refused({small, "--precision", "mixed"},
+                   "--precision mixed: this build has no single precision (see Blockspan_SCALARS)");
+    return;
+  }
+  expect_refused({small, "--precision", "mixed", "--spmm", "kokkos-kernels"},
+                 "--precision mixed: goes with --spmm blockspan only, not with kokkos-kernels");
+  for (std::string const choice : {"gauss-seidel", "ilu0"})
+    expect_refused({small, "--precision", "mixed", "--preconditioner", choice},
+                   "--precision mixed: gauss-seidel and ilu0 work in double precision only");
 }
 
 TEST(SolveUsage, RefusesBackendsAndProductsThatAreNotThere) {
