@@ -67,7 +67,7 @@ TEST(EigCourse, ALimitLeavesACheckpointToGoOnFrom) {
   TemporaryFolder const folder;
   std::string const file = folder / "state.bin";
   std::vector<std::string> const problem = {"laplace7:12x12x12", "--pairs", "5", "--backend",
-                                            "serial"};
+                                            host_backend()};
   auto const whole = run_eig(problem);
   ASSERT_EQ(whole.outcome.status, 0) << whole.outcome.err;
   auto first = problem;
