@@ -1,331 +1,69 @@
 #!/usr/bin/env python3
-"""Makes a page of Markdown of what blockspan-perf-spmm measured.
+"""Makes pages of Markdown, with figures, of what blockspan-perf measured.
 
+    perf/report.py FOLDER [--check]
     perf/report.py RESULTS.json [--out PAGE.md] [--check]
 
-Without --out the page goes to stdout. --check writes nothing: exit status 1 where PAGE.md is not,
-byte for byte, what the results give.
-"""
+Of a folder, every STUDY.json becomes STUDY.md, and README.md lists them; figures (PNG and SVG) go to
+figures/, where matplotlib is there. Without --out the page of a single file goes to stdout, without
+figures. --check writes nothing: exit status 1 where a page is not, byte for byte, what the results
+give; figures are not compared, since they change with matplotlib."""
 
 import argparse
-import json
-import math
 import pathlib
 import sys
 
-MISSING = 0.1  # the speed-up that a case without a right result of Blockspan's counts as
-TOLERATED = 1.10  # what the plan's choice may cost over the best variant
-RULE = 9.35  # nonzeros a row: Yang, Buluc, Owens 2018
-PEERS = {"cusparse": "cuSPARSE", "kokkos-kernels": "Kokkos Kernels"}
+from pages import figures, index, study
+from pages.results import read
 
 
-# What the results hold
+def texts_of(source, out, draw):
+    """(path of a page, its text); path None: stdout."""
+    if not source.is_dir():
+        results = read(source)
+        folder = out.parent if out else source.parent
+        if draw and out and "plots" in results:
+            figures.draw(folder, results)
+        return [(out, study.page(results, folder))]
+    studies = [(path.stem, read(path)) for path in sorted(source.glob("*.json"))]
+    studies = [(stem, results) for stem, results in studies if "cases" in results]
+    if not studies:
+        sys.exit(f"{source} has no results")
+    pages = []
+    for stem, results in studies:
+        if draw and "plots" in results:
+            figures.draw(source, results)
+        pages.append((source / f"{stem}.md", study.page(results, source)))
+    return [*pages, (source / "README.md", index.page(studies))]
 
 
-def median(kernel):
-    """Milliseconds of a kernel that was right, else None."""
-    return kernel["ms"]["median"] if kernel and "ms" in kernel else None
-
-
-def kernels(case, family):
-    """The kernels of a family; of Blockspan the menu, without the plan's choice."""
-    return [k for k in case.get("kernels", []) if k["family"] == family and k["id"] != "auto"]
-
-
-def fastest(some):
-    return min((k for k in some if median(k)), key=median, default=None)
-
-
-def auto(case):
-    return next((k for k in case.get("kernels", []) if k["id"] == "auto"), None)
-
-
-def groups(cases):
-    """Their names in the order of the results."""
-    return list(dict.fromkeys(case["group"] for case in cases))
-
-
-def geometric_mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-# How it is written
-
-
-def ms(value):
-    return "-" if value is None else f"{value:.4f}"
-
-
-def ratio(over, under):
-    return "-" if not over or not under else f"{over / under:.2f}"
-
-
-def short(kernel):
-    """A peer's id without the name of the peer."""
-    if not kernel:
-        return "-"
-    return kernel["id"] if kernel["family"] == "blockspan" else kernel["id"].split("/", 1)[1]
-
-
-def name(case):
-    return f"`{case['matrix']}` {case['scalar']} n = {case['columns']}"
-
-
-def table(head, rows):
-    """Text in the first column, numbers and text as they come in the others."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows] + [""]
-
-
-def listing(items, none="None."):
-    return [f"- {item}" for item in items] + [""] if items else [none, ""]
-
-
-# The sections
-
-
-def about(results):
-    versions = results["versions"]
-    device = results["device"]["name"] or f"{results['device']['threads']} threads"
-    built = ", ".join(f"{key.replace('_', ' ')} {versions[key]}" for key in versions)
-    failed = sum("error" in case for case in results["cases"])
-    return [
-        "# Products of a sparse matrix with a block of vectors",
-        "",
-        "Made by `perf/report.py` of the results of `blockspan-perf-spmm`; do not edit.",
-        "",
-        f"{results['backend']}, {device}, {results['date']}, commit {results['commit'] or 'unknown'}.",
-        f"Versions: {built}.",
-        f"Times: {results['clock']}, medians, milliseconds. Copy: {results['copy_gbytes']:.0f} GB/s.",
-        f"Cases: {len(results['cases'])}, of which {failed} failed or did not run."
-        + (" A quick run: the times mean little." if results["quick"] else ""),
-        "",
-    ]
-
-
-def laboratory(cases):
-    head = ["matrix", "type", "n", "floor", "auto", "it ran", "best variant", "which", "cuSPARSE",
-            "which", "Kokkos Kernels", "which", "prototype", "auto / floor", "auto / prototype",
-            "cuSPARSE / auto", "Kokkos Kernels / auto"]
-    rows = []
-    for case in cases:
-        own, best = auto(case), fastest(kernels(case, "blockspan"))
-        peer, other = (fastest(kernels(case, family)) for family in PEERS)
-        lab = case.get("laboratory", {})
-        window = " (windows)" if lab.get("window") else ""
-        time = median(own)
-        rows.append([
-            f"`{case['matrix']}`", case["scalar"], case["columns"], ms(case.get("floor_ms")),
-            ms(time), own.get("ran", "-") if own else "-", ms(median(best)), short(best),
-            ms(median(peer)), short(peer), ms(median(other)), short(other),
-            ms(lab.get("prototype")) + window, ratio(time, case.get("floor_ms")),
-            ratio(time, lab.get("prototype")), ratio(median(peer), time), ratio(median(other), time),
-        ])
-    return table(head, rows)
-
-
-def laboratory_section(results):
-    cases = [case for case in results["cases"] if case["group"] == "laboratory"]
-    if not cases:
-        return []
-    return [
-        "## The laboratory's rows",
-        "",
-        "Prototype: the fastest kernel of the raw CUDA laboratory on an H200, a ceiling measured in",
-        "another run; (windows): a kernel of tensor-core windows.",
-        "",
-        *laboratory(cases),
-    ]
-
-
-def speed_up(case, family):
-    """Over the best kernel of a peer; None where the peer has no right result to compare with."""
-    own, peer = median(auto(case)), median(fastest(kernels(case, family)))
-    if not own:
-        return MISSING
-    return peer / own if peer else None
-
-
-def speed_ups(results):
-    rows = []
-    took_part = {k["family"] for case in results["cases"] for k in case.get("kernels", [])}
-    for group in [*groups(results["cases"]), None]:
-        cases = [case for case in results["cases"] if group in (None, case["group"])]
-        for family, peer in PEERS.items():
-            if family not in took_part:
-                continue
-            known = [(speed_up(case, family), case) for case in cases]
-            known = [entry for entry in known if entry[0] is not None]
-            if not known:
-                continue
-            worst = min(known, key=lambda entry: entry[0])
-            rows.append([
-                group or "all", peer, len(known), len(cases) - len(known),
-                f"{geometric_mean([entry[0] for entry in known]):.2f}", f"{worst[0]:.2f}",
-                name(worst[1]),
-            ])
-    head = ["group", "over the best of", "cases", "without a peer", "geometric mean", "worst", "where"]
-    return [
-        "## Speed-up over the best peer",
-        "",
-        f"Of `auto` over the peer's fastest right kernel, any order, algorithm and preprocessing. A",
-        f"case that is missing, failed or wrong counts as {MISSING}.",
-        "",
-        *table(head, rows),
-    ]
-
-
-def costs(cases):
-    """(auto over the best variant, case) where both are known."""
-    pairs = ((median(auto(c)), median(fastest(kernels(c, "blockspan"))), c) for c in cases)
-    return [(own / best, case) for own, best, case in pairs if own and best]
-
-
-def oracle(results):
-    rows, slow = [], []
-    for group in [*groups(results["cases"]), None]:
-        known = costs([case for case in results["cases"] if group in (None, case["group"])])
-        if not known:
-            continue
-        worst = max(known, key=lambda entry: entry[0])
-        mean = geometric_mean([cost for cost, _ in known])
-        rows.append([group or "all", len(known), f"{mean:.3f}", f"{worst[0]:.2f}", name(worst[1])])
-    for cost, case in sorted(costs(results["cases"]), key=lambda entry: -entry[0]):
-        if cost > TOLERATED:
-            best = fastest(kernels(case, "blockspan"))
-            slow.append([name(case), auto(case)["ran"], ms(median(auto(case))), short(best),
-                         ms(median(best)), f"{cost:.2f}"])
-    return [
-        "## The plan's choice against the best of the menu",
-        "",
-        "Time of `auto` over that of the fastest variant, each measured by itself.",
-        "",
-        *table(["group", "cases", "geometric mean", "worst", "where"], rows),
-        f"Cases above {TOLERATED:.2f}: {len(slow)}.",
-        "",
-        *(table(["case", "auto ran", "ms", "best", "ms", "cost"], slow) if slow else []),
-    ]
-
-
-def rule_section(results):
-    pair_agrees, pairs, family_agrees, families = 0, 0, 0, 0
-    for case in results["cases"]:
-        menu = kernels(case, "blockspan")
-        best = fastest(menu)
-        if not best:
-            continue
-        cuts = case["mean"] < RULE  # the rule says merge
-        families += 1
-        family_agrees += best["whole_rows"] != cuts
-        split = next((k for k in menu if k["id"] == "row_split"), None)
-        merge = next((k for k in menu if k["id"].startswith("merge")), None)
-        if median(split) and median(merge):
-            pairs += 1
-            pair_agrees += (median(merge) < median(split)) == cuts
-    both = (f"Of `row_split` and `merge` it names the faster in {pair_agrees} of {pairs} cases."
-            if pairs else "No case has times of both `row_split` and `merge`.")
-    return [
-        f"## The rule of {RULE} nonzeros a row",
-        "",
-        f"Yang, Buluc, Owens 2018 take merge below {RULE} nonzeros a row and row split above.",
-        both,
-        "Of the whole menu, taking whole rows for row split and cut or listed rows for merge, it",
-        f"names the family of the fastest variant in {family_agrees} of {families} cases.",
-        "",
-    ]
-
-
-def behind_section(results):
-    behind, columns, compared = [], [], 0
-    for case in results["cases"]:
-        own, best = median(auto(case)), fastest(kernels(case, "cusparse"))
-        if not own or not best:
-            continue
-        compared += 1
-        line = f"{name(case)}: {ms(own)} ({auto(case)['ran']}), {short(best)} {ms(median(best))}"
-        if own - median(best) > 0.002:
-            behind.append(line)
-        if case["columns"] == 1 and own > 1.05 * median(best):
-            columns.append(f"{line}: {ratio(own, median(best))}")
-    return [
-        "## Behind cuSPARSE",
-        "",
-        f"Cases with times of both: {compared}. By more than 2 microseconds:",
-        "",
-        *listing(behind),
-        "One column, slower than 1.05 times cuSPARSE's best:",
-        "",
-        *listing(columns),
-    ]
-
-
-def setup_section(results):
-    rows = []
-    for group in groups(results["cases"]):
-        known = [(auto(case)["setup_products"], auto(case)["setup_ms"], case)
-                 for case in results["cases"]
-                 if case["group"] == group and auto(case) and "setup_products" in auto(case)]
-        if not known:
-            continue
-        known.sort(key=lambda entry: entry[0])
-        middle, most = known[len(known) // 2], known[-1]
-        rows.append([group, len(known), f"{middle[0]:.1f}", f"{most[0]:.1f}", f"{most[1]:.3f}",
-                     name(most[2])])
-    return [
-        "## What a plan costs, in products",
-        "",
-        *table(["group", "cases", "median", "most", "its ms", "where"], rows),
-    ]
-
-
-def troubles(results):
-    """Wrong and refused kernels: (id, what) -> cases."""
-    found = {}
-    for case in results["cases"]:
-        if "error" in case:
-            found.setdefault(("the whole case", case["error"]), []).append(case)
-        for kernel in case.get("kernels", []):
-            if "refused" in kernel:
-                found.setdefault((kernel["id"], "refused: " + kernel["refused"]), []).append(case)
-            elif not kernel["right"]:
-                found.setdefault((kernel["id"], "WRONG"), []).append(case)
-    return found
-
-
-def trouble_section(results):
-    rows = []
-    for (kernel, what), cases in troubles(results).items():
-        what = what.split("\n")[0].replace("|", "\\|")
-        rows.append([f"`{kernel}`", what, len(cases), name(cases[0])])
-    head = ["kernel", "what", "cases", "the first"]
-    return ["## Wrong, refused, failed", "", *(table(head, rows) if rows else listing([]))]
-
-
-def page(results):
-    sections = (about, laboratory_section, speed_ups, oracle, rule_section, behind_section,
-                setup_section, trouble_section)
-    lines = [line for section in sections for line in section(results)]
-    return "\n".join(lines).rstrip("\n") + "\n"
+def check(pages, source):
+    stale = [path for path, text in pages if not path.exists() or path.read_bytes() != text.encode()]
+    for path in stale:
+        print(f"{path} is not what {source} gives", file=sys.stderr)
+    return 1 if stale else 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description="A page of what blockspan-perf-spmm measured.")
-    parser.add_argument("results", type=pathlib.Path)
-    parser.add_argument("--out", type=pathlib.Path, help="the page; without it stdout")
-    parser.add_argument("--check", action="store_true", help="only compare the page with the results")
+    parser = argparse.ArgumentParser(description="Pages of what blockspan-perf measured.")
+    parser.add_argument("results", type=pathlib.Path, help="a file, or a folder of them")
+    parser.add_argument("--out", type=pathlib.Path, help="the page of a file; without it stdout")
+    parser.add_argument("--check", action="store_true", help="only compare the pages with the results")
     arguments = parser.parse_args()
-    text = page(json.loads(arguments.results.read_text(encoding="utf-8")))
+    if arguments.out and arguments.results.is_dir():
+        parser.error("--out is for a single file; the pages of a folder lie in it")
+    if arguments.check and not arguments.out and not arguments.results.is_dir():
+        parser.error("--check needs --out PAGE.md")
+    pages = texts_of(arguments.results, arguments.out, draw=not arguments.check)
     if arguments.check:
-        if arguments.out is None:
-            parser.error("--check needs --out PAGE.md")
-        if arguments.out.exists() and arguments.out.read_bytes() == text.encode():
-            return 0
-        print(f"{arguments.out} is not what {arguments.results} gives", file=sys.stderr)
-        return 1
-    if arguments.out is None:
-        sys.stdout.write(text)
-    else:
-        arguments.out.write_bytes(text.encode())
+        return check(pages, arguments.results)
+    for path, text in pages:
+        if path is None:
+            sys.stdout.write(text)
+        else:
+            path.write_bytes(text.encode())
+    if figures.pyplot is None and arguments.results.is_dir():
+        print("matplotlib is not there: pages without figures", file=sys.stderr)
     return 0
 
 

@@ -1,0 +1,1 @@
+"""How perf/report.py makes pages of what blockspan-perf measured."""

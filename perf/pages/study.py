@@ -1,0 +1,125 @@
+"""The page of one file of results."""
+
+from pages import cases, figures
+from pages.results import groups, troubles
+from pages.summaries import summarize
+from pages.text import listing, name, table
+from pages.values import written
+
+
+def counts(results):
+    entries = results["cases"]
+    failed = sum("error" in case for case in entries)
+    refused = sum("refused" in case for case in entries)
+    text = f"Cases: {len(entries)}, of which {failed} failed or did not run"
+    return text + (f" and {refused} refused." if refused else ".")
+
+
+def clock_lines(results):
+    """What was read of the machine's clocks during the run."""
+    readings = results.get("clocks", [])
+    if not readings:
+        return []
+    parts = []
+    for key, unit in (("sm_mhz", "MHz SM"), ("memory_mhz", "MHz memory"), ("cpu_mhz", "MHz CPU"),
+                      ("temperature", "C"), ("load", "load of the host")):
+        values = [reading[key] for reading in readings if key in reading]
+        if values:
+            parts.append(f"{min(values):g} to {max(values):g} {unit}")
+    throttled = [reading["throttled"] for reading in readings if "throttled" in reading]
+    if throttled:
+        parts.append("THROTTLED at times" if any(throttled) else "not throttled")
+    return [f"Clocks at the ends of the run: {', '.join(parts)}."]
+
+
+def about(results):
+    versions = results["versions"]
+    device = results["device"]["name"] or f"{results['device']['threads']} threads"
+    built = ", ".join(f"{key.replace('_', ' ')} {versions[key]}" for key in versions)
+    old = "study" not in results  # schema blockspan-perf-spmm/1
+    lines = [
+        "# " + results.get("title", "Products of a sparse matrix with a block of vectors"),
+        "",
+        f"Made by `perf/report.py` of the results of `blockspan-perf{'-spmm' if old else ''}`; do "
+        "not edit.",
+        "",
+    ]
+    if not old:
+        lines += [results["reproduces"], ""] + ([results["note"], ""] if results["note"] else [])
+    return lines + [
+        f"{results['backend']}, {device}, {results['date']}, commit "
+        f"{results['commit'] or 'unknown'}.",
+        f"Versions: {built}.",
+        f"Times: {results['clock']}, medians, milliseconds. Copy: {results['copy_gbytes']:.0f} GB/s."
+        + ("" if old else f" Gather: {results['gather_gbytes']:.0f} GB/s.")
+        + (" Caches emptied before every product." if results.get("flush") else ""),
+        *clock_lines(results),
+        *([f"RESULTS OF `{results['fault']}` WERE SPOILT ON PURPOSE."] if results.get("fault") else []),
+        counts(results) + (" A quick run: the times mean little." if results["quick"] else ""),
+        "",
+    ]
+
+
+def rows_of(results, case, columns):
+    """One row, or one a kernel where the table has a column for it."""
+    values = [value for _, value in columns]
+    if "contender" not in values:
+        return [[written(results, case, value) for value in values]]
+    shown = [kernel for kernel in case.get("kernels", []) if "refused" not in kernel]
+    return [[written(results, case, value, kernel) for value in values] for kernel in shown]
+
+
+def table_sections(results):
+    columns = results["table"]
+    lines = []
+    for group in groups(results["cases"]):
+        entries = [case for case in results["cases"]
+                   if case["group"] == group and case.get("task") != "profile"]
+        rows = [row for case in entries for row in rows_of(results, case, columns)]
+        if rows:
+            lines += [f"## {group}", "", *table([head for head, _ in columns], rows)]
+    return lines
+
+
+def profile_section(results):
+    profiled = [case for case in results["cases"] if case.get("task") == "profile"]
+    lines = []
+    for case in profiled:
+        lines += ["## Profile", ""]
+        kernels = case.get("kernels", [])
+        if not kernels:
+            lines += [f"{name(case)}: {case.get('refused', case.get('error', 'nothing'))}.", ""]
+            continue
+        heads = list(kernels[0]["profile"])
+        rows = [[kernel["id"], *(f"{kernel['profile'].get(head, float('nan')):g}" for head in heads)]
+                for kernel in kernels]
+        lines += [f"{name(case)}, by Nsight Compute.", "", *table(["kernel", *heads], rows)]
+    return lines
+
+
+def summary_section(results):
+    if not results["summaries"]:
+        return []
+    rows = [[one["text"], summarize(results, one["value"]), one["published"] or "-"]
+            for one in results["summaries"]]
+    return ["## In short", "", *table(["what", "here", "published"], rows)]
+
+
+def trouble_section(results):
+    rows = [[f"`{kernel}`", what, len(some), name(some[0])]
+            for (kernel, what), some in troubles(results).items()]
+    head = ["kernel", "what", "cases", "the first"]
+    return ["## Wrong, refused, failed", "", *(table(head, rows) if rows else listing([]))]
+
+
+def page(results, folder):
+    """folder: where the page will lie, its figures below it."""
+    lines = about(results)
+    if results.get("study", "cases") == "cases":
+        for section in cases.SECTIONS:
+            lines += section(results)
+    else:
+        lines += summary_section(results) + figures.lines(folder, results)
+        lines += table_sections(results) + profile_section(results)
+    lines += trouble_section(results)
+    return "\n".join(lines).rstrip("\n") + "\n"
