@@ -70,14 +70,19 @@ def rows_of(results, case, columns):
 
 
 def table_sections(results):
+    """A table a group, without the columns that nothing stands in: a peer this build is without."""
     columns = results["table"]
+    rows = {group: [row for case in results["cases"]
+                    if case["group"] == group and case.get("task") != "profile"
+                    for row in rows_of(results, case, columns)]
+            for group in groups(results["cases"])}
+    used = [i for i in range(len(columns)) if any(row[i] != "-" for some in rows.values()
+                                                  for row in some)]
     lines = []
-    for group in groups(results["cases"]):
-        entries = [case for case in results["cases"]
-                   if case["group"] == group and case.get("task") != "profile"]
-        rows = [row for case in entries for row in rows_of(results, case, columns)]
-        if rows:
-            lines += [f"## {group}", "", *table([head for head, _ in columns], rows)]
+    for group, some in rows.items():
+        if some:
+            lines += [f"## {group}", "", *table([columns[i][0] for i in used],
+                                                [[row[i] for i in used] for row in some])]
     return lines
 
 

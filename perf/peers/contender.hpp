@@ -19,7 +19,8 @@ enum class Order { row, column };
 
 inline char const* to_string(Order order) { return order == Order::row ? "row" : "column"; }
 
-/// What all contenders of a case multiply, Y = A X: the same X in both orders, a Y of each.
+/// What all contenders of a case multiply, Y = alpha A X + beta Y: the same X in both orders, a Y
+/// of each.
 template <class Scalar>
 struct Operands {
   template <class Layout>
@@ -31,6 +32,7 @@ struct Operands {
   Block<Kokkos::LayoutRight> Y_row;  ///< m x n
   Block<Kokkos::LayoutLeft> X_column;
   Block<Kokkos::LayoutLeft> Y_column;
+  Scalar alpha = Scalar(1), beta = Scalar(0);
 
   int columns() const { return static_cast<int>(X_row.extent(1)); }
 
@@ -50,7 +52,7 @@ struct Operands {
   }
 };
 
-/// A contender that is ready: multiply() queues Y = A X into the Y of its order.
+/// A contender that is ready: multiply() queues its product into the Y of its order.
 struct Prepared {
   std::function<void()> multiply;
   double setup_ms = 0;  ///< what had to be made before the first product, waited for

@@ -4,6 +4,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/error.hpp>
+
 #ifdef KOKKOS_ENABLE_CUDA
 #include "peers/cusparse_spmm.hpp"
 #include "peers/cusparse_spmv.hpp"
@@ -61,7 +63,10 @@ std::string cusparse_version() {
 
 template <class Scalar>
 std::vector<Contender> cusparse_contenders(Operands<Scalar> const&) {
-  return {};
+  auto const refuse = []() -> Prepared {
+    fail("cuSPARSE", "needs CUDA, which this build is without");
+  };
+  return {{"cusparse", "cusparse", Order::row, false, refuse}};
 }
 
 std::string cusparse_version() { return ""; }

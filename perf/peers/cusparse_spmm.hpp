@@ -30,25 +30,25 @@ class CusparseSpmm {
 
   void prepare() {
     std::size_t bytes = 0;
-    check_cusparse(
-        cusparseSpMM_bufferSize(base_.handle.object, none, none, &one_, base_.matrix.object,
-                                x_.object, &zero_, y_.object, base_.type, algorithm_, &bytes),
-        "cusparseSpMM_bufferSize");
+    check_cusparse(cusparseSpMM_bufferSize(base_.handle.object, none, none, &base_.with.alpha,
+                                           base_.matrix.object, x_.object, &base_.with.beta,
+                                           y_.object, base_.type, algorithm_, &bytes),
+                   "cusparseSpMM_bufferSize");
     base_.allocate(bytes);
   }
 
   void preprocess() {
-    check_cusparse(cusparseSpMM_preprocess(base_.handle.object, none, none, &one_,
-                                           base_.matrix.object, x_.object, &zero_, y_.object,
-                                           base_.type, algorithm_, base_.buffer.data()),
+    check_cusparse(cusparseSpMM_preprocess(base_.handle.object, none, none, &base_.with.alpha,
+                                           base_.matrix.object, x_.object, &base_.with.beta,
+                                           y_.object, base_.type, algorithm_, base_.buffer.data()),
                    "cusparseSpMM_preprocess");
   }
 
   void multiply() {
-    check_cusparse(
-        cusparseSpMM(base_.handle.object, none, none, &one_, base_.matrix.object, x_.object, &zero_,
-                     y_.object, base_.type, algorithm_, base_.buffer.data()),
-        "cusparseSpMM");
+    check_cusparse(cusparseSpMM(base_.handle.object, none, none, &base_.with.alpha,
+                                base_.matrix.object, x_.object, &base_.with.beta, y_.object,
+                                base_.type, algorithm_, base_.buffer.data()),
+                   "cusparseSpMM");
   }
 
  private:
@@ -75,7 +75,6 @@ class CusparseSpmm {
   cusparseSpMMAlg_t algorithm_;
   blockspan::detail::CusparseConstBlock x_;
   blockspan::detail::CusparseBlock y_;
-  Scalar one_{1}, zero_{0};
 };
 
 }  // namespace blockspan::perf

@@ -35,26 +35,27 @@ class CusparseSpmv {
 
   void prepare() {
     std::size_t bytes = 0;
-    check_cusparse(
-        cusparseSpMV_bufferSize(base_.handle.object, none, &one_, base_.matrix.object, x_.object,
-                                &zero_, y_.object, base_.type, algorithm_, &bytes),
-        "cusparseSpMV_bufferSize");
+    check_cusparse(cusparseSpMV_bufferSize(base_.handle.object, none, &base_.with.alpha,
+                                           base_.matrix.object, x_.object, &base_.with.beta,
+                                           y_.object, base_.type, algorithm_, &bytes),
+                   "cusparseSpMV_bufferSize");
     base_.allocate(bytes);
   }
 
   void preprocess() {
 #if CUSPARSE_VERSION >= 12300
-    check_cusparse(
-        cusparseSpMV_preprocess(base_.handle.object, none, &one_, base_.matrix.object, x_.object,
-                                &zero_, y_.object, base_.type, algorithm_, base_.buffer.data()),
-        "cusparseSpMV_preprocess");
+    check_cusparse(cusparseSpMV_preprocess(base_.handle.object, none, &base_.with.alpha,
+                                           base_.matrix.object, x_.object, &base_.with.beta,
+                                           y_.object, base_.type, algorithm_, base_.buffer.data()),
+                   "cusparseSpMV_preprocess");
 #endif
   }
 
   void multiply() {
-    check_cusparse(cusparseSpMV(base_.handle.object, none, &one_, base_.matrix.object, x_.object,
-                                &zero_, y_.object, base_.type, algorithm_, base_.buffer.data()),
-                   "cusparseSpMV");
+    check_cusparse(
+        cusparseSpMV(base_.handle.object, none, &base_.with.alpha, base_.matrix.object, x_.object,
+                     &base_.with.beta, y_.object, base_.type, algorithm_, base_.buffer.data()),
+        "cusparseSpMV");
   }
 
  private:
@@ -67,7 +68,6 @@ class CusparseSpmv {
   cusparseSpMVAlg_t algorithm_;
   ConstVector x_;
   Vector y_;
-  Scalar one_{1}, zero_{0};
 };
 
 }  // namespace blockspan::perf

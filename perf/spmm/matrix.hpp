@@ -26,12 +26,18 @@ struct LoadedMatrix {
     });
   }
 
-  /// Compulsory traffic of a product: A once, each row of X that is used once, Y once.
-  double floor_bytes(int columns) const {
+  /// Compulsory traffic of a product: A once, each row of X that is used once, Y written once, and
+  /// read where beta is not zero.
+  double floor_bytes(int columns, bool reads_y = false) const {
     auto const offsets = static_cast<double>(host.rows + 1) * sizeof(int);
     auto const entries = static_cast<double>(A.nnz()) * (sizeof(int) + sizeof(Scalar));
-    auto const blocks = static_cast<double>(used_columns + host.rows) * columns * sizeof(Scalar);
-    return offsets + entries + blocks;
+    auto const rows = static_cast<double>(used_columns + (reads_y ? 2 : 1) * host.rows);
+    return offsets + entries + rows * columns * sizeof(Scalar);
+  }
+
+  /// What the gather reads: a row of X for every nonzero.
+  double gather_bytes(int columns) const {
+    return static_cast<double>(A.nnz()) * columns * sizeof(Scalar);
   }
 
   CrsMatrix<Scalar, Exec> A;

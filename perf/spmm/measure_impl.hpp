@@ -13,6 +13,7 @@
 #include "blockspan-spmm/sample.hpp"
 #include "peers/blockspan.hpp"
 #include "peers/cusparse.hpp"
+#include "peers/eigen.hpp"
 #include "peers/kokkos_kernels.hpp"
 #include "spmm/measure.hpp"
 
@@ -26,18 +27,22 @@ constexpr std::int64_t most_products = 1 << 19;  ///< of the reference: about 20
 template <class Scalar>
 class CaseRun {
  public:
-  CaseRun(Bench& bench, std::shared_ptr<LoadedMatrix<Scalar> const> matrix, int columns)
+  CaseRun(Bench& bench, std::shared_ptr<LoadedMatrix<Scalar> const> matrix, Case const& one)
       : bench_(bench),
+        case_(one),
         matrix_(std::move(matrix)),
-        with_(make_operands(columns)),
+        with_(make_operands()),
+        rows_(apps::choose_rows(matrix_->lengths, most_products / with_.columns())),
         reference_(make_reference()) {}
 
   CaseResult run() {
     CaseResult result;
     describe(result);
     for (auto const& make : {blockspan_contenders<Scalar>, cusparse_contenders<Scalar>,
-                             kokkos_kernels_contenders<Scalar>})
-      for (Contender const& contender : make(with_)) result.kernels.push_back(measure(contender));
+                             kokkos_kernels_contenders<Scalar>, eigen_contenders<Scalar>})
+      for (Contender const& contender : make(with_))
+        if (case_.wants(contender.id, contender.family))
+          result.kernels.push_back(measure(contender));
     return result;
   }
 
@@ -48,25 +53,63 @@ class CaseRun {
                  columns);
   }
 
-  Operands<Scalar> make_operands(int columns) const {
+  Operands<Scalar> make_operands() const {
     using Row = typename Operands<Scalar>::template Block<Kokkos::LayoutRight>;
     using Column = typename Operands<Scalar>::template Block<Kokkos::LayoutLeft>;
     auto const& host = matrix_->host;
+    int const columns = case_.columns;
     Operands<Scalar> with{bench_.exec,
                           matrix_->A,
                           new_block<Row>("Blockspan::X", host.columns, columns),
                           new_block<Row>("Blockspan::Y", host.rows, columns),
                           new_block<Column>("Blockspan::X_column", host.columns, columns),
-                          new_block<Column>("Blockspan::Y_column", host.rows, columns)};
+                          new_block<Column>("Blockspan::Y_column", host.rows, columns),
+                          Scalar(static_cast<real_t<Scalar>>(case_.alpha)),
+                          Scalar(static_cast<real_t<Scalar>>(case_.beta))};
     fill_random(bench_.exec, with.X_row, 1);
     Kokkos::deep_copy(bench_.exec, with.X_column, with.X_row);
     return with;
   }
 
+  bool reads_y() const { return case_.beta != 0; }
+
+  /// What Y must be before the first product: numbers where it is read, else NaN.
+  template <class Block>
+  void fill(Block const& Y) const {
+    if (reads_y())
+      fill_random(bench_.exec, Y, 2);
+    else
+      apps::fill_nan(bench_.exec, Y);
+  }
+
+  /// alpha A X + beta Y as a product: the rows of alpha A with one more entry, beta, that meets the
+  /// row of Y. Powers of two for alpha add no rounding, and the bound has room for one of beta Y.
   apps::Reference<Scalar> make_reference() const {
-    auto const rows = apps::choose_rows(matrix_->lengths, most_products / with_.columns());
-    auto const sample = apps::take_rows(matrix_->host, Op::none, rows, matrix_->lengths);
-    return {sample, apps::gather_rows(bench_.exec, with_.X_row, sample.columns)};
+    auto sample = apps::take_rows(matrix_->host, Op::none, rows_, matrix_->lengths);
+    for (Scalar& value : sample.values) value *= with_.alpha;
+    auto const X = apps::gather_rows(bench_.exec, with_.X_row, sample.columns);
+    if (!reads_y()) return {sample, X};
+    fill(with_.Y_row);
+    return with_old_y(sample, X, apps::gather_rows(bench_.exec, with_.Y_row, rows_));
+  }
+
+  apps::Reference<Scalar> with_old_y(apps::RowSample<Scalar> const& sample,
+                                     apps::HostRows<Scalar> const& X,
+                                     apps::HostRows<Scalar> const& Y) const {
+    apps::RowSample<Scalar> longer{sample.rows, {0}, {}, {}};
+    apps::HostRows<Scalar> const both("Blockspan::rows_of_X_and_Y", X.extent(0) + Y.extent(0),
+                                      X.extent(1));
+    auto const append = [&](apps::HostRows<Scalar> const& from, std::size_t row, Scalar value) {
+      for (std::size_t j = 0; j < X.extent(1); ++j) both(longer.values.size(), j) = from(row, j);
+      longer.values.push_back(value);
+    };
+    for (std::size_t s = 0; s < sample.rows.size(); ++s) {
+      for (std::size_t at = sample.begin[s]; at < sample.begin[s + 1]; ++at)
+        append(X, at, sample.values[at]);
+      append(Y, s, with_.beta);
+      longer.begin.push_back(longer.values.size());
+    }
+    return {longer, both};
   }
 
   void describe(CaseResult& result) const {
@@ -79,9 +122,11 @@ class CaseRun {
     result.empty_rows = rows.empty_rows;
     result.mean = rows.mean();
     result.imbalance = rows.imbalance();
-    result.floor_bytes = matrix_->floor_bytes(with_.columns());
+    result.floor_bytes = matrix_->floor_bytes(with_.columns(), reads_y());
     result.floor_ms = 1e3 * result.floor_bytes / bench_.bytes_per_second;
-    result.checked_rows = static_cast<std::int64_t>(reference_.rows().size());
+    result.gather_bytes = matrix_->gather_bytes(with_.columns());
+    result.gather_ms = 1e3 * result.gather_bytes / bench_.gather_bytes_per_second;
+    result.checked_rows = static_cast<std::int64_t>(rows_.size());
   }
 
   KernelResult measure(Contender const& contender) const {
@@ -107,34 +152,44 @@ class CaseRun {
     return result;
   }
 
-  /// The first product, into a Y full of NaN.
+  /// An error of four bounds in one element: what the check must find.
+  template <class Block>
+  void spoil(Block const& Y) const {
+    if (rows_.empty()) return;
+    std::size_t const middle = rows_.size() / 2, last = Y.extent(1) - 1;
+    apps::shift_element(bench_.exec, Y, rows_[middle], static_cast<std::int64_t>(last),
+                        Scalar(static_cast<real_t<Scalar>>(reference_.fault(middle, last))));
+  }
+
+  /// The first product.
   template <class Block>
   void check(Prepared const& prepared, Block const& Y, KernelResult& result) const {
-    apps::fill_nan(bench_.exec, Y);
+    fill(Y);
     auto const launches = apps::launches_of([&] {
       prepared.multiply();
       bench_.exec.fence("Blockspan::perf::first");
     });
+    if (result.id == bench_.fault) spoil(Y);
     if (!prepared.label.empty()) result.ran = apps::kernel_that_ran(prepared.label, launches);
     apps::Verdict& verdict = result.verdict;
-    bool const within =
-        reference_.compare(apps::gather_rows(bench_.exec, Y, reference_.rows()), verdict);
+    bool const within = reference_.compare(apps::gather_rows(bench_.exec, Y, rows_), verdict);
     verdict.not_a_number = apps::count_nan(bench_.exec, Y);
     verdict.right = within && verdict.not_a_number == 0;
   }
 
   Bench& bench_;
+  Case const& case_;
   std::shared_ptr<LoadedMatrix<Scalar> const> matrix_;
   Operands<Scalar> with_;
+  std::vector<std::int64_t> rows_;  ///< that are checked
   apps::Reference<Scalar> reference_;
 };
 
 }  // namespace detail
 
 template <class Scalar>
-CaseResult measure(Bench& bench, std::string const& source, int columns) {
-  return detail::CaseRun<Scalar>(bench, bench.matrices.load<Scalar>(bench.exec, source), columns)
-      .run();
+CaseResult measure(Bench& bench, std::string const& source, Case const& one) {
+  return detail::CaseRun<Scalar>(bench, bench.matrices.load<Scalar>(bench.exec, source), one).run();
 }
 
 }  // namespace blockspan::perf

@@ -1,10 +1,11 @@
 #include "spmm/report.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
-#include "common/output_file.hpp"
 #include "common/words.hpp"
 
 namespace blockspan::perf {
@@ -26,30 +27,42 @@ Json to_json(KernelResult const& kernel) {
     json["refused"] = kernel.refused;
     return json;
   }
+  if (!kernel.profile.empty()) {
+    json["profile"] = kernel.profile;
+    return json;
+  }
   if (kernel.family == "blockspan") {
     json["requested"] = kernel.id;
     json["ran"] = kernel.ran;
   }
   json["right"] = kernel.verdict.right;
-  json["error"] = rounded(kernel.verdict.error);
-  json["error_bound"] = rounded(kernel.verdict.error_bound);
-  if (kernel.verdict.not_a_number > 0) json["not_a_number"] = kernel.verdict.not_a_number;
+  if (!kernel.unconverged.empty()) json["unconverged"] = kernel.unconverged;
+  if (kernel.solver.empty()) {
+    json["error"] = rounded(kernel.verdict.error);
+    json["error_bound"] = rounded(kernel.verdict.error_bound);
+    if (kernel.verdict.not_a_number > 0) json["not_a_number"] = kernel.verdict.not_a_number;
+  } else {
+    json["solver"] = kernel.solver;
+  }
   json["setup_ms"] = rounded(kernel.setup_ms);
   if (!kernel.times) return json;
-  apps::Timing const& times = *kernel.times;
-  json["ms"] = {{"median", rounded(times.median_ms)},
-                {"min", rounded(times.min_ms)},
-                {"max", rounded(times.max_ms)}};
+  Times const& times = *kernel.times;
+  json["ms"] = {{"median", rounded(times.median)},
+                {"min", rounded(times.min)},
+                {"max", rounded(times.max)},
+                {"mean", rounded(times.mean)},
+                {"spread", rounded(times.spread)}};
   json["batches"] = times.batches;
-  json["products"] = times.launches;
-  if (times.median_ms > 0) json["setup_products"] = rounded(kernel.setup_ms / times.median_ms);
+  json["products"] = times.products;
+  if (times.median > 0) json["setup_products"] = rounded(kernel.setup_ms / times.median);
   return json;
 }
 
 void add(Json& json, CaseResult const& result) {
   json["source"] = result.source;
-  if (!result.error.empty()) {
-    json["error"] = result.error;
+  if (!result.error.empty() || !result.refused.empty()) {
+    json[result.error.empty() ? "refused" : "error"] =
+        result.error.empty() ? result.refused : result.error;
     return;
   }
   json["rows"] = result.rows;
@@ -61,31 +74,42 @@ void add(Json& json, CaseResult const& result) {
   json["imbalance"] = rounded(result.imbalance);
   json["floor_bytes"] = result.floor_bytes;
   json["floor_ms"] = rounded(result.floor_ms);
-  json["checked_rows"] = result.checked_rows;
+  if (result.gather_bytes > 0) {
+    json["gather_bytes"] = result.gather_bytes;
+    json["gather_ms"] = rounded(result.gather_ms);
+  }
+  if (result.checked_rows > 0) json["checked_rows"] = result.checked_rows;
   json["kernels"] = Json::array();
   for (KernelResult const& kernel : result.kernels) json["kernels"].push_back(to_json(kernel));
 }
 
 std::string time_of(KernelResult const* kernel, std::string const& name) {
   if (kernel == nullptr) return ", no " + name;
+  if (!kernel->unconverged.empty()) return ", " + name + " UNCONVERGED";
   if (!kernel->times) return ", " + name + (kernel->wrong() ? " WRONG" : " refused");
-  std::string text = ", " + name + apps::formatted(" %.4f ms", kernel->times->median_ms);
+  std::string text = ", " + name + apps::formatted(" %.4f ms", kernel->times->median);
   std::string const& who = kernel->id == "auto" ? kernel->ran : kernel->id;
   return text + " (" + who.substr(who.find('/') == std::string::npos ? 0 : who.find('/') + 1) + ")";
 }
 
+/// Families in the order of the results, Blockspan's own choice first.
+std::string times_of(CaseResult const& result) {
+  std::string text = time_of(result.find("auto"), "auto");
+  std::vector<std::string> seen;
+  for (KernelResult const& kernel : result.kernels) {
+    if (std::count(seen.begin(), seen.end(), kernel.family) > 0) continue;
+    seen.push_back(kernel.family);
+    if (KernelResult const* const best = result.best(kernel.family))
+      text += time_of(best, kernel.family == "blockspan" ? "best variant" : kernel.family);
+  }
+  return text;
+}
+
 }  // namespace
 
-Json to_json(Case const& one, CaseResult const* result) {
-  Json json{{"group", one.group},
-            {"matrix", one.name()},
-            {"scalar", one.scalar},
-            {"columns", one.columns}};
-  for (auto const& [key, value] : one.notes.items()) json[key] = value;
-  if (result == nullptr)
-    json["error"] = "did not run";
-  else
-    add(json, *result);
+Json to_json(CaseResult const& result) {
+  Json json = Json::object();
+  add(json, result);
   return json;
 }
 
@@ -93,17 +117,12 @@ std::string in_words(Case const& one, CaseResult const& result) {
   std::string text =
       one.group + " " + one.name() + " " + one.scalar + " n = " + std::to_string(one.columns);
   if (!result.error.empty()) return text + ": FAILED: " + result.error;
-  text += apps::formatted(": floor %.4f ms", result.floor_ms);
-  text += time_of(result.find("auto"), "auto") + time_of(result.best("blockspan"), "best variant") +
-          time_of(result.best("cusparse"), "cuSPARSE") +
-          time_of(result.best("kokkos-kernels"), "Kokkos Kernels");
+  if (!result.refused.empty()) return text + ": refused: " + result.refused;
+  text += result.floor_ms > 0 ? apps::formatted(": floor %.4f ms", result.floor_ms) : ":";
+  text += times_of(result);
   for (KernelResult const& kernel : result.kernels)
     if (kernel.wrong()) text += ", WRONG: " + kernel.id;
   return text;
-}
-
-void write_results(std::string const& path, Json const& results) {
-  apps::OutputFile("--out", path, true).write(apps::to_text(results));
 }
 
 }  // namespace blockspan::perf

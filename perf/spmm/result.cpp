@@ -7,9 +7,9 @@ namespace blockspan::perf {
 KernelResult const* CaseResult::best(std::string const& family) const {
   KernelResult const* fastest = nullptr;
   for (KernelResult const& kernel : kernels) {
-    if (kernel.family != family || kernel.id == "auto" || !kernel.times) continue;
-    if (fastest == nullptr || kernel.times->median_ms < fastest->times->median_ms)
-      fastest = &kernel;
+    bool const chosen = kernel.id.rfind("auto", 0) == 0;
+    if (kernel.family != family || chosen || !kernel.times) continue;
+    if (fastest == nullptr || kernel.times->median < fastest->times->median) fastest = &kernel;
   }
   return fastest;
 }

@@ -1,7 +1,8 @@
 #include "spmm/stopwatch.hpp"
 
 #include <algorithm>
-#include <string>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -75,17 +76,21 @@ class HostStopwatch final : public Stopwatch {
   Kokkos::Timer timer_;
 };
 
-double elapsed(Stopwatch& stopwatch, std::function<void()> const& product, int products) {
+/// Milliseconds of a batch.
+double elapsed(Stopwatch& stopwatch, std::function<void()> const& product, int products,
+               TimingRules const& rules) {
+  if (rules.flush) rules.flush();
   stopwatch.start();
   for (int i = 0; i < products; ++i) product();
   return stopwatch.stop();
 }
 
-apps::Timing summary(std::vector<double> times, int products) {
-  std::sort(times.begin(), times.end());
-  std::size_t const half = times.size() / 2;
-  double const median = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
-  return {median, times.front(), times.back(), static_cast<int>(times.size()), products};
+/// The value below which a share of the sorted times lies.
+double quantile(std::vector<double> const& sorted, double share) {
+  double const place = share * static_cast<double>(sorted.size() - 1);
+  auto const below = static_cast<std::size_t>(place);
+  std::size_t const above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 }  // namespace
@@ -101,27 +106,43 @@ char const* stopwatch_method() {
   return by_events ? "CUDA events on the instance's stream" : "host clock between fences";
 }
 
-apps::Timing time_product(Stopwatch& stopwatch, std::function<void()> const& product,
-                          TimingRules const& rules) {
+Times summarize(std::vector<double> times, int products) {
+  std::sort(times.begin(), times.end());
+  double const sum = std::accumulate(times.begin(), times.end(), 0.0);
+  return {.median = quantile(times, 0.5),
+          .min = times.front(),
+          .max = times.back(),
+          .mean = sum / static_cast<double>(times.size()),
+          .spread = quantile(times, 0.75) - quantile(times, 0.25),
+          .batches = static_cast<int>(times.size()),
+          .products = products};
+}
+
+Times time_product(Stopwatch& stopwatch, std::function<void()> const& product,
+                   TimingRules const& rules) {
+  int const most = rules.flush ? 1 : most_products;
   int products = 1;
-  double last = elapsed(stopwatch, product, products);
+  double last = elapsed(stopwatch, product, products, rules);
   double total = last;
-  while (total < rules.warm_up_ms || (last < rules.batch_ms && products < most_products)) {
-    if (last < rules.batch_ms && products < most_products) products *= 2;
-    last = elapsed(stopwatch, product, products);
+  while (total < rules.warm_up_ms || (last < rules.batch_ms && products < most)) {
+    if (last < rules.batch_ms && products < most) products *= 2;
+    last = elapsed(stopwatch, product, products, rules);
     total += last;
   }
   std::vector<double> times{last / products};
   total = last;
-  auto const count = [&] { return static_cast<int>(times.size()); };
-  while (
-      count() < rules.most_batches &&
-      (total < rules.budget_ms || (count() < rules.least_batches && total < 4 * rules.budget_ms))) {
-    last = elapsed(stopwatch, product, products);
+  auto const more = [&] {
+    auto const count = static_cast<int>(times.size());
+    if (count < rules.fewest_batches) return true;
+    if (count >= rules.most_batches || total >= rules.longest_ms) return false;
+    return count < rules.least_batches || total < rules.budget_ms;
+  };
+  while (more()) {
+    last = elapsed(stopwatch, product, products, rules);
     total += last;
     times.push_back(last / products);
   }
-  return summary(std::move(times), products);
+  return summarize(std::move(times), products);
 }
 
 }  // namespace blockspan::perf

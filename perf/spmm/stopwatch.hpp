@@ -2,8 +2,8 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
-#include "blockspan-spmm/timing.hpp"
 #include "peers/contender.hpp"
 
 namespace blockspan::perf {
@@ -23,18 +23,34 @@ std::unique_ptr<Stopwatch> make_stopwatch(Exec const& exec);
 /// Which of the two, in words.
 char const* stopwatch_method();
 
+/// Milliseconds of a product over batches.
+struct Times {
+  double median = 0, min = 0, max = 0, mean = 0;
+  double spread = 0;  ///< between the quartiles
+  int batches = 0;
+  int products = 0;  ///< in a batch
+};
+
+/// times: milliseconds a product, one of each batch; at least one.
+Times summarize(std::vector<double> times, int products);
+
 /// How long a kernel is timed: in batches of products, each long enough that the ends of the
 /// measurement do not count.
 struct TimingRules {
-  double batch_ms = 0.1;  ///< of a batch, at least (or one product)
-  double warm_up_ms = 2;  ///< before the first batch: the device's clocks rise, caches fill
-  double budget_ms = 25;  ///< of all batches together, about
-  int least_batches = 3;  ///< even beyond the budget, up to four times of it
+  double batch_ms = 0.1;    ///< of a batch, at least (or one product)
+  double warm_up_ms = 2;    ///< before the first batch: the device's clocks rise, caches fill
+  double budget_ms = 25;    ///< of all batches together, about, beyond the least
+  double longest_ms = 500;  ///< ends even those that are still too few
+  int least_batches = 20;
   int most_batches = 40;
+  int fewest_batches = 3;  ///< whatever they take
+  /// Queues the work that empties the caches, before each product, which is then a batch of its
+  /// own; null: products follow each other.
+  std::function<void()> flush = nullptr;
 };
 
-/// Median, least and most milliseconds of a product over the batches. It must have run before.
-apps::Timing time_product(Stopwatch& stopwatch, std::function<void()> const& product,
-                          TimingRules const& rules);
+/// It must have run before.
+Times time_product(Stopwatch& stopwatch, std::function<void()> const& product,
+                   TimingRules const& rules);
 
 }  // namespace blockspan::perf

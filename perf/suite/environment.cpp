@@ -1,23 +1,15 @@
-#include "spmm/environment.hpp"
-
-#include <ctime>
+#include "suite/environment.hpp"
 
 #include "common/dispatch.hpp"
 #include "common/report_parts.hpp"
 #include "peers/cusparse.hpp"
+#include "suite/clocks.hpp"
 
 namespace blockspan::perf {
 
 namespace {
 
 using apps::Json;
-
-std::string now() {
-  std::time_t const seconds = std::time(nullptr);
-  char text[32] = "";
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
-  return text;
-}
 
 #ifdef KOKKOS_ENABLE_CUDA
 /// CUDA writes 13.0 as 13000.
@@ -41,7 +33,7 @@ Json describe_environment(Exec const& exec, std::string const& commit) {
   apps::Device const device = apps::describe(exec);
   Json versions = apps::to_json(apps::versions());
   add_cuda(versions);
-  return {{"date", now()},
+  return {{"date", now_utc()},
           {"commit", commit.empty() ? Json() : Json(commit)},
           {"backend", device.backend},
           {"device", apps::to_json(device)},

@@ -1,11 +1,9 @@
-#include "spmm/cases.hpp"
-
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include <blockspan/support/error.hpp>
+
+#include "studies/studies.hpp"
 
 namespace blockspan::perf {
 
@@ -15,7 +13,7 @@ namespace {
 std::vector<Case> quick_cases() {
   std::vector<Case> cases;
   auto const add = [&](std::string const& spec, std::string const& scalar, int columns) {
-    cases.push_back({"quick", spec, "", scalar, columns});
+    cases.push_back({.group = "quick", .spec = spec, .scalar = scalar, .columns = columns});
   };
   for (int const columns : {1, 8}) add("laplace7:12", "f64", columns);
   add("rmat:8:8", "f64", 4);
@@ -47,51 +45,52 @@ void expand(std::string const& group, Json const& entry, std::vector<Case>& case
   }
 }
 
-std::vector<Case> read_cases(SpmmSettings const& settings) {
-  std::ifstream file(settings.cases);
-  require(file.good(), "--cases " + settings.cases, "cannot be read");
+std::vector<Case> read_cases(Scope const& scope) {
+  std::ifstream file(scope.cases);
+  require(file.good(), "--cases " + scope.cases, "cannot be read");
   std::vector<Case> cases;
   std::vector<std::string> known;
   try {
     Json const document = Json::parse(file);
     for (Json const& group : document.at("groups")) {
       known.push_back(group.at("name").get<std::string>());
-      bool const wanted = settings.groups.empty() ||
-                          std::count(settings.groups.begin(), settings.groups.end(), known.back());
+      bool const wanted = scope.groups.empty() ||
+                          std::count(scope.groups.begin(), scope.groups.end(), known.back());
       if (!wanted) continue;
       for (Json const& entry : group.at("cases")) expand(known.back(), entry, cases);
     }
   } catch (Json::exception const& error) {
-    fail("--cases " + settings.cases, error.what());
+    fail("--cases " + scope.cases, error.what());
   }
-  for (std::string const& group : settings.groups)
+  for (std::string const& group : scope.groups)
     require(std::count(known.begin(), known.end(), group) > 0, "--group " + group, "is not in ",
-            settings.cases);
+            scope.cases);
   return cases;
 }
 
 }  // namespace
 
-std::vector<Case> choose_cases(SpmmSettings const& settings) {
-  bool const small = settings.quick && settings.groups.empty();
-  if (settings.specs.empty()) return small ? quick_cases() : read_cases(settings);
-  std::vector<Case> cases;
-  for (std::string const& spec : settings.specs)
-    for (int const columns : {1, 4, 8, 16, 32, 64})
-      cases.push_back({"given", spec, "", "f64", columns});
-  return cases;
+Study cases(Scope const& scope) {
+  Study study;
+  study.name = "cases";
+  study.title = "Products of a sparse matrix with a block of vectors";
+  study.reproduces =
+      "The cases of cases.json, in groups: a laboratory of raw CUDA kernels on an H200, widths, "
+      "complex scalars, real matrices; the whole menu beside every peer.";
+  study.cases = scope.quick && scope.groups.empty() ? quick_cases() : read_cases(scope);
+  return study;
 }
 
-std::string source_of(Case const& one) {
-  char const* const folder = std::getenv("BLOCKSPAN_MATRIX_DIR");
-  if (!one.file.empty() && folder != nullptr)
-    for (char const* const ending : {".mtx.gz", ".mtx"}) {
-      auto const path = std::filesystem::path(folder) / (one.file + ending);
-      if (std::filesystem::exists(path)) return path.string();
-    }
-  require(!one.spec.empty(), one.file, "is not in BLOCKSPAN_MATRIX_DIR",
-          folder == nullptr ? ", which is not set" : "");
-  return one.spec;
+Study given(std::vector<std::string> const& specs) {
+  Study study;
+  study.name = "given";
+  study.title = "Specs of the command line";
+  study.reproduces = "What was asked for.";
+  study.table = usual_table();
+  for (std::string const& spec : specs)
+    for (int const columns : {1, 4, 8, 16, 32, 64})
+      study.cases.push_back({.group = "given", .spec = spec, .columns = columns});
+  return study;
 }
 
 }  // namespace blockspan::perf

@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <blockspan/multivector/multivector.hpp>
+
+#include "blockspan-eig/check.hpp"
+#include "blockspan-solve/check.hpp"
+#include "common/words.hpp"
+#include "solvers/problem.hpp"
+
+namespace blockspan::perf {
+
+namespace {
+
+/// Two computations of one residual round differently.
+constexpr double slack = 1.01;
+constexpr double most_dependent = 0.01;  ///< |cos| of two vectors, or a length off by as much
+
+double largest(std::vector<double> const& residuals) {
+  double worst = 0;
+  for (double const r : residuals)
+    if (!(r <= worst)) worst = r;  // NaN stays
+  return worst;
+}
+
+/// max |X^T X - I|
+double dependence(Exec const& exec, SolverBlock const& X) {
+  auto const k = X.extent(1);
+  SmallMatrix<double> G("Blockspan::perf::gram", k, k);
+  gram(exec, X, X, G);
+  exec.fence("Blockspan::perf::gram");
+  double worst = 0;
+  for (std::size_t i = 0; i < k; ++i)
+    for (std::size_t j = 0; j < k; ++j)
+      worst = std::fmax(worst, std::abs(G(i, j) / std::sqrt(G(i, i) * G(j, j)) - (i == j ? 1 : 0)));
+  return worst;
+}
+
+}  // namespace
+
+Judgement judge(SolverProblem const& problem, Answer const& answer) {
+  Judgement result;
+  Exec const& exec = problem.exec;
+  if (problem.task == Task::eigenpairs) {
+    auto const check =
+        apps::check_residuals(exec, problem.A, static_cast<decltype(&problem.A)>(nullptr), answer.X,
+                              SolverBlock(), answer.eigenvalues, problem.norm_a, 1.0);
+    result.residual = largest(check.backward);
+    if (double const cosine = dependence(exec, answer.X); !(cosine <= most_dependent))
+      result.objection = apps::formatted("its vectors are not independent (%.1e)", cosine);
+  } else {
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), problem.rhs);
+    HostBlock<double> const host_rhs("Blockspan::perf::rhs", host.extent(0), host.extent(1));
+    Kokkos::deep_copy(host_rhs, host);
+    result.residual =
+        largest(apps::check_residuals(exec, problem.A, host_rhs, problem.rhs, answer.X).residual);
+  }
+  if (!(result.residual <= slack * problem.tolerance))
+    result.objection = apps::formatted("its largest residual is %.1e", result.residual) +
+                       apps::formatted(", not %.0e", problem.tolerance);
+  return result;
+}
+
+std::string missed_pairs(SolverProblem const& problem, std::vector<double> const& eigenvalues,
+                         std::vector<double> const& lowest) {
+  int missed = 0;
+  for (std::size_t j = 0; j < std::min(eigenvalues.size(), lowest.size()); ++j) {
+    // each of the two is as far from an eigenvalue as its residual allows
+    double const allowed =
+        2 * slack * problem.tolerance * (problem.norm_a + std::abs(eigenvalues[j]));
+    missed += eigenvalues[j] <= lowest[j] + allowed ? 0 : 1;
+  }
+  return missed == 0 ? "" : apps::formatted("it missed %.0f of the lowest pairs", missed);
+}
+
+}  // namespace blockspan::perf

@@ -1,0 +1,56 @@
+#include "studies/studies.hpp"
+
+namespace blockspan::perf {
+
+Study solvers(Scope const& scope) {
+  Study study;
+  study.name = "solvers";
+  study.title = "LOBPCG and conjugate gradients beside those of others";
+  study.reproduces =
+      "Time an iteration and time to solution, by phase, with the floor of an iteration: its "
+      "traffic (A once; for LOBPCG 20 columns of length n for each column of its block, for "
+      "conjugate gradients 12 to 15) at the speed of a copy.";
+  study.note =
+      "The same matrix, right-hand sides, start and tolerance for all; Jacobi for all that take a "
+      "preconditioner. Residuals are recomputed by the suite from the matrix itself, and "
+      "eigenvalues compared with the lowest that anyone found: who is not at the tolerance has no "
+      "time here. Peers that take one right-hand side after the other count the iterations of "
+      "all.";
+  study.table = {{"problem", "matrix"},
+                 {"columns", "columns"},
+                 {"rows", "rows"},
+                 {"who", "contender"},
+                 {"iterations", "solver:iterations"},
+                 {"ms", "ms"},
+                 {"setup ms", "setup"},
+                 {"ms an iteration", "solver:iteration_ms"},
+                 {"floor of it", "solver:iteration_floor_ms"},
+                 {"product", "phase:product"},
+                 {"preconditioner", "phase:preconditioner"},
+                 {"Gram", "phase:gram"},
+                 {"update", "phase:update"},
+                 {"dense", "phase:dense"},
+                 {"residual", "phase:residual"},
+                 {"largest residual", "solver:residual"},
+                 {"Blockspan is faster by", "speedup:auto:this"}};
+  auto const add = [&](Task task, std::string const& spec, int columns, double tolerance) {
+    bool const pairs = task == Task::eigenpairs;
+    study.cases.push_back({.group = pairs ? "eigenpairs" : "linear systems",
+                           .spec = spec,
+                           .columns = columns,
+                           .task = task,
+                           .tolerance = tolerance});
+  };
+  if (scope.quick) {
+    add(Task::eigenpairs, "laplace7:10x11x12", 4, 1e-6);
+    add(Task::linear_systems, "laplace7:10x11x12", 4, 1e-8);
+    return study;
+  }
+  for (std::string const spec : {"laplace7:100", "laplace27:80", "elasticity:40"})
+    for (int const pairs : {4, 16}) add(Task::eigenpairs, spec, pairs, 1e-6);
+  for (std::string const spec : {"laplace7:128", "elasticity:40", "jump7:96:1000"})
+    for (int const columns : {1, 8, 32}) add(Task::linear_systems, spec, columns, 1e-8);
+  return study;
+}
+
+}  // namespace blockspan::perf

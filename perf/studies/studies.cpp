@@ -1,0 +1,60 @@
+#include "studies/studies.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::perf {
+
+namespace {
+
+constexpr std::array<StudyEntry, 11> entries{{{"casper", casper},
+                                              {"spmv", spmv},
+                                              {"coalescing", coalescing},
+                                              {"row_split_vs_merge", row_split_vs_merge},
+                                              {"variants", variants},
+                                              {"roofline", roofline},
+                                              {"widths", widths},
+                                              {"scaling", scaling},
+                                              {"solvers", solvers},
+                                              {"collection", collection},
+                                              {"cases", cases}}};
+
+}  // namespace
+
+std::span<StudyEntry const> all_studies() { return entries; }
+
+std::vector<StudyEntry> choose_studies(std::vector<std::string> const& names) {
+  if (names.empty()) return {entries.begin(), entries.end()};
+  std::vector<StudyEntry> chosen;
+  for (std::string const& name : names) {
+    auto const at = std::find_if(entries.begin(), entries.end(),
+                                 [&](StudyEntry const& entry) { return name == entry.name; });
+    require(at != entries.end(), name, "is neither a study (see --list) nor a generator spec");
+    chosen.push_back(*at);
+  }
+  return chosen;
+}
+
+std::vector<Column> usual_table() {
+  return {{"matrix", "matrix"},
+          {"type", "scalar"},
+          {"n", "columns"},
+          {"nonzeros", "nonzeros"},
+          {"floor", "floor"},
+          {"auto", "ms:auto"},
+          {"it ran", "ran:auto"},
+          {"best variant", "ms:blockspan"},
+          {"which", "who:blockspan"},
+          {"cuSPARSE", "ms:cusparse"},
+          {"which", "who:cusparse"},
+          {"Kokkos Kernels", "ms:kokkos-kernels"},
+          {"Eigen", "ms:eigen"},
+          {"GFLOP/s", "gflops:auto"},
+          {"GB/s", "gbytes:auto"},
+          {"over cuSPARSE", "speedup:auto:cusparse"},
+          {"over Kokkos Kernels", "speedup:auto:kokkos-kernels"}};
+}
+
+}  // namespace blockspan::perf

@@ -1,0 +1,27 @@
+# The quick form of the programs is a test, and the pages of what they wrote two more: made, then
+# checked. suite_test.py tests what the suite does when runs end early, results are wrong or slower.
+set_property(DIRECTORY APPEND PROPERTY
+  TEST_INCLUDE_FILES ${PROJECT_BINARY_DIR}/tests/environment.cmake)
+add_test(NAME perf.spmm_lanes COMMAND blockspan-perf-spmm-lanes --quick)
+set(results ${CMAKE_CURRENT_BINARY_DIR}/quick)
+find_package(Python3 3.9 COMPONENTS Interpreter)
+set(python)
+if(Python3_FOUND)
+  set(python --python ${Python3_EXECUTABLE})
+endif()
+add_test(NAME perf.quick COMMAND blockspan-perf --quick --fresh --out ${results} ${python})
+set_tests_properties(perf.quick PROPERTIES FIXTURES_SETUP perf_results TIMEOUT 600)
+if(Python3_FOUND)
+  set(make_pages ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/report.py ${results})
+  add_test(NAME perf.report COMMAND ${make_pages})
+  add_test(NAME perf.report_check COMMAND ${make_pages} --check)
+  set_tests_properties(perf.report PROPERTIES
+    FIXTURES_REQUIRED perf_results FIXTURES_SETUP perf_page)
+  set_tests_properties(perf.report_check PROPERTIES FIXTURES_REQUIRED "perf_results;perf_page")
+  # the page of a committed record is what the record gives
+  add_test(NAME perf.record_check COMMAND ${Python3_EXECUTABLE} report.py
+    results/spmm_h200.json --out results/spmm_h200.md --check
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  add_test(NAME perf.suite COMMAND ${Python3_EXECUTABLE}
+    ${CMAKE_CURRENT_SOURCE_DIR}/tests/suite_test.py $<TARGET_FILE:blockspan-perf>)
+endif()
