@@ -32,7 +32,7 @@ Study solvers(Scope const& scope) {
                  {"dense", "phase:dense"},
                  {"residual", "phase:residual"},
                  {"largest residual", "solver:residual"},
-                 {"Blockspan is faster by", "speedup:auto:this"}};
+                 {"auto is faster by", "speedup:auto:this"}};
   auto const add = [&](Task task, std::string const& spec, int columns, double tolerance) {
     bool const pairs = task == Task::eigenpairs;
     study.cases.push_back({.group = pairs ? "eigenpairs" : "linear systems",

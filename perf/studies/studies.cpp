@@ -9,29 +9,30 @@ namespace blockspan::perf {
 
 namespace {
 
-constexpr std::array<StudyEntry, 11> entries{{{"casper", casper},
-                                              {"spmv", spmv},
-                                              {"coalescing", coalescing},
-                                              {"row_split_vs_merge", row_split_vs_merge},
-                                              {"variants", variants},
-                                              {"roofline", roofline},
-                                              {"widths", widths},
-                                              {"scaling", scaling},
-                                              {"solvers", solvers},
-                                              {"collection", collection},
-                                              {"cases", cases}}};
+constexpr std::array<StudyEntry, 11> known_studies{{{"casper", casper},
+                                                    {"spmv", spmv},
+                                                    {"coalescing", coalescing},
+                                                    {"row_split_vs_merge", row_split_vs_merge},
+                                                    {"variants", variants},
+                                                    {"roofline", roofline},
+                                                    {"widths", widths},
+                                                    {"scaling", scaling},
+                                                    {"solvers", solvers},
+                                                    {"collection", collection},
+                                                    {"cases", cases}}};
 
 }  // namespace
 
-std::span<StudyEntry const> all_studies() { return entries; }
+std::span<StudyEntry const> all_studies() { return known_studies; }
 
 std::vector<StudyEntry> choose_studies(std::vector<std::string> const& names) {
-  if (names.empty()) return {entries.begin(), entries.end()};
+  if (names.empty()) return {known_studies.begin(), known_studies.end()};
   std::vector<StudyEntry> chosen;
   for (std::string const& name : names) {
-    auto const at = std::find_if(entries.begin(), entries.end(),
+    auto const at = std::find_if(known_studies.begin(), known_studies.end(),
                                  [&](StudyEntry const& entry) { return name == entry.name; });
-    require(at != entries.end(), name, "is neither a study (see --list) nor a generator spec");
+    require(at != known_studies.end(), name,
+            "is neither a study (see --list) nor a generator spec");
     chosen.push_back(*at);
   }
   return chosen;

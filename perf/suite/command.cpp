@@ -1,6 +1,6 @@
 #include "suite/command.hpp"
 
-#include <blockspan/sparse/generators.hpp>
+#include <blockspan/sparse/generator_spec.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "common/command_line.hpp"
