@@ -66,12 +66,13 @@ void add_host(Json& json) {
 
 }  // namespace
 
-std::string now_utc() {
-  std::time_t const seconds = std::time(nullptr);
+std::string utc(std::time_t seconds) {
   char text[32] = "";
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
   return text;
 }
+
+std::string now_utc() { return utc(std::time(nullptr)); }
 
 Json read_clocks() {
   Json json{{"when", now_utc()}};

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <ctime>
+#include <string>
+
 #include "common/json_document.hpp"
 
 namespace blockspan::perf {
@@ -9,7 +12,8 @@ namespace blockspan::perf {
 /// cpu_mhz (mean of all cores) and load (processes that run or want to).
 apps::Json read_clocks();
 
-/// The date and time, UTC, as "2026-01-31T12:00:00Z".
+/// A date and time, UTC, as "2026-01-31T12:00:00Z"; and what it is now.
+std::string utc(std::time_t seconds);
 std::string now_utc();
 
 }  // namespace blockspan::perf

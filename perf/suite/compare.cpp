@@ -119,6 +119,8 @@ std::vector<std::string> what_became_worse(std::string const& old_path,
 bool compare(std::string const& old_path, std::string const& new_path) {
   for (auto const& [old_file, new_file] : pairs_of(old_path, new_path)) {
     Json const before = read_results(old_file), after = read_results(new_file);
+    if (before.value("quick", false) || after.value("quick", false))
+      std::printf("note: %s: times of quick runs mean little\n", new_file.c_str());
     for (char const* const key : {"backend", "device", "versions", "quick", "flush"})
       if (before.contains(key) && after.contains(key) && before[key] != after[key])
         std::printf("note: %s: %s differs: %s, now %s\n", new_file.c_str(), key,

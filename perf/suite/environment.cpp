@@ -4,6 +4,7 @@
 #include "common/report_parts.hpp"
 #include "peers/cusparse.hpp"
 #include "suite/clocks.hpp"
+#include <sys/stat.h>
 
 namespace blockspan::perf {
 
@@ -27,6 +28,14 @@ void add_cuda(Json& versions) {
 void add_cuda(Json&) {}
 #endif
 
+/// When the program was linked: results of another one must not be mixed with its own, whether a
+/// commit was named or not.
+Json linked() {
+  struct stat file {};
+  if (stat("/proc/self/exe", &file) != 0) return {};
+  return utc(file.st_mtime);
+}
+
 }  // namespace
 
 Json describe_environment(Exec const& exec, std::string const& commit) {
@@ -35,6 +44,7 @@ Json describe_environment(Exec const& exec, std::string const& commit) {
   add_cuda(versions);
   return {{"date", now_utc()},
           {"commit", commit.empty() ? Json() : Json(commit)},
+          {"linked", linked()},
           {"backend", device.backend},
           {"device", apps::to_json(device)},
           {"versions", versions}};

@@ -17,8 +17,8 @@ constexpr char const* running = "did not finish";
 constexpr int most_attempts = 2;
 
 /// Members that must be equal in a run and in the one it goes on from.
-constexpr char const* settings[] = {"schema",   "study", "commit", "backend", "device",
-                                    "versions", "clock", "quick",  "flush",   "fault"};
+constexpr char const* settings[] = {"schema",   "study", "commit", "linked", "backend", "device",
+                                    "versions", "clock", "quick",  "flush",  "fault"};
 
 /// Whether the entry has all members of the identity, and none of those that an identity may lack.
 bool is_entry_of(Json const& identity, Json const& entry) {

@@ -92,6 +92,12 @@ class Runs(InFolder):
         status, said = self.quick("--flush")
         self.assertEqual(status, 2)
         self.assertIn("flush", said)
+        document = self.results()
+        document["linked"] = "1999-12-31T23:59:59Z"
+        write(self.folder / "casper.json", document)
+        status, said = self.quick()
+        self.assertEqual(status, 2)
+        self.assertIn("linked", said)
 
     def test_a_case_too_large_is_a_line_and_the_others_go_on(self):
         status, said = run("uniform:2000000x2000000:30", "fixed:50x50:3", "--quick", "--out",
@@ -116,7 +122,7 @@ class Runs(InFolder):
         self.assertRegex(said, rb"#+\.+\] 2/3, about [0-9]+ s left, casper")
 
     def test_an_interrupt_ends_it_in_good_order(self):
-        command = [PROGRAM, "laplace7:40", "--out", self.folder]
+        command = [PROGRAM, "laplace7:40", "--quick", "--out", self.folder]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             process.stderr.readline()  # the first case has ended
             process.send_signal(signal.SIGINT)
