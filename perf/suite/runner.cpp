@@ -82,11 +82,10 @@ class Run {
     ProgressBar bar(cases_to_run());
     for (std::size_t i = 0; i < studies_.size() && !ended(); ++i)
       run_study(studies_[i], files_[i], bar);
-    int left = 0;
-    for (ResultsFile const& file : files_) left += file.left();
+    int const left = cases_left();
     if (left > 0)
       bar.say(std::to_string(left) + " cases are left: the same command goes on with them");
-    return all_right_ && left == 0 ? apps::success : apps::incomplete;
+    return left == 0 && all_right() ? apps::success : apps::incomplete;
   }
 
  private:
@@ -103,10 +102,22 @@ class Run {
     return json;
   }
 
-  int cases_to_run() const {
+  int cases_left() const {
     int cases = 0;
     for (ResultsFile const& file : files_) cases += file.left();
-    return command_.at_most < 0 ? cases : std::min(cases, command_.at_most);
+    return cases;
+  }
+
+  int cases_to_run() const {
+    return command_.at_most < 0 ? cases_left() : std::min(cases_left(), command_.at_most);
+  }
+
+  /// Of this run and of those before.
+  bool all_right() const {
+    for (ResultsFile const& file : files_)
+      for (Json const& entry : file.document()["cases"])
+        if (!is_right(entry)) return false;
+    return true;
   }
 
   bool ended() const {
@@ -115,7 +126,8 @@ class Run {
   }
 
   void run_study(Study const& study, ResultsFile& file, ProgressBar& bar) {
-    if (file.left() > 0) file.append("clocks", read_clocks());
+    if (file.left() == 0) return;
+    file.append("clocks", read_clocks());
     for (std::size_t i = 0; i < study.cases.size() && !ended(); ++i) {
       if (file.done(i)) continue;
       ++started_;
@@ -129,10 +141,8 @@ class Run {
       }
       file.finish(i, to_json(result));
       bar.end(study.name + " " + in_words(study.cases[i], result));
-      if (file.left() == 0) file.append("clocks", read_clocks());
     }
-    // of this run and of those before
-    for (Json const& entry : file.document()["cases"]) all_right_ = all_right_ && is_right(entry);
+    file.append("clocks", read_clocks());
   }
 
   /// A case that fails is an entry of the results; the others go on.
@@ -177,7 +187,7 @@ class Run {
   }
 
   static bool is_right(Json const& entry) {
-    if (entry.contains("error")) return entry["error"] == "did not run";
+    if (entry.contains("error")) return false;
     if (!entry.contains("kernels")) return true;
     for (Json const& kernel : entry["kernels"]) {
       bool const own = kernel["family"] == "blockspan";
@@ -192,7 +202,6 @@ class Run {
   Bench bench_;
   std::deque<ResultsFile> files_;
   int started_ = 0;
-  bool all_right_ = true;
 };
 
 }  // namespace
