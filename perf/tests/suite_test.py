@@ -138,6 +138,21 @@ class Runs(InFolder):
             with self.subTest(arguments):
                 self.assertEqual(run(*arguments)[0], 2)
 
+    def test_times_come_from_enough_batches(self):
+        run("laplace7:8", "--at-most", 1, "--out", self.folder)
+        case = read(self.folder / "given.json")["cases"][0]
+        timed = [kernel for kernel in case["kernels"] if "ms" in kernel]
+        self.assertTrue(timed)
+        for kernel in timed:
+            ms, batches = kernel["ms"], kernel["batches"]
+            self.assertLessEqual(batches, 40)
+            total = ms["mean"] * kernel["products"] * batches
+            self.assertTrue(batches >= 20 or (batches >= 3 and total >= 450), kernel)
+            self.assertLessEqual(ms["min"], ms["median"])
+            self.assertLessEqual(ms["median"], ms["max"])
+            self.assertTrue(ms["min"] <= ms["mean"] <= ms["max"] * 1.0001, kernel)
+            self.assertLessEqual(ms["spread"], (ms["max"] - ms["min"]) * 1.0001 + 1e-9)
+
     def test_list_names_all_studies(self):
         status, said = run("--list")
         self.assertEqual(status, 0)
