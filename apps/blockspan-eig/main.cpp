@@ -1,7 +1,5 @@
 // blockspan-eig: the smallest or largest eigenpairs of a sparse matrix or pencil. Reads the command
 // line, loads or generates the problem, solves it, checks the residuals and reports.
-#include <chrono>
-#include <iostream>
 #include <string>
 
 #include "blockspan-eig/command.hpp"
@@ -9,8 +7,8 @@
 #include "blockspan-eig/solve.hpp"
 #include "blockspan-eig/table.hpp"
 #include "common/application.hpp"
-#include "common/interrupt.hpp"
 #include "common/problem.hpp"
+#include "common/run_solver.hpp"
 
 namespace {
 
@@ -49,35 +47,12 @@ bool inspect(apps::EigCommand const& command) {
   return complex;
 }
 
-apps::EigResult solve_on_backend(apps::EigCommand const& command, bool complex,
-                                 apps::OutputFile* vectors) {
-  apps::ProgressLine progress(command.machine.quiet);
-  apps::InterruptGuard const guard;
-  return apps::with_backend(command.machine.backend, [&](auto const& exec) {
-    return complex ? apps::solve<Kokkos::complex<double>>(exec, command, progress, vectors)
-                   : apps::solve<double>(exec, command, progress, vectors);
-  });
-}
-
-int run(apps::EigCommand const& command) {
-  auto const start = std::chrono::steady_clock::now();
-  auto const report = apps::claim_output("--report", command.machine.report, true);
-  auto const vectors = apps::claim_output("--vectors", command.vectors, false);
-  bool const complex = inspect(command);
-  apps::KokkosSession const kokkos;
-  apps::EigResult result = solve_on_backend(command, complex, vectors.get());
-  result.seconds.total =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!command.machine.quiet) apps::print_result(std::cout, command, result);
-  if (report) report->write(apps::report_text(command, result));
-  return result.converged ? apps::success : apps::incomplete;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  return apps::run_application("blockspan-eig", [&] {
+  return apps::run_application("blockspan-eig", [&]() -> int {
     auto const command = apps::parse_command(argc, argv);
-    return command ? run(*command) : apps::success;  // none: --help or --version was answered
+    if (!command) return apps::success;  // --help or --version was answered
+    return apps::run_solver(*command, "--vectors", command->vectors, inspect);
   });
 }

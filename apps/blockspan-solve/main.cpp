@@ -1,8 +1,6 @@
 // blockspan-solve: A X = B for a sparse Hermitian positive definite A and many right-hand sides.
 // Reads the command line, loads or generates the problem, solves it, checks the residuals and
 // reports.
-#include <chrono>
-#include <iostream>
 #include <string>
 
 #include "blockspan-solve/command.hpp"
@@ -10,8 +8,8 @@
 #include "blockspan-solve/solve.hpp"
 #include "blockspan-solve/table.hpp"
 #include "common/application.hpp"
-#include "common/interrupt.hpp"
 #include "common/problem.hpp"
+#include "common/run_solver.hpp"
 
 namespace {
 
@@ -40,35 +38,12 @@ bool inspect(apps::SolveCommand const& command) {
   return complex;
 }
 
-apps::SolveResult solve_on_backend(apps::SolveCommand const& command, bool complex,
-                                   apps::OutputFile* solution) {
-  apps::ProgressLine progress(command.machine.quiet);
-  apps::InterruptGuard const guard;
-  return apps::with_backend(command.machine.backend, [&](auto const& exec) {
-    return complex ? apps::solve<Kokkos::complex<double>>(exec, command, progress, solution)
-                   : apps::solve<double>(exec, command, progress, solution);
-  });
-}
-
-int run(apps::SolveCommand const& command) {
-  auto const start = std::chrono::steady_clock::now();
-  auto const report = apps::claim_output("--report", command.machine.report, true);
-  auto const solution = apps::claim_output("--solution", command.solution, false);
-  bool const complex = inspect(command);
-  apps::KokkosSession const kokkos;
-  apps::SolveResult result = solve_on_backend(command, complex, solution.get());
-  result.seconds.total =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!command.machine.quiet) apps::print_result(std::cout, command, result);
-  if (report) report->write(apps::report_text(command, result));
-  return result.converged ? apps::success : apps::incomplete;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  return apps::run_application("blockspan-solve", [&] {
+  return apps::run_application("blockspan-solve", [&]() -> int {
     auto const command = apps::parse_command(argc, argv);
-    return command ? run(*command) : apps::success;  // none: --help or --version was answered
+    if (!command) return apps::success;  // --help or --version was answered
+    return apps::run_solver(*command, "--solution", command->solution, inspect);
   });
 }

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <iostream>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include "common/application.hpp"
+#include "common/dispatch.hpp"
+#include "common/interrupt.hpp"
+#include "common/output_file.hpp"
+#include "common/progress.hpp"
+
+namespace blockspan::apps {
+
+namespace detail {
+
+template <class Command>
+auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors) {
+  ProgressLine progress(command.machine.quiet);
+  InterruptGuard const guard;
+  return with_backend(command.machine.backend, [&](auto const& exec) {
+    return complex ? solve<Kokkos::complex<double>>(exec, command, progress, vectors)
+                   : solve<double>(exec, command, progress, vectors);
+  });
+}
+
+}  // namespace detail
+
+/// The course of an app that solves something: claims its outputs, looks at its inputs, solves,
+/// prints and reports. Returns the exit status.
+///
+/// Of the app it takes solve<Scalar>(exec, command, progress, file), print_result and report_text
+/// for its Command, and inspect(command), which checks the sizes of the problem before anything is
+/// loaded and returns whether it is complex. vectors: the file for the vectors found, given by
+/// `option`; empty: none.
+template <class Command, class Inspect>
+int run_solver(Command const& command, std::string const& option, std::string const& vectors,
+               Inspect const& inspect) {
+  auto const start = std::chrono::steady_clock::now();
+  auto const report = claim_output("--report", command.machine.report, true);
+  auto const file = claim_output(option, vectors, false);
+  bool const complex = inspect(command);
+  KokkosSession const kokkos;
+  auto result = detail::solve_on_backend(command, complex, file.get());
+  result.seconds.total =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!command.machine.quiet) print_result(std::cout, command, result);
+  if (report) report->write(report_text(command, result));
+  return result.converged ? success : incomplete;
+}
+
+}  // namespace blockspan::apps
