@@ -155,7 +155,10 @@ TYPED_TEST(MixedLobpcg, SolvesPencilsAndTheUpperEnd) {
 TYPED_TEST(MixedLobpcg, HandsAllPairsOfABatchedSolveOver) {
   typename TestFixture::Problem problem;
   problem.pairs = 20;
-  auto const in_batches = [](auto& options) { options.block = 12; };
+  auto const in_batches = [](auto& options) {
+    options.block = 12;
+    options.probe = false;  // its iterations are the same in both
+  };
   auto const solved = problem.solve(in_batches);
   expect_spectrum(solved, grid7_spectrum(N));
   auto const plain = solve<double, TypeParam>(
