@@ -115,14 +115,16 @@ struct ApplyBlocks {
   KOKKOS_FORCEINLINE_FUNCTION void row(std::int64_t i, std::int64_t first, std::int64_t j,
                                        std::int64_t last) const {
     if (first + b <= rows)
-      multiply(i, first, j, last, std::integral_constant<int, b>());
+      multiply<true>(i, first, j, last);
     else
-      multiply(i, first, j, last, static_cast<int>(rows - first));
+      multiply<false>(i, first, j, last);
   }
 
-  template <class Size>
+  /// Of a whole block the compiler knows the size.
+  template <bool whole>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(std::int64_t i, std::int64_t first, std::int64_t j,
-                                            std::int64_t last, Size size) const {
+                                            std::int64_t last) const {
+    int const size = whole ? b : static_cast<int>(rows - first);
     Scalar const* KOKKOS_RESTRICT const factors = blocks + i * b;
     Scalar const* KOKKOS_RESTRICT const from = x + first * x_stride;
     Scalar* KOKKOS_RESTRICT const to = y + i * y_stride;

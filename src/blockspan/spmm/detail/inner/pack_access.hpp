@@ -22,10 +22,13 @@ struct PackAccess {
   KOKKOS_FORCEINLINE_FUNCTION Pack<Scalar, Width> operator()(Ordinal row, int pack) const {
     Scalar const* const from = X.data + static_cast<std::int64_t>(row) * X.row_stride +
                                std::int64_t{pack} * Width * X.column_stride;
-    if constexpr (Wide) return load(reinterpret_cast<Pack<Scalar, Width> const*>(from));
-    Pack<Scalar, Width> pack_of;
-    for (int j = 0; j < Width; ++j) pack_of.value[j] = from[j];
-    return pack_of;
+    if constexpr (Wide) {
+      return load(reinterpret_cast<Pack<Scalar, Width> const*>(from));
+    } else {
+      Pack<Scalar, Width> pack_of;
+      for (int j = 0; j < Width; ++j) pack_of.value[j] = from[j];
+      return pack_of;
+    }
   }
 
   /// sum += a * X(row, pack)
