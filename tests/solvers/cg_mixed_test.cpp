@@ -55,16 +55,6 @@ int fallen_back(CgSolved<Scalar> const& solved) {
   return count;
 }
 
-/// A grid with a diagonal scaling: entries that single precision rounds.
-template <class Scalar>
-TestMatrix<Scalar> graded_grid(int N) {
-  auto A = hermitian_grid<Scalar>(N);
-  auto const d = [](int i) { return 1 + 0.5 * std::sin(0.3 * i) * std::sin(0.3 * i); };
-  for (int i = 0; i < A.order(); ++i)
-    for (auto& e : A.rows[i]) e.value *= static_cast<real_t<Scalar>>(d(i) * d(e.column));
-  return A;
-}
-
 /// Whether there is a single precision beneath a scalar, in this build.
 template <class Scalar>
 inline constexpr bool mixes =

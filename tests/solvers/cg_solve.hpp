@@ -50,6 +50,17 @@ TestMatrix<Scalar> hermitian_grid(int N) {
   return A;
 }
 
+/// A grid with rows and columns scaled by d_i, 1 <= d_i < 2: its Jacobi is not the identity, and
+/// single precision rounds its entries.
+template <class Scalar>
+TestMatrix<Scalar> graded_grid(int N) {
+  auto A = hermitian_grid<Scalar>(N);
+  auto const d = [](int i) { return 1 + 0.5 * std::sin(0.3 * i) * std::sin(0.3 * i); };
+  for (int i = 0; i < A.order(); ++i)
+    for (auto& e : A.rows[i]) e.value *= static_cast<real_t<Scalar>>(d(i) * d(e.column));
+  return A;
+}
+
 /// The Jacobi preconditioner of A as the library has it.
 template <class Scalar, class Exec>
 JacobiPreconditioner<Scalar, Exec> library_jacobi(TestMatrix<Scalar> const& A) {

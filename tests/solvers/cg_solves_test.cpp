@@ -11,16 +11,6 @@ constexpr CgMethod both[] = {CgMethod::pseudo_block, CgMethod::block};
 constexpr Preconditioner all_preconditioners[] = {Preconditioner::none, Preconditioner::jacobi,
                                                   Preconditioner::foreign};
 
-/// A grid with rows and columns scaled by d_i, 1 <= d_i < 2: its Jacobi is not the identity.
-template <class Scalar>
-TestMatrix<Scalar> graded_grid(int N) {
-  auto A = hermitian_grid<Scalar>(N);
-  auto const d = [](int i) { return 1 + 0.5 * std::sin(0.3 * i) * std::sin(0.3 * i); };
-  for (int i = 0; i < A.order(); ++i)
-    for (auto& e : A.rows[i]) e.value *= static_cast<real_t<Scalar>>(d(i) * d(e.column));
-  return A;
-}
-
 /// A^-1 B by Gaussian elimination with pivoting in extended precision.
 template <class Scalar>
 std::vector<std::vector<std::complex<long double>>> dense_solve(TestMatrix<Scalar> const& A,
