@@ -1,9 +1,12 @@
+#include <cmath>
 #include <tuple>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
 #include <blockspan/multivector/combine.hpp>
+#include <blockspan/multivector/detail/row_terms.hpp>
 
 #include "multivector/references.hpp"
 #include "support/types.hpp"
@@ -132,7 +135,54 @@ TYPED_TEST(Combine, InPlaceReplacesLeadingColumnsAndKeepsTheOthers) {
   }
 }
 
-TYPED_TEST(Combine, RepeatsItsBitsInEveryLayout) {
+TYPED_TEST(Combine, OfTwoTermsMatchesTheReferenceInPlaceToo) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Space = typename Exec::memory_space;
+  using blockspan::detail::block_ref;
+  for (auto const& [n, k, l, m] :
+       {std::tuple{1, 1, 1, 1}, std::tuple{333, 8, 8, 8}, std::tuple{100, 5, 8, 6},
+        std::tuple{2065, 16, 12, 16}, std::tuple{270, 32, 30, 24}}) {
+    // Weights that are powers of two round nothing: one product of [W X1, X2] is the reference.
+    auto const x1 = random_block<Scalar>(n, k, 1), x2 = random_block<Scalar>(n, l, 2);
+    auto const c1 = random_block<Scalar>(k, m, 3), c2 = random_block<Scalar>(l, m, 4);
+    HostBlock<real_t<Scalar>> weights(n, 1);
+    HostBlock<Scalar> x(n, k + l), c(k + l, m);
+    for (int i = 0; i < n; ++i) {
+      weights(i, 0) = std::ldexp(real_t<Scalar>(1), i % 5 - 2);
+      for (int j = 0; j < k + l; ++j) x(i, j) = j < k ? weights(i, 0) * x1(i, j) : x2(i, j - k);
+    }
+    for (int i = 0; i < k + l; ++i)
+      for (int j = 0; j < m; ++j) c(i, j) = i < k ? c1(i, j) : c2(i - k, j);
+    auto const wanted = combine_reference(Scalar(1), x, c, Scalar(0), HostBlock<Scalar>(n, m));
+    auto const w = small_matrix<Kokkos::LayoutLeft, Space>(weights);
+    auto const C1 = small_matrix<Kokkos::LayoutLeft, Space>(c1),
+               C2 = small_matrix<Kokkos::LayoutLeft, Space>(c2);
+    for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
+      auto const X1 = make_block(this->exec, storage, x1), X2 = make_block(this->exec, storage, x2);
+      auto const run = [&](auto const& Y) {
+        blockspan::detail::combine_terms<Exec, Scalar>(
+            this->exec, {block_ref<Exec>(X1.view), block_ref<Exec>(C1), w.data()},
+            {block_ref<Exec>(X2.view), block_ref<Exec>(C2), nullptr}, block_ref<Exec>(Y),
+            this->workspace);
+      };
+      auto const Y =
+          make_block(this->exec, storage, HostBlock<Scalar>(n, m, not_a_number<Scalar>()));
+      run(Y.view);
+      EXPECT_TRUE(matches(Y.values(), wanted)) << to_string(storage) << ", " << k << ", " << l;
+      EXPECT_TRUE(Y.surroundings_intact());
+      if (m > k) continue;
+      run(Kokkos::subview(X1.view, Kokkos::ALL, std::pair<int, int>(0, m)));
+      HostBlock<Scalar> leading(n, m);
+      auto const values = X1.values();
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < m; ++j) leading(i, j) = values(i, j);
+      EXPECT_TRUE(matches(leading, wanted)) << to_string(storage) << ", in place, " << k;
+    }
+  }
+}
+
+TYPED_TEST(Combine, RepeatsItsBits) {
   using Scalar = typename TypeParam::Scalar;
   auto const x = random_block<Scalar>(2000, 7, 1), c = random_block<Scalar>(7, 9, 2);
   auto const C = this->host(c);
@@ -142,8 +192,8 @@ TYPED_TEST(Combine, RepeatsItsBitsInEveryLayout) {
     combine(this->exec, Scalar(1), X.view, C, Scalar(0), Y.view);
     return Y.values();
   };
-  auto const first = run(make_block(this->exec, Storage::right, x));
   for (Storage const storage : all_storages) {
+    auto const first = run(make_block(this->exec, storage, x));
     for (int repeat = 0; repeat < 4; ++repeat)
       EXPECT_TRUE(same_bits(first, run(make_block(this->exec, storage, x))));
   }

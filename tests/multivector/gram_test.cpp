@@ -1,8 +1,11 @@
+#include <cmath>
 #include <tuple>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
+#include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/support/lapack.hpp>
 
@@ -87,6 +90,65 @@ TYPED_TEST(Gram, HandlesBlocksOfHundredsOfColumns) {
   EXPECT_TRUE(matches(this->computed(X.view, Y.view), gram_reference(x, y)));
   EXPECT_TRUE(matches(this->computed(Y.view, X.view), gram_reference(y, x)));
   EXPECT_TRUE(matches(this->computed(X.view, X.view), gram_reference(x, x)));
+}
+
+TYPED_TEST(Gram, OfTwoPairsOfBlocksMatchesTheReferences) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Space = typename Exec::memory_space;
+  for (auto const& [n, k, m] :
+       {std::tuple{1, 1, 1}, std::tuple{70, 3, 2}, std::tuple{4099, 24, 24}, std::tuple{333, 6, 40},
+        std::tuple{1100, 48, 48}, std::tuple{555, 72, 70}, std::tuple{301, 96, 96}}) {
+    auto const x = random_block<Scalar>(n, k, 1), y = random_block<Scalar>(n, m, 2),
+               z = random_block<Scalar>(n, m, 3);
+    for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
+      auto const X = make_block(this->exec, storage, x), Y = make_block(this->exec, storage, y),
+                 Z = make_block(this->exec, storage, z);
+      using blockspan::detail::block_ref;
+      auto const pair = [&](auto const& first, auto const& second, int columns) {
+        HostBlock<Scalar> const nan(k, columns, not_a_number<Scalar>());
+        auto const G = small_matrix<Kokkos::LayoutLeft, Space>(nan);
+        auto const H = small_matrix<Kokkos::LayoutLeft, Space>(nan);
+        blockspan::detail::gram_pair<Exec, Scalar>(
+            this->exec, block_ref<Exec>(X.view), block_ref<Exec>(first.view), block_ref<Exec>(G),
+            block_ref<Exec>(second.view), block_ref<Exec>(H), this->workspace);
+        return std::pair(fetch(G), fetch(H));
+      };
+      auto const [xy, xz] = pair(Y, Z, m);
+      EXPECT_TRUE(matches(xy, gram_reference(x, y))) << n << ", " << k << ", " << m;
+      EXPECT_TRUE(matches(xz, gram_reference(x, z))) << n << ", " << k << ", " << m;
+      auto const [xx, again] = pair(X, X, k);
+      EXPECT_TRUE(matches(xx, gram_reference(x, x))) << n << ", " << k;
+      EXPECT_TRUE(same_bits(xx, again)) << n << ", " << k;
+    }
+  }
+}
+
+TYPED_TEST(Gram, WithRowWeightsMatchesTheReference) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Space = typename Exec::memory_space;
+  using blockspan::detail::block_ref;
+  for (auto const& [n, k] : {std::tuple{1, 1}, std::tuple{70, 3}, std::tuple{4099, 8},
+                             std::tuple{1501, 32}, std::tuple{333, 64}}) {
+    auto const x = random_block<Scalar>(n, k, 1);
+    HostBlock<real_t<Scalar>> weights(n, 1);
+    HostBlock<Scalar> weighted(n, k);  // powers of two: nothing is rounded
+    for (int i = 0; i < n; ++i) {
+      weights(i, 0) = std::ldexp(real_t<Scalar>(1), i % 7 - 3);
+      for (int j = 0; j < k; ++j) weighted(i, j) = weights(i, 0) * x(i, j);
+    }
+    auto const w = small_matrix<Kokkos::LayoutLeft, Space>(weights);
+    HostBlock<Scalar> const nan(k, k, not_a_number<Scalar>());
+    for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
+      auto const X = make_block(this->exec, storage, x);
+      auto const G = small_matrix<Kokkos::LayoutLeft, Space>(nan);
+      blockspan::detail::weighted_gram<Exec, Scalar>(this->exec, block_ref<Exec>(X.view), w.data(),
+                                                     block_ref<Exec>(G), this->workspace);
+      EXPECT_TRUE(matches(fetch(G), gram_reference(x, weighted)))
+          << to_string(storage) << ", " << n << ", " << k;
+    }
+  }
 }
 
 TYPED_TEST(Gram, WritesResultsOfAnyLayoutOnTheHostAndWhereItComputes) {

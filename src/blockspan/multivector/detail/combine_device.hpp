@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/detail/coefficients.hpp>
+#include <blockspan/multivector/detail/combine_tensor.hpp>
 #include <blockspan/multivector/detail/device_tiles.hpp>
 #include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/detail/row_terms.hpp>
@@ -135,7 +136,13 @@ struct DeviceCombine {
 
 template <class Exec, class Scalar>
 void combine_on_device(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
-                       BlockRef<Scalar const> const& C, Scalar beta, BlockRef<Scalar> const& Y) {
+                       BlockRef<Scalar const> const& C, Scalar beta, BlockRef<Scalar> const& Y,
+                       [[maybe_unused]] Workspace<Exec>& workspace) {
+  if constexpr (tensor::available<Exec, real_t<Scalar>>)
+    if (tensor::fits<Scalar>(X, Y)) {
+      auto const term = tensor::term<Scalar>(X, C);
+      return combine_on_tensor_cores<1, Exec, Scalar>(exec, alpha, term, term, beta, Y, workspace);
+    }
   DeviceTerm<Scalar> const term[] = {{RealView<Scalar>(X), C, nullptr}};
   DeviceCombine<Exec, Scalar, 1>(alpha, term, beta, Y).launch(exec);
 }
@@ -143,7 +150,13 @@ void combine_on_device(Exec const& exec, Scalar alpha, BlockRef<Scalar const> co
 /// Up to 64 real columns of Y, X may be Y.
 template <class Exec, class Scalar>
 void combine_terms_on_device(Exec const& exec, RowTerm<Scalar> const& first,
-                             RowTerm<Scalar> const& second, BlockRef<Scalar> const& Y) {
+                             RowTerm<Scalar> const& second, BlockRef<Scalar> const& Y,
+                             [[maybe_unused]] Workspace<Exec>& workspace) {
+  if constexpr (tensor::available<Exec, real_t<Scalar>>)
+    if (tensor::fits<Scalar>(first.X, Y) && tensor::fits<Scalar>(second.X, Y))
+      return combine_on_tensor_cores<2, Exec, Scalar>(
+          exec, Scalar(1), tensor::term<Scalar>(first.X, first.C, first.weights),
+          tensor::term<Scalar>(second.X, second.C, second.weights), Scalar(0), Y, workspace);
   DeviceTerm<Scalar> const term[] = {{RealView<Scalar>(first.X), first.C, first.weights},
                                      {RealView<Scalar>(second.X), second.C, second.weights}};
   DeviceCombine<Exec, Scalar, 2>(Scalar(1), term, Scalar(0), Y).launch(exec);
@@ -154,8 +167,11 @@ template <class Exec, class Scalar>
 void combine_in_place_on_device(Exec const& exec, BlockRef<Scalar> const& X,
                                 BlockRef<Scalar const> const& C, BlockRef<Scalar> const& Y,
                                 Workspace<Exec>& workspace) {
-  if (Y.columns * parts<Scalar> <= device::block)
-    return combine_on_device<Exec, Scalar>(exec, Scalar(1), X, C, Scalar(0), Y);
+  bool narrow = Y.columns * parts<Scalar> <= device::block;
+  if constexpr (tensor::available<Exec, real_t<Scalar>>)
+    narrow = narrow || tensor::fits<Scalar>(X, Y);
+  if (narrow)
+    return combine_on_device<Exec, Scalar>(exec, Scalar(1), X, C, Scalar(0), Y, workspace);
   std::int64_t const bytes = std::int64_t(16) << 20;
   std::int64_t const at_once = std::min<std::int64_t>(
       X.rows, std::max<std::int64_t>(1, bytes / (Y.columns * std::int64_t(sizeof(Scalar)))));
@@ -166,7 +182,7 @@ void combine_in_place_on_device(Exec const& exec, BlockRef<Scalar> const& X,
     BlockRef<Scalar> const x{&X(row, 0), count, X.columns, X.row_stride, X.column_stride};
     BlockRef<Scalar> const y{&Y(row, 0), count, Y.columns, Y.row_stride, Y.column_stride};
     BlockRef<Scalar> const product{buffer, count, Y.columns, Y.columns, 1};
-    combine_on_device<Exec, Scalar>(exec, Scalar(1), x, C, Scalar(0), product);
+    combine_on_device<Exec, Scalar>(exec, Scalar(1), x, C, Scalar(0), product, workspace);
     copy_block<Exec, Scalar>(exec, product, y);
   }
 }

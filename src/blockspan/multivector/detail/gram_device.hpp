@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/detail/device_tiles.hpp>
+#include <blockspan/multivector/detail/gram_tensor.hpp>
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
@@ -180,15 +182,61 @@ struct DeviceGramSum {
   }
 };
 
+/// X^H Y (with row weights, where they are given), and X^H Z where `Z` (of as many columns as Y) is
+/// given, by TensorGram. False if it does not serve these blocks: nothing is done.
+template <class Exec, class Scalar>
+bool grams_on_tensor_cores(Exec const& exec, BlockRef<Scalar const> const& X,
+                           BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
+                           BlockRef<Scalar const> const* Z, BlockRef<Scalar> const* H,
+                           double const* weights, Workspace<Exec>& workspace) {
+  RealView<Scalar> const x(X), y(Y), z(Z ? *Z : Y);
+  if (!tensor::fits(x) || !tensor::fits(y) || !tensor::fits(z)) return false;
+  tensor::Rows const right[] = {tensor::rows_of(y), tensor::rows_of(z)};
+  int const results = Z ? 2 : 1;
+  bool done = false;
+  with_gram_tiles(x.columns, y.columns, results, [&](auto tiles) {
+    using Kernel = TensorGram<Exec, decltype(tiles)::M, decltype(tiles)::N>;
+    Kernel kernel(exec, tensor::rows_of(x), right, results, X.rows, weights);
+    if (!kernel.fits()) return;
+    kernel.partials =
+        workspace.template device<double>(exec, Workspace<Exec>::partials, kernel.partials_size());
+    kernel.launch(exec);
+    int const m = results * kernel.height(), n = kernel.width();
+    DeviceGramSum<Exec, Scalar>{kernel.partials, kernel.chunks, m, n, G}.launch(exec);
+    if (Z)
+      DeviceGramSum<Exec, Scalar>{kernel.partials + kernel.result_size(), kernel.chunks, m, n, *H}
+          .launch(exec);
+    done = true;
+  });
+  return done;
+}
+
 template <class Exec, class Scalar>
 void gram_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
                     BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
                     Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
+  if constexpr (tensor::available<Exec, real_t<Scalar>>)
+    if (grams_on_tensor_cores<Exec, Scalar>(exec, X, Y, G, nullptr, nullptr, weights, workspace))
+      return;
   DeviceGram<Exec, Scalar> kernel(X, Y, weights);
   kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
                                                               kernel.partials_size());
   kernel.launch(exec);
   DeviceGramSum<Exec, Scalar>{kernel.partials, kernel.chunks, kernel.m, kernel.n, G}.launch(exec);
+}
+
+/// Both at once on tensor cores where Y and Z have as many columns, else one after the other.
+template <class Exec, class Scalar>
+void gram_pair_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
+                         BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
+                         BlockRef<Scalar const> const& Z, BlockRef<Scalar> const& H,
+                         Workspace<Exec>& workspace) {
+  if constexpr (tensor::available<Exec, real_t<Scalar>>)
+    if (Y.columns == Z.columns &&
+        grams_on_tensor_cores<Exec, Scalar>(exec, X, Y, G, &Z, &H, nullptr, workspace))
+      return;
+  gram_on_device(exec, X, Y, G, workspace);
+  gram_on_device(exec, X, Z, H, workspace);
 }
 
 }  // namespace blockspan::detail

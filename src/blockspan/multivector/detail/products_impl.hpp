@@ -30,7 +30,7 @@ void combine(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
   if constexpr (runs_on_host<Exec>)
     combine_on_host(exec, alpha, X, coefficients, beta, Y, false, workspace);
   else
-    combine_on_device(exec, alpha, X, coefficients, beta, Y);
+    combine_on_device(exec, alpha, X, coefficients, beta, Y, workspace);
 }
 
 template <class Exec, class Scalar>
@@ -52,7 +52,20 @@ void combine_terms(Exec const& exec, RowTerm<Scalar> const& first, RowTerm<Scala
   if constexpr (runs_on_host<Exec>)
     combine_terms_on_host(exec, first, second, Y, workspace);
   else
-    combine_terms_on_device(exec, first, second, Y);
+    combine_terms_on_device(exec, first, second, Y, workspace);
+}
+
+template <class Exec, class Scalar>
+void gram_pair(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
+               BlockRef<Scalar> const& G, BlockRef<Scalar const> const& Z,
+               BlockRef<Scalar> const& H, Workspace<Exec>& workspace) {
+  if (X.columns == 0 || Y.columns == 0) return;
+  if constexpr (runs_on_host<Exec>) {
+    gram_on_host(exec, X, Y, G, workspace);
+    gram_on_host(exec, X, Z, H, workspace);
+  } else {
+    gram_pair_on_device(exec, X, Y, G, Z, H, workspace);
+  }
 }
 
 template <class Exec, class Scalar>

@@ -23,6 +23,13 @@ template <class Exec, class Scalar>
 void combine_terms(Exec const& exec, RowTerm<Scalar> const& first, RowTerm<Scalar> const& second,
                    BlockRef<Scalar> const& Y, Workspace<Exec>& workspace);
 
+/// G = X^H Y and H = X^H Z, in one pass where the device has a kernel for it. Everything else as
+/// blockspan::gram, with results where Exec computes.
+template <class Exec, class Scalar>
+void gram_pair(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
+               BlockRef<Scalar> const& G, BlockRef<Scalar const> const& Z,
+               BlockRef<Scalar> const& H, Workspace<Exec>& workspace);
+
 /// G = X^H diag(weights) X where Exec computes. Asynchronous; Hermitian up to rounding.
 template <class Exec, class Scalar>
 void weighted_gram(Exec const& exec, BlockRef<Scalar const> const& X, real_t<Scalar> const* weights,

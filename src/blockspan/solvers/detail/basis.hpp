@@ -7,6 +7,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/solvers/detail/problem.hpp>
+#include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
 
@@ -19,14 +20,16 @@ struct Images {
 /// The basis S = [X P W] and its images A S, B S: one wide row-major block each, so that a Gram
 /// matrix of all sections, or the update of X and P together, is one pass. X has m columns, P and W
 /// the columns they need, at most m each. The last m columns of S (or of AS) double as the place of
-/// the residuals while there is no W. Without B, B S is S.
+/// the residuals while there is no W. Without B, B S is S. Rows begin at multiples of 16 bytes, as
+/// the products on tensor cores need them.
 template <class Scalar, class Exec>
 struct Basis {
   using View = Block<Scalar, Exec>;
 
   Basis(Exec const& exec, std::int64_t rows, int columns, bool generalized) : m(columns) {
     auto const allocate = [&](std::string const& label) {
-      return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows, 3 * columns);
+      return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows,
+                  ceil_div(3 * columns, 2) * 2);
     };
     s = allocate("Blockspan::lobpcg::S");
     as = allocate("Blockspan::lobpcg::AS");

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/solvers/detail/basis.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
 
@@ -25,10 +26,10 @@ class Grams {
     auto const timer = problem.time(problem.seconds.gram);
     order_ = order;
     auto const S = basis.columns(basis.s, 0, order);
-    blockspan::gram(problem.exec, S, basis.columns(basis.as, 0, order), device_part(0),
-                    problem.workspace);
-    blockspan::gram(problem.exec, S, basis.columns(basis.bs, 0, order), device_part(order),
-                    problem.workspace);
+    auto const AS = basis.columns(basis.as, 0, order), BS = basis.columns(basis.bs, 0, order);
+    detail::gram_pair<Exec, Scalar>(problem.exec, block_ref<Exec>(S), block_ref<Exec>(AS),
+                                    block_ref<Exec>(device_part(0)), block_ref<Exec>(BS),
+                                    block_ref<Exec>(device_part(order)), problem.workspace);
     std::pair<int, int> const used(0, 2 * order);
     Kokkos::deep_copy(problem.exec, Kokkos::subview(host_, Kokkos::ALL, used),
                       Kokkos::subview(device_, Kokkos::ALL, used));
