@@ -55,12 +55,18 @@ struct ResidualStepTerms {
   Real const* alpha;
   Real const* weights;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
-    Real const a = alpha[j], old = R(i, j), stepped = old - a * Q(i, j);
-    Real const r = a != Real(0) ? stepped : old;
+  struct Operands {
+    Real q, r, weight;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t j) const {
+    return {Q(i, j), R(i, j), weights ? weights[i] : Real(1)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Operands const& o,
+                                              Real* terms) const {
+    Real const a = alpha[j], stepped = o.r - a * o.q, r = a != Real(0) ? stepped : o.r;
     R(i, j) = r;
     terms[1] = r * r;
-    terms[0] = weights ? weights[i] * terms[1] : terms[1];
+    terms[0] = weights ? o.weight * terms[1] : terms[1];
   }
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };

@@ -22,31 +22,21 @@ class ChunkSums {
   template <class Terms>
   void operator()(Exec const& exec, char const* label, Terms const& terms, std::int64_t rows,
                   std::int64_t width) {
-    constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
     using Rows = FoldRows<Exec, Terms>;
-    using Tag = std::conditional_t<on_host, typename Rows::ByChunk, typename Rows::ByColumn>;
-    std::int64_t const chunk =
-        on_host ? 1024 : Kokkos::max<std::int64_t>(32, ceil_div<std::int64_t>(rows, most_chunks));
-    std::int64_t const chunks = ceil_div(rows, chunk);
+    std::int64_t const chunks = Rows::chunks_of(rows);
     if (static_cast<std::int64_t>(memory_.size()) < chunks * Terms::count * width)
       memory_ =
           Memory(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::cg::partials"),
                  chunks * most_terms * width);
     static_assert(Terms::count <= most_terms);
     numbers_ = Numbers(memory_.data(), chunks, Terms::count * width);
-    Kokkos::parallel_for(label,
-                         Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, on_host ? chunks : chunks * width),
-                         Rows{terms, rows, width, chunk, numbers_});
+    Rows{terms, rows, width, chunks, numbers_}.launch(exec, label);
   }
 
   /// chunks x (Terms::count * width)
   Numbers const& numbers() const { return numbers_; }
 
  private:
-  /// On devices: a thread a chunk and column fills the machine with few columns too, and the chunks
-  /// of a column leave some dozens to each thread of the team that adds them.
-  static constexpr std::int64_t most_chunks = 16384;
   static constexpr int most_terms = 3;
 
   using Memory = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;

@@ -56,16 +56,22 @@ struct UpdateTerms {
   Real const* beta;
   Real const* weights;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
-    Real const a = alpha[j], b = beta[j], weight = weights ? weights[i] : Real(1);
-    Real const old = R(i, j), e = E(i, j), p = P(i, j);
-    Real const stepped = old - a * Q(i, j), r = a != Real(0) ? stepped : old;
-    Real const corrected = e + a * p, next = weight * r + b * p;
+  struct Operands {
+    Real e, p, q, r, weight;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t j) const {
+    return {E(i, j), P(i, j), Q(i, j), R(i, j), weights ? weights[i] : Real(1)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Operands const& o,
+                                              Real* terms) const {
+    Real const a = alpha[j], b = beta[j];
+    Real const stepped = o.r - a * o.q, r = a != Real(0) ? stepped : o.r;
+    Real const corrected = o.e + a * o.p, next = o.weight * r + b * o.p;
     R(i, j) = r;
-    E(i, j) = a != Real(0) ? corrected : e;
-    P(i, j) = b != Real(0) ? next : p;
+    E(i, j) = a != Real(0) ? corrected : o.e;
+    P(i, j) = b != Real(0) ? next : o.p;
     terms[1] = r * r;
-    terms[0] = weights ? weight * terms[1] : terms[1];
+    terms[0] = weights ? o.weight * terms[1] : terms[1];
   }
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
