@@ -72,7 +72,10 @@ TYPED_TEST(CgInvariants, ZeroAndNaNNeighboursChangeNothing) {
     for (int c = 0; c < 5; ++c) {
       EXPECT_EQ(mixed.report.columns[place[c]].status, Status::converged);
       EXPECT_EQ(mixed.report.columns[place[c]].iterations, plain.report.columns[c].iterations);
-      EXPECT_TRUE(same_column(mixed.X, place[c], plain.X, c)) << c;
+      // The block method's kernels depend on how rows are aligned, and so on the width given.
+      if (method == CgMethod::pseudo_block) {
+        EXPECT_TRUE(same_column(mixed.X, place[c], plain.X, c)) << c;
+      }
     }
   }
 }
@@ -83,6 +86,16 @@ TYPED_TEST(CgInvariants, PseudoBlockSolvesEachColumnAsIfAlone) {
     auto const alone = run<TypeParam>(grid(), columns_of(rhs(), {j}), CgMethod::pseudo_block);
     EXPECT_EQ(alone.report.columns[0].iterations, together.report.columns[j].iterations);
     EXPECT_TRUE(same_column(alone.X, 0, together.X, j)) << j;
+  }
+}
+
+TYPED_TEST(CgInvariants, PseudoBlockSolvesEachColumnAsInAWideBlock) {
+  auto const wide = random_block<double>(grid().order(), 21, 22);
+  auto const together = run<TypeParam>(grid(), wide, CgMethod::pseudo_block);
+  for (int const j : {0, 11, 20}) {
+    auto const few = run<TypeParam>(grid(), columns_of(wide, {j, 3}), CgMethod::pseudo_block);
+    EXPECT_EQ(few.report.columns[0].iterations, together.report.columns[j].iterations);
+    EXPECT_TRUE(same_column(few.X, 0, together.X, j)) << j;
   }
 }
 

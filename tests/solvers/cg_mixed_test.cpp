@@ -59,16 +59,19 @@ int fallen_back(CgSolved<Scalar> const& solved) {
 template <class Scalar>
 inline constexpr bool mixes =
     !std::is_same_v<Scalar, single_t<Scalar>> && has_scalar<single_t<Scalar>>;
+template <class Scalar>
+using Mixes = std::bool_constant<mixes<Scalar>>;
 
 template <class Config>
 class CgMixed : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!mixes<typename Config::Scalar>)
-      GTEST_SKIP() << "not a scalar with one of single precision beneath it";
+      GTEST_SKIP() << "this build has no scalar with one of single precision beneath it";
   }
 };
-TYPED_TEST_SUITE(CgMixed, Configs, ConfigNames);
+using MixingConfigs = ConfigsWith<Mixes>;
+TYPED_TEST_SUITE(CgMixed, MixingConfigs, ConfigNames);
 
 TYPED_TEST(CgMixed, HasTheAccuracyOfTheWorkingPrecision) {
   using Scalar = typename TypeParam::Scalar;

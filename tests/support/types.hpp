@@ -41,6 +41,16 @@ struct WithScalars<::testing::Types<Exec...>> {
       typename Concatenate<typename ConfigsOf<Exec, BLOCKSPAN_TEST_SCALARS>::type...>::type;
 };
 
+template <template <class> class Keep, class List>
+struct Filter;
+template <template <class> class Keep, class... Config>
+struct Filter<Keep, ::testing::Types<Config...>> {
+  template <class C>
+  using OneOrNone =
+      std::conditional_t<Keep<typename C::Scalar>::value, ::testing::Types<C>, ::testing::Types<>>;
+  using type = typename Concatenate<OneOrNone<Config>...>::type;
+};
+
 template <class Scalar, class... Scalars>
 inline constexpr bool is_among = (std::is_same_v<Scalar, Scalars> || ...);
 
@@ -55,6 +65,12 @@ using Configs = typename detail::WithScalars<Backends>::type;
 /// True if the solvers are compiled for this scalar.
 template <class Scalar>
 inline constexpr bool has_scalar = detail::is_among<Scalar, BLOCKSPAN_TEST_SCALARS>;
+
+/// Those of them whose scalar has Keep<Scalar>::value; all of them if none has.
+template <template <class> class Keep>
+using ConfigsWith = std::conditional_t<
+    std::is_same_v<typename detail::Filter<Keep, Configs>::type, ::testing::Types<>>, Configs,
+    typename detail::Filter<Keep, Configs>::type>;
 
 /// Names typed tests `Serial_double`, `OpenMP_complex_float`, ... in the order of the lists.
 struct ConfigNames {
