@@ -109,11 +109,12 @@ struct FoldRows {
       Kokkos::View<Real**, Kokkos::LayoutRight, Kokkos::Device<Exec, typename Exec::memory_space>>;
   static constexpr int tile = 8;
   struct ByChunk {};  ///< host: one thread a chunk, columns in the inner loop
-  /// Device: one thread a chunk and column, at_once rows of it in flight. One H200, 1e6 rows,
-  /// residuals of 8 columns: 0.097 ms with chunks of neighbouring rows, 0.080 dealt, 0.075 dealt
-  /// and 8 in flight; of 32 columns 0.229, 0.218 and 0.238.
-  template <int at_once>
+  /// Device: one thread a chunk and column, at_once rows of it in flight, for any number of columns
+  /// the same: the compiler's choice of fused multiply-adds, and so the bits, depend on it. One
+  /// H200, 1e6 rows, residuals of 8 columns: 0.097 ms with chunks of neighbouring rows, 0.080
+  /// dealt, 0.075 with 8 in flight; of 32 columns 0.229, 0.218 and 0.238.
   struct ByColumn {};
+  static constexpr int at_once = 4;
 
   Terms terms;
   std::int64_t rows, columns, chunks;
@@ -145,8 +146,7 @@ struct FoldRows {
       for (int t = 0; t < width; ++t) partial(c, q * columns + first_column + t) = sums[q][t];
   }
 
-  template <int at_once>
-  KOKKOS_FUNCTION void operator()(ByColumn<at_once>, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(ByColumn, std::int64_t index) const {
     std::int64_t const c = index / columns, j = index % columns;
     Real sums[Terms::count] = {};
     std::int64_t i = c;
@@ -179,18 +179,11 @@ struct FoldRows {
   }
 
   void launch(Exec const& exec, char const* label) const {
-    auto const run = [&](auto tag, std::int64_t tasks) {
-      Kokkos::parallel_for(
-          label,
-          Kokkos::RangePolicy<Exec, decltype(tag), Kokkos::IndexType<std::int64_t>>(exec, 0, tasks),
-          *this);
-    };
-    if constexpr (on_host)
-      run(ByChunk(), chunks);
-    else if (columns <= 8)
-      run(ByColumn<8>(), chunks * columns);
-    else
-      run(ByColumn<4>(), chunks * columns);
+    using Tag = std::conditional_t<on_host, ByChunk, ByColumn>;
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
+                             exec, 0, on_host ? chunks : chunks * columns),
+                         *this);
   }
 };
 
