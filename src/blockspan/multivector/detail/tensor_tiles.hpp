@@ -33,56 +33,70 @@ template <class Exec, class Real>
 inline constexpr bool available = false;
 #endif
 
+// What follows does nothing but on a device of CUDA: nothing else launches the kernels that call
+// it.
+
 /// C += A B of one tile; the numbers are this lane's.
-KOKKOS_FORCEINLINE_FUNCTION void multiply_add(double const (&a)[2], double b, double (&c)[4]) {
-  KOKKOS_IF_ON_HOST(((void)a; (void)b; (void)c;))
-#if defined(KOKKOS_ARCH_AMPERE80)
-  KOKKOS_IF_ON_DEVICE(
-      (for (int half = 0; half < 2; ++half) asm(
-           "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-           : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
-           : "d"(a[half]), "d"(b));))
-#else
-  KOKKOS_IF_ON_DEVICE((asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-                           "{%4, %5}, {%6}, {%0, %1, %2, %3};"
-                           : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-                           : "d"(a[0]), "d"(a[1]), "d"(b));))
+KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)[2],
+                                              [[maybe_unused]] double b,
+                                              [[maybe_unused]] double (&c)[4]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+      "{%0, %1, %2, %3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a[0]), "d"(a[1]), "d"(b));
+#elif defined(__CUDA_ARCH__)
+  for (int half = 0; half < 2; ++half)
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
+        : "d"(a[half]), "d"(b));
 #endif
 }
 
 /// What copy_pair takes for a place in scratch.
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_address(double const* place) {
-  KOKKOS_IF_ON_HOST(((void)place; return 0;))
-  KOKKOS_IF_ON_DEVICE((return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));))
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_address([[maybe_unused]] double const* place) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));
+#else
+  return 0;
+#endif
 }
 
 /// Begins to copy two numbers to scratch, both at 16-byte boundaries: the first `bytes` from memory
 /// and zeros for the rest. They have arrived when wait_for_copies says so, for this thread, and
 /// behind a barrier for the team.
-KOKKOS_FORCEINLINE_FUNCTION void copy_pair(std::uint32_t to, double const* from, int bytes) {
-  KOKKOS_IF_ON_HOST(((void)to; (void)from; (void)bytes;))
-  KOKKOS_IF_ON_DEVICE(
-      (asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
-                    : "memory");))
+KOKKOS_FORCEINLINE_FUNCTION void copy_pair([[maybe_unused]] std::uint32_t to,
+                                           [[maybe_unused]] double const* from,
+                                           [[maybe_unused]] int bytes) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
+               : "memory");
+#endif
 }
 
 /// Begins to copy one number to scratch, or a zero if `bytes` is 0 and not 8.
-KOKKOS_FORCEINLINE_FUNCTION void copy_number(std::uint32_t to, double const* from, int bytes) {
-  KOKKOS_IF_ON_HOST(((void)to; (void)from; (void)bytes;))
-  KOKKOS_IF_ON_DEVICE(
-      (asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes)
-                    : "memory");))
+KOKKOS_FORCEINLINE_FUNCTION void copy_number([[maybe_unused]] std::uint32_t to,
+                                             [[maybe_unused]] double const* from,
+                                             [[maybe_unused]] int bytes) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes)
+               : "memory");
+#endif
 }
 
 /// Closes a group of copies.
 KOKKOS_FORCEINLINE_FUNCTION void commit_copies() {
-  KOKKOS_IF_ON_DEVICE((asm volatile("cp.async.commit_group;" ::: "memory");))
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
 }
 
 /// Waits for all but the latest N groups.
 template <int N>
 KOKKOS_FORCEINLINE_FUNCTION void wait_for_copies() {
-  KOKKOS_IF_ON_DEVICE((asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");))
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+#endif
 }
 
 struct alignas(16) Pair {
