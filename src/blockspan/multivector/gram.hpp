@@ -19,11 +19,13 @@ void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar con
 /// access it: asynchronous, no fence. G in memory of the host: complete on return, fences `exec`.
 /// If X and Y are the same, G is exactly Hermitian.
 ///
-/// Rows are cut into chunks whose number depends on n, k1 and k2 only; the partial sums of the
-/// chunks are added in a fixed order: the same bits for any number of threads. The error of an
-/// entry is at most gamma_n |x_i|^T |y_j|, in practice far less. Reads both blocks once for k1, k2
-/// <= 64 (32 complex) columns; n k1 k2 multiplications and additions. Throws Error if the shapes
-/// clash.
+/// Rows are cut into chunks whose number depends on the shapes, the layouts and the device only;
+/// the partial sums of the chunks are added in a fixed order: the same bits for any number of
+/// threads. The error of an entry is at most gamma_n |x_i|^T |y_j|, in practice far less. Reads
+/// both blocks once for k1, k2 <= 64 (32 complex) columns; n k1 k2 multiplications and additions.
+/// On Ampere and Hopper blocks of (complex) doubles whose rows are contiguous and begin at
+/// multiples of 16 bytes, as those of an even number of columns do, go through tensor cores, in
+/// full precision and several times faster. Throws Error if the shapes clash.
 template <class Exec, class XView, class YView, class GView>
 void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G,
           Workspace<Exec>& workspace) {
