@@ -187,8 +187,21 @@ struct FoldRows {
   }
 };
 
+/// Folds the `value` of each of a team's threads (a power of two) by halves, into scratch[0]. The
+/// first thread may read it at once.
+template <class Team, class Real, class Fold>
+KOKKOS_FORCEINLINE_FUNCTION void fold_team(Team const& team, Real* scratch, int threads, Real value,
+                                           Fold const& fold) {
+  int const rank = team.team_rank();
+  scratch[rank] = value;
+  for (int half = threads / 2; half > 0; half /= 2) {
+    team.team_barrier();
+    if (rank < half) fold(scratch[rank], scratch[rank + half]);
+  }
+}
+
 /// Second stage: a team for each number folds the chunks, each thread every threads-th of them,
-/// then the threads' results by halves. On hosts a team is one thread.
+/// then the threads' results. On hosts a team is one thread.
 template <class Exec, class Terms>
 struct FoldPartials {
   using Real = typename Terms::Real;
@@ -206,11 +219,7 @@ struct FoldPartials {
         static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(threads * sizeof(Real), 16));
     Real total = 0;  // neutral: sums, and largest magnitudes
     for (std::int64_t c = rank; c < chunks; c += threads) Terms::fold(total, from(c, j));
-    scratch[rank] = total;
-    for (int half = threads / 2; half > 0; half /= 2) {
-      team.team_barrier();
-      if (rank < half) Terms::fold(scratch[rank], scratch[rank + half]);
-    }
+    fold_team(team, scratch, threads, total, [](Real& all, Real more) { Terms::fold(all, more); });
     if (rank == 0) to[j] = scratch[0];
   }
 

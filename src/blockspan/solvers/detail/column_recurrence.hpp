@@ -45,6 +45,14 @@ struct CurvatureTerms {
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
+/// r.(w r) and r.r, `weight` being that of the row where there are weights.
+template <class Real>
+KOKKOS_FORCEINLINE_FUNCTION void residual_sizes(Real r, Real const* weights, Real weight,
+                                                Real* terms) {
+  terms[1] = r * r;
+  terms[0] = weights ? weight * terms[1] : terms[1];
+}
+
 /// R -= Q alpha; r.(w.r) and r.r of the new R. Reads 2 words, writes 1. A column with alpha = 0
 /// stays as it is, whatever its q.
 template <class RealType>
@@ -65,8 +73,7 @@ struct ResidualStepTerms {
                                               Real* terms) const {
     Real const a = alpha[j], stepped = o.r - a * o.q, r = a != Real(0) ? stepped : o.r;
     R(i, j) = r;
-    terms[1] = r * r;
-    terms[0] = weights ? o.weight * terms[1] : terms[1];
+    residual_sizes(r, weights, o.weight, terms);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };

@@ -71,11 +71,7 @@ struct TakeSums {
       Real sum = 0;
       for (std::int64_t c = rank; c < chunks; c += threads)
         for (int part = 0; part < parts; ++part) sum += partial(c, column + part);
-      scratch[rank] = sum;
-      for (int half = threads / 2; half > 0; half /= 2) {
-        team.team_barrier();
-        if (rank < half) scratch[rank] += scratch[rank + half];
-      }
+      fold_team(team, scratch, threads, sum, [](Real& all, Real more) { all += more; });
       team.team_barrier();
       sums[q] = scratch[0];
       team.team_barrier();

@@ -70,8 +70,7 @@ struct UpdateTerms {
     R(i, j) = r;
     E(i, j) = a != Real(0) ? corrected : o.e;
     P(i, j) = b != Real(0) ? next : o.p;
-    terms[1] = r * r;
-    terms[0] = weights ? o.weight * terms[1] : terms[1];
+    residual_sizes(r, weights, o.weight, terms);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
