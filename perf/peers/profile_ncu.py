@@ -39,7 +39,7 @@ def parse(text):
 
 def profile(ncu, program, spec, scalar, columns, variant):
     command = [
-        ncu, "--csv", "--page", "raw", "--metrics", ",".join(METRICS), "--kernel-name-base",
+        ncu, "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(METRICS), "--kernel-name-base",
         "demangled", "--kernel-name", KERNELS, "--launch-count", "1", program, spec, "--scalar",
         scalar, "--columns", columns, "--algorithm", variant, "--repeat", "1",
     ]

@@ -19,7 +19,6 @@ namespace blockspan::perf {
 namespace {
 
 constexpr int max_iterations = 5000;
-constexpr double peer_seconds = 900, quick_peer_seconds = 30;
 
 SolverBlock random_block(Exec const& exec, std::int64_t rows, int columns) {
   SolverBlock const X(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::perf::B"),
@@ -69,7 +68,7 @@ class SolverRun {
     bool const pairs = problem_.task == Task::eigenpairs;
     for (std::string const& peer : peer_names())
       ask(result, peer + (pairs ? "/eigenpairs" : "/cg"), peer,
-          [&] { return written.solve(peer, bench_.quick ? quick_peer_seconds : peer_seconds); });
+          [&] { return ask_peer(written, peer); });
     refuse_missed_pairs(result);
     return result;
   }
@@ -92,6 +91,24 @@ class SolverRun {
     }
     result.kernels.push_back(std::move(kernel));
     eigenvalues_.push_back(std::move(eigenvalues));
+  }
+
+  /// One that took too long is not asked about larger problems of the kind.
+  Answer ask_peer(PeerProblem const& written, std::string const& peer) const {
+    bool const pairs = problem_.task == Task::eigenpairs;
+    double const work = static_cast<double>(problem_.A.nnz()) * problem_.columns;
+    auto const limit = bench_.too_much
+                           .try_emplace(peer + (pairs ? "/eigenpairs" : "/cg"),
+                                        std::numeric_limits<double>::infinity())
+                           .first;
+    require(work < limit->second, peer, "not asked: a smaller problem took it longer than ",
+            bench_.peer_seconds, " s");
+    try {
+      return written.solve(peer, bench_.peer_seconds);
+    } catch (TookTooLong const&) {
+      limit->second = work;
+      throw;
+    }
   }
 
   /// Judges an answer and takes over what it says.

@@ -13,6 +13,7 @@ struct OwnSolver {
   std::string family;  ///< blockspan; with other products: other-products
   std::string method;  ///< of linear systems: auto, pseudo-block, block
   std::string spmm;    ///< whose product: blockspan, kokkos-kernels, cusparse
+  int degree = 0;      ///< of the Chebyshev polynomial over Jacobi; 0: Jacobi alone
 };
 
 std::vector<OwnSolver> own_solvers(SolverProblem const& problem);

@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include <blockspan/support/error.hpp>
-
 #include "common/dispatch.hpp"
 
 namespace blockspan::perf {
@@ -74,6 +72,7 @@ Answer PeerProblem::solve(std::string const& peer, double seconds) const {
   fs::remove(folder_ + "/answer.json");
   ScriptOutcome const outcome =
       run_script(scripts_, "solve.py", {peer, folder_}, folder_ + "/log", seconds);
+  if (outcome.status == script_took_too_long) throw TookTooLong(peer + ": " + outcome.last_line);
   require(outcome.status == 0, peer, outcome.last_line);
   return read_answer(peer);
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "spmm/matrix.hpp"
 #include "spmm/result.hpp"
 #include "spmm/stopwatch.hpp"
@@ -15,8 +18,11 @@ struct Bench {
   TimingRules rules;
   std::unique_ptr<Stopwatch> stopwatch;
   MatrixCache matrices = {};
-  bool quick = false;      ///< see that everything works
-  std::string fault = {};  ///< id of the contender whose results are spoilt; empty: none
+  bool quick = false;       ///< see that everything works
+  std::string fault = {};   ///< id of the contender whose results are spoilt; empty: none
+  double peer_seconds = 0;  ///< that a peer's process may take
+  /// Smallest work (nonzeros times columns) on which a peer of solvers took longer than that.
+  std::map<std::string, double> too_much = {};
 };
 
 /// Runs the contenders of a case on the matrix of `source`: checks their Y against a reference in

@@ -35,6 +35,10 @@ void add_options(CLI::App& app, Command& command) {
       ->default_str("all of them");
   app.add_option("--python", command.python, "Runs the peers that are Python packages");
   app.add_option("--scripts", command.scripts, "The folder peers/ with their scripts");
+  app.add_option("--peer-seconds", command.peer_seconds,
+                 "A peer of the solvers that takes longer is ended, and not asked about larger "
+                 "problems")
+      ->check(CLI::PositiveNumber);
   app.add_option("--inject-fault", command.fault,
                  "Spoil the results of the contender with this id, to see that it is found");
 }

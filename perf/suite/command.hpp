@@ -20,6 +20,7 @@ struct Command {
   std::string commit;                 ///< of Blockspan, for the record
   std::string python = "python3";     ///< for peers and Nsight Compute
   std::string scripts;                ///< folder of the peers' scripts
+  double peer_seconds = 900;          ///< that a peer of the solvers may take
   bool flush = false;                 ///< cold caches
   bool fresh = false;                 ///< drop what an earlier run left
   int at_most = -1;                   ///< cases in this run; negative: all

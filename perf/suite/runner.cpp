@@ -72,6 +72,8 @@ class Run {
     if (bench_.quick) bench_.rules = quick_rules();
     if (command.flush) bench_.rules.flush = make_flush(bench_.exec);
     bench_.fault = command.fault;
+    bench_.peer_seconds =
+        bench_.quick ? std::min(30.0, command.peer_seconds) : command.peer_seconds;
     for (Study const& study : studies_)
       files_.emplace_back(command.out + "/" + study.name + ".json", header(study), study.cases,
                           command.fresh);

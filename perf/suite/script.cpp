@@ -59,7 +59,7 @@ ScriptOutcome run_script(Scripts const& scripts, std::string const& name,
     if (Clock::now() > end) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
-      return {124, apps::formatted("took longer than %.0f s", seconds)};
+      return {script_took_too_long, apps::formatted("took longer than %.0f s", seconds)};
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -12,8 +12,11 @@ struct Scripts {
   std::string out;     ///< of the results
 };
 
+/// Exit status of a script that was ended.
+constexpr int script_took_too_long = 124;
+
 struct ScriptOutcome {
-  int status = 0;         ///< its exit status; 124 where it took too long, 127 where nothing ran
+  int status = 0;         ///< its exit status; 127 where nothing ran
   std::string last_line;  ///< of what it wrote on stdout and stderr
 };
 
