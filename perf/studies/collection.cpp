@@ -23,6 +23,7 @@ Study collection(Scope const& scope) {
     for (int const n : widths)
       study.cases.push_back({.group = std::string("n = ").append(std::to_string(n)),
                              .file = file,
+                             .scalar = scalar_of(scope, file),
                              .columns = n,
                              .contenders = {"auto", "cusparse", "kokkos-kernels", "eigen"}});
   return study;

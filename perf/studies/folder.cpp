@@ -41,6 +41,12 @@ std::vector<std::string> matrices_in_folder(int most) {
   return names;
 }
 
+std::string scalar_of(Scope const& scope, std::string const& file) {
+  bool const complex =
+      scope.is_complex != nullptr && scope.is_complex(source_of(Case{.file = file}));
+  return complex ? "c128" : "f64";
+}
+
 std::string folder_note() {
   return std::getenv("BLOCKSPAN_MATRIX_DIR") != nullptr
              ? ""

@@ -99,6 +99,7 @@ Study row_split_vs_merge(Scope const& scope) {
   for (std::string const& file : files)
     study.cases.push_back({.group = "collection",
                            .file = file,
+                           .scalar = scalar_of(scope, file),
                            .columns = scope.quick ? 8 : 64,
                            .contenders = split_or_merge});
   add_fills(study, scope.quick);

@@ -82,6 +82,8 @@ struct Scope {
   bool quick = false;                    ///< small cases, few of them
   std::string cases = {};                ///< file of the study `cases`
   std::vector<std::string> groups = {};  ///< of it, these only; empty: all
+  /// Whether a matrix file has complex entries: studies do not read files. Null: none has.
+  bool (*is_complex)(std::string const& path) = nullptr;
 };
 
 /// How the results of a study describe it: title, reproduces, note, layout.

@@ -15,6 +15,7 @@
 #include "common/application.hpp"
 #include "common/dispatch.hpp"
 #include "common/interrupt.hpp"
+#include "common/problem.hpp"
 #include "solvers/measure.hpp"
 #include "spmm/caches.hpp"
 #include "spmm/measure.hpp"
@@ -47,11 +48,18 @@ void require_backend(Exec const& exec, std::string const& wanted) {
           "this build measures on its best backend, ", measured);
 }
 
+/// What the studies depend on, files included.
+Scope with_files(Scope scope) {
+  scope.is_complex = [](std::string const& path) { return apps::inspect_source(path).complex; };
+  return scope;
+}
+
 std::vector<Study> make_studies(Command const& command) {
+  Scope const scope = with_files(command.scope);
   std::vector<Study> studies;
   if (command.specs.empty() || !command.studies.empty())
     for (StudyEntry const& entry : choose_studies(command.studies))
-      studies.push_back(entry.make(command.scope));
+      studies.push_back(entry.make(scope));
   if (!command.specs.empty()) studies.push_back(given(command.specs));
   return studies;
 }
@@ -215,7 +223,7 @@ int run_studies(Command const& command) {
 
 void list_studies(Command const& command) {
   for (StudyEntry const& entry : choose_studies(command.studies)) {
-    Study const study = entry.make(command.scope);
+    Study const study = entry.make(with_files(command.scope));
     std::printf("%-20s %4zu cases  %s\n%20s %s\n", entry.name, study.cases.size(),
                 study.title.c_str(), "", study.reproduces.c_str());
   }

@@ -2,7 +2,7 @@
 # checked. suite_test.py tests what the suite does when runs end early, results are wrong or slower.
 set_property(DIRECTORY APPEND PROPERTY
   TEST_INCLUDE_FILES ${PROJECT_BINARY_DIR}/tests/environment.cmake)
-add_test(NAME perf.spmm_lanes COMMAND blockspan-perf-spmm-lanes --quick)
+add_test(NAME perf.spmm_shapes COMMAND blockspan-perf-spmm-shapes --quick)
 set(results ${CMAKE_CURRENT_BINARY_DIR}/quick)
 find_package(Python3 3.9 COMPONENTS Interpreter)
 set(python)

@@ -65,9 +65,8 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
   } else {
     if (X.row_stride * std::int64_t{sizeof(Scalar)} >= std::int64_t{UINT32_MAX}) return {};
     std::int64_t const packs = result.packs ? X.columns / device_pack_v<Scalar> : X.columns;
-    result.lanes =
-        device_shape(lanes_exchange_v<Exec>, packs, prepared.mean_piece(), prepared.pieces(),
-                     result.packs && dots_two_packs_v<Scalar>, prepared.lanes);
+    result.lanes = device_shape(lanes_exchange_v<Exec>, packs, prepared.piece_statistics(),
+                                result.packs && dots_two_packs_v<Scalar>, prepared.lanes);
   }
   result.shape = launch_shape<Exec>(variant->worker, result.lanes.grid.lanes(), prepared.statistics,
                                     result.share);

@@ -148,8 +148,8 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   auto const& X = call.product.X;
   auto const& prepared = call.prepared;
   std::int64_t const packs = call.packs ? X.columns / device_pack_v<Scalar> : X.columns;
-  auto const shape = device_shape(lanes_exchange_v<Exec>, packs, prepared.mean_piece(),
-                                  prepared.pieces(), plain && call.packs, prepared.lanes);
+  auto const shape = device_shape(lanes_exchange_v<Exec>, packs, prepared.piece_statistics(),
+                                  plain && call.packs, prepared.lanes);
   std::uint32_t const row_bytes = device_row_bytes(X);
   auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
     using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes>;

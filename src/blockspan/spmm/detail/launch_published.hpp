@@ -86,8 +86,10 @@ class PublishedLaunch {
       constexpr int most = Width > 1 ? host_pack_v<Scalar> : tuning::host_strided_columns;
       run(DirectRegisters<Scalar, Any, Offset, most, (Width > 1)>{entries_, block, false}, 1);
     } else {
-      auto const shape = device_shape(lanes_exchange_v<Exec>, packs_, prepared.statistics.mean(),
-                                      prepared.pattern.rows, false, prepared.lanes);
+      double const mean = prepared.statistics.mean();
+      PieceStatistics const rows{prepared.pattern.rows, mean, static_cast<std::int64_t>(mean), 0,
+                                 true};
+      auto const shape = device_shape(lanes_exchange_v<Exec>, packs_, rows, false, prepared.lanes);
       using Inner = DirectLanes<Scalar, Any, Offset, Width, wide, 1, true>;
       run(Inner{entries_, block, false, shape.grid, device_row_bytes(block)}, shape.grid.lanes());
     }

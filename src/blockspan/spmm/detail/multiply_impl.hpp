@@ -41,7 +41,7 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
             variant->needs, " (columns: ", product.Y.columns,
             ", strides of X: ", product.X.row_stride, ", ", product.X.column_stride,
             ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride, ")");
-    variant = &without_packs(*variant, prepared.statistics);
+    variant = &without_packs(*variant, prepared.statistics, product.Y.columns);
   }
   CarrySpace<Scalar> carry;
   if (pools != nullptr)

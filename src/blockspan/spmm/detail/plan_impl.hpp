@@ -116,7 +116,7 @@ void explain_pattern(std::ostream& out, char const* what,
         << prepared.tiles.slots << " parts\n";
   if (choice.variant->id == "warp_per_row_packs" && !runs_on_host_v<Exec>)
     out << "  blocks without 16-byte aligned, contiguous rows of whole packs "
-        << "run as " << without_packs(*choice.variant, rows).label << '\n';
+        << "run as " << without_packs(*choice.variant, rows, columns).label << '\n';
 }
 
 template <class Exec, class Offset, class Ordinal>

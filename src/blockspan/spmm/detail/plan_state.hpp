@@ -11,6 +11,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/blas_handles.hpp>
+#include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
@@ -25,7 +26,18 @@ namespace blockspan::detail {
 struct SpmmPrediction {
   SpmmVariant const* variant;
   double microseconds;
+  std::int64_t piece;  ///< with rows longer than this cut; 0: it cuts none
 };
+
+/// The pieces of a variant that works by rows, cut where they are longer than `piece`.
+inline PieceStatistics statistics_of_pieces(RowStatistics const& rows, SpmmVariant const& variant,
+                                            std::int64_t pieces, std::int64_t piece) {
+  bool const sorted = variant.partition == SpmmPartition::sorted_segments;
+  std::int64_t const empty = variant.skips_empty_rows() ? 0 : std::min(rows.empty_rows, pieces);
+  double const filled = static_cast<double>(std::max<std::int64_t>(1, pieces - empty));
+  return {pieces, static_cast<double>(rows.nonzeros) / filled, std::min(rows.longest, piece),
+          std::max(0.0, rows.imbalance() - 1), sorted};
+}
 
 /// Which variant runs, with which cuts, and why: decided from the statistics alone, so the same
 /// pattern gives the same bits on any number of threads.
@@ -59,12 +71,11 @@ struct PreparedPattern {
   std::int64_t pieces() const {
     return choice.variant->lists_pieces() ? list.pieces : pattern.rows;
   }
-  /// Nonzeros of a piece that is not empty.
-  double mean_piece() const {
-    std::int64_t const empty =
-        choice.variant->skips_empty_rows() ? 0 : std::min(statistics.empty_rows, pieces());
-    return static_cast<double>(statistics.nonzeros) /
-           static_cast<double>(std::max<std::int64_t>(1, pieces() - empty));
+  PieceStatistics piece_statistics() const {
+    auto const& variant = *choice.variant;
+    if (variant.lists_pieces())
+      return statistics_of_pieces(statistics, variant, list.pieces, choice.piece);
+    return statistics_of_pieces(statistics, variant, pattern.rows, statistics.longest);
   }
 };
 
@@ -118,9 +129,11 @@ std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
 
 /// The variant that runs where whole packs do not fit the one that was chosen: short rows leave
 /// lanes without work, so there an element is a work item, if no row holds up the others.
-inline SpmmVariant const& without_packs(SpmmVariant const& chosen, RowStatistics const& rows) {
+inline SpmmVariant const& without_packs(SpmmVariant const& chosen, RowStatistics const& rows,
+                                        std::int64_t columns) {
   if (!chosen.needs_whole_packs) return chosen;
-  bool const by_elements = rows.mean() < tuning::device_item_row &&
+  bool const by_elements = columns < tuning::device_item_columns &&
+                           rows.mean() < tuning::device_item_row &&
                            static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
   return *find_spmm_variant(by_elements ? "thread_per_element" : "warp_per_row");
 }
@@ -131,7 +144,7 @@ char const* kernel_label(SpmmVariant const& variant, RowStatistics const& rows,
                          std::int64_t columns, std::size_t scalar_bytes) {
   bool const fits =
       runs_on_host_v<Exec> || columns * static_cast<std::int64_t>(scalar_bytes) % 16 == 0;
-  return fits ? variant.label : without_packs(variant, rows).label;
+  return fits ? variant.label : without_packs(variant, rows, columns).label;
 }
 
 }  // namespace blockspan::detail

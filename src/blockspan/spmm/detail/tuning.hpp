@@ -34,7 +34,10 @@ inline constexpr double device_short_row = 12;
 /// Rows so short that, where packs do not fit, an element of Y is a work item: n = 5, 7-point grid
 /// 0.155 against 0.200 with a lane a column, 27-point grid 0.252 against 0.238; one column of 1e6
 /// rows of 6 to 12 random nonzeros 0.20 against 0.13.
+/// From so many columns on lanes win again: 7-point 128^3, n = 63: 1.71 and 1.49; n = 17: 0.23 and
+/// 0.25.
 inline constexpr double device_item_row = 8;
+inline constexpr std::int64_t device_item_columns = 32;
 
 /// From so many packs in a row of X on a lane owns two of them (short rows; others). n = 16: 0.256
 /// against 0.284 on the 7-point grid, 0.304 against 0.287 on the 27-point one.
@@ -42,36 +45,28 @@ inline constexpr std::int64_t device_two_packs_short = 5;
 inline constexpr std::int64_t device_two_packs = 12;
 
 /// Lanes stand over the nonzeros too while each of them has this many of a mean piece (one pack;
-/// more), up to this many lanes in all (a power of two); both are relaxed where there are fewer
-/// pieces than fill the device. n = 2, elasticity: 4 lanes 0.084, 8 lanes 0.094, none 0.149;
-/// 27-point: 2 lanes 0.115, 4 lanes 0.122, none 0.179.
+/// more), up to this many lanes in all (a power of two). n = 2, elasticity: 4 lanes 0.084, 8 lanes
+/// 0.094, none 0.149; 27-point: 2 lanes 0.115, 4 lanes 0.122, none 0.179.
 inline constexpr double device_entries_one_pack = 8;
 inline constexpr double device_entries_more_packs = 16;
-inline constexpr double device_entries_few_pieces = 4;
 inline constexpr int device_shared_lane_bits = 3;
-inline constexpr int device_few_pieces_lane_bits = 4;
+
+/// Fewer pieces than this, or pieces more uneven, may take more lanes than their mean would keep
+/// busy, because the longest piece then ends sooner (shape_time says when that pays). Same machine,
+/// 8 columns, microseconds: ca-GrQc 14.8 -> 5.8, email-Enron 27 -> 14, soc-Slashdot0902 47 -> 21.
 inline constexpr std::int64_t device_few_pieces = 65536;
+inline constexpr double device_uneven = 0.25;
 
-/// Threads below which more lanes over the nonzeros always pay. 3557 rows of 390, n = 32: 16 lanes
-/// 0.052, 32 lanes 0.035; 9216 pieces of 128: 0.067 and 0.081.
-inline constexpr std::int64_t device_threads_wanted = 131072;
+/// Devices: lengths of pieces that the model chooses among. Same machine, R-MAT of 0.1, 0.4, 0.9,
+/// 2.0 and 15.7 million nonzeros, n = 8: the best are 32, 64, 64, 64 and 512, and 512 costs 2.6,
+/// 1.5, 2.1, 2.6 and 1 times the best.
+inline constexpr std::int64_t device_pieces[] = {32, 64, 128, 256, 512};
 
-/// Devices: a cut row's pieces have this many nonzeros, more in larger matrices (nonzeros of the
-/// matrix for one of a piece), because a piece must be short against the product; and no fewer than
-/// device_piece_long_rows where a mean row is that long. Same machine, R-MAT of 0.1, 0.4, 0.9, 2.0
-/// and 15.7 million nonzeros, n = 8: the best are 32, 64, 64, 64 and 512, and 512 costs 2.6, 1.5,
-/// 2.1, 2.6 and 1 times the best.
-inline constexpr std::int64_t device_piece_least = 64;  // half of it below device_small nonzeros
-inline constexpr std::int64_t device_small = 262144;
-inline constexpr std::int64_t device_piece_most = 512;
-inline constexpr std::int64_t device_piece_share = 32768;
-inline constexpr std::int64_t device_piece_long_rows = 128;
-
-/// Devices: rows longer than a piece are cut where the longest is so many times the mean, or longer
-/// than device_whole_row. 3557 rows of 390, n = 8: whole 0.020, cut 0.021; 512 rows of 2242: 0.16
-/// and 0.03.
-inline constexpr double device_outlier = 4;
-inline constexpr std::int64_t device_whole_row = 1024;
+/// Nonzeros of the matrix for one of a piece, at least (of pieces longer than device_short_piece)
+/// and at most: there must be pieces enough, and not too many.
+inline constexpr std::int64_t device_piece_least_share = 512;
+inline constexpr std::int64_t device_piece_most_share = 65536;
+inline constexpr std::int64_t device_short_piece = 64;
 
 /// Entries of a chunk that the lanes of a thread stage in scratch (GE-SpMM takes a warp's 32), and
 /// the least lanes of such a thread: more threads a team would be more chunks than scratch has room
@@ -101,30 +96,31 @@ inline constexpr int tile_thread_rows = 2;
 inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
 inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
 
-/// Devices: the model of partition/predict.hpp; microseconds, bytes a microsecond, and factors.
-/// Fitted to products of 46 matrices with 1 to 128 columns on one H200
-/// (perf/results/spmm_model_h200.csv): tests/spmm/model_test.cpp says what its choice costs against
-/// the best that was measured.
+/// Devices: the model of partition/predict.hpp and inner/device_shape.hpp; microseconds, bytes a
+/// microsecond, and factors. Fitted to 24,000 products of 67 matrices with 1 to 128 columns on one
+/// H200, with every grid of lanes and length of pieces (perf/results/spmm_shapes_h200.csv):
+/// tests/spmm/model_test.cpp says what its choice costs against the best that was measured.
 inline constexpr double model_stream = 3.3e6;
 inline constexpr double model_gather = 6.5e6;
 inline constexpr double model_without_packs = 1.4;
-inline constexpr double model_launch = 5.15;
-inline constexpr double model_wait = 0.14;
-inline constexpr double model_wait_rows = 0.27;
-inline constexpr double model_body = 0.58;
-inline constexpr double model_uneven_rows = 0.256;
-inline constexpr double model_uneven_pieces = 0.342;
-inline constexpr double model_uneven_sorted = 0.207;
-inline constexpr double model_list = 5.55;
-inline constexpr double model_sorted_list = 5.66;
-inline constexpr double model_sorted = 0.66;
-inline constexpr double model_part = 0.066;
-inline constexpr double model_arrival = 3e-5;
-inline constexpr double model_cut = 4;
+inline constexpr double model_launch = 3.7;
+inline constexpr double model_body_stream = 0.676;
+inline constexpr double model_body_gather = 0.18;
+inline constexpr double model_wait = 0.277;
+inline constexpr double model_warp = 2.09e-4;
+inline constexpr double model_uneven = 1.89e-5;
+inline constexpr double model_tail = 0.05;
+inline constexpr double model_list = 1.8;
+inline constexpr double model_sorted = 0.0231;
+inline constexpr double model_part = 0.0552;
+inline constexpr double model_cut = 1.84;
+inline constexpr double model_carry = 1.11e-6;
 inline constexpr double model_empty_rows = 7.13;
-inline constexpr double model_team_stream = 0.9;
+inline constexpr double model_team_launch = 4.75;
+inline constexpr double model_team_stream = 1.35;
 inline constexpr double model_team_gather = 0.512;
 inline constexpr double model_team_wide = 2.46;
+inline constexpr double model_team_wait_long = 0.14;
 inline constexpr double model_team_wait = 0.09;
 inline constexpr double model_team_wait_one_pack = 0.003;
 

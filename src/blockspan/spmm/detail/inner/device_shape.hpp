@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan_options.hpp>
+#include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
@@ -23,33 +25,52 @@ inline int bits_to_hold(std::int64_t count, int most) {
   return bits;
 }
 
-/// Lanes over the nonzeros, as bits.
-inline int entry_lane_bits(std::int64_t packs, int column_bits, double mean_piece,
-                           std::int64_t pieces) {
-  bool const few = pieces < tuning::device_few_pieces;
-  double const least = few          ? tuning::device_entries_few_pieces
-                       : packs == 1 ? tuning::device_entries_one_pack
-                                    : tuning::device_entries_more_packs;
-  int limit = tuning::device_shared_lane_bits;
-  if (few) limit = packs == 1 ? tuning::device_lane_bits : tuning::device_few_pieces_lane_bits;
-  // threads that fill the device, whatever it takes
-  if (pieces << tuning::device_few_pieces_lane_bits <= tuning::device_threads_wanted)
-    limit = tuning::device_lane_bits;
+/// The pieces that the threads of a kernel multiply, as far as the lanes depend on them.
+struct PieceStatistics {
+  std::int64_t pieces;
+  double mean;           ///< nonzeros of a piece that is not empty
+  std::int64_t longest;  ///< nonzeros
+  double unevenness;     ///< what groups of neighbouring rows in step walk too much, relatively
+  bool sorted;           ///< neighbours in a warp are of about the same length
+};
+
+/// Microseconds of a product that depend on the shape: the loads that wait for each other until the
+/// longest piece is done; what every warp costs, however short its pieces; and the threads of a
+/// warp that wait for the one with the longest piece.
+inline double shape_time(DeviceShape const& shape, PieceStatistics const& of, std::int64_t packs) {
+  int const depth = shape.packs_per_lane == 2 ? tuning::device_depth<2> : tuning::device_depth<1>;
+  auto const batch = static_cast<double>(shape.grid.entries() * depth);
+  auto const passes = static_cast<double>(
+      ceil_div(packs, std::int64_t{shape.grid.columns()} * shape.packs_per_lane));
+  int const threads = (1 << tuning::device_lane_bits) / shape.grid.lanes();  // of a warp
+  double const warps = static_cast<double>(of.pieces) / threads * passes;
+  double const neighbours =
+      of.sorted ? 0.0
+                : std::min(of.unevenness, 3.0) * (threads - 1) / (RowStatistics::group_size - 1);
+  return tuning::model_wait * std::ceil(static_cast<double>(of.longest) / batch) * passes +
+         warps * (tuning::model_warp +
+                  tuning::model_uneven * std::max(1.0, of.mean / batch) * neighbours);
+}
+
+/// Lanes over the nonzeros that all have enough to do, as bits.
+inline int entry_lane_bits(std::int64_t packs, int column_bits, double mean_piece) {
+  double const least =
+      packs == 1 ? tuning::device_entries_one_pack : tuning::device_entries_more_packs;
   int bits = 0;
-  for (double each = mean_piece / 2; column_bits + bits < limit && each >= least; each /= 2) ++bits;
+  for (double each = mean_piece / 2;
+       column_bits + bits < tuning::device_shared_lane_bits && each >= least; each /= 2)
+    ++bits;
   return bits;
 }
 
-/// The model of the lanes: just enough for the packs of a row of X, fewer for short rows, two packs
-/// a lane where there are many; then lanes over the nonzeros as long as each of them has enough to
-/// do. Few pieces take one pack a lane: their threads are what is missing. `mean_piece`: nonzeros
-/// of a piece that is not empty. `two_packs`: whether such a kernel exists for the input;
-/// `lanes_exchange`: whether lanes can exchange numbers.
-inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, double mean_piece,
-                                std::int64_t pieces, bool two_packs, SpmmLanes const& asked) {
-  bool const is_short = mean_piece < tuning::device_short_row;
+/// The shape that keeps all lanes busy: just enough for the packs of a row of X, fewer for short
+/// rows, two packs a lane where there are many (`two_packs`: if such a kernel exists for the
+/// input); then lanes over the nonzeros as long as each of them has enough to do.
+inline DeviceShape busy_shape(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
+                              bool two_packs, SpmmLanes const& asked) {
+  bool const is_short = of.mean < tuning::device_short_row;
   std::int64_t const many = is_short ? tuning::device_two_packs_short : tuning::device_two_packs;
-  bool const wants_two = packs >= many && pieces >= tuning::device_few_pieces;
+  bool const wants_two = packs >= many && of.pieces >= tuning::device_few_pieces;
   DeviceShape shape;
   if (two_packs && (asked.packs == 2 || (asked.packs == 0 && wants_two))) shape.packs_per_lane = 2;
   std::int64_t wanted = ceil_div(packs, std::int64_t{shape.packs_per_lane});
@@ -60,10 +81,32 @@ inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, double 
   if (!lanes_exchange || shape.packs_per_lane == 2) return shape;
   int const room = tuning::device_lane_bits - shape.grid.column_bits;
   shape.grid.entry_bits =
-      asked.entries > 0
-          ? bits_to_hold(asked.entries, room)
-          : std::min(room, entry_lane_bits(packs, shape.grid.column_bits, mean_piece, pieces));
+      asked.entries > 0 ? bits_to_hold(asked.entries, room)
+                        : std::min(room, entry_lane_bits(packs, shape.grid.column_bits, of.mean));
   return shape;
+}
+
+/// The shape for `packs` packs (or single columns) in a row of X: the busy one, or, where pieces
+/// are few or uneven, the wider one that the model expects to be faster. Nonzero members of `asked`
+/// decide. `lanes_exchange`: whether lanes can exchange numbers.
+inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
+                                bool two_packs, SpmmLanes const& asked) {
+  DeviceShape best = busy_shape(lanes_exchange, packs, of, two_packs, asked);
+  bool const any_asked = asked.columns > 0 || asked.entries > 0 || asked.packs > 0;
+  if (any_asked || !lanes_exchange ||
+      (of.pieces >= tuning::device_few_pieces && of.unevenness <= tuning::device_uneven))
+    return best;
+  int const lanes = best.grid.lanes();
+  double least = shape_time(best, of, packs);
+  DeviceShape wider{{bits_to_hold(packs, tuning::device_lane_bits), 0}, 1};
+  for (; wider.grid.column_bits + wider.grid.entry_bits <= tuning::device_lane_bits;
+       ++wider.grid.entry_bits) {
+    double const time = shape_time(wider, of, packs);
+    if (wider.grid.lanes() <= lanes || time >= least) continue;
+    best = wider;
+    least = time;
+  }
+  return best;
 }
 
 }  // namespace blockspan::detail

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <blockspan/spmm/detail/partition/predict.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
@@ -11,23 +12,29 @@
 
 namespace blockspan::detail {
 
-template <class Exec>
-CutRule cut_rule(RowStatistics const& rows, SpmmPlanOptions const& options) {
-  if (options.piece_length > 0) return {options.piece_length, options.piece_length};
-  return runs_on_host_v<Exec> ? host_cut_rule() : device_cut_rule(rows);
-}
-
 /// What the rows look like, as far as the choice depends on it, in words.
 template <class Exec>
-std::string rows_in_words(RowStatistics const& rows, CutRule const& rule) {
+std::string rows_in_words(RowStatistics const& rows) {
   std::ostringstream words;
-  words << "the longest row has " << rows.longest << " nonzeros, the mean row " << rows.mean()
-        << ", and one thread can take " << rule.longest_whole_row
-        << " without holding up the others";
-  if (!runs_on_host_v<Exec>)
+  words << "the longest row has " << rows.longest << " nonzeros, the mean row " << rows.mean();
+  if (runs_on_host_v<Exec>)
+    words << ", and one thread can take " << tuning::host_longest_whole_row
+          << " without holding up the others";
+  else
     words << "; groups of " << RowStatistics::group_size << " neighbouring rows walk "
           << rows.imbalance() << " times their nonzeros; " << rows.empty_rows << " rows are empty";
   return words.str();
+}
+
+/// The length of the pieces that a variant gets: asked for, the model's, or the backend's usual
+/// one.
+inline std::int64_t piece_of(SpmmVariant const& variant, std::int64_t asked,
+                             std::vector<SpmmPrediction> const& predictions) {
+  if (!variant.lists_pieces()) return 0;
+  if (asked > 0) return asked;
+  for (auto const& prediction : predictions)
+    if (prediction.variant == &variant) return prediction.piece;
+  return tuning::host_piece;
 }
 
 /// What speaks against the other entries of the menu.
@@ -43,17 +50,17 @@ inline std::string rejections(SpmmVariant const& chosen, std::string_view by_mod
 
 template <class Exec>
 SpmmChoice choose_variant(RowStatistics const& rows, SpmmPlanOptions const& options) {
-  CutRule const rule = cut_rule<Exec>(rows, options);
   bool const asked = options.algorithm != "auto";
-  auto predictions = runs_on_host_v<Exec> ? predict_host(rows, rule, options.columns)
-                                          : predict_device(rows, rule, options.columns);
+  std::int64_t const piece = options.piece_length;
+  auto predictions = runs_on_host_v<Exec> ? predict_host(rows, piece, options.columns)
+                                          : predict_device(rows, piece, options.columns);
   std::stable_sort(predictions.begin(), predictions.end(),
                    [](auto const& a, auto const& b) { return a.microseconds < b.microseconds; });
   auto const id = predictions.front().variant->id;
   auto const* const variant =
       asked ? find_spmm_variant(options.algorithm) : predictions.front().variant;
-  return {variant, variant->lists_pieces() ? rule.piece : 0,
-          (asked ? "asked for; " : "") + rows_in_words<Exec>(rows, rule), rejections(*variant, id),
+  return {variant, piece_of(*variant, piece, predictions),
+          (asked ? "asked for; " : "") + rows_in_words<Exec>(rows), rejections(*variant, id),
           predictions};
 }
 

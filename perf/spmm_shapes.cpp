@@ -1,0 +1,176 @@
+// The sweep behind the model of the plan (src/blockspan/spmm/detail/tuning.hpp): a product's time
+// with each grid of vector lanes, one or two packs a lane, whole rows and each length of pieces,
+// beside the plan's own choice. On hosts lanes do nothing, and all grids are alike.
+//
+//   blockspan-perf-spmm-shapes [--quick] [--out FILE.csv] [--scalar f64] [--columns 8,32]
+//                              [MATRIX ...]
+//
+// The file has a line for each case and one for each product of it:
+//   case,MATRIX,columns,scalar bytes,rows,columns of A,nonzeros,longest,empty,group_work
+//   VARIANT,piece (0: whole rows),lanes over columns,over nonzeros,packs a lane,microseconds
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "common/application.hpp"
+#include "common/command_line.hpp"
+#include "common/dispatch.hpp"
+#include "common/problem.hpp"
+#include "spmm/stopwatch.hpp"
+
+namespace {
+
+using blockspan::SpmmLanes;
+using blockspan::SpmmPlanOptions;
+using blockspan::perf::Exec;
+
+struct Settings {
+  bool quick = false;
+  std::string out, scalar = "f64";
+  std::vector<int> columns;
+  std::vector<std::string> sources;
+};
+
+std::optional<Settings> parse(int argc, char** argv) {
+  Settings settings;
+  CLI::App app;
+  blockspan::apps::set_up(app, "blockspan-perf-spmm-shapes",
+                          "Times products with every grid of lanes and length of pieces.");
+  app.add_option("MATRIX", settings.sources, "Matrix Market files or generator specs");
+  app.add_flag("--quick", settings.quick, "Small matrices, few products: to see that it works");
+  app.add_option("--out", settings.out, "File of the times, CSV");
+  app.add_option("--scalar", settings.scalar)->check(CLI::IsMember({"f32", "f64"}));
+  app.add_option("--columns", settings.columns, "Widths")->delimiter(',');
+  if (!blockspan::apps::parse(app, argc, argv)) return std::nullopt;
+  bool const quick = settings.quick;
+  if (settings.columns.empty())
+    settings.columns = quick ? std::vector{1, 8} : std::vector{1, 2, 4, 8, 16, 32, 64};
+  if (settings.sources.empty())
+    settings.sources = quick ? std::vector<std::string>{"laplace7:12", "rmat:8:8"}
+                             : std::vector<std::string>{"laplace7:128", "elasticity:44",
+                                                        "rmat:14:16", "rmat:20:16"};
+  return settings;
+}
+
+/// Grids with at least a quarter of the lanes that a row of `packs` packs wants.
+std::vector<SpmmLanes> grids(int packs, bool takes_two) {
+  int full = 1;
+  while (full < packs && full < 32) full *= 2;
+  std::vector<SpmmLanes> result;
+  for (int across = full; across >= std::max(1, full / 4); across /= 2) {
+    for (int entries = 1; across * entries <= 32; entries *= 2)
+      result.push_back({across, entries, 1});
+    if (takes_two) result.push_back({across, 1, 2});
+  }
+  return result;
+}
+
+template <class Scalar>
+class Sweep {
+ public:
+  Sweep(Exec const& exec, std::string const& source, int columns, bool quick)
+      : exec_(exec),
+        source_(source),
+        columns_(columns),
+        A_(blockspan::apps::load_matrix<Scalar>(exec, source)),
+        X_("X", static_cast<std::size_t>(A_.numCols()), static_cast<std::size_t>(columns)),
+        Y_("Y", static_cast<std::size_t>(A_.numRows()), static_cast<std::size_t>(columns)),
+        stopwatch_(blockspan::perf::make_stopwatch(exec)) {
+    blockspan::fill_random(exec, X_, 1);
+    rules_ = {.warm_up_ms = 0.1, .budget_ms = 2, .least_batches = 7, .most_batches = 7};
+    if (quick) rules_ = {.warm_up_ms = 0, .budget_ms = 1, .least_batches = 1, .most_batches = 1};
+  }
+
+  /// Its lines of the file.
+  std::string run() {
+    auto const rows = blockspan::SpmmPlan(exec_, A_).statistics();
+    std::ostringstream lines;
+    lines << "case," << source_ << ',' << columns_ << ',' << sizeof(Scalar) << ',' << rows.rows
+          << ',' << rows.columns << ',' << rows.nonzeros << ',' << rows.longest << ','
+          << rows.empty_rows << ',' << rows.group_work << '\n';
+    bool const fit = columns_ * sizeof(Scalar) % 16 == 0;
+    int const packs = fit ? columns_ * int{sizeof(Scalar)} / 16 : columns_;
+    double const plan = time(lines, {.columns = columns_});
+    for (SpmmLanes const& lanes : grids(packs, fit)) {
+      if (rows.longest <= longest_row)
+        time(lines, {.algorithm = fit ? "warp_per_row_packs" : "warp_per_row", .lanes = lanes});
+      for (std::int64_t const piece : blockspan::detail::tuning::device_pieces) {
+        // lengths that leave too few pieces, or too many
+        if (piece > 64 && rows.nonzeros < 512 * piece) continue;
+        if (rows.nonzeros > 65536 * piece && piece < 128) continue;
+        for (char const* const id : {"segments", "segments_sorted"})
+          time(lines, {.algorithm = id, .piece_length = piece, .lanes = lanes});
+      }
+    }
+    time(lines, {.algorithm = "adaptive"});
+    std::printf("%-24s n = %-3d plan %9.2f us, %5.2f times the best: %s\n", source_.c_str(),
+                columns_, plan, plan / least_, best_.c_str());
+    std::fflush(stdout);
+    return lines.str();
+  }
+
+ private:
+  static constexpr std::int64_t longest_row = 16384;  ///< that a thread is asked to walk
+
+  double time(std::ostream& lines, SpmmPlanOptions options) {
+    options.columns = columns_;
+    blockspan::SpmmPlan const plan(exec_, A_, options);
+    auto const product = [&] {
+      spmm(exec_, plan, blockspan::Op::none, Scalar(1), A_, X_, Scalar(0), Y_);
+    };
+    product();
+    double const us = 1e3 * blockspan::perf::time_product(*stopwatch_, product, rules_).median;
+    std::ostringstream line;
+    line << options.algorithm << ',' << options.piece_length << ',' << options.lanes.columns << ','
+         << options.lanes.entries << ',' << options.lanes.packs;
+    lines << line.str() << ',' << us << '\n';
+    if (us < least_) least_ = us, best_ = line.str();
+    return us;
+  }
+
+  Exec exec_;
+  std::string source_;
+  int columns_;
+  blockspan::CrsMatrix<Scalar, Exec> A_;
+  blockspan::Block<Scalar, Exec> X_, Y_;
+  std::unique_ptr<blockspan::perf::Stopwatch> stopwatch_;
+  blockspan::perf::TimingRules rules_;
+  double least_ = INFINITY;
+  std::string best_;
+};
+
+int run(Settings const& settings) {
+  blockspan::apps::KokkosSession const kokkos;
+  Exec const exec;
+  std::ofstream file(settings.out);
+  for (std::string const& source : settings.sources)
+    for (int const columns : settings.columns)
+      file << blockspan::apps::with_scalar(settings.scalar, [&](auto const& tag) {
+        using Scalar = std::decay_t<decltype(tag)>;
+        return Sweep<Scalar>(exec, source, columns, settings.quick).run();
+      });
+  blockspan::require(settings.out.empty() || file.good(), "--out " + settings.out,
+                     "cannot be written");
+  return blockspan::apps::success;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return blockspan::apps::run_application("blockspan-perf-spmm-shapes", [&] {
+    auto const settings = parse(argc, argv);
+    return settings ? run(*settings) : blockspan::apps::success;
+  });
+}
