@@ -34,10 +34,10 @@ inline constexpr double device_short_row = 12;
 /// Rows so short that, where packs do not fit, an element of Y is a work item: n = 5, 7-point grid
 /// 0.155 against 0.200 with a lane a column, 27-point grid 0.252 against 0.238; one column of 1e6
 /// rows of 6 to 12 random nonzeros 0.20 against 0.13.
-/// From so many columns on lanes win again: 7-point 128^3, n = 63: 1.71 and 1.49; n = 17: 0.23 and
-/// 0.25.
+/// From so many columns on lanes win again: 7-point 128^3, n = 49: 1.34 and 1.51; n = 63: 1.72 and
+/// 1.59; n = 125: 3.86 and 3.19.
 inline constexpr double device_item_row = 8;
-inline constexpr std::int64_t device_item_columns = 32;
+inline constexpr std::int64_t device_item_columns = 57;
 
 /// From so many packs in a row of X on a lane owns two of them (short rows; others). n = 16: 0.256
 /// against 0.284 on the 7-point grid, 0.304 against 0.287 on the 27-point one.
@@ -67,6 +67,13 @@ inline constexpr std::int64_t device_pieces[] = {32, 64, 128, 256, 512};
 inline constexpr std::int64_t device_piece_least_share = 512;
 inline constexpr std::int64_t device_piece_most_share = 65536;
 inline constexpr std::int64_t device_short_piece = 64;
+
+/// Products with more columns than the model was fitted to cut only rows that stand out, as many
+/// times longer than the mean or longer than this: 8192 rows of 1229, f32, n = 256, whole 0.69, cut
+/// 0.93.
+inline constexpr int device_fitted_columns = 128;
+inline constexpr double device_outlier = 4;
+inline constexpr std::int64_t device_whole_row = 4096;
 
 /// Entries of a chunk that the lanes of a thread stage in scratch (GE-SpMM takes a warp's 32), and
 /// the least lanes of such a thread: more threads a team would be more chunks than scratch has room
@@ -106,15 +113,15 @@ inline constexpr double model_without_packs = 1.4;
 inline constexpr double model_launch = 3.7;
 inline constexpr double model_body_stream = 0.676;
 inline constexpr double model_body_gather = 0.18;
-inline constexpr double model_wait = 0.277;
-inline constexpr double model_warp = 2.09e-4;
-inline constexpr double model_uneven = 1.89e-5;
-inline constexpr double model_tail = 0.05;
-inline constexpr double model_list = 1.8;
-inline constexpr double model_sorted = 0.0231;
+inline constexpr double model_wait = 0.282;
+inline constexpr double model_warp = 2.08e-4;
+inline constexpr double model_uneven = 8.03e-6;
+inline constexpr double model_tail = 0.0312;
+inline constexpr double model_list = 1.71;
+inline constexpr double model_sorted = 0.046;
 inline constexpr double model_part = 0.0552;
 inline constexpr double model_cut = 1.84;
-inline constexpr double model_carry = 1.11e-6;
+inline constexpr double model_carry = 3.22e-6;
 inline constexpr double model_empty_rows = 7.13;
 inline constexpr double model_team_launch = 4.75;
 inline constexpr double model_team_stream = 1.35;
@@ -123,6 +130,7 @@ inline constexpr double model_team_wide = 2.46;
 inline constexpr double model_team_wait_long = 0.14;
 inline constexpr double model_team_wait = 0.09;
 inline constexpr double model_team_wait_one_pack = 0.003;
+inline constexpr double model_team_long_rows = 2;  // rows that all are longer than a team's tile
 
 /// Hosts: the same, of one core (reasoned: some 1e9 entries, 1e10 bytes a second).
 inline constexpr double host_model_entry = 1e-3;

@@ -44,9 +44,18 @@ class DeviceModel {
     auto const& variant = *find_spmm_variant(id);
     if (asked > 0) return {&variant, cut_at(variant, asked), asked};
     SpmmPrediction best{&variant, INFINITY, 0};
-    for (std::int64_t const piece : tuning::device_pieces)
-      if (double const time = cut_at(variant, piece); suits(piece) && time < best.microseconds)
+    auto const consider = [&](std::int64_t piece) {
+      if (double const time = cut_at(variant, piece); time < best.microseconds)
         best = {&variant, time, piece};
+    };
+    std::int64_t last = 0;
+    for (std::int64_t const piece : tuning::device_pieces) {
+      last = piece;
+      if (suits(piece)) consider(piece);
+    }
+    // the parts of a row are added up by one thread: about as many as a part has entries
+    while (4 * last * last < rows_.longest) consider(last *= 2);
+    if (best.piece == 0) consider(std::max(last, rows_.longest));
     return best;
   }
 
@@ -55,17 +64,18 @@ class DeviceModel {
     auto const at_most = [&](std::int64_t entries) {
       return static_cast<double>(std::min<std::int64_t>(rows_.longest, entries));
     };
-    // a team walks a long row together, a thread one of the others
+    // a team walks a long row together, a thread one of the others, once for each 32 packs
     double const waits = tuning::model_team_wait_long * at_most(tuning::team_longest) * packs /
                              tuning::device_threads +
                          (packs > 1 ? tuning::model_team_wait : tuning::model_team_wait_one_pack) *
-                             at_most(tuning::team_stream);
+                             at_most(tuning::team_stream) * std::max(1.0, packs / 32);
+    double const work =
+        tuning::model_team_stream * stream_ +
+        tuning::model_team_gather * gather_ * (packs > 1 ? tuning::model_team_wide : 1);
+    bool const all_long = rows_.mean() >= static_cast<double>(tuning::team_longest);
     double const time =
-        tuning::model_team_launch + tuning::model_team_stream * stream_ +
-        tuning::model_team_gather * gather_ * (packs > 1 ? tuning::model_team_wide : 1) + waits;
-    // rows that all are longer than a team's tile: never the fastest, and not in the formula
-    bool const too_long = rows_.mean() >= static_cast<double>(tuning::team_longest);
-    return {find_spmm_variant("adaptive"), too_long ? INFINITY : time, 0};
+        tuning::model_team_launch + work * (all_long ? tuning::model_team_long_rows : 1) + waits;
+    return {find_spmm_variant("adaptive"), time, 0};
   }
 
  private:
@@ -86,11 +96,15 @@ class DeviceModel {
   }
 
   bool suits(std::int64_t piece) const {
+    if (rows_.longest <= piece) return true;  // it cuts nothing
+    bool const stands_out =
+        static_cast<double>(rows_.longest) > tuning::device_outlier * rows_.mean() ||
+        rows_.longest > tuning::device_whole_row;
     bool const too_long = piece > tuning::device_short_piece &&
                           rows_.nonzeros < tuning::device_piece_least_share * piece;
-    bool const too_short = rows_.longest > piece && piece < std::end(tuning::device_pieces)[-1] &&
+    bool const too_short = piece < std::end(tuning::device_pieces)[-1] &&
                            rows_.nonzeros > tuning::device_piece_most_share * piece;
-    return !too_long && !too_short;
+    return (columns_ <= tuning::device_fitted_columns || stands_out) && !too_long && !too_short;
   }
   double cut_at(SpmmVariant const& variant, std::int64_t piece) const {
     bool const cuts = rows_.longest > piece;
