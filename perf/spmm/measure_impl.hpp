@@ -15,6 +15,7 @@
 #include "peers/cusparse.hpp"
 #include "peers/eigen.hpp"
 #include "peers/kokkos_kernels.hpp"
+#include "peers/mkl.hpp"
 #include "spmm/measure.hpp"
 
 namespace blockspan::perf {
@@ -38,8 +39,9 @@ class CaseRun {
   CaseResult run() {
     CaseResult result;
     describe(result);
-    for (auto const& make : {blockspan_contenders<Scalar>, cusparse_contenders<Scalar>,
-                             kokkos_kernels_contenders<Scalar>, eigen_contenders<Scalar>})
+    for (auto const& make :
+         {blockspan_contenders<Scalar>, cusparse_contenders<Scalar>,
+          kokkos_kernels_contenders<Scalar>, eigen_contenders<Scalar>, mkl_contenders<Scalar>})
       for (Contender const& contender : make(with_))
         if (case_.wants(contender.id, contender.family))
           result.kernels.push_back(measure(contender));

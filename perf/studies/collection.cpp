@@ -25,7 +25,7 @@ Study collection(Scope const& scope) {
                              .file = file,
                              .scalar = scalar_of(scope, file),
                              .columns = n,
-                             .contenders = {"auto", "cusparse", "kokkos-kernels", "eigen"}});
+                             .contenders = {"auto", "cusparse", "kokkos-kernels", "eigen", "mkl"}});
   return study;
 }
 

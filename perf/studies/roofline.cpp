@@ -23,6 +23,7 @@ Study roofline(Scope const& scope) {
                  {"cuSPARSE over the floor", "over_floor:cusparse"},
                  {"Kokkos Kernels over the floor", "over_floor:kokkos-kernels"},
                  {"Eigen over the floor", "over_floor:eigen"},
+                 {"MKL over the floor", "over_floor:mkl"},
                  {"GFLOP/s", "gflops:auto"},
                  {"GB/s", "gbytes:auto"}};
   study.plots = {{.name = "roofline",
@@ -52,7 +53,7 @@ Study roofline(Scope const& scope) {
       study.cases.push_back({.group = spec.substr(0, spec.find(':')),
                              .spec = spec,
                              .columns = n,
-                             .contenders = {"auto", "cusparse", "kokkos-kernels", "eigen"}});
+                             .contenders = {"auto", "cusparse", "kokkos-kernels", "eigen", "mkl"}});
   return study;
 }
 

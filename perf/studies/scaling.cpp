@@ -21,6 +21,7 @@ Study scaling(Scope const& scope) {
                  {"its setup ms", "setup:cusparse"},
                  {"Kokkos Kernels", "ms:kokkos-kernels"},
                  {"Eigen", "ms:eigen"},
+                 {"MKL", "ms:mkl"},
                  {"over the floor", "over_floor:auto"},
                  {"over cuSPARSE", "speedup:auto:cusparse"},
                  {"over Kokkos Kernels", "speedup:auto:kokkos-kernels"}};
@@ -43,7 +44,7 @@ Study scaling(Scope const& scope) {
     study.cases.push_back({.group = spec.substr(0, spec.find(':')),
                            .spec = spec,
                            .columns = 8,
-                           .contenders = {"auto", "cusparse", "kokkos-kernels", "eigen"}});
+                           .contenders = {"auto", "cusparse", "kokkos-kernels", "eigen", "mkl"}});
   return study;
 }
 

@@ -52,6 +52,7 @@ std::vector<Column> usual_table() {
           {"which", "who:cusparse"},
           {"Kokkos Kernels", "ms:kokkos-kernels"},
           {"Eigen", "ms:eigen"},
+          {"MKL", "ms:mkl"},
           {"GFLOP/s", "gflops:auto"},
           {"GB/s", "gbytes:auto"},
           {"over cuSPARSE", "speedup:auto:cusparse"},
