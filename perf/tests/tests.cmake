@@ -18,9 +18,11 @@ if(Python3_FOUND)
   set_tests_properties(perf.report PROPERTIES
     FIXTURES_REQUIRED perf_results FIXTURES_SETUP perf_page)
   set_tests_properties(perf.report_check PROPERTIES FIXTURES_REQUIRED "perf_results;perf_page")
-  # the page of a committed record is what the record gives
+  # the pages of committed records are what the records give
   add_test(NAME perf.record_check COMMAND ${Python3_EXECUTABLE} report.py
     results/spmm_h200.json --out results/spmm_h200.md --check
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  add_test(NAME perf.records_check COMMAND ${Python3_EXECUTABLE} report.py results/h200 --check
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   add_test(NAME perf.suite COMMAND ${Python3_EXECUTABLE}
     ${CMAKE_CURRENT_SOURCE_DIR}/tests/suite_test.py $<TARGET_FILE:blockspan-perf>)
