@@ -66,9 +66,10 @@ class SolverRun {
           [&] { return solve_by_own(problem_, solver, solves, bench_.bytes_per_second); });
     PeerProblem const written(problem_, scripts_, solves);
     bool const pairs = problem_.task == Task::eigenpairs;
-    for (std::string const& peer : peer_names())
-      ask(result, peer + (pairs ? "/eigenpairs" : "/cg"), peer,
-          [&] { return ask_peer(written, peer); });
+    for (std::string const& peer : peer_names()) {
+      std::string const id = peer + (pairs ? "/eigenpairs" : "/cg");
+      ask(result, id, peer, [&] { return ask_peer(written, peer, id); });
+    }
     refuse_missed_pairs(result);
     return result;
   }
@@ -94,13 +95,11 @@ class SolverRun {
   }
 
   /// One that took too long is not asked about larger problems of the kind.
-  Answer ask_peer(PeerProblem const& written, std::string const& peer) const {
-    bool const pairs = problem_.task == Task::eigenpairs;
+  Answer ask_peer(PeerProblem const& written, std::string const& peer,
+                  std::string const& id) const {
     double const work = static_cast<double>(problem_.A.nnz()) * problem_.columns;
-    auto const limit = bench_.too_much
-                           .try_emplace(peer + (pairs ? "/eigenpairs" : "/cg"),
-                                        std::numeric_limits<double>::infinity())
-                           .first;
+    auto const limit =
+        bench_.too_much.try_emplace(id, std::numeric_limits<double>::infinity()).first;
     require(work < limit->second, peer, "not asked: a smaller problem took it longer than ",
             bench_.peer_seconds, " s");
     try {

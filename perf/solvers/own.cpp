@@ -1,16 +1,14 @@
 #include "solvers/own.hpp"
 
 #include <functional>
-#include <memory>
 #include <utility>
 
 #include <Kokkos_Timer.hpp>
 
-#include <blockspan/operators/chebyshev.hpp>
-#include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 
+#include "common/preconditioner.hpp"
 #include "common/products.hpp"
 
 namespace blockspan::perf {
@@ -22,7 +20,6 @@ constexpr double enough_ms = 500;
 
 using Op = LinearOperator<double, Exec>;
 
-constexpr int chebyshev_degree = 8;
 constexpr double chebyshev_ratio = 100;
 
 /// Milliseconds of solves; the first two calls of `solve(bool phases)` are not among them.
@@ -143,16 +140,6 @@ Answer linear_systems(SolverProblem& problem, std::string const& method, Op cons
   return answer;
 }
 
-/// The preconditioner of a solver; `A` must outlive it.
-std::unique_ptr<Op> make_preconditioner(SolverProblem const& problem, Op const& A, int degree) {
-  if (degree == 0)
-    return std::make_unique<JacobiPreconditioner<double, Exec>>(jacobi(problem.exec, problem.A));
-  ChebyshevOptions const options{.degree = degree, .ratio = chebyshev_ratio};
-  auto const setup = chebyshev_setup(problem.exec, A, problem.A, options);
-  require(setup.usable(), "chebyshev", setup.fault);
-  return std::make_unique<ChebyshevPreconditioner<double, Exec>>(chebyshev(A, setup, options));
-}
-
 }  // namespace
 
 std::vector<OwnSolver> own_solvers(SolverProblem const& problem) {
@@ -162,9 +149,7 @@ std::vector<OwnSolver> own_solvers(SolverProblem const& problem) {
   if (!pairs && problem.columns > 1)
     for (char const* const method : {"pseudo-block", "block"})
       solvers.push_back({method, "blockspan", method, "blockspan"});
-  if (pairs)
-    solvers.push_back({"chebyshev:" + std::to_string(chebyshev_degree), "blockspan", "auto",
-                       "blockspan", chebyshev_degree});
+  if (pairs) solvers.push_back({"chebyshev:8", "blockspan", "auto", "blockspan", "chebyshev:8"});
   for (char const* const product : {"kokkos-kernels", "cusparse"})
     solvers.push_back({name + "/" + product, "other-products", "auto", product});
   return solvers;
@@ -177,15 +162,20 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
                                                       : static_cast<std::size_t>(problem.columns);
   auto const product =
       apps::make_product<double>(problem.exec, problem.A, solver.spmm, static_cast<int>(width));
-  auto const preconditioner = make_preconditioner(problem, *product.op, solver.degree);
+  auto const choice = apps::parse_preconditioner(solver.preconditioner, chebyshev_ratio);
+  auto const made = apps::make_preconditioner(problem.exec, choice, problem.A, *product.op,
+                                              apps::Definiteness::any);
+  // what stands in for another must not have its name
+  require(made.notes.empty(), solver.id, made.notes.empty() ? "" : made.notes.front());
   problem.exec.fence("Blockspan::perf::setup");
   double const setup_ms = 1e3 * timer.seconds();
-  Answer answer = problem.task == Task::eigenpairs
-                      ? eigenpairs(problem, *product.op, *preconditioner, solves, bytes_per_second)
-                      : linear_systems(problem, solver.method, *product.op, *preconditioner, solves,
-                                       bytes_per_second);
+  Answer answer =
+      problem.task == Task::eigenpairs
+          ? eigenpairs(problem, *product.op, *made.op, solves, bytes_per_second)
+          : linear_systems(problem, solver.method, *product.op, *made.op, solves, bytes_per_second);
   answer.setup_ms = setup_ms;
-  if (solver.degree > 0) answer.more.erase("iteration_floor_ms");  // that of one product
+  if (choice.kind == apps::PreconditionerChoice::Kind::chebyshev)
+    answer.more.erase("iteration_floor_ms");  // that of one product
   answer.more["product"] = product.name;
   return answer;
 }

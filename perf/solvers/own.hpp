@@ -9,11 +9,11 @@ namespace blockspan::perf {
 
 /// One of Blockspan's ways to solve a problem.
 struct OwnSolver {
-  std::string id;      ///< "auto", "block", "lobpcg/kokkos-kernels"
-  std::string family;  ///< blockspan; with other products: other-products
-  std::string method;  ///< of linear systems: auto, pseudo-block, block
-  std::string spmm;    ///< whose product: blockspan, kokkos-kernels, cusparse
-  int degree = 0;      ///< of the Chebyshev polynomial over Jacobi; 0: Jacobi alone
+  std::string id;                         ///< "auto", "block", "lobpcg/kokkos-kernels"
+  std::string family;                     ///< blockspan; with other products: other-products
+  std::string method;                     ///< of linear systems: auto, pseudo-block, block
+  std::string spmm;                       ///< whose product: blockspan, kokkos-kernels, cusparse
+  std::string preconditioner = "jacobi";  ///< as the apps' --preconditioner takes it
 };
 
 std::vector<OwnSolver> own_solvers(SolverProblem const& problem);
