@@ -17,6 +17,7 @@ struct SolveCommand {
   std::uint64_t seed = 1;       ///< of them
   std::string guess;            ///< file of the start; empty: zero
   std::string method = "auto";  ///< auto, pseudo-block, block
+  bool single_reduction = false;
   std::string preconditioner = "jacobi";
   PreconditionerChoice preconditioner_choice;  ///< what it means
   std::string precision = "working";           ///< working, mixed

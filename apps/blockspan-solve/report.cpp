@@ -21,6 +21,7 @@ Json problem(SolveCommand const& command, SolveResult const& result) {
 Json options(SolveCommand const& command) {
   return {{"seed", command.seed},
           {"method", command.method},
+          {"single_reduction", command.single_reduction},
           {"preconditioner", command.preconditioner},
           {"precision", command.precision},
           {"tolerance", command.tolerance},
@@ -59,6 +60,7 @@ Json counters(CgCounters const& c) {
           {"cycles", c.cycles},
           {"groups", c.groups},
           {"compactions", c.compactions},
+          {"replayed", c.replayed},
           {"reorthogonalizations", c.reorthogonalizations},
           {"directions_dropped", c.directions_dropped},
           {"smallest_block", c.smallest_block},

@@ -28,6 +28,7 @@ CgOptions<Scalar, Exec> solver_options(SolveCommand const& command) {
   options.method = command.method == "block"          ? CgMethod::block
                    : command.method == "pseudo-block" ? CgMethod::pseudo_block
                                                       : CgMethod::automatic;
+  options.single_reduction = command.single_reduction;
   options.time_phases = true;
   return options;
 }

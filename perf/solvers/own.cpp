@@ -102,7 +102,7 @@ Answer eigenpairs(SolverProblem& problem, Op const& A, Op const& T, int solves,
 
 CgMethod method_called(std::string const& name) {
   if (name == "block") return CgMethod::block;
-  return name == "pseudo-block" ? CgMethod::pseudo_block : CgMethod::automatic;
+  return name == "auto" ? CgMethod::automatic : CgMethod::pseudo_block;
 }
 
 Answer linear_systems(SolverProblem& problem, std::string const& method, Op const& A, Op const& M,
@@ -114,6 +114,7 @@ Answer linear_systems(SolverProblem& problem, std::string const& method, Op cons
   options.preconditioner = &M;
   options.max_iterations = problem.max_iterations;
   options.method = method_called(method);
+  options.single_reduction = method == "single-reduction";
   CgReport<double> report;
   CgSeconds seconds;
   answer.ms = time_solves(
@@ -146,9 +147,10 @@ std::vector<OwnSolver> own_solvers(SolverProblem const& problem) {
   bool const pairs = problem.task == Task::eigenpairs;
   std::string const name = pairs ? "lobpcg" : "cg";
   std::vector<OwnSolver> solvers{{"auto", "blockspan", "auto", "blockspan"}};
-  if (!pairs && problem.columns > 1)
-    for (char const* const method : {"pseudo-block", "block"})
+  for (char const* const method : {"pseudo-block", "block"})
+    if (!pairs && problem.columns > 1)
       solvers.push_back({method, "blockspan", method, "blockspan"});
+  if (!pairs) solvers.push_back({"single-reduction", "blockspan", "single-reduction", "blockspan"});
   if (pairs) solvers.push_back({"chebyshev:8", "blockspan", "auto", "blockspan", "chebyshev:8"});
   for (char const* const product : {"kokkos-kernels", "cusparse"})
     solvers.push_back({name + "/" + product, "other-products", "auto", product});

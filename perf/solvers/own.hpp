@@ -11,7 +11,7 @@ namespace blockspan::perf {
 struct OwnSolver {
   std::string id;                         ///< "auto", "block", "lobpcg/kokkos-kernels"
   std::string family;                     ///< blockspan; with other products: other-products
-  std::string method;                     ///< of linear systems: auto, pseudo-block, block
+  std::string method;                     ///< of linear systems: auto, pseudo-block, single-reduction, block
   std::string spmm;                       ///< whose product: blockspan, kokkos-kernels, cusparse
   std::string preconditioner = "jacobi";  ///< as the apps' --preconditioner takes it
 };

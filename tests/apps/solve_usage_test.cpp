@@ -26,10 +26,26 @@ TEST(SolveUsage, HelpNamesEveryOptionAndGenerator) {
   Outcome const outcome = run_app("blockspan-solve", {"--help"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "");
-  for (char const* word :
-       {"MATRIX", "--rhs", "--columns", "--seed", "--guess", "--method", "--preconditioner",
-        "--precision", "--tolerance", "--absolute-tolerance", "--max-iterations", "--solution",
-        "--backend", "--spmm", "--report", "--quiet", "--version", "laplace7", "elasticity"})
+  for (char const* word : {"MATRIX",
+                           "--rhs",
+                           "--columns",
+                           "--seed",
+                           "--guess",
+                           "--method",
+                           "--preconditioner",
+                           "--precision",
+                           "--single-reduction",
+                           "--tolerance",
+                           "--absolute-tolerance",
+                           "--max-iterations",
+                           "--solution",
+                           "--backend",
+                           "--spmm",
+                           "--report",
+                           "--quiet",
+                           "--version",
+                           "laplace7",
+                           "elasticity"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word;
 }
 
@@ -43,6 +59,13 @@ TEST(SolveUsage, RefusesAWrongCommandLine) {
                  "chebyshev[:DEGREE[:RATIO]], gauss-seidel or ilu0");
   expect_refused({small, "--precision", "half"},
                  "--precision: half not in {working,mixed} (see --help)");
+  expect_refused({small, "--single-reduction"},
+                 "--single-reduction: needs --method pseudo-block and --preconditioner none or "
+                 "jacobi (--method auto, --preconditioner jacobi)");
+  expect_refused(
+      {small, "--single-reduction", "--method", "pseudo-block", "--preconditioner", "chebyshev"},
+      "--single-reduction: needs --method pseudo-block and --preconditioner none or "
+      "jacobi (--method pseudo-block, --preconditioner chebyshev)");
   expect_refused({small, "--max-iterations", "0"},
                  "--max-iterations: 0 is less than 1 (see --help)");
   expect_refused({small, "--tolerance", "1"}, "--tolerance: 1 is not in [0, 1)");

@@ -51,6 +51,15 @@ struct Filter<Keep, ::testing::Types<Config...>> {
   using type = typename Concatenate<OneOrNone<Config>...>::type;
 };
 
+template <class Exec>
+struct ExecOf {
+  using type = Exec;
+};
+template <class Exec, class Scalar>
+struct ExecOf<Config<Exec, Scalar>> {
+  using type = Exec;
+};
+
 template <class Scalar, class... Scalars>
 inline constexpr bool is_among = (std::is_same_v<Scalar, Scalars> || ...);
 
@@ -61,6 +70,11 @@ using Backends = ::testing::Types<BLOCKSPAN_TEST_BACKENDS>;
 
 /// Every backend with every scalar.
 using Configs = typename detail::WithScalars<Backends>::type;
+
+/// Whether a backend, alone or in a Config, computes in the memory of the host.
+template <class T>
+inline constexpr bool on_host_v =
+    std::is_same_v<typename detail::ExecOf<T>::type::memory_space, Kokkos::HostSpace>;
 
 /// True if the solvers are compiled for this scalar.
 template <class Scalar>

@@ -104,6 +104,8 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     }
   }
 
+  bool replayable() const override { return A_->replayable(); }
+
   /// With the interval, to three digits.
   std::string name() const override {
     std::ostringstream name;

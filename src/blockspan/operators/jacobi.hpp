@@ -34,6 +34,8 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
     detail::scale_rows<Exec, Scalar>(exec, factors_.data(), x, y);
   }
 
+  bool replayable() const override { return true; }
+
   std::string name() const override { return "jacobi"; }
 
   /// For solvers that apply it inside passes of their own.

@@ -32,6 +32,11 @@ class LinearOperator {
   /// errors.
   virtual std::int64_t terms_per_row() const { return rows(); }
 
+  /// Whether apply, from the second call of a width on, only enqueues kernels on `exec`, always the
+  /// same for the same X and Y: it neither waits nor allocates, and decides nothing on the host by
+  /// numbers that change. Solvers may then record it once and replay it (CUDA graphs).
+  virtual bool replayable() const { return false; }
+
   /// What it is, in a few words, for messages and reports.
   virtual std::string name() const { return "operator"; }
 };

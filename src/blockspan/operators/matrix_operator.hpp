@@ -43,6 +43,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
 
   std::int64_t terms_per_row() const override { return plan_.statistics().longest; }
 
+  bool replayable() const override { return true; }
+
   std::string name() const override { return "matrix"; }
 
   Matrix const& matrix() const { return matrix_; }

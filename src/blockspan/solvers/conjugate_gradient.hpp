@@ -15,7 +15,8 @@ namespace blockspan {
 
 /// How the right-hand sides of a solve work together.
 enum class CgMethod {
-  automatic,     ///< block for 2 to 32 columns, pseudo-block for one, groups for more
+  automatic,     ///< block for 2 to 32 columns, groups for more, pseudo-block for one and for small
+                 ///< problems on devices
   pseudo_block,  ///< every column its own recurrence; one product and shared passes for all
   block,         ///< all columns search one common Krylov space: fewer iterations
 };
@@ -121,6 +122,7 @@ struct CgCounters {
   int inner_cycles = 0;               ///< those of them left to CgOptions::inner
   int groups = 0;
   int compactions = 0;           ///< (pseudo-block)
+  int replayed = 0;              ///< (pseudo-block) iterations that ran as a recorded CUDA graph
   int reorthogonalizations = 0;  ///< (block) steps whose residual block was ill-conditioned
   int directions_dropped = 0;    ///< (block) dependent right-hand sides included
   int smallest_block = 0;        ///< (block) least number of directions; 0: method not used
@@ -196,7 +198,9 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// precision).
 ///
 /// This one chooses the method by options.method; automatic takes the block method for 2 to 32
-/// open columns, pseudo-block for one, groups for more. It tells why in report.reason.
+/// open columns, groups for more; pseudo-block for one, on devices also where B has fewer than
+/// 500,000 entries, and after 20 steps of a block that gains nothing because all its columns
+/// contract alike. It tells why in report.reason.
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> solve_spd(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
@@ -210,7 +214,9 @@ CgReport<real_t<Scalar>> solve_spd(
 ///
 /// An iteration without or with Jacobi has 6 kernels (product; two reductions with the
 /// scalars of the columns, 2 each; update) and 1 synchronization; another preconditioner adds its
-/// own and 2. A curvature that is not positive names its column.
+/// own and 2. A curvature that is not positive names its column. On CUDA, from the eighth iteration
+/// of a width on, they are launched as one recorded graph, where operator and preconditioner are
+/// replayable(); not with options.time_phases, nor while a Kokkos Tools profiler listens.
 ///
 /// With options.single_reduction, beta comes from a prediction of the next r^H M^-1 r out of the
 /// same reduction as alpha, and both updates are one pass: 4 kernels (product, reduction, scalars,

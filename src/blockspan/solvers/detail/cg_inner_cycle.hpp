@@ -106,6 +106,7 @@ class InnerCycle {
     all.inner_preconditioner_columns += inner.preconditioner_columns;
     all.synchronizations += inner.synchronizations;
     all.compactions += inner.compactions;
+    all.replayed += inner.replayed;
     all.reorthogonalizations += inner.reorthogonalizations;
     all.directions_dropped += inner.directions_dropped;
     if (inner.smallest_block > 0)

@@ -43,18 +43,35 @@ class CgProblem {
   PhaseTimer<Exec> time(double& phase) const { return {time_phases_ ? &exec : nullptr, phase}; }
 
   void apply_a(View const& X, View const& Y) {
+    enqueue_a(X, Y);
+    count_a(X);
+  }
+  void apply_m(View const& X, View const& Y) {
+    enqueue_m(X, Y);
+    count_m(X);
+  }
+
+  /// The same in two parts, for what is enqueued once and counted whenever it is replayed.
+  void enqueue_a(View const& X, View const& Y) {
     auto const timer = time(seconds.product);
     a_.apply(exec, X, Y);
+  }
+  void enqueue_m(View const& X, View const& Y) {
+    auto const timer = time(seconds.preconditioner);
+    m_->apply(exec, X, Y);
+  }
+  void count_a(View const& X) {
     ++counters.operator_applications;
     counters.operator_columns += static_cast<std::int64_t>(X.extent(1));
   }
-
-  void apply_m(View const& X, View const& Y) {
-    auto const timer = time(seconds.preconditioner);
-    m_->apply(exec, X, Y);
+  void count_m(View const& X) {
     if (!general()) return;  // Jacobi: a pass of this solver's own
     ++counters.preconditioner_applications;
     counters.preconditioner_columns += static_cast<std::int64_t>(X.extent(1));
+  }
+  /// Whether steps may be recorded and replayed.
+  bool replayable() const {
+    return !time_phases_ && a_.replayable() && (!general() || m_->replayable());
   }
 
   /// The host waits for numbers.

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/solvers/detail/column_kernels.hpp>
+#include <blockspan/solvers/detail/fold_rows.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
@@ -15,8 +14,7 @@ namespace blockspan::detail {
 template <class Exec, class Real>
 class ChunkSums {
  public:
-  using Numbers =
-      Kokkos::View<Real**, Kokkos::LayoutRight, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  using Numbers = FoldedChunks<Exec, Real>;
 
   /// width: of the rows, in real numbers. Nothing waits.
   template <class Terms>
@@ -51,11 +49,11 @@ template <class Exec, class RealType, class Take>
 struct TakeSums {
   using Real = RealType;
   using Policy = Kokkos::TeamPolicy<Exec>;
-  using Numbers = typename ChunkSums<Exec, Real>::Numbers;
+  static constexpr int threads = fold_threads_v<Exec>;
 
-  Numbers first, second;
+  FoldedChunks<Exec, Real> first, second;
   std::int64_t columns;
-  int of_first, parts, threads;
+  int of_first, parts;
   Take take;
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
@@ -65,7 +63,7 @@ struct TakeSums {
         static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(threads * sizeof(Real), 16));
     Real sums[Take::count];
     for (int q = 0; q < Take::count; ++q) {
-      Numbers const& partial = q < of_first ? first : second;
+      auto const& partial = q < of_first ? first : second;
       std::int64_t const column = ((q < of_first ? q : q - of_first) * columns + j) * parts;
       auto const chunks = static_cast<std::int64_t>(partial.extent(0));
       Real sum = 0;
@@ -85,14 +83,11 @@ template <class Exec, class Real, class Take>
 void take_sums(Exec const& exec, ChunkSums<Exec, Real> const& first, int of_first,
                ChunkSums<Exec, Real> const& second, Take const& take, std::int64_t columns,
                int parts) {
-  constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
   using Kernel = TakeSums<Exec, Real, Take>;
-  int const threads = on_host ? 1 : 512;
-  typename Kernel::Policy policy(exec, static_cast<int>(columns), threads);
-  policy.set_scratch_size(0, Kokkos::PerTeam(threads * sizeof(Real) + 64));
-  Kokkos::parallel_for(
-      "Blockspan::cg::columns", policy,
-      Kernel{first.numbers(), second.numbers(), columns, of_first, parts, threads, take});
+  typename Kernel::Policy policy(exec, static_cast<int>(columns), Kernel::threads);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::threads * sizeof(Real) + 64));
+  Kokkos::parallel_for("Blockspan::cg::columns", policy,
+                       Kernel{first.numbers(), second.numbers(), columns, of_first, parts, take});
 }
 
 /// The same where there is one first stage only.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <blockspan/solvers/detail/cg_group.hpp>
+#include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan {
@@ -44,12 +45,22 @@ inline int group_width(int columns, int widest) {
   return ceil_div(columns, groups);
 }
 
-inline std::string reason_of(CgMethod asked, int columns, int width) {
+/// Whether all columns, so many numbers in all, start as blocks.
+template <class Scalar, class Exec>
+bool starts_as_block(CgMethod asked, std::int64_t columns, std::int64_t numbers) {
+  if (asked != CgMethod::automatic) return asked == CgMethod::block;
+  bool const small = numbers < CgThresholds<real_t<Scalar>>::small_on_device;
+  return columns > 1 && (runs_on_host_v<Exec> || !small);
+}
+
+inline std::string reason_of(CgMethod asked, bool block, int columns, int width) {
   if (asked != CgMethod::automatic) return "asked for";
   if (columns == 1) return "one right-hand side";
-  std::string const block = "2 to 32 right-hand sides need fewer iterations as a block";
-  if (columns == width) return block;
-  return block + ": " + std::to_string(columns) + " in groups of up to " + std::to_string(width);
+  if (!block)
+    return "a small problem on a device, where the host's part in a block's steps is long";
+  std::string const why = "2 to 32 right-hand sides need fewer iterations as a block";
+  if (columns == width) return why;
+  return why + ": " + std::to_string(columns) + " in groups of up to " + std::to_string(width);
 }
 
 template <class Real>
@@ -112,12 +123,11 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
   CgProblem<Scalar, Exec> problem(exec, A, options);
   CgControl<Scalar, Exec> control(options, report);
   if (k > 0 && A.rows() > 0) {
-    bool const block =
-        method != CgMethod::pseudo_block && !(method == CgMethod::automatic && k == 1);
+    bool const block = starts_as_block<Scalar, Exec>(method, k, A.rows() * k);
     int const most = block ? widest_useful_block : k;
     int const widest = options.widest_block > 0 ? std::min(options.widest_block, most) : most;
     int const width = group_width(k, widest);
-    report.reason = reason_of(method, k, width);
+    report.reason = reason_of(method, block, k, width);
     if (options.inner) report.reason += "; corrections in " + options.inner->name();
     CgTools<Scalar, Exec> tools(problem, control, width);
     bool block_ran = false, pseudo_block_ran = false;

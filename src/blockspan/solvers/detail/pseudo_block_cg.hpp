@@ -11,6 +11,7 @@
 #include <blockspan/solvers/detail/cg_thresholds.hpp>
 #include <blockspan/solvers/detail/column_recurrence.hpp>
 #include <blockspan/solvers/detail/column_sums.hpp>
+#include <blockspan/solvers/detail/replay.hpp>
 #include <blockspan/solvers/detail/single_reduction.hpp>
 
 namespace blockspan::detail {
@@ -35,8 +36,7 @@ class PseudoBlockCg {
         device_(
             Kokkos::view_alloc(problem.exec, Kokkos::WithoutInitializing, "Blockspan::cg::scalars"),
             numbers(columns)),
-        host_(Kokkos::create_mirror_view(
-            Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), device_)) {}
+        host_(mirror(device_)) {}
 
   /// The residuals stand in blocks.residual(); E is added to the solution column by column.
   void run(Cycle& cycle, std::vector<Real> const& norms, CgControl<Scalar, Exec>& control,
@@ -46,6 +46,7 @@ class PseudoBlockCg {
     single_ = control.options().single_reduction && !problem_.general();
     compact_next_ = false;
     width_ = static_cast<int>(cycle.columns.size());
+    replay_.forget();
     places_.resize(width_);
     for (int c = 0; c < width_; ++c) places_[c] = c;
     live_.assign(width_, true);
@@ -75,6 +76,15 @@ class PseudoBlockCg {
   static constexpr int p = parts<Scalar>;
   static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
   using Scalars = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  /// Page-locked where Exec has its own memory: a copy to it waits for nothing.
+  using Shared = std::conditional_t<on_host, Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>;
+  using Mirror = Kokkos::View<Real*, Shared>;
+
+  static Mirror mirror(Scalars const& numbers) {
+    if constexpr (on_host) return numbers;
+    return Mirror(Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::cg::scalars"),
+                  numbers.extent(0));
+  }
 
   /// Per column, after alpha and beta for each part: phi, state, gamma, curvature, goal, held.
   static constexpr int counts = 6;
@@ -106,8 +116,10 @@ class PseudoBlockCg {
     if constexpr (!on_host) Kokkos::deep_copy(problem_.exec, rest(device_), rest(host_));
   }
   void download() {
-    auto const timer = problem_.time(problem_.seconds.gram);
     if constexpr (!on_host) Kokkos::deep_copy(problem_.exec, rest(host_), rest(device_));
+  }
+  void wait() {
+    auto const timer = problem_.time(problem_.seconds.gram);
     problem_.synchronize("Blockspan::cg: states of the columns");
   }
 
@@ -143,31 +155,50 @@ class PseudoBlockCg {
       reduce("Blockspan::cg::start", ProductTerms<Real>{r(), d()}, TakeStart<Real>{scalars()});
       download();
     }
+    if (single_) problem_.count_a(P);
+    wait();
     take_states();
   }
 
   /// One step, up to the numbers on the host.
   void advance() {
-    if (single_) {
+    if (single_ && (compact_next_ || any_held())) {
       update_all();
+      if (any_held()) update_held();
       if (compact_next_) {
         compact();
         measure_residual();
       }
       predict();
+    } else if (single_) {
+      replay([&] {
+        update_all();
+        predict();
+      });
     } else {
       if (compact_next_) compact();
-      step_with_two_reductions();
+      replay([&] { step_with_two_reductions(); });
     }
+    problem_.count_a(blocks_.direction(width_));
+    if (!single_) problem_.count_m(blocks_.spare(width_));
+    wait();
     for (int c = 0; c < width_; ++c) {
       residuals_[places_[c]] = std::sqrt(number(0, c));
       if (number(3, c) > 0) problem_.note_norm(number(3, c));
     }
   }
 
+  template <class Work>
+  void replay(Work const& step) {
+    if (!problem_.replayable())
+      step();
+    else if (replay_(problem_.exec, step))
+      ++problem_.counters.replayed;
+  }
+
   void step_with_two_reductions() {
     auto const columns = scalars();
-    problem_.apply_a(blocks_.direction(width_), blocks_.spare(width_));
+    problem_.enqueue_a(blocks_.direction(width_), blocks_.spare(width_));
     {
       auto const timer = problem_.time(problem_.seconds.gram);
       reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{d(), q()},
@@ -181,7 +212,7 @@ class PseudoBlockCg {
              TakeResidual<Real>{columns, !general});
     }
     if (general) {
-      problem_.apply_m(blocks_.residual(width_), blocks_.spare(width_));
+      problem_.enqueue_m(blocks_.residual(width_), blocks_.spare(width_));
       auto const timer = problem_.time(problem_.seconds.gram);
       reduce("Blockspan::cg::product", ProductTerms<Real>{r(), q()}, TakeProduct<Real>{columns});
     }
@@ -197,7 +228,7 @@ class PseudoBlockCg {
 
   /// The product and the one reduction: numbers of the residual and of the step to come.
   void predict() {
-    problem_.apply_a(blocks_.direction(width_), blocks_.spare(width_));
+    problem_.enqueue_a(blocks_.direction(width_), blocks_.spare(width_));
     {
       auto const timer = problem_.time(problem_.seconds.gram);
       sums_(problem_.exec, "Blockspan::cg::curvature",
@@ -215,9 +246,18 @@ class PseudoBlockCg {
     lagging_(problem_.exec, "Blockspan::cg::update",
              UpdateTerms<Real>{e(), d(), q(), r(), columns.alpha, columns.beta, problem_.weights()},
              problem_.rows(), width_ * p);
-    bool held = false;
-    for (int c = 0; c < width_; ++c) held = held || number(5, c) != 0;
-    if (!held) return;
+  }
+
+  bool any_held() {
+    for (int c = 0; c < width_; ++c)
+      if (number(5, c) != 0) return true;
+    return false;
+  }
+
+  /// The columns whose beta had to wait for the true gamma.
+  void update_held() {
+    auto const timer = problem_.time(problem_.seconds.update);
+    auto const columns = scalars();
     take_sums(problem_.exec, lagging_, TakeHeld<Real>{columns}, width_, p);
     Kokkos::parallel_for("Blockspan::cg::direction",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
@@ -293,6 +333,7 @@ class PseudoBlockCg {
   void compact() {
     auto const timer = problem_.time(problem_.seconds.update);
     ++problem_.counters.compactions;
+    replay_.forget();
     std::vector<int> kept, done;
     for (int c = 0; c < width_; ++c) (live_[places_[c]] ? kept : done).push_back(c);
     add(done);
@@ -349,7 +390,8 @@ class PseudoBlockCg {
   CgBlocks<Scalar, Exec>& blocks_;
   int most_;
   Scalars device_;
-  typename Scalars::host_mirror_type host_;
+  Mirror host_;
+  Replay<Exec> replay_;  ///< of the step at this width
   ChunkSums<Exec, Real> sums_;
   ChunkSums<Exec, Real> lagging_;  ///< (single reduction) of the residual, taken one product later
   bool single_ = false, compact_next_ = false;
