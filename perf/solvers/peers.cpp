@@ -38,7 +38,7 @@ SolverBlock read_raw(Exec const& exec, std::string const& path, std::size_t rows
 }  // namespace
 
 std::vector<std::string> peer_names() {
-  return {"scipy", "cupy", "torch", "slepc", "petsc", "primme"};
+  return {"scipy", "cupy", "torch", "slepc", "petsc", "slepc_default", "primme", "primme_default"};
 }
 
 PeerProblem::PeerProblem(SolverProblem const& problem, Scripts const& scripts, int solves)

@@ -79,9 +79,10 @@ struct Study {
 
 /// What the command line says that a study depends on.
 struct Scope {
-  bool quick = false;                    ///< small cases, few of them
-  std::string cases = {};                ///< file of the study `cases`
-  std::vector<std::string> groups = {};  ///< of it, these only; empty: all
+  bool quick = false;                      ///< small cases, few of them
+  std::string cases = {};                  ///< file of the study `cases`
+  std::vector<std::string> groups = {};    ///< of it, these only; empty: all
+  std::vector<std::string> matrices = {};  ///< cases of these names only; empty: all
   /// Whether a matrix file has complex entries: studies do not read files. Null: none has.
   bool (*is_complex)(std::string const& path) = nullptr;
 };

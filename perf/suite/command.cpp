@@ -33,6 +33,9 @@ void add_options(CLI::App& app, Command& command) {
   app.add_option("--cases", command.scope.cases, "The file of the study cases");
   app.add_option("--group", command.scope.groups, "Of that file, this group; may be repeated")
       ->default_str("all of them");
+  app.add_option("--matrix", command.scope.matrices,
+                 "Only the cases of this matrix, as the studies name it; may be repeated")
+      ->default_str("all of them");
   app.add_option("--python", command.python, "Runs the peers that are Python packages");
   app.add_option("--scripts", command.scripts, "The folder peers/ with their scripts");
   app.add_option("--peer-seconds", command.peer_seconds,

@@ -54,6 +54,24 @@ Scope with_files(Scope scope) {
   return scope;
 }
 
+/// Leaves the cases of the matrices that were asked for. Throws Error for one that no study has.
+void choose_cases(std::vector<std::string> const& matrices, std::vector<Study>& studies) {
+  if (matrices.empty()) return;
+  auto const of = [](std::string const& matrix) {
+    return [&](Case const& one) { return one.name() == matrix; };
+  };
+  for (std::string const& matrix : matrices)
+    require(std::any_of(studies.begin(), studies.end(),
+                        [&](Study const& study) {
+                          return std::any_of(study.cases.begin(), study.cases.end(), of(matrix));
+                        }),
+            "--matrix " + matrix, "no study of this run has such a case");
+  for (Study& study : studies)
+    std::erase_if(study.cases, [&](Case const& one) {
+      return std::find(matrices.begin(), matrices.end(), one.name()) == matrices.end();
+    });
+}
+
 std::vector<Study> make_studies(Command const& command) {
   Scope const scope = with_files(command.scope);
   std::vector<Study> studies;
@@ -61,6 +79,7 @@ std::vector<Study> make_studies(Command const& command) {
     for (StudyEntry const& entry : choose_studies(command.studies))
       studies.push_back(entry.make(scope));
   if (!command.specs.empty()) studies.push_back(given(command.specs));
+  choose_cases(command.scope.matrices, studies);
   return studies;
 }
 

@@ -99,6 +99,18 @@ class Runs(InFolder):
         self.assertEqual(status, 2)
         self.assertIn("linked", said)
 
+    def test_matrices_choose_cases(self):
+        named = self.quick("--matrix", "nothing")
+        self.assertEqual(named[0], 2)
+        self.assertIn("--matrix nothing", named[1])
+        self.quick()
+        every = self.results()["cases"]
+        chosen = every[1]["matrix"]
+        self.assertEqual(self.quick("--fresh", "--matrix", chosen)[0], 0)
+        self.assertEqual(keys(self.results()),
+                         [k for k, c in zip(keys({"cases": every}), every)
+                          if c["matrix"] == chosen])
+
     def test_a_case_too_large_is_a_line_and_the_others_go_on(self):
         status, said = run("uniform:2000000x2000000:30", "fixed:50x50:3", "--quick", "--out",
                            self.folder)
@@ -215,7 +227,8 @@ class Solvers(InFolder):
         self.assertEqual(status, 0, said)
         for case in read(self.folder / "solvers.json")["cases"]:
             by_family = {kernel["family"]: kernel for kernel in case["kernels"]}
-            for peer in ("scipy", "cupy", "torch", "slepc", "petsc", "primme"):
+            for peer in ("scipy", "cupy", "torch", "slepc", "slepc_default", "petsc", "primme",
+                         "primme_default"):
                 kernel = by_family[peer]
                 self.assertTrue("refused" in kernel or "solver" in kernel)
                 self.assertEqual("ms" in kernel, kernel.get("right", False))
