@@ -60,7 +60,9 @@ void note_fault(EigResult& result) {
   auto const& fault = result.solver.fault;
   if (fault.operator_name.empty()) return;
   std::ostringstream note;
-  note << (fault.operator_name == "A" ? "the matrix" : "the mass matrix")
+  note << (fault.operator_name == "A"   ? "the matrix"
+           : fault.operator_name == "B" ? "the mass matrix"
+                                        : "the preconditioner")
        << " gave NaN or Inf in column " << fault.column + 1 << " of the block in iteration "
        << fault.iteration;
   result.notes.push_back(note.str());

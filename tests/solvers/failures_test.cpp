@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "solvers/solve.hpp"
 
@@ -130,9 +133,93 @@ TYPED_TEST(Failures, AUselessPreconditionerIsReplaced) {
     auto const report = run<TypeParam>(a, &T);
     expect_grid_values(report);
     EXPECT_GT(report.counters.preconditioner_rejected, 0);
+    bool const finite = fault == Fault::zero || fault == Fault::negative;
+    EXPECT_EQ(report.fault.operator_name, finite ? "" : "preconditioner");
+    EXPECT_EQ(report.fault.column, finite ? -1 : 0);
+    EXPECT_EQ(report.fault.iteration, finite ? -1 : 0);
   }
   BrokenOperator<TypeParam> const T(jacobi_matrix(A), Fault::unsymmetric);
   expect_grid_values(run<TypeParam>(a, &T));
+}
+
+TYPED_TEST(Failures, APreconditionerThatGivesNaNOnceIsNamedWhereItDid) {
+  auto const A = grid7<double>(N);
+  TestOperator<double, TypeParam> const a(TypeParam(), A);
+  BrokenOperator<TypeParam> const T(jacobi_matrix(A), Fault::nan, 6, 6);
+  auto const report = run<TypeParam>(a, &T);
+  expect_grid_values(report);
+  EXPECT_EQ(report.fault.operator_name, "preconditioner");
+  EXPECT_EQ(report.fault.iteration, 5);
+}
+
+TYPED_TEST(Failures, TheOperatorThatEndsASolveIsNamedBeforeThePreconditioner) {
+  BrokenOperator<TypeParam> const A(grid7<double>(N), Fault::nan, 12);
+  BrokenOperator<TypeParam> const T(jacobi_matrix(grid7<double>(N)), Fault::nan);
+  auto const report = run<TypeParam>(A, &T);
+  EXPECT_EQ(report.status, Status::operator_not_finite);
+  EXPECT_EQ(report.fault.operator_name, "A");
+  EXPECT_EQ(report.fault.iteration, 9);
+}
+
+/// Positive semidefinite of rank one: it takes all residuals to one direction.
+TYPED_TEST(Failures, APreconditionerThatLeavesNoDirectionsIsDropped) {
+  auto const A = grid7<double>(N);
+  int const n = A.order();
+  TestMatrix<double> ones(n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) ones.add(i, j, 1.0 / n);
+  TestOperator<double, TypeParam> const a(TypeParam(), A), T(TypeParam(), ones);
+  auto const report = run<TypeParam>(a, &T);
+  expect_grid_values(report);
+  EXPECT_GT(report.counters.columns_dropped, 0);
+  EXPECT_GE(report.counters.restarts, 2);
+  EXPECT_LT(report.counters.preconditioner_applications, report.iterations);
+}
+
+struct Trouble {};
+
+/// Throws in its call number `at` (counted from 1).
+template <class Exec>
+class ThrowingOperator : public LinearOperator<double, Exec> {
+ public:
+  ThrowingOperator(TestMatrix<double> const& A, int at) : inner_(Exec(), A), at_(at) {}
+  std::int64_t rows() const override { return inner_.rows(); }
+  std::optional<double> norm_bound() const override { return inner_.norm_bound(); }
+  void apply(Exec const& exec, ConstBlock<double, Exec> const& X,
+             Block<double, Exec> const& Y) const override {
+    inner_.apply(exec, X, Y);
+    if (inner_.calls == at_) throw Trouble();
+  }
+
+ private:
+  TestOperator<double, Exec> inner_;
+  int at_;
+};
+
+TYPED_TEST(Failures, AnErrorInAnOperatorReachesTheCallerAndLeavesX) {
+  using Exec = TypeParam;
+  auto const matrix = grid7<double>(N);
+  auto const mass = diagonal_matrix<double>(std::vector<double>(matrix.order(), 2.0));
+  constexpr int never = -1;
+  for (int const at : {1, 4, 15})
+    for (int who = 0; who < 3; ++who) {
+      SCOPED_TRACE(std::to_string(who) + " in call " + std::to_string(at));
+      ThrowingOperator<Exec> const A(matrix, who == 0 ? at : never), B(mass, who == 1 ? at : never),
+          T(jacobi_matrix(matrix), who == 2 ? at : never);
+      auto const X = block_for<double, Exec>(matrix.order(), wanted);
+      Kokkos::deep_copy(X, 7.0);
+      LobpcgOptions<double, Exec> options;
+      options.wanted = wanted;
+      options.preconditioner = &T;
+      EXPECT_THROW(lobpcg(Exec(), A, B, X, options), Trouble);
+      for (auto const& column : fetch<double, Exec>(X, wanted))
+        for (auto const& entry : column) ASSERT_EQ(entry, Extended(7.0L));
+      // nothing is left behind: the same operators, which throw no more, solve the problem
+      auto const report = lobpcg(Exec(), A, B, X, options);
+      EXPECT_EQ(report.status, Status::converged);
+      for (int j = 0; j < wanted; ++j)
+        EXPECT_NEAR(2 * report.eigenvalues[j], grid7_spectrum(N)[j], 1e-6) << j;
+    }
 }
 
 TYPED_TEST(Failures, AnIndefiniteDiagonalPreconditionerIsRejectedWhereItPointsAway) {

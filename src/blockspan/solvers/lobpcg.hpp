@@ -162,7 +162,8 @@ struct LobpcgReport {
   Real norm_a = 0, norm_b = 1;           ///< the norms used in the backward errors
   std::vector<LobpcgIteration<Real>> history;
   LobpcgCertificate<Real> certificate;  ///< empty unless asked for and X is known
-  LobpcgFault fault;                    ///< the first one, also where another try mended it
+  /// The first one of A or B, else of the preconditioner, also where another try mended it.
+  LobpcgFault fault;
   LobpcgCounters counters;
   LobpcgSeconds seconds;
 

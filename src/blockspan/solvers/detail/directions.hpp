@@ -83,11 +83,12 @@ void take_steps(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
 
 /// W := T R for unit residuals of the active columns, or R itself in every column where T R is
 /// useless (not finite, or not an acute angle to R: T is not positive definite there), all of unit
-/// norm. `residuals` holds R for all columns of X, outside the place of W.
+/// norm. `residuals` holds R for all columns of X, outside the place of W. Returns the first column
+/// of T R that was not finite; -1: all are.
 template <class Scalar, class Exec>
-void precondition(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                  Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
-                  Block<Scalar, Exec> const& residuals) {
+int precondition(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
+                 Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
+                 Block<Scalar, Exec> const& residuals) {
   using Real = real_t<Scalar>;
   int const w = basis.w;
   auto const R = problem.preconditioned() ? basis.a_spare(w) : basis.dirs();
@@ -97,7 +98,7 @@ void precondition(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
   select_directions(problem, residuals, active, factors, R);
   if (!problem.preconditioned()) {
     for (int pass = 0; pass < 2; ++pass) problem.constrain(W);
-    return;
+    return -1;
   }
   problem.apply_t(R, W);
   problem.constrain(W);
@@ -107,33 +108,36 @@ void precondition(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
     tame_directions(problem, W);
     sums = measure_directions(problem, R, W);
   }
+  int faulty = -1;
   for (int j = 0; j < w; ++j) {
     Real const size = std::sqrt(sums[j]), product = sums[w + j], r = std::sqrt(sums[2 * w + j]);
     if (std::isfinite(size) && product > Thresholds<Real>::direction * size * r) {
       factors[j] = 1 / size;
     } else {
       factors[j] = 1;
+      if (!std::isfinite(size) && faulty < 0) faulty = j;
       ++problem.counters.preconditioner_rejected;
       Kokkos::deep_copy(problem.exec, basis.columns(W, j, 1), basis.columns(R, j, 1));
     }
   }
   problem.scale_each(W, factors);
   problem.constrain(W);  // again: of a column that lost most of its length, rounding is left
+  return faulty;
 }
 
 /// The directions W of the active columns, from what the residual pass left in `from`: T R where
-/// problem.steps_with_residuals(), else R.
+/// problem.steps_with_residuals(), else R. Returns the first column that the preconditioner made
+/// not finite, and for which R stands in; -1: none.
 template <class Scalar, class Exec>
-void build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                      Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
-                      Block<Scalar, Exec> const& from) {
+int build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
+                     Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
+                     Block<Scalar, Exec> const& from) {
   basis.w = static_cast<int>(active.size());
   basis.w_norms.clear();
-  if (basis.w == 0) return;
-  if (problem.steps_with_residuals())
-    take_steps(problem, basis, norms, active, from);
-  else
-    precondition(problem, basis, norms, active, from);
+  if (basis.w == 0) return -1;
+  if (!problem.steps_with_residuals()) return precondition(problem, basis, norms, active, from);
+  take_steps(problem, basis, norms, active, from);
+  return -1;
 }
 
 }  // namespace blockspan::detail

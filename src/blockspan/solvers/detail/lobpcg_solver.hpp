@@ -222,7 +222,9 @@ class LobpcgSolver {
   std::optional<Status> advance() {
     auto const active = active_columns();
     flow_.last_active = static_cast<int>(active.size());
-    build_directions(problem_, basis_, norms_, active, residuals_);
+    int const faulty = build_directions(problem_, basis_, norms_, active, residuals_);
+    if (faulty >= 0 && fault_.operator_name.empty())
+      fault_ = {"preconditioner", faulty, flow_.iteration};
     std::int64_t const dropped_before = problem_.counters.columns_dropped;
     auto outcome = extend(active);
     flow_.offered += flow_.last_active;

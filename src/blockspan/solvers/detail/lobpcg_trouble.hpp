@@ -58,11 +58,13 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::recover() {
   return refresh(problem_, basis_, grams_, ritz_, theta_, false);
 }
 
-/// Remembers the first image that was not finite though its vector was. The columns of W are what
-/// the operators saw last; where there are none it was X.
+/// Remembers the first image under A or B that was not finite though its vector was, in place of
+/// one under the preconditioner, which ends nothing. The columns of W are what the operators saw
+/// last; where there are none it was X.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::locate_fault() {
-  if (!fault_.operator_name.empty()) return;
+  if (fault_.operator_name == "A" || fault_.operator_name == "B") return;
+  LobpcgFault found;
   int const first = basis_.w > 0 ? basis_.m + basis_.p : 0;
   int const count = basis_.w > 0 ? basis_.w : basis_.m;
   auto const largest = [&](View const& block) {
@@ -71,12 +73,13 @@ void LobpcgSolver<Scalar, Exec>::locate_fault() {
   auto const vectors = largest(basis_.s);
   auto const blame = [&](char const* name, View const& images) {
     auto const entries = largest(images);
-    for (int j = 0; j < count && fault_.operator_name.empty(); ++j)
+    for (int j = 0; j < count && found.operator_name.empty(); ++j)
       if (std::isfinite(vectors[j]) && !std::isfinite(entries[j]))
-        fault_ = {name, j, flow_.iteration};
+        found = {name, j, flow_.iteration};
   };
   blame("A", basis_.as);
   if (problem_.generalized()) blame("B", basis_.bs);
+  if (!found.operator_name.empty()) fault_ = found;
 }
 
 }  // namespace blockspan::detail
