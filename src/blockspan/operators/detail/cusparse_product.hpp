@@ -10,6 +10,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/operators/cusparse_operator.hpp>
+#include <blockspan/operators/detail/cuda_library.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
@@ -24,31 +25,10 @@ inline void check_cusparse(cusparseStatus_t status, char const* call) {
           " failed: ", cusparseGetErrorString(status));
 }
 
-template <class Scalar>
-constexpr cudaDataType cuda_type() {
-  if constexpr (is_complex_v<Scalar>)
-    return sizeof(real_t<Scalar>) == 8 ? CUDA_C_64F : CUDA_C_32F;
-  else
-    return sizeof(Scalar) == 8 ? CUDA_R_64F : CUDA_R_32F;
-}
-
-/// Owns a cuSPARSE object; `destroy` takes it, or a handle to const it converts to.
-template <class T, auto destroy>
-class CusparseObject {
- public:
-  CusparseObject() = default;
-  CusparseObject(CusparseObject const&) = delete;
-  CusparseObject& operator=(CusparseObject const&) = delete;
-  ~CusparseObject() {
-    if (object != nullptr) destroy(object);
-  }
-  T object = nullptr;
-};
-
-using CusparseHandle = CusparseObject<cusparseHandle_t, cusparseDestroy>;
-using CusparseMatrix = CusparseObject<cusparseConstSpMatDescr_t, cusparseDestroySpMat>;
-using CusparseBlock = CusparseObject<cusparseDnMatDescr_t, cusparseDestroyDnMat>;
-using CusparseConstBlock = CusparseObject<cusparseConstDnMatDescr_t, cusparseDestroyDnMat>;
+using CusparseHandle = CudaObject<cusparseHandle_t, cusparseDestroy>;
+using CusparseMatrix = CudaObject<cusparseConstSpMatDescr_t, cusparseDestroySpMat>;
+using CusparseBlock = CudaObject<cusparseDnMatDescr_t, cusparseDestroyDnMat>;
+using CusparseConstBlock = CudaObject<cusparseConstDnMatDescr_t, cusparseDestroyDnMat>;
 
 template <class Scalar>
 class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {

@@ -13,8 +13,8 @@
 namespace blockspan::detail {
 
 /// Where the block does not fit five times into the rows there is no basis [X W P] worth the name:
-/// A and B are applied to the identity and the problem is solved by LAPACK (Cholesky of B, then a
-/// Hermitian eigensolver). O(n^3) time and n^2 memory with n < 5 m.
+/// A and B are applied to the identity and the problem is solved by Cholesky of B and a Hermitian
+/// eigensolver, LAPACK's or the device's. O(n^3) time and n^2 memory with n < 5 m.
 template <class Scalar, class Exec>
 class DensePath {
  public:
@@ -142,7 +142,7 @@ class DensePath {
     lapack::qr_pivoted(Q, ignored);
     lapack::multiply(lapack::Transform::none, lapack::Transform::adjoint, Scalar(1), Q, Q,
                      Scalar(0), projector);
-    lapack::hermitian_eigen(projector, ignored);
+    problem_.eigen(projector, ignored);
     return part(projector, 0, n_, 0, n_ - c);
   }
 
@@ -158,7 +158,7 @@ class DensePath {
 
   std::optional<Status> solve_standard(Matrix const& A) {
     vectors_ = A;
-    if (lapack::hermitian_eigen(vectors_, theta_) != 0) return Status::basis_collapsed;
+    if (problem_.eigen(vectors_, theta_) != 0) return Status::basis_collapsed;
     return std::nullopt;
   }
 
@@ -171,7 +171,7 @@ class DensePath {
     product(L, A, left);
     lapack::multiply(Transform::none, Transform::adjoint, Scalar(1), left, L, Scalar(0), A);
     symmetrize(A, Real(1));
-    if (lapack::hermitian_eigen(A, theta_) != 0) return Status::basis_collapsed;
+    if (problem_.eigen(A, theta_) != 0) return Status::basis_collapsed;
     product(L, A, left, Transform::adjoint);
     vectors_ = left;
     return std::nullopt;

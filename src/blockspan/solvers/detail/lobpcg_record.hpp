@@ -48,7 +48,7 @@ void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
   if (columns != basis_.m) {
     basis_ = Basis<Scalar, Exec>(problem_.exec, problem_.rows(), columns, problem_.generalized());
     grams_ = Grams<Scalar, Exec>(problem_.exec, 3 * columns);
-    ritz_ = RayleighRitz<Scalar>(3 * columns);
+    ritz_ = RayleighRitz<Scalar>(3 * columns, problem_.eigen);
   }
   archive(constraints_), archive(flow_), archive(theta_), archive(locked_theta_);
   archive(locked_errors_), archive(history_), archive(stagnation_), archive(probe_);

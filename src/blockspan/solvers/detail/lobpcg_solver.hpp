@@ -38,7 +38,7 @@ class LobpcgSolver {
         key_(CheckpointKey::of(problem, options, columns)),
         basis_(problem.exec, problem.rows(), columns, problem.generalized()),
         grams_(problem.exec, 3 * columns),
-        ritz_(3 * columns),
+        ritz_(3 * columns, problem.eigen),
         stagnation_(options.stagnation_window) {
     flow_.begin_batch(batch_size(options.wanted, columns));
     // Batches are mixed at the end: what each leaves out adds up.
@@ -211,7 +211,7 @@ class LobpcgSolver {
     int const columns = std::min(widest_block(), (3 * basis_.m / 2 + 3) / 4 * 4);
     if (columns <= basis_.m || !widen_basis(problem_, basis_, columns, theta_)) return false;
     grams_ = Grams<Scalar, Exec>(problem_.exec, 3 * columns);
-    ritz_ = RayleighRitz<Scalar>(3 * columns);
+    ritz_ = RayleighRitz<Scalar>(3 * columns, problem_.eigen);
     stagnation_.block_widened();
     flow_.ritz_vectors = false;
     ++problem_.counters.widenings;

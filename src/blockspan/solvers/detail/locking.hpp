@@ -100,7 +100,7 @@ std::optional<Status> rotate_locked(Problem<Scalar, Exec>& problem,
   auto const H = gram_of_locked(problem, basis, first, count);
   if (!all_finite(H)) return Status::operator_not_finite;
   auto const timer = problem.time(problem.seconds.dense);
-  if (lapack::hermitian_eigen(H, theta) != 0) return Status::basis_collapsed;
+  if (problem.eigen(H, theta) != 0) return Status::basis_collapsed;
   combine_locked(problem, first, H);
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include <blockspan/solvers/detail/column_kernels.hpp>
 #include <blockspan/solvers/detail/deflation.hpp>
 #include <blockspan/solvers/detail/device_numbers.hpp>
+#include <blockspan/solvers/detail/eigensolver.hpp>
 #include <blockspan/solvers/detail/phase_timer.hpp>
 #include <blockspan/solvers/detail/thresholds.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
@@ -36,6 +37,7 @@ class Problem {
           LobpcgOptions<Scalar, Exec> const& options)
       : exec(exec_),
         sign(options.which == Which::largest ? Real(-1) : Real(1)),
+        eigen(small_eigensolver<Scalar>(exec_)),
         a_(A),
         b_(B),
         t_(options.preconditioner),
@@ -176,6 +178,7 @@ class Problem {
   Workspace<Exec> workspace;
   ColumnFolder<Exec, Real> fold;
   Deflation<Scalar, Exec> deflation;
+  Eigensolver<Scalar> eigen;  ///< of small matrices
 
  private:
   using Entries = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;

@@ -1,16 +1,18 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include <blockspan/solvers/detail/eigensolver.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
 #include <blockspan/solvers/detail/thresholds.hpp>
 
 namespace blockspan::detail {
 
-/// The small dense work of an iteration, on the host, in matrices of order up to 3 m that are
-/// allocated once: from G = S^H B S and H = S^H A S (Hermitian, finite) to Ritz values and to the
-/// coefficients that make the next X and P of S.
+/// The small dense work of an iteration, on the host but for eigenproblems that `eigen` leaves to a
+/// device, in matrices of order up to 3 m that are allocated once: from G = S^H B S and H = S^H A S
+/// (Hermitian, finite) to Ritz values and to the coefficients that make the next X and P of S.
 ///
 ///   factor    F with F^H G F = I (Cholesky of the scaled G, SVQB, or the identity)
 ///   solve     F^H H F = C Theta C^H, coefficients F C(:, 1:m) for X
@@ -24,8 +26,9 @@ class RayleighRitz {
   using Real = real_t<Scalar>;
   using Matrix = SmallMatrix<Scalar>;
 
-  explicit RayleighRitz(int max_order)
-      : factor_(small_matrix<Scalar>(max_order, max_order)),
+  RayleighRitz(int max_order, Eigensolver<Scalar> eigen)
+      : eigen_(std::move(eigen)),
+        factor_(small_matrix<Scalar>(max_order, max_order)),
         vectors_(small_matrix<Scalar>(max_order, max_order)),
         coefficients_(small_matrix<Scalar>(max_order, max_order)),
         selected_(small_matrix<Scalar>(max_order, max_order)),
@@ -56,12 +59,12 @@ class RayleighRitz {
   }
 
   /// F = D U Lambda^-1/2 with D G D = U Lambda U^H, without the eigenvalues negligible against the
-  /// largest. False if LAPACK fails or nothing is left.
+  /// largest. False if it fails or nothing is left.
   bool factor_svqb(Matrix const& G) {
     if (!scale_diagonal(G)) return false;
     Matrix const U = part(scratch_, 0, order_, 0, order_);
     std::vector<Real> lambda;
-    if (lapack::hermitian_eigen(U, lambda) != 0) return false;
+    if (eigen_(U, lambda) != 0) return false;
     rank_ = 0;
     for (int k = order_ - 1; k >= 0; --k) {
       if (!(lambda[k] > Thresholds<Real>::svqb_drop * lambda[order_ - 1])) break;
@@ -72,7 +75,7 @@ class RayleighRitz {
     return rank_ > 0;
   }
 
-  /// The lowest m Ritz pairs of H. False if LAPACK fails or the basis has fewer than m columns.
+  /// The lowest m Ritz pairs of H. False if it fails or the basis has fewer than m columns.
   bool solve(Matrix const& H, int m) {
     m_ = m;
     p_ = 0;
@@ -86,7 +89,7 @@ class RayleighRitz {
       product(F(), HF, C, lapack::Transform::adjoint);
     }
     symmetrize(C, Real(1));
-    if (!all_finite(C) || lapack::hermitian_eigen(C, theta_) != 0) return false;
+    if (!all_finite(C) || eigen_(C, theta_) != 0) return false;
     lift(part(vectors_, 0, rank_, 0, m), part(coefficients_, 0, order_, 0, m));
     return true;
   }
@@ -166,6 +169,7 @@ class RayleighRitz {
     }
   }
 
+  Eigensolver<Scalar> eigen_;
   Matrix factor_, vectors_, coefficients_, selected_, scratch_;
   std::vector<Real> scale_, theta_;
   int order_ = 0, rank_ = 0, m_ = 0, p_ = 0;

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/support/lapack.hpp>
+
+namespace blockspan::detail {
+
+/// lapack::hermitian_eigen, or what does the same elsewhere.
+template <class Scalar>
+using Eigensolver =
+    std::function<int(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& eigenvalues)>;
+
+/// Order from which a device takes less time than LAPACK on one thread of its host, copies
+/// included. On an H200 and its host in double: 0.56 and 0.20 ms at order 48, 1.14 and 0.87 at 96,
+/// 1.1 and 2.2 at 144.
+constexpr int least_device_order = 128;
+
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Exec>
+inline constexpr bool has_cusolver_v = std::is_same_v<Exec, Kokkos::Cuda>;
+#else
+template <class Exec>
+inline constexpr bool has_cusolver_v = false;
+#endif
+
+/// Defined for CUDA only. From least_device_order on by cuSOLVER's divide and conquer on the
+/// instance, which it fences; by LAPACK below, and where cuSOLVER fails, so that statuses are those
+/// of LAPACK everywhere. The handle and the memory come with the first matrix that needs them, and
+/// are shared by copies: not for two threads at once.
+template <class Scalar, class Exec>
+Eigensolver<Scalar> device_eigensolver(Exec const& exec);
+
+/// The eigensolver for the small matrices of a solve on `exec`.
+template <class Scalar, class Exec>
+Eigensolver<Scalar> small_eigensolver([[maybe_unused]] Exec const& exec) {
+  if constexpr (has_cusolver_v<Exec>)
+    return device_eigensolver<Scalar>(exec);
+  else
+    return lapack::hermitian_eigen<Scalar>;
+}
+
+}  // namespace blockspan::detail
