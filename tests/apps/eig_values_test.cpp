@@ -191,6 +191,17 @@ TEST_P(EigValues, OfAnIndefiniteMassAreRefusedWithAReason) {
   EXPECT_NE(outcome.out.find("check --mass"), std::string::npos) << outcome.out;
 }
 
+TEST(EigNotes, TellOfAToleranceBelowTheAttainable) {
+  auto const [outcome, report] =
+      run_eig({"laplace7:9x9x9", "--pairs", "4", "--tolerance", "1e-17"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(report["stop_reason"], "attainable_limit");
+  EXPECT_EQ(report["status"][3], "attainable_limit");
+  EXPECT_NE(outcome.out.find("at attainable limit"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("ask for a larger --tolerance"), std::string::npos) << outcome.out;
+  EXPECT_LE(report["residuals"][3], 50 * 0x1p-53);
+}
+
 TEST(EigNotes, TellOfAClusterThatIsCut) {
   // The second to fourth eigenvalue of a cube are equal.
   auto const [outcome, report] =

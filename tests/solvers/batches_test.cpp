@@ -89,6 +89,15 @@ TYPED_TEST(LockedPairs, AStartWiderThanTheBlockServesTheLaterBatches) {
   EXPECT_GT(half.report.iterations, 0);
 }
 
+TYPED_TEST(LockedPairs, AreTwoHundredWithABlockOfThirtyTwo) {
+  constexpr int N = 12, wanted = 200, block = 32;
+  auto const A = grid7<double>(N);
+  auto const solved = solve_in_batches<double, TypeParam>(A, nullptr, wanted, block);
+  EXPECT_EQ(solved.report.status, Status::converged);
+  EXPECT_EQ(solved.report.path, "iterative");
+  expect_values(solved, grid7_spectrum(N), A.infinity_norm());
+}
+
 TYPED_TEST(LockedPairs, AClusterWiderThanABatchIsFoundWhole) {
   // 25 equal lowest values, blocks of 8 with 4 pairs each.
   std::vector<double> values(400);

@@ -1,4 +1,8 @@
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "solvers/solve.hpp"
 
@@ -71,6 +75,67 @@ TYPED_TEST(Invariants, AShiftMovesTheValuesOnly) {
   auto const moved = solve<double, TypeParam>(shifted, nullptr, wanted, prepare);
   for (int j = 0; j < wanted; ++j)
     EXPECT_NEAR(moved.report.eigenvalues[j] - 5, plain.report.eigenvalues[j], 1e-9);
+}
+
+TYPED_TEST(Invariants, APermutationMovesTheVectorsOnly) {
+  auto const A = grid7<double>(N);
+  int const n = A.order();
+  auto const moved_to = [n](int i) { return (i * 101 + 37) % n; };  // 101 has no factor of n
+  TestMatrix<double> permuted(n);
+  for (int i = 0; i < n; ++i)
+    for (auto const& e : A.rows[i]) permuted.add(moved_to(i), moved_to(e.column), e.value);
+  std::vector<int> came_from(n);
+  for (int i = 0; i < n; ++i) came_from[moved_to(i)] = i;
+  auto const noise = [](int i, int j) { return std::sin(1.0 + 13.7 * i + 101.3 * j); };
+  auto const run = [&](TestMatrix<double> const& M, std::function<double(int, int)> const& start) {
+    return solve<double, TypeParam>(M, nullptr, wanted, [&](auto& options, auto const& X) {
+      options.guess_columns = static_cast<int>(X.extent(1));
+      set_columns<double, TypeParam>(X, options.guess_columns, start);
+      options.tolerance = 1e-11;
+      options.probe = false;  // whose random columns know nothing of the permutation
+    });
+  };
+  auto const plain = run(A, noise);
+  auto const moved = run(permuted, [&](int i, int j) { return noise(came_from[i], j); });
+  EXPECT_EQ(moved.report.status, Status::converged);
+  EXPECT_NEAR(moved.report.iterations, plain.report.iterations, 2);
+  auto const x = fetch<double, TypeParam>(plain.X, 1), y = fetch<double, TypeParam>(moved.X, 1);
+  Extended overlap = 0;  // of the lowest vector, which is alone
+  for (int i = 0; i < n; ++i) overlap += std::conj(x[0][i]) * y[0][moved_to(i)];
+  EXPECT_NEAR(static_cast<double>(std::abs(overlap)), 1, 1e-12);
+  for (int j = 0; j < wanted; ++j)
+    EXPECT_NEAR(moved.report.eigenvalues[j], plain.report.eigenvalues[j], 1e-9) << j;
+}
+
+TYPED_TEST(Invariants, ConvergedColumnsLeaveTheProducts) {
+  // Gaps that shrink: with the identity for T the pairs converge one after the other.
+  std::vector<double> values(400);
+  for (int i = 0; i < 400; ++i) values[i] = std::sqrt(1.0 + i);
+  TestOperator<double, TypeParam> const T(TypeParam(),
+                                          diagonal_matrix<double>(std::vector<double>(400, 1.0)));
+  std::vector<double> errors;  // of all columns, in the iteration before
+  std::int64_t columns = 0;
+  int least = 12;
+  auto const solved = solve<double, TypeParam>(
+      diagonal_matrix<double>(values), nullptr, wanted, [&](auto& options, auto const&) {
+        options.preconditioner = &T;
+        options.probe = false;
+        options.monitor = [&](LobpcgProgress<double> const& now) {
+          auto const open = std::count_if(errors.begin(), errors.end(),
+                                          [&](double error) { return error > 1e-8; });
+          EXPECT_EQ(now.active, open) << now.iteration;
+          if (now.iteration > 0) least = std::min(least, now.active);
+          columns += now.active;
+          errors = now.backward_errors;
+          return true;
+        };
+      });
+  EXPECT_EQ(solved.report.status, Status::converged);
+  EXPECT_LE(least, 8) << "too few have converged early for this to mean anything";
+  auto const& counters = solved.report.counters;
+  EXPECT_EQ(counters.preconditioner_columns, columns);
+  // beside them those of the check and of the start, and two blocks a verification
+  EXPECT_LE(counters.operator_columns, columns + 12 * (2 + 2 * counters.verifications));
 }
 
 TYPED_TEST(Invariants, AnOperatorWithoutANormIsMeasured) {

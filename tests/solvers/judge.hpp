@@ -51,6 +51,7 @@ struct Judgement {
   std::vector<long double> residual;  ///< ||A x - lambda B x||
   std::vector<long double> backward;  ///< over (a + |lambda| b) ||x||
   std::vector<long double> size;      ///< ||x||
+  std::vector<long double> rayleigh;  ///< |x^H A x - lambda x^H B x|
   long double orthogonality = 0;      ///< max |X^H B X - I|
 };
 
@@ -67,6 +68,8 @@ Judgement judge(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B,
       sum += std::norm(ax[j][i] - static_cast<long double>(values[j]) * bx[j][i]);
     result.residual.push_back(std::sqrt(sum));
     result.size.push_back(norm(x[j]));
+    result.rayleigh.push_back(
+        std::abs(dot(x[j], ax[j]) - static_cast<long double>(values[j]) * dot(x[j], bx[j])));
     result.backward.push_back(
         result.residual[j] /
         ((a + std::abs(static_cast<long double>(values[j])) * b) * result.size[j]));

@@ -215,6 +215,22 @@ TYPED_TEST(MixedLobpcg, ShowsTheMonitorEveryIterationOnceAndObeysIt) {
   }
 }
 
+TYPED_TEST(MixedLobpcg, IsCertifiedInTheWorkingPrecision) {
+  typename TestFixture::Problem const problem;
+  auto const solved = problem.solve([](auto& options) { options.certify = true; });
+  EXPECT_TRUE(solved.report.single.used);
+  auto const& certificate = solved.report.certificate;
+  EXPECT_TRUE(certificate.rigorous);
+  ASSERT_EQ(certificate.radius.size(), static_cast<std::size_t>(wanted));
+  auto const exact = grid7_spectrum(N);
+  for (int j = 0; j < wanted; ++j) {
+    double const error = std::abs(solved.report.eigenvalues[j] - exact[j]);
+    EXPECT_LE(error, certificate.gap_radius[j]) << j;
+    EXPECT_LE(certificate.radius[j], 1.01e-8 * 24) << j;
+  }
+  EXPECT_LE(certificate.orthogonality_loss, 1e-12);
+}
+
 TYPED_TEST(MixedLobpcg, HasTheSameBitsTwice) {
   typename TestFixture::Problem const problem;
   auto const first = problem.solve(), second = problem.solve();

@@ -17,6 +17,33 @@ struct Solved {
   Judgement found;  ///< by the test's own arithmetic
 };
 
+/// What holds of every accepted pair of every solve: its residual, by the test's own arithmetic,
+/// and that its value is the Rayleigh quotient of its vector; of an answer, that its vectors are
+/// orthonormal.
+template <class Scalar, class Exec>
+void expect_invariants(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B,
+                       LobpcgOptions<Scalar, Exec> const& options,
+                       Solved<Scalar, Exec> const& solved) {
+  auto const& [report, X, found] = solved;
+  constexpr long double eps = 2 * unit_roundoff<Scalar>;
+  long double const a = A.infinity_norm(), b = B ? B->infinity_norm() : 1;
+  long double largest = 0;
+  for (std::size_t j = 0; j < report.eigenvalues.size(); ++j) {
+    if (report.pair_status[j] != Status::converged) continue;
+    long double const size = found.size[j];
+    long double const lambda = std::abs(static_cast<long double>(report.eigenvalues[j]));
+    largest = std::max(largest, size);
+    // with constraints the residuals are those of the projected problem
+    if (options.constraints.extent(1) == 0 && options.criterion == Criterion::backward) {
+      EXPECT_LE(found.backward[j], 1.01L * options.tolerance + 10 * eps) << "pair " << j;
+    }
+    EXPECT_LE(found.rayleigh[j], 50 * eps * (a + lambda * b) * size * size) << "pair " << j;
+  }
+  if (report.status != Status::converged) return;
+  auto const k = static_cast<long double>(report.eigenvalues.size());
+  EXPECT_LE(found.orthogonality, 50 * eps * k * std::max(1.0L, b * largest * largest));
+}
+
 /// Solves with the operators of test code; `prepare` may change options and the start in X.
 template <class Scalar, class Exec>
 Solved<Scalar, Exec> solve(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B, int wanted,
@@ -40,6 +67,7 @@ Solved<Scalar, Exec> solve(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const
     EXPECT_EQ(result.report.counters.mass_columns, b->columns);
   }
   result.found = judge<Scalar, Exec>(A, B, result.X, result.report.eigenvalues);
+  expect_invariants(A, B, options, result);
   return result;
 }
 

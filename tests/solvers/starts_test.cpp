@@ -73,6 +73,70 @@ TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOut) {
   this->from(12, [&](int i, int j) { return vectors(i, 10 + j); });
 }
 
+TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOutInAPencil) {
+  auto const A = grid7<double>(N);
+  auto B = A;
+  for (int i = 0; i < B.order(); ++i) B.add(i, i, 2.0);  // the same vectors, in the same order
+  GridVectors const vectors(N);
+  auto const solved = solve<double, TypeParam>(A, &B, wanted, [&](auto& options, auto const& X) {
+    set_columns<double, TypeParam>(X, 12, [&](int i, int j) { return vectors(i, 10 + j); });
+    options.guess_columns = 12;
+  });
+  EXPECT_EQ(solved.report.status, Status::converged);
+  EXPECT_GE(solved.report.counters.probes, 1);
+  auto const mu = grid7_spectrum(N);
+  for (int j = 0; j < wanted; ++j)
+    EXPECT_NEAR(solved.report.eigenvalues[j], mu[j] / (mu[j] + 2), 1e-6) << j;
+}
+
+TYPED_TEST(Starts, OfTheSameSpanTakeTheSameSteps) {
+  constexpr int m = 12;
+  auto const history = [&](std::function<double(int, int)> const& start) {
+    return solve<double, TypeParam>(grid7<double>(N), nullptr, wanted,
+                                    [&](auto& options, auto const& X) {
+                                      set_columns<double, TypeParam>(X, m, start);
+                                      options.guess_columns = m;
+                                      options.max_iterations = 15;
+                                    })
+        .report.history;
+  };
+  auto const plain = history([&](int i, int j) { return this->noise(i, j); });
+  auto const mixed = history([&](int i, int j) {  // times a triangular matrix
+    double sum = 0;
+    for (int k = 0; k <= j; ++k) sum += (k == j ? 3 : 1 - 0.1 * k) * this->noise(i, k);
+    return sum;
+  });
+  ASSERT_EQ(mixed.size(), plain.size());
+  for (std::size_t k = 0; k < plain.size(); ++k)
+    for (int j = 0; j < wanted; ++j)
+      EXPECT_NEAR(mixed[k].eigenvalues[j], plain[k].eigenvalues[j], 1e-9) << k << ", pair " << j;
+}
+
+TYPED_TEST(Starts, FromAProblemNearbySaveIterations) {
+  auto A = grid7<double>(N);
+  auto const solve_next = [&](Block<double, TypeParam> const* before) {
+    auto const solved =
+        solve<double, TypeParam>(A, nullptr, wanted, [&](auto& options, auto const& X) {
+          options.probe = false;
+          if (!before) return;
+          Kokkos::deep_copy(X, *before);  // guards too
+          options.guess_columns = static_cast<int>(X.extent(1));
+        });
+    EXPECT_EQ(solved.report.status, Status::converged);
+    return solved;
+  };
+  auto last = solve_next(nullptr);
+  for (int step = 1; step <= 3; ++step) {
+    for (int i = 0; i < A.order(); ++i) A.add(i, i, 1e-4 * (i % 5));
+    auto const cold = solve_next(nullptr), warm = solve_next(&last.X);
+    EXPECT_LT(warm.report.iterations, 0.7 * cold.report.iterations) << step;
+    for (int j = 0; j < wanted; ++j)
+      EXPECT_NEAR(warm.report.eigenvalues[j], cold.report.eigenvalues[j],
+                  static_cast<double>(value_bound(warm, 13) + value_bound(cold, 13)));
+    last = warm;
+  }
+}
+
 TYPED_TEST(Starts, OfTheSameBitsGiveTheSameBits) {
   auto const run = [] { return solve<double, TypeParam>(grid7<double>(N), nullptr, wanted); };
   auto const first = run(), second = run();
