@@ -19,9 +19,11 @@ if(Python3_FOUND)
     FIXTURES_REQUIRED perf_results FIXTURES_SETUP perf_page)
   set_tests_properties(perf.report_check PROPERTIES FIXTURES_REQUIRED "perf_results;perf_page")
   # the pages of committed records are what the records give
-  add_test(NAME perf.record_check COMMAND ${Python3_EXECUTABLE} report.py
-    results/spmm_h200.json --out results/spmm_h200.md --check
-    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  foreach(record spmm_h200 spmm_real_host solvers_host solvers_host_1_thread)
+    add_test(NAME perf.record_check.${record} COMMAND ${Python3_EXECUTABLE} report.py
+      results/${record}.json --out results/${record}.md --check
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  endforeach()
   add_test(NAME perf.records_check COMMAND ${Python3_EXECUTABLE} report.py results/h200 --check
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   add_test(NAME perf.suite COMMAND ${Python3_EXECUTABLE}
