@@ -37,6 +37,11 @@ SolverProblem make_problem(Exec const& exec, std::string const& source, Case con
                         .columns = one.columns,
                         .tolerance = one.tolerance,
                         .max_iterations = max_iterations};
+  if (!one.mass.empty()) {
+    problem.B = apps::load_matrix<double>(exec, one.mass);
+    require(problem.B->numRows() == problem.rows(), one.mass, "has ", problem.B->numRows(),
+            " rows, ", source, " has ", problem.rows());
+  }
   if (one.task == Task::eigenpairs)
     problem.start = random_block(exec, problem.rows(), lobpcg_block_size(one.columns));
   else
@@ -68,7 +73,10 @@ class SolverRun {
     bool const pairs = problem_.task == Task::eigenpairs;
     for (std::string const& peer : peer_names()) {
       std::string const id = peer + (pairs ? "/eigenpairs" : "/cg");
-      ask(result, id, peer, [&] { return ask_peer(written, peer, id); });
+      ask(result, id, peer, [&] {
+        require(!problem_.B, peer, "not asked: the peers are given no mass matrix");
+        return ask_peer(written, peer, id);
+      });
     }
     refuse_missed_pairs(result);
     return result;

@@ -44,13 +44,16 @@ SolverBlock new_block(SolverProblem const& problem, std::size_t columns) {
       static_cast<std::size_t>(problem.rows()), columns);
 }
 
-/// Milliseconds that an iteration takes where it streams A once and `passes` blocks.
+/// Milliseconds that an iteration takes where it streams A and B once and `passes` blocks.
 double floor_ms(SolverProblem const& problem, double passes, double columns,
                 double bytes_per_second) {
   auto const n = static_cast<double>(problem.rows());
-  double const matrix =
-      static_cast<double>(problem.A.nnz()) * (sizeof(double) + sizeof(int)) + (n + 1) * sizeof(int);
-  return 1e3 * (matrix + passes * n * columns * sizeof(double)) / bytes_per_second;
+  auto const bytes_of = [&](CrsMatrix<double, Exec> const& matrix) {
+    return static_cast<double>(matrix.nnz()) * (sizeof(double) + sizeof(int)) +
+           (n + 1) * sizeof(int);
+  };
+  double const matrices = bytes_of(problem.A) + (problem.B ? bytes_of(*problem.B) : 0);
+  return 1e3 * (matrices + passes * n * columns * sizeof(double)) / bytes_per_second;
 }
 
 /// Milliseconds an iteration of each phase.
@@ -61,7 +64,8 @@ Json phases(int iterations, std::vector<std::pair<char const*, double>> const& s
   return json;
 }
 
-Answer eigenpairs(SolverProblem& problem, Op const& A, Op const& T, int solves,
+/// B: null but for a pencil.
+Answer eigenpairs(SolverProblem& problem, Op const& A, Op const* B, Op const& T, int solves,
                   double bytes_per_second) {
   Answer answer;
   SolverBlock const X = new_block(problem, problem.start.extent(1));
@@ -77,26 +81,28 @@ Answer eigenpairs(SolverProblem& problem, Op const& A, Op const& T, int solves,
       [&](bool by_phase) {
         Kokkos::deep_copy(problem.exec, X, problem.start);
         options.time_phases = by_phase;
-        report = lobpcg(problem.exec, A, X, options);
+        report = B ? lobpcg(problem.exec, A, *B, X, options) : lobpcg(problem.exec, A, X, options);
         if (by_phase) seconds = report.seconds;
       },
       solves);
   problem.norm_a = report.norm_a;
+  problem.norm_b = report.norm_b;
   answer.X = new_block(problem, static_cast<std::size_t>(problem.columns));
   Kokkos::deep_copy(problem.exec, answer.X,
                     Kokkos::subview(X, Kokkos::ALL, std::pair(0, problem.columns)));
   answer.eigenvalues = report.eigenvalues;
   answer.iterations = report.iterations;
   // what an iteration of LOBPCG moves beside A: see solvers/lobpcg.hpp
-  answer.more = {{"status", to_string(report.status)},
-                 {"iteration_floor_ms",
-                  floor_ms(problem, 20, static_cast<double>(X.extent(1)), bytes_per_second)},
-                 {"phases", phases(report.iterations, {{"product", seconds.operator_a},
-                                                       {"preconditioner", seconds.preconditioner},
-                                                       {"gram", seconds.gram},
-                                                       {"update", seconds.update},
-                                                       {"dense", seconds.dense},
-                                                       {"residual", seconds.residual}})}};
+  answer.more = {
+      {"status", to_string(report.status)},
+      {"iteration_floor_ms",
+       floor_ms(problem, B ? 30 : 20, static_cast<double>(X.extent(1)), bytes_per_second)},
+      {"phases", phases(report.iterations, {{"product", seconds.operator_a + seconds.operator_b},
+                                            {"preconditioner", seconds.preconditioner},
+                                            {"gram", seconds.gram},
+                                            {"update", seconds.update},
+                                            {"dense", seconds.dense},
+                                            {"residual", seconds.residual}})}};
   return answer;
 }
 
@@ -164,6 +170,10 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
                                                       : static_cast<std::size_t>(problem.columns);
   auto const product =
       apps::make_product<double>(problem.exec, problem.A, solver.spmm, static_cast<int>(width));
+  apps::Product<double, Exec> mass;
+  if (problem.B)
+    mass =
+        apps::make_product<double>(problem.exec, *problem.B, solver.spmm, static_cast<int>(width));
   auto const choice = apps::parse_preconditioner(solver.preconditioner, chebyshev_ratio);
   auto const made = apps::make_preconditioner(problem.exec, choice, problem.A, *product.op,
                                               apps::Definiteness::any);
@@ -173,7 +183,7 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
   double const setup_ms = 1e3 * timer.seconds();
   Answer answer =
       problem.task == Task::eigenpairs
-          ? eigenpairs(problem, *product.op, *made.op, solves, bytes_per_second)
+          ? eigenpairs(problem, *product.op, mass.op.get(), *made.op, solves, bytes_per_second)
           : linear_systems(problem, solver.method, *product.op, *made.op, solves, bytes_per_second);
   answer.setup_ms = setup_ms;
   if (choice.kind == apps::PreconditionerChoice::Kind::chebyshev)

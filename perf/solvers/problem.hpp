@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct SolverProblem {
   double tolerance;  ///< of backward errors, or of ||b - A x|| / ||b||
   int max_iterations;
   double norm_a = 0;  ///< an estimate of ||A||, for backward errors
+  double norm_b = 1;
+  std::optional<CrsMatrix<double, Exec>> B = {};  ///< of a pencil
 
   std::int64_t rows() const { return A.numRows(); }
 };

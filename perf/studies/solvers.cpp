@@ -8,8 +8,8 @@ Study solvers(Scope const& scope) {
   study.title = "LOBPCG and conjugate gradients beside those of others";
   study.reproduces =
       "Time an iteration and time to solution, by phase, with the floor of an iteration: its "
-      "traffic (A once; for LOBPCG 20 columns of length n for each column of its block, for "
-      "conjugate gradients 12 to 15) at the speed of a copy.";
+      "traffic (A once; for LOBPCG 20 columns of length n for each column of its block, 30 and B "
+      "with a mass matrix, for conjugate gradients 12 to 15) at the speed of a copy.";
   study.note =
       "The same matrix, right-hand sides, start and tolerance for all; Jacobi for all that take a "
       "preconditioner, but for slepc_default and primme_default, whose packages choose (see the "
@@ -34,22 +34,26 @@ Study solvers(Scope const& scope) {
                  {"residual", "phase:residual"},
                  {"largest residual", "solver:residual"},
                  {"auto is faster by", "speedup:auto:this"}};
-  auto const add = [&](Task task, std::string const& spec, int columns, double tolerance) {
-    bool const pairs = task == Task::eigenpairs;
-    study.cases.push_back({.group = pairs ? "eigenpairs" : "linear systems",
+  auto const add = [&](Task task, std::string const& spec, int columns, double tolerance,
+                       std::string const& mass = "") {
+    std::string const group = task == Task::eigenpairs ? "eigenpairs" : "linear systems";
+    study.cases.push_back({.group = mass.empty() ? group : group + " with the mass matrix " + mass,
                            .spec = spec,
                            .columns = columns,
                            .task = task,
-                           .tolerance = tolerance});
+                           .tolerance = tolerance,
+                           .mass = mass});
   };
   if (scope.quick) {
     add(Task::eigenpairs, "laplace7:10x11x12", 4, 1e-6);
+    add(Task::eigenpairs, "elasticity:6", 4, 1e-6, "elasticity-mass:6");
     add(Task::linear_systems, "laplace7:10x11x12", 4, 1e-8);
     return study;
   }
   // blocks of 8, 16 and 32 columns; the small grids for those that take long
   for (std::string const spec : {"laplace7:22", "laplace7:40", "laplace27:80", "elasticity:44"})
     add(Task::eigenpairs, spec, 10, 1e-8);
+  add(Task::eigenpairs, "elasticity:44", 10, 1e-8, "elasticity-mass:44");
   for (int const pairs : {4, 10, 24}) add(Task::eigenpairs, "laplace7:100", pairs, 1e-8);
   for (std::string const spec : {"laplace7:22", "laplace7:40"})
     for (int const columns : {1, 8}) add(Task::linear_systems, spec, columns, 1e-8);

@@ -55,6 +55,7 @@ Json identity(Case const& one) {
   if (one.task != Task::product) json["task"] = to_string(one.task);
   if (one.task == Task::eigenpairs || one.task == Task::linear_systems)
     json["tolerance"] = one.tolerance;
+  if (!one.mass.empty()) json["mass"] = one.mass;
   if (one.alpha != 1 || one.beta != 0) {
     json["alpha"] = one.alpha;
     json["beta"] = one.beta;

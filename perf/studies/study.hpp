@@ -13,7 +13,7 @@ using apps::Json;
 /// What is measured in a case.
 enum class Task {
   product,         ///< Y = alpha A X + beta Y
-  eigenpairs,      ///< the smallest eigenpairs of A
+  eigenpairs,      ///< the smallest eigenpairs of A, or of A x = lambda B x
   linear_systems,  ///< A X = B
   profile,         ///< a product under Nsight Compute
 };
@@ -31,6 +31,7 @@ struct Case {
   double alpha = 1, beta = 0;
   Task task = Task::product;
   double tolerance = 1e-8;  ///< of the solvers
+  std::string mass = {};    ///< of a pencil's eigenpairs: the spec of B
 
   std::string name() const { return file.empty() ? spec : file; }
   /// Whether the contender of this id and family takes part.

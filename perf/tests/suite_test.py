@@ -232,8 +232,10 @@ class Solvers(InFolder):
                 kernel = by_family[peer]
                 self.assertTrue("refused" in kernel or "solver" in kernel)
                 self.assertEqual("ms" in kernel, kernel.get("right", False))
+                if "mass" in case:
+                    self.assertIn("no mass matrix", kernel["refused"])
             own = case["kernels"][0]
-            self.assertTrue(own["right"])
+            self.assertTrue(own["right"], own)
             self.assertGreater(own["solver"]["iterations"], 0)
             self.assertGreater(own["solver"]["iteration_floor_ms"], 0)
             self.assertGreater(sum(own["solver"]["phases"].values()), 0)
