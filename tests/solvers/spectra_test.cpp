@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include "solvers/solve.hpp"
@@ -92,6 +93,57 @@ TYPED_TEST(Spectra, OfAPencilAreThoseOfTheGeneralizedProblem) {
   auto const mu = grid7_spectrum(9);
   for (int j = 0; j < 8; ++j)
     EXPECT_NEAR(solved.report.eigenvalues[j], mu[j] / (mu[j] + 2), 1e-9) << j;
+}
+
+/// Y = factor X on an N^3 grid, or the 7-point matrix of the grid, without a matrix.
+template <class Exec>
+struct OnGrid {
+  ConstBlock<double, Exec> X;
+  Block<double, Exec> Y;
+  int N;
+  bool stencil;
+  double factor;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    std::int64_t const strides[3] = {1, N, std::int64_t(N) * N};
+    for (std::size_t j = 0; j < Y.extent(1); ++j) {
+      double sum = (stencil ? 6 : factor) * X(i, j);
+      for (int d = 0; stencil && d < 3; ++d) {
+        auto const at = i / strides[d] % N;
+        if (at > 0) sum -= X(i - strides[d], j);
+        if (at < N - 1) sum -= X(i + strides[d], j);
+      }
+      Y(i, j) = sum;
+    }
+  }
+};
+
+TYPED_TEST(Spectra, OfFunctionsAreThoseOfTheirMatrices) {
+  using Exec = TypeParam;
+  constexpr int N = 8, n = N * N * N, wanted = 6;
+  auto const on_grid = [](bool stencil, double factor) {
+    return function_operator<double, Exec>(
+        n, [=](Exec const& exec, ConstBlock<double, Exec> const& X, Block<double, Exec> const& Y) {
+          Kokkos::parallel_for("Blockspan::test::grid", Kokkos::RangePolicy<Exec>(exec, 0, n),
+                               OnGrid<Exec>{X, Y, N, stencil, factor});
+        });
+  };
+  auto const A = on_grid(true, 0), B = on_grid(false, 2), T = on_grid(false, 1.0 / 6);
+  auto const X = block_for<double, Exec>(n, wanted);
+  LobpcgOptions<double, Exec> options;
+  options.wanted = wanted;
+  options.preconditioner = &T;
+  auto const report = lobpcg(Exec(), A, B, X, options);
+  EXPECT_EQ(report.status, Status::converged);
+  auto const matrix = grid7<double>(N);
+  auto const mass = diagonal_matrix<double>(std::vector<double>(n, 2.0));
+  auto const found = judge<double, Exec>(matrix, &mass, X, report.eigenvalues);
+  auto const exact = grid7_spectrum(N);
+  for (int j = 0; j < wanted; ++j) {
+    EXPECT_NEAR(report.eigenvalues[j], exact[j] / 2, 1e-6) << j;
+    // the norms are estimates here, twice the largest image of random vectors
+    EXPECT_LE(found.backward[j], 2e-8) << j;
+  }
 }
 
 TYPED_TEST(Spectra, AreTheSameInComplexArithmetic) {

@@ -15,10 +15,10 @@ template <class Scalar>
 using Eigensolver =
     std::function<int(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& eigenvalues)>;
 
-/// Order from which a device takes less time than LAPACK on one thread of its host, copies
-/// included. On an H200 and its host in double: 0.56 and 0.20 ms at order 48, 1.14 and 0.87 at 96,
-/// 1.1 and 2.2 at 144.
-constexpr int least_device_order = 128;
+/// Order from which a device takes less time than LAPACK on one thread of its host. On an H200 and
+/// its host in double: 0.56 and 0.20 ms at order 48, 1.14 and 0.87 at 96, 1.1 and 2.2 at 144, this
+/// with the slowest kernels of OpenBLAS; with others the host is nearly twice as fast.
+constexpr int least_device_order = 144;
 
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Exec>
