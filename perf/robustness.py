@@ -2,17 +2,22 @@
 """Eigenpairs of real problems from several random starts, judged by reference values.
 
 usage: perf/robustness.py --app build/host/apps/blockspan-eig/blockspan-eig [--out RESULTS.json]
-       [--matrices FOLDER] [--rows 5300] [--seeds 1,2,3] [--backend auto] [--commit HASH]
-       [-- OPTION ...]
+       [--matrices FOLDER] [--rows 5300] [--large] [--seeds 1,2,3] [--backend auto]
+       [--commit HASH] [-- OPTION ...]
 
 Solves every problem of FOLDER/eigenvalues.json (default: BLOCKSPAN_MATRIX_DIR) with fewer rows, to
 1e-8, and keeps of every run its status, iterations, largest residual as the app recomputed it, and
 largest difference from the reference values. OPTIONs go to the app. A run passes if the app says
 that it converged and these confirm it; a run that claims success and is contradicted is FALSE. Exit
 status 1 if any run did not pass.
+
+--large: the problems that have so many rows, and grids and graphs of 100,000 vertices and more; for
+their smallest pairs once with each preconditioner of PRECONDITIONERS. References of the latter are
+closed formulas, or a second solve (SECOND), with another polynomial, start and block and to 1e-10.
 """
 import argparse
 import datetime
+import itertools
 import json
 import math
 import os
@@ -24,6 +29,46 @@ TOLERANCE = 1e-8
 # Kinds of problems that the command line has words for.
 OPERATORS = {"std": [], "gen": [], "lap": ["--operator", "laplacian"],
              "adj": ["--operator", "adjacency"]}
+PRECONDITIONERS = ["jacobi", "chebyshev:8"]
+SECOND = ["--preconditioner", "chebyshev:16", "--block", "32", "--tolerance", "1e-10"]
+SECOND_SEED = 101
+PAIRS = 10
+
+
+def smallest_sums(axes):
+    """The smallest sums of one number of each axis."""
+    return sorted(sum(numbers) for numbers in
+                  itertools.product(*(sorted(axis)[:PAIRS] for axis in axes)))[:PAIRS]
+
+
+def line(points):
+    """Eigenvalues of the second difference between two walls."""
+    return [2 - 2 * math.cos(k * math.pi / (points + 1)) for k in range(1, points + 1)]
+
+
+def path(points):
+    """Eigenvalues of the graph Laplacian of a path."""
+    return [2 - 2 * math.cos(k * math.pi / points) for k in range(points)]
+
+
+def large_problems(folder):
+    """Each with its reference: values, or nothing where a second solve has to give them. The zeros
+    of a Laplacian are as many as its graph has parts: R-MAT graphs leave thousands of vertices
+    alone."""
+    def problem(kind, matrix, rows, values, norm, words):
+        return {"problem": f"{kind}:{matrix}", "matrix": matrix, "which": "smallest", "rows": rows,
+                "mass": None, "eigenvalues": values, "attainable_relative_accuracy": None,
+                "norm1_A": norm, "reference": words}
+    grid, square, cube = 3 * [line(48)], 2 * [path(316)], 3 * [path(47)]
+    found = [problem("std", "laplace7:48", 48**3, smallest_sums(grid), 12, "formula"),
+             problem("lap", "laplace5:316x316", 316**2, smallest_sums(square), 8, "formula"),
+             problem("lap", "laplace5:316x316:permute", 316**2, smallest_sums(square), 8, "formula"),
+             problem("lap", "laplace7:47", 47**3, smallest_sums(cube), 12, "formula"),
+             problem("lap", "rmat:17:8:symmetric", 2**17, PAIRS * [0.0], None, "formula"),
+             problem("lap", "fixed:100000x100000:4:symmetric", 100000, None, None, "second solve")]
+    if os.path.exists(os.path.join(folder, "wave.mtx.gz")):
+        found.append(problem("lap", "wave", 156317, None, None, "second solve"))
+    return found
 
 
 def arguments():
@@ -31,6 +76,7 @@ def arguments():
     parser.add_argument("--app", required=True)
     parser.add_argument("--matrices", default=os.environ.get("BLOCKSPAN_MATRIX_DIR"))
     parser.add_argument("--rows", type=int, default=5300)
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--backend", default="auto")
     parser.add_argument("--commit", default="")
@@ -42,17 +88,21 @@ def arguments():
     return found
 
 
-def run(args, problem, seed):
+def run(args, problem, seed, options):
     """The app's exit status and report, None where it wrote none."""
-    path = lambda name: os.path.join(args.matrices, name + ".mtx.gz")
+    def source(name):
+        return name if ":" in name else os.path.join(args.matrices, name + ".mtx.gz")
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        command = [args.app, path(problem["matrix"]), "--pairs", str(len(problem["eigenvalues"])),
+        command = [args.app, source(problem["matrix"]), "--pairs",
+                   str(len(problem["eigenvalues"] or range(PAIRS))),
                    "--which", problem["which"], "--seed", str(seed), "--backend", args.backend,
-                   "--tolerance", str(TOLERANCE), "--report", report, "--quiet"]
+                   "--report", report, "--quiet"]
         if problem["mass"]:
-            command += ["--mass", path(problem["mass"])]
-        command += OPERATORS[problem["problem"][:3]] + args.options
+            command += ["--mass", source(problem["mass"])]
+        command += OPERATORS[problem["problem"][:3]] + options + args.options
+        if "--tolerance" not in command:
+            command += ["--tolerance", str(TOLERANCE)]
         status = subprocess.run(command, capture_output=True).returncode
         if not os.path.exists(report) or os.path.getsize(report) == 0:
             return status, None
@@ -80,9 +130,22 @@ def difference(problem, report):
     return worst
 
 
+def complete(args, problem):
+    """Fills in what the app's reports have to say: the norm, and values by a second solve."""
+    if problem["norm1_A"] and problem["eigenvalues"]:
+        return problem
+    status, report = run(args, problem, SECOND_SEED, SECOND)
+    if status != 0:
+        sys.exit(f"{problem['problem']}: no reference, the second solve failed")
+    return dict(problem, norm1_A=report["norms"]["A"],
+                eigenvalues=problem["eigenvalues"] or report["eigenvalues"])
+
+
 def judge(problem, seed, status, report):
     entry = {"problem": problem["problem"], "which": problem["which"], "rows": problem["rows"],
              "seed": seed, "exit_status": status}
+    if "reference" in problem:
+        entry["reference"] = problem["reference"]
     if report is None:
         return dict(entry, verdict="no report")
     residual = max(math.inf if r is None else r for r in report["residuals"])
@@ -97,17 +160,26 @@ def judge(problem, seed, status, report):
 def main():
     args = arguments()
     with open(os.path.join(args.matrices, "eigenvalues.json")) as file:
-        problems = [p for p in json.load(file)
-                    if p["rows"] < args.rows and p["problem"][:3] in OPERATORS]
+        problems = [p for p in json.load(file) if (p["rows"] >= args.rows) == args.large
+                    and p["problem"][:3] in OPERATORS]
+    if args.large:
+        problems += large_problems(args.matrices)
     runs, environment = [], {}
     for problem in problems:
-        for seed in map(int, args.seeds.split(",")):
-            status, report = run(args, problem, seed)
+        several = args.large and problem["which"] == "smallest"
+        problem = complete(args, problem)
+        for preconditioner, seed in itertools.product(PRECONDITIONERS if several else [None],
+                                                      map(int, args.seeds.split(","))):
+            options = ["--preconditioner", preconditioner] if preconditioner else []
+            status, report = run(args, problem, seed, options)
             runs.append(judge(problem, seed, status, report))
+            if preconditioner:
+                runs[-1]["preconditioner"] = preconditioner
             if report:
                 environment = {key: report[key] for key in ("versions", "backend", "device")}
             if runs[-1]["verdict"] != "passed":
-                print("{problem} {which}, seed {seed}: {verdict}".format(**runs[-1]))
+                print("{problem} {which}, seed {seed}: {verdict}".format(**runs[-1]),
+                      preconditioner or "")
     passed = sum(entry["verdict"] == "passed" for entry in runs)
     print(f"{passed} of {len(runs)} runs passed, "
           f"{sum(entry['verdict'] == 'FALSE' for entry in runs)} claimed success falsely, "

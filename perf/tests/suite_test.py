@@ -21,6 +21,7 @@ sys.path.insert(0, str(PERF / "peers"))
 
 from pages import study, summaries, values  # noqa: E402
 import profile_ncu  # noqa: E402
+import robustness  # noqa: E402
 
 
 def run(*arguments):
@@ -317,6 +318,41 @@ class Pages(InFolder):
         self.assertEqual(list(metrics), list(profile_ncu.METRICS.values()))
         self.assertEqual(metrics["memory throughput %"], 1000.5)
         self.assertEqual(profile_ncu.parse("==ERROR== no counters"), {})
+
+
+class Robustness(unittest.TestCase):
+    problem = {"problem": "std:p", "which": "smallest", "rows": 9, "mass": None, "norm1_A": 4.0,
+               "eigenvalues": [1.0, 2.0], "attainable_relative_accuracy": None}
+
+    def verdict(self, **changes):
+        report = {"eigenvalues": [1.0, 2.0], "residuals": [1e-9, 1e-9], "path": "iterative",
+                  "relative_residuals": [1e-9, 1e-9], "iterations": 5, "converged": True,
+                  "seconds": {"solve": 1.0}}
+        report.update(changes)
+        return robustness.judge(self.problem, 1, 0, report)["verdict"]
+
+    def test_claims_are_judged(self):
+        self.assertEqual(self.verdict(), "passed")
+        self.assertEqual(self.verdict(residuals=[1e-9, 2e-8]), "FALSE")
+        self.assertEqual(self.verdict(eigenvalues=[1.0, 2.1]), "FALSE")  # one was missed
+        self.assertEqual(self.verdict(eigenvalues=[1.0, None]), "FALSE")
+        self.assertEqual(self.verdict(converged=False), "not converged")
+        self.assertEqual(robustness.judge(self.problem, 1, 2, None)["verdict"], "no report")
+
+    def test_formulas(self):
+        for found, exact in ((robustness.path(3), [0, 1, 3]),
+                             (robustness.line(2), [1, 3]),
+                             (robustness.smallest_sums([[5, 1, 2], [10, 20]]),
+                              [11, 12, 15, 21, 22, 25])):
+            self.assertEqual(len(found), len(exact))
+            for a, b in zip(found, exact):
+                self.assertAlmostEqual(a, b)
+
+    def test_all_recorded_runs_passed(self):
+        for name in ("robustness_host.json", "robustness_large_host.json"):
+            runs = read(PERF / "results" / name)["runs"]
+            self.assertGreater(len(runs), 100)
+            self.assertEqual({run["verdict"] for run in runs}, {"passed"})
 
 
 if __name__ == "__main__":
