@@ -96,6 +96,24 @@ HostMatrix<Scalar> explicit_zeros(std::int64_t n) {
   return A;
 }
 
+/// Runs of rows with the same `length(run)` random columns, as many rows as `rows_of(run)`; other
+/// values in every row.
+template <class Scalar, class RowsOf, class Length>
+HostMatrix<Scalar> shared_columns(std::string name, std::int64_t runs, std::int64_t columns,
+                                  RowsOf rows_of, Length length) {
+  Random random(9);
+  HostMatrix<Scalar> A{std::move(name), 0, columns, {0}, {}, {}};
+  for (std::int64_t run = 0; run < runs; ++run) {
+    std::vector<std::int64_t> list(static_cast<std::size_t>(length(run)));
+    for (auto& column : list) column = random.below(columns);
+    for (std::int64_t i = 0; i < rows_of(run); ++i, ++A.rows) {
+      for (auto const column : list) A.add(column, random.value<Scalar>());
+      A.end_row();
+    }
+  }
+  return A;
+}
+
 /// Small hostile matrices.
 template <class Scalar>
 std::vector<HostMatrix<Scalar>> battery() {
@@ -119,6 +137,9 @@ std::vector<HostMatrix<Scalar>> battery() {
       random_matrix<Scalar>("power law", 64, 64, [](Row i) { return 128 / (1 + i); }),
       random_matrix<Scalar>("wide", 5, 400, constant(90)),
       random_matrix<Scalar>("tall", 300, 6, [](Row i) { return i % 4; }),
+      shared_columns<Scalar>(
+          "runs of rows with the same columns", 14, 60, [](Row run) { return 1 + run % 7; },
+          [](Row run) { return run % 5 == 2 ? 0 : 3 * run + 1; }),
   };
 }
 

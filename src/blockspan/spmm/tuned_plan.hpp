@@ -20,7 +20,8 @@ namespace detail {
 /// baselines and peers.
 constexpr bool is_candidate(SpmmVariant const& variant) {
   return (variant.is_direct() && variant.worker == SpmmWorker::team_thread) ||
-         variant.partition == SpmmPartition::row_classes || variant.inner == SpmmInner::staged_tile;
+         variant.partition == SpmmPartition::row_classes || variant.lists_groups() ||
+         variant.inner == SpmmInner::staged_tile;
 }
 
 /// Milliseconds of one product, row-major blocks of X.extent(1) columns: the least of a few

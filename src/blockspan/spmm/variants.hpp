@@ -15,6 +15,7 @@ enum class SpmmPartition {
   equal_entries,    ///< tiles of equally many entries, wherever rows begin
   merge_path,       ///< tiles of equally many rows and entries together
   row_classes,      ///< tiles of many short rows, of one row, of part of a long row
+  row_groups,       ///< neighbouring rows that have the same columns
 };
 
 /// Who multiplies a piece (or tile) of the matrix.
@@ -59,19 +60,21 @@ struct SpmmVariant {
     return partition == SpmmPartition::equal_entries || partition == SpmmPartition::merge_path ||
            partition == SpmmPartition::row_classes;
   }
+  constexpr bool lists_groups() const { return partition == SpmmPartition::row_groups; }
   constexpr bool skips_empty_rows() const { return partition == SpmmPartition::nonempty_rows; }
   constexpr bool needs_sorted_rows() const {
     return inner == SpmmInner::staged_tile || inner == SpmmInner::dense;
   }
-  /// Direct loads by team threads, over rows or pieces of them: what the plan chooses by itself.
+  /// Direct loads by team threads, over rows or pieces of them.
   constexpr bool is_direct() const {
-    return inner == SpmmInner::direct && worker != SpmmWorker::whole_team && !lists_tiles();
+    return inner == SpmmInner::direct && worker != SpmmWorker::whole_team && !lists_tiles() &&
+           !lists_groups();
   }
 };
 
 /// The menu: each supported combination once. Nothing else is instantiated, measured or documented;
 /// the variant asked for is the variant run, or the call says why not.
-inline constexpr std::array<SpmmVariant, 17> spmm_variants{{
+inline constexpr std::array<SpmmVariant, 18> spmm_variants{{
     {"thread_per_row", "Blockspan::spmm::thread_per_row",
      "whole rows; a work item walks its row once a column",
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR scalar)", "", "the naive baseline",
@@ -117,6 +120,13 @@ inline constexpr std::array<SpmmVariant, 17> spmm_variants{{
      "Blockspan; the row list of Buluc, Gilbert 2008, IPDPS, doi:10.1109/IPDPS.2008.4536313", "",
      "for mostly empty rows", SpmmPartition::nonempty_rows, SpmmWorker::team_thread,
      SpmmInner::direct, false, true},
+    {"row_group", "Blockspan::spmm::row_group",
+     "neighbouring rows with the same columns, up to four together: each row of X is fetched once "
+     "for all of them; direct loads; packs where they fit, else single columns",
+     "Blockspan; register blocking of sparse rows as in Im, Yelick, Vuduc 2004, IJHPCA, "
+     "doi:10.1177/1094342004041296, without its explicit zeros",
+     "", "for rows that share their columns, as unknowns of one node do", SpmmPartition::row_groups,
+     SpmmWorker::team_thread, SpmmInner::direct, false, true},
     {"warp_per_row_staged", "Blockspan::spmm::warp_per_row_staged",
      "whole rows; chunks of 32 entries through team scratch; a lane owns single columns",
      "Huang, Dai, Wang, Yang 2020, SC (GE-SpMM), doi:10.1109/SC41405.2020.00076", "",

@@ -17,8 +17,8 @@ struct LaunchShape {
   int vector_length;  ///< a power of two up to 32; 1 on hosts
 };
 
-/// Y = epilogue(op(A) X), the skeleton "thread pieces": one piece of a row per team thread, the
-/// vector lanes (on hosts: the registers) over the columns.
+/// Y = epilogue(op(A) X), the skeleton "thread pieces": one piece of a row, or a group of
+/// rows, per team thread, the vector lanes (on hosts: the registers) over the columns.
 ///
 /// Schedule: which pieces a thread owns; keeps the sums of unfinished rows.
 /// Inner: multiplies one piece with a pack of columns, by way of a stage that belongs to the
@@ -39,16 +39,17 @@ struct SpmmKernel {
     auto stage = inner.stage(team);
     auto const& writer = epilogue.of_team(team);
     schedule.for_each_piece(team, [&](auto const& piece) {
-      inner.for_each_sum(team, stage, piece, [&](std::int64_t column, auto const& sum) {
+      // i: which row of the piece, where that is a group of rows
+      inner.for_each_sum(team, stage, piece, [&](std::int64_t column, auto const& sum, int i = 0) {
         if constexpr (Schedule::splits_rows) {
           if (!piece.complete()) {
             schedule.keep(piece, column, sum,
-                          [&](std::int64_t i, std::int64_t row, std::int64_t first,
-                              auto const& all) { epilogue.of_cut_row(i)(row, first, all); });
+                          [&](std::int64_t cut, std::int64_t row, std::int64_t first,
+                              auto const& all) { epilogue.of_cut_row(cut)(row, first, all); });
             return;
           }
         }
-        writer(piece.row(), column, sum);
+        writer(piece.row() + i, column, sum);
       });
     });
     writer.finish_team();

@@ -216,10 +216,16 @@ void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
 
+/// Groups of rows. Defined in launch_groups.hpp, compiled on its own.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& prepared = call.prepared;
-  if (!call.variant.is_direct())
+  if (call.variant.lists_groups())
+    launch_groups(exec, call);
+  else if (!call.variant.is_direct())
     launch_published(exec, call);
   else if (prepared.permutation != nullptr)
     launch_inner(exec, call,

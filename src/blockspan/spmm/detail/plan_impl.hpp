@@ -7,6 +7,7 @@
 
 #include <blockspan/spmm/detail/partition/choose.hpp>
 #include <blockspan/spmm/detail/partition/cut_impl.hpp>
+#include <blockspan/spmm/detail/partition/group_impl.hpp>
 #include <blockspan/spmm/detail/partition/inspect_impl.hpp>
 #include <blockspan/spmm/detail/partition/sort_impl.hpp>
 #include <blockspan/spmm/detail/partition/tile_impl.hpp>
@@ -40,9 +41,12 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   PreparedPattern<Exec, Offset, Ordinal> result;
   result.pattern = A;
   result.statistics = row_statistics(exec, A);
-  result.choice = choose_variant<Exec>(result.statistics, options);
+  if (options.algorithm == "auto" || find_spmm_variant(options.algorithm)->lists_groups())
+    result.groups = find_row_groups(exec, A);
+  result.choice = choose_variant<Exec>(result.statistics, result.groups.count, options);
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
+  if (!variant.lists_groups()) result.groups.begin = {};
   if (variant.lists_pieces()) {
     result.list = cut_long_rows(exec, A, result.choice.piece, variant.skips_empty_rows());
     if (variant.partition == SpmmPartition::sorted_segments)
@@ -111,6 +115,10 @@ void explain_pattern(std::ostream& out, char const* what,
   if (choice.variant->lists_pieces())
     out << "  " << prepared.list.cut_rows << " rows are cut into " << prepared.list.slots
         << " pieces of at most " << choice.piece << " nonzeros\n";
+  if (choice.variant->lists_groups() || prepared.groups.count.groups < rows.rows)
+    out << "  rows with the same columns make " << prepared.groups.count.groups << " groups of "
+        << static_cast<double>(rows.rows) / static_cast<double>(prepared.groups.count.groups)
+        << " rows on average, at most " << prepared.groups.most << '\n';
   if (choice.variant->lists_tiles())
     out << "  " << prepared.tiles.tiles << " tiles cut " << prepared.tiles.cut_rows << " rows into "
         << prepared.tiles.slots << " parts\n";

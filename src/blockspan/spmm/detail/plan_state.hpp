@@ -39,6 +39,13 @@ inline PieceStatistics statistics_of_pieces(RowStatistics const& rows, SpmmVaria
           std::max(0.0, rows.imbalance() - 1), sorted};
 }
 
+/// Groups of rows as pieces: of as many entries as one of their rows has.
+inline PieceStatistics statistics_of_groups(RowStatistics const& rows, GroupCount const& count) {
+  std::int64_t const filled = std::max<std::int64_t>(1, count.groups - rows.empty_rows);
+  return {count.groups, static_cast<double>(count.fetches) / static_cast<double>(filled),
+          rows.longest, std::max(0.0, rows.imbalance() - 1), false};
+}
+
 /// Which variant runs, with which cuts, and why: decided from the statistics alone, so the same
 /// pattern gives the same bits on any number of threads.
 struct SpmmChoice {
@@ -58,6 +65,7 @@ struct PreparedPattern {
   SpmmChoice choice{};
   PieceList<Exec, Offset, Ordinal> list;            ///< where the variant lists pieces
   TileList<Exec, Offset, Ordinal> tiles;            ///< where it lists tiles
+  RowGroupList<Exec, Ordinal> groups;               ///< where it lists groups
   TransposedPattern<Exec, Offset, Ordinal> sorted;  ///< where it needs sorted rows and has none
   SpmmLanes lanes;                                  ///< asked for
 
@@ -69,10 +77,12 @@ struct PreparedPattern {
 
   /// Units of work of a product.
   std::int64_t pieces() const {
+    if (choice.variant->lists_groups()) return groups.count.groups;
     return choice.variant->lists_pieces() ? list.pieces : pattern.rows;
   }
   PieceStatistics piece_statistics() const {
     auto const& variant = *choice.variant;
+    if (variant.lists_groups()) return statistics_of_groups(statistics, groups.count);
     if (variant.lists_pieces())
       return statistics_of_pieces(statistics, variant, list.pieces, choice.piece);
     return statistics_of_pieces(statistics, variant, pattern.rows, statistics.longest);

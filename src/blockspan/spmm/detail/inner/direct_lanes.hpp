@@ -21,14 +21,19 @@ namespace blockspan::detail {
 /// issues the loads of several nonzeros before it uses the first. The order of a sum is fixed by
 /// the grid, whatever the teams.
 ///
+/// Rows > 1: a piece is a group of up to as many rows with the same columns. What is fetched of X
+/// serves all of them; every row has sums of its own, in the order that it has alone.
+///
 /// Packed: a pack is one 16-byte load; X is row-major, aligned, a whole number of packs wide.
 /// Otherwise Width is 1 and X may have any strides.
 template <class Scalar, class Entries, class Offset, int Width, bool Packed, int Packs = 1,
-          bool EntryLanes = false>
+          bool EntryLanes = false, int Rows = 1>
 struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
-  static constexpr int depth = tuning::device_depth<Packs>;
-  static constexpr unsigned blocks = tuning::device_blocks;
+  static constexpr int depth =
+      Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Packs>;
+  static constexpr unsigned blocks =
+      Rows > 1 ? tuning::device_group_blocks<Rows> : tuning::device_blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
 
   Entries entries;
@@ -42,7 +47,8 @@ struct DirectLanes {
     return {};
   }
 
-  /// consume(column, sum) for all columns, once each, on the lane that has the sum.
+  /// consume(column, sum, i) for all columns of the i-th row of the piece, once each, on the lane
+  /// that has the sum.
   template <class Team, class Piece, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, NoStage, Piece const& piece,
                                                 Consume const& consume) const {
@@ -50,22 +56,34 @@ struct DirectLanes {
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, grid.lanes()), [&](int lane) {
       int const column = grid.column_of(lane), entry = grid.entry_of(lane);
       for (int first = column; first - column < packs; first += grid.columns() * Packs) {
-        Sum<Scalar, Width> sums[Packs] = {};
+        Sums sums[Rows] = {};
         multiply(piece, first, packs, entry, sums);
         BLOCKSPAN_UNROLL
-        for (int s = 0; s < Packs; ++s)
-          if constexpr (EntryLanes) add_entry_lanes(grid, sums[s]);
+        for (int i = 0; i < Rows; ++i) {
+          BLOCKSPAN_UNROLL
+          for (int s = 0; s < Packs; ++s)
+            if constexpr (EntryLanes) add_entry_lanes(grid, sums[i].of_pack[s]);
+        }
         if (EntryLanes && entry != 0) continue;
         BLOCKSPAN_UNROLL
-        for (int s = 0; s < Packs; ++s) {
-          int const pack = first + s * grid.columns();
-          if (pack < packs) consume(std::int64_t{pack} * Width, sums[s]);
+        for (int i = 0; i < Rows; ++i) {
+          if (Rows > 1 && i >= piece.rows()) continue;
+          BLOCKSPAN_UNROLL
+          for (int s = 0; s < Packs; ++s) {
+            int const pack = first + s * grid.columns();
+            if (pack < packs) consume(std::int64_t{pack} * Width, sums[i].of_pack[s], i);
+          }
         }
       }
     });
   }
 
  private:
+  /// Of one row of the piece.
+  struct Sums {
+    Sum<Scalar, Width> of_pack[Packs];
+  };
+
   /// One multiply-add of 32 by 32 bits finds a row of X: the kernel has few instructions to spare.
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Pack<Scalar, Width> fetch(char const* x, Ordinal row) const {
@@ -75,8 +93,9 @@ struct DirectLanes {
         x + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes));
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k) const {
-    Scalar const a = entries.value(k);
+  template <class Own>
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Own const& own, Offset k, Offset row_at) const {
+    Scalar const a = own.value(k, row_at);
     if constexpr (is_complex_v<Scalar>)
       return conjugate_values ? conjugate(a) : a;
     else
@@ -87,7 +106,13 @@ struct DirectLanes {
   /// loads are in flight together.
   template <class Piece>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Piece const& piece, int first, int packs, int entry,
-                                            Sum<Scalar, Width>* sums) const {
+                                            Sums* sums) const {
+    auto const& own = entries.of(piece);
+    Offset row_at[Rows] = {};
+    if constexpr (Rows > 1) {
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
+    }
     char const* x[Packs];
     BLOCKSPAN_UNROLL
     for (int s = 0; s < Packs; ++s) {
@@ -100,22 +125,23 @@ struct DirectLanes {
     Offset k = piece.first + Offset(EntryLanes ? entry : 0);
     auto left = k < piece.last ? (piece.last - k + stride - Offset(1)) >> bits : Offset(0);
     for (; left >= Offset(depth); left -= Offset(depth), k += Offset(depth) * stride)
-      batch<false>(x, k, stride, left, sums);
-    if (left > Offset(0)) batch<true>(x, k, stride, left, sums);
+      batch<false>(own, row_at, x, k, stride, left, sums);
+    if (left > Offset(0)) batch<true>(own, row_at, x, k, stride, left, sums);
   }
 
-  template <bool Last>
-  KOKKOS_FORCEINLINE_FUNCTION void batch(char const* const* x, Offset k, Offset stride, Offset left,
-                                         Sum<Scalar, Width>* sums) const {
-    Scalar a[depth];
+  template <bool Last, class Own>
+  KOKKOS_FORCEINLINE_FUNCTION void batch(Own const& own, Offset const* row_at, char const* const* x,
+                                         Offset k, Offset stride, Offset left, Sums* sums) const {
+    Scalar a[depth][Rows];
     Pack<Scalar, Width> b[depth][Packs];
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {
       // past the end the last one is loaded again and left out below: no branches between loads
       Offset const step = Last && !(Offset(u) < left) ? left - Offset(1) : Offset(u);
       Offset const place = k + step * stride;
-      auto const row = entries.column(place);
-      a[u] = value(place);
+      auto const row = own.column(place);
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < Rows; ++i) a[u][i] = value(own, place, row_at[i]);
       BLOCKSPAN_UNROLL
       for (int s = 0; s < Packs; ++s) b[u][s] = fetch(x[s], row);
     }
@@ -123,9 +149,12 @@ struct DirectLanes {
     for (int u = 0; u < depth; ++u) {
       if (Last && !(Offset(u) < left)) continue;
       BLOCKSPAN_UNROLL
-      for (int s = 0; s < Packs; ++s) {
+      for (int i = 0; i < Rows; ++i) {
         BLOCKSPAN_UNROLL
-        for (int j = 0; j < Width; ++j) sums[s].value[j] += a[u] * b[u][s].value[j];
+        for (int s = 0; s < Packs; ++s) {
+          BLOCKSPAN_UNROLL
+          for (int j = 0; j < Width; ++j) sums[i].of_pack[s].value[j] += a[u][i] * b[u][s].value[j];
+        }
       }
     }
   }

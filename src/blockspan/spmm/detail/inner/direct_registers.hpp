@@ -60,7 +60,7 @@ struct DirectRegisters {
     });
   }
 
- private:
+ protected:
   template <class Piece, int Width>
   KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> multiply(
       Piece const& piece, std::int64_t first, std::integral_constant<int, Width>) const {
@@ -153,14 +153,25 @@ struct DirectRegisters {
 
   template <int Width>
   BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, Offset k, Set<Width>* sums) const {
-    Scalar const* const row = x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride;
     Scalar const a = entries.value(k);
     entries.prefetch(k);
+    add_product<Width>(a, fetch<Width>(x, entries.column(k)), sums);
+  }
+
+  template <int Width, class Ordinal>
+  BLOCKSPAN_HOST_INLINE Set<Width> fetch(Scalar const* x, Ordinal column) const {
+    Scalar const* const row = x + static_cast<std::int64_t>(column) * X.row_stride;
     Set<Width> b;
     if constexpr (Unit)
       b.load(reinterpret_cast<Real const*>(row));
     else
       b.template load_strided<parts>(reinterpret_cast<Real const*>(row), X.column_stride * parts);
+    return b;
+  }
+
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE static void add_product(Scalar const& a, Set<Width> const& b,
+                                                Set<Width>* sums) {
     if constexpr (parts == 2) {
       sums[0].add_product(a.real(), b);
       sums[1].add_product(a.imag(), b);

@@ -8,14 +8,24 @@
 
 namespace blockspan::detail {
 
-/// How an inner reads the matrix: the entries in the order in which they are stored ...
+// How an inner reads the matrix. of(piece): what the entries of a piece are read by, with the
+// places k of that piece; column(k); value(k, row_at): of another row with the same columns, whose
+// entries stand that far behind.
+
+/// The entries in the order in which they are stored ...
 template <class Scalar, class Offset, class Ordinal>
 struct PlainEntries {
   Ordinal const* columns;
   Scalar const* values;
 
+  template <class Piece>
+  KOKKOS_FORCEINLINE_FUNCTION PlainEntries const& of(Piece const&) const {
+    return *this;
+  }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k) const { return load(values + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
+    return load(values + (k + row_at));
+  }
   /// Nothing to do: the processor sees the entries coming.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset) const {}
 };
@@ -29,9 +39,13 @@ struct PermutedEntries {
   Scalar const* values;
   Offset last;  ///< the last entry there is
 
+  template <class Piece>
+  KOKKOS_FORCEINLINE_FUNCTION PermutedEntries const& of(Piece const&) const {
+    return *this;
+  }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k) const {
-    return load(values + load(permutation + k));
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
+    return load(values + load(permutation + (k + row_at)));
   }
   /// Hosts: asks for the value that will be needed some entries after k.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset k) const {
@@ -49,9 +63,14 @@ struct AnyEntries {
   Scalar const* values;
   bool conjugate_values;
 
+  template <class Piece>
+  KOKKOS_FORCEINLINE_FUNCTION AnyEntries const& of(Piece const&) const {
+    return *this;
+  }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k) const {
-    Scalar const a = load(values + (permutation == nullptr ? k : load(permutation + k)));
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
+    Offset const place = k + row_at;
+    Scalar const a = load(values + (permutation == nullptr ? place : load(permutation + place)));
     if constexpr (is_complex_v<Scalar>) return conjugate_values ? conjugate(a) : a;
     return a;
   }

@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
 
@@ -97,6 +98,33 @@ template <class Exec, class Offset, class Ordinal>
 TileList<Exec, Offset, Ordinal> cut_row_classes(Exec const& exec,
                                                 PatternRef<Offset, Ordinal> const& A,
                                                 std::int64_t stream, std::int64_t longest);
+
+/// Groups of rows: how many there are, and how many entries their first rows have together, which
+/// is how many rows of X a product fetches.
+struct GroupCount {
+  std::int64_t groups = 0;
+  std::int64_t fetches = 0;
+};
+
+/// Of groups of at most 2, 3, ... rows.
+struct GroupCounts {
+  GroupCount of[tuning::group_rows - 1];
+};
+
+/// Neighbouring rows with the same columns, for the schedule RowGroups (which explains the array).
+template <class Exec, class Ordinal>
+struct RowGroupList {
+  int most = 1;  ///< rows of a group, at most; 1: there are no rows
+  GroupCount count;
+  Kokkos::View<Ordinal*, typename Exec::memory_space> begin;  // groups + 1
+};
+
+/// Puts every row into one group: consecutive rows with the same columns in the same order are
+/// together, up to 2, 3 or 4 of them, whichever leaves the least to load; a row without entries is
+/// alone. Four passes over the rows; the columns are read where two rows agree so far: O(rows +
+/// nonzeros).
+template <class Exec, class Offset, class Ordinal>
+RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
 /// True if the columns of every row ascend, equal neighbours allowed. O(rows + nonzeros).
 template <class Exec, class Offset, class Ordinal>

@@ -15,8 +15,8 @@
 namespace blockspan::detail {
 
 // The model of the plan: what a product with `columns` columns of doubles would take with each
-// variant that can win, from the statistics of the rows alone. It is meant to order them; the times
-// themselves are rough. Pure functions of their arguments, on any host.
+// variant that can win, from the statistics of the rows (and their groups) alone. It is meant to
+// order them; the times themselves are rough. Pure functions of their arguments, on any host.
 
 /// What a device product has to do whatever the variant, and what the variants add to it.
 class DeviceModel {
@@ -59,6 +59,20 @@ class DeviceModel {
     return best;
   }
 
+  /// Indices and rows of X are read once a group; the rest is as in whole_rows.
+  SpmmPrediction row_groups(GroupCount const& count) const {
+    double const share = static_cast<double>(count.fetches) /
+                         static_cast<double>(std::max<std::int64_t>(1, rows_.nonzeros));
+    double const indices = 4 * static_cast<double>(rows_.nonzeros) / tuning::model_stream;
+    double const stream = stream_ - (1 - share) * indices +
+                          4 * static_cast<double>(count.groups) / tuning::model_stream;
+    double const body = body_time(stream, share * gather_);
+    return {find_spmm_variant("row_group"),
+            tuning::model_launch + body * (1 + tail_share()) +
+                time_of(statistics_of_groups(rows_, count)),
+            0};
+  }
+
   SpmmPrediction adaptive() const {
     double const packs = std::ceil(columns_ / 2.0);
     auto const at_most = [&](std::int64_t entries) {
@@ -80,18 +94,19 @@ class DeviceModel {
 
  private:
   bool packs_fit() const { return columns_ % 2 == 0; }
-  double common() const {
-    return tuning::model_launch + tuning::model_body_stream * stream_ +
-           tuning::model_body_gather * gather_ * (packs_fit() ? 1 : tuning::model_without_packs);
+  double common() const { return tuning::model_launch + body_time(stream_, gather_); }
+  double body_time(double stream, double gather) const {
+    return tuning::model_body_stream * stream +
+           tuning::model_body_gather * gather * (packs_fit() ? 1 : tuning::model_without_packs);
   }
   /// Multiprocessors that wait for the one with the longest rows; sorted pieces begin with these.
-  double tail() const {
-    return tuning::model_tail * std::min(3.0, rows_.imbalance() - 1) *
-           (common() - tuning::model_launch);
-  }
+  double tail() const { return tail_share() * body_time(stream_, gather_); }
+  double tail_share() const { return tuning::model_tail * std::min(3.0, rows_.imbalance() - 1); }
   double time_of_shape(SpmmVariant const& variant, std::int64_t pieces, std::int64_t piece) const {
+    return time_of(statistics_of_pieces(rows_, variant, pieces, piece));
+  }
+  double time_of(PieceStatistics const& of) const {
     std::int64_t const packs = packs_fit() ? columns_ / 2 : columns_;
-    auto const of = statistics_of_pieces(rows_, variant, pieces, piece);
     return shape_time(device_shape(true, packs, of, packs_fit(), {}), of, packs);
   }
 
@@ -133,26 +148,42 @@ class DeviceModel {
   double stream_, gather_;
 };
 
+/// Whether groups of rows come into question.
+inline bool groups_are_worth_it(RowStatistics const& rows, GroupCount const& groups) {
+  return groups.fetches > 0 && tuning::group_least_share * static_cast<double>(groups.fetches) <=
+                                   static_cast<double>(rows.nonzeros);
+}
+
 /// `piece`: asked for; 0: the model's choice.
 inline std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, std::int64_t piece,
-                                                  int columns) {
+                                                  int columns, GroupCount const& groups = {}) {
   DeviceModel const model(rows, columns);
-  return {model.whole_rows(), model.listed("segments", piece),
-          model.listed("segments_sorted", piece), model.listed("nonempty_rows", piece),
-          model.adaptive()};
+  std::vector<SpmmPrediction> all{model.whole_rows(), model.listed("segments", piece),
+                                  model.listed("segments_sorted", piece),
+                                  model.listed("nonempty_rows", piece), model.adaptive()};
+  if (groups_are_worth_it(rows, groups)) all.push_back(model.row_groups(groups));
+  return all;
 }
 
 /// Hosts: a row is the work of one core, so a product takes at least as long as its longest row;
 /// the list of the pieces costs a little. Numbers of one core, reasoned.
 inline std::vector<SpmmPrediction> predict_host(RowStatistics const& rows, std::int64_t piece,
-                                                int columns) {
+                                                int columns, GroupCount const& groups = {}) {
   double const each = tuning::host_model_entry + tuning::host_model_column * columns;  // us
   double const all = each * static_cast<double>(rows.nonzeros);
   double const list = 12 * static_cast<double>(rows.rows) * tuning::host_model_byte;
   bool const long_rows = rows.longest > (piece > 0 ? piece : tuning::host_longest_whole_row);
   double const longest = long_rows ? each * static_cast<double>(rows.longest) : 0;
-  return {{find_spmm_variant("warp_per_row_packs"), all + longest, 0},
-          {find_spmm_variant("segments"), all + list, piece > 0 ? piece : tuning::host_piece}};
+  std::vector<SpmmPrediction> times{
+      {find_spmm_variant("warp_per_row_packs"), all + longest, 0},
+      {find_spmm_variant("segments"), all + list, piece > 0 ? piece : tuning::host_piece}};
+  if (groups_are_worth_it(rows, groups)) {
+    double const saved = tuning::host_model_group * tuning::host_model_column *
+                         std::max(0, columns - tuning::host_model_group_columns) *
+                         static_cast<double>(rows.nonzeros - groups.fetches);
+    times.push_back({find_spmm_variant("row_group"), all + longest - saved, 0});
+  }
+  return times;
 }
 
 }  // namespace blockspan::detail

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/inner/direct_registers.hpp>
+
+namespace blockspan::detail {
+
+/// Direct loads of a group of rows with the same columns, for hosts: what is read of X serves all
+/// rows of the group, whose sums are kept beside each other. As DirectRegisters otherwise, without
+/// chains: the rows are as many sums that do not wait for each other. So every sum runs in the
+/// order of its row's entries, whatever the group.
+template <class Scalar, class Entries, class Offset, int MaxWidth, bool Unit>
+struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit> {
+  using Base = DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>;
+  template <int Width>
+  using Set = typename Base::template Set<Width>;
+
+  /// consume(column, sum, i) for the first column of each pack and the sums of all of its columns,
+  /// for the i-th row of the group.
+  template <class Team, class Piece, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, NoStage, Piece const& piece,
+                                                Consume const& consume) const {
+    static_assert(tuning::group_rows == 4, "the cases below");
+    switch (piece.rows()) {
+      case 1:
+        return rows_of<1>(piece, consume);
+      case 2:
+        return rows_of<2>(piece, consume);
+      case 3:
+        return rows_of<3>(piece, consume);
+      default:
+        return rows_of<4>(piece, consume);
+    }
+  }
+
+ private:
+  /// Of all rows: nested, because GCC 12 keeps an array of them in memory.
+  template <int Rows, int Width>
+  struct Sums {
+    Set<Width> own[Base::parts];
+    Sums<Rows - 1, Width> others;
+  };
+  template <int Width>
+  struct Sums<0, Width> {};
+
+  template <int Rows, class Piece, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void rows_of(Piece const& piece, Consume const& consume) const {
+    this->template packs_from<MaxWidth>(0, [&](std::int64_t column, auto width) {
+      constexpr int wide = decltype(width)::value;
+      KOKKOS_IF_ON_HOST((multiply_on_host<Rows, wide>(piece, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)column;))
+    });
+  }
+
+  template <int Rows, int Width, class Piece, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply_on_host(Piece const& piece, std::int64_t first,
+                                              Consume const& consume) const {
+    Sums<Rows, Width> sums;
+    Scalar const* const x = this->X.data + first * this->X.column_stride;
+    auto const& own = this->entries.of(piece);
+    Offset row_at[Rows];
+    for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
+    for (Offset k = piece.first; k < piece.last; ++k)
+      add_entry<0>(own, k, row_at, this->template fetch<Width>(x, own.column(k)), sums);
+    give<0>(first, sums, consume);
+  }
+
+  template <int Row, class Own, int Rows, int Width>
+  BLOCKSPAN_HOST_INLINE void add_entry(Own const& own, Offset k, Offset const* row_at,
+                                       Set<Width> const& b, Sums<Rows, Width>& sums) const {
+    if constexpr (Rows > 0) {
+      own.prefetch(k + row_at[Row]);
+      Base::template add_product<Width>(own.value(k, row_at[Row]), b, sums.own);
+      add_entry<Row + 1>(own, k, row_at, b, sums.others);
+    }
+  }
+
+  template <int Row, int Rows, int Width, class Consume>
+  BLOCKSPAN_HOST_INLINE void give(std::int64_t column, Sums<Rows, Width> const& sums,
+                                  Consume const& consume) const {
+    if constexpr (Rows > 0) {
+      consume(column, this->template collect<Width>(sums.own), Row);
+      give<Row + 1>(column, sums.others, consume);
+    }
+  }
+};
+
+}  // namespace blockspan::detail

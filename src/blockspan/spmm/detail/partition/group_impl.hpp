@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+
+namespace blockspan::detail {
+
+template <class Exec, class Ordinal>
+using RowArray = Kokkos::View<Ordinal*, typename Exec::memory_space>;
+
+/// run(row): the row itself where it begins a run of rows with the same columns, else 0.
+template <class Exec, class Offset, class Ordinal>
+struct MarkRuns {
+  PatternRef<Offset, Ordinal> A;
+  RowArray<Exec, Ordinal> run;
+
+  /// Most rows differ from the one before in length or first column: then nothing else is read.
+  KOKKOS_FUNCTION bool continues(std::int64_t row) const {
+    if (row == 0) return false;
+    Offset const before = A.row_offsets[row - 1], first = A.row_offsets[row];
+    Offset const length = A.row_offsets[row + 1] - first;
+    if (length == Offset(0) || first - before != length) return false;
+    for (Offset k = 0; k < length; ++k)
+      if (A.column_indices[before + k] != A.column_indices[first + k]) return false;
+    return true;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    run(row) = static_cast<Ordinal>(continues(row) ? 0 : row);
+  }
+};
+
+/// A scan with the maximum: run(row) becomes the row where the row's run begins.
+template <class Exec, class Ordinal>
+struct SpreadRuns {
+  using value_type = std::int64_t;
+  RowArray<Exec, Ordinal> run;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& begin, bool final) const {
+    join(begin, static_cast<std::int64_t>(run(row)));
+    if (final) run(row) = static_cast<Ordinal>(begin);
+  }
+  KOKKOS_FUNCTION void init(std::int64_t& begin) const { begin = 0; }
+  KOKKOS_FUNCTION void join(std::int64_t& a, std::int64_t const& b) const { a = a < b ? b : a; }
+};
+
+/// Runs are cut into groups of `most` rows, the last one of a run maybe of fewer.
+template <class Exec, class Ordinal>
+struct CutRuns {
+  RowArray<Exec, Ordinal> run;
+
+  KOKKOS_FUNCTION bool begins_group(std::int64_t row, int most) const {
+    return (row - static_cast<std::int64_t>(run(row))) % most == 0;
+  }
+};
+
+/// A reduction: what there would be with every number of rows a group.
+template <class Exec, class Offset, class Ordinal>
+struct CountGroups {
+  using value_type = GroupCounts;
+  CutRuns<Exec, Ordinal> cut;
+  Offset const* row_offsets;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, GroupCounts& sum) const {
+    auto const length = static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
+    for (int most = 2; most <= tuning::group_rows; ++most)
+      if (cut.begins_group(row, most)) {
+        ++sum.of[most - 2].groups;
+        sum.of[most - 2].fetches += length;
+      }
+  }
+  KOKKOS_FUNCTION void init(GroupCounts& sum) const { sum = {}; }
+  KOKKOS_FUNCTION void join(GroupCounts& a, GroupCounts const& b) const {
+    for (int i = 0; i < tuning::group_rows - 1; ++i) {
+      a.of[i].groups += b.of[i].groups;
+      a.of[i].fetches += b.of[i].fetches;
+    }
+  }
+};
+
+/// A scan: each group's first row writes itself down.
+template <class Exec, class Ordinal>
+struct WriteGroups {
+  using value_type = std::int64_t;
+  CutRuns<Exec, Ordinal> cut;
+  int most;
+  std::int64_t rows, groups;
+  RowArray<Exec, Ordinal> begin;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& before, bool final) const {
+    bool const own = cut.begins_group(row, most);
+    if (final && own) begin(before) = static_cast<Ordinal>(row);
+    if (final && row == rows - 1) begin(groups) = static_cast<Ordinal>(rows);
+    if (own) ++before;
+  }
+};
+
+/// How many rows a group may have: where a kernel of that many loads the least.
+inline int rows_of_group(GroupCounts const& counts) {
+  int best = 2;
+  auto const loads = [&](int most) {
+    return (tuning::group_fetch + most) * static_cast<double>(counts.of[most - 2].fetches);
+  };
+  for (int most = 3; most <= tuning::group_rows; ++most)
+    if (loads(most) < loads(best)) best = most;
+  return best;
+}
+
+template <class Exec, class Offset, class Ordinal>
+RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec,
+                                            PatternRef<Offset, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  RowGroupList<Exec, Ordinal> list;
+  if (A.rows == 0) return list;
+  auto const uninitialized = [&](char const* label) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label));
+  };
+  Policy const all_rows(exec, 0, A.rows);
+  RowArray<Exec, Ordinal> const run(uninitialized("Blockspan::spmm_plan::run"), A.rows);
+  Kokkos::parallel_for("Blockspan::spmm_plan::mark_runs", all_rows,
+                       MarkRuns<Exec, Offset, Ordinal>{A, run});
+  Kokkos::parallel_scan("Blockspan::spmm_plan::spread_runs", all_rows,
+                        SpreadRuns<Exec, Ordinal>{run});
+  GroupCounts counts;
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::count_groups", all_rows,
+                          CountGroups<Exec, Offset, Ordinal>{{run}, A.row_offsets}, counts);
+  list.most = rows_of_group(counts);
+  list.count = counts.of[list.most - 2];
+  list.begin = RowArray<Exec, Ordinal>(uninitialized("Blockspan::spmm_plan::group_begin"),
+                                       list.count.groups + 1);
+  Kokkos::parallel_scan(
+      "Blockspan::spmm_plan::write_groups", all_rows,
+      WriteGroups<Exec, Ordinal>{{run}, list.most, A.rows, list.count.groups, list.begin});
+  exec.fence("Blockspan::spmm_plan::find_row_groups");
+  return list;
+}
+
+}  // namespace blockspan::detail
