@@ -32,8 +32,7 @@ struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
   static constexpr int depth =
       Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Packs>;
-  static constexpr unsigned blocks =
-      Rows > 1 ? tuning::device_group_blocks<Rows> : tuning::device_blocks;
+  static constexpr unsigned blocks = Rows > 1 ? tuning::device_group_blocks : tuning::device_blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
 
   Entries entries;
@@ -67,7 +66,7 @@ struct DirectLanes {
         if (EntryLanes && entry != 0) continue;
         BLOCKSPAN_UNROLL
         for (int i = 0; i < Rows; ++i) {
-          if (Rows > 1 && i >= piece.rows()) continue;
+          if (i >= piece.rows()) continue;
           BLOCKSPAN_UNROLL
           for (int s = 0; s < Packs; ++s) {
             int const pack = first + s * grid.columns();
@@ -108,11 +107,9 @@ struct DirectLanes {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Piece const& piece, int first, int packs, int entry,
                                             Sums* sums) const {
     auto const& own = entries.of(piece);
-    Offset row_at[Rows] = {};
-    if constexpr (Rows > 1) {
-      BLOCKSPAN_UNROLL
-      for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
-    }
+    Offset row_at[Rows];
+    BLOCKSPAN_UNROLL
+    for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
     char const* x[Packs];
     BLOCKSPAN_UNROLL
     for (int s = 0; s < Packs; ++s) {

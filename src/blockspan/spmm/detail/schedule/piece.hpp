@@ -16,6 +16,10 @@ struct Piece {
   KOKKOS_FORCEINLINE_FUNCTION bool complete() const { return target >= 0; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const { return target; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slot() const { return -1 - target; }
+
+  /// As a group of rows (RowGroup), of which it is one.
+  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return 1; }
+  KOKKOS_FORCEINLINE_FUNCTION Offset row_at(int) const { return Offset(0); }
 };
 
 /// Hands the pieces of a schedule to the threads of its teams: team t owns the pieces
