@@ -128,6 +128,31 @@ TEST(Model, CostsLittleAgainstTheBestThatWasMeasured) {
   EXPECT_GE(chosen.size(), 4u);  // different classes of matrices get different choices
 }
 
+/// Reasoned, not recorded: what a group fetches once can only save time, and more in larger groups.
+TEST(Model, TakesGroupsWhereTheyShareEnough) {
+  RowStatistics const rows{255552, 255552, 19773000, 0, 24, 81, 20087000};
+  for (int const columns : {1, 4, 8, 16, 64}) {
+    auto const fastest = [&](kernels::GroupCount const& groups) {
+      auto const device = kernels::predict_device(rows, 0, columns, groups);
+      return *std::min_element(device.begin(), device.end(), [](auto const& a, auto const& b) {
+        return a.microseconds < b.microseconds;
+      });
+    };
+    auto const threes = fastest({rows.rows / 3, rows.nonzeros / 3});
+    EXPECT_EQ(threes.variant->id, "row_group");
+    EXPECT_LT(threes.microseconds, fastest({rows.rows / 2, rows.nonzeros / 2}).microseconds);
+    EXPECT_NE(fastest({rows.rows * 9 / 10, rows.nonzeros * 9 / 10}).variant->id, "row_group");
+    EXPECT_NE(fastest({rows.rows, rows.nonzeros}).variant->id, "row_group");
+  }
+  auto const on_host = [&](int columns) {
+    auto const times = kernels::predict_host(rows, 0, columns, {rows.rows / 3, rows.nonzeros / 3});
+    return times.back().microseconds / times.front().microseconds;
+  };
+  EXPECT_EQ(on_host(2), 1);  // a few columns gain nothing there
+  EXPECT_LT(on_host(8), 1);
+  EXPECT_LT(on_host(32), on_host(8));
+}
+
 TEST(Model, GrowsWithTheProduct) {
   RowStatistics small{1000, 1000, 9000, 0, 9, 9, 9000};
   RowStatistics large{1000000, 1000000, 9000000, 0, 9, 9, 9000000};

@@ -24,7 +24,8 @@ namespace blockspan {
 /// plan keeps these arrays alive. Copies share one state. One plan may serve several execution
 /// space instances at once (each has its own scratch), but not two threads on the same instance.
 ///
-/// Setup: two passes over the row offsets and one over the columns, three more passes over the row
+/// Setup: two passes over the row offsets and one over the columns, four more passes over the rows
+/// to see which have the same columns (and over the columns of those), three more over the row
 /// offsets if long rows are cut. The first transposed product builds the transposed pattern, two
 /// offsets or so and an ordinal a nonzero, and keeps it. Both wait for the instance. Products do
 /// not, except where scratch grows (the first product on an instance, or a wider one): the sums of
@@ -32,13 +33,16 @@ namespace blockspan {
 template <class Exec, class Offset = int, class Ordinal = int>
 class SpmmPlan {
  public:
-  /// A: any KokkosSparse::CrsMatrix that `exec` can access. Throws Error if an option is bad.
+  /// A: any KokkosSparse::CrsMatrix that `exec` can access, or any BsrMatrix: with blocks larger
+  /// than 1 x 1 that is served by row_group alone. Throws Error if an option is bad, if another
+  /// algorithm is asked for with such blocks, or if the ordinals cannot count their rows and
+  /// columns.
   template <class Matrix>
   SpmmPlan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {}) {
     detail::require_compiled_pattern<Exec, Offset, Ordinal>();
     options.validate();
     state_ = detail::make_plan_state<Exec, Offset, Ordinal>(
-        exec, detail::pattern_ref<Exec>(A), options,
+        exec, detail::product_pattern_ref<Exec>(A), options,
         std::make_shared<std::pair<decltype(A.graph.row_map), decltype(A.graph.entries)>>(
             A.graph.row_map, A.graph.entries));
   }
@@ -64,7 +68,7 @@ class SpmmPlan {
   /// Waits for the instance. O(rows + nonzeros).
   template <class Matrix>
   bool verify(Exec const& exec, Matrix const& A) const {
-    return detail::fingerprint(exec, detail::pattern_ref<Exec>(A)) == state_->fingerprint;
+    return detail::fingerprint(exec, detail::product_pattern_ref<Exec>(A)) == state_->fingerprint;
   }
 
   /// Implementation: what the products read.

@@ -32,8 +32,11 @@ Product<scalar_t<Matrix>> make_product(Op op, scalar_t<Matrix> const& alpha, XVi
 /// and may repeat (repeated entries add up); offsets int or std::size_t, other types and 64-bit
 /// ordinals through <blockspan/spmm/header_only.hpp>. X, Y: rank-2 views with as many rows as op(A)
 /// has columns and rows, the same number of columns (any, 0 too), any layouts and strides, each its
-/// own. Y is overwritten and must not overlap X (ranges of columns of one block are fine). beta = 0
-/// never reads Y: it may hold anything. alpha = 0 reads neither A nor X.
+/// own. A may be a KokkosSparse::Experimental::BsrMatrix as well, of m and k scalar rows and
+/// columns in full blocks: the rows of a block row are multiplied together (up to four of them),
+/// without a search; its columns and the entries of a row number less than 2^31. Y is overwritten
+/// and must not overlap X (ranges of columns of one block are fine). beta = 0 never reads Y: it may
+/// hold anything. alpha = 0 reads neither A nor X.
 ///
 /// The product is queued on `exec` and not waited for; plan.hpp says what the plan may allocate on
 /// a first call. The sum of an element runs in a fixed order, whatever the number of threads: same
@@ -51,7 +54,7 @@ void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
   static_assert(std::is_same_v<Offset, detail::offset_t<Matrix>> &&
                     std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
-  detail::multiply(exec, plan.state(), detail::matrix_ref<Exec>(A),
+  detail::multiply(exec, plan.state(), detail::product_matrix_ref<Exec>(A),
                    detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
 }
 
@@ -63,7 +66,7 @@ requires Kokkos::is_execution_space_v<Exec>
 void spmm(Exec const& exec, Op op, std::type_identity_t<detail::scalar_t<Matrix>> const& alpha,
           Matrix const& A, XView const& X,
           std::type_identity_t<detail::scalar_t<Matrix>> const& beta, YView const& Y) {
-  detail::multiply(exec, detail::matrix_ref<Exec>(A),
+  detail::multiply(exec, detail::product_matrix_ref<Exec>(A),
                    detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
 }
 

@@ -37,10 +37,10 @@ BlockRef<typename View::value_type> dots_ref(View const& dots) {
 ///
 /// Where there is no fused kernel, the product runs as spmm would and one pass over X and Y
 /// follows, with the same results up to rounding: variants other than warp_per_row,
-/// warp_per_row_packs, segments, segments_sorted and nonempty_rows; nonempty_rows with beta != 0;
-/// alpha = 0; on hosts an X whose rows are not contiguous and not worth a copy; and blocks of some
-/// hundred columns, where the sums of a team do not fit its scratch. spmm_dots_kernel tells which
-/// it is.
+/// warp_per_row_packs, segments, segments_sorted, nonempty_rows and row_group; nonempty_rows with
+/// beta != 0; matrices with blocks; alpha = 0; on hosts an X whose rows are not contiguous and not
+/// worth a copy; and blocks of some hundred columns, where the sums of a team do not fit its
+/// scratch. spmm_dots_kernel tells which it is.
 ///
 /// Fixed order of summation: same input, same backend, same bits; no atomics. The error of x_dot_y
 /// against the exact sum with the Y that was stored is at most gamma_m sum_i |X(i, j)| |Y(i, j)|,
@@ -62,7 +62,7 @@ void spmm_dots(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan,
   static_assert(std::is_same_v<typename XDotYView::value_type, Scalar> &&
                     std::is_same_v<typename YDotYView::value_type, real_t<Scalar>>,
                 "x_dot_y has the matrix's scalar, y_dot_y the real type beneath it");
-  detail::multiply_dots(exec, plan.state(), detail::matrix_ref<Exec>(A),
+  detail::multiply_dots(exec, plan.state(), detail::product_matrix_ref<Exec>(A),
                         detail::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y),
                         {detail::dots_ref<Exec>(x_dot_y), detail::dots_ref<Exec>(y_dot_y)});
 }

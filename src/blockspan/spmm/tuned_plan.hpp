@@ -95,6 +95,7 @@ template <class Exec, class Matrix>
 auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {},
                 SpmmTuneOptions const& tune = {})
     -> SpmmPlan<Exec, detail::offset_t<Matrix>, detail::ordinal_t<Matrix>> {
+  static_assert(!detail::has_blocks_v<Matrix>, "there is nothing to choose for a BsrMatrix");
   options.validate();
   require(options.algorithm == "auto", "blockspan::tuned_plan",
           "there is nothing to choose where an algorithm is asked for (", options.algorithm, ")");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include <blockspan/multivector/block.hpp>
@@ -33,12 +34,22 @@ bool may_overlap(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& 
   return shift / near < x_length || shift / near + y_length > far / near;
 }
 
+/// The rows and columns of blocks are found as ordinals.
+template <class Offset, class Ordinal>
+void check_blocks(std::string_view where, PatternRef<Offset, Ordinal> const& A) {
+  constexpr std::int64_t most = std::numeric_limits<Ordinal>::max();
+  require(A.block >= 1 && A.columns <= most / A.block && A.rows <= most / A.block, where,
+          "blocks of ", A.block, " x ", A.block, " in ", A.rows, " x ", A.columns,
+          " rows and columns of blocks are more rows or columns than the ordinal type can count");
+}
+
 template <class Scalar, class Offset, class Ordinal>
 void check_product(std::string_view where, PatternRef<Offset, Ordinal> const& A,
                    Product<Scalar> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
-  std::int64_t const rows = transposes(op) ? A.columns : A.rows;
-  std::int64_t const columns = transposes(op) ? A.rows : A.columns;
+  check_blocks(where, A);
+  std::int64_t const rows = transposes(op) ? A.vector_columns() : A.vector_rows();
+  std::int64_t const columns = transposes(op) ? A.vector_rows() : A.vector_columns();
   auto const shapes = [&](auto const& sentence) {
     fail(where, sentence, " (op(A): ", rows, " x ", columns, ", op ", to_string(op),
          "; X: ", X.rows, " x ", X.columns, "; Y: ", Y.rows, " x ", Y.columns, ")");
@@ -56,6 +67,8 @@ void check_plan(std::string_view where, PlanState<Exec, Offset, Ordinal> const& 
   require(known.rows == A.rows && known.columns == A.columns && known.entries == A.entries, where,
           "the plan was made for another pattern (plan: ", known.rows, " x ", known.columns, ", ",
           known.entries, " entries; A: ", A.rows, " x ", A.columns, ", ", A.entries, " entries)");
+  require(known.block == A.block, where, "the plan was made for blocks of ", known.block, " x ",
+          known.block, ", the matrix has ", A.block, " x ", A.block);
   require(known.row_offsets == A.row_offsets && known.column_indices == A.column_indices, where,
           "the plan was made for a pattern in other arrays (", A.rows, " x ", A.columns, ", ",
           A.entries, " entries): share the graph between the matrices or make a new plan");

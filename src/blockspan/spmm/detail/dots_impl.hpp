@@ -87,7 +87,7 @@ void multiply_dots(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                    DotRows<Scalar> const& dots) {
   require(A.pattern.rows == A.pattern.columns, "blockspan::spmm_dots",
           "A must be square, because x_dot_y pairs the rows of X with those of Y (A: ",
-          A.pattern.rows, " x ", A.pattern.columns, ")");
+          A.pattern.vector_rows(), " x ", A.pattern.vector_columns(), ")");
   check_product("blockspan::spmm_dots", A.pattern, product);
   check_plan("blockspan::spmm_dots", plan, A.pattern);
   require(dots.x_dot_y.columns == product.Y.columns && dots.y_dot_y.columns == product.Y.columns,

@@ -5,9 +5,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/detail/inner/block_entries.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/group_registers.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/schedule/block_rows.hpp>
 #include <blockspan/spmm/detail/schedule/row_groups.hpp>
 
 namespace blockspan::detail {
@@ -17,102 +19,118 @@ template <class Scalar>
 inline constexpr int host_group_pack_v = tuning::host_group_pack_bytes / int(sizeof(Scalar)) /
                                          (is_complex_v<Scalar> ? 2 : 1);
 
-/// A product whose pieces are groups of rows, with the parts that differ given: what a group is
-/// (Schedule, its share not yet set) and how its entries are read.
-template <class Exec, class Scalar, class Offset, class Schedule, class Entries>
-struct GroupLaunch {
-  Exec const& exec;
-  char const* label;
-  Product<Scalar> const& product;
-  bool packs;  ///< as in SpmmCall
-  Schedule schedule;
+/// What multiplies groups of rows, with the inner still to be made a type of.
+template <class Exec, class Scalar, class Offset, class Entries>
+struct GroupInners {
   Entries entries;
+  BlockRef<Scalar const> X;
   bool conjugate_values;
-  RowStatistics const& rows;
+  bool packs;  ///< as in SpmmCall
 
-  template <class Inner, bool Packed>
-  void launch(Inner const& inner, int lanes) const {
-    auto const epilogue = make_epilogue<Exec, Scalar, Packed>(product);
-    auto with = schedule;
-    auto const shape = launch_shape<Exec>(SpmmWorker::team_thread, lanes, rows, with.share);
-    SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{with, inner,
-                                                                               epilogue}
-        .launch(exec, label, shape);
+  /// run.operator()<Packed>(inner), for groups of at most `most` rows. Devices: AllSizes: each
+  /// number of rows has a kernel of its own; otherwise the largest serves all of them.
+  template <bool AllSizes, class Run>
+  void with(int most, LaneGrid const& grid, Run const& run) const {
+    if constexpr (!runs_on_host_v<Exec>) {
+      if (packs) return with_lanes<AllSizes, device_pack_v<Scalar>, true>(most, grid, run);
+      with_lanes<AllSizes, 1, false>(most, grid, run);
+    } else if (X.column_stride == 1) {
+      with_registers<host_group_pack_v<Scalar>, true>(run);
+    } else {
+      with_registers<tuning::host_strided_columns, false>(run);
+    }
   }
 
-  template <int MaxWidth, bool Unit>
-  void on_host() const {
+ private:
+  template <int MaxWidth, bool Unit, class Run>
+  void with_registers(Run const& run) const {
     using Inner = GroupRegisters<Scalar, Entries, Offset, MaxWidth, Unit>;
-    launch<Inner, false>(Inner{{entries, product.X, conjugate_values}}, 1);
+    run.template operator()<false>(Inner{{entries, X, conjugate_values}});
   }
 
-  /// Rows: the most of a group. One kernel with lanes over the nonzeros, be it one of them.
-  template <int Rows, int Width, bool Packed>
-  void on_device(LaneGrid const& grid) const {
+  template <bool AllSizes, int Width, bool Packed, class Run>
+  void with_lanes(int most, LaneGrid const& grid, Run const& run) const {
+    if constexpr (AllSizes) {
+      if (most <= 2) return with_rows<2, Width, Packed>(grid, run);
+      if (most == 3) return with_rows<3, Width, Packed>(grid, run);
+    }
+    with_rows<tuning::group_rows, Width, Packed>(grid, run);
+  }
+
+  /// Always with lanes over the nonzeros, be it one of them.
+  template <int Rows, int Width, bool Packed, class Run>
+  void with_rows(LaneGrid const& grid, Run const& run) const {
     using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, 1, true, Rows>;
-    launch<Inner, Packed>(
-        Inner{entries, product.X, conjugate_values, grid, device_row_bytes(product.X)},
-        grid.lanes());
+    run.template operator()<Packed>(Inner{entries, X, conjugate_values, grid, device_row_bytes(X)});
   }
 };
 
-/// Hosts: packs of contiguous columns, or few strided ones.
-template <class Launch, class Scalar>
-void launch_groups_on_host(Launch const& launch, BlockRef<Scalar const> const& X) {
-  if (X.column_stride == 1)
-    launch.template on_host<host_group_pack_v<Scalar>, true>();
-  else
-    launch.template on_host<tuning::host_strided_columns, false>();
+/// `schedule`: its share of the groups still to be set. AllSizes: see GroupInners.
+template <bool AllSizes, class Place, class Exec, class Scalar, class Offset, class Ordinal,
+          class Schedule, class Entries>
+void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                        Schedule schedule, Entries const& entries) {
+  auto const& [prepared, values, carry, use_packs, product, variant] = call;
+  auto const& X = product.X;
+  LaneGrid grid;
+  if constexpr (!runs_on_host_v<Exec>)
+    grid = device_shape(lanes_exchange_v<Exec>,
+                        use_packs ? X.columns / device_pack_v<Scalar> : X.columns,
+                        prepared.piece_statistics(), false, prepared.lanes)
+               .grid;
+  auto const shape =
+      launch_shape<Exec>(variant.worker, grid.lanes(), prepared.statistics, schedule.share);
+  GroupInners<Exec, Scalar, Place, Entries> const inners{entries, X, conjugates(product.op),
+                                                         use_packs};
+  auto const run = [&]<bool Packed, class Inner>(Inner const& inner) {
+    auto const epilogue = make_epilogue<Exec, Scalar, Packed>(call.product);
+    using Epilogue = std::remove_const_t<decltype(epilogue)>;
+    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
+        exec, call.variant.label, shape);
+  };
+  inners.template with<AllSizes>(prepared.groups.most, grid, run);
 }
 
-/// Devices: the kernel for groups of at most `most` rows. AllSizes: each number of rows has one of
-/// its own where packs fit; otherwise the largest serves all of them.
-template <bool AllSizes, class Launch, class Scalar>
-void launch_groups_on_device(Launch const& launch, BlockRef<Scalar const> const& X, int most,
-                             PieceStatistics const& of, SpmmLanes const& lanes, bool exchange) {
-  constexpr int width = device_pack_v<Scalar>, largest = tuning::group_rows;
-  std::int64_t const packs = launch.packs ? X.columns / width : X.columns;
-  auto const grid = device_shape(exchange, packs, of, false, lanes).grid;
-  if (!launch.packs) return launch.template on_device<largest, 1, false>(grid);
-  if constexpr (AllSizes) {
-    if (most <= 2) return launch.template on_device<2, width, true>(grid);
-    if (most == 3) return launch.template on_device<3, width, true>(grid);
-  }
-  launch.template on_device<largest, width, true>(grid);
+/// The groups that a plan has found in a matrix without blocks.
+template <class Exec, class Offset, class Ordinal>
+RowGroups<Offset, Ordinal> row_groups_of(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
+  return {{prepared.pieces(), 1}, prepared.pattern.row_offsets, prepared.groups.begin.data()};
+}
+
+/// A block is read by rows, a block of the transpose by columns.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_blocks(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& prepared = call.prepared;
+  auto const& pattern = prepared.pattern;
+  auto const size = static_cast<int>(pattern.block);
+  bool const by_rows = prepared.permutation == nullptr;
+  BlockRows<Offset> const schedule{{prepared.pieces(), 1},
+                                   pattern.row_offsets,
+                                   size,
+                                   static_cast<int>(groups_of_block(pattern.block)),
+                                   by_rows ? size : 1};
+  BlockEntries<Scalar, Offset, Ordinal> const entries{
+      pattern.column_indices,
+      prepared.permutation,
+      call.values,
+      {FastDivision(size), size, by_rows ? 1 : size}};
+  launch_groups_with<true, int>(exec, call, schedule, entries);
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& prepared = call.prepared;
   auto const& pattern = prepared.pattern;
-  auto const& product = call.product;
-  using Schedule = RowGroups<Offset, Ordinal>;
-  Schedule const schedule{
-      {prepared.pieces(), 1}, pattern.row_offsets, prepared.groups.begin.data()};
-  auto const with = [&]<class Entries>(Entries const& entries, bool conjugate_values) {
-    GroupLaunch<Exec, Scalar, Offset, Schedule, Entries> const launch{exec,
-                                                                      call.variant.label,
-                                                                      product,
-                                                                      call.packs,
-                                                                      schedule,
-                                                                      entries,
-                                                                      conjugate_values,
-                                                                      prepared.statistics};
-    if constexpr (runs_on_host_v<Exec>)
-      launch_groups_on_host(launch, product.X);
-    else
-      launch_groups_on_device<std::is_same_v<Entries, PlainEntries<Scalar, Offset, Ordinal>>>(
-          launch, product.X, prepared.groups.most, prepared.piece_statistics(), prepared.lanes,
-          lanes_exchange_v<Exec>);
-  };
-  bool const conjugated = conjugates(product.op);
+  if (pattern.block > 1) return launch_blocks(exec, call);
   if (prepared.permutation == nullptr)
-    with(PlainEntries<Scalar, Offset, Ordinal>{pattern.column_indices, call.values}, conjugated);
+    launch_groups_with<true, Offset>(
+        exec, call, row_groups_of(prepared),
+        PlainEntries<Scalar, Offset, Ordinal>{pattern.column_indices, call.values});
   else
-    with(PermutedEntries<Scalar, Offset, Ordinal>{pattern.column_indices, prepared.permutation,
-                                                  call.values,
-                                                  static_cast<Offset>(pattern.entries - 1)},
-         conjugated);
+    launch_groups_with<false, Offset>(exec, call, row_groups_of(prepared),
+                                      PermutedEntries<Scalar, Offset, Ordinal>{
+                                          pattern.column_indices, prepared.permutation, call.values,
+                                          static_cast<Offset>(pattern.entries - 1)});
 }
 
 }  // namespace blockspan::detail

@@ -77,16 +77,22 @@ void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
   if (finished_without_matrix(exec, product)) return;
   PreparedPattern<Exec, Offset, Ordinal> prepared;
   TransposedPattern<Exec, Offset, Ordinal> transposed;
-  prepared.choice.variant = find_spmm_variant("warp_per_row_packs");
+  std::int64_t const block = A.pattern.block;
+  prepared.choice.variant = find_spmm_variant(block > 1 ? "row_group" : "warp_per_row_packs");
   prepared.pattern = A.pattern;
   if (transposes(product.op)) {
     auto const entries = row_statistics(exec, A.pattern).nonzeros;
     transposed = transpose_pattern(exec, A.pattern, entries);
     prepared.pattern = transposed.ref();
+    prepared.pattern.block = block;
     prepared.permutation = transposed.permutation.data();
   }
   prepared.statistics.rows = prepared.pattern.rows;
   prepared.statistics.nonzeros = prepared.pattern.entries;
+  if (block > 1) {
+    prepared.statistics = statistics_of_blocks(prepared.statistics, block);
+    prepared.groups = groups_of_blocks<Exec>(prepared.pattern, prepared.pattern.entries);
+  }
   multiply_prepared<Exec, Scalar>(exec, prepared, false, nullptr, A.values, product);
   // the transposed pattern is given back when this returns
   if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");

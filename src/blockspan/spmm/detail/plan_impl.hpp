@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <iomanip>
 #include <sstream>
+#include <string>
 #include <utility>
 
+#include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/partition/choose.hpp>
 #include <blockspan/spmm/detail/partition/cut_impl.hpp>
 #include <blockspan/spmm/detail/partition/group_impl.hpp>
@@ -34,11 +36,38 @@ TileList<Exec, Offset, Ordinal> tiles_for(Exec const& exec, PatternRef<Offset, O
   return cut_equal_tiles(exec, A, rows.nonzeros, variant.partition, at_most(usual));
 }
 
+/// Blocks have one variant, and the groups that it needs.
+template <class Exec, class Offset, class Ordinal>
+PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(Exec const& exec,
+                                                      PatternRef<Offset, Ordinal> const& A,
+                                                      SpmmPlanOptions const& options) {
+  auto const& variant = *find_spmm_variant("row_group");
+  require(options.algorithm == "auto" || options.algorithm == variant.id, "blockspan::SpmmPlan",
+          options.algorithm, " takes no blocks (", A.block, " x ", A.block, "): ", variant.id,
+          " does");
+  PreparedPattern<Exec, Offset, Ordinal> result;
+  auto const blocks = row_statistics(exec, A);
+  result.pattern = A;
+  result.statistics = statistics_of_blocks(blocks, A.block);
+  require(result.statistics.longest < tuning::longest_block_row, "blockspan::SpmmPlan",
+          "a row of blocks has ", result.statistics.longest, " entries in each of its rows");
+  result.groups = groups_of_blocks<Exec>(A, blocks.nonzeros);
+  result.lanes = options.lanes;
+  auto const size = std::to_string(A.block);
+  result.choice = {&variant,
+                   0,
+                   "the matrix is stored in blocks of " + size + " x " + size,
+                   "all others: they take no blocks",
+                   {}};
+  return result;
+}
+
 template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
                                                PatternRef<Offset, Ordinal> const& A,
                                                SpmmPlanOptions const& options) {
   PreparedPattern<Exec, Offset, Ordinal> result;
+  if (A.block > 1) return prepare_blocks(exec, A, options);
   result.pattern = A;
   result.statistics = row_statistics(exec, A);
   if (options.algorithm == "auto" || find_spmm_variant(options.algorithm)->lists_groups())
@@ -66,6 +95,7 @@ template <class Exec, class Offset, class Ordinal>
 std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
     Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
     std::shared_ptr<void const> owner) {
+  check_blocks("blockspan::SpmmPlan", A);
   auto state = std::make_shared<PlanState<Exec, Offset, Ordinal>>();
   state->options = options;
   state->owner = std::move(owner);
@@ -81,8 +111,12 @@ PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
   std::lock_guard const lock(plan.transposing);
   if (!plan.transposed) {
     TransposedState<Exec, Offset, Ordinal> state;
-    state.pattern = transpose_pattern(exec, plan.given, plan.plain.statistics.nonzeros);
-    state.prepared = prepare(exec, state.pattern.ref(), plan.options);
+    auto const& given = plan.given;
+    state.pattern = transpose_pattern(exec, given,
+                                      plan.plain.statistics.nonzeros / (given.block * given.block));
+    auto pattern = state.pattern.ref();
+    pattern.block = given.block;
+    state.prepared = prepare(exec, pattern, plan.options);
     state.prepared.permutation = state.pattern.permutation.data();
     plan.transposed = std::move(state);
   }
@@ -110,8 +144,9 @@ void explain_pattern(std::ostream& out, char const* what,
       << rows.mean() << ", " << rows.empty_rows << " empty\n  runs "
       << kernel_label<Exec>(*choice.variant, rows, columns, scalar_bytes) << " at " << columns
       << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts << "\n  because "
-      << choice.reason << "\n  expected " << best_three(choice.predictions) << "\n  rejected "
-      << choice.rejected << '\n';
+      << choice.reason << '\n';
+  if (!choice.predictions.empty()) out << "  expected " << best_three(choice.predictions) << '\n';
+  out << "  rejected " << choice.rejected << '\n';
   if (choice.variant->lists_pieces())
     out << "  " << prepared.list.cut_rows << " rows are cut into " << prepared.list.slots
         << " pieces of at most " << choice.piece << " nonzeros\n";

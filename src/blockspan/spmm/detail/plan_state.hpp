@@ -19,6 +19,7 @@
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
 
@@ -44,6 +45,31 @@ inline PieceStatistics statistics_of_groups(RowStatistics const& rows, GroupCoun
   std::int64_t const filled = std::max<std::int64_t>(1, count.groups - rows.empty_rows);
   return {count.groups, static_cast<double>(count.fetches) / static_cast<double>(filled),
           rows.longest, std::max(0.0, rows.imbalance() - 1), false};
+}
+
+/// The rows of a block row of so many rows stand in as few groups as can be ...
+inline std::int64_t groups_of_block(std::int64_t block) {
+  return ceil_div(block, std::int64_t{tuning::group_rows});
+}
+
+/// ... of about the same size. `entries`: blocks.
+template <class Exec, class Offset, class Ordinal>
+RowGroupList<Exec, Ordinal> groups_of_blocks(PatternRef<Offset, Ordinal> const& A,
+                                             std::int64_t entries) {
+  std::int64_t const groups = groups_of_block(A.block);
+  return {static_cast<int>(ceil_div(A.block, groups)),
+          {A.rows * groups, entries * A.block * groups},
+          {}};
+}
+
+/// What statistics of blocks say about the matrix's own rows.
+inline RowStatistics statistics_of_blocks(RowStatistics rows, std::int64_t block) {
+  for (auto* const count :
+       {&rows.rows, &rows.columns, &rows.empty_rows, &rows.shortest, &rows.longest})
+    *count *= block;
+  rows.nonzeros *= block * block;
+  rows.group_work *= block * block;
+  return rows;
 }
 
 /// Which variant runs, with which cuts, and why: decided from the statistics alone, so the same

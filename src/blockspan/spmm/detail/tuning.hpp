@@ -35,6 +35,9 @@ inline constexpr int group_rows = 4;
 /// (Reasoned: an index, a row of X, a value are a load each.)
 inline constexpr double group_fetch = 2;
 
+/// A place in a row of blocks is an int, and so is the number after the last.
+inline constexpr std::int64_t longest_block_row = INT32_MAX;
+
 /// Groups are worth it where each row of X that is fetched serves this many rows on average.
 /// (Reasoned, not measured.)
 inline constexpr double group_least_share = 1.5;

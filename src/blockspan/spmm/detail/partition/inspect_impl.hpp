@@ -85,7 +85,8 @@ std::uint64_t hash_array(Exec const& exec, Integer const* values, std::int64_t l
 template <class Exec, class Offset, class Ordinal>
 std::uint64_t fingerprint(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
   auto const shape = HashArray<Offset>::mix(static_cast<std::uint64_t>(A.rows)) ^
-                     HashArray<Offset>::mix(static_cast<std::uint64_t>(A.columns) + 0x9e37ULL);
+                     HashArray<Offset>::mix(static_cast<std::uint64_t>(A.columns) + 0x9e37ULL) ^
+                     HashArray<Offset>::mix(static_cast<std::uint64_t>(A.block) + 0x79b9ULL);
   return shape +
          hash_array(exec, A.row_offsets, A.rows == 0 ? 0 : A.rows + 1, 0x5bd1e995ULL << 32) +
          hash_array(exec, A.column_indices, A.entries, 0x27d4eb2fULL << 32);
