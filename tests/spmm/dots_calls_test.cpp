@@ -61,6 +61,9 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
   std::string const cut = "Blockspan::spmm::segments::dots";
   Seen const pieces(exec, arrow<double>(40), {.algorithm = "segments", .piece_length = 9}, 8);
   EXPECT_EQ(pieces.labels, (Labels{cut, cut + "::add"}));
+  std::string const grouped = "Blockspan::spmm::row_group::dots";
+  Seen const groups(exec, band<double>(40), {.algorithm = "row_group"}, 8);
+  EXPECT_EQ(groups.labels, (Labels{grouped, grouped + "::add"}));
   std::string const listed = "Blockspan::spmm::nonempty_rows";
   Seen const rows(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8);
   EXPECT_EQ(rows.labels,

@@ -29,6 +29,9 @@ std::vector<HostMatrix<Scalar>> square_matrices() {
       random_matrix<Scalar>("1 x 1", 1, 1, [](Row) { return 3; }),
       arrow<Scalar>(48),
       band<Scalar>(700),
+      shared_columns<Scalar>(
+          "groups of rows", 28, 70, [](Row run) { return 1 + run % 4; },
+          [](Row run) { return run % 9; }),
   };
 }
 

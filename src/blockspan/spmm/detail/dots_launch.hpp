@@ -12,15 +12,17 @@
 #include <blockspan/spmm/detail/dots.hpp>
 #include <blockspan/spmm/detail/epilogue/scale_add_dots.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/launch_groups.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
 /// What there is a fused kernel for, beside its schedules: direct loads by team threads.
-inline constexpr std::array<std::string_view, 5> dots_variants{
-    "warp_per_row", "warp_per_row_packs", "segments", "segments_sorted", "nonempty_rows"};
+inline constexpr std::array<std::string_view, 6> dots_variants{
+    "warp_per_row",    "warp_per_row_packs", "segments",
+    "segments_sorted", "nonempty_rows",      "row_group"};
 
-/// Devices: whether a lane may own two packs. Of complex ones, registers spill.
+/// Devices: whether a lane may own two packs of a row. Of complex ones, registers spill.
 template <class Scalar>
 inline constexpr bool dots_two_packs_v = !is_complex_v<Scalar>;
 
@@ -53,6 +55,7 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
   auto const known = std::find(dots_variants.begin(), dots_variants.end(), variant->id);
   if (known == dots_variants.end() || alpha == Scalar(0) || Y.rows * Y.columns == 0) return {};
   if (variant->skips_empty_rows() && beta != Scalar(0)) return {};
+  if (prepared.pattern.block > 1) return {};
   result.packs = variant->takes_packs && packs_fit<Exec>(X, Y);
   if (variant->needs_whole_packs && !result.packs) {
     if (asked) return {};  // the product says what is wrong
@@ -65,8 +68,9 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
   } else {
     if (X.row_stride * std::int64_t{sizeof(Scalar)} >= std::int64_t{UINT32_MAX}) return {};
     std::int64_t const packs = result.packs ? X.columns / device_pack_v<Scalar> : X.columns;
+    bool const two_packs = result.packs && dots_two_packs_v<Scalar> && !variant->lists_groups();
     result.lanes = device_shape(lanes_exchange_v<Exec>, packs, prepared.piece_statistics(),
-                                result.packs && dots_two_packs_v<Scalar>, prepared.lanes);
+                                two_packs, prepared.lanes);
   }
   result.shape = launch_shape<Exec>(variant->worker, result.lanes.grid.lanes(), prepared.statistics,
                                     result.share);
@@ -87,11 +91,11 @@ struct DotsCall {
   DotRows<Scalar> partials;  ///< row-major
 };
 
-template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
-void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
-                          Inner const& inner) {
+template <class Exec, class Scalar, class Offset, class Ordinal, class Schedule, class Inner,
+          bool Packed>
+void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
+                        Schedule const& schedule, Inner const& inner) {
   auto const& [prepared, launch, values, carry, product, partials] = call;
-  auto const& list = prepared.list;
   std::int64_t const bytes = product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)};
   using Epilogue = ScaleAddDots<Scalar, Packed, runs_on_host_v<Exec>>;
   Epilogue const epilogue{product.alpha,
@@ -105,24 +109,51 @@ void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordin
                           launch.shape.teams,
                           partials.x_dot_y.data,
                           partials.y_dot_y.data};
-  std::string const label = launch.label();
+  SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
+      exec, launch.label().c_str(), launch.shape);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
+void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
+                          Inner const& inner) {
+  auto const& [prepared, launch, values, carry, product, partials] = call;
+  auto const& list = prepared.list;
   if (launch.variant->lists_pieces()) {
     using Schedule = CutRows<Scalar, Offset, Ordinal>;
     Schedule const schedule{carry_of(list, product.Y.columns, carry), launch.share,
                             list.target.data(), list.first.data(), list.last.data()};
-    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
-        exec, label.c_str(), launch.shape);
+    launch_dots_kernel<Exec, Scalar, Offset, Ordinal, Schedule, Inner, Packed>(exec, call, schedule,
+                                                                               inner);
   } else {
     using Schedule = WholeRows<Offset>;
     Schedule const schedule{launch.share, prepared.pattern.row_offsets};
-    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
-        exec, label.c_str(), launch.shape);
+    launch_dots_kernel<Exec, Scalar, Offset, Ordinal, Schedule, Inner, Packed>(exec, call, schedule,
+                                                                               inner);
   }
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_dots_groups(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto schedule = row_groups_of(call.prepared);
+  schedule.share = call.launch.share;
+  using Entries = PlainEntries<Scalar, Offset, Ordinal>;
+  using Schedule = RowGroups<Offset, Ordinal>;
+  GroupInners<Exec, Scalar, Offset, Entries> const inners{
+      {call.prepared.pattern.column_indices, call.values},
+      call.product.X,
+      false,
+      call.launch.packs};
+  auto const run = [&]<bool Packed, class Inner>(Inner const& inner) {
+    launch_dots_kernel<Exec, Scalar, Offset, Ordinal, Schedule, Inner, Packed>(exec, call, schedule,
+                                                                               inner);
+  };
+  inners.template with<true>(call.prepared.groups.most, call.launch.lanes.grid, run);
 }
 
 /// The inners of launch_inner, for A as it is; on hosts without strided packs.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_dots(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  if (call.launch.variant->lists_groups()) return launch_dots_groups(exec, call);
   using Entries = PlainEntries<Scalar, Offset, Ordinal>;
   Entries const entries{call.prepared.pattern.column_indices, call.values};
   auto const& X = call.product.X;
