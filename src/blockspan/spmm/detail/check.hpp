@@ -34,13 +34,14 @@ bool may_overlap(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& 
   return shift / near < x_length || shift / near + y_length > far / near;
 }
 
-/// The rows and columns of blocks are found as ordinals.
+/// The rows and columns of blocks are found as ordinals, the values of a block as ints.
 template <class Offset, class Ordinal>
 void check_blocks(std::string_view where, PatternRef<Offset, Ordinal> const& A) {
-  constexpr std::int64_t most = std::numeric_limits<Ordinal>::max();
-  require(A.block >= 1 && A.columns <= most / A.block && A.rows <= most / A.block, where,
-          "blocks of ", A.block, " x ", A.block, " in ", A.rows, " x ", A.columns,
-          " rows and columns of blocks are more rows or columns than the ordinal type can count");
+  constexpr std::int64_t most = std::numeric_limits<Ordinal>::max(), most_values = INT32_MAX;
+  require(A.block >= 1 && A.block <= most_values / A.block && A.columns <= most / A.block &&
+              A.rows <= most / A.block,
+          where, "blocks of ", A.block, " x ", A.block, " in ", A.rows, " x ", A.columns,
+          " rows and columns of blocks are more than can be counted");
 }
 
 template <class Scalar, class Offset, class Ordinal>

@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/schedule/block_rows.hpp>
 
@@ -36,7 +37,16 @@ struct BlockShape {
   int column_step;  ///< values from a column of a block to the next
 };
 
-/// The entries of a block row: place k is the (k mod size)-th column of its (k / size)-th block.
+/// One entry of each row of a block row: a column of a block.
+template <class Ordinal>
+struct BlockPlace {
+  Ordinal column;
+  std::int64_t value;  ///< of the first row
+  int block;           ///< in the block row
+  int left;            ///< columns of the block from this one on
+};
+
+/// How the entries of a block row are read.
 template <class Scalar, class Offset, class Ordinal>
 struct BlockRowEntries {
   Ordinal const* columns;     ///< of the block row
@@ -44,21 +54,39 @@ struct BlockRowEntries {
   Scalar const* values;       ///< of the block row; with a permutation, of the matrix
   BlockShape shape;
 
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const {
-    int const block = shape.by_size(k);
-    return load(columns + block) * static_cast<Ordinal>(shape.size) +
-           static_cast<Ordinal>(k - block * shape.size);
+  /// The j-th column of a block.
+  KOKKOS_FORCEINLINE_FUNCTION BlockPlace<Ordinal> place(int block, int j) const {
+    auto const number = permutation == nullptr
+                            ? std::int64_t{block}
+                            : static_cast<std::int64_t>(load(permutation + block));
+    return {load(columns + block) * static_cast<Ordinal>(shape.size) + static_cast<Ordinal>(j),
+            number * shape.size * shape.size + j * shape.column_step, block, shape.size - j};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at) const {
-    int const block = shape.by_size(k);
-    auto const place = permutation == nullptr
-                           ? std::int64_t{block}
-                           : static_cast<std::int64_t>(load(permutation + block));
-    return load(values + place * shape.size * shape.size +
-                (k - block * shape.size) * shape.column_step + row_at);
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(BlockPlace<Ordinal> const& place) const {
+    return place.column;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(int) const {}
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(BlockPlace<Ordinal> const& place, int row_at) const {
+    return load(values + (place.value + row_at));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(BlockPlace<Ordinal> const&, int) const {}
 };
+
+template <class Scalar, class Offset, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION BlockPlace<Ordinal> place_at(
+    BlockRowEntries<Scalar, Offset, Ordinal> const& own, int k) {
+  int const block = own.shape.by_size(k);
+  return own.place(block, k - block * own.shape.size);
+}
+template <class Scalar, class Offset, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION void advance(BlockRowEntries<Scalar, Offset, Ordinal> const& own,
+                                         BlockPlace<Ordinal>& place) {
+  if (--place.left == 0) {
+    place = own.place(place.block + 1, 0);
+  } else {
+    ++place.column;
+    place.value += own.shape.column_step;
+  }
+}
 
 /// The entries of a matrix of blocks, as an inner reads them (entries.hpp).
 template <class Scalar, class Offset, class Ordinal>
@@ -67,13 +95,16 @@ struct BlockEntries {
   Offset const* permutation;  ///< of the blocks; null: none
   Scalar const* values;
   BlockShape shape;
-
-  KOKKOS_FORCEINLINE_FUNCTION BlockRowEntries<Scalar, Offset, Ordinal> of(
-      BlockGroup<Offset> const& group) const {
-    auto const first = static_cast<std::int64_t>(group.block);
-    if (permutation != nullptr) return {columns + first, permutation + first, values, shape};
-    return {columns + first, nullptr, values + first * shape.size * shape.size, shape};
-  }
 };
+
+template <class Scalar, class Offset, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION BlockRowEntries<Scalar, Offset, Ordinal> entries_of(
+    BlockEntries<Scalar, Offset, Ordinal> const& all, BlockGroup<Offset> const& group) {
+  auto const first = static_cast<std::int64_t>(group.block);
+  auto const& shape = all.shape;
+  if (all.permutation != nullptr)
+    return {all.columns + first, all.permutation + first, all.values, shape};
+  return {all.columns + first, nullptr, all.values + first * shape.size * shape.size, shape};
+}
 
 }  // namespace blockspan::detail

@@ -92,9 +92,10 @@ struct DirectLanes {
         x + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes));
   }
 
-  template <class Own>
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Own const& own, Offset k, Offset row_at) const {
-    Scalar const a = own.value(k, row_at);
+  template <class Own, class Place>
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Own const& own, Place const& place,
+                                           Offset row_at) const {
+    Scalar const a = own.value(place, row_at);
     if constexpr (is_complex_v<Scalar>)
       return conjugate_values ? conjugate(a) : a;
     else
@@ -106,7 +107,7 @@ struct DirectLanes {
   template <class Piece>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Piece const& piece, int first, int packs, int entry,
                                             Sums* sums) const {
-    auto const& own = entries.of(piece);
+    auto const& own = entries_of(entries, piece);
     Offset row_at[Rows];
     BLOCKSPAN_UNROLL
     for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
@@ -135,7 +136,7 @@ struct DirectLanes {
     for (int u = 0; u < depth; ++u) {
       // past the end the last one is loaded again and left out below: no branches between loads
       Offset const step = Last && !(Offset(u) < left) ? left - Offset(1) : Offset(u);
-      Offset const place = k + step * stride;
+      auto const place = place_at(own, k + step * stride);
       auto const row = own.column(place);
       BLOCKSPAN_UNROLL
       for (int i = 0; i < Rows; ++i) a[u][i] = value(own, place, row_at[i]);

@@ -8,9 +8,25 @@
 
 namespace blockspan::detail {
 
-// How an inner reads the matrix. of(piece): what the entries of a piece are read by, with the
-// places k of that piece; column(k); value(k, row_at): of another row with the same columns, whose
-// entries stand that far behind.
+// How an inner reads the matrix: column(place), and value(place, row_at) of the row whose entries
+// stand `row_at` behind those of the piece's first row, which has the same columns. Here a place is
+// the number of an entry, so all pieces are read alike; other entries overload these functions.
+
+/// What the entries of a piece are read by.
+template <class Entries, class Piece>
+KOKKOS_FORCEINLINE_FUNCTION Entries const& entries_of(Entries const& entries, Piece const&) {
+  return entries;
+}
+/// The place of the piece's k-th entry, piece.first <= k < piece.last ...
+template <class Own, class Offset>
+KOKKOS_FORCEINLINE_FUNCTION Offset place_at(Own const&, Offset k) {
+  return k;
+}
+/// ... and from one, which is not the last, to the next.
+template <class Own, class Offset>
+KOKKOS_FORCEINLINE_FUNCTION void advance(Own const&, Offset& place) {
+  ++place;
+}
 
 /// The entries in the order in which they are stored ...
 template <class Scalar, class Offset, class Ordinal>
@@ -18,16 +34,12 @@ struct PlainEntries {
   Ordinal const* columns;
   Scalar const* values;
 
-  template <class Piece>
-  KOKKOS_FORCEINLINE_FUNCTION PlainEntries const& of(Piece const&) const {
-    return *this;
-  }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
     return load(values + (k + row_at));
   }
   /// Nothing to do: the processor sees the entries coming.
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset) const {}
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset, Offset = Offset(0)) const {}
 };
 
 /// ... or the entries of the transposed pattern, whose k-th value is the matrix's
@@ -39,19 +51,15 @@ struct PermutedEntries {
   Scalar const* values;
   Offset last;  ///< the last entry there is
 
-  template <class Piece>
-  KOKKOS_FORCEINLINE_FUNCTION PermutedEntries const& of(Piece const&) const {
-    return *this;
-  }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
     return load(values + load(permutation + (k + row_at)));
   }
   /// Hosts: asks for the value that will be needed some entries after k.
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset k) const {
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset place, Offset row_at = Offset(0)) const {
+    [[maybe_unused]] Offset const k = place + row_at;
     KOKKOS_IF_ON_HOST((constexpr Offset ahead = Offset(tuning::host_prefetch); __builtin_prefetch(
                            values + permutation[last - k > ahead ? k + ahead : last]);))
-    KOKKOS_IF_ON_DEVICE(((void)k;))
   }
 };
 
@@ -63,10 +71,6 @@ struct AnyEntries {
   Scalar const* values;
   bool conjugate_values;
 
-  template <class Piece>
-  KOKKOS_FORCEINLINE_FUNCTION AnyEntries const& of(Piece const&) const {
-    return *this;
-  }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
     Offset const place = k + row_at;
@@ -74,7 +78,7 @@ struct AnyEntries {
     if constexpr (is_complex_v<Scalar>) return conjugate_values ? conjugate(a) : a;
     return a;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset) const {}
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset, Offset = Offset(0)) const {}
 };
 
 }  // namespace blockspan::detail

@@ -61,21 +61,25 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>
                                               Consume const& consume) const {
     Sums<Rows, Width> sums;
     Scalar const* const x = this->X.data + first * this->X.column_stride;
-    auto const& own = this->entries.of(piece);
+    auto const& own = entries_of(this->entries, piece);
     Offset row_at[Rows];
     for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
-    for (Offset k = piece.first; k < piece.last; ++k)
-      add_entry<0>(own, k, row_at, this->template fetch<Width>(x, own.column(k)), sums);
+    Offset left = piece.last - piece.first;
+    if (left > Offset(0))
+      for (auto place = place_at(own, Offset(piece.first));; advance(own, place)) {
+        add_entry<0>(own, place, row_at, this->template fetch<Width>(x, own.column(place)), sums);
+        if (--left == Offset(0)) break;
+      }
     give<0>(first, sums, consume);
   }
 
-  template <int Row, class Own, int Rows, int Width>
-  BLOCKSPAN_HOST_INLINE void add_entry(Own const& own, Offset k, Offset const* row_at,
+  template <int Row, class Own, class Place, int Rows, int Width>
+  BLOCKSPAN_HOST_INLINE void add_entry(Own const& own, Place const& place, Offset const* row_at,
                                        Set<Width> const& b, Sums<Rows, Width>& sums) const {
     if constexpr (Rows > 0) {
-      own.prefetch(k + row_at[Row]);
-      Base::template add_product<Width>(own.value(k, row_at[Row]), b, sums.own);
-      add_entry<Row + 1>(own, k, row_at, b, sums.others);
+      own.prefetch(place, row_at[Row]);
+      Base::template add_product<Width>(own.value(place, row_at[Row]), b, sums.own);
+      add_entry<Row + 1>(own, place, row_at, b, sums.others);
     }
   }
 
