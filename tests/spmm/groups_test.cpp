@@ -81,6 +81,12 @@ TYPED_TEST(Groups, HaveAsManyRowsAsTheRunsOfTheMatrix) {
     EXPECT_EQ(list.count.groups, host.rows / list.most) << rows;
     EXPECT_EQ(list.count.fetches, list.count.groups * 9) << rows;
   }
+  Row const longest = kernels::tuning::group_longest_row;
+  for (Row const length : {longest, longest + 1}) {
+    auto const long_rows = shared_columns<double>(
+        "long rows", 3, 9000, [](Row) { return 4; }, [&](Row) { return length; });
+    EXPECT_EQ(groups_of(exec, long_rows).count.groups, length > longest ? 12 : 3);
+  }
   auto const all_equal = shared_columns<double>(
       "all rows equal", 1, 400, [&](Row) { return 1001; }, [](Row) { return 5; });
   auto const list = groups_of(exec, all_equal);

@@ -35,6 +35,10 @@ inline constexpr int group_rows = 4;
 /// (Reasoned: an index, a row of X, a value are a load each.)
 inline constexpr double group_fetch = 2;
 
+/// Rows of more entries than this are not compared: one thread does that, and a group is the work
+/// of one thread as well. (Reasoned.)
+inline constexpr std::int64_t group_longest_row = 4096;
+
 /// A place in a row of blocks is an int, and so is the number after the last.
 inline constexpr std::int64_t longest_block_row = INT32_MAX;
 

@@ -24,7 +24,8 @@ struct MarkRuns {
     if (row == 0) return false;
     Offset const before = A.row_offsets[row - 1], first = A.row_offsets[row];
     Offset const length = A.row_offsets[row + 1] - first;
-    if (length == Offset(0) || first - before != length) return false;
+    if (length == Offset(0) || length > Offset(tuning::group_longest_row)) return false;
+    if (first - before != length) return false;
     for (Offset k = 0; k < length; ++k)
       if (A.column_indices[before + k] != A.column_indices[first + k]) return false;
     return true;

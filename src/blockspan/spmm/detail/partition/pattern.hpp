@@ -120,9 +120,9 @@ struct RowGroupList {
 };
 
 /// Puts every row into one group: consecutive rows with the same columns in the same order are
-/// together, up to 2, 3 or 4 of them, whichever leaves the least to load; a row without entries is
-/// alone. Four passes over the rows; the columns are read where two rows agree so far: O(rows +
-/// nonzeros).
+/// together, up to 2, 3 or 4 of them, whichever leaves the least to load; a row without entries, or
+/// of more than tuning::group_longest_row, is alone. Four passes over the rows; the columns are
+/// read where two rows agree so far: O(rows + nonzeros).
 template <class Exec, class Offset, class Ordinal>
 RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
