@@ -161,7 +161,8 @@ inline std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, std
   std::vector<SpmmPrediction> all{model.whole_rows(), model.listed("segments", piece),
                                   model.listed("segments_sorted", piece),
                                   model.listed("nonempty_rows", piece), model.adaptive()};
-  if (groups_are_worth_it(rows, groups)) all.push_back(model.row_groups(groups));
+  if (rows.rows >= tuning::device_group_least_rows && groups_are_worth_it(rows, groups))
+    all.push_back(model.row_groups(groups));
   return all;
 }
 
