@@ -54,4 +54,13 @@ inline Observation observed(std::function<void()> const& call) {
   return detail::seen;
 }
 
+/// Runs `call` while no tool of the process listens.
+inline void unobserved(std::function<void()> const& call) {
+  namespace tools = Kokkos::Tools::Experimental;
+  auto const callbacks = tools::get_callbacks();
+  tools::pause_tools();
+  call();
+  tools::set_callbacks(callbacks);
+}
+
 }  // namespace blockspan::test

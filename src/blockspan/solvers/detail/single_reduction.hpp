@@ -29,7 +29,8 @@ struct PredictionTerms {
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
-/// r.(w r) and r.r. Reads 1 word.
+/// r.(w r) and r.r, to the bits of UpdateTerms: with Operands, because those are folded in another
+/// order. Reads 1 word.
 template <class RealType>
 struct SizeTerms {
   using Real = RealType;
@@ -37,10 +38,15 @@ struct SizeTerms {
   RealRows<Real> R;
   Real const* weights;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
-    Real const r = R(i, j);
-    terms[1] = r * r;
-    terms[0] = weights ? weights[i] * terms[1] : terms[1];
+  struct Operands {
+    Real r, weight;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t j) const {
+    return {R(i, j), weights ? weights[i] : Real(1)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t, std::int64_t, Operands const& o,
+                                              Real* terms) const {
+    residual_sizes(o.r, weights, o.weight, terms);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
