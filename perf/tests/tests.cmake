@@ -19,7 +19,8 @@ if(Python3_FOUND)
     FIXTURES_REQUIRED perf_results FIXTURES_SETUP perf_page)
   set_tests_properties(perf.report_check PROPERTIES FIXTURES_REQUIRED "perf_results;perf_page")
   # the pages of committed records are what the records give
-  foreach(record spmm_h200 spmm_real_host solvers_host solvers_host_1_thread)
+  foreach(record spmm_h200 spmm_real_host solvers_85433ea_h200 solvers_host
+      solvers_host_1_thread)
     add_test(NAME perf.record_check.${record} COMMAND ${Python3_EXECUTABLE} report.py
       results/${record}.json --out results/${record}.md --check
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
