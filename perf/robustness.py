@@ -71,43 +71,76 @@ def large_problems(folder):
     return found
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--app", required=True)
-    parser.add_argument("--matrices", default=os.environ.get("BLOCKSPAN_MATRIX_DIR"))
-    parser.add_argument("--rows", type=int, default=5300)
-    parser.add_argument("--large", action="store_true")
-    parser.add_argument("--seeds", default="1,2,3")
-    parser.add_argument("--backend", default="auto")
-    parser.add_argument("--commit", default="")
-    parser.add_argument("--out")
-    parser.add_argument("options", nargs="*", help="for the app, after --")
-    found = parser.parse_args()
-    if not found.matrices:
-        parser.error("no folder of matrices: give --matrices or set BLOCKSPAN_MATRIX_DIR")
+def parser(description):
+    """What all programs of this kind understand."""
+    found = argparse.ArgumentParser(description=description)
+    found.add_argument("--app", required=True)
+    found.add_argument("--matrices", default=os.environ.get("BLOCKSPAN_MATRIX_DIR"))
+    found.add_argument("--large", action="store_true")
+    found.add_argument("--backend", default="auto")
+    found.add_argument("--commit", default="")
+    found.add_argument("--out")
+    found.add_argument("options", nargs="*", help="for the app, after --")
     return found
 
 
-def run(args, problem, seed, options):
+def parse(words):
+    found = words.parse_args()
+    if not found.matrices:
+        words.error("no folder of matrices: give --matrices or set BLOCKSPAN_MATRIX_DIR")
+    return found
+
+
+def arguments():
+    words = parser(__doc__.split("\n")[0])
+    words.add_argument("--rows", type=int, default=5300)
+    words.add_argument("--seeds", default="1,2,3")
+    return parse(words)
+
+
+def source(args, name):
+    """What the app calls a matrix: a file of the folder or a generator's spec."""
+    return name if ":" in name else os.path.join(args.matrices, name + ".mtx.gz")
+
+
+def run_app(args, name, folder, options):
     """The app's exit status and report, None where it wrote none."""
-    def source(name):
-        return name if ":" in name else os.path.join(args.matrices, name + ".mtx.gz")
+    report = os.path.join(folder, "report.json")
+    command = [args.app, source(args, name), "--backend", args.backend, "--report", report,
+               "--quiet"] + options + args.options
+    status = subprocess.run(command, capture_output=True).returncode
+    if not os.path.exists(report) or os.path.getsize(report) == 0:
+        return status, None
+    with open(report) as file:
+        return status, json.load(file)
+
+
+def environment(report):
+    return {key: report[key] for key in ("versions", "backend", "device")}
+
+
+def record(args, schema, about, runs):
+    """Writes the results where --out says."""
+    if not args.out:
+        return
+    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    results = dict({"schema": schema, "commit": args.commit, "date": date, "options": args.options,
+                    "tolerance": TOLERANCE}, **about, runs=runs)
+    with open(args.out, "w") as file:
+        json.dump(results, file, indent=1)
+        file.write("\n")
+
+
+def run(args, problem, seed, options):
+    options = ["--pairs", str(len(problem["eigenvalues"] or range(PAIRS))),
+               "--which", problem["which"], "--seed", str(seed)] + options
+    if problem["mass"]:
+        options += ["--mass", source(args, problem["mass"])]
+    options += OPERATORS[problem["problem"][:3]]
+    if "--tolerance" not in options + args.options:
+        options += ["--tolerance", str(TOLERANCE)]
     with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "report.json")
-        command = [args.app, source(problem["matrix"]), "--pairs",
-                   str(len(problem["eigenvalues"] or range(PAIRS))),
-                   "--which", problem["which"], "--seed", str(seed), "--backend", args.backend,
-                   "--report", report, "--quiet"]
-        if problem["mass"]:
-            command += ["--mass", source(problem["mass"])]
-        command += OPERATORS[problem["problem"][:3]] + options + args.options
-        if "--tolerance" not in command:
-            command += ["--tolerance", str(TOLERANCE)]
-        status = subprocess.run(command, capture_output=True).returncode
-        if not os.path.exists(report) or os.path.getsize(report) == 0:
-            return status, None
-        with open(report) as file:
-            return status, json.load(file)
+        return run_app(args, problem["matrix"], folder, options)
 
 
 def difference(problem, report):
@@ -164,7 +197,7 @@ def main():
                     and p["problem"][:3] in OPERATORS]
     if args.large:
         problems += large_problems(args.matrices)
-    runs, environment = [], {}
+    runs, about = [], {}
     for problem in problems:
         several = args.large and problem["which"] == "smallest"
         problem = complete(args, problem)
@@ -176,7 +209,7 @@ def main():
             if preconditioner:
                 runs[-1]["preconditioner"] = preconditioner
             if report:
-                environment = {key: report[key] for key in ("versions", "backend", "device")}
+                about = environment(report)
             if runs[-1]["verdict"] != "passed":
                 print("{problem} {which}, seed {seed}: {verdict}".format(**runs[-1]),
                       preconditioner or "")
@@ -184,13 +217,7 @@ def main():
     print(f"{passed} of {len(runs)} runs passed, "
           f"{sum(entry['verdict'] == 'FALSE' for entry in runs)} claimed success falsely, "
           f"{sum(entry.get('path') == 'iterative' for entry in runs)} were iterative")
-    if args.out:
-        results = dict({"schema": "blockspan-robustness/1", "commit": args.commit,
-                        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
-                        "options": args.options, "tolerance": TOLERANCE}, **environment, runs=runs)
-        with open(args.out, "w") as file:
-            json.dump(results, file, indent=1)
-            file.write("\n")
+    record(args, "blockspan-robustness/1", about, runs)
     return 0 if passed == len(runs) else 1
 
 
