@@ -9,10 +9,10 @@ namespace blockspan::perf {
 
 /// One of Blockspan's ways to solve a problem.
 struct OwnSolver {
-  std::string id;                         ///< "auto", "block", "lobpcg/kokkos-kernels"
-  std::string family;                     ///< blockspan; with other products: other-products
-  std::string method;                     ///< of linear systems: auto, pseudo-block, single-reduction, block
-  std::string spmm;                       ///< whose product: blockspan, kokkos-kernels, cusparse
+  std::string id;      ///< "auto", "block", "lobpcg/kokkos-kernels"
+  std::string family;  ///< blockspan; with other products: other-products
+  std::string method;  ///< of linear systems: auto, pseudo-block, single-reduction, block
+  std::string spmm;    ///< whose product: blockspan, kokkos-kernels, cusparse
   std::string preconditioner = "jacobi";  ///< as the apps' --preconditioner takes it
 };
 

@@ -134,16 +134,20 @@ TYPED_TEST(CgInvariants, ABlockNeedsFewerIterations) {
   EXPECT_LT(d, p);
 }
 
-TYPED_TEST(CgInvariants, ABlockThatGainsNothingGivesWay) {
-  // Nearly unconnected lines: every column sees the same contraction.
-  int const N = 28;
-  auto A = grid7<double>(N);
+/// Nearly unconnected lines: every column sees the same contraction.
+TestMatrix<double> lines(int points) {
+  auto A = grid7<double>(points);
   double const face[] = {1, 1e-2, 1e-4};
   for (int i = 0; i < A.order(); ++i)
     for (auto& e : A.rows[i]) {
       int const step = std::abs(e.column - i);
-      e.value *= step == 0 ? 1.0101 / 3 : face[step == 1 ? 0 : step == N ? 1 : 2];
+      e.value *= step == 0 ? 1.0101 / 3 : face[step == 1 ? 0 : step == points ? 1 : 2];
     }
+  return A;
+}
+
+TYPED_TEST(CgInvariants, ABlockThatGainsNothingGivesWay) {
+  auto const A = lines(28);
   auto const B = random_block<double>(A.order(), 8, 3);
   auto const chosen = run<TypeParam>(A, B, CgMethod::automatic);
   EXPECT_TRUE(chosen.report.converged());
@@ -155,6 +159,15 @@ TYPED_TEST(CgInvariants, ABlockThatGainsNothingGivesWay) {
   EXPECT_LE(chosen.most_iterations, 1.2 * block.most_iterations);
   EXPECT_EQ(run<TypeParam>(grid(), rhs(), CgMethod::automatic).report.method,
             on_host_v<TypeParam> ? "block" : "pseudo_block");
+}
+
+TYPED_TEST(CgInvariants, ANarrowBlockOfManyColumnsStays) {
+  // Dependent columns: two directions cost little more than two columns, whatever they gain.
+  auto const A = lines(16);
+  auto const B = columns_of(random_block<double>(A.order(), 2, 3), {0, 1, 0, 1, 0, 1, 0, 1});
+  auto const chosen = run<TypeParam>(A, B, CgMethod::automatic);
+  EXPECT_TRUE(chosen.report.converged());
+  EXPECT_EQ(chosen.report.method, on_host_v<TypeParam> ? "block" : "pseudo_block");
 }
 
 TYPED_TEST(CgInvariants, ABlockOfManyRowsThatGainsStays) {

@@ -290,8 +290,8 @@ class BlockCg {
   bool block_pays(int steps) {
     constexpr int trial = 20, narrow = 8;
     bool const may = cycle_->first && control_->options().method == CgMethod::automatic;
-    if (!may || steps != trial || q_ < narrow) return true;
-    Real const alike = 4 * std::sqrt(static_cast<Real>(q_) / static_cast<Real>(problem_.rows()));
+    if (!may || steps != trial || rank_ < narrow) return true;
+    Real const alike = 4 * std::sqrt(static_cast<Real>(rank_) / static_cast<Real>(problem_.rows()));
     Real const least = 1 + std::min(Limits::no_gain * alike, Limits::no_gain_at_most);
     if (largest_condition_ >= least) return true;
     end(CycleEnd::no_gain);

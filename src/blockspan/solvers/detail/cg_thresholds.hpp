@@ -40,9 +40,9 @@ struct CgThresholds {
   /// (automatic) Random right-hand sides that all contract alike have one-step Gram matrices of
   /// cond - 1 about 4 sqrt(columns / rows); up to so many times that, and up to this in all, the
   /// block gains nothing. In 20 steps, 8 and 32 columns: unconnected lines 1.9 to 2.0 times
-  /// (iterations column by column / as a block: 1.0), Laplacians 7 to 10 (1.3 to 1.9), elasticity
-  /// 7.7 to 8.5 (2.0); 1.4 and more on real matrices.
-  static constexpr Real no_gain = 4;
+  /// (iterations column by column / as a block: 1.0), Dubcova1 2.6 (1.5), Laplacians 7 to 10 (1.3
+  /// to 1.9), elasticity 7.7 to 8.5 (2.0).
+  static constexpr Real no_gain = static_cast<Real>(2.3);
   static constexpr Real no_gain_at_most = static_cast<Real>(0.35);
   /// (automatic) Blocks of fewer numbers on a device go column by column: the host works in every
   /// step of the block method. One H200, 10,648 rows, 8 columns: 0.124 ms a step as a block, 0.06
