@@ -1,5 +1,6 @@
 #pragma once
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,5 +30,23 @@ class DeviceNumbers {
   using Numbers = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
   Numbers numbers_;
 };
+
+/// What numbers where Exec computes look like to the host: themselves on hosts; elsewhere
+/// page-locked memory of the same size, to which a copy waits for nothing.
+template <class Exec, class Real>
+using HostMirror =
+    Kokkos::View<Real*,
+                 std::conditional_t<std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>,
+                                    Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>>;
+
+template <class Exec, class Numbers>
+HostMirror<Exec, typename Numbers::value_type> host_mirror(Numbers const& numbers) {
+  using Mirror = HostMirror<Exec, typename Numbers::value_type>;
+  if constexpr (std::is_same_v<typename Mirror::memory_space, Kokkos::HostSpace>)
+    return numbers;
+  else
+    return Mirror(Kokkos::view_alloc(Kokkos::WithoutInitializing, numbers.label()),
+                  numbers.extent(0));
+}
 
 }  // namespace blockspan::detail

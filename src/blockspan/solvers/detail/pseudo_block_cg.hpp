@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include <blockspan/solvers/detail/cg_thresholds.hpp>
 #include <blockspan/solvers/detail/column_recurrence.hpp>
 #include <blockspan/solvers/detail/column_sums.hpp>
+#include <blockspan/solvers/detail/device_numbers.hpp>
 #include <blockspan/solvers/detail/replay.hpp>
 #include <blockspan/solvers/detail/single_reduction.hpp>
 
@@ -36,7 +36,7 @@ class PseudoBlockCg {
         device_(
             Kokkos::view_alloc(problem.exec, Kokkos::WithoutInitializing, "Blockspan::cg::scalars"),
             numbers(columns)),
-        host_(mirror(device_)) {}
+        host_(host_mirror<Exec>(device_)) {}
 
   /// The residuals stand in blocks.residual(); E is added to the solution column by column.
   void run(Cycle& cycle, std::vector<Real> const& norms, CgControl<Scalar, Exec>& control,
@@ -76,15 +76,6 @@ class PseudoBlockCg {
   static constexpr int p = parts<Scalar>;
   static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
   using Scalars = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  /// Page-locked where Exec has its own memory: a copy to it waits for nothing.
-  using Shared = std::conditional_t<on_host, Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>;
-  using Mirror = Kokkos::View<Real*, Shared>;
-
-  static Mirror mirror(Scalars const& numbers) {
-    if constexpr (on_host) return numbers;
-    return Mirror(Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::cg::scalars"),
-                  numbers.extent(0));
-  }
 
   /// Per column, after alpha and beta for each part: phi, state, gamma, curvature, goal, held.
   static constexpr int counts = 6;
@@ -390,7 +381,7 @@ class PseudoBlockCg {
   CgBlocks<Scalar, Exec>& blocks_;
   int most_;
   Scalars device_;
-  Mirror host_;
+  HostMirror<Exec, Real> host_;
   Replay<Exec> replay_;  ///< of the step at this width
   ChunkSums<Exec, Real> sums_;
   ChunkSums<Exec, Real> lagging_;  ///< (single reduction) of the residual, taken one product later
