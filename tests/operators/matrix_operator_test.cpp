@@ -50,6 +50,45 @@ TYPED_TEST(Operators, MatrixOperatorMultiplies) {
       matches(values_of<Scalar>(Y), reference_product(Op::none, Scalar(1), host, x, Scalar(0), y)));
 }
 
+TYPED_TEST(Operators, SumsBesideAProductAreThoseOfTheProductOrNone) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Real = real_t<Scalar>;
+  Exec const exec;
+  auto const host = arrow<Scalar>(400);
+  auto const A = matrix_operator(exec, to_device(exec, host), 4);
+  LinearOperator<Scalar, Exec> const& op = A;
+  auto const x = random_block<Scalar>(400, 5, 1);
+  HostBlock<Scalar> const y(400, 5, not_a_number<Scalar>());
+  auto const X = block<Scalar>(exec, x), Y = block<Scalar>(exec, y);
+  Kokkos::View<Scalar*, typename Exec::memory_space> const xy("Blockspan::test", 5);
+  Kokkos::View<Real*, typename Exec::memory_space> const yy("Blockspan::test", 5);
+  bool const summed = op.apply_dots(exec, X, Y, {}, xy, yy);
+  exec.fence("Blockspan::test");
+  bool const on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+  EXPECT_EQ(summed, !on_host);
+  auto const product = values_of<Scalar>(Y);
+  if (!summed) {
+    EXPECT_TRUE(same_bits(product, y));
+    return;
+  }
+  EXPECT_TRUE(matches(product, reference_product(Op::none, Scalar(1), host, x, Scalar(0), y)));
+  auto const dots = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), xy);
+  auto const squares = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), yy);
+  for (int j = 0; j < 5; ++j) {
+    auto wanted = extended(Scalar(0)), square = wanted;
+    long double size = 0;
+    for (int i = 0; i < 400; ++i) {
+      wanted += conjugate(extended(x(i, j))) * extended(product(i, j));
+      square += conjugate(extended(product(i, j))) * extended(product(i, j));
+      size += magnitude(x(i, j)) * magnitude(product(i, j));
+    }
+    long double const error = 2 * gamma_bound<Scalar>(402);
+    EXPECT_LE(std::abs(extended(dots(j)) - wanted), error * size);
+    EXPECT_LE(std::abs(squares(j) - std::real(square)), error * std::real(square));
+  }
+}
+
 TYPED_TEST(Operators, NormBoundIsTheLargestRowSumRoundedUp) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

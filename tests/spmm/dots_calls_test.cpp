@@ -114,6 +114,12 @@ TYPED_TEST(DotsCalls, BadShapesThrow) {
   EXPECT_THAT(
       message_of([&] { spmm_dots(exec, plan, 1.0, A, Y.view, 0.0, Y.view, four, also_four); }),
       HasSubstr("must not overlap"));
+  View const weights("Blockspan::test", 8);
+  EXPECT_THAT(
+      message_of(
+          [&] { spmm_dots(exec, plan, 1.0, A, Z.view, 0.0, Y.view, four, also_four, weights); }),
+      HasSubstr("weights must be contiguous and have an entry for each row (8 with stride 1, "
+                "rows: 9)"));
   auto const other = to_device(exec, band<double>(9));
   EXPECT_THAT(
       message_of([&] { spmm_dots(exec, plan, 1.0, other, Z.view, 0.0, Y.view, four, also_four); }),

@@ -143,7 +143,7 @@ TYPED_TEST(Dots, OfManyRowsAreAddedInSteps) {
   auto const A = to_device<std::size_t>(exec, host);
   for (auto const* id : {"warp_per_row", "segments", "thread_per_element"}) {
     SpmmPlan const plan(exec, A, {.algorithm = id, .piece_length = 30});
-    for (int const width : {1, 6}) {
+    for (int const width : {1, 6, 11}) {
       ProductCase<Scalar> const c{host, Op::none, width, Scalar(1), Scalar(0)};
       SCOPED_TRACE(id);
       auto const first = run(exec, plan, A, {right, right}, c);
@@ -180,6 +180,75 @@ TYPED_TEST(Dots, WithoutAMatrixWithoutRowsWithoutColumns) {
   auto const wanted = reference_dots(values, Y.values());
   for (int j = 0; j < 3; ++j)
     EXPECT_LE(std::abs(extended(dots(j)) - wanted.value(0, j)), wanted.bound(0, j));
+}
+
+TYPED_TEST(Dots, RowWeightsAndSumsThatAreNotWanted) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Real = real_t<Scalar>;
+  Exec const exec;
+  auto const host = arrow<Scalar>(700);
+  auto const A = to_device(exec, host);
+  Kokkos::View<Real*, typename Exec::memory_space> const weights("Blockspan::test", 700);
+  auto const on_host_weights = Kokkos::create_mirror_view(weights);
+  for (int i = 0; i < 700; ++i) on_host_weights(i) = Real(1) / Real(1 + i % 7);
+  Kokkos::deep_copy(weights, on_host_weights);
+  for (auto const* id : {"warp_per_row", "segments", "thread_per_row"}) {
+    SpmmPlan const plan(exec, A, {.algorithm = id, .piece_length = 30});
+    for (int const width : {1, 4, 6, 32}) {
+      SCOPED_TRACE(std::string(id) + ", columns: " + std::to_string(width));
+      auto const X = make_block(exec, right, random_block<Scalar>(700, width, 1));
+      auto const Y = make_block(exec, right, random_block<Scalar>(700, width, 2));
+      Kokkos::View<Scalar*, typename Exec::memory_space> const xy("Blockspan::test", width),
+          alone("Blockspan::test", width);
+      Kokkos::View<Real*, typename Exec::memory_space> const yy("Blockspan::test", width);
+      spmm_dots(exec, plan, Scalar(1), A, X.view, Scalar(0), Y.view, xy, yy, weights);
+      spmm_dots(exec, plan, Scalar(1), A, X.view, Scalar(0), Y.view, alone, nullptr);
+      auto const squares = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), yy);
+      auto const both = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), xy);
+      auto const one = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), alone);
+      auto const y = Y.values();
+      HostBlock<Scalar> weighted = y;
+      for (int i = 0; i < 700; ++i)
+        for (int j = 0; j < width; ++j) weighted(i, j) *= on_host_weights(i);
+      auto const wanted = reference_dots(weighted, y), dots = reference_dots(X.values(), y);
+      for (int j = 0; j < width; ++j) {
+        // the weighted block here is rounded once more than the terms of the kernel
+        EXPECT_LE(std::abs(squares(j) - std::real(wanted.value(0, j))), 1.01 * wanted.bound(0, j));
+        EXPECT_LE(std::abs(extended(both(j)) - dots.value(0, j)), dots.bound(0, j));
+        EXPECT_LE(std::abs(extended(one(j)) - dots.value(0, j)), dots.bound(0, j));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Dots, OfAColumnHaveTheSameBitsWhoeverStandsBesideIt) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  // as many rows as devices need to multiply all widths in one order, without lanes over nonzeros
+  int const rows = 66000;
+  auto const A = to_device(exec, band<Scalar>(rows));
+  auto const values = random_block<Scalar>(rows, 32, 1);
+  SpmmPlan const plan(exec, A, {.algorithm = "warp_per_row"});
+  std::vector<Scalar> seen;
+  std::vector<HostBlock<Scalar>> products;
+  for (int const width : {1, 2, 3, 4, 5, 8, 12, 16, 31, 32}) {
+    HostBlock<Scalar> some(rows, width);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < width; ++j) some(i, j) = values(i, j);
+    auto const X = make_block(exec, right, some);
+    auto const Y = make_block(exec, right, some);
+    Kokkos::View<Scalar*, typename Exec::memory_space> const xy("Blockspan::test", width);
+    spmm_dots(exec, plan, Scalar(1), A, X.view, Scalar(0), Y.view, xy, nullptr);
+    auto const dots = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), xy);
+    auto const y = Y.values();
+    products.emplace_back(rows, 1);
+    for (int i = 0; i < rows; ++i) products.back()(i, 0) = y(i, 0);
+    EXPECT_TRUE(same_bits(products.front(), products.back())) << width;
+    seen.push_back(dots(0));
+    EXPECT_EQ(seen.front(), seen.back()) << width;
+  }
 }
 
 template <class Exec>

@@ -96,6 +96,12 @@ std::string choice_of(Recorded const& one) {
   return choice(least.piece);
 }
 
+/// Single columns of which a lane may own two: the record was made before that.
+bool may_be_paired(Recorded const& one) {
+  return one.columns * one.scalar_bytes % 16 != 0 &&
+         one.columns >= kernels::tuning::device_pair_columns_short;
+}
+
 /// Where the model misses by more than a quarter, and at most by how much. Of bcsstk15 the record
 /// has a time that is off: the plan's own run of the same kernel took 5.5 microseconds, not 8.1.
 std::map<std::string, double> const known_misses{
@@ -111,6 +117,7 @@ TEST(Model, CostsLittleAgainstTheBestThatWasMeasured) {
   std::map<std::string, int> chosen;
   std::vector<std::string> unknown;  // small matrices were not timed with longer pieces
   for (auto const& one : record) {
+    if (may_be_paired(one)) continue;
     auto const choice = choice_of(one);
     if (one.microseconds.count(choice) == 0) {
       unknown.push_back(one.name + ": " + choice);

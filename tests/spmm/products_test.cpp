@@ -134,6 +134,25 @@ TYPED_TEST(Products, EveryGridOfLanesIsRight) {
         }
 }
 
+/// Devices give a lane two single columns where there are many rows.
+TYPED_TEST(Products, OddWidthsOfManyRowsAreRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>(
+      "many rows", 66001, 66001, [](std::int64_t i) { return i % 30000 == 7 ? 40 : i % 4; });
+  auto const A = to_device(exec, host);
+  for (auto const* algorithm : {"auto", "warp_per_row", "segments_sorted"}) {
+    SpmmPlan const plan(exec, A, {.columns = 9, .algorithm = algorithm});
+    for (int const width : {7, 9, 31}) {
+      ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
+      expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+        spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+      });
+    }
+  }
+}
+
 TYPED_TEST(Products, ViewsMayHaveAnyLayout) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

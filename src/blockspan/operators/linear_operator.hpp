@@ -9,6 +9,11 @@
 
 namespace blockspan {
 
+/// Numbers where Exec computes, one a column or row.
+template <class Number, class Exec>
+using OperatorNumbers = Kokkos::View<Number*, Kokkos::Device<Exec, typename Exec::memory_space>,
+                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
 /// A square linear operator on blocks of vectors: the only thing a solver knows of a matrix, a mass
 /// matrix or a preconditioner. One virtual call per block; solvers are compiled once per scalar and
 /// backend in the library.
@@ -24,6 +29,20 @@ class LinearOperator {
   /// range of columns of a wider block; Y is overwritten (whatever it held) and does not overlap X.
   virtual void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                      Block<Scalar, Exec> const& Y) const = 0;
+
+  /// Y = Op X as apply, and for every column j, in the same pass,
+  ///   x_dot_y(j) = sum_i conj(X(i, j)) Y(i, j)   and   y_dot_y(j) = sum_i w_i |Y(i, j)|^2
+  /// (weights: w; empty: ones; y_dot_y empty: not wanted). Returns false, and does nothing, where
+  /// that is not less work than apply and a pass over X and Y, for blocks of any width: so does
+  /// this one.
+  virtual bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                          Block<Scalar, Exec> const& Y,
+                          OperatorNumbers<real_t<Scalar> const, Exec> const& weights,
+                          OperatorNumbers<Scalar, Exec> const& x_dot_y,
+                          OperatorNumbers<real_t<Scalar>, Exec> const& y_dot_y) const {
+    (void)exec, (void)X, (void)Y, (void)weights, (void)x_dot_y, (void)y_dot_y;
+    return false;
+  }
 
   /// An upper bound of ||Op||_2 where one is known (for a matrix its inf-norm).
   virtual std::optional<real_t<Scalar>> norm_bound() const { return std::nullopt; }

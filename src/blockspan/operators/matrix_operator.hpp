@@ -11,6 +11,7 @@
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/spmm_dots.hpp>
 
 namespace blockspan {
 
@@ -36,6 +37,16 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     spmm(exec, plan_, Op::none, Scalar(1), matrix_, X, Scalar(0), Y);
+  }
+
+  /// On devices; hosts gain nothing by it.
+  bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y,
+                  OperatorNumbers<real_t<Scalar> const, Exec> const& weights,
+                  OperatorNumbers<Scalar, Exec> const& x_dot_y,
+                  OperatorNumbers<real_t<Scalar>, Exec> const& y_dot_y) const override {
+    if constexpr (!detail::runs_on_host_v<Exec>)
+      spmm_dots(exec, plan_, Scalar(1), matrix_, X, Scalar(0), Y, x_dot_y, y_dot_y, weights);
+    return !detail::runs_on_host_v<Exec>;
   }
 
   /// The inf-norm of the values the matrix had when this was made, rounded up.

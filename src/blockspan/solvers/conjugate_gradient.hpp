@@ -187,9 +187,10 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// What went wrong in the inner solver is no status of a column: only the working precision judges.
 ///
 /// Traffic of an iteration beside the product, in passes over n x k numbers: 10 column by column
-/// (12 and M^-1 itself for one that is not Jacobi), 13 as a block (14 and M^-1). Memory: 4 n x k,
-/// and one more from the second cycle or from a start on. No memory is allocated after the first
-/// iteration.
+/// (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q beside
+/// its product, as matrices do on CUDA: LinearOperator::apply_dots), 13 as a block (14 and M^-1).
+/// Memory: 4 n x k, and one more from the second cycle or from a start on. No memory is allocated
+/// after the first iteration.
 ///
 /// Sources: Hestenes and Stiefel 1952, doi:10.6028/jres.049.044 (the method); Greenbaum 1997,
 /// SIAM J. Matrix Anal. Appl. 18, 535-551 (why a recurrence alone cannot be believed); Wilkinson
@@ -220,10 +221,11 @@ CgReport<real_t<Scalar>> solve_spd(
 ///
 /// With options.single_reduction, beta comes from a prediction of the next r^H M^-1 r out of the
 /// same reduction as alpha, and both updates are one pass: 4 kernels (product, reduction, scalars,
-/// update), 1 synchronization, 9 passes over n x k numbers instead of 10. alpha uses the true r^H
-/// M^-1 r, which the update measures for the next step. Where the prediction cancels (below 1e-6 of
-/// the last value), that column's step waits for the true one: 2 kernels more. Takes up to a few
-/// percent more iterations, and one more product a cycle, since a goal is seen one product late.
+/// update), 1 synchronization, 9 passes over n x k numbers instead of 10 (or 7). alpha uses the
+/// true r^H M^-1 r, which the update measures for the next step. Where the prediction cancels
+/// (below 1e-6 of the last value), that column's step waits for the true one: 2 kernels more. Takes
+/// up to a few percent more iterations, and one more product a cycle, since a goal is seen one
+/// product late.
 ///
 /// Sources: Meurant 1987, Parallel Computing 5, 267-280 (this prediction, with no further block);
 /// Chronopoulos and Gear 1989, doi:10.1016/0377-0427(89)90045-9 (one reduction by a recurrence for

@@ -12,6 +12,7 @@
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/detail/column_kernels.hpp>
+#include <blockspan/solvers/detail/column_sums.hpp>
 #include <blockspan/solvers/detail/device_numbers.hpp>
 #include <blockspan/solvers/detail/phase_timer.hpp>
 #include <blockspan/solvers/detail/select_columns.hpp>
@@ -55,6 +56,16 @@ class CgProblem {
   void enqueue_a(View const& X, View const& Y) {
     auto const timer = time(seconds.product);
     a_.apply(exec, X, Y);
+  }
+  /// Whether the product sums x.y and y.(w y) beside it: see LinearOperator::apply_dots.
+  bool enqueue_a_dots(View const& X, View const& Y, ProductDots<Scalar, Exec> const& dots,
+                      bool squares) {
+    auto const timer = time(seconds.product);
+    OperatorNumbers<Real const, Exec> const weights(
+        weights_, weights_ ? static_cast<std::size_t>(rows()) : std::size_t{0});
+    return a_.apply_dots(
+        exec, X, Y, weights, OperatorNumbers<Scalar, Exec>(dots.x_dot_y.data(), X.extent(1)),
+        OperatorNumbers<Real, Exec>(dots.y_dot_y.data(), squares ? X.extent(1) : 0));
   }
   void enqueue_m(View const& X, View const& Y) {
     auto const timer = time(seconds.preconditioner);

@@ -91,8 +91,8 @@ struct ProductTerms {
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
-/// E += P alpha, P = Z + P beta, where Z = w.R. Reads 3 words, writes 2. A row a task on hosts, a
-/// number a task on devices.
+/// E += P alpha, P = Z + P beta, where Z = w.R; a column with alpha = beta = 0 keeps its P. Reads 3
+/// words, writes 2. A row a task on hosts, a number a task on devices.
 template <class Real>
 struct DirectionStep {
   struct ByRow {};
@@ -106,7 +106,7 @@ struct DirectionStep {
     Real const a = alpha[j], b = beta[j], p = P(i, j), e = E(i, j), stepped = e + a * p;
     Real const z = weight * Z(i, j), next = z + b * p;
     E(i, j) = a != Real(0) ? stepped : e;
-    P(i, j) = b != Real(0) ? next : z;
+    P(i, j) = b != Real(0) ? next : a != Real(0) ? z : p;
   }
   KOKKOS_FUNCTION void operator()(ByRow, std::int64_t i) const {
     Real const weight = weights ? weights[i] : Real(1);

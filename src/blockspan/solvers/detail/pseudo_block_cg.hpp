@@ -8,6 +8,7 @@
 #include <blockspan/solvers/detail/cg_control.hpp>
 #include <blockspan/solvers/detail/cg_solution.hpp>
 #include <blockspan/solvers/detail/cg_thresholds.hpp>
+#include <blockspan/solvers/detail/column_numbers.hpp>
 #include <blockspan/solvers/detail/column_recurrence.hpp>
 #include <blockspan/solvers/detail/column_sums.hpp>
 #include <blockspan/solvers/detail/device_numbers.hpp>
@@ -32,11 +33,8 @@ class PseudoBlockCg {
   PseudoBlockCg(CgProblem<Scalar, Exec>& problem, CgBlocks<Scalar, Exec>& blocks, int columns)
       : problem_(problem),
         blocks_(blocks),
-        most_(columns),
-        device_(
-            Kokkos::view_alloc(problem.exec, Kokkos::WithoutInitializing, "Blockspan::cg::scalars"),
-            numbers(columns)),
-        host_(host_mirror<Exec>(device_)) {}
+        numbers_(problem.exec, columns),
+        dots_(problem.exec, columns) {}
 
   /// The residuals stand in blocks.residual(); E is added to the solution column by column.
   void run(Cycle& cycle, std::vector<Real> const& norms, CgControl<Scalar, Exec>& control,
@@ -46,6 +44,7 @@ class PseudoBlockCg {
     single_ = control.options().single_reduction && !problem_.general();
     compact_next_ = false;
     width_ = static_cast<int>(cycle.columns.size());
+    numbers_.set_width(width_);
     replay_.forget();
     places_.resize(width_);
     for (int c = 0; c < width_; ++c) places_[c] = c;
@@ -75,40 +74,8 @@ class PseudoBlockCg {
  private:
   static constexpr int p = parts<Scalar>;
   static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
-  using Scalars = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  using N = ColumnNumbers<Scalar, Exec>;
 
-  /// Per column, after alpha and beta for each part: phi, state, gamma, curvature, goal, held.
-  static constexpr int counts = 6;
-  static std::size_t numbers(int columns) {
-    return static_cast<std::size_t>(columns * (2 * p + counts));
-  }
-  ColumnScalars<Real> scalars() const {
-    Real* const first = device_.data();
-    Real* const rest = first + 2 * p * most_;
-    return {first,
-            first + p * most_,
-            rest,
-            rest + width_,
-            rest + 2 * width_,
-            rest + 3 * width_,
-            rest + 4 * width_,
-            rest + 5 * width_};
-  }
-  /// Number `which` of column c on the host.
-  Real& number(int which, int c) { return host_(2 * p * most_ + which * width_ + c); }
-
-  /// The numbers behind alpha and beta, all together.
-  template <class All>
-  auto rest(All const& all) const {
-    int const first = 2 * p * most_;
-    return Kokkos::subview(all, std::pair<int, int>(first, first + counts * width_));
-  }
-  void upload() {
-    if constexpr (!on_host) Kokkos::deep_copy(problem_.exec, rest(device_), rest(host_));
-  }
-  void download() {
-    if constexpr (!on_host) Kokkos::deep_copy(problem_.exec, rest(host_), rest(device_));
-  }
   void wait() {
     auto const timer = problem_.time(problem_.seconds.gram);
     problem_.synchronize("Blockspan::cg: states of the columns");
@@ -117,7 +84,7 @@ class PseudoBlockCg {
   template <class Terms, class Take>
   void reduce(char const* label, Terms const& terms, Take const& take) {
     sums_(problem_.exec, label, terms, problem_.rows(), width_ * p);
-    take_sums(problem_.exec, sums_, take, width_, p);
+    take_sums(problem_.exec, sums_.numbers(), Take::count, sums_.numbers(), take, width_, p);
   }
 
   RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width_)); }
@@ -128,11 +95,11 @@ class PseudoBlockCg {
   /// E = 0, P = M^-1 R, gamma = r.p
   void start() {
     for (int c = 0; c < width_; ++c) {
-      number(1, c) = static_cast<Real>(ColumnState::running);
-      number(4, c) = cycle_->goals[c] * cycle_->goals[c];
-      number(5, c) = 0;
+      numbers_(N::state, c) = static_cast<Real>(ColumnState::running);
+      numbers_(N::goal, c) = cycle_->goals[c] * cycle_->goals[c];
+      numbers_(N::held, c) = 0;
     }
-    upload();
+    numbers_.upload();
     zero_block(problem_.exec, block_ref<Exec>(blocks_.correction(width_)));
     auto const P = blocks_.direction(width_), R = blocks_.residual(width_);
     if (problem_.preconditioned())
@@ -143,8 +110,9 @@ class PseudoBlockCg {
       measure_residual();
       predict();
     } else {
-      reduce("Blockspan::cg::start", ProductTerms<Real>{r(), d()}, TakeStart<Real>{scalars()});
-      download();
+      reduce("Blockspan::cg::start", ProductTerms<Real>{r(), d()},
+             TakeStart<Real>{numbers_.on_device()});
+      numbers_.download();
     }
     if (single_) problem_.count_a(P);
     wait();
@@ -174,8 +142,8 @@ class PseudoBlockCg {
     if (!single_) problem_.count_m(blocks_.spare(width_));
     wait();
     for (int c = 0; c < width_; ++c) {
-      residuals_[places_[c]] = std::sqrt(number(0, c));
-      if (number(3, c) > 0) problem_.note_norm(number(3, c));
+      residuals_[places_[c]] = std::sqrt(numbers_(N::phi, c));
+      if (!summed_ && numbers_(N::curvature, c) > 0) problem_.note_norm(numbers_(N::curvature, c));
     }
   }
 
@@ -187,13 +155,24 @@ class PseudoBlockCg {
       ++problem_.counters.replayed;
   }
 
+  /// Q = A P, with the sums of P and Q where the operator makes them beside it. These lack p.p,
+  /// which only an operator without a bound of its norm needs in every step.
+  void multiply() {
+    auto const P = blocks_.direction(width_), Q = blocks_.spare(width_);
+    summed_ = problem_.knows_norm() && problem_.enqueue_a_dots(P, Q, dots_, single_);
+    if (!summed_) problem_.enqueue_a(P, Q);
+  }
+
   void step_with_two_reductions() {
-    auto const columns = scalars();
-    problem_.enqueue_a(blocks_.direction(width_), blocks_.spare(width_));
-    {
+    auto const columns = numbers_.on_device();
+    TakeCurvature<Real> const take{columns};
+    multiply();
+    if (summed_) {
       auto const timer = problem_.time(problem_.seconds.gram);
-      reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{d(), q()},
-             TakeCurvature<Real>{columns});
+      take_sums(problem_.exec, dots_, take.count, sums_.numbers(), take, width_, p);
+    } else {
+      auto const timer = problem_.time(problem_.seconds.gram);
+      reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{d(), q()}, take);
     }
     bool const general = problem_.general();
     {
@@ -208,7 +187,7 @@ class PseudoBlockCg {
       reduce("Blockspan::cg::product", ProductTerms<Real>{r(), q()}, TakeProduct<Real>{columns});
     }
     update_directions(columns);
-    download();
+    numbers_.download();
   }
 
   void measure_residual() {
@@ -219,21 +198,25 @@ class PseudoBlockCg {
 
   /// The product and the one reduction: numbers of the residual and of the step to come.
   void predict() {
-    problem_.enqueue_a(blocks_.direction(width_), blocks_.spare(width_));
-    {
-      auto const timer = problem_.time(problem_.seconds.gram);
-      sums_(problem_.exec, "Blockspan::cg::curvature",
-            PredictionTerms<Real>{d(), q(), problem_.weights()}, problem_.rows(), width_ * p);
-      take_sums(problem_.exec, sums_, PredictionTerms<Real>::count, lagging_,
-                TakePrediction<Real>{scalars(), CgThresholds<Real>::cancelled}, width_, p);
+    using Terms = PredictionTerms<Real>;
+    TakePrediction<Real> const take{numbers_.on_device(), CgThresholds<Real>::cancelled};
+    auto const& exec = problem_.exec;
+    multiply();
+    auto const timer = problem_.time(problem_.seconds.gram);
+    if (summed_) {
+      take_sums(exec, dots_, Terms::count, lagging_.numbers(), take, width_, p);
+    } else {
+      sums_(exec, "Blockspan::cg::curvature", Terms{d(), q(), problem_.weights()}, problem_.rows(),
+            width_ * p);
+      take_sums(exec, sums_.numbers(), Terms::count, lagging_.numbers(), take, width_, p);
     }
-    download();
+    numbers_.download();
   }
 
   /// The step that predict() prepared.
   void update_all() {
     auto const timer = problem_.time(problem_.seconds.update);
-    auto const columns = scalars();
+    auto const columns = numbers_.on_device();
     lagging_(problem_.exec, "Blockspan::cg::update",
              UpdateTerms<Real>{e(), d(), q(), r(), columns.alpha, columns.beta, problem_.weights()},
              problem_.rows(), width_ * p);
@@ -241,15 +224,16 @@ class PseudoBlockCg {
 
   bool any_held() {
     for (int c = 0; c < width_; ++c)
-      if (number(5, c) != 0) return true;
+      if (numbers_(N::held, c) != 0) return true;
     return false;
   }
 
   /// The columns whose beta had to wait for the true gamma.
   void update_held() {
     auto const timer = problem_.time(problem_.seconds.update);
-    auto const columns = scalars();
-    take_sums(problem_.exec, lagging_, TakeHeld<Real>{columns}, width_, p);
+    auto const columns = numbers_.on_device();
+    TakeHeld<Real> const take{columns};
+    take_sums(problem_.exec, lagging_.numbers(), take.count, lagging_.numbers(), take, width_, p);
     Kokkos::parallel_for("Blockspan::cg::direction",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              problem_.exec, 0, problem_.rows()),
@@ -268,7 +252,9 @@ class PseudoBlockCg {
              problem_.weights()});
   }
 
-  ColumnState state(int c) { return static_cast<ColumnState>(static_cast<int>(number(1, c))); }
+  ColumnState state(int c) {
+    return static_cast<ColumnState>(static_cast<int>(numbers_(N::state, c)));
+  }
   bool any_running() const { return std::find(live_.begin(), live_.end(), true) != live_.end(); }
 
   /// What has happened to the columns since the last look.
@@ -286,7 +272,7 @@ class PseudoBlockCg {
       case ColumnState::at_goal:
         return Status::converged;
       case ColumnState::curvature:
-        return curvature(number(3, c));
+        return curvature(numbers_(N::curvature, c) / (summed_ ? square_of_direction(c) : Real(1)));
       case ColumnState::preconditioner:
         return Status::preconditioner_not_spd;
       case ColumnState::lost:
@@ -303,6 +289,14 @@ class PseudoBlockCg {
     if (!(value < -CgThresholds<Real>::flat * norm)) return Status::singular;
     least_curvature_ = std::min(least_curvature_, value / norm);
     return Status::negative_curvature;
+  }
+
+  /// p.p of a column whose P stands as it was multiplied.
+  Real square_of_direction(int c) {
+    ones_.assign(width_, Real(1));
+    ScaledSquares<Scalar> const squares{block_ref<Exec>(blocks_.direction(width_)),
+                                        problem_.on_device(ones_)};
+    return problem_.fold("Blockspan::cg::directions", squares, width_)[c];
   }
 
   int running() {
@@ -332,7 +326,7 @@ class PseudoBlockCg {
     ones_.assign(now, Real(1));
     auto const move = [&](View const& from) {
       select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(from), kept, ones_, blocks_.spare(now),
-                                  numbers_);
+                                  factors_);
     };
     move(blocks_.correction(width_));
     blocks_.swap_correction();
@@ -340,15 +334,12 @@ class PseudoBlockCg {
     blocks_.swap_direction();
     move(blocks_.residual(width_));
     blocks_.swap_residual();
-    std::vector<Real> moved;
     std::vector<int> places;
-    for (int which = 0; which < counts; ++which)
-      for (int const c : kept) moved.push_back(number(which, c));
     for (int const c : kept) places.push_back(places_[c]);
     width_ = now;
     places_ = places;
-    for (std::size_t i = 0; i < moved.size(); ++i) host_(2 * p * most_ + i) = moved[i];
-    upload();
+    numbers_.keep(kept);
+    numbers_.upload();
     problem_.synchronize("Blockspan::cg: columns moved");
   }
 
@@ -366,7 +357,7 @@ class PseudoBlockCg {
     if (count == width_) return solution_->add(E, columns, scales);
     ones_.assign(count, Real(1));
     auto const gathered = blocks_.spare(count);
-    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(E), which, ones_, gathered, numbers_);
+    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(E), which, ones_, gathered, factors_);
     problem_.synchronize("Blockspan::cg: columns gathered");
     solution_->add(gathered, columns, scales);
   }
@@ -379,10 +370,10 @@ class PseudoBlockCg {
 
   CgProblem<Scalar, Exec>& problem_;
   CgBlocks<Scalar, Exec>& blocks_;
-  int most_;
-  Scalars device_;
-  HostMirror<Exec, Real> host_;
-  Replay<Exec> replay_;  ///< of the step at this width
+  ColumnNumbers<Scalar, Exec> numbers_;
+  ProductDots<Scalar, Exec> dots_;  ///< of the directions, where the product sums them
+  bool summed_ = false;             ///< it did, last time
+  Replay<Exec> replay_;             ///< of the step at this width
   ChunkSums<Exec, Real> sums_;
   ChunkSums<Exec, Real> lagging_;  ///< (single reduction) of the residual, taken one product later
   bool single_ = false, compact_next_ = false;
@@ -391,7 +382,7 @@ class PseudoBlockCg {
   int width_ = 0;
   std::vector<int> places_;  ///< column of the cycle that stands at each position of the block
   std::vector<bool> live_;   ///< by column of the cycle
-  std::vector<Real> residuals_, ones_, numbers_;
+  std::vector<Real> residuals_, ones_, factors_;
   bool preconditioner_not_finite_ = false;
   Real least_curvature_ = 0;
 };

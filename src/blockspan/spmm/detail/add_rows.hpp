@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/detail/column_operations.hpp>
+#include <blockspan/spmm/detail/add_partials.hpp>
 #include <blockspan/spmm/detail/dots.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -22,28 +23,27 @@ struct BlockProducts {
   static constexpr std::int64_t least_chunk = 512, most_chunks = 1024;
   static constexpr int columns_of_team = 32;
   BlockRef<Scalar const> X, Y;
+  real_t<Scalar> const* weights;  ///< of the rows in y_dot_y; null: ones
 
   KOKKOS_FORCEINLINE_FUNCTION bool down() const { return Y.row_stride < Y.column_stride; }
   KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t i, std::int64_t j, Scalar& x_dot_y,
                                        real_t<Scalar>& y_dot_y) const {
     Scalar const y = Y(i, j);
     InnerProduct<Scalar>::add(x_dot_y, X(i, j), y);
-    y_dot_y += squared_magnitude(y);
+    y_dot_y += weights ? weights[i] * squared_magnitude(y) : squared_magnitude(y);
   }
 };
 
-/// ... or partial sums, of which there are few: they are taken apart further.
+/// ... or partial sums (hosts; devices have add_partials.hpp).
 template <class Scalar>
 struct PartialSums {
-  static constexpr std::int64_t least_chunk = 64, most_chunks = 128;
-  static constexpr int columns_of_team = 8;
+  static constexpr std::int64_t least_chunk = 4096, most_chunks = 64;
   DotRows<Scalar> partials;
 
-  KOKKOS_FORCEINLINE_FUNCTION bool down() const { return false; }
   KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t i, std::int64_t j, Scalar& x_dot_y,
                                        real_t<Scalar>& y_dot_y) const {
     x_dot_y += partials.x_dot_y(i, j);
-    y_dot_y += partials.y_dot_y(i, j);
+    if (partials.squares()) y_dot_y += partials.y_dot_y(i, j);
   }
 };
 
@@ -76,7 +76,7 @@ struct AddRowsOnHost : AddRows<Scalar, Source> {
       for (int j = 0; j < count; ++j) this->source.add(i, column + j, x_dot_y[j], y_dot_y[j]);
     for (int j = 0; j < count; ++j) {
       this->result.x_dot_y(c, column + j) = x_dot_y[j];
-      this->result.y_dot_y(c, column + j) = y_dot_y[j];
+      if (this->result.squares()) this->result.y_dot_y(c, column + j) = y_dot_y[j];
     }
   }
 };
@@ -90,8 +90,17 @@ struct AddRowsOnDevice : AddRows<Scalar, Source> {
   using Real = real_t<Scalar>;
   static constexpr int scratch_bytes = threads * int(sizeof(Scalar) + sizeof(Real)) + 64;
 
-  int width;   ///< columns of a team
-  int height;  ///< threads a column; a power of two, width * height <= threads
+  int width = 1;   ///< columns of a team
+  int height = 1;  ///< threads a column; a power of two, width * height <= threads
+
+  void launch(Exec const& exec, std::string const& label, std::int64_t chunks) {
+    width = static_cast<int>(std::min<std::int64_t>(this->columns, Source::columns_of_team));
+    while (2 * height * width <= threads) height *= 2;
+    std::int64_t const teams = chunks * ceil_div(this->columns, std::int64_t{width});
+    Policy policy(exec, static_cast<int>(teams), threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
+    Kokkos::parallel_for(label, policy, *this);
+  }
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     auto const& scratch = team.team_scratch(0);
@@ -118,7 +127,7 @@ struct AddRowsOnDevice : AddRows<Scalar, Source> {
     }
     if (busy && g == 0) {
       this->result.x_dot_y(chunk_index, column) = xs[place];
-      this->result.y_dot_y(chunk_index, column) = ys[place];
+      if (this->result.squares()) this->result.y_dot_y(chunk_index, column) = ys[place];
     }
   }
 };
@@ -133,15 +142,7 @@ void launch_add_rows(Exec const& exec, std::string const& label,
     std::int64_t const tiles = ceil_div(step.columns, std::int64_t{Kernel::tile});
     Kokkos::parallel_for(label, Policy(exec, 0, chunks * tiles), Kernel{step});
   } else {
-    using Kernel = AddRowsOnDevice<Exec, Scalar, Source>;
-    int const width =
-        static_cast<int>(std::min<std::int64_t>(step.columns, Source::columns_of_team));
-    int height = 1;
-    while (2 * height * width <= Kernel::threads) height *= 2;
-    std::int64_t const teams = chunks * ceil_div(step.columns, std::int64_t{width});
-    typename Kernel::Policy policy(exec, static_cast<int>(teams), Kernel::threads);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes));
-    Kokkos::parallel_for(label, policy, Kernel{step, width, height});
+    AddRowsOnDevice<Exec, Scalar, Source>{step}.launch(exec, label, chunks);
   }
 }
 
@@ -163,9 +164,11 @@ void add_rows(Exec const& exec, std::string const& label, Source const& source, 
                                                  1);
   std::int64_t const chunk = std::max(Source::least_chunk, ceil_div(rows, Source::most_chunks));
   launch_add_rows<Exec, Scalar, Source>(exec, label, {source, rows, columns, chunk, spare}, chunks);
-  using Partials = PartialSums<Scalar>;
-  launch_add_rows<Exec, Scalar, Partials>(exec, label, {{spare}, chunks, columns, chunks, result},
-                                          1);
+  if constexpr (runs_on_host_v<Exec>)
+    launch_add_rows<Exec, Scalar, PartialSums<Scalar>>(
+        exec, label, {{spare}, chunks, columns, chunks, result}, 1);
+  else
+    AddPartials<Exec, Scalar>{spare, chunks, result}.launch(exec, label);
 }
 
 }  // namespace blockspan::detail

@@ -12,7 +12,9 @@ namespace blockspan::detail {
 template <class Scalar>
 struct DotRows {
   BlockRef<Scalar> x_dot_y;
-  BlockRef<real_t<Scalar>> y_dot_y;
+  BlockRef<real_t<Scalar>> y_dot_y;  ///< data null: not wanted
+
+  KOKKOS_FORCEINLINE_FUNCTION bool squares() const { return y_dot_y.data != nullptr; }
 };
 
 // Checked, dispatched and launched in the library; defined in dots_impl.hpp, compiled once per
@@ -21,7 +23,7 @@ struct DotRows {
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_dots(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                    MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
-                   DotRows<Scalar> const& dots);
+                   real_t<Scalar> const* weights, DotRows<Scalar> const& dots);
 
 /// Label of the kernel that sums the products: the fused one, or the separate pass.
 template <class Exec, class Scalar, class Offset, class Ordinal>

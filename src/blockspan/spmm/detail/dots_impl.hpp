@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,22 +17,37 @@
 
 namespace blockspan::detail {
 
-/// Some rows of partial sums in the pool's memory.
-template <class Scalar, class Exec>
-DotRows<Scalar> reserve_dots(Exec const& exec, ScratchPool<Exec>& pool, std::int64_t rows,
-                             std::int64_t columns) {
-  auto const count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-  auto* const x_dot_y =
-      static_cast<Scalar*>(pool.reserve(exec, count * (sizeof(Scalar) + sizeof(real_t<Scalar>))));
-  auto* const y_dot_y = reinterpret_cast<real_t<Scalar>*>(x_dot_y + count);
-  return {{x_dot_y, rows, columns, columns, 1}, {y_dot_y, rows, columns, columns, 1}};
+/// Teams of a fused product of up to so many columns, at most: devices need fewer for wide packs
+/// than for fewer single columns, and narrower blocks shall not need more scratch.
+template <class Exec>
+std::int64_t most_teams(std::int64_t pieces, std::int64_t columns) {
+  if (runs_on_host_v<Exec>) return 0;
+  std::int64_t const lanes = std::int64_t{1} << bits_to_hold(columns, tuning::device_lane_bits);
+  return ceil_div(pieces * lanes, std::int64_t{tuning::device_threads});
 }
 
-/// The rows from `first` on.
+/// Room for some rows of sums in the pool's memory, those of a column side by side. The pool grows
+/// to at least `most` rows.
+template <class Scalar, class Exec>
+DotRows<Scalar> reserve_dots(Exec const& exec, ScratchPool<Exec>& pool, std::int64_t rows,
+                             std::int64_t columns, bool squares, std::int64_t most = 0) {
+  auto const count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  auto const room = static_cast<std::size_t>(std::max(rows, most) * columns);
+  auto* const x_dot_y =
+      static_cast<Scalar*>(pool.reserve(exec, room * (sizeof(Scalar) + sizeof(real_t<Scalar>))));
+  auto* const y_dot_y = reinterpret_cast<real_t<Scalar>*>(x_dot_y + count);
+  return {{x_dot_y, rows, columns, 1, rows}, {squares ? y_dot_y : nullptr, rows, columns, 1, rows}};
+}
+
+/// `rows` of them from `first` on.
 template <class Scalar>
-DotRows<Scalar> rows_from(DotRows<Scalar> dots, std::int64_t first) {
-  dots.x_dot_y.data += first * dots.x_dot_y.row_stride;
-  dots.y_dot_y.data += first * dots.y_dot_y.row_stride;
+DotRows<Scalar> some_rows(DotRows<Scalar> dots, std::int64_t first, std::int64_t rows) {
+  auto const cut = [&](auto& sums) {
+    if (sums.data != nullptr) sums.data += first * sums.row_stride;
+    sums.rows = rows;
+  };
+  cut(dots.x_dot_y);
+  cut(dots.y_dot_y);
   return dots;
 }
 
@@ -39,32 +55,48 @@ DotRows<Scalar> rows_from(DotRows<Scalar> dots, std::int64_t first) {
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_then_dot(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                        MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
-                       DotRows<Scalar> const& dots) {
+                       real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
   multiply(exec, plan, A, product);
   using Source = BlockProducts<Scalar>;
   auto const& [op, alpha, X, beta, Y] = product;
-  auto const spare = reserve_dots<Scalar>(exec, plan.dots, chunks_of<Source>(Y.rows), Y.columns);
-  add_rows(exec, "Blockspan::spmm_dots::separate", Source{X, Y}, Y.rows, Y.columns, spare, dots);
+  auto const spare =
+      reserve_dots<Scalar>(exec, plan.dots, chunks_of<Source>(Y.rows), Y.columns, dots.squares());
+  add_rows(exec, "Blockspan::spmm_dots::separate", Source{X, Y, weights}, Y.rows, Y.columns, spare,
+           dots);
+}
+
+/// Rows of sums between so many partial sums and the result.
+template <class Exec, class Scalar>
+std::int64_t rows_between(std::int64_t partials) {
+  if constexpr (runs_on_host_v<Exec>)
+    return chunks_of<PartialSums<Scalar>>(partials);
+  else
+    return steps_of_partials<Exec, Scalar>(partials);
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                     DotsLaunch const& launch, Scalar const* values, Product<Scalar> const& product,
-                    DotRows<Scalar> const& dots) {
-  using Source = PartialSums<Scalar>;
+                    real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
   auto const& prepared = plan.plain;
   auto const& Y = product.Y;
   std::int64_t const rows = launch.shape.teams + prepared.list.cut_rows;
-  auto const partials =
-      reserve_dots<Scalar>(exec, plan.dots, rows + chunks_of<Source>(rows), Y.columns);
+  std::int64_t const steps = rows_between<Exec, Scalar>(rows);
+  auto const memory = reserve_dots<Scalar>(
+      exec, plan.dots, rows + steps, Y.columns, dots.squares(),
+      most_teams<Exec>(prepared.pieces(), Y.columns) + prepared.list.cut_rows + steps);
   auto const carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
   if (launch.variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
                      std::string(launch.variant->label) + "::empty_rows");
-  launch_dots<Exec, Scalar, Offset, Ordinal>(exec,
-                                             {prepared, launch, values, carry, product, partials});
-  add_rows(exec, launch.label() + "::add", Source{partials}, rows, Y.columns,
-           rows_from(partials, rows), dots);
+  launch_dots<Exec, Scalar, Offset, Ordinal>(
+      exec, {prepared, launch, values, carry, product, memory, weights});
+  auto const spare = some_rows(memory, rows, steps);
+  auto const label = launch.label() + "::add";
+  if constexpr (runs_on_host_v<Exec>)
+    add_rows(exec, label, PartialSums<Scalar>{memory}, rows, Y.columns, spare, dots);
+  else
+    add_partials(exec, label, memory, rows, spare, dots);
 }
 
 /// X as a product with A itself reads it, but not yet copied.
@@ -84,23 +116,24 @@ DotsLaunch dots_launch_of(PlanState<Exec, Offset, Ordinal> const& plan, Product<
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_dots(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                    MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
-                   DotRows<Scalar> const& dots) {
+                   real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
   require(A.pattern.rows == A.pattern.columns, "blockspan::spmm_dots",
           "A must be square, because x_dot_y pairs the rows of X with those of Y (A: ",
           A.pattern.vector_rows(), " x ", A.pattern.vector_columns(), ")");
   check_product("blockspan::spmm_dots", A.pattern, product);
   check_plan("blockspan::spmm_dots", plan, A.pattern);
-  require(dots.x_dot_y.columns == product.Y.columns && dots.y_dot_y.columns == product.Y.columns,
+  require(dots.x_dot_y.columns == product.Y.columns &&
+              (!dots.squares() || dots.y_dot_y.columns == product.Y.columns),
           "blockspan::spmm_dots",
           "x_dot_y and y_dot_y must have an entry for each column (x_dot_y: ", dots.x_dot_y.columns,
           ", y_dot_y: ", dots.y_dot_y.columns, ", columns: ", product.Y.columns, ")");
   auto const launch = dots_launch_of(plan, product);
-  if (launch.variant == nullptr) return multiply_then_dot(exec, plan, A, product, dots);
+  if (launch.variant == nullptr) return multiply_then_dot(exec, plan, A, product, weights, dots);
   Product<Scalar> with = product;
   if (packs_x(plan, product))
     with.X =
         packed_block(exec, plan.packed, product.X, std::string(launch.variant->label) + "::pack");
-  multiply_fused(exec, plan, launch, A.values, with, dots);
+  multiply_fused(exec, plan, launch, A.values, with, weights, dots);
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>

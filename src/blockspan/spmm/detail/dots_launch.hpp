@@ -22,7 +22,8 @@ inline constexpr std::array<std::string_view, 6> dots_variants{
     "warp_per_row",    "warp_per_row_packs", "segments",
     "segments_sorted", "nonempty_rows",      "row_group"};
 
-/// Devices: whether a lane may own two packs of a row. Of complex ones, registers spill.
+/// Devices: whether a lane may own two packs of a row, or two single columns. Of complex ones,
+/// registers spill.
 template <class Scalar>
 inline constexpr bool dots_two_packs_v = !is_complex_v<Scalar>;
 
@@ -37,11 +38,19 @@ struct DotsLaunch {
   std::string label() const { return std::string(variant->label) + "::dots"; }
 };
 
-/// Few partial rows: threads walk several pieces where that leaves enough teams.
-inline void widen_teams(DotsLaunch& launch) {
-  std::int64_t const most = launch.shape.teams / tuning::device_dots_teams;
-  launch.share.per_team *= std::clamp<std::int64_t>(most, 1, tuning::device_dots_rows_per_thread);
-  launch.shape.teams = ceil_div(launch.share.pieces, launch.share.per_team);
+/// Whether the lanes own all packs of a row at once.
+inline bool one_pass(DeviceShape const& shape, std::int64_t packs) {
+  return std::int64_t{shape.grid.columns()} * shape.packs_per_lane >= packs;
+}
+
+/// The shape with lanes enough for that, if a warp has them.
+inline DeviceShape one_pass_shape(DeviceShape shape, std::int64_t packs) {
+  if (one_pass(shape, packs)) return shape;
+  shape.grid.column_bits =
+      bits_to_hold(ceil_div(packs, std::int64_t{shape.packs_per_lane}), tuning::device_lane_bits);
+  shape.grid.entry_bits =
+      std::min(shape.grid.entry_bits, tuning::device_lane_bits - shape.grid.column_bits);
+  return shape;
 }
 
 /// Whether the product can be fused, and how. X as the kernel will read it; `asked`: the variant
@@ -65,20 +74,30 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
   if constexpr (runs_on_host_v<Exec>) {
     bool const one_by_one = !result.packs || X.columns == 1;
     if (!one_by_one && X.column_stride != 1) return {};
+    if (team_dots_bytes<Scalar>(Y.columns) > tuning::host_dots_bytes) return {};
   } else {
     if (X.row_stride * std::int64_t{sizeof(Scalar)} >= std::int64_t{UINT32_MAX}) return {};
     std::int64_t const packs = result.packs ? X.columns / device_pack_v<Scalar> : X.columns;
-    bool const two_packs = result.packs && dots_two_packs_v<Scalar> && !variant->lists_groups();
-    result.lanes = device_shape(lanes_exchange_v<Exec>, packs, prepared.piece_statistics(),
-                                two_packs, prepared.lanes);
+    bool const two = dots_two_packs_v<Scalar> && !variant->lists_groups();
+    auto const pieces = prepared.piece_statistics();
+    if (!lanes_exchange_v<Exec>) return {};
+    result.lanes = device_shape(true, packs, pieces, two && result.packs, prepared.lanes);
+    if (two && !result.packs && X.column_stride == 1 && Y.column_stride == 1)
+      result.lanes = pair_columns(result.lanes, X.columns, pieces, prepared.lanes);
+    result.lanes = one_pass_shape(result.lanes, packs);
+    if (!one_pass(result.lanes, packs)) return {};
   }
   result.shape = launch_shape<Exec>(variant->worker, result.lanes.grid.lanes(), prepared.statistics,
                                     result.share);
-  if constexpr (!runs_on_host_v<Exec>) widen_teams(result);
-  if (team_dots_bytes<Scalar>(result.shape.team_size, Y.columns) <= tuning::dots_team_bytes)
-    result.variant = variant;
+  // more pieces than a league has threads for
+  if (!runs_on_host_v<Exec> && result.share.per_team > result.shape.team_size) return {};
+  result.variant = variant;
   return result;
 }
+
+/// How teams hand out pieces in fused kernels: on devices a piece a thread.
+template <class Exec>
+using DotsShare = std::conditional_t<runs_on_host_v<Exec>, PiecesOfTeam, PieceOfThread>;
 
 /// Operands of a fused launch.
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -88,64 +107,80 @@ struct DotsCall {
   Scalar const* values;
   CarrySpace<Scalar> carry;
   Product<Scalar> const& product;
-  DotRows<Scalar> partials;  ///< row-major
+  DotRows<Scalar> partials;       ///< those of a column side by side
+  real_t<Scalar> const* weights;  ///< of the rows in y_dot_y; null: ones
+
+  DotsShare<Exec> share() const { return {launch.share.pieces, launch.share.per_team}; }
 };
 
-template <class Exec, class Scalar, class Offset, class Ordinal, class Schedule, class Inner,
-          bool Packed>
+template <bool Packed, class Exec, class Scalar, class Offset, class Ordinal, class Schedule,
+          class Inner>
 void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
                         Schedule const& schedule, Inner const& inner) {
-  auto const& [prepared, launch, values, carry, product, partials] = call;
+  auto const& [prepared, launch, values, carry, product, partials, weights] = call;
   std::int64_t const bytes = product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)};
-  using Epilogue = ScaleAddDots<Scalar, Packed, runs_on_host_v<Exec>>;
-  Epilogue const epilogue{product.alpha,
-                          product.beta,
-                          product.beta == Scalar(0),
-                          bytes >= tuning::host_stream_bytes,
-                          product.X.data,
-                          product.X.row_stride,
-                          product.X.column_stride,
-                          product.Y,
-                          launch.shape.teams,
-                          partials.x_dot_y.data,
-                          partials.y_dot_y.data};
-  SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
-      exec, launch.label().c_str(), launch.shape);
+  constexpr bool on_host = runs_on_host_v<Exec>;
+  constexpr auto packs = [] {
+    if constexpr (on_host)
+      return std::array{1, 1};
+    else
+      return std::array{Inner::width, Inner::packs};
+  }();
+  auto const with = [&]<bool Squares>() {
+    using Epilogue = ScaleAddDots<Scalar, Packed, on_host, Squares, packs[0], packs[1]>;
+    Epilogue const epilogue{product.alpha,
+                            product.beta,
+                            product.beta == Scalar(0),
+                            bytes >= tuning::host_stream_bytes,
+                            product.X.data,
+                            product.X.row_stride,
+                            product.X.column_stride,
+                            product.Y,
+                            launch.shape.teams,
+                            partials.x_dot_y.column_stride,
+                            partials.x_dot_y.data,
+                            partials.y_dot_y.data,
+                            weights,
+                            launch.lanes.grid};
+    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
+        exec, launch.label().c_str(), launch.shape);
+  };
+  if (partials.squares())
+    with.template operator()<true>();
+  else
+    with.template operator()<false>();
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
 void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
                           Inner const& inner) {
-  auto const& [prepared, launch, values, carry, product, partials] = call;
+  auto const& [prepared, launch, values, carry, product, partials, weights] = call;
   auto const& list = prepared.list;
   if (launch.variant->lists_pieces()) {
-    using Schedule = CutRows<Scalar, Offset, Ordinal>;
-    Schedule const schedule{carry_of(list, product.Y.columns, carry), launch.share,
+    using Schedule = CutRows<Scalar, Offset, Ordinal, DotsShare<Exec>>;
+    Schedule const schedule{carry_of(list, product.Y.columns, carry), call.share(),
                             list.target.data(), list.first.data(), list.last.data()};
-    launch_dots_kernel<Exec, Scalar, Offset, Ordinal, Schedule, Inner, Packed>(exec, call, schedule,
-                                                                               inner);
+    launch_dots_kernel<Packed>(exec, call, schedule, inner);
   } else {
-    using Schedule = WholeRows<Offset>;
-    Schedule const schedule{launch.share, prepared.pattern.row_offsets};
-    launch_dots_kernel<Exec, Scalar, Offset, Ordinal, Schedule, Inner, Packed>(exec, call, schedule,
-                                                                               inner);
+    using Schedule = WholeRows<Offset, DotsShare<Exec>>;
+    Schedule const schedule{call.share(), prepared.pattern.row_offsets};
+    launch_dots_kernel<Packed>(exec, call, schedule, inner);
   }
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_dots_groups(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call) {
-  auto schedule = row_groups_of(call.prepared);
-  schedule.share = call.launch.share;
   using Entries = PlainEntries<Scalar, Offset, Ordinal>;
-  using Schedule = RowGroups<Offset, Ordinal>;
-  GroupInners<Exec, Scalar, Offset, Entries> const inners{
+  using Schedule = RowGroups<Offset, Ordinal, DotsShare<Exec>>;
+  auto const groups = row_groups_of(call.prepared);
+  Schedule const schedule{call.share(), groups.row_offsets, groups.begin};
+  GroupInners<Exec, Scalar, Offset, Entries, true> const inners{
       {call.prepared.pattern.column_indices, call.values},
       call.product.X,
       false,
       call.launch.packs};
   auto const run = [&]<bool Packed, class Inner>(Inner const& inner) {
-    launch_dots_kernel<Exec, Scalar, Offset, Ordinal, Schedule, Inner, Packed>(exec, call, schedule,
-                                                                               inner);
+    launch_dots_kernel<Packed>(exec, call, schedule, inner);
   };
   inners.template with<true>(call.prepared.groups.most, call.launch.lanes.grid, run);
 }
@@ -169,18 +204,20 @@ void launch_dots(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const
     LaneGrid const grid = call.launch.lanes.grid;
     auto const row_bytes = static_cast<std::uint32_t>(X.row_stride * std::int64_t{sizeof(Scalar)});
     auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
-      using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes>;
+      using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes, 1, true>;
       launch_dots_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(
           exec, call, {entries, X, false, grid, row_bytes});
     };
     constexpr int width = device_pack_v<Scalar>;
     bool const shared = grid.entry_bits > 0;
+    bool const two = call.launch.lanes.packs_per_lane == 2;
     if (!call.launch.packs && shared) return with.template operator()<1, false, 1, true>();
+    if constexpr (dots_two_packs_v<Scalar>) {
+      if (!call.launch.packs && two) return with.template operator()<1, false, 2, false>();
+      if (call.launch.packs && two) return with.template operator()<width, true, 2, false>();
+    }
     if (!call.launch.packs) return with.template operator()<1, false, 1, false>();
     if (shared) return with.template operator()<width, true, 1, true>();
-    if constexpr (dots_two_packs_v<Scalar>)
-      if (call.launch.lanes.packs_per_lane == 2)
-        return with.template operator()<width, true, 2, false>();
     with.template operator()<width, true, 1, false>();
   }
 }

@@ -37,20 +37,24 @@ struct SpmmKernel {
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto stage = inner.stage(team);
-    auto const& writer = epilogue.of_team(team);
+    auto&& writer = epilogue.of_team(team);
     schedule.for_each_piece(team, [&](auto const& piece) {
-      // i: which row of the piece, where that is a group of rows
-      inner.for_each_sum(team, stage, piece, [&](std::int64_t column, auto const& sum, int i = 0) {
-        if constexpr (Schedule::splits_rows) {
-          if (!piece.complete()) {
-            schedule.keep(piece, column, sum,
-                          [&](std::int64_t cut, std::int64_t row, std::int64_t first,
-                              auto const& all) { epilogue.of_cut_row(cut)(row, first, all); });
-            return;
-          }
-        }
-        writer(piece.row() + i, column, sum);
-      });
+      // i: which row of the piece, where that is a group of rows; pack: which of the lane's packs
+      inner.for_each_sum(
+          team, stage, piece, [&](std::int64_t column, auto const& sum, int i = 0, int pack = 0) {
+            if constexpr (Schedule::splits_rows) {
+              if (!piece.complete()) {
+                if (column < epilogue.Y.columns)
+                  schedule.keep(
+                      piece, column, sum,
+                      [&](std::int64_t cut, std::int64_t row, std::int64_t first, auto const& all) {
+                        epilogue.of_cut_row(cut)(row, first, all);
+                      });
+                return;
+              }
+            }
+            writer(piece.row(), i, column, sum, pack);
+          });
     });
     writer.finish_team();
   }

@@ -139,8 +139,8 @@ std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
   return static_cast<std::uint32_t>(stride);
 }
 
-/// Devices: the inner for this width, and its lanes. Two packs a lane are instantiated for the
-/// plain product only.
+/// Devices: the inner for this width, and its lanes. Two packs a lane (or two single columns) are
+/// instantiated for the plain product only.
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
@@ -148,8 +148,12 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   auto const& X = call.product.X;
   auto const& prepared = call.prepared;
   std::int64_t const packs = call.packs ? X.columns / device_pack_v<Scalar> : X.columns;
-  auto const shape = device_shape(lanes_exchange_v<Exec>, packs, prepared.piece_statistics(),
-                                  plain && call.packs, prepared.lanes);
+  auto const& Y = call.product.Y;
+  auto const pieces = prepared.piece_statistics();
+  auto shape =
+      device_shape(lanes_exchange_v<Exec>, packs, pieces, plain && call.packs, prepared.lanes);
+  if (plain && !is_complex_v<Scalar> && !call.packs && X.column_stride == 1 && Y.column_stride == 1)
+    shape = pair_columns(shape, X.columns, pieces, prepared.lanes);
   std::uint32_t const row_bytes = device_row_bytes(X);
   auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
     using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes>;
@@ -159,11 +163,14 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   };
   constexpr int width = device_pack_v<Scalar>;
   bool const shared = shape.grid.entry_bits > 0;
+  bool const two = shape.packs_per_lane == 2;
   if (!call.packs && shared) return with.template operator()<1, false, 1, true>();
+  if constexpr (plain && !is_complex_v<Scalar>)
+    if (!call.packs && two) return with.template operator()<1, false, 2, false>();
   if (!call.packs) return with.template operator()<1, false, 1, false>();
   if (shared) return with.template operator()<width, true, 1, true>();
   if constexpr (plain)
-    if (shape.packs_per_lane == 2) return with.template operator()<width, true, 2, false>();
+    if (two) return with.template operator()<width, true, 2, false>();
   with.template operator()<width, true, 1, false>();
 }
 

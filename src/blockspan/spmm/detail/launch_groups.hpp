@@ -20,7 +20,7 @@ inline constexpr int host_group_pack_v = tuning::host_group_pack_bytes / int(siz
                                          (is_complex_v<Scalar> ? 2 : 1);
 
 /// What multiplies groups of rows, with the inner still to be made a type of.
-template <class Exec, class Scalar, class Offset, class Entries>
+template <class Exec, class Scalar, class Offset, class Entries, bool OnePass = false>
 struct GroupInners {
   Entries entries;
   BlockRef<Scalar const> X;
@@ -60,7 +60,7 @@ struct GroupInners {
   /// Always with lanes over the nonzeros, be it one of them.
   template <int Rows, int Width, bool Packed, class Run>
   void with_rows(LaneGrid const& grid, Run const& run) const {
-    using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, 1, true, Rows>;
+    using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, 1, true, Rows, OnePass>;
     run.template operator()<Packed>(Inner{entries, X, conjugate_values, grid, device_row_bytes(X)});
   }
 };

@@ -65,10 +65,20 @@ inline constexpr double device_short_row = 12;
 /// Rows so short that, where packs do not fit, an element of Y is a work item: n = 5, 7-point grid
 /// 0.155 against 0.200 with a lane a column, 27-point grid 0.252 against 0.238; one column of 1e6
 /// rows of 6 to 12 random nonzeros 0.20 against 0.13.
-/// From so many columns on lanes win again: 7-point 128^3, n = 49: 1.34 and 1.51; n = 63: 1.72 and
-/// 1.59; n = 125: 3.86 and 3.19.
+/// From so many columns on lanes win again that own two of them: 7-point 100^3, microseconds, n =
+/// 5: 75 and 82; 7: 102 and 94; 15: 204 and 178; 31: 410 and 291; 63: 747 and 541.
 inline constexpr double device_item_row = 8;
-inline constexpr std::int64_t device_item_columns = 57;
+inline constexpr std::int64_t device_item_columns = 7;
+
+/// Where packs do not fit, a lane owns two single columns from so many of them on (short rows;
+/// others), and so many lanes, as a power of two, stand side by side at most. Microseconds with one
+/// and two columns a lane, at the best number of lanes: 27-point 80^3, n = 7: 135 and 129; 9: 213
+/// and 200; 31: 383 and 354; 63: 700 and 598; R-MAT 18, n = 7: 73 and 100; 9: 112 and 105; 31: 210
+/// and 187; 7-point 100^3, n = 63, two columns: 541 with 8 lanes, 646 with 32.
+inline constexpr std::int64_t device_pair_columns_short = 7;
+inline constexpr std::int64_t device_pair_columns = 9;
+inline constexpr int device_pair_lane_bits_short = 3;
+inline constexpr int device_pair_lane_bits = 4;
 
 /// From so many packs in a row of X on a lane owns two of them (short rows; others). n = 16: 0.256
 /// against 0.284 on the 7-point grid, 0.304 against 0.287 on the 27-point one.
@@ -175,13 +185,9 @@ inline constexpr double host_model_byte = 1e-4;
 inline constexpr double host_model_group = 0.7;
 inline constexpr int host_model_group_columns = 4;
 
-/// Products summed beside a multiplication: scratch of a team, at most (hosts: what Kokkos has
-/// there; devices: five teams leave a third of 228 KiB to the cache), and devices: rows a thread
-/// walks while there are this many teams, so that few partial rows are left. Reasoned, not
-/// measured.
-inline constexpr std::size_t dots_team_bytes = 30 << 10;
-inline constexpr std::int64_t device_dots_teams = 8192;
-inline constexpr std::int64_t device_dots_rows_per_thread = 8;
+/// Hosts: scratch of a team for the products summed beside a multiplication, at most (what Kokkos
+/// has there).
+inline constexpr std::size_t host_dots_bytes = 30 << 10;
 
 /// Hosts: a row is cut only when it alone could hold up a core; 4096 nonzeros are about 10 us
 /// (reasoned, not measured).

@@ -43,6 +43,13 @@ struct ScaleAdd {
       write<Width>(y, Y.column_stride, sum);
   }
 
+  /// The i-th row of a piece that begins with `row`; which of a lane's packs it is does not matter.
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, int i, std::int64_t column,
+                                              Sum<Scalar, Width> const& sum, int) const {
+    (*this)(row + i, column, sum);
+  }
+
   /// After the last row of a team.
   KOKKOS_FORCEINLINE_FUNCTION void finish_team() const {
     if constexpr (OnHost)

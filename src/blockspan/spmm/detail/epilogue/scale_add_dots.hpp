@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -9,6 +10,8 @@
 #include <blockspan/multivector/detail/column_operations.hpp>
 #include <blockspan/spmm/detail/epilogue/stream_store.hpp>
 #include <blockspan/spmm/detail/epilogue/team_dots.hpp>
+#include <blockspan/spmm/detail/epilogue/warp_dots.hpp>
+#include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/register_set.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
@@ -16,10 +19,10 @@
 
 namespace blockspan::detail {
 
-/// As ScaleAdd, and adds up conj(x) y and |y|^2 down the columns with the y just written, which is
-/// still in registers. A team leaves one row of partial sums, a cut row another; add_rows adds
-/// them. Packed: as in DirectLanes.
-template <class Scalar, bool Packed, bool OnHost>
+/// As ScaleAdd, and adds up conj(x) y and (Squares) |y|^2 down the columns with the y just written,
+/// which is still in registers. A team leaves partial sums, a cut row too; add_rows adds them.
+/// Packed: as in DirectLanes; LaneWidth, LanePacks: the packs of a lane (devices).
+template <class Scalar, bool Packed, bool OnHost, bool Squares, int LaneWidth, int LanePacks>
 struct ScaleAddDots {
   using Real = real_t<Scalar>;
 
@@ -32,18 +35,45 @@ struct ScaleAddDots {
   std::int64_t x_column_stride;
   BlockRef<Scalar> Y;
   std::int64_t teams;
-  Scalar* x_dot_y;  ///< (teams + cut rows) x columns, row-major
-  Real* y_dot_y;    ///< the same. Bare pointers: CUDA launches small functors without waiting.
+  std::int64_t stride;  ///< at least teams + cut rows
+  Scalar* x_dot_y;      ///< partial sums, those of a column side by side, `stride` from one column
+  Real* y_dot_y;  ///< to the next. Bare pointers: CUDA launches small functors without waiting.
+
+  Real const* weights;  ///< of the rows in y_dot_y; null: ones
+  LaneGrid grid;        ///< devices; all columns in one pass
 
   template <class Team>
-  KOKKOS_FORCEINLINE_FUNCTION TeamDots<ScaleAddDots, Scalar, Team> of_team(Team const& team) const {
+  using Sums =
+      std::conditional_t<OnHost, TeamDots<ScaleAddDots, Scalar, Team>,
+                         WarpDots<ScaleAddDots, Scalar, Team, Squares, LaneWidth, LanePacks>>;
+
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION Sums<Team> of_team(Team const& team) const {
     return {*this, team};
   }
   KOKKOS_FORCEINLINE_FUNCTION CutRowDots<ScaleAddDots> of_cut_row(std::int64_t i) const {
     return {*this, teams + i};
   }
-  std::size_t scratch_bytes(int team_size) const {
-    return team_dots_bytes<Scalar>(team_size, Y.columns);
+  std::size_t scratch_bytes(int) const {
+    return OnHost ? team_dots_bytes<Scalar>(Y.columns)
+                  : warp_dots_bytes<Scalar, Squares>(LaneWidth * LanePacks, grid);
+  }
+
+  /// Leaves the partial sums of a team or cut row ...
+  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t partial, std::int64_t column, Scalar const& xy,
+                                        Real yy) const {
+    x_dot_y[column * stride + partial] = xy;
+    if constexpr (Squares) y_dot_y[column * stride + partial] = yy;
+  }
+  /// ... or one real number of them: the parts of x_dot_y, then y_dot_y.
+  KOKKOS_FORCEINLINE_FUNCTION void keep_part(std::int64_t partial, std::int64_t column, int part,
+                                             Real sum) const {
+    constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
+    std::int64_t const place = column * stride + partial;
+    if (!Squares || part < parts)
+      reinterpret_cast<Real*>(x_dot_y)[place * parts + part] = sum;
+    else
+      y_dot_y[place] = sum;
   }
 
   /// Writes Y; adds to the sums of these columns so far.
@@ -54,7 +84,7 @@ struct ScaleAddDots {
     Scalar* const y_row = Y.data + row * Y.row_stride + column * Y.column_stride;
     Scalar const* const x_row = X + row * x_row_stride + column * x_column_stride;
     if constexpr (OnHost && !is_complex_v<Scalar> && Width > 1) {
-      if (x_column_stride == 1 && Y.column_stride == 1) {
+      if (x_column_stride == 1 && Y.column_stride == 1 && weights == nullptr) {
         KOKKOS_IF_ON_HOST((finish_on_host<Width>(x_row, y_row, sum, x_sums, y_sums);))
         return;
       }
@@ -69,7 +99,13 @@ struct ScaleAddDots {
     }
     write<Width>(y_row, y);
     for (int j = 0; j < Width; ++j) InnerProduct<Scalar>::add(x_sums[j], x.value[j], y.value[j]);
-    for (int j = 0; j < Width; ++j) y_sums[j] += squared_magnitude(y.value[j]);
+    if constexpr (!Squares) return;
+    if (weights == nullptr) {
+      for (int j = 0; j < Width; ++j) y_sums[j] += squared_magnitude(y.value[j]);
+    } else {
+      Real const weight = load(weights + row);
+      for (int j = 0; j < Width; ++j) y_sums[j] += weight * squared_magnitude(y.value[j]);
+    }
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void finish_stores() const {
@@ -98,6 +134,7 @@ struct ScaleAddDots {
     sums.load(x_sums);
     sums.add_products(x, y);
     sums.store(x_sums);
+    if constexpr (!Squares) return;
     sums.load(y_sums);
     sums.add_products(y, y);
     sums.store(y_sums);

@@ -109,4 +109,19 @@ inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceSt
   return best;
 }
 
+/// The same for single columns of a row-major block, where a lane may own two of them.
+inline DeviceShape pair_columns(DeviceShape shape, std::int64_t columns, PieceStatistics const& of,
+                                SpmmLanes const& asked) {
+  bool const is_short = of.mean < tuning::device_short_row;
+  bool const any_asked = asked.columns > 0 || asked.entries > 0 || asked.packs > 0;
+  std::int64_t const least =
+      is_short ? tuning::device_pair_columns_short : tuning::device_pair_columns;
+  bool const wanted = columns >= least && of.pieces >= tuning::device_few_pieces &&
+                      shape.grid.entry_bits == 0 && !any_asked;
+  if (asked.packs == 2 && shape.grid.entry_bits == 0) shape.packs_per_lane = 2;
+  if (!wanted) return shape;
+  int const most = is_short ? tuning::device_pair_lane_bits_short : tuning::device_pair_lane_bits;
+  return {{bits_to_hold(ceil_div(columns, std::int64_t{2}), most), 0}, 2};
+}
+
 }  // namespace blockspan::detail

@@ -24,16 +24,19 @@ namespace blockspan::detail {
 /// Rows > 1: a piece is a group of up to as many rows with the same columns. What is fetched of X
 /// serves all of them; every row has sums of its own, in the order that it has alone.
 ///
+/// OnePass: the lanes are enough for all columns at once.
+///
 /// Packed: a pack is one 16-byte load; X is row-major, aligned, a whole number of packs wide.
 /// Otherwise Width is 1 and X may have any strides.
 template <class Scalar, class Entries, class Offset, int Width, bool Packed, int Packs = 1,
-          bool EntryLanes = false, int Rows = 1>
+          bool EntryLanes = false, int Rows = 1, bool OnePass = false>
 struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
   static constexpr int depth =
       Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Packs>;
   static constexpr unsigned blocks = Rows > 1 ? tuning::device_group_blocks : tuning::device_blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
+  static constexpr int width = Width, packs = Packs;
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
@@ -46,34 +49,20 @@ struct DirectLanes {
     return {};
   }
 
-  /// consume(column, sum, i) for all columns of the i-th row of the piece, once each, on the lane
-  /// that has the sum.
+  /// consume(column, sum, i, s) for all columns of the i-th row of the piece, once each, on the
+  /// lane that has the sum, in its s-th pack. OnePass: on every lane and for every pack, with a
+  /// column beyond the last where there is none.
   template <class Team, class Piece, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, NoStage, Piece const& piece,
                                                 Consume const& consume) const {
-    int const packs = static_cast<int>(X.columns / Width);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, grid.lanes()), [&](int lane) {
+    int const all = static_cast<int>(X.columns / Width);
+    for_each_lane<!EntryLanes && !OnePass>(team, grid.lanes(), [&](int lane) {
       int const column = grid.column_of(lane), entry = grid.entry_of(lane);
-      for (int first = column; first - column < packs; first += grid.columns() * Packs) {
-        Sums sums[Rows] = {};
-        multiply(piece, first, packs, entry, sums);
-        BLOCKSPAN_UNROLL
-        for (int i = 0; i < Rows; ++i) {
-          BLOCKSPAN_UNROLL
-          for (int s = 0; s < Packs; ++s)
-            if constexpr (EntryLanes) add_entry_lanes(grid, sums[i].of_pack[s]);
-        }
-        if (EntryLanes && entry != 0) continue;
-        BLOCKSPAN_UNROLL
-        for (int i = 0; i < Rows; ++i) {
-          if (i >= piece.rows()) continue;
-          BLOCKSPAN_UNROLL
-          for (int s = 0; s < Packs; ++s) {
-            int const pack = first + s * grid.columns();
-            if (pack < packs) consume(std::int64_t{pack} * Width, sums[i].of_pack[s], i);
-          }
-        }
-      }
+      if constexpr (OnePass)
+        pass(piece, column, all, entry, consume);
+      else
+        for (int first = column; first - column < all; first += grid.columns() * Packs)
+          pass(piece, first, all, entry, consume);
     });
   }
 
@@ -82,6 +71,30 @@ struct DirectLanes {
   struct Sums {
     Sum<Scalar, Width> of_pack[Packs];
   };
+
+  template <class Piece, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void pass(Piece const& piece, int first, int all, int entry,
+                                        Consume const& consume) const {
+    Sums sums[Rows] = {};
+    multiply(piece, first, all, entry, sums);
+    BLOCKSPAN_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      BLOCKSPAN_UNROLL
+      for (int s = 0; s < Packs; ++s)
+        if constexpr (EntryLanes) add_entry_lanes(grid, sums[i].of_pack[s]);
+    }
+    bool const summed = !EntryLanes || entry == 0;
+    if (!OnePass && !summed) return;
+    BLOCKSPAN_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      if (i >= piece.rows()) continue;
+      BLOCKSPAN_UNROLL
+      for (int s = 0; s < Packs; ++s) {
+        int const pack = summed ? first + s * grid.columns() : all;
+        if (OnePass || pack < all) consume(std::int64_t{pack} * Width, sums[i].of_pack[s], i, s);
+      }
+    }
+  }
 
   /// One multiply-add of 32 by 32 bits finds a row of X: the kernel has few instructions to spare.
   template <class Ordinal>
@@ -105,7 +118,7 @@ struct DirectLanes {
   /// The nonzeros of this lane, `depth` at a time; the last few in one go as well, so that their
   /// loads are in flight together.
   template <class Piece>
-  KOKKOS_FORCEINLINE_FUNCTION void multiply(Piece const& piece, int first, int packs, int entry,
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(Piece const& piece, int first, int all, int entry,
                                             Sums* sums) const {
     auto const& own = entries_of(entries, piece);
     Offset row_at[Rows];
@@ -115,8 +128,8 @@ struct DirectLanes {
     BLOCKSPAN_UNROLL
     for (int s = 0; s < Packs; ++s) {
       int const pack = first + s * grid.columns();  // lanes beyond the last pack follow it
-      x[s] = reinterpret_cast<char const*>(X.data + (pack < packs ? pack : packs - 1) * Width *
-                                                        X.column_stride);
+      x[s] = reinterpret_cast<char const*>(X.data +
+                                           (pack < all ? pack : all - 1) * Width * X.column_stride);
     }
     int const bits = EntryLanes ? grid.entry_bits : 0;
     Offset const stride = Offset(1) << bits;

@@ -36,4 +36,17 @@ struct PiecesOfTeam {
   }
 };
 
+/// The same where a team has a thread for each of its pieces: what a kernel keeps from piece to
+/// piece then needs no registers while it multiplies.
+struct PieceOfThread {
+  std::int64_t pieces;
+  std::int64_t per_team;  ///< team size
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each(Team const& team, Function const& function) const {
+    std::int64_t const p = per_team * team.league_rank() + team.team_rank();
+    if (p < pieces) function(p);
+  }
+};
+
 }  // namespace blockspan::detail

@@ -27,11 +27,11 @@ struct RowGroup {
 
 /// A piece is a group of rows, as a plan has found them (RowGroupList in partition/pattern.hpp; the
 /// arrays belong to the plan). Nothing is left to finish.
-template <class Offset, class Ordinal>
+template <class Offset, class Ordinal, class Share = PiecesOfTeam>
 struct RowGroups {
   static constexpr bool splits_rows = false;
 
-  PiecesOfTeam share;         ///< of the groups
+  Share share;                ///< of the groups
   Offset const* row_offsets;  ///< rows + 1
   Ordinal const* begin;       ///< groups + 1: the first row
 

@@ -5,11 +5,11 @@
 namespace blockspan::detail {
 
 /// A piece is a row. Nothing is left to finish.
-template <class Offset>
+template <class Offset, class Share = PiecesOfTeam>
 struct WholeRows {
   static constexpr bool splits_rows = false;
 
-  PiecesOfTeam share;
+  Share share;
   Offset const* row_offsets;  ///< rows + 1
 
   template <class Team, class Function>
