@@ -121,9 +121,10 @@ class PseudoBlockCg {
 
   /// One step, up to the numbers on the host.
   void advance() {
-    if (single_ && (compact_next_ || any_held())) {
+    bool const held = single_ && any_held();
+    if (single_ && (compact_next_ || held)) {
       update_all();
-      if (any_held()) update_held();
+      if (held) update_held();
       if (compact_next_) {
         compact();
         measure_residual();

@@ -113,21 +113,26 @@ struct DotsCall {
   DotsShare<Exec> share() const { return {launch.share.pieces, launch.share.per_team}; }
 };
 
+/// Columns of a pack and packs of a lane, where there are lanes.
+template <bool OnHost, class Inner>
+struct LaneOf {
+  static constexpr int width = 1, packs = 1;
+};
+template <class Inner>
+struct LaneOf<false, Inner> {
+  static constexpr int width = Inner::width, packs = Inner::packs;
+};
+
 template <bool Packed, class Exec, class Scalar, class Offset, class Ordinal, class Schedule,
           class Inner>
 void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
                         Schedule const& schedule, Inner const& inner) {
   auto const& [prepared, launch, values, carry, product, partials, weights] = call;
   std::int64_t const bytes = product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)};
-  constexpr bool on_host = runs_on_host_v<Exec>;
-  constexpr auto packs = [] {
-    if constexpr (on_host)
-      return std::array{1, 1};
-    else
-      return std::array{Inner::width, Inner::packs};
-  }();
   auto const with = [&]<bool Squares>() {
-    using Epilogue = ScaleAddDots<Scalar, Packed, on_host, Squares, packs[0], packs[1]>;
+    using Lane = LaneOf<runs_on_host_v<Exec>, Inner>;
+    using Epilogue =
+        ScaleAddDots<Scalar, Packed, runs_on_host_v<Exec>, Squares, Lane::width, Lane::packs>;
     Epilogue const epilogue{product.alpha,
                             product.beta,
                             product.beta == Scalar(0),

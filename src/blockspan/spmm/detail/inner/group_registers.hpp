@@ -52,7 +52,7 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>
     this->template packs_from<MaxWidth>(0, [&](std::int64_t column, auto width) {
       constexpr int wide = decltype(width)::value;
       KOKKOS_IF_ON_HOST((multiply_on_host<Rows, wide>(piece, column, consume);))
-      KOKKOS_IF_ON_DEVICE(((void)column;))
+      KOKKOS_IF_ON_DEVICE(((void)column, (void)wide;))
     });
   }
 

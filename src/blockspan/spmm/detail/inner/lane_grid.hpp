@@ -53,16 +53,16 @@ KOKKOS_FORCEINLINE_FUNCTION unsigned own_lanes(int lanes) {
 
 /// f(lane) on each of the vector lanes of a team thread, of which there are `lanes`: as
 /// ThreadVectorRange, whose loop and barrier take 50 of the 500 instructions of a short row.
-/// Together: the lanes wait for one another in the end. One H200, double, microseconds with
-/// ThreadVectorRange, without a barrier, with this one: 27-point 96^3 n = 8 171, 180, 167; 7-point
-/// 128^3 n = 8 166, 160, 164; one lane a thread, n = 2: 85, 77, 81.
+/// Together: the lanes wait for one another in the end, without a condition (with one, lanes > 1,
+/// it does not help). One H200, double, microseconds with ThreadVectorRange, without a barrier,
+/// with this one: 27-point 96^3 n = 8 171, 180, 167; 7-point 128^3 n = 8 166, 160, 164; one lane a
+/// thread, n = 2: 85, 77, 81.
 template <bool Together, class Team, class Function>
 KOKKOS_FORCEINLINE_FUNCTION void for_each_lane(Team const& team, int lanes, Function const& f) {
 #if defined(__CUDA_ARCH__)
   (void)team;
   f(static_cast<int>(threadIdx.x));
-  if constexpr (Together)
-    if (lanes > 1) __syncwarp(own_lanes(lanes));
+  if constexpr (Together) __syncwarp(own_lanes(lanes));
 #else
   Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), f);
 #endif
