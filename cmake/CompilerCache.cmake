@@ -9,7 +9,9 @@ endif()
 # To be called where Kokkos is known to be without CUDA and before its targets are made.
 macro(blockspan_cache_host_compiler)
   if(Blockspan_ENABLE_CCACHE AND Blockspan_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${Blockspan_CCACHE})
+    # the sloppiness is what its manual asks for where headers are precompiled
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${Blockspan_CCACHE})
   endif()
 endmacro()
 

@@ -3,15 +3,21 @@
 #   cmake/bootstrap.sh demo   builds the host preset and finds the ten lowest modes of an elastic body
 #   cmake/bootstrap.sh test   builds the host preset and runs its tests
 #   cmake/bootstrap.sh cuda   builds the CUDA preset and says where the programs are
+# More arguments go to the configuration: cmake/bootstrap.sh test -DBlockspan_BACKENDS=OPENMP
 set -eu
 
 usage() {
-  echo "usage: cmake/bootstrap.sh demo|test|cuda" >&2
+  echo "usage: cmake/bootstrap.sh demo|test|cuda [-D<OPTION>=<VALUE> ...]" >&2
   exit 2
 }
 
-[ $# -eq 1 ] || usage
-case $1 in demo | test | cuda) ;; *) usage ;; esac
+[ $# -ge 1 ] || usage
+task=$1
+shift
+case $task in demo | test | cuda) ;; *) usage ;; esac
+for option; do
+  case $option in -D?*) ;; *) usage ;; esac
+done
 
 cd "$(dirname "$0")/.."
 
@@ -54,26 +60,25 @@ install_packages() {
   rm -f "$log"
 }
 
-# build PRESET [TARGET ...]
-build() {
-  preset=$1
-  shift
-  if [ ! -f "build/$preset/build.ninja" ]; then
-    cmake --preset "$preset"
+# configure PRESET [OPTION ...]: the first time, and when there are options.
+configure() {
+  if [ ! -f "build/$1/build.ninja" ] || [ $# -gt 1 ]; then
+    cmake --preset "$@"
   fi
-  cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
 install_packages
-case $1 in
+case $task in
   demo)
-    build host blockspan-eig
+    configure host "$@"
+    cmake --build --preset host --target blockspan-eig
     export OMP_PROC_BIND="${OMP_PROC_BIND:-spread}" OMP_PLACES="${OMP_PLACES:-threads}"
     set -x
     build/host/apps/blockspan-eig/blockspan-eig elasticity:16 --mass elasticity-mass:16 --pairs 10
     ;;
   test)
-    build host
+    configure host "$@"
+    cmake --build --preset host
     ctest --preset host --parallel "$(nproc)"
     ;;
   cuda)
@@ -82,7 +87,8 @@ case $1 in
       echo "bootstrap: no nvcc: install the CUDA Toolkit 12.4 or newer" >&2
       exit 1
     fi
-    build cuda
+    configure cuda "$@"
+    cmake --build --preset cuda
     echo "bootstrap: the programs are in $PWD/build/cuda/apps, the tests in $PWD/build/cuda/tests"
     ;;
 esac

@@ -71,7 +71,7 @@ TYPED_TEST(Peers, CusparseAgreesOrSaysThatItIsAbsent) {
   auto const make = [&](auto const& A, CusparseAlgorithm algorithm = CusparseAlgorithm::csr_alg2) {
     return cusparse_operator(exec, A, algorithm);
   };
-  if constexpr (blockspan::detail::has_cusparse_v<Exec>) {
+  if constexpr (blockspan::detail::on_cuda_v<Exec>) {
     expect_agreement<Scalar>(exec, make);
     for (auto const algorithm : {CusparseAlgorithm::csr_alg1, CusparseAlgorithm::fastest})
       expect_agreement<Scalar>(exec, [&](auto const& A) { return make(A, algorithm); },

@@ -1,4 +1,3 @@
-#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 
 #include "spmm/battery.hpp"
 #include "support/blocks.hpp"
+#include "support/compare.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {
@@ -18,13 +18,6 @@ namespace kernels = blockspan::detail;
 template <class Exec>
 class SameBits : public ::testing::Test {};
 TYPED_TEST_SUITE(SameBits, Backends, ConfigNames);
-
-bool same_bits(HostBlock<double> const& A, HostBlock<double> const& B) {
-  return A.rows() == B.rows() && A.columns() == B.columns() &&
-         (A.rows() * A.columns() == 0 ||
-          std::memcmp(&A(0, 0), &B(0, 0),
-                      sizeof(double) * static_cast<std::size_t>(A.rows() * A.columns())) == 0);
-}
 
 HostMatrix<double> uneven() {
   return random_matrix<double>("uneven", 400, 300,

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <memory>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/on_cuda.hpp>
 
 namespace blockspan {
 
@@ -16,14 +16,6 @@ namespace blockspan {
 enum class CusparseAlgorithm { csr_alg1, csr_alg2, csr_alg3, fastest };
 
 namespace detail {
-#ifdef KOKKOS_ENABLE_CUDA
-template <class Exec>
-inline constexpr bool has_cusparse_v = std::is_same_v<Exec, Kokkos::Cuda>;
-#else
-template <class Exec>
-inline constexpr bool has_cusparse_v = false;
-#endif
-
 /// Defined for CUDA only.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
@@ -39,7 +31,7 @@ template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> cusparse_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
     CusparseAlgorithm algorithm = CusparseAlgorithm::csr_alg2) {
-  if constexpr (detail::has_cusparse_v<Exec>)
+  if constexpr (detail::on_cuda_v<Exec>)
     return detail::make_cusparse_operator<Scalar, Exec>(exec, A, algorithm);
   else
     fail("blockspan::cusparse_operator", "needs the CUDA backend (this is ", exec.name(),

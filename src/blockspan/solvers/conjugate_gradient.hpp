@@ -221,11 +221,11 @@ CgReport<real_t<Scalar>> solve_spd(
 ///
 /// With options.single_reduction, beta comes from a prediction of the next r^H M^-1 r out of the
 /// same reduction as alpha, and both updates are one pass: 4 kernels (product, reduction, scalars,
-/// update), 1 synchronization, 9 passes over n x k numbers instead of 10 (or 7). alpha uses the
-/// true r^H M^-1 r, which the update measures for the next step. Where the prediction cancels
-/// (below 1e-6 of the last value), that column's step waits for the true one: 2 kernels more. Takes
-/// up to a few percent more iterations, and one more product a cycle, since a goal is seen one
-/// product late.
+/// update), 1 synchronization. Beside the product it is 9 passes over n x k numbers instead of 10,
+/// or 7 instead of 8 where the product brings its sums (apply_dots). alpha uses the true r^H M^-1
+/// r, which the update measures for the next step. Where the prediction cancels (below 1e-6 of the
+/// last value), that column's step waits for the true one: 2 kernels more. Takes up to a few
+/// percent more iterations, and one more product a cycle, since a goal is seen one product late.
 ///
 /// Sources: Meurant 1987, Parallel Computing 5, 267-280 (this prediction, with no further block);
 /// Chronopoulos and Gear 1989, doi:10.1016/0377-0427(89)90045-9 (one reduction by a recurrence for

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <type_traits>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/support/lapack.hpp>
+#include <blockspan/support/on_cuda.hpp>
 
 namespace blockspan::detail {
 
@@ -20,14 +20,6 @@ using Eigensolver =
 /// with the slowest kernels of OpenBLAS; with others the host is nearly twice as fast.
 constexpr int least_device_order = 144;
 
-#ifdef KOKKOS_ENABLE_CUDA
-template <class Exec>
-inline constexpr bool has_cusolver_v = std::is_same_v<Exec, Kokkos::Cuda>;
-#else
-template <class Exec>
-inline constexpr bool has_cusolver_v = false;
-#endif
-
 /// Defined for CUDA only. From least_device_order on by cuSOLVER's divide and conquer on the
 /// instance, which it fences; by LAPACK below, and where cuSOLVER fails, so that statuses are those
 /// of LAPACK everywhere. The handle and the memory come with the first matrix that needs them, and
@@ -38,7 +30,7 @@ Eigensolver<Scalar> device_eigensolver(Exec const& exec);
 /// The eigensolver for the small matrices of a solve on `exec`.
 template <class Scalar, class Exec>
 Eigensolver<Scalar> small_eigensolver([[maybe_unused]] Exec const& exec) {
-  if constexpr (has_cusolver_v<Exec>)
+  if constexpr (on_cuda_v<Exec>)
     return device_eigensolver<Scalar>(exec);
   else
     return lapack::hermitian_eigen<Scalar>;

@@ -43,19 +43,18 @@ class PseudoBlockCg {
     solution_ = &solution;
     single_ = control.options().single_reduction && !problem_.general();
     compact_next_ = false;
-    width_ = static_cast<int>(cycle.columns.size());
-    numbers_.set_width(width_);
+    numbers_.set_width(static_cast<int>(cycle.columns.size()));
     replay_.forget();
-    places_.resize(width_);
-    for (int c = 0; c < width_; ++c) places_[c] = c;
-    live_.assign(width_, true);
-    residuals_.assign(width_, Real(0));
-    cycle.outcome.assign(width_, Status::not_converged);
+    places_.resize(width());
+    for (int c = 0; c < width(); ++c) places_[c] = c;
+    live_.assign(width(), true);
+    residuals_.assign(width(), Real(0));
+    cycle.outcome.assign(width(), Status::not_converged);
     cycle.end = CycleEnd::finished;
     start();
     for (int steps = 0; any_running();) {
       advance();
-      auto const stop = control.step(cycle, residuals_, live_, norms, width_);
+      auto const stop = control.step(cycle, residuals_, live_, norms, width());
       take_states();
       if (!any_running()) break;
       if (stop || ++steps >= cycle.limit) {
@@ -76,6 +75,9 @@ class PseudoBlockCg {
   static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
   using N = ColumnNumbers<Scalar, Exec>;
 
+  /// Columns of the blocks now.
+  int width() const { return numbers_.width(); }
+
   void wait() {
     auto const timer = problem_.time(problem_.seconds.gram);
     problem_.synchronize("Blockspan::cg: states of the columns");
@@ -83,25 +85,25 @@ class PseudoBlockCg {
 
   template <class Terms, class Take>
   void reduce(char const* label, Terms const& terms, Take const& take) {
-    sums_(problem_.exec, label, terms, problem_.rows(), width_ * p);
-    take_sums(problem_.exec, sums_.numbers(), Take::count, sums_.numbers(), take, width_, p);
+    sums_(problem_.exec, label, terms, problem_.rows(), width() * p);
+    take_sums(problem_.exec, sums_.numbers(), Take::count, sums_.numbers(), take, width(), p);
   }
 
-  RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width_)); }
-  RealRows<Real> d() const { return real_rows<Scalar, Exec>(blocks_.direction(width_)); }
-  RealRows<Real> q() const { return real_rows<Scalar, Exec>(blocks_.spare(width_)); }
-  RealRows<Real> r() const { return real_rows<Scalar, Exec>(blocks_.residual(width_)); }
+  RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width())); }
+  RealRows<Real> d() const { return real_rows<Scalar, Exec>(blocks_.direction(width())); }
+  RealRows<Real> q() const { return real_rows<Scalar, Exec>(blocks_.spare(width())); }
+  RealRows<Real> r() const { return real_rows<Scalar, Exec>(blocks_.residual(width())); }
 
   /// E = 0, P = M^-1 R, gamma = r.p
   void start() {
-    for (int c = 0; c < width_; ++c) {
+    for (int c = 0; c < width(); ++c) {
       numbers_(N::state, c) = static_cast<Real>(ColumnState::running);
       numbers_(N::goal, c) = cycle_->goals[c] * cycle_->goals[c];
       numbers_(N::held, c) = 0;
     }
     numbers_.upload();
-    zero_block(problem_.exec, block_ref<Exec>(blocks_.correction(width_)));
-    auto const P = blocks_.direction(width_), R = blocks_.residual(width_);
+    zero_block(problem_.exec, block_ref<Exec>(blocks_.correction(width())));
+    auto const P = blocks_.direction(width()), R = blocks_.residual(width());
     if (problem_.preconditioned())
       problem_.apply_m(R, P);
     else
@@ -139,10 +141,10 @@ class PseudoBlockCg {
       if (compact_next_) compact();
       replay([&] { step_with_two_reductions(); });
     }
-    problem_.count_a(blocks_.direction(width_));
-    if (!single_) problem_.count_m(blocks_.spare(width_));
+    problem_.count_a(blocks_.direction(width()));
+    if (!single_) problem_.count_m(blocks_.spare(width()));
     wait();
-    for (int c = 0; c < width_; ++c) {
+    for (int c = 0; c < width(); ++c) {
       residuals_[places_[c]] = std::sqrt(numbers_(N::phi, c));
       if (!summed_ && numbers_(N::curvature, c) > 0) problem_.note_norm(numbers_(N::curvature, c));
     }
@@ -159,7 +161,7 @@ class PseudoBlockCg {
   /// Q = A P, with the sums of P and Q where the operator makes them beside it. These lack p.p,
   /// which only an operator without a bound of its norm needs in every step.
   void multiply() {
-    auto const P = blocks_.direction(width_), Q = blocks_.spare(width_);
+    auto const P = blocks_.direction(width()), Q = blocks_.spare(width());
     summed_ = problem_.knows_norm() && problem_.enqueue_a_dots(P, Q, dots_, single_);
     if (!summed_) problem_.enqueue_a(P, Q);
   }
@@ -168,12 +170,12 @@ class PseudoBlockCg {
     auto const columns = numbers_.on_device();
     TakeCurvature<Real> const take{columns};
     multiply();
-    if (summed_) {
+    {
       auto const timer = problem_.time(problem_.seconds.gram);
-      take_sums(problem_.exec, dots_, take.count, sums_.numbers(), take, width_, p);
-    } else {
-      auto const timer = problem_.time(problem_.seconds.gram);
-      reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{d(), q()}, take);
+      if (summed_)
+        take_sums(problem_.exec, dots_, take.count, sums_.numbers(), take, width(), p);
+      else
+        reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{d(), q()}, take);
     }
     bool const general = problem_.general();
     {
@@ -183,7 +185,7 @@ class PseudoBlockCg {
              TakeResidual<Real>{columns, !general});
     }
     if (general) {
-      problem_.enqueue_m(blocks_.residual(width_), blocks_.spare(width_));
+      problem_.enqueue_m(blocks_.residual(width()), blocks_.spare(width()));
       auto const timer = problem_.time(problem_.seconds.gram);
       reduce("Blockspan::cg::product", ProductTerms<Real>{r(), q()}, TakeProduct<Real>{columns});
     }
@@ -194,7 +196,7 @@ class PseudoBlockCg {
   void measure_residual() {
     auto const timer = problem_.time(problem_.seconds.update);
     lagging_(problem_.exec, "Blockspan::cg::residual", SizeTerms<Real>{r(), problem_.weights()},
-             problem_.rows(), width_ * p);
+             problem_.rows(), width() * p);
   }
 
   /// The product and the one reduction: numbers of the residual and of the step to come.
@@ -205,11 +207,11 @@ class PseudoBlockCg {
     multiply();
     auto const timer = problem_.time(problem_.seconds.gram);
     if (summed_) {
-      take_sums(exec, dots_, Terms::count, lagging_.numbers(), take, width_, p);
+      take_sums(exec, dots_, Terms::count, lagging_.numbers(), take, width(), p);
     } else {
       sums_(exec, "Blockspan::cg::curvature", Terms{d(), q(), problem_.weights()}, problem_.rows(),
-            width_ * p);
-      take_sums(exec, sums_.numbers(), Terms::count, lagging_.numbers(), take, width_, p);
+            width() * p);
+      take_sums(exec, sums_.numbers(), Terms::count, lagging_.numbers(), take, width(), p);
     }
     numbers_.download();
   }
@@ -220,11 +222,11 @@ class PseudoBlockCg {
     auto const columns = numbers_.on_device();
     lagging_(problem_.exec, "Blockspan::cg::update",
              UpdateTerms<Real>{e(), d(), q(), r(), columns.alpha, columns.beta, problem_.weights()},
-             problem_.rows(), width_ * p);
+             problem_.rows(), width() * p);
   }
 
   bool any_held() {
-    for (int c = 0; c < width_; ++c)
+    for (int c = 0; c < width(); ++c)
       if (numbers_(N::held, c) != 0) return true;
     return false;
   }
@@ -234,7 +236,7 @@ class PseudoBlockCg {
     auto const timer = problem_.time(problem_.seconds.update);
     auto const columns = numbers_.on_device();
     TakeHeld<Real> const take{columns};
-    take_sums(problem_.exec, lagging_.numbers(), take.count, lagging_.numbers(), take, width_, p);
+    take_sums(problem_.exec, lagging_.numbers(), take.count, lagging_.numbers(), take, width(), p);
     Kokkos::parallel_for("Blockspan::cg::direction",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              problem_.exec, 0, problem_.rows()),
@@ -248,7 +250,7 @@ class PseudoBlockCg {
     Kokkos::parallel_for(
         "Blockspan::cg::direction",
         Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
-            problem_.exec, 0, on_host ? problem_.rows() : problem_.rows() * p * width_),
+            problem_.exec, 0, on_host ? problem_.rows() : problem_.rows() * p * width()),
         Step{e(), d(), problem_.general() ? q() : r(), columns.alpha, columns.beta,
              problem_.weights()});
   }
@@ -260,7 +262,7 @@ class PseudoBlockCg {
 
   /// What has happened to the columns since the last look.
   void take_states() {
-    for (int c = 0; c < width_; ++c) {
+    for (int c = 0; c < width(); ++c) {
       int const place = places_[c];
       if (!live_[place] || state(c) == ColumnState::running) continue;
       live_[place] = false;
@@ -294,25 +296,25 @@ class PseudoBlockCg {
 
   /// p.p of a column whose P stands as it was multiplied.
   Real square_of_direction(int c) {
-    ones_.assign(width_, Real(1));
-    ScaledSquares<Scalar> const squares{block_ref<Exec>(blocks_.direction(width_)),
+    ones_.assign(width(), Real(1));
+    ScaledSquares<Scalar> const squares{block_ref<Exec>(blocks_.direction(width())),
                                         problem_.on_device(ones_)};
-    return problem_.fold("Blockspan::cg::directions", squares, width_)[c];
+    return problem_.fold("Blockspan::cg::directions", squares, width())[c];
   }
 
   int running() {
     int count = 0;
-    for (int c = 0; c < width_; ++c) count += live_[places_[c]] ? 1 : 0;
+    for (int c = 0; c < width(); ++c) count += live_[places_[c]] ? 1 : 0;
     return count;
   }
 
   /// An eighth of the columns rests, or the next width has a better product.
   bool compaction_pays() {
     int const now = running();
-    if (now == width_) return false;
-    if (width_ - now >= std::max(1, width_ / 8)) return true;
+    if (now == width()) return false;
+    if (width() - now >= std::max(1, width() / 8)) return true;
     for (int const better : {32, 16, 8, 4, 2, 1})
-      if (now <= better && better < width_) return true;
+      if (now <= better && better < width()) return true;
     return false;
   }
 
@@ -321,7 +323,7 @@ class PseudoBlockCg {
     ++problem_.counters.compactions;
     replay_.forget();
     std::vector<int> kept, done;
-    for (int c = 0; c < width_; ++c) (live_[places_[c]] ? kept : done).push_back(c);
+    for (int c = 0; c < width(); ++c) (live_[places_[c]] ? kept : done).push_back(c);
     add(done);
     int const now = static_cast<int>(kept.size());
     ones_.assign(now, Real(1));
@@ -329,15 +331,14 @@ class PseudoBlockCg {
       select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(from), kept, ones_, blocks_.spare(now),
                                   factors_);
     };
-    move(blocks_.correction(width_));
+    move(blocks_.correction(width()));
     blocks_.swap_correction();
-    move(blocks_.direction(width_));
+    move(blocks_.direction(width()));
     blocks_.swap_direction();
-    move(blocks_.residual(width_));
+    move(blocks_.residual(width()));
     blocks_.swap_residual();
     std::vector<int> places;
     for (int const c : kept) places.push_back(places_[c]);
-    width_ = now;
     places_ = places;
     numbers_.keep(kept);
     numbers_.upload();
@@ -347,7 +348,7 @@ class PseudoBlockCg {
   /// Adds E of the columns at positions `which` to X.
   void add(std::vector<int> const& which) {
     if (which.empty()) return;
-    auto const E = blocks_.correction(width_);
+    auto const E = blocks_.correction(width());
     int const count = static_cast<int>(which.size());
     std::vector<int> columns;
     std::vector<Real> scales;
@@ -355,7 +356,7 @@ class PseudoBlockCg {
       columns.push_back(cycle_->columns[places_[c]]);
       scales.push_back(cycle_->scales[places_[c]]);
     }
-    if (count == width_) return solution_->add(E, columns, scales);
+    if (count == width()) return solution_->add(E, columns, scales);
     ones_.assign(count, Real(1));
     auto const gathered = blocks_.spare(count);
     select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(E), which, ones_, gathered, factors_);
@@ -364,8 +365,8 @@ class PseudoBlockCg {
   }
 
   void add_all() {
-    std::vector<int> all(width_);
-    for (int c = 0; c < width_; ++c) all[c] = c;
+    std::vector<int> all(width());
+    for (int c = 0; c < width(); ++c) all[c] = c;
     add(all);
   }
 
@@ -380,7 +381,6 @@ class PseudoBlockCg {
   bool single_ = false, compact_next_ = false;
   Cycle* cycle_ = nullptr;
   CgSolution<Scalar, Exec>* solution_ = nullptr;
-  int width_ = 0;
   std::vector<int> places_;  ///< column of the cycle that stands at each position of the block
   std::vector<bool> live_;   ///< by column of the cycle
   std::vector<Real> residuals_, ones_, factors_;

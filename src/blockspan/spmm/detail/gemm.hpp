@@ -9,6 +9,7 @@
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/lapack.hpp>
+#include <blockspan/support/on_cuda.hpp>
 #include <blockspan/support/scalar.hpp>
 
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -38,11 +39,7 @@ struct GemmCall {
 
 /// Whether there is a BLAS for the backend: the host's, or cuBLAS.
 template <class Exec>
-inline constexpr bool has_gemm_v = runs_on_host_v<Exec>
-#if defined(KOKKOS_ENABLE_CUDA)
-                                   || std::is_same_v<Exec, Kokkos::Cuda>
-#endif
-    ;
+inline constexpr bool has_gemm_v = runs_on_host_v<Exec> || on_cuda_v<Exec>;
 
 #if defined(KOKKOS_ENABLE_CUDA)
 inline void check_cublas(cublasStatus_t status, char const* call) {

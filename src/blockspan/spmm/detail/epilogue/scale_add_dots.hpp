@@ -20,7 +20,8 @@
 namespace blockspan::detail {
 
 /// As ScaleAdd, and adds up conj(x) y and (Squares) |y|^2 down the columns with the y just written,
-/// which is still in registers. A team leaves partial sums, a cut row too; add_rows adds them.
+/// which is still in registers. A team leaves partial sums, a cut row too; add_rows (hosts) or
+/// add_partials (devices) adds them.
 /// Packed: as in DirectLanes; LaneWidth, LanePacks: the packs of a lane (devices).
 template <class Scalar, bool Packed, bool OnHost, bool Squares, int LaneWidth, int LanePacks>
 struct ScaleAddDots {
