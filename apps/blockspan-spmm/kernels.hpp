@@ -29,6 +29,7 @@ struct Operands {
   CrsMatrix<Scalar, Exec> A;
   Op op;
   Block X;
+  bool single_values;
 
   void fence() const { exec.fence("Blockspan::blockspan-spmm"); }
 };
@@ -63,7 +64,10 @@ auto plan_kernel(Operands const& with, SpmmRun& run, std::function<void(SpmmRun&
   SpmmPlan const warm_up(with.exec, with.A, options);  // the first one also loads its kernels
   with.fence();
   Kokkos::Timer const timer;
-  SpmmPlan const plan(with.exec, with.A, options);
+  SpmmPlan plan(with.exec, with.A, options);
+  if (transposes(with.op)) plan.hold_transpose(with.exec, with.A);
+  require(!with.single_values || plan.hold_single_precision(with.exec, with.A), "--single-values",
+          "single precision changes values of this matrix");
   with.fence();
   run.setup_ms = 1e3 * timer.seconds();
   using Scalar = typename Operands::Block::value_type;
@@ -114,7 +118,7 @@ Multiply<BlockOf<Scalar, Layout, Exec>> prepare_kernel(Operands<Scalar, Layout, 
   });
   run.first_ms = 1e3 * timer.seconds();
   if (describe) {
-    describe(run);  // now that the plan knows the transpose too, where it is needed
+    describe(run);
     run.ran = kernel_that_ran(run.ran, launches);
   }
   return multiply;

@@ -169,7 +169,8 @@ void measure_widths(Exec const& exec, CrsMatrix<Scalar, Exec> const& A, SpmmComm
     BlockOf<Scalar, Layout, Exec> const X(
         Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::X"), x_rows, columns);
     fill_random(exec, X, command.seed);
-    Width<Scalar, Layout, Exec> width({exec, A, op, X}, y_rows, host, command, progress);
+    Width<Scalar, Layout, Exec> width({exec, A, op, X, command.single_values}, y_rows, host,
+                                      command, progress);
     result.checked.push_back(width.checked());
     for (SpmmRun& run : width.run()) result.runs.push_back(std::move(run));
   }
@@ -189,14 +190,16 @@ SpmmResult measure(Exec const& exec, SpmmCommand const& command, ProgressLine& p
   auto const A = load_matrix<Scalar>(exec, command.matrix);
   exec.fence("Blockspan::load");
   using Matrix = CrsMatrix<Scalar, Exec>;
-  result.problem = {scalar_name<Scalar>(),
-                    is_complex_v<Scalar>,
-                    A.numRows(),
-                    A.numCols(),
-                    static_cast<std::int64_t>(A.nnz()),
-                    sizeof(Scalar),
-                    sizeof(typename Matrix::non_const_size_type),
-                    sizeof(typename Matrix::ordinal_type)};
+  result.problem = {
+      scalar_name<Scalar>(),
+      is_complex_v<Scalar>,
+      A.numRows(),
+      A.numCols(),
+      static_cast<std::int64_t>(A.nnz()),
+      sizeof(Scalar),
+      sizeof(typename Matrix::non_const_size_type),
+      sizeof(typename Matrix::ordinal_type),
+      std::int64_t(command.single_values ? sizeof(single_t<Scalar>) : sizeof(Scalar))};
   if (command.layout == "left")
     detail::measure_widths<Kokkos::LayoutLeft, Scalar>(exec, A, command, progress, result);
   else

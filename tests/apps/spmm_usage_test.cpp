@@ -127,6 +127,13 @@ TEST(SpmmUsage, RefusesAKernelThatCannotServe) {
   EXPECT_THAT(outcome.out, HasSubstr("refused: "));
 }
 
+TEST(SpmmUsage, RefusesSinglePrecisionWhereItChangesAValue) {
+  EXPECT_THAT(refusal({"elasticity:3", "--single-values"}),
+              HasSubstr("--single-values: single precision changes values of this matrix"));
+  EXPECT_THAT(refusal({small, "--single-values", "--scalar", "f32"}),
+              HasSubstr("the matrix is in single precision"));
+}
+
 TEST(SpmmUsage, RefusesABackendThatIsNotThere) {
   if (has_cuda()) return;
   EXPECT_THAT(refusal({large, "--backend", "cuda"}),

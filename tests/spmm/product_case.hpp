@@ -12,6 +12,8 @@
 
 namespace blockspan::test {
 
+inline constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conjugate, Op::adjoint};
+
 /// One product: what is multiplied, without where it lies.
 template <class Scalar>
 struct ProductCase {

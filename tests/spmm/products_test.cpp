@@ -15,7 +15,6 @@ template <class Config>
 class Products : public ::testing::Test {};
 TYPED_TEST_SUITE(Products, Configs, ConfigNames);
 
-constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conjugate, Op::adjoint};
 constexpr int all_widths[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 33, 65};
 
 template <class Scalar>

@@ -27,7 +27,8 @@ namespace blockspan {
 /// Setup: two passes over the row offsets and one over the columns, four more passes over the rows
 /// to see which have the same columns (and over the columns of those), three more over the row
 /// offsets if long rows are cut. The first transposed product builds the transposed pattern, two
-/// offsets or so and an ordinal a nonzero, and keeps it. Both wait for the instance. Products do
+/// offsets or so and an ordinal a nonzero, and keeps it (hold_transpose keeps the values as well).
+/// Both wait for the instance. Products do
 /// not, except where scratch grows (the first product on an instance, or a wider one): the sums of
 /// cut rows, and on hosts a row-major copy of an X whose rows are not contiguous, where that pays.
 template <class Exec, class Offset = int, class Ordinal = int>
@@ -69,6 +70,41 @@ class SpmmPlan {
   template <class Matrix>
   bool verify(Exec const& exec, Matrix const& A) const {
     return detail::fingerprint(exec, detail::product_pattern_ref<Exec>(A)) == state_->fingerprint;
+  }
+
+  // What follows keeps a copy of A's values. It serves products with the same array of values and
+  // scalar, and one matrix at a time. After values have changed call it again: until then the
+  // products that read the copy use those of the last call; products with other arrays of values
+  // are right in any case. Not while products of this plan run on other instances. Waits for the
+  // instance. Throws Error if A has another pattern.
+
+  /// Keeps the values of A's transpose, so that products with Op::transpose and Op::adjoint read
+  /// them in the order in which they are needed, and cost what a plain product of the transposed
+  /// matrix costs; without this they look each value up. Where A is symmetric or Hermitian (its
+  /// rows sorted, each value equal to its counterpart), nothing is kept: those products run as
+  /// plain ones, with conjugated values where that is the difference. A first call builds the
+  /// transposed pattern, O(nonzeros log nonzeros) on devices; the next ones are O(nonzeros) (of a
+  /// symmetric matrix like the first). Takes a scalar a nonzero.
+  template <class Matrix>
+  void hold_transpose(Exec const& exec, Matrix const& A) {
+    detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, Offset, Ordinal>();
+    detail::hold_transpose(exec, *state_, detail::product_matrix_ref<Exec>(A));
+  }
+
+  /// Keeps A's values in single precision: products read half the bytes for them, and compute in
+  /// A's precision as before. `exact`: only if no value is changed by it, as in many graphs and
+  /// stencils. `rounded`: if none overflows or underflows; adds
+  /// 2^-24 (|alpha| |A| |X|) to the error of an element. False, and nothing is kept, if it may not.
+  ///
+  /// Read by plain products (and by transposed ones of a symmetric A) of the variants that load
+  /// directly and of row_group; the others and spmm_dots read A. O(nonzeros); takes half a scalar a
+  /// nonzero. Throws Error if A is in single precision or a BsrMatrix with blocks.
+  template <class Matrix>
+  bool hold_single_precision(Exec const& exec, Matrix const& A,
+                             SpmmSingles allowed = SpmmSingles::exact) {
+    detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, Offset, Ordinal>();
+    return detail::hold_single_precision(exec, *state_, detail::product_matrix_ref<Exec>(A),
+                                         allowed);
   }
 
   /// Implementation: what the products read.

@@ -59,8 +59,8 @@ void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
 }
 
 /// The same without a plan: whole rows, whatever their lengths. A transposed product sorts the
-/// pattern anew on every call, allocates, and waits for the instance: with a plan, which keeps the
-/// transposed pattern, it costs about as much as a plain one.
+/// pattern anew on every call, allocates, and waits for the instance. A plan keeps the transposed
+/// pattern and, with hold_transpose, the values in its order.
 template <class Exec, class Matrix, class XView, class YView>
 requires Kokkos::is_execution_space_v<Exec>
 void spmm(Exec const& exec, Op op, std::type_identity_t<detail::scalar_t<Matrix>> const& alpha,

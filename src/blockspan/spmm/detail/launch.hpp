@@ -47,12 +47,19 @@ Carry<Scalar, Ordinal> carry_of(CutRowList<Exec, Ordinal> const& list, std::int6
           space.sums,          space.arrived};
 }
 
+/// The values of op(A) where the kernels read them.
+template <class Scalar>
+struct MatrixValues {
+  Scalar const* own;
+  single_t<Scalar> const* singles = nullptr;  ///< the same in single precision; null: not held
+};
+
 /// Everything a launch needs, with the choices still to be made types of: which schedule, which
 /// entries, which inner.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 struct SpmmCall {
   PreparedPattern<Exec, Offset, Ordinal> const& prepared;
-  Scalar const* values;
+  MatrixValues<Scalar> values;
   CarrySpace<Scalar> carry;
   bool packs;  ///< a lane takes whole packs of columns; hosts: wide registers
   Product<Scalar> const& product;
@@ -144,7 +151,7 @@ std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
-  constexpr bool plain = std::is_same_v<Entries, PlainEntries<Scalar, Offset, Ordinal>>;
+  constexpr bool plain = are_plain_v<Entries>;
   auto const& X = call.product.X;
   auto const& prepared = call.prepared;
   std::int64_t const packs = call.packs ? X.columns / device_pack_v<Scalar> : X.columns;
@@ -227,6 +234,18 @@ void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
 
+/// run(entries) with the values that stand in the order of the pattern, in single precision where
+/// they are held so.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
+void with_plain_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
+  auto const* const columns = call.prepared.pattern.column_indices;
+  if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
+    if (call.values.singles != nullptr)
+      return run(
+          PlainEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{columns, call.values.singles});
+  run(PlainEntries<Scalar, Offset, Ordinal>{columns, call.values.own});
+}
+
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& prepared = call.prepared;
@@ -237,12 +256,10 @@ void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& cal
   else if (prepared.permutation != nullptr)
     launch_inner(exec, call,
                  PermutedEntries<Scalar, Offset, Ordinal>{
-                     prepared.pattern.column_indices, prepared.permutation, call.values,
+                     prepared.pattern.column_indices, prepared.permutation, call.values.own,
                      static_cast<Offset>(prepared.pattern.entries - 1)});
   else
-    launch_inner(
-        exec, call,
-        PlainEntries<Scalar, Offset, Ordinal>{prepared.pattern.column_indices, call.values});
+    with_plain_entries(call, [&](auto const& entries) { launch_inner(exec, call, entries); });
 }
 
 }  // namespace blockspan::detail

@@ -112,7 +112,7 @@ void launch_blocks(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
   BlockEntries<Scalar, Offset, Ordinal> const entries{
       pattern.column_indices,
       prepared.permutation,
-      call.values,
+      call.values.own,
       {FastDivision(size), size, by_rows ? 1 : size}};
   launch_groups_with<true, int>(exec, call, schedule, entries);
 }
@@ -123,14 +123,15 @@ void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
   auto const& pattern = prepared.pattern;
   if (pattern.block > 1) return launch_blocks(exec, call);
   if (prepared.permutation == nullptr)
-    launch_groups_with<true, Offset>(
-        exec, call, row_groups_of(prepared),
-        PlainEntries<Scalar, Offset, Ordinal>{pattern.column_indices, call.values});
+    with_plain_entries(call, [&](auto const& entries) {
+      launch_groups_with<true, Offset>(exec, call, row_groups_of(prepared), entries);
+    });
   else
-    launch_groups_with<false, Offset>(exec, call, row_groups_of(prepared),
-                                      PermutedEntries<Scalar, Offset, Ordinal>{
-                                          pattern.column_indices, prepared.permutation, call.values,
-                                          static_cast<Offset>(pattern.entries - 1)});
+    launch_groups_with<false, Offset>(
+        exec, call, row_groups_of(prepared),
+        PermutedEntries<Scalar, Offset, Ordinal>{pattern.column_indices, prepared.permutation,
+                                                 call.values.own,
+                                                 static_cast<Offset>(pattern.entries - 1)});
 }
 
 }  // namespace blockspan::detail

@@ -32,7 +32,7 @@ class PublishedLaunch {
         call_(call),
         variant_(call.variant),
         packs_(static_cast<int>(call.product.X.columns / Width)),
-        entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values,
+        entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values.own,
                  conjugates(call.product.op)} {}
 
   void operator()() const {

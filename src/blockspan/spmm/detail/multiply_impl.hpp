@@ -32,7 +32,7 @@ void multiply_dense(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
 /// the parts of cut rows, of which there are none without a plan.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                       bool asked, CarryPools<Exec>* pools, Scalar const* values,
+                       bool asked, CarryPools<Exec>* pools, MatrixValues<Scalar> const& values,
                        Product<Scalar> const& product) {
   SpmmVariant const* variant = prepared.choice.variant;
   bool const packs = variant->takes_packs && packs_fit<Exec>(product.X, product.Y);
@@ -54,20 +54,44 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
   launch(exec, call);
 }
 
+/// op(A) as it is read.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+struct Factor {
+  PreparedPattern<Exec, Offset, Ordinal> const& prepared;
+  MatrixValues<Scalar> values;
+  Op op;
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+Factor<Exec, Scalar, Offset, Ordinal> factor_of(Exec const& exec,
+                                                PlanState<Exec, Offset, Ordinal>& plan, Op op,
+                                                Scalar const* values) {
+  auto const& held = plan.held;
+  bool const here = held.are_of(values);
+  MatrixValues<Scalar> const plain{values,
+                                   here ? held.singles.template as<single_t<Scalar>>() : nullptr};
+  if (!transposes(op)) return {plan.plain, plain, op};
+  if (!here || !held.has_transpose) return {transposed_of(exec, plan), {values}, op};
+  if (held.symmetry != Symmetry::none)
+    return {plan.plain, plain, without_transposing(op, held.symmetry)};
+  return {held.prepared, {held.transposed.template as<Scalar>()}, op};
+}
+
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
               MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product) {
   check_product("blockspan::spmm", A.pattern, product);
   check_plan("blockspan::spmm", plan, A.pattern);
   if (finished_without_matrix(exec, product)) return;
-  auto const& prepared = transposes(product.op) ? transposed_of(exec, plan) : plan.plain;
+  auto const [prepared, values, op] = factor_of(exec, plan, product.op, A.values);
   auto const& variant = *prepared.choice.variant;
-  if (variant.worker == SpmmWorker::blas)
-    return multiply_dense(exec, plan, prepared, A.values, product);
   Product<Scalar> with = product;
+  with.op = op;
+  if (variant.worker == SpmmWorker::blas)
+    return multiply_dense(exec, plan, prepared, values.own, with);
   if (variant.takes_packs && should_pack<Exec>(product.X, prepared.statistics.mean()))
     with.X = packed_block(exec, plan.packed, product.X, std::string(variant.label) + "::pack");
-  multiply_prepared(exec, prepared, plan.options.algorithm != "auto", &plan.carry, A.values, with);
+  multiply_prepared(exec, prepared, plan.options.algorithm != "auto", &plan.carry, values, with);
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -93,7 +117,7 @@ void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
     prepared.statistics = statistics_of_blocks(prepared.statistics, block);
     prepared.groups = groups_of_blocks<Exec>(prepared.pattern, prepared.pattern.entries);
   }
-  multiply_prepared<Exec, Scalar>(exec, prepared, false, nullptr, A.values, product);
+  multiply_prepared<Exec, Scalar>(exec, prepared, false, nullptr, {A.values}, product);
   // the transposed pattern is given back when this returns
   if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");
 }

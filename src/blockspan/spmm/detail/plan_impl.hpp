@@ -162,14 +162,31 @@ void explain_pattern(std::ostream& out, char const* what,
         << "run as " << without_packs(*choice.variant, rows, columns).label << '\n';
 }
 
+/// Whether plain products read values in single precision (SpmmPlan::hold_single_precision).
+template <class Exec, class Offset, class Ordinal>
+bool reads_singles(PlanState<Exec, Offset, Ordinal> const& plan) {
+  auto const& variant = *plan.plain.choice.variant;
+  return plan.held.singles.bytes() > 0 && plan.plain.permutation == nullptr &&
+         (variant.is_direct() || variant.lists_groups());
+}
+
 template <class Exec, class Offset, class Ordinal>
 std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
                          std::size_t scalar_bytes) {
   std::ostringstream out;
   explain_pattern(out, "A", plan.plain, columns, scalar_bytes);
+  auto const& held = plan.held;
+  if (reads_singles(plan))
+    out << "  reads values in single precision, " << held.singles.bytes() << " bytes\n";
+  if (held.symmetry != Symmetry::none)
+    out << "transpose of A: none is needed, the values held are those of a "
+        << (held.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") << " matrix\n";
   std::lock_guard const lock(plan.transposing);
-  if (plan.transposed)
+  if (plan.transposed) {
     explain_pattern(out, "transpose of A", plan.transposed->prepared, columns, scalar_bytes);
+    if (held.has_transpose)
+      out << "  reads values held in its order, " << held.transposed.bytes() << " bytes\n";
+  }
   return out.str();
 }
 

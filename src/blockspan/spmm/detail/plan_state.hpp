@@ -1,119 +1,20 @@
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
-
-#include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/blas_handles.hpp>
-#include <blockspan/spmm/detail/inner/device_shape.hpp>
+#include <blockspan/spmm/detail/held_values.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/detail/prepared_pattern.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan_options.hpp>
-#include <blockspan/spmm/row_statistics.hpp>
-#include <blockspan/spmm/variants.hpp>
-#include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
-
-/// What the model expects of a variant.
-struct SpmmPrediction {
-  SpmmVariant const* variant;
-  double microseconds;
-  std::int64_t piece;  ///< with rows longer than this cut; 0: it cuts none
-};
-
-/// The pieces of a variant that works by rows, cut where they are longer than `piece`.
-inline PieceStatistics statistics_of_pieces(RowStatistics const& rows, SpmmVariant const& variant,
-                                            std::int64_t pieces, std::int64_t piece) {
-  bool const sorted = variant.partition == SpmmPartition::sorted_segments;
-  std::int64_t const empty = variant.skips_empty_rows() ? 0 : std::min(rows.empty_rows, pieces);
-  double const filled = static_cast<double>(std::max<std::int64_t>(1, pieces - empty));
-  return {pieces, static_cast<double>(rows.nonzeros) / filled, std::min(rows.longest, piece),
-          std::max(0.0, rows.imbalance() - 1), sorted};
-}
-
-/// Groups of rows as pieces: of as many entries as one of their rows has.
-inline PieceStatistics statistics_of_groups(RowStatistics const& rows, GroupCount const& count) {
-  std::int64_t const filled = std::max<std::int64_t>(1, count.groups - rows.empty_rows);
-  return {count.groups, static_cast<double>(count.fetches) / static_cast<double>(filled),
-          rows.longest, std::max(0.0, rows.imbalance() - 1), false};
-}
-
-/// The rows of a block row of so many rows stand in as few groups as can be ...
-inline std::int64_t groups_of_block(std::int64_t block) {
-  return ceil_div(block, std::int64_t{tuning::group_rows});
-}
-
-/// ... of about the same size. `entries`: blocks.
-template <class Exec, class Offset, class Ordinal>
-RowGroupList<Exec, Ordinal> groups_of_blocks(PatternRef<Offset, Ordinal> const& A,
-                                             std::int64_t entries) {
-  std::int64_t const groups = groups_of_block(A.block);
-  return {static_cast<int>(ceil_div(A.block, groups)),
-          {A.rows * groups, entries * A.block * groups},
-          {}};
-}
-
-/// What statistics of blocks say about the matrix's own rows.
-inline RowStatistics statistics_of_blocks(RowStatistics rows, std::int64_t block) {
-  for (auto* const count :
-       {&rows.rows, &rows.columns, &rows.empty_rows, &rows.shortest, &rows.longest})
-    *count *= block;
-  rows.nonzeros *= block * block;
-  rows.group_work *= block * block;
-  return rows;
-}
-
-/// Which variant runs, with which cuts, and why: decided from the statistics alone, so the same
-/// pattern gives the same bits on any number of threads.
-struct SpmmChoice {
-  SpmmVariant const* variant;
-  std::int64_t piece;  ///< rows longer than this are cut; 0: none is
-  std::string reason;
-  std::string rejected;
-  std::vector<SpmmPrediction> predictions;  ///< at the plan's width, doubles; the fastest first
-};
-
-/// A pattern ready to multiply.
-template <class Exec, class Offset, class Ordinal>
-struct PreparedPattern {
-  PatternRef<Offset, Ordinal> pattern{};
-  Offset const* permutation = nullptr;  ///< of the values; null: none
-  RowStatistics statistics;
-  SpmmChoice choice{};
-  PieceList<Exec, Offset, Ordinal> list;            ///< where the variant lists pieces
-  TileList<Exec, Offset, Ordinal> tiles;            ///< where it lists tiles
-  RowGroupList<Exec, Ordinal> groups;               ///< where it lists groups
-  TransposedPattern<Exec, Offset, Ordinal> sorted;  ///< where it needs sorted rows and has none
-  SpmmLanes lanes;                                  ///< asked for
-
-  /// The rows that were cut.
-  CutRowList<Exec, Ordinal> const& cuts() const {
-    return choice.variant->lists_tiles() ? static_cast<CutRowList<Exec, Ordinal> const&>(tiles)
-                                         : list;
-  }
-
-  /// Units of work of a product.
-  std::int64_t pieces() const {
-    if (choice.variant->lists_groups()) return groups.count.groups;
-    return choice.variant->lists_pieces() ? list.pieces : pattern.rows;
-  }
-  PieceStatistics piece_statistics() const {
-    auto const& variant = *choice.variant;
-    if (variant.lists_groups()) return statistics_of_groups(statistics, groups.count);
-    if (variant.lists_pieces())
-      return statistics_of_pieces(statistics, variant, list.pieces, choice.piece);
-    return statistics_of_pieces(statistics, variant, pattern.rows, statistics.longest);
-  }
-};
 
 template <class Exec, class Offset, class Ordinal>
 struct TransposedState {
@@ -146,6 +47,7 @@ struct PlanState {
   ScratchPool<Exec> dots;  ///< partial sums of spmm_dots
   std::mutex transposing;
   std::optional<TransposedState<Exec, Offset, Ordinal>> transposed;
+  HeldValues<Exec, Offset, Ordinal> held;  ///< changed by the hold functions alone
 };
 
 /// Inspects the pattern and prepares the variant. Waits for the instance.
@@ -159,28 +61,16 @@ template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(Exec const& exec,
                                                             PlanState<Exec, Offset, Ordinal>& plan);
 
+// See SpmmPlan. Defined in held_values_impl.hpp, compiled with the product.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void hold_transpose(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                    MatrixRef<Scalar, Offset, Ordinal> const& A);
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool hold_single_precision(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                           MatrixRef<Scalar, Offset, Ordinal> const& A, SpmmSingles allowed);
+
 template <class Exec, class Offset, class Ordinal>
 std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
                          std::size_t scalar_bytes);
-
-/// The variant that runs where whole packs do not fit the one that was chosen: short rows leave
-/// lanes without work, so there an element is a work item, if no row holds up the others.
-inline SpmmVariant const& without_packs(SpmmVariant const& chosen, RowStatistics const& rows,
-                                        std::int64_t columns) {
-  if (!chosen.needs_whole_packs) return chosen;
-  bool const by_elements = columns < tuning::device_item_columns &&
-                           rows.mean() < tuning::device_item_row &&
-                           static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
-  return *find_spmm_variant(by_elements ? "thread_per_element" : "warp_per_row");
-}
-
-/// Label of the kernel that multiplies a contiguous, aligned block of `columns` columns.
-template <class Exec>
-char const* kernel_label(SpmmVariant const& variant, RowStatistics const& rows,
-                         std::int64_t columns, std::size_t scalar_bytes) {
-  bool const fits =
-      runs_on_host_v<Exec> || columns * static_cast<std::int64_t>(scalar_bytes) % 16 == 0;
-  return fits ? variant.label : without_packs(variant, rows, columns).label;
-}
 
 }  // namespace blockspan::detail

@@ -28,19 +28,24 @@ KOKKOS_FORCEINLINE_FUNCTION void advance(Own const&, Offset& place) {
   ++place;
 }
 
-/// The entries in the order in which they are stored ...
-template <class Scalar, class Offset, class Ordinal>
+/// The entries in the order in which they are stored; Stored: the type of the values in memory ...
+template <class Scalar, class Offset, class Ordinal, class Stored = Scalar>
 struct PlainEntries {
   Ordinal const* columns;
-  Scalar const* values;
+  Stored const* values;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
-    return load(values + (k + row_at));
+    return Scalar(load(values + (k + row_at)));
   }
   /// Nothing to do: the processor sees the entries coming.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset, Offset = Offset(0)) const {}
 };
+
+template <class Entries>
+inline constexpr bool are_plain_v = false;
+template <class Scalar, class Offset, class Ordinal, class Stored>
+inline constexpr bool are_plain_v<PlainEntries<Scalar, Offset, Ordinal, Stored>> = true;
 
 /// ... or the entries of the transposed pattern, whose k-th value is the matrix's
 /// permutation[k]-th.
