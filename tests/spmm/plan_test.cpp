@@ -37,7 +37,11 @@ TYPED_TEST(Plan, CountsRows) {
 TYPED_TEST(Plan, ChoosesByRowLengthsAndSaysWhy) {
   TypeParam const exec;
   auto const even = to_device(exec, band<double>(100));
-  EXPECT_EQ(SpmmPlan(exec, even).algorithm(), "warp_per_row_packs");
+  SpmmPlan const of_even(exec, even);
+  EXPECT_EQ(of_even.algorithm(), "warp_per_row_packs");
+  auto const bytes = of_even.statistics().nonzeros * 12 + 101 * 4;
+  EXPECT_THAT(of_even.explain(8), HasSubstr("reads at least " + std::to_string(bytes) +
+                                            " bytes of A; X and Y have 12800"));
   auto const heavy = to_device(exec, random_matrix<double>("heavy", 300, 40000, [](std::int64_t i) {
                                  return i == 5 ? 30000 : 3;
                                }));

@@ -26,11 +26,13 @@ namespace blockspan {
 ///
 /// Setup: two passes over the row offsets and one over the columns, four more passes over the rows
 /// to see which have the same columns (and over the columns of those), three more over the row
-/// offsets if long rows are cut. The first transposed product builds the transposed pattern, two
-/// offsets or so and an ordinal a nonzero, and keeps it (hold_transpose keeps the values as well).
-/// Both wait for the instance. Products do
-/// not, except where scratch grows (the first product on an instance, or a wider one): the sums of
-/// cut rows, and on hosts a row-major copy of an X whose rows are not contiguous, where that pays.
+/// offsets if long rows are cut; on devices, where none is, two more over the columns of large
+/// matrices, and two bytes a nonzero if these are near their rows. The first transposed product
+/// builds the transposed pattern, two offsets or so and an ordinal a nonzero, and keeps it
+/// (hold_transpose keeps the values as well). Both wait for the instance. Products do not, except
+/// where scratch grows (the first product on an instance, or a wider one): the sums of cut rows,
+/// and row-major copies of an X (on devices also of a Y) whose rows are not contiguous, where that
+/// pays.
 template <class Exec, class Offset = int, class Ordinal = int>
 class SpmmPlan {
  public:

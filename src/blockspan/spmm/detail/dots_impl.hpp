@@ -14,6 +14,7 @@
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/pack_block.hpp>
 #include <blockspan/spmm/detail/scale_block.hpp>
+#include <blockspan/spmm/detail/scale_empty_rows.hpp>
 
 namespace blockspan::detail {
 

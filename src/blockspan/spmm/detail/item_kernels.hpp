@@ -5,7 +5,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/schedule/piece.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -25,10 +27,12 @@ struct ItemKernel {
 
   KOKKOS_FORCEINLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
     Sum<Scalar, 1> sum{};
-    for (Offset k = row_offsets[row]; k < row_offsets[row + 1]; ++k) {
-      Scalar a = entries.value(k);
+    Piece<Offset> const piece{row, row_offsets[row], row_offsets[row + 1]};
+    auto const& own = entries_of(entries, piece);
+    for (Offset k = piece.first; k < piece.last; ++k) {
+      Scalar a = own.value(k);
       if constexpr (is_complex_v<Scalar>) a = conjugate_values ? conjugate(a) : a;
-      sum.value[0] += a * X(static_cast<std::int64_t>(entries.column(k)), column);
+      sum.value[0] += a * X(static_cast<std::int64_t>(own.column(k)), column);
     }
     epilogue(row, column, sum);
   }

@@ -25,10 +25,11 @@ struct LaunchShape {
 /// thread. Epilogue: the only writer of Y.
 /// Traffic: A once, every row of X as often as its column has nonzeros (once, if the cache holds
 /// it), Y once (twice where beta is not zero).
-template <class Exec, class Schedule, class Inner, class Epilogue>
+/// Blocks: of a multiprocessor at once, which bounds the registers.
+template <class Exec, class Schedule, class Inner, class Epilogue, unsigned Blocks = Inner::blocks>
 struct SpmmKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
-                                    Kokkos::LaunchBounds<tuning::device_threads, Inner::blocks>>;
+                                    Kokkos::LaunchBounds<tuning::device_threads, Blocks>>;
   using Team = typename Policy::member_type;
 
   Schedule schedule;

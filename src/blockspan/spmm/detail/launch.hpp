@@ -14,6 +14,8 @@
 #include <blockspan/spmm/detail/item_kernels.hpp>
 #include <blockspan/spmm/detail/kernel.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/detail/packs.hpp>
+#include <blockspan/spmm/detail/partition/predict.hpp>
 #include <blockspan/spmm/detail/schedule/cut_rows.hpp>
 #include <blockspan/spmm/detail/schedule/whole_rows.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -66,24 +68,6 @@ struct SpmmCall {
   SpmmVariant const& variant;  ///< that runs: the chosen one, or what stands in for it
 };
 
-/// Columns in a lane's pack.
-template <class Scalar>
-inline constexpr int device_pack_v = tuning::device_pack_bytes / int(sizeof(Scalar));
-template <class Scalar>
-inline constexpr int host_pack_v = tuning::host_pack_bytes / int(sizeof(Scalar)) /
-                                   (is_complex_v<Scalar> ? 2 : 1);
-
-/// Hosts: packs fit everything. Devices: see variants.hpp.
-template <class Exec, class Scalar>
-bool packs_fit(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
-  if constexpr (runs_on_host_v<Exec>) return true;
-  auto const aligned = [](auto const& B) {
-    return B.column_stride == 1 && B.row_stride % device_pack_v<Scalar> == 0 &&
-           reinterpret_cast<std::uintptr_t>(B.data) % tuning::device_pack_bytes == 0;
-  };
-  return X.columns % device_pack_v<Scalar> == 0 && aligned(X) && aligned(Y);
-}
-
 /// The one place that decides teams, team size and vector length; also hands the schedule its
 /// share. `lanes`: of a team thread, a power of two.
 template <class Exec>
@@ -113,27 +97,41 @@ ScaleAdd<Scalar, Packed, runs_on_host_v<Exec>> make_epilogue(Product<Scalar> con
           bytes >= tuning::host_stream_bytes, product.Y};
 }
 
+/// The variants that list pieces.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
+void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                   Inner const& inner, PiecesOfTeam const& share, LaunchShape const& shape) {
+  auto const epilogue = make_epilogue<Exec, Scalar, Packed>(call.product);
+  auto const& list = call.prepared.list;
+  using Schedule = CutRows<Scalar, Offset, Ordinal>;
+  Schedule const schedule{carry_of(list, call.product.Y.columns, call.carry), share,
+                          list.target.data(), list.first.data(), list.last.data()};
+  auto const run = [&]<unsigned Blocks>() {
+    SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>, Blocks>{
+        schedule, inner, epilogue}
+        .launch(exec, call.variant.label, shape);
+  };
+  if constexpr (requires { Inner::blocks_of_many_pieces; })
+    if (list.pieces >= tuning::device_few_pieces)
+      return run.template operator()<Inner::blocks_of_many_pieces>();
+  run.template operator()<Inner::blocks>();
+}
+
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
 void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                      Inner const& inner, int lanes) {
   auto const& [prepared, values, carry, use_packs, product, variant] = call;
-  auto const epilogue = make_epilogue<Exec, Scalar, Packed>(product);
-  using Epilogue = std::remove_const_t<decltype(epilogue)>;
-  auto const& list = prepared.list;
   PiecesOfTeam share{prepared.pieces(), 1};
   LaunchShape const shape = launch_shape<Exec>(variant.worker, lanes, prepared.statistics, share);
-  if (variant.lists_pieces()) {
-    using Schedule = CutRows<Scalar, Offset, Ordinal>;
-    Schedule const schedule{carry_of(list, product.Y.columns, carry), share, list.target.data(),
-                            list.first.data(), list.last.data()};
-    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
-        exec, variant.label, shape);
-  } else {
-    using Schedule = WholeRows<Offset>;
-    Schedule const schedule{share, prepared.pattern.row_offsets};
-    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
-        exec, variant.label, shape);
-  }
+  if constexpr (!requires { requires Inner::only_whole_rows; })
+    if (variant.lists_pieces())
+      return launch_pieces<Exec, Scalar, Offset, Ordinal, Inner, Packed>(exec, call, inner, share,
+                                                                         shape);
+  auto const epilogue = make_epilogue<Exec, Scalar, Packed>(product);
+  using Schedule = WholeRows<Offset>;
+  SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
+      Schedule{share, prepared.pattern.row_offsets}, inner, epilogue}
+      .launch(exec, variant.label, shape);
 }
 
 /// Devices: from a row of X to the next, as DirectLanes addresses it. Throws Error if that is too
@@ -235,7 +233,7 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
 
 /// run(entries) with the values that stand in the order of the pattern, in single precision where
-/// they are held so.
+/// they are held so ...
 template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
 void with_plain_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
   auto const* const columns = call.prepared.pattern.column_indices;
@@ -244,6 +242,54 @@ void with_plain_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run
       return run(
           PlainEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{columns, call.values.singles});
   run(PlainEntries<Scalar, Offset, Ordinal>{columns, call.values.own});
+}
+
+/// ... for whole rows, with the columns in 16 bits where the plan has them so and a walk over the
+/// entries serves few enough columns of X.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
+void with_entries_of_rows(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                          std::int64_t columns_of_walk, Run const& run) {
+  if constexpr (!runs_on_host_v<Exec>) {
+    auto const& distances = call.prepared.distances;
+    bool const few = columns_of_walk * std::int64_t{sizeof(Scalar)} <= tuning::device_narrow_bytes;
+    if (distances.extent(0) > 0 && few) {
+      if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
+        if (call.values.singles != nullptr)
+          return run(NarrowEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{distances.data(),
+                                                                              call.values.singles});
+      return run(NarrowEntries<Scalar, Offset, Ordinal>{distances.data(), call.values.own});
+    }
+  }
+  with_plain_entries(call, run);
+}
+
+/// Devices, column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of
+/// a column of X where neighbouring rows have neighbouring columns. Values stand as the pattern
+/// does.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& product = call.product;
+  auto const& prepared = call.prepared;
+  WholeRows<Offset> schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
+  auto const shape =
+      launch_shape<Exec>(call.variant.worker, 1, prepared.statistics, schedule.share);
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  constexpr int size = sizeof(Scalar);
+  int const at_once = column_bytes(product.X.columns, sizeof(Scalar)) / size;
+  with_entries_of_rows(call, at_once, [&](auto const& entries) {
+    using Entries = std::remove_cvref_t<decltype(entries)>;
+    auto const run = [&]<int Columns>() {
+      using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns>;
+      SpmmKernel<Exec, WholeRows<Offset>, Inner, std::remove_const_t<decltype(epilogue)>>{
+          schedule,
+          {entries, product.X, conjugates(product.op), {}, device_row_bytes(product.X)},
+          epilogue}
+          .launch(exec, call.variant.label, shape);
+    };
+    constexpr int few = tuning::device_few_column_bytes / size;
+    if (at_once == few) return run.template operator()<few>();
+    run.template operator()<tuning::device_column_bytes / size>();
+  });
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -258,8 +304,11 @@ void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& cal
                  PermutedEntries<Scalar, Offset, Ordinal>{
                      prepared.pattern.column_indices, prepared.permutation, call.values.own,
                      static_cast<Offset>(prepared.pattern.entries - 1)});
-  else
+  else if (call.variant.lists_pieces())
     with_plain_entries(call, [&](auto const& entries) { launch_inner(exec, call, entries); });
+  else
+    with_entries_of_rows(call, call.product.X.columns,
+                         [&](auto const& entries) { launch_inner(exec, call, entries); });
 }
 
 }  // namespace blockspan::detail

@@ -6,10 +6,12 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/check.hpp>
+#include <blockspan/spmm/detail/copy_block.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/pack_block.hpp>
 #include <blockspan/spmm/detail/scale_block.hpp>
+#include <blockspan/spmm/detail/scale_empty_rows.hpp>
 
 namespace blockspan::detail {
 
@@ -54,6 +56,56 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
   launch(exec, call);
 }
 
+/// Devices: by way of row-major copies, of whole packs, of those blocks that are none.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                     PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+                     MatrixValues<Scalar> const& values, Product<Scalar> const& product) {
+  std::string const label = prepared.choice.variant->label;
+  std::int64_t const columns =
+      ceil_div(product.X.columns, std::int64_t{device_pack_v<Scalar>}) * device_pack_v<Scalar>;
+  bool const padded = columns != product.X.columns;
+  Product<Scalar> with = product;
+  if (padded || !rows_are_aligned(product.X)) {
+    auto const X = row_major_scratch<Scalar>(exec, plan.packed, product.X.rows, columns);
+    copy_block(exec, product.X, Scalar(0), X, label + "::pack");
+    with.X = X;
+  }
+  bool const through_copy = padded || !rows_are_aligned(product.Y);
+  if (through_copy) {
+    with.Y = row_major_scratch<Scalar>(exec, plan.packed_result, product.Y.rows, columns);
+    with.beta = Scalar(0);
+  }
+  multiply_prepared(exec, prepared, false, &plan.carry, values, with);
+  if (through_copy)
+    copy_block<Exec, Scalar>(exec, with.Y, product.beta, product.Y, label + "::unpack");
+}
+
+/// Devices: serves blocks whose rows are not contiguous, where that is faster than to read them
+/// number by number. False: nothing was done.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool multiplied_columns(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                        PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+                        MatrixValues<Scalar> const& values, Product<Scalar> const& product) {
+  auto const& [op, alpha, X, beta, Y] = product;
+  bool const contiguous = X.column_stride == 1 && Y.column_stride == 1;
+  if (X.columns == 1 || contiguous || plan.options.algorithm != "auto") return false;
+  bool const may_go_by_columns =
+      X.row_stride == 1 && prepared.permutation == nullptr && prepared.pattern.block == 1;
+  switch (column_major_access(prepared.statistics, prepared.choice, prepared.groups.count,
+                              static_cast<int>(X.columns), sizeof(Scalar), may_go_by_columns)) {
+    case BlockAccess::by_columns:
+      launch_columns<Exec, Scalar, Offset, Ordinal>(
+          exec, {prepared, values, {}, false, product, *find_spmm_variant("warp_per_row")});
+      return true;
+    case BlockAccess::row_major_copies:
+      multiply_copies(exec, plan, prepared, values, product);
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// op(A) as it is read.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 struct Factor {
@@ -89,6 +141,8 @@ void multiply(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   with.op = op;
   if (variant.worker == SpmmWorker::blas)
     return multiply_dense(exec, plan, prepared, values.own, with);
+  if constexpr (!runs_on_host_v<Exec>)
+    if (multiplied_columns(exec, plan, prepared, values, with)) return;
   if (variant.takes_packs && should_pack<Exec>(product.X, prepared.statistics.mean()))
     with.X = packed_block(exec, plan.packed, product.X, std::string(variant.label) + "::pack");
   multiply_prepared(exec, prepared, plan.options.algorithm != "auto", &plan.carry, values, with);

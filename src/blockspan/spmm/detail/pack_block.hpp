@@ -37,15 +37,22 @@ bool should_pack(BlockRef<Scalar const> const& X, double mean_row) {
          mean_row * static_cast<double>(X.columns) >= static_cast<double>(tuning::host_packed_work);
 }
 
+/// A row-major block in the pool's memory: valid until the next call with the same pool and
+/// instance.
+template <class Scalar, class Exec>
+BlockRef<Scalar> row_major_scratch(Exec const& exec, ScratchPool<Exec>& pool, std::int64_t rows,
+                                   std::int64_t columns) {
+  auto const size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  return {static_cast<Scalar*>(pool.reserve(exec, std::max<std::size_t>(size, 1) * sizeof(Scalar))),
+          rows, columns, columns, 1};
+}
+
 /// X, row-major, in the pool's memory: valid until the next call with the same pool and instance.
 template <class Exec, class Scalar>
 BlockRef<Scalar const> packed_block(Exec const& exec, ScratchPool<Exec>& pool,
                                     BlockRef<Scalar const> const& X, std::string const& label) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  auto const size = static_cast<std::size_t>(X.rows) * static_cast<std::size_t>(X.columns);
-  BlockRef<Scalar> const packed{
-      static_cast<Scalar*>(pool.reserve(exec, std::max<std::size_t>(size, 1) * sizeof(Scalar))),
-      X.rows, X.columns, X.columns, 1};
+  auto const packed = row_major_scratch<Scalar>(exec, pool, X.rows, X.columns);
   Kokkos::parallel_for(label, Policy(exec, 0, ceil_div(X.rows, tuning::host_packed_rows)),
                        PackBlock<Scalar>{X, packed});
   return packed;

@@ -9,6 +9,7 @@
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/partition/choose.hpp>
 #include <blockspan/spmm/detail/partition/cut_impl.hpp>
+#include <blockspan/spmm/detail/partition/distances_impl.hpp>
 #include <blockspan/spmm/detail/partition/group_impl.hpp>
 #include <blockspan/spmm/detail/partition/inspect_impl.hpp>
 #include <blockspan/spmm/detail/partition/sort_impl.hpp>
@@ -83,6 +84,9 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   }
   if (variant.lists_tiles())
     result.tiles = tiles_for(exec, A, result.statistics, variant, options.piece_length);
+  if (!runs_on_host_v<Exec> && variant.is_direct() && !variant.lists_pieces() &&
+      result.statistics.nonzeros >= tuning::device_narrow_entries)
+    result.distances = column_distances(exec, A);
   if (variant.needs_sorted_rows() && !has_sorted_rows(exec, A)) {
     result.sorted = sort_rows(exec, A, result.statistics.nonzeros);
     result.pattern = result.sorted.ref();
@@ -133,6 +137,18 @@ inline std::string best_three(std::vector<SpmmPrediction> const& predictions) {
   return out.str();
 }
 
+/// How column-major blocks are served.
+inline char const* in_words(BlockAccess access) {
+  switch (access) {
+    case BlockAccess::by_columns:
+      return "column-major blocks run as warp_per_row, with a lane a row";
+    case BlockAccess::row_major_copies:
+      return "column-major blocks go by way of row-major copies";
+    default:
+      return "column-major blocks are read number by number";
+  }
+}
+
 template <class Exec, class Offset, class Ordinal>
 void explain_pattern(std::ostream& out, char const* what,
                      PreparedPattern<Exec, Offset, Ordinal> const& prepared, int columns,
@@ -160,6 +176,13 @@ void explain_pattern(std::ostream& out, char const* what,
   if (choice.variant->id == "warp_per_row_packs" && !runs_on_host_v<Exec>)
     out << "  blocks without 16-byte aligned, contiguous rows of whole packs "
         << "run as " << without_packs(*choice.variant, rows, columns).label << '\n';
+  if (columns > 1 && !runs_on_host_v<Exec>) {
+    bool const by_columns = prepared.permutation == nullptr && prepared.pattern.block == 1;
+    out << "  "
+        << in_words(column_major_access(rows, choice, prepared.groups.count, columns, scalar_bytes,
+                                        by_columns))
+        << '\n';
+  }
 }
 
 /// Whether plain products read values in single precision (SpmmPlan::hold_single_precision).
@@ -170,14 +193,40 @@ bool reads_singles(PlanState<Exec, Offset, Ordinal> const& plan) {
          (variant.is_direct() || variant.lists_groups());
 }
 
+/// What a product has to read and write: the matrix as its variant reads it, X and Y.
+template <class Offset, class Ordinal, class Exec>
+std::string bytes_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepared, int columns,
+                           std::size_t scalar_bytes, std::size_t value_bytes) {
+  auto const& rows = prepared.statistics;
+  auto const times = [](std::int64_t count, std::size_t each) {
+    return count * static_cast<std::int64_t>(each);
+  };
+  std::int64_t const indices = prepared.choice.variant->lists_groups()
+                                   ? prepared.groups.count.fetches / prepared.pattern.block
+                                   : rows.nonzeros;
+  bool const narrow = prepared.distances.extent(0) > 0 &&
+                      times(columns, scalar_bytes) <= tuning::device_narrow_bytes;
+  std::ostringstream out;
+  out << "a product reads at least "
+      << times(rows.nonzeros, value_bytes) +
+             times(indices, narrow ? sizeof(std::int16_t) : sizeof(Ordinal)) +
+             times(prepared.pattern.rows + 1, sizeof(Offset))
+      << " bytes of A" << (narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
+      << times((rows.rows + rows.columns) * columns, scalar_bytes) << '\n';
+  return out.str();
+}
+
 template <class Exec, class Offset, class Ordinal>
 std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
                          std::size_t scalar_bytes) {
   std::ostringstream out;
   explain_pattern(out, "A", plan.plain, columns, scalar_bytes);
   auto const& held = plan.held;
-  if (reads_singles(plan))
-    out << "  reads values in single precision, " << held.singles.bytes() << " bytes\n";
+  bool const singles = reads_singles(plan);
+  out << "  "
+      << bytes_in_words(plan.plain, columns, scalar_bytes,
+                        singles ? scalar_bytes / 2 : scalar_bytes);
+  if (singles) out << "  reads values in single precision, " << held.singles.bytes() << " bytes\n";
   if (held.symmetry != Symmetry::none)
     out << "transpose of A: none is needed, the values held are those of a "
         << (held.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") << " matrix\n";

@@ -40,9 +40,10 @@ struct PlanState {
   std::shared_ptr<void const> owner;  ///< keeps the pattern's arrays alive
 
   // grow on demand
-  CarryPools<Exec> carry;    ///< of cut rows
-  ScratchPool<Exec> packed;  ///< X made row-major
-  ScratchPool<Exec> dense;   ///< A written out
+  CarryPools<Exec> carry;           ///< of cut rows
+  ScratchPool<Exec> packed;         ///< X made row-major
+  ScratchPool<Exec> packed_result;  ///< Y to be
+  ScratchPool<Exec> dense;          ///< A written out
   BlasHandles<Exec> blas;
   ScratchPool<Exec> dots;  ///< partial sums of spmm_dots
   std::mutex transposing;

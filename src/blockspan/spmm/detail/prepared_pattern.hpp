@@ -86,6 +86,7 @@ struct PreparedPattern {
   TileList<Exec, Offset, Ordinal> tiles;            ///< where it lists tiles
   RowGroupList<Exec, Ordinal> groups;               ///< where it lists groups
   TransposedPattern<Exec, Offset, Ordinal> sorted;  ///< where it needs sorted rows and has none
+  DistanceArray<Exec> distances;                    ///< of columns, where they fit; may be empty
   SpmmLanes lanes;                                  ///< asked for
 
   /// The rows that were cut.
@@ -113,8 +114,9 @@ struct PreparedPattern {
 inline SpmmVariant const& without_packs(SpmmVariant const& chosen, RowStatistics const& rows,
                                         std::int64_t columns) {
   if (!chosen.needs_whole_packs) return chosen;
-  bool const by_elements = columns < tuning::device_item_columns &&
-                           rows.mean() < tuning::device_item_row &&
+  double const short_row =
+      columns == 1 ? tuning::device_item_row_one_column : tuning::device_item_row;
+  bool const by_elements = columns < tuning::device_item_columns && rows.mean() < short_row &&
                            static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
   return *find_spmm_variant(by_elements ? "thread_per_element" : "warp_per_row");
 }

@@ -18,7 +18,26 @@ inline constexpr unsigned device_blocks = 5;
 
 /// Nonzeros whose loads are in flight in one lane, by packs a lane.
 template <int Packs>
-inline constexpr int device_depth = Packs == 1 ? 4 : 2;
+inline constexpr int device_depth = Packs == 2 ? 2 : 4;
+
+/// Column-major X: a lane owns a row and so many bytes of its columns at a time (where few hold all
+/// of them; otherwise), and as many blocks as the registers of that allow. Same machine,
+/// microseconds with 4, 8 and 16 columns of doubles (the last with 2 nonzeros in flight) and of the
+/// row-major product: 7-point n = 8 -, 182, -, 165; 16 -, 263, 285, 258; 64 -, 985, 1102, 799;
+/// 27-point n = 4 137, -, -, 133; 8 -, 181, -, 169; 16 -, 293, 331, 281; 64 -, 1053, 1151, 792.
+inline constexpr int device_few_column_bytes = 32;
+inline constexpr int device_column_bytes = 64;
+template <int Bytes>
+inline constexpr unsigned device_column_blocks = Bytes > device_few_column_bytes ? 2 : 3;
+
+/// Blocks for lanes over the nonzeros of listed pieces, of which there are many: 64 registers keep
+/// what a piece needs. Same machine, with 5 blocks and with 4, microseconds: R-MAT 18, n = 1 51,
+/// 49; 2 55, 48; 4 63, 55; R-MAT 20, n = 2 233, 209; but 512 rows of 2242 nonzeros (36,000 pieces),
+/// n = 4 16, 20; 8 21, 26.
+inline constexpr unsigned device_many_piece_blocks = 4;
+
+/// Entries of a tile that a team copies through scratch from one layout to another.
+inline constexpr int device_copy_bits = 10;
 
 /// The same for a group of rows that share what is fetched of X, by its rows: more sums, more
 /// values in flight. 64 registers at 4 blocks hold them without spills (ptxas, CUDA 13.0: double;
@@ -67,7 +86,10 @@ inline constexpr double device_short_row = 12;
 /// rows of 6 to 12 random nonzeros 0.20 against 0.13.
 /// From so many columns on lanes win again that own two of them: 7-point 100^3, microseconds, n =
 /// 5: 75 and 82; 7: 102 and 94; 15: 204 and 178; 31: 410 and 291; 63: 747 and 541.
+/// One column of work items against lanes, microseconds: 7-point 128^3 77 and 69, delaunay_n15 (6
+/// nonzeros a row) 6.0 and 4.8, wing and bfly (4) 5.2 and 5.7, 4.9 and 5.1.
 inline constexpr double device_item_row = 8;
+inline constexpr double device_item_row_one_column = 4.5;
 inline constexpr std::int64_t device_item_columns = 7;
 
 /// Where packs do not fit, a lane owns two single columns from so many of them on (short rows;
@@ -91,6 +113,15 @@ inline constexpr std::int64_t device_two_packs = 12;
 inline constexpr double device_entries_one_pack = 8;
 inline constexpr double device_entries_more_packs = 16;
 inline constexpr int device_shared_lane_bits = 3;
+
+/// Devices: matrices of so many nonzeros keep their columns in 16 bits too, where rows are not cut
+/// and all columns are near enough (smaller ones wait for the launch; reasoned), for so many bytes
+/// of a row of X. Same machine, microseconds with 32 and 16 bits, n = 1, 2, 4, 8, 16, 32: 7-point
+/// 128^3 70, 84, 113, 167, 259, 428 and 66, 78, 102, 163, 253, 428; 27-point 96^3 104, 109, 133,
+/// 169, 281, 441 and 90, 92, 116, 162, 280, 431; 7-point 40^3, n = 16, 32 10.3, 20.0
+/// and 10.3, 21.1.
+inline constexpr std::int64_t device_narrow_entries = std::int64_t{1} << 17;
+inline constexpr std::int64_t device_narrow_bytes = 128;
 
 /// Fewer pieces than this, or pieces more uneven, may take more lanes than their mean would keep
 /// busy, because the longest piece then ends sooner (shape_time says when that pays). Same machine,
@@ -163,7 +194,7 @@ inline constexpr double model_sorted = 0.046;
 inline constexpr double model_part = 0.0552;
 inline constexpr double model_cut = 1.84;
 inline constexpr double model_carry = 3.22e-6;
-inline constexpr double model_empty_rows = 7.13;
+inline constexpr double model_empty_rows = 2;  // 4e6 rows of 0.3: n = 4 95 (adaptive 122), 8 153
 inline constexpr double model_team_launch = 4.75;
 inline constexpr double model_team_stream = 1.35;
 inline constexpr double model_team_gather = 0.512;
@@ -172,6 +203,20 @@ inline constexpr double model_team_wait_long = 0.14;
 inline constexpr double model_team_wait = 0.09;
 inline constexpr double model_team_wait_one_pack = 0.003;
 inline constexpr double model_team_long_rows = 2;  // rows that all are longer than a team's tile
+
+/// The same of a product whose X or Y is not row-major: a nonzero of a lane that owns a row of
+/// column-major X, once for each pass over its columns: what the longest row waits for it, and what
+/// it takes of the machine, the more the more bytes of columns a pass has; bytes of a row-major
+/// copy; an element of X that is fetched alone, by columns up to so many, and of a block. (Same
+/// machine: the figures at device_column_bytes; copies of 2.3 to 3.6 bytes a picosecond; strided
+/// products of 2, 4 and 8 columns.)
+inline constexpr double model_column_wait = 0.3;
+inline constexpr double model_column_entry = 4e-6;
+inline constexpr double model_column_byte = 0.028e-6;
+inline constexpr double model_copy = 2.8e6;
+inline constexpr double model_strided = 0.4e-6;
+inline constexpr int model_strided_columns = 8;
+inline constexpr double model_strided_element = 8e-6;
 
 /// Hosts: the same, of one core (reasoned: some 1e9 entries, 1e10 bytes a second).
 inline constexpr double host_model_entry = 1e-3;

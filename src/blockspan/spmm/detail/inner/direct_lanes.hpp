@@ -34,9 +34,15 @@ struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
   static constexpr int depth =
       Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Packs>;
-  static constexpr unsigned blocks = Rows > 1 ? tuning::device_group_blocks : tuning::device_blocks;
+  static constexpr unsigned blocks = Rows > 1 ? tuning::device_group_blocks
+                                     : Packs > 2
+                                         ? tuning::device_column_blocks<Packs* int(sizeof(Scalar))>
+                                         : tuning::device_blocks;
+  static constexpr unsigned blocks_of_many_pieces =
+      EntryLanes && Rows == 1 ? tuning::device_many_piece_blocks : blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
   static constexpr int width = Width, packs = Packs;
+  static constexpr bool only_whole_rows = are_narrow_v<Entries>;
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n

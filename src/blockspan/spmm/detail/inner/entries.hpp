@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/inner/load.hpp>
@@ -42,8 +44,38 @@ struct PlainEntries {
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset, Offset = Offset(0)) const {}
 };
 
+/// ... or the same with the distance of each column from the row in 16 bits. They are read by rows:
+template <class Scalar, class Offset, class Ordinal, class Stored = Scalar>
+struct NarrowEntries {
+  std::int16_t const* distances;
+  Stored const* values;
+};
+template <class Scalar, class Offset, class Ordinal, class Stored>
+struct NarrowRowEntries : NarrowEntries<Scalar, Offset, Ordinal, Stored> {
+  Ordinal row;
+
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const {
+    return row + static_cast<Ordinal>(load(this->distances + k));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
+    return Scalar(load(this->values + (k + row_at)));
+  }
+};
+template <class Scalar, class Offset, class Ordinal, class Stored, class Piece>
+KOKKOS_FORCEINLINE_FUNCTION NarrowRowEntries<Scalar, Offset, Ordinal, Stored> entries_of(
+    NarrowEntries<Scalar, Offset, Ordinal, Stored> const& entries, Piece const& piece) {
+  return {entries, static_cast<Ordinal>(piece.row())};
+}
+
+/// Entries that know whole rows only.
 template <class Entries>
-inline constexpr bool are_plain_v = false;
+inline constexpr bool are_narrow_v = false;
+template <class Scalar, class Offset, class Ordinal, class Stored>
+inline constexpr bool are_narrow_v<NarrowEntries<Scalar, Offset, Ordinal, Stored>> = true;
+
+/// Entries whose values stand as the columns do.
+template <class Entries>
+inline constexpr bool are_plain_v = are_narrow_v<Entries>;
 template <class Scalar, class Offset, class Ordinal, class Stored>
 inline constexpr bool are_plain_v<PlainEntries<Scalar, Offset, Ordinal, Stored>> = true;
 

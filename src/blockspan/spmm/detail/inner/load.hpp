@@ -26,7 +26,7 @@ struct alignas(sizeof(Scalar) * Width) Pack {
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load(T const* address) {
 #if defined(__CUDA_ARCH__)
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
   T result;
   if constexpr (sizeof(T) == 16) {
     static_assert(alignof(T) == 16);
@@ -35,6 +35,9 @@ KOKKOS_FORCEINLINE_FUNCTION T load(T const* address) {
   } else if constexpr (sizeof(T) == 8) {
     static_assert(alignof(T) == 8);
     uint2 const word = __ldg(reinterpret_cast<uint2 const*>(address));
+    memcpy(&result, &word, sizeof(T));
+  } else if constexpr (sizeof(T) == 2) {
+    unsigned short const word = __ldg(reinterpret_cast<unsigned short const*>(address));
     memcpy(&result, &word, sizeof(T));
   } else {
     unsigned const word = __ldg(reinterpret_cast<unsigned const*>(address));

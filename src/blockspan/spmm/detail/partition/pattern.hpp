@@ -126,6 +126,14 @@ struct RowGroupList {
 template <class Exec, class Offset, class Ordinal>
 RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
+/// The distance of each entry's column from its row, in 16 bits.
+template <class Exec>
+using DistanceArray = Kokkos::View<std::int16_t*, typename Exec::memory_space>;
+
+/// Empty where a distance does not fit. Waits for the instance. O(rows + nonzeros), two passes.
+template <class Exec, class Offset, class Ordinal>
+DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+
 /// True if the columns of every row ascend, equal neighbours allowed. O(rows + nonzeros).
 template <class Exec, class Offset, class Ordinal>
 bool has_sorted_rows(Exec const& exec, PatternRef<Offset, Ordinal> const& A);

@@ -14,6 +14,13 @@
 
 namespace blockspan::detail {
 
+/// Devices, column-major X: bytes of its row that a lane owns at a time.
+inline int column_bytes(std::int64_t columns, std::size_t scalar_bytes) {
+  bool const few =
+      columns * static_cast<std::int64_t>(scalar_bytes) <= tuning::device_few_column_bytes;
+  return few ? tuning::device_few_column_bytes : tuning::device_column_bytes;
+}
+
 // The model of the plan: what a product with `columns` columns of doubles would take with each
 // variant that can win, from the statistics of the rows (and their groups) alone. It is meant to
 // order them; the times themselves are rough. Pure functions of their arguments, on any host.
@@ -71,6 +78,17 @@ class DeviceModel {
             tuning::model_launch + body * (1 + tail_share()) +
                 time_of(statistics_of_groups(rows_, count)),
             0};
+  }
+
+  /// Whole rows of column-major blocks, a lane a row: a warp waits for its longest row.
+  double by_columns(std::size_t scalar_bytes) const {
+    int const bytes = column_bytes(columns_, scalar_bytes);
+    double const passes =
+        std::ceil(static_cast<double>(columns_) * static_cast<double>(scalar_bytes) / bytes);
+    double const each = tuning::model_column_entry + tuning::model_column_byte * bytes;
+    double const walk = each * static_cast<double>(rows_.nonzeros) * passes * rows_.imbalance();
+    double const wait = tuning::model_column_wait * static_cast<double>(rows_.longest) * passes;
+    return tuning::model_launch + std::max({stream_, walk, wait});
   }
 
   SpmmPrediction adaptive() const {
@@ -152,6 +170,34 @@ class DeviceModel {
 inline bool groups_are_worth_it(RowStatistics const& rows, GroupCount const& groups) {
   return groups.fetches > 0 && tuning::group_least_share * static_cast<double>(groups.fetches) <=
                                    static_cast<double>(rows.nonzeros);
+}
+
+/// How a device product reads X and writes Y where their rows are not contiguous.
+enum class BlockAccess {
+  strided,          ///< number by number, with the lanes of the row-major product
+  by_columns,       ///< a lane owns a row; neighbouring lanes read neighbours of a column
+  row_major_copies  ///< of X and Y, whichever needs one
+};
+
+/// The access expected to be the fastest for column-major blocks, for the variant chosen for
+/// row-major ones. `scalar_bytes`: the model is one of doubles but for what a lane holds.
+inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice const& choice,
+                                       GroupCount const& groups, int columns,
+                                       std::size_t scalar_bytes, bool may_go_by_columns) {
+  DeviceModel const model(rows, columns + columns % 2);
+  auto const& variant = *choice.variant;
+  double const row_major = variant.lists_groups() ? model.row_groups(groups).microseconds
+                           : variant.lists_pieces()
+                               ? model.listed(variant.id, choice.piece).microseconds
+                               : model.whole_rows().microseconds;
+  auto const elements = static_cast<double>(rows.rows + rows.columns) * columns;
+  double const strided = row_major + tuning::model_strided_element * elements +
+                         tuning::model_strided * std::min(columns, tuning::model_strided_columns) *
+                             static_cast<double>(rows.nonzeros) * columns;
+  double const copies = row_major + 2 * tuning::model_launch + 16 * elements / tuning::model_copy;
+  double const by_columns = may_go_by_columns ? model.by_columns(scalar_bytes) : INFINITY;
+  if (by_columns <= std::min(copies, strided)) return BlockAccess::by_columns;
+  return copies < strided ? BlockAccess::row_major_copies : BlockAccess::strided;
 }
 
 /// `piece`: asked for; 0: the model's choice.

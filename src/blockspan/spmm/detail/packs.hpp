@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// Columns in a lane's pack.
+template <class Scalar>
+inline constexpr int device_pack_v = tuning::device_pack_bytes / int(sizeof(Scalar));
+template <class Scalar>
+inline constexpr int host_pack_v = tuning::host_pack_bytes / int(sizeof(Scalar)) /
+                                   (is_complex_v<Scalar> ? 2 : 1);
+
+/// Devices: whether the rows of a block begin where packs do, and are contiguous.
+template <class Scalar>
+bool rows_are_aligned(BlockRef<Scalar> const& B) {
+  return B.column_stride == 1 && B.row_stride % device_pack_v<std::remove_const_t<Scalar>> == 0 &&
+         reinterpret_cast<std::uintptr_t>(B.data) % tuning::device_pack_bytes == 0;
+}
+
+/// Hosts: packs fit everything. Devices: see variants.hpp.
+template <class Exec, class Scalar>
+bool packs_fit(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
+  if constexpr (runs_on_host_v<Exec>) return true;
+  return X.columns % device_pack_v<Scalar> == 0 && rows_are_aligned(X) && rows_are_aligned(Y);
+}
+
+}  // namespace blockspan::detail

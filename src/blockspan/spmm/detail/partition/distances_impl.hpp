@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+
+namespace blockspan::detail {
+
+/// A reduction: the largest distance of a column from its row.
+template <class Offset, class Ordinal>
+struct LargestDistance {
+  PatternRef<Offset, Ordinal> A;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& largest) const {
+    for (Offset k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      std::int64_t const distance = std::int64_t{A.column_indices[k]} - row;
+      std::int64_t const length = distance < 0 ? -distance : distance;
+      if (length > largest) largest = length;
+    }
+  }
+};
+
+template <class Exec, class Offset, class Ordinal>
+struct WriteDistances {
+  PatternRef<Offset, Ordinal> A;
+  DistanceArray<Exec> distances;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    for (Offset k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
+      distances(k) = static_cast<std::int16_t>(A.column_indices[k] - row);
+  }
+};
+
+template <class Exec, class Offset, class Ordinal>
+DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
+  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const rows(exec, 0, A.rows);
+  std::int64_t largest = 0;
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::largest_distance", rows,
+                          LargestDistance<Offset, Ordinal>{A}, Kokkos::Max<std::int64_t>(largest));
+  if (largest > INT16_MAX) return {};
+  DistanceArray<Exec> const distances(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
+                         std::string("Blockspan::spmm_plan::distances")),
+      A.entries);
+  Kokkos::parallel_for("Blockspan::spmm_plan::distances", rows,
+                       WriteDistances<Exec, Offset, Ordinal>{A, distances});
+  exec.fence("Blockspan::spmm_plan::column_distances");
+  return distances;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,139 @@
+// Blocks whose rows are not contiguous: devices read them by columns or by way of copies, hosts by
+// way of a copy of X.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/detail/partition/predict.hpp>
+#include <blockspan/spmm/spmm.hpp>
+#include <blockspan/support/on_cuda.hpp>
+
+#include "spmm/product_case.hpp"
+#include "support/observed.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::EndsWith;
+using ::testing::IsEmpty;
+
+namespace kernels = blockspan::detail;
+
+template <class Config>
+class ColumnMajor : public ::testing::Test {};
+TYPED_TEST_SUITE(ColumnMajor, Configs, ConfigNames);
+
+/// A lane a row would wait for the long ones.
+template <class Scalar>
+HostMatrix<Scalar> uneven() {
+  return random_matrix<Scalar>("uneven", 20000, 19000,
+                               [](std::int64_t i) { return i % 50 == 7 ? 800 : 25; });
+}
+template <class Scalar>
+HostMatrix<Scalar> even() {
+  return random_matrix<Scalar>("even", 3001, 2999, [](std::int64_t i) { return 5 + i % 3; });
+}
+
+TYPED_TEST(ColumnMajor, EveryWidthAndLayoutIsRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  std::vector<HostMatrix<Scalar>> const matrices{even<Scalar>(), uneven<Scalar>()};
+  for (auto const& host : matrices) {
+    auto const A = to_device(exec, host);
+    SpmmPlan const plan(exec, A);
+    for (auto const storages : {Storages{left, left}, Storages{padded_left, right},
+                                Storages{right, left}, Storages{strided, padded_left}})
+      for (int const columns : {2, 7, 17}) {
+        if (columns == 17 && host.rows > 10000) continue;  // the reference takes its time
+        Scalar const beta = columns == 7 ? Scalar(-2) : Scalar(0);
+        ProductCase<Scalar> const c{host, Op::conjugate, columns, Scalar(1.5), beta};
+        expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+        });
+      }
+  }
+}
+
+TYPED_TEST(ColumnMajor, TransposedProductsAreRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = uneven<Scalar>();
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A);
+  ProductCase<Scalar> const c{host, Op::adjoint, 9, Scalar(-1), Scalar(0.5)};
+  expect_product(exec, {left, left}, c, [&](auto const& X, auto const& Y) {
+    spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+  });
+}
+
+/// What ran, and what it allocated, in the second product of a plan.
+template <class Exec, class Scalar>
+Observation second_product(Exec const& exec, HostMatrix<Scalar> const& host, std::int64_t columns) {
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A);
+  ProductCase<Scalar> const c{host, Op::none, columns};
+  auto const X = make_block(exec, left, c.X());
+  auto const Y = make_block(exec, left, c.Y());
+  auto const multiply = [&] { spmm(exec, plan, c.op, c.alpha, A, X.const_view(), c.beta, Y.view); };
+  multiply();
+  return observed(multiply);
+}
+
+TYPED_TEST(ColumnMajor, TheFastestAccessRunsAndAllocatesOnce) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (!kernels::on_cuda_v<Exec>) GTEST_SKIP() << "needs CUDA";
+  Exec const exec;
+  auto const by_columns = second_product(exec, even<Scalar>(), 8);
+  EXPECT_THAT(by_columns.labels, Contains("Blockspan::spmm::warp_per_row"));
+  EXPECT_EQ(by_columns.labels.size(), 1);
+  auto const by_copies = second_product(exec, uneven<Scalar>(), 16);
+  EXPECT_THAT(by_copies.labels, Contains(EndsWith("::pack")));
+  EXPECT_THAT(by_copies.labels, Contains(EndsWith("::unpack")));
+  EXPECT_THAT(by_copies.allocations, IsEmpty());
+}
+
+RowStatistics statistics(std::int64_t rows, std::int64_t row, double imbalance) {
+  RowStatistics of;
+  of.rows = of.columns = rows;
+  of.nonzeros = rows * row;
+  of.shortest = row, of.longest = row;
+  of.group_work = static_cast<std::int64_t>(static_cast<double>(of.nonzeros) * imbalance);
+  return of;
+}
+
+kernels::BlockAccess access(RowStatistics const& rows, char const* id, int columns,
+                            bool by_columns = true) {
+  kernels::SpmmChoice choice{};
+  choice.variant = find_spmm_variant(id);
+  choice.piece = 512;
+  return kernels::column_major_access(rows, choice, {rows.rows / 3, rows.nonzeros / 3}, columns, 8,
+                                      by_columns);
+}
+
+TEST(ColumnMajorModel, ChoosesWhatWasFastest) {
+  using enum kernels::BlockAccess;
+  auto const grid7 = statistics(2097152, 7, 1.0), grid27 = statistics(884736, 26, 1.0);
+  auto const elastic = statistics(255552, 77, 1.0), graph = statistics(262144, 16, 4.0);
+  for (int const columns : {4, 8, 16, 32, 64}) {
+    EXPECT_EQ(access(grid7, "warp_per_row_packs", columns), by_columns) << columns;
+    EXPECT_EQ(access(grid27, "warp_per_row_packs", columns), by_columns) << columns;
+    EXPECT_EQ(access(elastic, "row_group", columns), row_major_copies) << columns;
+    EXPECT_EQ(access(graph, "segments_sorted", columns), row_major_copies) << columns;
+  }
+  EXPECT_EQ(access(statistics(8192, 109, 1.05), "warp_per_row_packs", 8), row_major_copies);
+  EXPECT_EQ(access(elastic, "row_group", 16, false), row_major_copies);
+  EXPECT_EQ(access(statistics(4000000, 1, 3.0), "nonempty_rows", 64), by_columns);
+  EXPECT_EQ(access(statistics(100, 5, 1.0), "warp_per_row_packs", 8, false), strided);
+}
+
+}  // namespace
+}  // namespace blockspan::test

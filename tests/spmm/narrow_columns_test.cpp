@@ -1,0 +1,84 @@
+// Large matrices whose columns are near their rows: devices read the distances in 16 bits.
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/held_values.hpp"
+#include "spmm/product_case.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+namespace {
+
+namespace kernels = blockspan::detail;
+
+template <class Config>
+class NarrowColumns : public ::testing::Test {};
+TYPED_TEST_SUITE(NarrowColumns, Configs, ConfigNames);
+
+/// Rows of four entries: the first two as far to the left and to the right as `reach`, where there
+/// are such columns.
+template <class Scalar>
+HostMatrix<Scalar> reaching(std::int64_t rows, std::int64_t reach) {
+  Random random(3);
+  HostMatrix<Scalar> A{"reaching", rows, rows + 100, {0}, {}, {}};
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t const column : {i - reach, i + reach, i, i + 99})
+      if (column >= 0 && column < A.columns) A.add(column, random.value<Scalar>());
+    A.end_row();
+  }
+  return A;
+}
+
+TYPED_TEST(NarrowColumns, AreRightUpToTheLastDistance) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  for (std::int64_t const reach : {32767, 32768}) {
+    auto const host = reaching<Scalar>(50000, reach);
+    auto const A = to_device(exec, host);
+    for (auto const* algorithm : {"auto", "warp_per_row", "thread_per_element"}) {
+      SpmmPlan const plan(exec, A, {.algorithm = algorithm});
+      bool const narrow = plan.explain(8).find("in 16 bits") != std::string::npos;
+      EXPECT_EQ(narrow, reach <= 32767 && !kernels::runs_on_host_v<Exec>) << algorithm;
+      for (int const columns : {1, 3, 8}) {
+        ProductCase<Scalar> const c{host, Op::conjugate, columns, Scalar(1.5)};
+        for (auto const storages : {Storages{right, right}, Storages{left, left}})
+          expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
+            spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+          });
+      }
+    }
+  }
+}
+
+TYPED_TEST(NarrowColumns, ServeTransposedAndSingleValues) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto host = reaching<Scalar>(50000, 400);
+  for (auto& value : host.values) value = Scalar(single_t<Scalar>(value));
+  auto const A = to_device(exec, host);
+  SpmmPlan plan(exec, A);
+  plan.hold_transpose(exec, A);
+  if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>) {
+    EXPECT_TRUE(plan.hold_single_precision(exec, A));
+  }
+  spoil_values(A);
+  for (Op const op : {Op::none, Op::adjoint})
+    for (int const columns : {1, 4}) {
+      ProductCase<Scalar> const c{host, op, columns};
+      if (op == Op::none && std::is_same_v<Scalar, single_t<Scalar>>) continue;
+      EXPECT_TRUE(matches(product(exec, plan, A, c),
+                          reference_product(op, c.alpha, host, c.X(), c.beta, c.Y())))
+          << c.words();
+    }
+}
+
+}  // namespace
+}  // namespace blockspan::test
