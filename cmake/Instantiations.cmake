@@ -39,14 +39,16 @@ function(blockspan_type_list result)
   set(${result} "${types}" PARENT_SCOPE)
 endfunction()
 
-# blockspan_instantiate(FILE [OFFSETS] [ROUND_EACH] [FOREIGN]): configures FILE (.cpp.in, with @BACKEND@,
+# blockspan_instantiate(FILE [OFFSETS] [ROUND_EACH] [FOREIGN] [BACKENDS NAME ...] [SCALARS NAME ...]):
+# configures FILE (.cpp.in, with @BACKEND@,
 # @SCALAR@ and, if asked for, @OFFSET@) once for every backend, scalar (and offset), and adds the
 # results to blockspan. ROUND_EACH: hosts round every product before it is added. Whether the
 # compiler fuses the two may depend on how a loop was vectorised, and so on the width of a block.
 # FOREIGN: nearly all of it is another library's templates, which preset debug need not sanitize (a
 # third of the time).
+# BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OFFSETS;ROUND_EACH;FOREIGN" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OFFSETS;ROUND_EACH;FOREIGN" "" "BACKENDS;SCALARS")
   if(arg_OFFSETS)
     set(offsets ${Blockspan_OFFSETS})
   else()
@@ -54,7 +56,13 @@ function(blockspan_instantiate file)
   endif()
   cmake_path(GET file STEM name)
   foreach(backend IN LISTS blockspan_backends)
+    if(arg_BACKENDS AND NOT backend IN_LIST arg_BACKENDS)
+      continue()
+    endif()
     foreach(scalar IN LISTS Blockspan_SCALARS)
+      if(arg_SCALARS AND NOT scalar IN_LIST arg_SCALARS)
+        continue()
+      endif()
       foreach(offset IN LISTS offsets)
         set(BACKEND ${blockspan_type_${backend}})
         set(SCALAR ${blockspan_type_${scalar}})

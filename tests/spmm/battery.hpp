@@ -9,10 +9,21 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/spmm/detail/prepared_pattern.hpp>
+#include <blockspan/spmm/variants.hpp>
 
 #include "support/random.hpp"
 
 namespace blockspan::test {
+
+/// The menu as far as the backend offers it for the scalar.
+template <class Exec, class Scalar = double>
+std::vector<SpmmVariant> offered_variants() {
+  std::vector<SpmmVariant> offered;
+  for (auto const& variant : spmm_variants)
+    if (blockspan::detail::is_offered<Exec, real_t<Scalar>>(variant)) offered.push_back(variant);
+  return offered;
+}
 
 /// A compressed-row matrix on the host.
 template <class Scalar>

@@ -115,8 +115,8 @@ kernels::BlockAccess access(RowStatistics const& rows, char const* id, int colum
   kernels::SpmmChoice choice{};
   choice.variant = find_spmm_variant(id);
   choice.piece = 512;
-  return kernels::column_major_access(rows, choice, {rows.rows / 3, rows.nonzeros / 3}, columns, 8,
-                                      by_columns);
+  return kernels::column_major_access(rows, choice, {rows.rows / 3, rows.nonzeros / 3}, {}, columns,
+                                      8, by_columns);
 }
 
 TEST(ColumnMajorModel, ChoosesWhatWasFastest) {
@@ -130,6 +130,7 @@ TEST(ColumnMajorModel, ChoosesWhatWasFastest) {
     EXPECT_EQ(access(graph, "segments_sorted", columns), row_major_copies) << columns;
   }
   EXPECT_EQ(access(statistics(8192, 109, 1.05), "warp_per_row_packs", 8), row_major_copies);
+  EXPECT_EQ(access(elastic, "tensor_window", 8), row_major_copies);
   EXPECT_EQ(access(elastic, "row_group", 16, false), row_major_copies);
   EXPECT_EQ(access(statistics(4000000, 1, 3.0), "nonempty_rows", 64), by_columns);
   EXPECT_EQ(access(statistics(100, 5, 1.0), "warp_per_row_packs", 8, false), strided);

@@ -28,7 +28,7 @@ TYPED_TEST(SameBits, InTwentyRuns) {
   TypeParam const exec;
   auto const host = uneven();
   auto const A = to_device(exec, host);
-  for (auto const& variant : spmm_variants)
+  for (auto const& variant : offered_variants<TypeParam>())
     for (Op const op : {Op::none, Op::transpose}) {
       std::int64_t const rows = op == Op::none ? 400 : 300;
       HostBlock<double> first;

@@ -57,7 +57,7 @@ class Recorded {
 TEST(Graphs, AProductIsRecordedOnceAndReplayedWithOtherNumbers) {
   Exec const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
   auto const A = to_device(exec, arrow<double>(3000));
-  for (auto const& variant : spmm_variants) {
+  for (auto const& variant : offered_variants<Exec>()) {
     SCOPED_TRACE(std::string(variant.id));
     SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 50});
     auto const X = make_block(exec, Storage::right, random_block<double>(3000, 8, 1));

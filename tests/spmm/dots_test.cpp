@@ -101,7 +101,7 @@ TYPED_TEST(Dots, AreRightWithEveryVariantAndWidth) {
   std::size_t turn = 0;
   for (auto const& host : square_matrices<Scalar>()) {
     auto const A = to_device(exec, host);
-    for (auto const& variant : spmm_variants) {
+    for (auto const& variant : offered_variants<Exec, Scalar>()) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
       for (int const width : all_widths)
         for (Scalar const beta : {Scalar(0), Scalar(0.5)}) {

@@ -55,7 +55,7 @@ TYPED_TEST(HeldSingles, AreRightWithEveryVariant) {
     for (auto const& any : battery<Scalar>()) {
       auto const host = rounded(any);
       auto const A = to_device(exec, host);
-      for (auto const& variant : spmm_variants) {
+      for (auto const& variant : offered_variants<Exec, Scalar>()) {
         SpmmPlanOptions const options{.algorithm = std::string(variant.id), .piece_length = 5};
         SpmmPlan plan(exec, A, options);
         EXPECT_TRUE(plan.hold_single_precision(exec, A)) << host.name;
@@ -79,7 +79,7 @@ TYPED_TEST(HeldSingles, AreReadByTheVariantsThatSaySo) {
     Exec const exec;
     auto const host =
         rounded(random_matrix<Scalar>("random", 40, 30, [](std::int64_t i) { return 1 + i % 9; }));
-    for (auto const& variant : spmm_variants) {
+    for (auto const& variant : offered_variants<Exec, Scalar>()) {
       auto const A = to_device(exec, host);
       SpmmPlan plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 5});
       EXPECT_TRUE(plan.hold_single_precision(exec, A));

@@ -43,7 +43,7 @@ TYPED_TEST(HeldTranspose, IsRightWithEveryVariant) {
   Exec const exec;
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device(exec, host);
-    for (auto const& variant : spmm_variants) {
+    for (auto const& variant : offered_variants<Exec, Scalar>()) {
       SpmmPlanOptions const options{.algorithm = std::string(variant.id), .piece_length = 5};
       SpmmPlan plan(exec, A, options);
       plan.hold_transpose(exec, A);
@@ -62,7 +62,7 @@ TYPED_TEST(HeldTranspose, IsReadByEveryVariant) {
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
   auto const host = random_matrix<Scalar>("random", 40, 30, [](std::int64_t i) { return i % 9; });
-  for (auto const& variant : spmm_variants) {
+  for (auto const& variant : offered_variants<Exec, Scalar>()) {
     auto const A = to_device(exec, host);
     SpmmPlan plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 5});
     plan.hold_transpose(exec, A);

@@ -29,7 +29,7 @@ TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
     auto const A = to_device(exec, arrow<double>(40));
     auto const X = make_block(exec, Storage::right, random_block<double>(40, 8, 1));
     auto const Y = make_block(exec, Storage::right, random_block<double>(40, 8, 2));
-    for (auto const& variant : spmm_variants) {
+    for (auto const& variant : offered_variants<Exec>()) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 4});
       for (Op const op : {Op::none, Op::transpose}) {
         spmm(exec, plan, op, 1.0, A, X.view, 0.0, Y.view);  // the transpose is built here

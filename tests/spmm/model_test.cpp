@@ -160,6 +160,36 @@ TEST(Model, TakesGroupsWhereTheyShareEnough) {
   EXPECT_LT(on_host(32), on_host(8));
 }
 
+/// Elasticity 44^3 x 3 and the 27-point grid of 96^3, whose times are in tuning.hpp.
+TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
+  RowStatistics const nodes{255552, 255552, 19773000, 0, 24, 81, 20087000};
+  RowStatistics const grid{884736, 884736, 23393656, 0, 8, 27, 23700000};
+  auto const fastest = [](RowStatistics const& rows, kernels::GroupCount const& groups, int columns,
+                          std::int64_t tiles) {
+    int const window = kernels::rows_of_window(columns);
+    auto const all =
+        kernels::predict_device(rows, 0, columns, groups, {window, rows.rows / window, tiles});
+    return std::min_element(
+               all.begin(), all.end(),
+               [](auto const& a, auto const& b) { return a.microseconds < b.microseconds; })
+        ->variant->id;
+  };
+  kernels::GroupCount const threes{nodes.rows / 3, nodes.nonzeros / 3}, none{};
+  for (int const columns : {8, 16, 32, 64}) {
+    bool const few = kernels::rows_of_window(columns) == 8;
+    EXPECT_TRUE(kernels::may_take_windows(nodes, columns));
+    EXPECT_EQ(fastest(nodes, threes, columns, few ? 295500 : 214546), "tensor_window");
+    EXPECT_EQ(fastest(grid, none, columns, few ? 654384 : 581416) == "tensor_window", columns == 16)
+        << columns;
+    EXPECT_EQ(fastest(nodes, threes, columns, few ? 1500000 : 1400000), "row_group");
+    EXPECT_NE(fastest(grid, none, columns, grid.nonzeros / 10), "tensor_window");
+  }
+  EXPECT_FALSE(kernels::may_take_windows(nodes, 7));
+  EXPECT_FALSE(kernels::may_take_windows(nodes, 2));
+  RowStatistics const points{1000000, 1000000, 6940000, 0, 4, 7, 7000000};
+  EXPECT_FALSE(kernels::may_take_windows(points, 8));
+}
+
 TEST(Model, GrowsWithTheProduct) {
   RowStatistics small{1000, 1000, 9000, 0, 9, 9, 9000};
   RowStatistics large{1000000, 1000000, 9000000, 0, 9, 9, 9000000};

@@ -50,7 +50,7 @@ TYPED_TEST(Products, EveryVariantMultipliesEveryMatrixWithEveryOp) {
   std::size_t turn = 0;
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device(exec, host);
-    for (auto const& variant : spmm_variants) {
+    for (auto const& variant : offered_variants<Exec, Scalar>()) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
       for (Op const op : all_ops) {
         auto const [storages, width] = blocks_at<Exec>(variant, turn);
@@ -77,7 +77,7 @@ TYPED_TEST(Products, EveryVariantIsRightAtItsUsualSizes) {
   auto const full = random_matrix<Scalar>("dense-ish", 300, 400, [](auto) { return 60; });
   for (auto const* host : {&uneven, &full}) {
     auto const A = to_device(exec, *host);
-    for (auto const& variant : spmm_variants) {
+    for (auto const& variant : offered_variants<Exec, Scalar>()) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id)});
       for (int const width : {1, 8, 36}) {
         if (width == 1 && variant.needs_whole_packs) continue;
@@ -215,7 +215,7 @@ TYPED_TEST(Products, OffsetsMayHave64Bits) {
   Exec const exec;
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device<std::size_t>(exec, host);
-    for (auto const& variant : spmm_variants) {
+    for (auto const& variant : offered_variants<Exec, Scalar>()) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 5});
       for (Op const op : {Op::none, Op::adjoint}) {
         SCOPED_TRACE(variant.id);

@@ -13,6 +13,7 @@ struct HeaderOnlySpmm {};
 #include <blockspan/spmm/detail/held_values_impl.hpp>
 #include <blockspan/spmm/detail/launch_groups.hpp>
 #include <blockspan/spmm/detail/launch_published.hpp>
+#include <blockspan/spmm/detail/launch_windows.hpp>
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>

@@ -26,13 +26,13 @@ namespace blockspan {
 ///
 /// Setup: two passes over the row offsets and one over the columns, four more passes over the rows
 /// to see which have the same columns (and over the columns of those), three more over the row
-/// offsets if long rows are cut; on devices, where none is, two more over the columns of large
-/// matrices, and two bytes a nonzero if these are near their rows. The first transposed product
-/// builds the transposed pattern, two offsets or so and an ordinal a nonzero, and keeps it
-/// (hold_transpose keeps the values as well). Both wait for the instance. Products do not, except
-/// where scratch grows (the first product on an instance, or a wider one): the sums of cut rows,
-/// and row-major copies of an X (on devices also of a Y) whose rows are not contiguous, where that
-/// pays.
+/// offsets if long rows are cut; on devices two merges of the rows of each window where windows of
+/// rows are chosen, and where whole rows are, two more passes over the columns of large matrices
+/// and two bytes a nonzero if these are near their rows. The first transposed product builds the
+/// transposed pattern, two offsets or so and an ordinal a nonzero, and keeps it (hold_transpose
+/// keeps the values as well). Both wait for the instance. Products do not, except where scratch
+/// grows (the first product on an instance, or a wider one): the sums of cut rows, and row-major
+/// copies of an X (on devices also of a Y) whose rows are not contiguous, where that pays.
 template <class Exec, class Offset = int, class Ordinal = int>
 class SpmmPlan {
  public:
@@ -56,10 +56,10 @@ class SpmmPlan {
   std::string_view algorithm() const { return state_->plain.choice.variant->id; }
 
   /// Label of the kernel, as Kokkos Tools sees it, that multiplies A with a row-major, 16-byte
-  /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes.
+  /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes (at least 8: of double
+  /// precision).
   std::string kernel(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    return detail::kernel_label<Exec>(*state_->plain.choice.variant, state_->plain.statistics,
-                                      columns, scalar_bytes);
+    return detail::kernel_label(state_->plain, columns, scalar_bytes);
   }
 
   /// What was seen, what is run at this width, why, and what was rejected.
@@ -99,8 +99,9 @@ class SpmmPlan {
   /// 2^-24 (|alpha| |A| |X|) to the error of an element. False, and nothing is kept, if it may not.
   ///
   /// Read by plain products (and by transposed ones of a symmetric A) of the variants that load
-  /// directly and of row_group; the others and spmm_dots read A. O(nonzeros); takes half a scalar a
-  /// nonzero. Throws Error if A is in single precision or a BsrMatrix with blocks.
+  /// directly, of row_group and of tensor_window; the others and spmm_dots read A. O(nonzeros);
+  /// takes half a scalar a nonzero. Throws Error if A is in single precision or a BsrMatrix with
+  /// blocks.
   template <class Matrix>
   bool hold_single_precision(Exec const& exec, Matrix const& A,
                              SpmmSingles allowed = SpmmSingles::exact) {

@@ -21,7 +21,7 @@ namespace detail {
 constexpr bool is_candidate(SpmmVariant const& variant) {
   return (variant.is_direct() && variant.worker == SpmmWorker::team_thread) ||
          variant.partition == SpmmPartition::row_classes || variant.lists_groups() ||
-         variant.inner == SpmmInner::staged_tile;
+         variant.lists_windows() || variant.inner == SpmmInner::staged_tile;
 }
 
 /// Milliseconds of one product, row-major blocks of X.extent(1) columns: the least of a few
@@ -54,7 +54,7 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
   double least = std::numeric_limits<double>::infinity();
   std::ostringstream times;
   for (auto const& variant : spmm_variants) {
-    if (!detail::is_candidate(variant)) continue;
+    if (!is_candidate(variant) || !is_offered<Exec, real_t<Scalar>>(variant)) continue;
     options.algorithm = variant.id;
     Plan const candidate(exec, A, options);
     if (candidate.kernel(options.columns, sizeof(Scalar)) != variant.label) continue;

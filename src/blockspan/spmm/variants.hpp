@@ -16,6 +16,7 @@ enum class SpmmPartition {
   merge_path,       ///< tiles of equally many rows and entries together
   row_classes,      ///< tiles of many short rows, of one row, of part of a long row
   row_groups,       ///< neighbouring rows that have the same columns
+  row_windows,      ///< so many neighbouring rows, and the columns that any of them has
 };
 
 /// Who multiplies a piece (or tile) of the matrix.
@@ -35,6 +36,7 @@ enum class SpmmInner {
   staged,       ///< the lanes read a chunk of entries into team scratch
   prefix_sum,   ///< products into team scratch, summed by a segmented scan, a column at a time
   staged_tile,  ///< the team reads a tile of X into team scratch
+  tensor_tile,  ///< small dense tiles, zeros where there is no entry, on tensor cores
   dense,        ///< A written out as a dense matrix
 };
 
@@ -61,9 +63,11 @@ struct SpmmVariant {
            partition == SpmmPartition::row_classes;
   }
   constexpr bool lists_groups() const { return partition == SpmmPartition::row_groups; }
+  constexpr bool lists_windows() const { return partition == SpmmPartition::row_windows; }
   constexpr bool skips_empty_rows() const { return partition == SpmmPartition::nonempty_rows; }
   constexpr bool needs_sorted_rows() const {
-    return inner == SpmmInner::staged_tile || inner == SpmmInner::dense;
+    return inner == SpmmInner::staged_tile || inner == SpmmInner::tensor_tile ||
+           inner == SpmmInner::dense;
   }
   /// Direct loads by team threads, over rows or pieces of them.
   constexpr bool is_direct() const {
@@ -74,7 +78,7 @@ struct SpmmVariant {
 
 /// The menu: each supported combination once. Nothing else is instantiated, measured or documented;
 /// the variant asked for is the variant run, or the call says why not.
-inline constexpr std::array<SpmmVariant, 18> spmm_variants{{
+inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
     {"thread_per_row", "Blockspan::spmm::thread_per_row",
      "whole rows; a work item walks its row once a column",
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR scalar)", "", "the naive baseline",
@@ -127,6 +131,16 @@ inline constexpr std::array<SpmmVariant, 18> spmm_variants{{
      "doi:10.1177/1094342004041296, without its explicit zeros",
      "", "for rows that share their columns, as unknowns of one node do", SpmmPartition::row_groups,
      SpmmWorker::team_thread, SpmmInner::direct, false, true},
+    {"tensor_window", "Blockspan::spmm::tensor_window",
+     "windows of 8 or 16 neighbouring rows; the columns that any of them has, in tiles with a bit "
+     "for each entry, on tensor cores in full double precision; values as they stand in the matrix",
+     "Blockspan; condensed windows of rows as in Fan, Wang, Chu 2024, ASPLOS (DTC-SpMM), "
+     "doi:10.1145/3620666.3651378, FP64 tensor cores as in Lu, Liu 2023, SC (DASP), "
+     "doi:10.1145/3581784.3607051",
+     "FP64 tensor cores (CUDA, from Ampere on); double or complex double; rows of X and Y "
+     "contiguous, 16-byte aligned and a multiple of 16 bytes wide",
+     "for sorted rows whose neighbours have many columns in common, and 8 columns or more",
+     SpmmPartition::row_windows, SpmmWorker::team_thread, SpmmInner::tensor_tile, true, true},
     {"warp_per_row_staged", "Blockspan::spmm::warp_per_row_staged",
      "whole rows; chunks of 32 entries through team scratch; a lane owns single columns",
      "Huang, Dai, Wang, Yang 2020, SC (GE-SpMM), doi:10.1109/SC41405.2020.00076", "",

@@ -53,6 +53,17 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)
 #endif
 }
 
+/// The same with 8 rows of A and C, the upper ones.
+KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)[1],
+                                              [[maybe_unused]] double b,
+                                              [[maybe_unused]] double (&c)[2]) {
+#if defined(__CUDA_ARCH__)
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a[0]), "d"(b));
+#endif
+}
+
 /// What copy_pair takes for a place in scratch.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_address([[maybe_unused]] double const* place) {
 #if defined(__CUDA_ARCH__)

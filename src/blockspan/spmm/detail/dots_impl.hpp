@@ -83,9 +83,10 @@ void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   auto const& Y = product.Y;
   std::int64_t const rows = launch.shape.teams + prepared.list.cut_rows;
   std::int64_t const steps = rows_between<Exec, Scalar>(rows);
-  auto const memory = reserve_dots<Scalar>(
-      exec, plan.dots, rows + steps, Y.columns, dots.squares(),
-      most_teams<Exec>(prepared.pieces(), Y.columns) + prepared.list.cut_rows + steps);
+  auto const memory =
+      reserve_dots<Scalar>(exec, plan.dots, rows + steps, Y.columns, dots.squares(),
+                           most_teams<Exec>(prepared.pieces(*launch.variant), Y.columns) +
+                               prepared.list.cut_rows + steps);
   auto const carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
   if (launch.variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,

@@ -59,7 +59,7 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, bool asked,
                        Product<Scalar> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
-  SpmmVariant const* variant = prepared.choice.variant;
+  SpmmVariant const* variant = asked ? prepared.choice.variant : &prepared.without_tensor_cores();
   DotsLaunch result;
   auto const known = std::find(dots_variants.begin(), dots_variants.end(), variant->id);
   if (known == dots_variants.end() || alpha == Scalar(0) || Y.rows * Y.columns == 0) return {};
@@ -70,7 +70,7 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
     if (asked) return {};  // the product says what is wrong
     variant = find_spmm_variant("warp_per_row");
   }
-  result.share.pieces = prepared.pieces();
+  result.share.pieces = prepared.pieces(*variant);
   if constexpr (runs_on_host_v<Exec>) {
     bool const one_by_one = !result.packs || X.columns == 1;
     if (!one_by_one && X.column_stride != 1) return {};
@@ -79,7 +79,7 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
     if (X.row_stride * std::int64_t{sizeof(Scalar)} >= std::int64_t{UINT32_MAX}) return {};
     std::int64_t const packs = result.packs ? X.columns / device_pack_v<Scalar> : X.columns;
     bool const two = dots_two_packs_v<Scalar> && !variant->lists_groups();
-    auto const pieces = prepared.piece_statistics();
+    auto const pieces = prepared.piece_statistics(*variant);
     if (!lanes_exchange_v<Exec>) return {};
     result.lanes = device_shape(true, packs, pieces, two && result.packs, prepared.lanes);
     if (two && !result.packs && X.column_stride == 1 && Y.column_stride == 1)

@@ -121,7 +121,7 @@ template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bo
 void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                      Inner const& inner, int lanes) {
   auto const& [prepared, values, carry, use_packs, product, variant] = call;
-  PiecesOfTeam share{prepared.pieces(), 1};
+  PiecesOfTeam share{prepared.pieces(variant), 1};
   LaunchShape const shape = launch_shape<Exec>(variant.worker, lanes, prepared.statistics, share);
   if constexpr (!requires { requires Inner::only_whole_rows; })
     if (variant.lists_pieces())
@@ -154,7 +154,7 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   auto const& prepared = call.prepared;
   std::int64_t const packs = call.packs ? X.columns / device_pack_v<Scalar> : X.columns;
   auto const& Y = call.product.Y;
-  auto const pieces = prepared.piece_statistics();
+  auto const pieces = prepared.piece_statistics(call.variant);
   auto shape =
       device_shape(lanes_exchange_v<Exec>, packs, pieces, plain && call.packs, prepared.lanes);
   if (plain && !is_complex_v<Scalar> && !call.packs && X.column_stride == 1 && Y.column_stride == 1)
@@ -232,6 +232,10 @@ void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
 
+/// Windows of rows. Defined in launch_windows.hpp, compiled on its own.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+
 /// run(entries) with the values that stand in the order of the pattern, in single precision where
 /// they are held so ...
 template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
@@ -295,6 +299,8 @@ void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> co
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& prepared = call.prepared;
+  if constexpr (tensor::available<Exec, real_t<Scalar>>)
+    if (call.variant.lists_windows()) return launch_windows(exec, call);
   if (call.variant.lists_groups())
     launch_groups(exec, call);
   else if (!call.variant.is_direct())

@@ -76,7 +76,7 @@ void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal
   if constexpr (!runs_on_host_v<Exec>)
     grid = device_shape(lanes_exchange_v<Exec>,
                         use_packs ? X.columns / device_pack_v<Scalar> : X.columns,
-                        prepared.piece_statistics(), false, prepared.lanes)
+                        prepared.piece_statistics(variant), false, prepared.lanes)
                .grid;
   auto const shape =
       launch_shape<Exec>(variant.worker, grid.lanes(), prepared.statistics, schedule.share);
@@ -94,7 +94,9 @@ void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal
 /// The groups that a plan has found in a matrix without blocks.
 template <class Exec, class Offset, class Ordinal>
 RowGroups<Offset, Ordinal> row_groups_of(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
-  return {{prepared.pieces(), 1}, prepared.pattern.row_offsets, prepared.groups.begin.data()};
+  return {{prepared.groups.count.groups, 1},
+          prepared.pattern.row_offsets,
+          prepared.groups.begin.data()};
 }
 
 /// A block is read by rows, a block of the transpose by columns.
@@ -104,7 +106,7 @@ void launch_blocks(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
   auto const& pattern = prepared.pattern;
   auto const size = static_cast<int>(pattern.block);
   bool const by_rows = prepared.permutation == nullptr;
-  BlockRows<Offset> const schedule{{prepared.pieces(), 1},
+  BlockRows<Offset> const schedule{{prepared.groups.count.groups, 1},
                                    pattern.row_offsets,
                                    size,
                                    static_cast<int>(groups_of_block(pattern.block)),

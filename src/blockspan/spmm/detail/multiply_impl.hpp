@@ -36,23 +36,24 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                        bool asked, CarryPools<Exec>* pools, MatrixValues<Scalar> const& values,
                        Product<Scalar> const& product) {
-  SpmmVariant const* variant = prepared.choice.variant;
-  bool const packs = variant->takes_packs && packs_fit<Exec>(product.X, product.Y);
-  if (variant->needs_whole_packs && !packs) {
-    require(!asked, "blockspan::spmm", variant->id, " cannot serve this input; it needs ",
-            variant->needs, " (columns: ", product.Y.columns,
-            ", strides of X: ", product.X.row_stride, ", ", product.X.column_stride,
-            ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride, ")");
-    variant = &without_packs(*variant, prepared.statistics, product.Y.columns);
-  }
+  SpmmVariant const& chosen = *prepared.choice.variant;
+  bool const fits = packs_fit<Exec>(product.X, product.Y);
+  SpmmVariant const& variant = variant_that_runs(
+      prepared, fits, is_offered<Exec, real_t<Scalar>>(chosen), product.Y.columns);
+  require(!asked || &variant == &chosen, "blockspan::spmm", chosen.id,
+          " cannot serve this input; it needs ", chosen.needs, " (columns: ", product.Y.columns,
+          " of ", sizeof(Scalar), " bytes, strides of X: ", product.X.row_stride, ", ",
+          product.X.column_stride, ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride,
+          ")");
+  bool const packs = variant.takes_packs && fits;
   CarrySpace<Scalar> carry;
   if (pools != nullptr)
     carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), product.Y.columns);
   SpmmCall<Exec, Scalar, Offset, Ordinal> const call{prepared, values,  carry,
-                                                     packs,    product, *variant};
-  if (variant->skips_empty_rows())
+                                                     packs,    product, variant};
+  if (variant.skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
-                     std::string(variant->label) + "::empty_rows");
+                     std::string(variant.label) + "::empty_rows");
   launch(exec, call);
 }
 
@@ -93,7 +94,8 @@ bool multiplied_columns(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan
   bool const may_go_by_columns =
       X.row_stride == 1 && prepared.permutation == nullptr && prepared.pattern.block == 1;
   switch (column_major_access(prepared.statistics, prepared.choice, prepared.groups.count,
-                              static_cast<int>(X.columns), sizeof(Scalar), may_go_by_columns)) {
+                              prepared.windows.count, static_cast<int>(X.columns), sizeof(Scalar),
+                              may_go_by_columns)) {
     case BlockAccess::by_columns:
       launch_columns<Exec, Scalar, Offset, Ordinal>(
           exec, {prepared, values, {}, false, product, *find_spmm_variant("warp_per_row")});

@@ -15,6 +15,7 @@
 #include <blockspan/spmm/detail/partition/sort_impl.hpp>
 #include <blockspan/spmm/detail/partition/tile_impl.hpp>
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
+#include <blockspan/spmm/detail/partition/window_impl.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
 
 namespace blockspan::detail {
@@ -63,20 +64,38 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(Exec const& exec,
   return result;
 }
 
+/// What the model needs to know of windows: without tiles where they do not come into question.
+template <class Exec, class Offset, class Ordinal>
+WindowCount count_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                          RowStatistics const& rows, SpmmPlanOptions const& options) {
+  bool const wanted = tensor::available<Exec, double> && options.algorithm == "auto" &&
+                      may_take_windows(rows, options.columns);
+  if (!wanted || !has_sorted_rows(exec, A)) return {};
+  return estimate_row_windows(exec, A, rows_of_window(options.columns));
+}
+
+/// in_order: the values stand as the columns do. Where they are looked up, windows are taken only
+/// if asked for: they have a kernel for one width there.
 template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
                                                PatternRef<Offset, Ordinal> const& A,
-                                               SpmmPlanOptions const& options) {
+                                               SpmmPlanOptions const& options, bool in_order) {
   PreparedPattern<Exec, Offset, Ordinal> result;
   if (A.block > 1) return prepare_blocks(exec, A, options);
   result.pattern = A;
   result.statistics = row_statistics(exec, A);
   if (options.algorithm == "auto" || find_spmm_variant(options.algorithm)->lists_groups())
     result.groups = find_row_groups(exec, A);
-  result.choice = choose_variant<Exec>(result.statistics, result.groups.count, options);
+  auto const windows =
+      in_order ? count_windows(exec, A, result.statistics, options) : WindowCount{};
+  result.choice = choose_variant<Exec>(result.statistics, result.groups.count, windows, options);
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
-  if (!variant.lists_groups()) result.groups.begin = {};
+  require(is_offered<Exec, double>(variant), "blockspan::SpmmPlan", variant.id,
+          " is not offered by ", Exec::name(), ": it needs ", variant.needs);
+  bool const stand_by =
+      variant.lists_windows() && groups_are_worth_it(result.statistics, result.groups.count);
+  if (!variant.lists_groups() && !stand_by) result.groups.begin = {};
   if (variant.lists_pieces()) {
     result.list = cut_long_rows(exec, A, result.choice.piece, variant.skips_empty_rows());
     if (variant.partition == SpmmPartition::sorted_segments)
@@ -92,6 +111,8 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
     result.pattern = result.sorted.ref();
     result.permutation = result.sorted.permutation.data();
   }
+  if (variant.lists_windows())
+    result.windows = find_row_windows(exec, result.pattern, rows_of_window(options.columns));
   return result;
 }
 
@@ -104,7 +125,7 @@ std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
   state->options = options;
   state->owner = std::move(owner);
   state->given = A;
-  state->plain = prepare(exec, A, options);
+  state->plain = prepare(exec, A, options, true);
   state->fingerprint = fingerprint(exec, A);
   return state;
 }
@@ -120,7 +141,7 @@ PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
                                       plan.plain.statistics.nonzeros / (given.block * given.block));
     auto pattern = state.pattern.ref();
     pattern.block = given.block;
-    state.prepared = prepare(exec, pattern, plan.options);
+    state.prepared = prepare(exec, pattern, plan.options, false);
     state.prepared.permutation = state.pattern.permutation.data();
     plan.transposed = std::move(state);
   }
@@ -158,7 +179,7 @@ void explain_pattern(std::ostream& out, char const* what,
   out << what << ": " << rows.rows << " x " << rows.columns << ", " << rows.nonzeros
       << " nonzeros, rows of " << rows.shortest << " to " << rows.longest << ", mean "
       << rows.mean() << ", " << rows.empty_rows << " empty\n  runs "
-      << kernel_label<Exec>(*choice.variant, rows, columns, scalar_bytes) << " at " << columns
+      << kernel_label(prepared, columns, scalar_bytes) << " at " << columns
       << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts << "\n  because "
       << choice.reason << '\n';
   if (!choice.predictions.empty()) out << "  expected " << best_three(choice.predictions) << '\n';
@@ -166,21 +187,32 @@ void explain_pattern(std::ostream& out, char const* what,
   if (choice.variant->lists_pieces())
     out << "  " << prepared.list.cut_rows << " rows are cut into " << prepared.list.slots
         << " pieces of at most " << choice.piece << " nonzeros\n";
-  if (choice.variant->lists_groups() || prepared.groups.count.groups < rows.rows)
-    out << "  rows with the same columns make " << prepared.groups.count.groups << " groups of "
-        << static_cast<double>(rows.rows) / static_cast<double>(prepared.groups.count.groups)
+  std::int64_t const groups = prepared.groups.count.groups;
+  if (choice.variant->lists_groups() || (groups > 0 && groups < rows.rows))
+    out << "  rows with the same columns make " << groups << " groups of "
+        << static_cast<double>(rows.rows) / static_cast<double>(groups)
         << " rows on average, at most " << prepared.groups.most << '\n';
   if (choice.variant->lists_tiles())
     out << "  " << prepared.tiles.tiles << " tiles cut " << prepared.tiles.cut_rows << " rows into "
         << prepared.tiles.slots << " parts\n";
-  if (choice.variant->id == "warp_per_row_packs" && !runs_on_host_v<Exec>)
-    out << "  blocks without 16-byte aligned, contiguous rows of whole packs "
-        << "run as " << without_packs(*choice.variant, rows, columns).label << '\n';
+  if (choice.variant->lists_windows()) {
+    auto const& windows = prepared.windows.count;
+    double const places =
+        static_cast<double>(windows.tiles) * windows.rows * tuning::window_columns;
+    out << "  " << windows.windows << " windows of " << windows.rows << " rows have "
+        << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
+        << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
+        << " % full\n  scalars in single precision, and sums of products beside it, run as "
+        << prepared.without_tensor_cores().label << '\n';
+  }
+  if (choice.variant->needs_whole_packs && !runs_on_host_v<Exec>)
+    out << "  blocks without 16-byte aligned, contiguous rows of whole packs run as "
+        << variant_that_runs(prepared, false, true, columns).label << '\n';
   if (columns > 1 && !runs_on_host_v<Exec>) {
     bool const by_columns = prepared.permutation == nullptr && prepared.pattern.block == 1;
     out << "  "
-        << in_words(column_major_access(rows, choice, prepared.groups.count, columns, scalar_bytes,
-                                        by_columns))
+        << in_words(column_major_access(rows, choice, prepared.groups.count, prepared.windows.count,
+                                        columns, scalar_bytes, by_columns))
         << '\n';
   }
 }
@@ -190,7 +222,7 @@ template <class Exec, class Offset, class Ordinal>
 bool reads_singles(PlanState<Exec, Offset, Ordinal> const& plan) {
   auto const& variant = *plan.plain.choice.variant;
   return plan.held.singles.bytes() > 0 && plan.plain.permutation == nullptr &&
-         (variant.is_direct() || variant.lists_groups());
+         (variant.is_direct() || variant.lists_groups() || variant.lists_windows());
 }
 
 /// What a product has to read and write: the matrix as its variant reads it, X and Y.
@@ -201,15 +233,20 @@ std::string bytes_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepare
   auto const times = [](std::int64_t count, std::size_t each) {
     return count * static_cast<std::int64_t>(each);
   };
-  std::int64_t const indices = prepared.choice.variant->lists_groups()
-                                   ? prepared.groups.count.fetches / prepared.pattern.block
-                                   : rows.nonzeros;
+  auto const& variant = *prepared.choice.variant;
   bool const narrow = prepared.distances.extent(0) > 0 &&
                       times(columns, scalar_bytes) <= tuning::device_narrow_bytes;
+  auto const& windows = prepared.windows.count;
+  std::int64_t const indices =
+      variant.lists_groups()
+          ? times(prepared.groups.count.fetches / prepared.pattern.block, sizeof(Ordinal))
+      : variant.lists_windows()
+          ? times(windows.tiles, tuning::window_columns * sizeof(Ordinal)) +
+                times(windows.tiles * windows.rows, sizeof(std::uint16_t))
+          : times(rows.nonzeros, narrow ? sizeof(std::int16_t) : sizeof(Ordinal));
   std::ostringstream out;
   out << "a product reads at least "
-      << times(rows.nonzeros, value_bytes) +
-             times(indices, narrow ? sizeof(std::int16_t) : sizeof(Ordinal)) +
+      << times(rows.nonzeros, value_bytes) + indices +
              times(prepared.pattern.rows + 1, sizeof(Offset))
       << " bytes of A" << (narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
       << times((rows.rows + rows.columns) * columns, scalar_bytes) << '\n';

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
@@ -15,6 +16,12 @@
 #include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
+
+/// Whether the backend has what the variant needs, for scalars with this real type.
+template <class Exec, class Real>
+constexpr bool is_offered(SpmmVariant const& variant) {
+  return !variant.lists_windows() || tensor::available<Exec, Real>;
+}
 
 /// What the model expects of a variant.
 struct SpmmPrediction {
@@ -84,7 +91,8 @@ struct PreparedPattern {
   SpmmChoice choice{};
   PieceList<Exec, Offset, Ordinal> list;            ///< where the variant lists pieces
   TileList<Exec, Offset, Ordinal> tiles;            ///< where it lists tiles
-  RowGroupList<Exec, Ordinal> groups;               ///< where it lists groups
+  RowGroupList<Exec, Ordinal> groups;               ///< where it lists groups, or may stand back
+  RowWindowList<Exec, Offset, Ordinal> windows;     ///< where it lists windows
   TransposedPattern<Exec, Offset, Ordinal> sorted;  ///< where it needs sorted rows and has none
   DistanceArray<Exec> distances;                    ///< of columns, where they fit; may be empty
   SpmmLanes lanes;                                  ///< asked for
@@ -95,13 +103,19 @@ struct PreparedPattern {
                                          : list;
   }
 
-  /// Units of work of a product.
-  std::int64_t pieces() const {
-    if (choice.variant->lists_groups()) return groups.count.groups;
-    return choice.variant->lists_pieces() ? list.pieces : pattern.rows;
+  /// What runs for scalars that tensor cores do not take, and with sums of products beside it.
+  SpmmVariant const& without_tensor_cores() const {
+    if (!choice.variant->lists_windows()) return *choice.variant;
+    bool const grouped = groups.begin.extent(0) > 0;
+    return *find_spmm_variant(grouped ? "row_group" : "warp_per_row_packs");
   }
-  PieceStatistics piece_statistics() const {
-    auto const& variant = *choice.variant;
+
+  /// Units of work of a product by the variant chosen, or the one that stands in for it.
+  std::int64_t pieces(SpmmVariant const& variant) const {
+    if (variant.lists_groups()) return groups.count.groups;
+    return variant.lists_pieces() ? list.pieces : pattern.rows;
+  }
+  PieceStatistics piece_statistics(SpmmVariant const& variant) const {
     if (variant.lists_groups()) return statistics_of_groups(statistics, groups.count);
     if (variant.lists_pieces())
       return statistics_of_pieces(statistics, variant, list.pieces, choice.piece);
@@ -121,13 +135,27 @@ inline SpmmVariant const& without_packs(SpmmVariant const& chosen, RowStatistics
   return *find_spmm_variant(by_elements ? "thread_per_element" : "warp_per_row");
 }
 
-/// Label of the kernel that multiplies a contiguous, aligned block of `columns` columns.
-template <class Exec>
-char const* kernel_label(SpmmVariant const& variant, RowStatistics const& rows,
+/// The variant that runs: the one chosen, or what stands in for it. `fits`: whole packs fit.
+/// `offered`: the variant chosen takes the scalar.
+template <class Exec, class Offset, class Ordinal>
+SpmmVariant const& variant_that_runs(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+                                     bool fits, bool offered, std::int64_t columns) {
+  SpmmVariant const& chosen = *prepared.choice.variant;
+  if (offered && (fits || !chosen.needs_whole_packs)) return chosen;
+  SpmmVariant const& other = prepared.without_tensor_cores();
+  return fits ? other : without_packs(other, prepared.statistics, columns);
+}
+
+/// Label of the kernel that multiplies a contiguous, aligned block of `columns` columns. Scalars of
+/// at least 8 bytes are taken for double precision.
+template <class Exec, class Offset, class Ordinal>
+char const* kernel_label(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                          std::int64_t columns, std::size_t scalar_bytes) {
   bool const fits =
       runs_on_host_v<Exec> || columns * static_cast<std::int64_t>(scalar_bytes) % 16 == 0;
-  return fits ? variant.label : without_packs(variant, rows, columns).label;
+  bool const offered =
+      scalar_bytes >= sizeof(double) || is_offered<Exec, float>(*prepared.choice.variant);
+  return variant_that_runs(prepared, fits, offered, columns).label;
 }
 
 }  // namespace blockspan::detail

@@ -103,6 +103,15 @@ KOKKOS_FORCEINLINE_FUNCTION Kokkos::complex<Real> exchange_in_warp(
   return {exchange_in_warp(value.real(), mask), exchange_in_warp(value.imag(), mask)};
 }
 
+/// True on all threads of a warp if `value` is on one of them; all of them call it.
+KOKKOS_FORCEINLINE_FUNCTION bool any_in_warp(bool value) {
+#if defined(__CUDA_ARCH__)
+  return __any_sync(0xffffffffu, value) != 0;
+#else
+  return value;
+#endif
+}
+
 /// The value of lane `from`; all lanes of the thread call it.
 template <class Number>
 KOKKOS_FORCEINLINE_FUNCTION Number broadcast(Number const& value, int from, int lanes) {

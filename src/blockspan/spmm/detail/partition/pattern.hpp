@@ -134,6 +134,39 @@ using DistanceArray = Kokkos::View<std::int16_t*, typename Exec::memory_space>;
 template <class Exec, class Offset, class Ordinal>
 DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
+/// Windows of so many neighbouring rows (the last one may have fewer), and their tiles.
+struct WindowCount {
+  int rows = 0;  ///< of a window: 8 or 16
+  std::int64_t windows = 0;
+  std::int64_t tiles = 0;
+};
+
+/// The tiles of windows, for the schedule RowWindows. A tile has tuning::window_columns columns of
+/// its window, in the order of the rows; the last tile of a window repeats the last one. Bit j of
+/// the i-th mask of a tile: the i-th row has an entry in the j-th column.
+template <class Exec, class Offset, class Ordinal>
+struct RowWindowList {
+  using Space = typename Exec::memory_space;
+
+  WindowCount count;
+  Kokkos::View<Offset*, Space> first_tile;    // windows + 1
+  Kokkos::View<Ordinal*, Space> columns;      // tiles x tuning::window_columns
+  Kokkos::View<std::uint16_t*, Space> masks;  // tiles x rows of a window
+};
+
+/// The windows of `rows` rows of a pattern with sorted rows; a column that a row has twice is two
+/// columns of its window. Two passes, a thread a window, which merges its rows:
+/// O(rows x columns of windows). Backends without tensor cores have no use for them, and none here.
+template <class Exec, class Offset, class Ordinal>
+RowWindowList<Exec, Offset, Ordinal> find_row_windows(Exec const& exec,
+                                                      PatternRef<Offset, Ordinal> const& A,
+                                                      int rows);
+
+/// About how many tiles they would have, from every so-manieth window. Tiles of windows with very
+/// many columns are not counted to the end.
+template <class Exec, class Offset, class Ordinal>
+WindowCount estimate_row_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A, int rows);
+
 /// True if the columns of every row ascend, equal neighbours allowed. O(rows + nonzeros).
 template <class Exec, class Offset, class Ordinal>
 bool has_sorted_rows(Exec const& exec, PatternRef<Offset, Ordinal> const& A);

@@ -80,6 +80,24 @@ class DeviceModel {
             0};
   }
 
+  /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, eight columns at
+  /// least, and then sixteen at a time.
+  SpmmPrediction windows(WindowCount const& count) const {
+    auto const tiles = static_cast<double>(count.tiles);
+    double const fetched = columns_ <= 8 ? 8 : 16 * std::ceil(columns_ / 16.0);
+    double const passes = std::ceil(columns_ / 64.0);
+    double const of_tile = (sizeof(int) + sizeof(double) * fetched) * tuning::window_columns;
+    double const indices = 4 * static_cast<double>(rows_.nonzeros) / tuning::model_stream;
+    double const again = (passes - 1) * 8 * static_cast<double>(rows_.nonzeros);
+    return {find_spmm_variant("tensor_window"),
+            tuning::model_window_launch +
+                ((stream_ - indices) * tuning::model_stream + 2 * tiles * count.rows + again) /
+                    tuning::model_window_stream +
+                of_tile * tiles / tuning::model_window_fetch +
+                (count.rows > 8 ? tuning::model_window_two_halves * passes * tiles : 0),
+            0};
+  }
+
   /// Whole rows of column-major blocks, a lane a row: a warp waits for its longest row.
   double by_columns(std::size_t scalar_bytes) const {
     int const bytes = column_bytes(columns_, scalar_bytes);
@@ -182,11 +200,13 @@ enum class BlockAccess {
 /// The access expected to be the fastest for column-major blocks, for the variant chosen for
 /// row-major ones. `scalar_bytes`: the model is one of doubles but for what a lane holds.
 inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice const& choice,
-                                       GroupCount const& groups, int columns,
-                                       std::size_t scalar_bytes, bool may_go_by_columns) {
+                                       GroupCount const& groups, WindowCount const& windows,
+                                       int columns, std::size_t scalar_bytes,
+                                       bool may_go_by_columns) {
   DeviceModel const model(rows, columns + columns % 2);
   auto const& variant = *choice.variant;
-  double const row_major = variant.lists_groups() ? model.row_groups(groups).microseconds
+  double const row_major = variant.lists_groups()    ? model.row_groups(groups).microseconds
+                           : variant.lists_windows() ? model.windows(windows).microseconds
                            : variant.lists_pieces()
                                ? model.listed(variant.id, choice.piece).microseconds
                                : model.whole_rows().microseconds;
@@ -200,15 +220,41 @@ inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice con
   return copies < strided ? BlockAccess::row_major_copies : BlockAccess::strided;
 }
 
-/// `piece`: asked for; 0: the model's choice.
+/// Rows of a window that suit a product with `columns` columns of doubles.
+inline int rows_of_window(int columns) {
+  return columns <= tuning::window_few_rows_columns ? 8 : 16;
+}
+
+/// Whether windows of rows come into question before anything is known of their columns ...
+inline bool may_take_windows(RowStatistics const& rows, int columns) {
+  std::int64_t const least =
+      rows_of_window(columns) * (rows_of_window(columns) == 8 ? tuning::window_least_of_8_rows
+                                                              : tuning::window_least_of_16_rows);
+  return columns >= tuning::window_least_columns && columns % 2 == 0 && rows.rows >= least &&
+         rows.mean() >= tuning::window_least_row && rows.longest <= tuning::window_longest_row;
+}
+/// ... and after that.
+inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows,
+                                 int columns) {
+  double const least = windows.rows > 8 ? tuning::window_least_share_of_16_rows
+                       : columns > 8    ? tuning::window_least_share_of_8_rows
+                                        : tuning::window_least_share_of_8_columns;
+  return windows.tiles > 0 && least * tuning::window_columns * static_cast<double>(windows.tiles) <=
+                                  static_cast<double>(rows.nonzeros);
+}
+
+/// `piece`: asked for; 0: the model's choice. `windows`: without tiles where there are none to
+/// take.
 inline std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, std::int64_t piece,
-                                                  int columns, GroupCount const& groups = {}) {
+                                                  int columns, GroupCount const& groups = {},
+                                                  WindowCount const& windows = {}) {
   DeviceModel const model(rows, columns);
   std::vector<SpmmPrediction> all{model.whole_rows(), model.listed("segments", piece),
                                   model.listed("segments_sorted", piece),
                                   model.listed("nonempty_rows", piece), model.adaptive()};
   if (rows.rows >= tuning::device_group_least_rows && groups_are_worth_it(rows, groups))
     all.push_back(model.row_groups(groups));
+  if (windows_are_worth_it(rows, windows, columns)) all.push_back(model.windows(windows));
   return all;
 }
 

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/lane_grid.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/inner/pack_access.hpp>
+#include <blockspan/spmm/detail/inner/stage.hpp>
+#include <blockspan/spmm/detail/inner/window_packs.hpp>
+#include <blockspan/spmm/detail/inner/window_values.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// Windows of `Rows` rows as tiles on tensor cores, for devices: a team thread is a warp, and each
+/// row of X is fetched once for a window. In a step the lanes of a row (four neighbours) take four
+/// columns of a tile. They read the values where they stand in the matrix: rows are sorted, so the
+/// entries of a row meet its tiles in their order, and the bits say how many a tile takes.
+///
+/// A place without an entry is a zero there, and zero times an infinity of X is NaN. So where a sum
+/// of a window is NaN, its rows are multiplied once more, entry by entry.
+///
+/// Columns: WindowPacks or WindowColumns. X is row-major, aligned, a whole number of packs wide.
+template <class Scalar, class Entries, class Offset, class Ordinal, int Rows, class Columns>
+struct WindowTiles {
+  static constexpr unsigned blocks = Columns::blocks;
+  static constexpr std::size_t thread_scratch_bytes = 0;
+  static constexpr int halves = Rows / 8, steps = tuning::window_columns / 4;
+  static constexpr int width = Columns::width;
+
+  Entries entries;
+  BlockRef<Scalar const> X;  ///< columns of op(A) x n
+  bool conjugate_values;
+  std::uint32_t row_bytes;     ///< from a row of X to the next
+  Offset const* row_offsets;   ///< rows + 1
+  Ordinal const* columns;      ///< tiles x tuning::window_columns
+  std::uint16_t const* masks;  ///< tiles x Rows
+
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
+    return {};
+  }
+
+  /// consume(column, sum, i, s) for all columns of the pass and the i-th row of the window, once
+  /// each, on the lane that has the sum, in its s-th pack.
+  template <class Team, class Window, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, NoStage, Window const& window,
+                                                Consume const& consume) const {
+    int const all = static_cast<int>(X.columns) / width;
+    for_each_lane<true>(team, tensor::lanes, [&](int lane) {
+      multiply_pass(window, lane, window.pass * Columns::packs, all, consume);
+    });
+  }
+
+ private:
+  /// What a lane knows of a tile: its column in each step, the bits of its rows.
+  struct Tile {
+    Ordinal column[steps];
+    unsigned bits[halves];
+  };
+  /// The lane's number of each step.
+  struct Values {
+    Scalar of[steps][halves];
+  };
+
+  template <class Window, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_pass(Window const& window, int lane, int first, int all,
+                                                 Consume const& consume) const {
+    typename Columns::Sums sums = {};
+    multiply(window, lane, Columns(X, row_bytes, first, all, lane), sums);
+    if (any_in_warp(sums.has_nan())) return multiply_entries(window, lane, first, all, consume);
+    BLOCKSPAN_UNROLL
+    for (int h = 0; h < halves; ++h) {
+      int const row = 8 * h + lane / 4;
+      BLOCKSPAN_UNROLL
+      for (int s = 0; s < Columns::packs_of_lane; ++s) {
+        int const pack = first + Columns::pack_of(lane, s);
+        if (row < window.rows() && pack < all)
+          consume(std::int64_t{pack} * width, Columns::sum_of(sums, h, s), row, s);
+      }
+    }
+  }
+
+  template <class Window>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(Window const& window, int lane, Columns const& x,
+                                            typename Columns::Sums& sums) const {
+    if (!(window.first < window.last)) return;
+    Offset next[halves];  // entries of the lane's rows
+    BLOCKSPAN_UNROLL
+    for (int h = 0; h < halves; ++h) next[h] = entry_of(window, 8 * h + lane / 4);
+    Offset const last = window.last - Offset(1);
+    Tile tile = load_tile(window.first, lane);
+    for (Offset t = window.first; t < window.last; ++t) {
+      Values const a = load_values(tile, lane, next);
+      Tile following;
+      BLOCKSPAN_UNROLL
+      for (int step = 0; step < steps; step += Columns::steps) {
+        typename Columns::Fetched b[Columns::steps];
+        BLOCKSPAN_UNROLL
+        for (int u = 0; u < Columns::steps; ++u) b[u] = x.fetch(tile.column[step + u]);
+        // asked for after what is needed first
+        if (step + Columns::steps == steps)
+          following = load_tile(t < last ? t + Offset(1) : last, lane);
+        BLOCKSPAN_UNROLL
+        for (int u = 0; u < Columns::steps; ++u) Columns::add(a.of[step + u], b[u], sums);
+      }
+      tile = following;
+    }
+  }
+
+  /// The first entry of the i-th row; of rows beyond the last, which have none, the end of that.
+  template <class Window>
+  KOKKOS_FORCEINLINE_FUNCTION Offset entry_of(Window const& window, int i) const {
+    return load(row_offsets + window.row() + (i < window.rows() ? i : window.rows()));
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION Tile load_tile(Offset t, int lane) const {
+    Tile tile;
+    auto const* const column =
+        columns + static_cast<std::int64_t>(t) * tuning::window_columns + lane % 4;
+    BLOCKSPAN_UNROLL
+    for (int step = 0; step < steps; ++step) tile.column[step] = load(column + 4 * step);
+    auto const* const mask = masks + static_cast<std::int64_t>(t) * Rows + lane / 4;
+    BLOCKSPAN_UNROLL
+    for (int h = 0; h < halves; ++h) tile.bits[h] = load(mask + 8 * h);
+    return tile;
+  }
+
+  /// `next` moves on to the entries of the next tile.
+  KOKKOS_FORCEINLINE_FUNCTION Values load_values(Tile const& tile, int lane,
+                                                 Offset (&next)[halves]) const {
+    using Kokkos::Experimental::popcount_builtin;
+    Values a;
+    BLOCKSPAN_UNROLL
+    for (int h = 0; h < halves; ++h) {
+      unsigned const bits = tile.bits[h];
+      BLOCKSPAN_UNROLL
+      for (int step = 0; step < steps; ++step) {
+        unsigned const own = 1u << (4 * step + lane % 4);
+        Offset const entry = next[h] + Offset(popcount_builtin(bits & (own - 1u)));
+        a.of[step][h] = conjugated(value_or_zero(entries, (bits & own) != 0, entry));
+      }
+      next[h] += Offset(popcount_builtin(bits));
+    }
+    return a;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar conjugated(Scalar const& a) const {
+    if constexpr (is_complex_v<Scalar>)
+      return conjugate_values ? conjugate(a) : a;
+    else
+      return a;
+  }
+
+  /// The same sums without a zero in them that the matrix does not have. One lane an element: slow.
+  template <class Window, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(Window const& window, int lane, int first,
+                                                    int all, Consume const& consume) const {
+    PackAccess<Scalar, width, true> const x{X};
+    for (int own = 0; own < halves * Columns::packs_of_lane; ++own) {
+      int const s = own / halves, row = 8 * (own % halves) + lane / 4;
+      int const pack = first + Columns::pack_of(lane, s);
+      if (row >= window.rows() || pack >= all) continue;
+      Sum<Scalar, width> sum = {};
+      Offset const end = entry_of(window, row + 1);
+      for (Offset k = entry_of(window, row); k < end; ++k)
+        x.add_product(conjugated(entries.value(k)), entries.column(k), pack, sum);
+      consume(std::int64_t{pack} * width, sum, row, s);
+    }
+  }
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/inner/window_tiles.hpp>
+#include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/schedule/row_windows.hpp>
+
+namespace blockspan::detail {
+
+/// Groups of packs in a pass: a pass costs about as much as a group of columns, whatever its width.
+inline int groups_of_pass(std::int64_t packs, int most) {
+  auto const groups = ceil_div(packs, std::int64_t{8});
+  auto const cost = [&](int each) { return ceil_div(groups, std::int64_t{each}) * (1 + each); };
+  int best = 1;
+  for (int each = 2; each <= most; each *= 2)
+    if (cost(each) < cost(best)) best = each;
+  return best;
+}
+
+template <class Columns, int Rows, class Exec, class Scalar, class Offset, class Ordinal,
+          class Entries>
+void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                           Entries const& entries) {
+  auto const& [prepared, values, carry, use_packs, product, variant] = call;
+  auto const& list = prepared.windows;
+  auto const passes =
+      static_cast<int>(ceil_div(product.X.columns, std::int64_t{Columns::packs} * Columns::width));
+  PiecesOfTeam share{list.count.windows * passes, 1};
+  auto const shape = launch_shape<Exec>(variant.worker, tensor::lanes, prepared.statistics, share);
+  require(share.per_team == shape.team_size, "blockspan::spmm", variant.id,
+          " cannot serve this input: ", share.pieces,
+          " passes over windows are more than a launch can have");
+  auto const epilogue = make_epilogue<Exec, Scalar, true>(product);
+  using Epilogue = std::remove_const_t<decltype(epilogue)>;
+  using Inner = WindowTiles<Scalar, Entries, Offset, Ordinal, Rows, Columns>;
+  using Schedule = RowWindows<Offset>;
+  SpmmKernel<Exec, Schedule, Inner, Epilogue>{
+      {{share.pieces, share.per_team}, passes, prepared.pattern.rows, Rows, list.first_tile.data()},
+      {entries, product.X, conjugates(product.op), device_row_bytes(product.X),
+       prepared.pattern.row_offsets, list.columns.data(), list.masks.data()},
+      epilogue}
+      .launch(exec, variant.label, shape);
+}
+
+/// As many columns a pass as suit the product; AllWidths false: one kernel for all products.
+template <int Rows, bool AllWidths, class Exec, class Scalar, class Offset, class Ordinal,
+          class Entries>
+void launch_window_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                        Entries const& entries) {
+  if constexpr (AllWidths) {
+    // four groups of complex columns: sums and values need more registers than there are
+    constexpr int most = is_complex_v<Scalar> ? 2 : 4;
+    if constexpr (!is_complex_v<Scalar>)
+      if (call.product.X.columns <= 8)
+        return launch_window_columns<WindowColumns<Rows>, Rows>(exec, call, entries);
+    int const groups = groups_of_pass(call.product.X.columns / device_pack_v<Scalar>, most);
+    if constexpr (most == 4)
+      if (groups == 4)
+        return launch_window_columns<WindowPacks<Scalar, Rows, 4>, Rows>(exec, call, entries);
+    if (groups == 2)
+      return launch_window_columns<WindowPacks<Scalar, Rows, 2>, Rows>(exec, call, entries);
+  }
+  launch_window_columns<WindowPacks<Scalar, Rows, 1>, Rows>(exec, call, entries);
+}
+
+template <bool AllWidths, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                         Entries const& entries) {
+  if (call.prepared.windows.count.rows == 8)
+    launch_window_rows<8, AllWidths>(exec, call, entries);
+  else
+    launch_window_rows<16, AllWidths>(exec, call, entries);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  if constexpr (tensor::available<Exec, real_t<Scalar>>) {
+    auto const& pattern = call.prepared.pattern;
+    if (call.prepared.permutation == nullptr)
+      with_plain_entries(
+          call, [&](auto const& entries) { launch_windows_with<true>(exec, call, entries); });
+    else
+      launch_windows_with<false>(exec, call,
+                                 PermutedEntries<Scalar, Offset, Ordinal>{
+                                     pattern.column_indices, call.prepared.permutation,
+                                     call.values.own, static_cast<Offset>(pattern.entries - 1)});
+  }
+}
+
+}  // namespace blockspan::detail

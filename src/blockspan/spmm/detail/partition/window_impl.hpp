@@ -1,0 +1,186 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan::detail {
+
+/// The sorted rows of a window, merged.
+template <class Offset, class Ordinal, int Rows>
+struct WindowMerge {
+  PatternRef<Offset, Ordinal> A;
+
+  /// take(column, rows that have it, as bits) for all columns of a window in ascending order, until
+  /// it returns false.
+  template <class Take>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_column(std::int64_t window, Take const& take) const {
+    constexpr Ordinal none = std::numeric_limits<Ordinal>::max();
+    Offset at[Rows], end[Rows];
+    Ordinal head[Rows];
+    BLOCKSPAN_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      std::int64_t const row = window * Rows + i;
+      at[i] = A.row_offsets[row < A.rows ? row : A.rows];
+      end[i] = A.row_offsets[row < A.rows ? row + 1 : A.rows];
+      head[i] = at[i] < end[i] ? A.column_indices[at[i]] : none;
+    }
+    for (;;) {
+      Ordinal least = none;
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < Rows; ++i) least = head[i] < least ? head[i] : least;
+      if (least == none) return;
+      unsigned having = 0;
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        if (head[i] != least) continue;
+        having |= 1u << i;
+        ++at[i];
+        head[i] = at[i] < end[i] ? A.column_indices[at[i]] : none;
+      }
+      if (!take(least, having)) return;
+    }
+  }
+
+  /// Tiles of a window; of more than `most` columns, those of so many.
+  KOKKOS_FUNCTION std::int64_t tiles(std::int64_t window, std::int64_t most) const {
+    std::int64_t columns = 0;
+    for_each_column(window, [&](Ordinal, unsigned) { return ++columns < most; });
+    return ceil_div(columns, std::int64_t{tuning::window_columns});
+  }
+};
+
+/// A reduction: the tiles of every `stride`-th window.
+template <class Offset, class Ordinal, int Rows>
+struct SampleTiles {
+  WindowMerge<Offset, Ordinal, Rows> rows;
+  std::int64_t stride;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t sample, std::int64_t& sum) const {
+    sum += rows.tiles(sample * stride, tuning::window_sample_columns);
+  }
+};
+
+/// A scan: the first tile of every window.
+template <class Exec, class Offset, class Ordinal, int Rows>
+struct PlaceTiles {
+  using value_type = std::int64_t;
+  WindowMerge<Offset, Ordinal, Rows> rows;
+  Kokkos::View<Offset*, typename Exec::memory_space> first_tile;  // in: tiles of the window before
+
+  KOKKOS_FUNCTION void operator()(std::int64_t window) const {
+    if (window == 0) first_tile(0) = Offset(0);
+    first_tile(window + 1) =
+        static_cast<Offset>(rows.tiles(window, std::numeric_limits<std::int64_t>::max()));
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t place, std::int64_t& before, bool final) const {
+    before += static_cast<std::int64_t>(first_tile(place));
+    if (final) first_tile(place) = static_cast<Offset>(before);
+  }
+};
+
+template <class Exec, class Offset, class Ordinal, int Rows>
+struct WriteTiles {
+  WindowMerge<Offset, Ordinal, Rows> rows;
+  RowWindowList<Exec, Offset, Ordinal> list;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t window) const {
+    constexpr int wide = tuning::window_columns;
+    auto tile = static_cast<std::int64_t>(list.first_tile(window));
+    unsigned bits[Rows] = {};
+    int filled = 0;
+    Ordinal last = 0;
+    auto const write_masks = [&] {
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        list.masks(tile * Rows + i) = static_cast<std::uint16_t>(bits[i]);
+        bits[i] = 0;
+      }
+      ++tile;
+      filled = 0;
+    };
+    rows.for_each_column(window, [&](Ordinal column, unsigned having) {
+      list.columns(tile * wide + filled) = last = column;
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < Rows; ++i) bits[i] |= (having >> i & 1u) << filled;
+      if (++filled == wide) write_masks();
+      return true;
+    });
+    if (filled == 0) return;
+    for (int j = filled; j < wide; ++j) list.columns(tile * wide + j) = last;
+    write_masks();
+  }
+};
+
+template <int Rows, class Exec, class Offset, class Ordinal>
+RowWindowList<Exec, Offset, Ordinal> find_windows_of(Exec const& exec,
+                                                     PatternRef<Offset, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  RowWindowList<Exec, Offset, Ordinal> list;
+  list.count = {Rows, ceil_div(A.rows, std::int64_t{Rows}), 0};
+  if (A.rows == 0) return list;
+  auto const make = [&](auto& view, char const* label, std::int64_t size) {
+    view = std::decay_t<decltype(view)>(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), size);
+  };
+  WindowMerge<Offset, Ordinal, Rows> const rows{A};
+  make(list.first_tile, "Blockspan::spmm_plan::first_tile", list.count.windows + 1);
+  PlaceTiles<Exec, Offset, Ordinal, Rows> const place{rows, list.first_tile};
+  Policy const all_windows(exec, 0, list.count.windows);
+  Kokkos::parallel_for("Blockspan::spmm_plan::count_tiles", all_windows, place);
+  Kokkos::parallel_scan("Blockspan::spmm_plan::place_tiles",
+                        Policy(exec, 0, list.count.windows + 1), place, list.count.tiles);
+  make(list.columns, "Blockspan::spmm_plan::tile_columns",
+       list.count.tiles * tuning::window_columns);
+  make(list.masks, "Blockspan::spmm_plan::tile_masks", list.count.tiles * Rows);
+  Kokkos::parallel_for("Blockspan::spmm_plan::write_tiles", all_windows,
+                       WriteTiles<Exec, Offset, Ordinal, Rows>{rows, list});
+  exec.fence("Blockspan::spmm_plan::find_row_windows");
+  return list;
+}
+
+template <int Rows, class Exec, class Offset, class Ordinal>
+WindowCount estimate_windows_of(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
+  std::int64_t const windows = ceil_div(A.rows, std::int64_t{Rows});
+  if (windows == 0) return {Rows, 0, 0};
+  std::int64_t const stride = ceil_div(windows, tuning::window_samples);
+  std::int64_t const samples = ceil_div(windows, stride);
+  std::int64_t tiles = 0;
+  Kokkos::parallel_reduce(
+      "Blockspan::spmm_plan::sample_tiles",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, samples),
+      SampleTiles<Offset, Ordinal, Rows>{{A}, stride}, tiles);
+  exec.fence("Blockspan::spmm_plan::estimate_row_windows");
+  return {Rows, windows, tiles * windows / samples};
+}
+
+template <class Exec, class Offset, class Ordinal>
+RowWindowList<Exec, Offset, Ordinal> find_row_windows(
+    [[maybe_unused]] Exec const& exec, [[maybe_unused]] PatternRef<Offset, Ordinal> const& A,
+    [[maybe_unused]] int rows) {
+  if constexpr (tensor::available<Exec, double>)
+    return rows == 8 ? find_windows_of<8>(exec, A) : find_windows_of<16>(exec, A);
+  else
+    return {};
+}
+
+template <class Exec, class Offset, class Ordinal>
+WindowCount estimate_row_windows([[maybe_unused]] Exec const& exec,
+                                 [[maybe_unused]] PatternRef<Offset, Ordinal> const& A,
+                                 [[maybe_unused]] int rows) {
+  if constexpr (tensor::available<Exec, double>)
+    return rows == 8 ? estimate_windows_of<8>(exec, A) : estimate_windows_of<16>(exec, A);
+  else
+    return {};
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/schedule/piece.hpp>
+
+namespace blockspan::detail {
+
+/// A window of neighbouring rows, with the tiles first .. last - 1, and one of the passes over
+/// them.
+template <class Offset>
+struct RowWindow {
+  std::int64_t first_row;
+  int count;
+  Offset first;
+  Offset last;
+  int pass;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const { return first_row; }
+  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return count; }
+};
+
+/// A piece is a pass over a window of `window_rows` rows, as a plan has listed them (RowWindowList
+/// in partition/pattern.hpp; the arrays belong to the plan). Nothing is left to finish.
+template <class Offset>
+struct RowWindows {
+  static constexpr bool splits_rows = false;
+
+  PieceOfThread share;  ///< of the passes, those of a window side by side
+  int passes;           ///< over a window: each makes some of the columns
+  std::int64_t rows;    ///< of the matrix
+  int window_rows;
+  Offset const* first_tile;  ///< windows + 1
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
+                                                  Function const& function) const {
+    share.for_each(team, [&](std::int64_t piece) {
+      std::int64_t const window = piece / passes;
+      std::int64_t const row = window * window_rows, left = rows - row;
+      function(RowWindow<Offset>{row, left < window_rows ? static_cast<int>(left) : window_rows,
+                                 load(first_tile + window), load(first_tile + window + 1),
+                                 static_cast<int>(piece - window * passes)});
+    });
+  }
+};
+
+}  // namespace blockspan::detail

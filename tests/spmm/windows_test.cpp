@@ -1,0 +1,256 @@
+// Windows of rows on tensor cores: listed as they are, right at every width and with every number
+// of X, and refused or replaced where there are no such cores.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/sparse/generators.hpp>
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/held_values.hpp"
+#include "spmm/product_case.hpp"
+#include "support/messages.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+namespace kernels = blockspan::detail;
+auto const& windows = *find_spmm_variant("tensor_window");
+
+template <class Exec>
+class Windows : public ::testing::Test {};
+TYPED_TEST_SUITE(Windows, Backends, ConfigNames);
+template <class Config>
+class WindowProducts : public ::testing::Test {};
+TYPED_TEST_SUITE(WindowProducts, Configs, ConfigNames);
+
+template <class Scalar>
+HostMatrix<Scalar> with_sorted_rows(HostMatrix<Scalar> A) {
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    std::sort(A.indices.begin() + A.offsets[i], A.indices.begin() + A.offsets[i + 1]);
+  return A;
+}
+
+/// Matrices with windows that are full, cut short, empty, and of more tiles than one.
+template <class Scalar>
+std::vector<HostMatrix<Scalar>> matrices() {
+  auto all = battery<Scalar>();
+  for (auto& A : all) A = with_sorted_rows(A);
+  all.push_back(battery<Scalar>()[11]);  // unsorted, repeated
+  all.push_back(band<Scalar>(16));
+  all.push_back(band<Scalar>(200));
+  all.push_back(with_sorted_rows(shared_columns<Scalar>(
+      "nodes", 40, 90, [](auto) { return 3; }, [](auto run) { return run % 6 == 5 ? 0 : 40; })));
+  return all;
+}
+
+TYPED_TEST(Windows, AreRefusedWithoutTensorCores) {
+  TypeParam const exec;
+  if (kernels::is_offered<TypeParam, double>(windows)) GTEST_SKIP() << "offered here";
+  auto const A = to_device(exec, band<double>(20));
+  EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.algorithm = "tensor_window"}); }),
+              AllOf(HasSubstr("tensor_window is not offered by " + std::string(TypeParam::name())),
+                    HasSubstr("it needs FP64 tensor cores")));
+}
+
+/// Every entry is met once, by a walk over the tiles as the kernel does it.
+TYPED_TEST(Windows, HaveEveryEntryOnce) {
+  if constexpr (kernels::tensor::available<TypeParam, double>) {
+    TypeParam const exec;
+    for (auto const& host : matrices<double>()) {
+      if (host.name == "random, unsorted, repeated") continue;
+      auto const A = to_device(exec, with_sorted_rows(host));
+      auto const on_host = [](auto const& view) {
+        return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+      };
+      for (int const rows : {8, 16}) {
+        SCOPED_TRACE(host.name);
+        auto const list = kernels::find_row_windows(exec, kernels::pattern_ref<TypeParam>(A), rows);
+        EXPECT_EQ(list.count.windows, (host.rows + rows - 1) / rows);
+        auto const first = on_host(list.first_tile), columns = on_host(list.columns);
+        auto const masks = on_host(list.masks);
+        for (std::int64_t i = 0; i < host.rows; ++i) {
+          auto k = static_cast<std::size_t>(host.offsets[i]);
+          for (int t = first(i / rows); t < first(i / rows + 1); ++t)
+            for (int j = 0; j < kernels::tuning::window_columns; ++j) {
+              if ((masks(t * rows + i % rows) >> j & 1) == 0) continue;
+              ASSERT_LT(k, static_cast<std::size_t>(host.offsets[i + 1]));
+              EXPECT_EQ(columns(t * kernels::tuning::window_columns + j), host.indices[k++]);
+            }
+          EXPECT_EQ(k, static_cast<std::size_t>(host.offsets[i + 1]));
+        }
+        auto const estimate =
+            kernels::estimate_row_windows(exec, kernels::pattern_ref<TypeParam>(A), rows);
+        EXPECT_EQ(estimate.tiles, list.count.tiles);  // few windows: all are looked at
+      }
+    }
+  }
+}
+
+TYPED_TEST(WindowProducts, AreRightAtEveryWidth) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (!kernels::is_offered<Exec, real_t<Scalar>>(windows)) GTEST_SKIP() << "not offered";
+  Exec const exec;
+  constexpr int step = is_complex_v<Scalar> ? 1 : 2;
+  std::size_t turn = 0;
+  for (auto const& host : matrices<Scalar>()) {
+    auto const A = to_device(exec, host);
+    for (int const planned : {8, 32}) {  // windows of 8 and of 16 rows
+      SpmmPlan const plan(exec, A, {.columns = planned, .algorithm = "tensor_window"});
+      for (int width = step; width <= 70; width += ++turn % 3 == 0 ? step : 3 * step) {
+        ProductCase<Scalar> const c{host, all_ops[turn % 4], width, Scalar(-1.5),
+                                    turn % 3 == 0 ? Scalar(0) : Scalar(2)};
+        expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+        });
+      }
+    }
+  }
+}
+
+template <class Scalar>
+bool same_number(Scalar a, Scalar b) {
+  if constexpr (is_complex_v<Scalar>)
+    return same_number(a.real(), b.real()) && same_number(a.imag(), b.imag());
+  else
+    return std::isfinite(b) ? std::abs(a - b) <= 1e-12 * (1 + std::abs(b))
+                            : a == b || (std::isnan(a) && std::isnan(b));
+}
+
+/// What is not finite in X reaches the rows that have an entry there, and no others.
+TYPED_TEST(WindowProducts, SpreadInfinitiesNoFurtherThanTheEntries) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (kernels::tensor::available<Exec, real_t<Scalar>>) {
+    Exec const exec;
+    auto const host = band<Scalar>(150);
+    auto const A = to_device(exec, host);
+    double const infinity = std::numeric_limits<double>::infinity();
+    for (int const planned : {8, 32})
+      for (int const width : {8, 32}) {
+        auto x = random_block<Scalar>(150, width, 1);
+        x(40, 3) = Scalar(infinity);
+        x(43, 3) = Scalar(-infinity);
+        x(75, 5) = not_a_number<Scalar>();
+        auto const product = [&](char const* algorithm) {
+          SpmmPlan const plan(exec, A, {.columns = planned, .algorithm = algorithm});
+          auto const X = make_block(exec, right, x);
+          auto const Y = make_block(exec, right, random_block<Scalar>(150, width, 2));
+          spmm(exec, plan, Op::none, Scalar(2), A, X.view, Scalar(0.5), Y.view);
+          exec.fence("Blockspan::test");
+          return Y.values();
+        };
+        auto const Y = product("tensor_window"), Z = product("warp_per_row_packs");
+        for (std::int64_t i = 0; i < 150; ++i)
+          for (int j = 0; j < width; ++j)
+            EXPECT_TRUE(same_number(Y(i, j), Z(i, j))) << i << ", " << j << ", width " << width;
+      }
+  }
+}
+
+TYPED_TEST(WindowProducts, SayWhatTheyCannotServe) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (kernels::tensor::available<Exec, double>) {
+    Exec const exec;
+    auto const A = to_device(exec, band<Scalar>(30));
+    SpmmPlan const plan(exec, A, {.algorithm = "tensor_window"});
+    auto const message = [&](Storage storage, int width) {
+      auto const X = make_block(exec, storage, random_block<Scalar>(30, width, 1));
+      auto const Y = make_block(exec, right, random_block<Scalar>(30, width, 2));
+      return message_of(
+          [&] { spmm(exec, plan, Op::none, Scalar(1), A, X.view, Scalar(0), Y.view); });
+    };
+    auto const refusal = HasSubstr("tensor_window cannot serve this input");
+    EXPECT_THAT(message(left, 8), refusal);
+    if (sizeof(Scalar) == sizeof(double)) {
+      EXPECT_THAT(message(right, 7), refusal);
+    }
+    bool const offered = kernels::is_offered<Exec, real_t<Scalar>>(windows);
+    EXPECT_THAT(message(right, 8), offered ? HasSubstr("nothing was thrown") : refusal);
+  }
+}
+
+TYPED_TEST(WindowProducts, ReadHeldSingles) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (kernels::tensor::available<Exec, real_t<Scalar>>) {
+    Exec const exec;
+    auto host = band<Scalar>(90);
+    for (auto& value : host.values) value = Scalar(single_t<Scalar>(value));
+    for (int const width : {4, 8, 16, 32, 64}) {
+      auto const A = to_device(exec, host);
+      SpmmPlan plan(exec, A, {.columns = width, .algorithm = "tensor_window"});
+      EXPECT_TRUE(plan.hold_single_precision(exec, A));
+      EXPECT_THAT(plan.explain(width), HasSubstr("reads values in single precision"));
+      spoil_values(A);
+      for (Op const op : {Op::none, Op::conjugate}) {
+        ProductCase<Scalar> const c{host, op, width};
+        EXPECT_TRUE(matches(product(exec, plan, A, c),
+                            reference_product(op, c.alpha, host, c.X(), c.beta, c.Y())))
+            << c.words();
+      }
+    }
+  }
+}
+
+TYPED_TEST(Windows, AreChosenWhereNeighboursShareColumnsAndExplained) {
+  TypeParam const exec;
+  if (!kernels::is_offered<TypeParam, double>(windows)) GTEST_SKIP() << "not offered";
+  auto const A = generate<double>(exec, "elasticity:36");
+  for (int const columns : {8, 32}) {
+    SpmmPlan const plan(exec, A, {.columns = columns});
+    EXPECT_EQ(plan.algorithm(), "tensor_window") << plan.explain(columns);
+    auto const words = plan.explain(columns);
+    EXPECT_THAT(words, HasSubstr(columns == 8 ? "windows of 8 rows" : "windows of 16 rows"));
+    EXPECT_THAT(words, HasSubstr("run as Blockspan::spmm::row_group"));
+    EXPECT_EQ(plan.kernel(columns), "Blockspan::spmm::tensor_window");
+    EXPECT_EQ(plan.kernel(7), "Blockspan::spmm::row_group");
+    EXPECT_EQ(plan.kernel(8, sizeof(float)), "Blockspan::spmm::row_group");
+  }
+  EXPECT_THAT(SpmmPlan(exec, A, {.columns = 2}).algorithm(), Not(HasSubstr("window")));
+  auto const grid = generate<double>(exec, "laplace27:30");
+  EXPECT_EQ(SpmmPlan(exec, grid, {.columns = 8}).kernel(8), "Blockspan::spmm::tensor_window");
+  EXPECT_EQ(SpmmPlan(exec, grid, {.columns = 8}).kernel(7), "Blockspan::spmm::warp_per_row");
+}
+
+/// What the chosen variant does not take is multiplied all the same.
+TYPED_TEST(WindowProducts, AreReplacedInPlansThatChose) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const A = generate<Scalar>(exec, "elasticity:20");
+  auto const rows = static_cast<std::int64_t>(A.numRows());
+  SpmmPlan const plan(exec, A), plain(exec, A, {.algorithm = "warp_per_row"});
+  for (int const width : {7, 8})
+    for (Storage const storage : {left, right}) {
+      auto const X = make_block(exec, storage, random_block<Scalar>(rows, width, 1));
+      auto const Y = make_block(exec, right, random_block<Scalar>(rows, width, 2));
+      auto const Z = make_block(exec, right, random_block<Scalar>(rows, width, 2));
+      spmm(exec, plan, Op::conjugate, Scalar(1.5), A, X.view, Scalar(-1), Y.view);
+      spmm(exec, plain, Op::conjugate, Scalar(1.5), A, X.view, Scalar(-1), Z.view);
+      exec.fence("Blockspan::test");
+      auto const y = Y.values(), z = Z.values();
+      double worst = 0;
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (int j = 0; j < width; ++j)
+          worst = std::max(worst, double(Kokkos::abs(y(i, j) - z(i, j))));
+      EXPECT_LE(worst, 2000 * double(unit_roundoff<Scalar>)) << width;
+    }
+}
+
+}  // namespace
+}  // namespace blockspan::test
