@@ -223,8 +223,10 @@ TYPED_TEST(Windows, AreChosenWhereNeighboursShareColumnsAndExplained) {
   }
   EXPECT_THAT(SpmmPlan(exec, A, {.columns = 2}).algorithm(), Not(HasSubstr("window")));
   auto const grid = generate<double>(exec, "laplace27:30");
-  EXPECT_EQ(SpmmPlan(exec, grid, {.columns = 8}).kernel(8), "Blockspan::spmm::tensor_window");
-  EXPECT_EQ(SpmmPlan(exec, grid, {.columns = 8}).kernel(7), "Blockspan::spmm::warp_per_row");
+  EXPECT_EQ(SpmmPlan(exec, grid, {.columns = 8}).kernel(8), "Blockspan::spmm::warp_per_row_packs");
+  SpmmPlan const wide(exec, grid, {.columns = 16});
+  EXPECT_EQ(wide.kernel(16), "Blockspan::spmm::tensor_window");
+  EXPECT_EQ(wide.kernel(7), "Blockspan::spmm::warp_per_row");
 }
 
 /// What the chosen variant does not take is multiplied all the same.

@@ -123,15 +123,22 @@ struct PreparedPattern {
   }
 };
 
-/// The variant that runs where whole packs do not fit the one that was chosen: short rows leave
-/// lanes without work, so there an element is a work item, if no row holds up the others.
+/// Whether an element of Y is a work item where packs do not fit: the lanes of a row would be few.
+/// No row may hold up the others.
+inline bool runs_by_elements(RowStatistics const& rows, std::int64_t columns) {
+  bool const is_short =
+      rows.mean() < (columns == 1 ? tuning::device_item_row_one_column : tuning::device_item_row) &&
+      static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
+  bool const are_even = columns > 1 && rows.rows >= tuning::device_few_pieces &&
+                        rows.imbalance() <= tuning::device_item_imbalance;
+  return columns < tuning::device_item_columns && (is_short || are_even);
+}
+
+/// The variant that runs where whole packs do not fit the one that was chosen.
 inline SpmmVariant const& without_packs(SpmmVariant const& chosen, RowStatistics const& rows,
                                         std::int64_t columns) {
   if (!chosen.needs_whole_packs) return chosen;
-  double const short_row =
-      columns == 1 ? tuning::device_item_row_one_column : tuning::device_item_row;
-  bool const by_elements = columns < tuning::device_item_columns && rows.mean() < short_row &&
-                           static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
+  bool const by_elements = runs_by_elements(rows, columns);
   return *find_spmm_variant(by_elements ? "thread_per_element" : "warp_per_row");
 }
 

@@ -131,15 +131,17 @@ inline constexpr int device_lane_bits = 5;
 /// 27-point: 0.81 and 0.80.
 inline constexpr double device_short_row = 12;
 
-/// Rows so short that, where packs do not fit, an element of Y is a work item: n = 5, 7-point grid
-/// 0.155 against 0.200 with a lane a column, 27-point grid 0.252 against 0.238; one column of 1e6
-/// rows of 6 to 12 random nonzeros 0.20 against 0.13.
-/// From so many columns on lanes win again that own two of them: 7-point 100^3, microseconds, n =
-/// 5: 75 and 82; 7: 102 and 94; 15: 204 and 178; 31: 410 and 291; 63: 747 and 541.
-/// One column of work items against lanes, microseconds: 7-point 128^3 77 and 69, delaunay_n15 (6
-/// nonzeros a row) 6.0 and 4.8, wing and bfly (4) 5.2 and 5.7, 4.9 and 5.1.
+/// Rows so short that, where packs do not fit, an element of Y is a work item, or rows so even (the
+/// imbalance of the row statistics). Microseconds of work items and of lanes, n = 3 and 5: 7-point
+/// 128^3 96, 119 and 142, 198; 27-point 96^3 131, 155 and 172, 257; elasticity 44 138, 147 and 167,
+/// 197 (groups 133 and 198; perf/results/h200/cases.json). One column: 7-point 66 and 68, 27-point
+/// 235 and 91, delaunay_n15 (6 nonzeros a row) 6.0 and 4.8, wing and bfly (4) 5.2 and 5.7, 4.9
+/// and 5.1; 1e6 rows of 6 to 12 random nonzeros 200 and 130. From so many columns on lanes win
+/// again that own two of them: 7-point 100^3, n = 5: 75 and 82; 7: 102 and 94; 15: 204 and 178; 31:
+/// 410 and 291; 63: 747 and 541.
 inline constexpr double device_item_row = 8;
 inline constexpr double device_item_row_one_column = 4.5;
+inline constexpr double device_item_imbalance = 1.25;
 inline constexpr std::int64_t device_item_columns = 7;
 
 /// Where packs do not fit, a lane owns two single columns from so many of them on (short rows;
