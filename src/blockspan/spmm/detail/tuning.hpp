@@ -39,11 +39,11 @@ inline constexpr unsigned device_many_piece_blocks = 4;
 /// Entries of a tile that a team copies through scratch from one layout to another.
 inline constexpr int device_copy_bits = 10;
 
-/// The same for a group of rows that share what is fetched of X, by its rows: more sums, more
-/// values in flight. 64 registers at 4 blocks hold them without spills (ptxas, CUDA 13.0: double;
-/// with products summed beside it, 40 to 72 bytes). Same machine, elasticity 44^3 x 3, n = 1, 2, 4,
-/// 8, 16, 32, 64, microseconds: 69, 66, 81, 107, 163, 263, 413; without groups 73, 77, 97, 139,
-/// 219, 346, 563. Other depths and blocks were not tried.
+/// Nonzeros in flight in a lane for a group of rows that share what is fetched of X, by its rows:
+/// more sums, more values. 64 registers at 4 blocks hold them without spills (ptxas, CUDA 13.0:
+/// double; with products summed beside it, 40 to 72 bytes). Same machine, elasticity 44^3 x 3, n =
+/// 1, 2, 4, 8, 16, 32, 64, microseconds: 69, 66, 81, 107, 163, 263, 413; without groups 73, 77, 97,
+/// 139, 219, 346, 563. Other depths and blocks were not tried.
 template <int Rows>
 inline constexpr int device_group_depth = Rows == 2 ? 4 : 2;
 inline constexpr unsigned device_group_blocks = 4;
