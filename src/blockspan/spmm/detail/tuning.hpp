@@ -100,15 +100,16 @@ inline constexpr int window_steps = Groups == 4   ? 1
 
 /// Windows come into question from so many columns on; from so many of them with 8 and with 16 rows
 /// (fewer leave multiprocessors waiting: 27-point 40^3, n = 8, 8,000 windows of 8 rows 20, rows 24;
-/// n = 32, 4,000 of 16 rows 60, rows 50; elasticity 20, n = 8, 2,850 of 8 rows 16, groups 20);
-/// where rows have so many nonzeros, and each row of X that is fetched serves so many of them, on
-/// average: with up to 8 columns, with 8 rows, with 16; and up to rows of so many nonzeros
-/// (reasoned: one thread merges those of a window). The kernel here, windows and the best of the
-/// others: elasticity (4.2 and 5.8) n = 8 94, 117; 16 134, 174; 32 197, 264; 64 344, 430; 27-point
-/// (2.2 and 2.5) 168, 170; 257, 285; 461, 449; 872, 801; a band of 33 85, 159 at n = 8; 7-point
-/// (1.2) 120, 92; random (0.9) 43, 42.
+/// n = 32, 4,000 of 16 rows 60, rows 50; elasticity 20, n = 8, 2,850 of 8 rows 16, groups 20;
+/// bcsstk29, n = 8, 1,749 of 8 rows 5.8, rows 9.2; bcsstk15, 494 of them 5.4, rows 5.3); where rows
+/// have so many nonzeros, and each row of X that is fetched serves so many of them, on average:
+/// with up to 8 columns, with 8 rows, with 16; and up to rows of so many nonzeros (reasoned: one
+/// thread merges those of a window). The kernel here, windows and the best of the others:
+/// elasticity (4.2 and 5.8) n = 8 94, 117; 16 134, 174; 32 197, 264; 64 344, 430; 27-point (2.2
+/// and 2.5) 168, 170; 257, 285; 461, 449; 872, 801; a band of 33 85, 159 at n = 8; 7-point (1.2)
+/// 120, 92; random (0.9) 43, 42.
 inline constexpr int window_least_columns = 8;
-inline constexpr std::int64_t window_least_of_8_rows = 2048;
+inline constexpr std::int64_t window_least_of_8_rows = 1536;
 inline constexpr std::int64_t window_least_of_16_rows = 8192;
 inline constexpr double window_least_row = 12;
 inline constexpr double window_least_share_of_8_columns = 3;
@@ -246,7 +247,9 @@ inline constexpr double model_sorted = 0.046;
 inline constexpr double model_part = 0.0552;
 inline constexpr double model_cut = 1.84;
 inline constexpr double model_carry = 3.22e-6;
-inline constexpr double model_empty_rows = 2;  // 4e6 rows of 0.3: n = 4 95 (adaptive 122), 8 153
+/// (4e6 rows of 0.3, n = 4, 8: 95, 153; adaptive 122, 193. R-MAT 20, n = 8, 32, 64: 369, 803, 1357;
+/// sorted 251, 617, 1220: no other rows hide that uneven ones stand in their order.)
+inline constexpr double model_empty_rows = 2;
 inline constexpr double model_team_launch = 4.75;
 inline constexpr double model_team_stream = 1.35;
 inline constexpr double model_team_gather = 0.512;

@@ -165,7 +165,7 @@ class DeviceModel {
                   tuning::model_list * 12 * static_cast<double>(pieces) / tuning::model_stream;
     time += variant.partition == SpmmPartition::sorted_segments ? tuning::model_sorted : tail();
     if (variant.skips_empty_rows())
-      time += tuning::model_launch +
+      time += tail() + tuning::model_launch +
               tuning::model_empty_rows * 4 * static_cast<double>(rows_.rows) / tuning::model_stream;
     return cuts ? time + carried(piece) : time;
   }
