@@ -133,17 +133,17 @@ inline constexpr int device_lane_bits = 5;
 inline constexpr double device_short_row = 12;
 
 /// Rows so short that, where packs do not fit, an element of Y is a work item, or rows so even (the
-/// imbalance of the row statistics). Microseconds of work items and of lanes, n = 3 and 5: 7-point
-/// 128^3 96, 119 and 142, 198; 27-point 96^3 131, 155 and 172, 257; elasticity 44 138, 147 and 167,
-/// 197 (groups 133 and 198; perf/results/h200/cases.json). One column: 7-point 66 and 68, 27-point
-/// 235 and 91, delaunay_n15 (6 nonzeros a row) 6.0 and 4.8, wing and bfly (4) 5.2 and 5.7, 4.9
-/// and 5.1; 1e6 rows of 6 to 12 random nonzeros 200 and 130. From so many columns on lanes win
-/// again that own two of them: 7-point 100^3, n = 5: 75 and 82; 7: 102 and 94; 15: 204 and 178; 31:
-/// 410 and 291; 63: 747 and 541.
+/// imbalance of the row statistics), and up to how many columns. Microseconds of work items and of
+/// lanes (two columns each from 7 or 9 on), n = 3, 5, 7, 9, 11, 13: 7-point 128^3 92, 119; 137,
+/// 198; 182, 194; 230, 343; 277, 348; 324, 357; 27-point 96^3 127, 155; 168, 257; 208, 257; 250,
+/// 338; 293, 343; 335, 358; a band of 33, n = 7, 9, 13, 146, 171; 172, 223; 224, 241. Elasticity
+/// with groups in place of lanes 131, 129; 162, 198; 187, 201; 209, 294; 237, 297; 266, 299. One
+/// column: 7-point 66 and 68, 27-point 235 and 91, delaunay_n15 (6 nonzeros a row) 6.0 and 4.8,
+/// wing and bfly (4) 5.2 and 5.7, 4.9 and 5.1; 1e6 rows of 6 to 12 random nonzeros 200 and 130.
 inline constexpr double device_item_row = 8;
 inline constexpr double device_item_row_one_column = 4.5;
 inline constexpr double device_item_imbalance = 1.25;
-inline constexpr std::int64_t device_item_columns = 7;
+inline constexpr std::int64_t device_item_columns = 14;
 
 /// Where packs do not fit, a lane owns two single columns from so many of them on (short rows;
 /// others), and so many lanes, as a power of two, stand side by side at most. Microseconds with one
