@@ -134,6 +134,10 @@ TEST_P(SpmmReport, ServesAMatrixWithoutEntriesOrRows) {
       run_spmm({zero, "--columns", "4", "--algorithm", "all", "--backend", GetParam()});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   for (Json const& run : report["runs"]) {
+    if (run["requested"] == "tensor_window" && GetParam() != "cuda") {
+      EXPECT_TRUE(run["refused"].is_string()) << run;
+      continue;
+    }
     EXPECT_EQ(run["right"], true) << run;
     EXPECT_EQ(run["error"], 0) << run;
   }
