@@ -106,7 +106,8 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   if (!runs_on_host_v<Exec> && variant.is_direct() && !variant.lists_pieces() &&
       result.statistics.nonzeros >= tuning::device_narrow_entries)
     result.distances = column_distances(exec, A);
-  if (variant.needs_sorted_rows() && !has_sorted_rows(exec, A)) {
+  bool const seen_sorted = windows.tiles > 0;  // count_windows has looked
+  if (variant.needs_sorted_rows() && !seen_sorted && !has_sorted_rows(exec, A)) {
     result.sorted = sort_rows(exec, A, result.statistics.nonzeros);
     result.pattern = result.sorted.ref();
     result.permutation = result.sorted.permutation.data();

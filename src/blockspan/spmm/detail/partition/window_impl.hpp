@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include <Kokkos_Core.hpp>
@@ -24,7 +23,7 @@ struct WindowMerge {
   /// it returns false.
   template <class Take>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(std::int64_t window, Take const& take) const {
-    constexpr Ordinal none = std::numeric_limits<Ordinal>::max();
+    constexpr Ordinal none = Kokkos::Experimental::finite_max_v<Ordinal>;
     Offset at[Rows], end[Rows];
     Ordinal head[Rows];
     BLOCKSPAN_UNROLL
@@ -80,7 +79,7 @@ struct PlaceTiles {
   KOKKOS_FUNCTION void operator()(std::int64_t window) const {
     if (window == 0) first_tile(0) = Offset(0);
     first_tile(window + 1) =
-        static_cast<Offset>(rows.tiles(window, std::numeric_limits<std::int64_t>::max()));
+        static_cast<Offset>(rows.tiles(window, Kokkos::Experimental::finite_max_v<std::int64_t>));
   }
   KOKKOS_FUNCTION void operator()(std::int64_t place, std::int64_t& before, bool final) const {
     before += static_cast<std::int64_t>(first_tile(place));
