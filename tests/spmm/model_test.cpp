@@ -66,7 +66,8 @@ std::vector<Recorded> read_record(std::string const& path) {
 
 /// What runs with the model's choice, as the record has it: variant, piece, grid of lanes.
 std::string choice_of(Recorded const& one) {
-  auto predictions = kernels::predict_device(one.rows, 0, one.columns);
+  auto predictions = kernels::predict_device(
+      one.rows, 0, kernels::columns_of_doubles(one.columns, std::size_t(one.scalar_bytes)));
   // not in the record
   std::erase_if(predictions, [](auto const& each) { return each.variant->skips_empty_rows(); });
   auto const& least = *std::min_element(
@@ -81,12 +82,12 @@ std::string choice_of(Recorded const& one) {
   auto const pieces = one.rows.rows + (cuts ? one.rows.nonzeros / least.piece : 0);
   auto const of = kernels::statistics_of_pieces(one.rows, variant, pieces,
                                                 least.piece > 0 ? least.piece : one.rows.longest);
-  auto const [grid, packs_per_lane] = kernels::device_shape(
+  auto const [grid, packs_per_lane, is_deep] = kernels::device_shape(
       true, fit ? one.columns * one.scalar_bytes / 16 : one.columns, of, fit, {});
   auto const choice = [&](std::int64_t piece) {
     std::ostringstream text;
     text << variant.id << ',' << piece << ',' << grid.columns() << ',' << grid.entries() << ','
-         << packs_per_lane;
+         << packs_per_lane << (is_deep ? ",deep" : "");
     return text.str();
   };
   if (least.piece > 0 && !cuts)  // then all lengths that cut nothing are one, and one was measured
@@ -109,6 +110,9 @@ bool are_items_of_long_rows(Recorded const& one, std::string const& choice) {
          one.rows.mean() >= kernels::tuning::device_item_row;
 }
 
+/// Two packs a lane with as many nonzeros in flight as one: the record knows none.
+bool is_deep(std::string const& choice) { return choice.ends_with(",deep"); }
+
 /// Where the model misses by more than a quarter, and at most by how much. Of bcsstk15 the record
 /// has a time that is off: the plan's own run of the same kernel took 5.5 microseconds, not 8.1.
 std::map<std::string, double> const known_misses{
@@ -126,7 +130,7 @@ TEST(Model, CostsLittleAgainstTheBestThatWasMeasured) {
   for (auto const& one : record) {
     if (may_be_paired(one)) continue;
     auto const choice = choice_of(one);
-    if (are_items_of_long_rows(one, choice)) continue;
+    if (are_items_of_long_rows(one, choice) || is_deep(choice)) continue;
     if (one.microseconds.count(choice) == 0) {
       unknown.push_back(one.name + ": " + choice);
       continue;
@@ -141,6 +145,19 @@ TEST(Model, CostsLittleAgainstTheBestThatWasMeasured) {
   EXPECT_LE(std::exp(sum / static_cast<double>(record.size() - unknown.size())), 1.05);
   EXPECT_LE(unknown.size(), record.size() / 50) << ::testing::PrintToString(unknown);
   EXPECT_GE(chosen.size(), 4u);  // different classes of matrices get different choices
+}
+
+TEST(Model, TakesOtherScalarsForDoublesThatAreAsWide) {
+  struct Case {
+    int columns;
+    std::size_t scalar_bytes;
+    int doubles;
+  };
+  for (auto const& [columns, scalar_bytes, doubles] :
+       {Case{1, 8, 1}, Case{7, 8, 7}, Case{8, 16, 16}, Case{1, 16, 2}, Case{8, 4, 4}, Case{1, 4, 1},
+        Case{3, 4, 3}, Case{6, 4, 3}, Case{7, 4, 5}})
+    EXPECT_EQ(kernels::columns_of_doubles(columns, scalar_bytes), doubles)
+        << columns << " columns of " << scalar_bytes << " bytes";
 }
 
 /// Reasoned, not recorded: what a group fetches once can only save time, and more in larger groups.

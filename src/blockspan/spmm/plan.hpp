@@ -19,10 +19,11 @@ namespace blockspan {
 /// Inspects the pattern of a sparse matrix once, chooses how to multiply with it, prepares what
 /// that needs, and says in words what it chose, why, and what it rejected.
 ///
-/// The plan depends on the pattern only: values may change between products. Every product checks
-/// in O(1) that it is given the arrays the plan has seen; `verify` compares their contents. The
-/// plan keeps these arrays alive. Copies share one state. One plan may serve several execution
-/// space instances at once (each has its own scratch), but not two threads on the same instance.
+/// The plan depends on the pattern and the type of the values: these may change between products.
+/// Every product checks in O(1) that it is given the arrays the plan has seen; `verify` compares
+/// their contents. The plan keeps these arrays alive. Copies share one state. One plan may serve
+/// several execution space instances at once (each has its own scratch), but not two threads on the
+/// same instance.
 ///
 /// Setup: two passes over the row offsets and one over the columns, four more passes over the rows
 /// to see which have the same columns (and over the columns of those), three more over the row
@@ -46,6 +47,7 @@ class SpmmPlan {
     options.validate();
     state_ = detail::make_plan_state<Exec, Offset, Ordinal>(
         exec, detail::product_pattern_ref<Exec>(A), options,
+        detail::scalar_kind<detail::scalar_t<Matrix>>(),
         std::make_shared<std::pair<decltype(A.graph.row_map), decltype(A.graph.entries)>>(
             A.graph.row_map, A.graph.entries));
   }

@@ -11,6 +11,7 @@
 #include <blockspan/spmm/detail/inner/direct_lanes.hpp>
 #include <blockspan/spmm/detail/inner/direct_registers.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/inner/one_column.hpp>
 #include <blockspan/spmm/detail/item_kernels.hpp>
 #include <blockspan/spmm/detail/kernel.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
@@ -160,8 +161,9 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   if (plain && !is_complex_v<Scalar> && !call.packs && X.column_stride == 1 && Y.column_stride == 1)
     shape = pair_columns(shape, X.columns, pieces, prepared.lanes);
   std::uint32_t const row_bytes = device_row_bytes(X);
-  auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
-    using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes>;
+  auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes, bool Deep = false>() {
+    using Inner =
+        DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes, 1, false, Deep>;
     launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(
         exec, call, {entries, X, conjugates(call.product.op), shape.grid, row_bytes},
         shape.grid.lanes());
@@ -174,6 +176,8 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
     if (!call.packs && two) return with.template operator()<1, false, 2, false>();
   if (!call.packs) return with.template operator()<1, false, 1, false>();
   if (shared) return with.template operator()<width, true, 1, true>();
+  if constexpr (plain && !are_narrow_v<Entries>)
+    if (two && shape.deep) return with.template operator()<width, true, 2, false, true>();
   if constexpr (plain)
     if (two) return with.template operator()<width, true, 2, false>();
   with.template operator()<width, true, 1, false>();
@@ -203,22 +207,19 @@ void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   auto const& X = call.product.X;
   bool const conjugate_values = conjugates(call.product.op);
   if constexpr (runs_on_host_v<Exec>) {
-    constexpr int widest = host_pack_v<Scalar>;
+    auto const run = [&]<class Inner>(Inner const& inner) {
+      launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(exec, call, inner, 1);
+    };
+    auto const in_registers = [&]<int Widest, bool Unit>() {
+      run(DirectRegisters<Scalar, Entries, Offset, Widest, Unit>{entries, X, conjugate_values});
+    };
     // one column has no choice among packs
-    if (!call.packs || X.columns == 1) {
-      using Inner = DirectRegisters<Scalar, Entries, Offset, 1, false>;
-      launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(
-          exec, call, {entries, X, conjugate_values}, 1);
-    } else if (X.column_stride == 1) {
-      using Inner = DirectRegisters<Scalar, Entries, Offset, widest, true>;
-      launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(
-          exec, call, {entries, X, conjugate_values}, 1);
-    } else {
-      constexpr int few = tuning::host_strided_columns;
-      using Inner = DirectRegisters<Scalar, Entries, Offset, few, false>;
-      launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(
-          exec, call, {entries, X, conjugate_values}, 1);
-    }
+    if constexpr (!is_complex_v<Scalar>)
+      if (X.columns == 1 && X.row_stride == 1)
+        return run(OneColumn<Scalar, Entries>{entries, X.data});
+    if (!call.packs || X.columns == 1) return in_registers.template operator()<1, false>();
+    if (X.column_stride == 1) return in_registers.template operator()<host_pack_v<Scalar>, true>();
+    in_registers.template operator()<tuning::host_strided_columns, false>();
   } else {
     launch_lanes<Exec, Scalar, Offset, Ordinal, Entries>(exec, call, entries);
   }

@@ -67,9 +67,10 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(Exec const& exec,
 /// What the model needs to know of windows: without tiles where they do not come into question.
 template <class Exec, class Offset, class Ordinal>
 WindowCount count_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                          RowStatistics const& rows, SpmmPlanOptions const& options) {
-  bool const wanted = tensor::available<Exec, double> && options.algorithm == "auto" &&
-                      may_take_windows(rows, options.columns);
+                          RowStatistics const& rows, SpmmPlanOptions const& options,
+                          ScalarKind const& scalar) {
+  bool const wanted = tensor::available<Exec, double> && scalar.is_double &&
+                      options.algorithm == "auto" && may_take_windows(rows, options.columns);
   if (!wanted || !has_sorted_rows(exec, A)) return {};
   return estimate_row_windows(exec, A, rows_of_window(options.columns));
 }
@@ -79,7 +80,8 @@ WindowCount count_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A
 template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
                                                PatternRef<Offset, Ordinal> const& A,
-                                               SpmmPlanOptions const& options, bool in_order) {
+                                               SpmmPlanOptions const& options,
+                                               ScalarKind const& scalar, bool in_order) {
   PreparedPattern<Exec, Offset, Ordinal> result;
   if (A.block > 1) return prepare_blocks(exec, A, options);
   result.pattern = A;
@@ -87,8 +89,9 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   if (options.algorithm == "auto" || find_spmm_variant(options.algorithm)->lists_groups())
     result.groups = find_row_groups(exec, A);
   auto const windows =
-      in_order ? count_windows(exec, A, result.statistics, options) : WindowCount{};
-  result.choice = choose_variant<Exec>(result.statistics, result.groups.count, windows, options);
+      in_order ? count_windows(exec, A, result.statistics, options, scalar) : WindowCount{};
+  result.choice =
+      choose_variant<Exec>(result.statistics, result.groups.count, windows, options, scalar);
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
   require(is_offered<Exec, double>(variant), "blockspan::SpmmPlan", variant.id,
@@ -120,13 +123,14 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
 template <class Exec, class Offset, class Ordinal>
 std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
     Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
-    std::shared_ptr<void const> owner) {
+    ScalarKind const& scalar, std::shared_ptr<void const> owner) {
   check_blocks("blockspan::SpmmPlan", A);
   auto state = std::make_shared<PlanState<Exec, Offset, Ordinal>>();
   state->options = options;
+  state->scalar = scalar;
   state->owner = std::move(owner);
   state->given = A;
-  state->plain = prepare(exec, A, options, true);
+  state->plain = prepare(exec, A, options, scalar, true);
   state->fingerprint = fingerprint(exec, A);
   return state;
 }
@@ -142,7 +146,7 @@ PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
                                       plan.plain.statistics.nonzeros / (given.block * given.block));
     auto pattern = state.pattern.ref();
     pattern.block = given.block;
-    state.prepared = prepare(exec, pattern, plan.options, false);
+    state.prepared = prepare(exec, pattern, plan.options, plan.scalar, false);
     state.prepared.permutation = state.pattern.permutation.data();
     plan.transposed = std::move(state);
   }
@@ -155,7 +159,7 @@ inline std::string best_three(std::vector<SpmmPrediction> const& predictions) {
   for (std::size_t i = 0; i < predictions.size() && i < 3; ++i)
     out << (i > 0 ? ", " : "") << predictions[i].variant->id << ' ' << predictions[i].microseconds
         << " us";
-  out << " (by the model, doubles, at the plan's width)";
+  out << " (by the model, at the plan's width)";
   return out.str();
 }
 

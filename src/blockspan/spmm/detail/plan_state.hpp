@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include <blockspan/spmm/detail/blas_handles.hpp>
 #include <blockspan/spmm/detail/held_values.hpp>
@@ -13,6 +14,7 @@
 #include <blockspan/spmm/detail/prepared_pattern.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
 #include <blockspan/spmm/plan_options.hpp>
+#include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
@@ -21,6 +23,16 @@ struct TransposedState {
   TransposedPattern<Exec, Offset, Ordinal> pattern;
   PreparedPattern<Exec, Offset, Ordinal> prepared;
 };
+
+/// What a plan knows of the scalars that it will multiply.
+struct ScalarKind {
+  std::size_t bytes;
+  bool is_double;  ///< of double precision, complex or not
+};
+template <class Scalar>
+constexpr ScalarKind scalar_kind() {
+  return {sizeof(Scalar), std::is_same_v<real_t<Scalar>, double>};
+}
 
 /// Where the parts of cut rows wait: see Carry.
 template <class Exec>
@@ -34,6 +46,7 @@ struct CarryPools {
 template <class Exec, class Offset, class Ordinal>
 struct PlanState {
   SpmmPlanOptions options;
+  ScalarKind scalar;                    ///< of the matrix that the plan was made for
   PatternRef<Offset, Ordinal> given{};  ///< the pattern that the plan was made for
   PreparedPattern<Exec, Offset, Ordinal> plain;
   std::uint64_t fingerprint = 0;
@@ -55,7 +68,7 @@ struct PlanState {
 template <class Exec, class Offset, class Ordinal>
 std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
     Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
-    std::shared_ptr<void const> owner);
+    ScalarKind const& scalar, std::shared_ptr<void const> owner);
 
 /// The prepared transpose; the first call builds it and waits for the instance.
 template <class Exec, class Offset, class Ordinal>

@@ -35,16 +35,18 @@ inline PieceStatistics statistics_of_pieces(RowStatistics const& rows, SpmmVaria
                                             std::int64_t pieces, std::int64_t piece) {
   bool const sorted = variant.partition == SpmmPartition::sorted_segments;
   std::int64_t const empty = variant.skips_empty_rows() ? 0 : std::min(rows.empty_rows, pieces);
-  double const filled = static_cast<double>(std::max<std::int64_t>(1, pieces - empty));
-  return {pieces, static_cast<double>(rows.nonzeros) / filled, std::min(rows.longest, piece),
-          std::max(0.0, rows.imbalance() - 1), sorted};
+  std::int64_t const filled = std::max<std::int64_t>(1, pieces - empty);
+  double const mean = static_cast<double>(rows.nonzeros) / static_cast<double>(filled);
+  double const unevenness = std::max(0.0, rows.imbalance() - 1);
+  return {pieces, mean, std::min(rows.longest, piece), unevenness, sorted, empty};
 }
 
 /// Groups of rows as pieces: of as many entries as one of their rows has.
 inline PieceStatistics statistics_of_groups(RowStatistics const& rows, GroupCount const& count) {
   std::int64_t const filled = std::max<std::int64_t>(1, count.groups - rows.empty_rows);
-  return {count.groups, static_cast<double>(count.fetches) / static_cast<double>(filled),
-          rows.longest, std::max(0.0, rows.imbalance() - 1), false};
+  double const mean = static_cast<double>(count.fetches) / static_cast<double>(filled);
+  double const unevenness = std::max(0.0, rows.imbalance() - 1);
+  return {count.groups, mean, rows.longest, unevenness, false, rows.empty_rows};
 }
 
 /// The rows of a block row of so many rows stand in as few groups as can be ...
@@ -79,7 +81,8 @@ struct SpmmChoice {
   std::int64_t piece;  ///< rows longer than this are cut; 0: none is
   std::string reason;
   std::string rejected;
-  std::vector<SpmmPrediction> predictions;  ///< at the plan's width, doubles; the fastest first
+  std::vector<SpmmPrediction>
+      predictions;  ///< at the plan's width and scalar; the fastest first
 };
 
 /// A pattern ready to multiply.

@@ -20,6 +20,15 @@ inline constexpr unsigned device_blocks = 5;
 template <int Packs>
 inline constexpr int device_depth = Packs == 2 ? 2 : 4;
 
+/// Rows of so many nonzeros keep the depth of one pack with two packs a lane, in the registers of
+/// as many blocks; two packs then serve fewer pieces too, if there are so many packs to make. One
+/// H200, microseconds without and with: 8192 rows of 82 random nonzeros, n = 64 39.5, 34.6; 399,
+/// n = 64 -, 143; elasticity 44^3 x 3 without groups, n = 32, 64 347, 319; 563, 541; R-MAT 18 150,
+/// 139; 268, 263; R-MAT 20 589, 588; 1168, 1160; 27-point some 5 and 3 % less.
+inline constexpr double device_deep_row = 16;
+inline constexpr unsigned device_deep_blocks = 4;
+inline constexpr std::int64_t device_many_packs = std::int64_t{1} << 18;
+
 /// Column-major X: a lane owns a row and so many bytes of its columns at a time (where few hold all
 /// of them; otherwise), and as many blocks as the registers of that allow. Same machine,
 /// microseconds with 4, 8 and 16 columns of doubles (the last with 2 nonzeros in flight) and of the
@@ -252,11 +261,13 @@ inline constexpr double model_carry = 3.22e-6;
 inline constexpr double model_empty_rows = 2;
 inline constexpr double model_team_launch = 4.75;
 inline constexpr double model_team_stream = 1.35;
+inline constexpr double model_team_stream_one_pack = 1.7;
 inline constexpr double model_team_gather = 0.512;
 inline constexpr double model_team_wide = 2.46;
 inline constexpr double model_team_wait_long = 0.14;
 inline constexpr double model_team_wait = 0.09;
 inline constexpr double model_team_wait_one_pack = 0.003;
+inline constexpr double model_whole_rows = 0.99;   // a tie is theirs: they need no list
 inline constexpr double model_team_long_rows = 2;  // rows that all are longer than a team's tile
 
 /// The same of a product whose X or Y is not row-major: a nonzero of a lane that owns a row of

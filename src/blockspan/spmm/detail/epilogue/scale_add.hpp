@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -22,9 +23,12 @@ struct ScaleAdd {
   bool stream;     ///< hosts: Y is too large for the caches
   BlockRef<Scalar> Y;
 
-  /// What writes the rows of a team, and of the cut row with this number: here nothing is kept.
+  /// What writes the rows of a team, and of the cut row with this number: here nothing is kept. On
+  /// hosts a copy, because a row that is written might be alpha or beta for all the compiler knows,
+  /// which would be read again for every row.
+  using OfTeam = std::conditional_t<OnHost, ScaleAdd, ScaleAdd const&>;
   template <class Team>
-  KOKKOS_FORCEINLINE_FUNCTION ScaleAdd const& of_team(Team const&) const {
+  KOKKOS_FORCEINLINE_FUNCTION OfTeam of_team(Team const&) const {
     return *this;
   }
   KOKKOS_FORCEINLINE_FUNCTION ScaleAdd const& of_cut_row(std::int64_t) const { return *this; }

@@ -16,6 +16,7 @@ namespace blockspan::detail {
 struct DeviceShape {
   LaneGrid grid;
   int packs_per_lane = 1;  ///< 1 or 2
+  bool deep = false;       ///< of two packs, as many nonzeros are in flight as of one
 };
 
 /// Bits of the smallest power of two that is at least `count`, at most `most`.
@@ -28,17 +29,26 @@ inline int bits_to_hold(std::int64_t count, int most) {
 /// The pieces that the threads of a kernel multiply, as far as the lanes depend on them.
 struct PieceStatistics {
   std::int64_t pieces;
-  double mean;           ///< nonzeros of a piece that is not empty
-  std::int64_t longest;  ///< nonzeros
-  double unevenness;     ///< what groups of neighbouring rows in step walk too much, relatively
-  bool sorted;           ///< neighbours in a warp are of about the same length
+  double mean;             ///< nonzeros of a piece that is not empty
+  std::int64_t longest;    ///< nonzeros
+  double unevenness;       ///< what groups of neighbouring rows in step walk too much, relatively
+  bool sorted;             ///< neighbours in a warp are of about the same length
+  std::int64_t empty = 0;  ///< pieces without a nonzero
+
+  /// Those for whose sake a shape is chosen: sorted, the empty ones are warps of their own.
+  PieceStatistics worth_lanes() const {
+    auto filled = *this;
+    if (sorted) filled.pieces -= empty;
+    return filled;
+  }
 };
 
 /// Microseconds of a product that depend on the shape: the loads that wait for each other until the
 /// longest piece is done; what every warp costs, however short its pieces; and the threads of a
 /// warp that wait for the one with the longest piece.
 inline double shape_time(DeviceShape const& shape, PieceStatistics const& of, std::int64_t packs) {
-  int const depth = shape.packs_per_lane == 2 ? tuning::device_depth<2> : tuning::device_depth<1>;
+  bool const shallow = shape.packs_per_lane == 2 && !shape.deep;
+  int const depth = shallow ? tuning::device_depth<2> : tuning::device_depth<1>;
   auto const batch = static_cast<double>(shape.grid.entries() * depth);
   auto const passes = static_cast<double>(
       ceil_div(packs, std::int64_t{shape.grid.columns()} * shape.packs_per_lane));
@@ -70,9 +80,13 @@ inline DeviceShape busy_shape(bool lanes_exchange, std::int64_t packs, PieceStat
                               bool two_packs, SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
   std::int64_t const many = is_short ? tuning::device_two_packs_short : tuning::device_two_packs;
-  bool const wants_two = packs >= many && of.pieces >= tuning::device_few_pieces;
+  bool const is_long = of.mean >= tuning::device_deep_row;
+  bool const are_many = of.pieces >= tuning::device_few_pieces ||
+                        (is_long && of.pieces * packs >= tuning::device_many_packs);
   DeviceShape shape;
-  if (two_packs && (asked.packs == 2 || (asked.packs == 0 && wants_two))) shape.packs_per_lane = 2;
+  if (two_packs && (asked.packs == 2 || (asked.packs == 0 && packs >= many && are_many)))
+    shape.packs_per_lane = 2;
+  shape.deep = is_long && shape.packs_per_lane == 2;
   std::int64_t wanted = ceil_div(packs, std::int64_t{shape.packs_per_lane});
   if (is_short && packs > 2)
     wanted = std::max<std::int64_t>(2 * shape.packs_per_lane, ceil_div(wanted, std::int64_t{2}));
@@ -97,11 +111,12 @@ inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceSt
       (of.pieces >= tuning::device_few_pieces && of.unevenness <= tuning::device_uneven))
     return best;
   int const lanes = best.grid.lanes();
-  double least = shape_time(best, of, packs);
+  auto const filled = of.worth_lanes();
+  double least = shape_time(best, filled, packs);
   DeviceShape wider{{bits_to_hold(packs, tuning::device_lane_bits), 0}, 1};
   for (; wider.grid.column_bits + wider.grid.entry_bits <= tuning::device_lane_bits;
        ++wider.grid.entry_bits) {
-    double const time = shape_time(wider, of, packs);
+    double const time = shape_time(wider, filled, packs);
     if (wider.grid.lanes() <= lanes || time >= least) continue;
     best = wider;
     least = time;

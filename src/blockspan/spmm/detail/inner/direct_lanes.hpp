@@ -24,17 +24,18 @@ namespace blockspan::detail {
 /// Rows > 1: a piece is a group of up to as many rows with the same columns. What is fetched of X
 /// serves all of them; every row has sums of its own, in the order that it has alone.
 ///
-/// OnePass: the lanes are enough for all columns at once.
+/// OnePass: the lanes are enough for all columns at once. Deep: see DeviceShape.
 ///
 /// Packed: a pack is one 16-byte load; X is row-major, aligned, a whole number of packs wide.
 /// Otherwise Width is 1 and X may have any strides.
 template <class Scalar, class Entries, class Offset, int Width, bool Packed, int Packs = 1,
-          bool EntryLanes = false, int Rows = 1, bool OnePass = false>
+          bool EntryLanes = false, int Rows = 1, bool OnePass = false, bool Deep = false>
 struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
   static constexpr int depth =
-      Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Packs>;
+      Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Deep ? 1 : Packs>;
   static constexpr unsigned blocks = Rows > 1 ? tuning::device_group_blocks
+                                     : Deep   ? tuning::device_deep_blocks
                                      : Packs > 2
                                          ? tuning::device_column_blocks<Packs* int(sizeof(Scalar))>
                                          : tuning::device_blocks;

@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/one_column.hpp>
 #include <blockspan/spmm/detail/inner/register_set.hpp>
 #include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
@@ -72,34 +73,14 @@ struct DirectRegisters {
   BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply_on_host(Piece const& piece,
                                                             std::int64_t first) const {
     constexpr int depth = chains<Width>;
-    if constexpr (Width * parts == 1) return multiply_column(piece, first);
+    // GCC 12 keeps a set of a single number in memory: every addition would wait for a store
+    if constexpr (Width * parts == 1)
+      return {{multiply_column(entries, piece, X.data + first * X.column_stride, X.row_stride)}};
     // a short row is over before its chains have paid for putting them together
     if constexpr (depth > 1)
       if (piece.last - piece.first >= Offset(tuning::host_chained_row))
         return multiply_chained<depth, Width>(piece, first);
     return multiply_chained<1, Width>(piece, first);
-  }
-
-  /// One real column, in four chains: GCC 12 keeps a set of a single number in memory, which makes
-  /// every addition wait for a store.
-  template <class Piece>
-  BLOCKSPAN_HOST_INLINE Sum<Scalar, 1> multiply_column(Piece const& piece,
-                                                       std::int64_t first) const {
-    Scalar const* const x = X.data + first * X.column_stride;
-    auto const product = [&](Offset k) {
-      entries.prefetch(k);
-      return entries.value(k) * x[static_cast<std::int64_t>(entries.column(k)) * X.row_stride];
-    };
-    Scalar sum0(0), sum1(0), sum2(0), sum3(0);
-    Offset k = piece.first;
-    for (; piece.last - k >= Offset(4); k += Offset(4)) {
-      sum0 += product(k);
-      sum1 += product(k + Offset(1));
-      sum2 += product(k + Offset(2));
-      sum3 += product(k + Offset(3));
-    }
-    for (; k < piece.last; ++k) sum0 += product(k);
-    return {{(sum0 + sum1) + (sum2 + sum3)}};
   }
 
   template <int Chains, int Width, class Piece>

@@ -50,12 +50,17 @@ inline std::string rejections(SpmmVariant const& chosen, std::string_view by_mod
 
 template <class Exec>
 SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
-                          WindowCount const& windows, SpmmPlanOptions const& options) {
+                          WindowCount const& windows, SpmmPlanOptions const& options,
+                          ScalarKind const& scalar) {
   bool const asked = options.algorithm != "auto";
   std::int64_t const piece = options.piece_length;
-  auto predictions = runs_on_host_v<Exec>
-                         ? predict_host(rows, piece, options.columns, groups)
-                         : predict_device(rows, piece, options.columns, groups, windows);
+  auto predictions =
+      runs_on_host_v<Exec>
+          ? predict_host(rows, piece, options.columns, groups)
+          : predict_device(rows, piece, columns_of_doubles(options.columns, scalar.bytes), groups,
+                           windows);
+  // the first are whole rows
+  predictions.front().microseconds *= tuning::model_whole_rows;
   std::stable_sort(predictions.begin(), predictions.end(),
                    [](auto const& a, auto const& b) { return a.microseconds < b.microseconds; });
   auto const id = predictions.front().variant->id;

@@ -25,6 +25,15 @@ inline int column_bytes(std::int64_t columns, std::size_t scalar_bytes) {
 // variant that can win, from the statistics of the rows (and their groups) alone. It is meant to
 // order them; the times themselves are rough. Pure functions of their arguments, on any host.
 
+/// Columns of doubles that are as wide, and as many packs, as so many columns of other scalars: odd
+/// where packs do not fit.
+inline int columns_of_doubles(std::int64_t columns, std::size_t scalar_bytes) {
+  std::int64_t const bytes = columns * static_cast<std::int64_t>(scalar_bytes);
+  std::int64_t const doubles = ceil_div(bytes, std::int64_t{sizeof(double)});
+  bool const packs_fit = bytes % tuning::device_pack_bytes == 0;
+  return static_cast<int>(packs_fit || doubles % 2 == 1 ? doubles : doubles + 1);
+}
+
 /// What a device product has to do whatever the variant, and what the variants add to it.
 class DeviceModel {
  public:
@@ -99,10 +108,9 @@ class DeviceModel {
   }
 
   /// Whole rows of column-major blocks, a lane a row: a warp waits for its longest row.
-  double by_columns(std::size_t scalar_bytes) const {
-    int const bytes = column_bytes(columns_, scalar_bytes);
-    double const passes =
-        std::ceil(static_cast<double>(columns_) * static_cast<double>(scalar_bytes) / bytes);
+  double by_columns() const {
+    int const bytes = column_bytes(columns_, sizeof(double));
+    double const passes = std::ceil(columns_ * sizeof(double) / static_cast<double>(bytes));
     double const each = tuning::model_column_entry + tuning::model_column_byte * bytes;
     double const walk = each * static_cast<double>(rows_.nonzeros) * passes * rows_.imbalance();
     double const wait = tuning::model_column_wait * static_cast<double>(rows_.longest) * passes;
@@ -120,7 +128,7 @@ class DeviceModel {
                          (packs > 1 ? tuning::model_team_wait : tuning::model_team_wait_one_pack) *
                              at_most(tuning::team_stream) * std::max(1.0, packs / 32);
     double const work =
-        tuning::model_team_stream * stream_ +
+        (packs > 1 ? tuning::model_team_stream : tuning::model_team_stream_one_pack) * stream_ +
         tuning::model_team_gather * gather_ * (packs > 1 ? tuning::model_team_wide : 1);
     bool const all_long = rows_.mean() >= static_cast<double>(tuning::team_longest);
     double const time =
@@ -198,12 +206,13 @@ enum class BlockAccess {
 };
 
 /// The access expected to be the fastest for column-major blocks, for the variant chosen for
-/// row-major ones. `scalar_bytes`: the model is one of doubles but for what a lane holds.
+/// row-major ones.
 inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice const& choice,
                                        GroupCount const& groups, WindowCount const& windows,
                                        int columns, std::size_t scalar_bytes,
                                        bool may_go_by_columns) {
-  DeviceModel const model(rows, columns + columns % 2);
+  int const doubles = columns_of_doubles(columns, scalar_bytes);
+  DeviceModel const model(rows, doubles + doubles % 2);
   auto const& variant = *choice.variant;
   double const row_major = variant.lists_groups()    ? model.row_groups(groups).microseconds
                            : variant.lists_windows() ? model.windows(windows).microseconds
@@ -214,8 +223,9 @@ inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice con
   double const strided = row_major + tuning::model_strided_element * elements +
                          tuning::model_strided * std::min(columns, tuning::model_strided_columns) *
                              static_cast<double>(rows.nonzeros) * columns;
-  double const copies = row_major + 2 * tuning::model_launch + 16 * elements / tuning::model_copy;
-  double const by_columns = may_go_by_columns ? model.by_columns(scalar_bytes) : INFINITY;
+  double const copies = row_major + 2 * tuning::model_launch +
+                        2 * static_cast<double>(scalar_bytes) * elements / tuning::model_copy;
+  double const by_columns = may_go_by_columns ? model.by_columns() : INFINITY;
   if (by_columns <= std::min(copies, strided)) return BlockAccess::by_columns;
   return copies < strided ? BlockAccess::row_major_copies : BlockAccess::strided;
 }

@@ -34,12 +34,15 @@ struct Carry {
                                         Sum<Scalar, Width> const& sum, Finish const& finish) const {
     std::int64_t const slot = piece.slot();
     for (int j = 0; j < Width; ++j) carry[slot * columns + column + j] = sum.value[j];
-    Kokkos::memory_fence();  // before this part is counted, its sum can be seen
     auto const i = static_cast<std::int64_t>(slot_row[slot]);
     auto const first = static_cast<std::int64_t>(cut_slot[i]);
     auto const last = static_cast<std::int64_t>(cut_slot[i + 1]);
     int* const counter = arrived + i * columns + column;
-    if (Kokkos::atomic_fetch_add(counter, 1) + 1 < static_cast<int>(last - first)) return;
+    // Before this part is counted, its sum can be seen. A fence would do that as well, but on CUDA
+    // it empties the first-level cache, and the rows of X there are not only this thread's.
+    int const others = desul::atomic_fetch_add(counter, 1, desul::MemoryOrderRelease(),
+                                               desul::MemoryScopeDevice());
+    if (others + 1 < static_cast<int>(last - first)) return;
     Kokkos::memory_fence();  // the others' sums are read after they were counted
     *counter = 0;
     Sum<Scalar, Width> total{};
