@@ -92,7 +92,9 @@ TYPED_TEST(ColumnMajor, TheFastestAccessRunsAndAllocatesOnce) {
   using Scalar = typename TypeParam::Scalar;
   if (!kernels::on_cuda_v<Exec>) GTEST_SKIP() << "needs CUDA";
   Exec const exec;
-  auto const by_columns = second_product(exec, even<Scalar>(), 8);
+  auto const many = random_matrix<Scalar>("many even rows", 40001, 39999,
+                                          [](std::int64_t i) { return 5 + i % 3; });
+  auto const by_columns = second_product(exec, many, 8);
   EXPECT_THAT(by_columns.labels, Contains("Blockspan::spmm::warp_per_row"));
   EXPECT_EQ(by_columns.labels.size(), 1);
   auto const by_copies = second_product(exec, uneven<Scalar>(), 16);

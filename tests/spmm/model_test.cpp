@@ -147,6 +147,28 @@ TEST(Model, CostsLittleAgainstTheBestThatWasMeasured) {
   EXPECT_GE(chosen.size(), 4u);  // different classes of matrices get different choices
 }
 
+/// 8192 x 4096 and more or fewer rows, whose times are in tuning.hpp.
+TEST(Model, TakesStagedTilesWhereRowsAreFullEnough) {
+  auto const fastest = [](std::int64_t rows, double fill, int columns) {
+    auto const row = static_cast<std::int64_t>(4096 * fill);
+    RowStatistics const of{rows, 4096, rows * row, 0, row, row, rows * row};
+    auto const all = kernels::predict_device(of, 0, columns, {}, {}, true);
+    return std::min_element(
+               all.begin(), all.end(),
+               [](auto const& a, auto const& b) { return a.microseconds < b.microseconds; })
+        ->variant->id;
+  };
+  for (int const columns : {16, 32, 64, 128}) {
+    EXPECT_EQ(fastest(8192, 0.10, columns), "tile_staged") << columns;
+    EXPECT_EQ(fastest(8192, 0.07, columns) == "tile_staged", columns > 16) << columns;
+    EXPECT_NE(fastest(8192, 0.03, columns), "tile_staged") << columns;
+    EXPECT_NE(fastest(8192, 0.25, columns), "tile_staged")
+        << columns;  // too full for what is staged
+    EXPECT_NE(fastest(1024, 0.10, columns), "tile_staged") << columns;  // too few teams
+  }
+  EXPECT_NE(fastest(8192, 0.10, 80), "tile_staged");  // a second panel for 8 packs
+}
+
 TEST(Model, TakesOtherScalarsForDoublesThatAreAsWide) {
   struct Case {
     int columns;
@@ -209,8 +231,15 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
     EXPECT_EQ(fastest(nodes, threes, columns, few ? 1500000 : 1400000), "row_group");
     EXPECT_NE(fastest(grid, none, columns, grid.nonzeros / 10), "tensor_window");
   }
-  EXPECT_FALSE(kernels::may_take_windows(nodes, 7));
-  EXPECT_FALSE(kernels::may_take_windows(nodes, 2));
+  for (int const columns : {3, 5, 7, 9, 15, 31, 63}) {  // single columns
+    EXPECT_TRUE(kernels::may_take_windows(nodes, columns));
+    bool const few = kernels::rows_of_window(columns) == 8;
+    EXPECT_EQ(fastest(nodes, threes, columns, few ? 295500 : 214546), "tensor_window") << columns;
+    EXPECT_EQ(fastest(grid, none, columns, few ? 654384 : 581416) == "tensor_window",
+              columns == 5 || columns == 7)
+        << columns;
+  }
+  for (int const columns : {1, 2, 4}) EXPECT_FALSE(kernels::may_take_windows(nodes, columns));
   RowStatistics const points{1000000, 1000000, 6940000, 0, 4, 7, 7000000};
   EXPECT_FALSE(kernels::may_take_windows(points, 8));
 }

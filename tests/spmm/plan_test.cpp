@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <blockspan/sparse/generators.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -13,6 +14,7 @@ namespace blockspan::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 template <class Exec>
 class Plan : public ::testing::Test {};
@@ -209,6 +211,16 @@ TEST(PlanOnCuda, RefusesPacksThatDoNotFit) {
   EXPECT_EQ(chosen.kernel(6), "Blockspan::spmm::warp_per_row_packs");
 }
 #endif
+
+TYPED_TEST(Plan, SaysWhatAnotherOrderMightBring) {
+  TypeParam const exec;
+  auto const words = [&](char const* spec) {
+    return SpmmPlan(exec, generate<double>(exec, spec)).explain(8);
+  };
+  EXPECT_THAT(words("permute:laplace7:40"), HasSubstr("% of the columns lie far from their row"));
+  EXPECT_THAT(words("laplace7:40"), Not(HasSubstr("far from their row")));
+  EXPECT_THAT(words("permute:laplace7:10"), Not(HasSubstr("far from their row")));  // X is small
+}
 
 }  // namespace
 }  // namespace blockspan::test

@@ -31,7 +31,7 @@ Scalar factor(std::size_t turn) {
 template <class Exec>
 bool served_anywhere(SpmmVariant const& variant) {
   if (variant.worker == SpmmWorker::blas) return false;
-  return !variant.needs_whole_packs ||
+  return !variant.needs_contiguous_rows() ||
          Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 }
 
@@ -40,6 +40,7 @@ template <class Exec>
 std::pair<Storages, std::int64_t> blocks_at(SpmmVariant const& variant, std::size_t turn) {
   if (served_anywhere<Exec>(variant)) return {mixed_storages[turn % 6], all_widths[turn * 5 % 13]};
   if (variant.needs_whole_packs) return {Storages{right, right}, 4 * std::int64_t(turn % 5)};
+  if (variant.needs_contiguous_rows()) return {Storages{right, right}, all_widths[turn * 5 % 13]};
   return {mixed_storages[turn % 3], all_widths[turn * 5 % 13]};
 }
 

@@ -64,7 +64,9 @@ class SpmmPlan {
     return detail::kernel_label(state_->plain, columns, scalar_bytes);
   }
 
-  /// What was seen, what is run at this width, why, and what was rejected.
+  /// What was seen, what is run at this width, why, and what was rejected; what a product reads,
+  /// and what another order of the rows might bring. Counts the columns that lie far from their
+  /// row: one pass over the pattern, in the default instance.
   std::string explain(int columns, std::size_t scalar_bytes = sizeof(double)) const {
     return detail::explain_plan(*state_, columns, scalar_bytes);
   }

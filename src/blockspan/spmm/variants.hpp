@@ -64,6 +64,9 @@ struct SpmmVariant {
   }
   constexpr bool lists_groups() const { return partition == SpmmPartition::row_groups; }
   constexpr bool lists_windows() const { return partition == SpmmPartition::row_windows; }
+  constexpr bool stages_tiles() const { return inner == SpmmInner::staged_tile; }
+  /// On devices: the elements of a row of X, and of one of Y, are neighbours.
+  constexpr bool needs_contiguous_rows() const { return needs_whole_packs || lists_windows(); }
   constexpr bool skips_empty_rows() const { return partition == SpmmPartition::nonempty_rows; }
   constexpr bool needs_sorted_rows() const {
     return inner == SpmmInner::staged_tile || inner == SpmmInner::tensor_tile ||
@@ -138,9 +141,9 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "doi:10.1145/3620666.3651378, FP64 tensor cores as in Lu, Liu 2023, SC (DASP), "
      "doi:10.1145/3581784.3607051",
      "FP64 tensor cores (CUDA, from Ampere on); double or complex double; rows of X and Y "
-     "contiguous, 16-byte aligned and a multiple of 16 bytes wide",
-     "for sorted rows whose neighbours have many columns in common, and 8 columns or more",
-     SpmmPartition::row_windows, SpmmWorker::team_thread, SpmmInner::tensor_tile, true, true},
+     "contiguous",
+     "for sorted rows whose neighbours have many columns in common, and more than a few columns",
+     SpmmPartition::row_windows, SpmmWorker::team_thread, SpmmInner::tensor_tile, false, true},
     {"warp_per_row_staged", "Blockspan::spmm::warp_per_row_staged",
      "whole rows; chunks of 32 entries through team scratch; a lane owns single columns",
      "Huang, Dai, Wang, Yang 2020, SC (GE-SpMM), doi:10.1109/SC41405.2020.00076", "",
@@ -182,10 +185,11 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "", "reads the matrix once a column", SpmmPartition::equal_entries, SpmmWorker::whole_team,
      SpmmInner::prefix_sum, false, false},
     {"tile_staged", "Blockspan::spmm::tile_staged",
-     "blocks of rows; the team stages tiles of X in scratch and every row takes what it needs",
+     "blocks of rows; the team stages tiles of X in scratch and every row takes what it needs; on "
+     "Hopper, where rows are full enough, with all the scratch of a multiprocessor, fetched ahead",
      "Hong, Sukumaran-Rajam, Nisa, Singh, Sadayappan 2019, PPoPP, doi:10.1145/3293883.3295712 "
      "(tiles of X), without its reordering",
-     "", "pays only where a tile serves many rows: a few percent of nonzeros",
+     "", "pays only where a tile serves many rows: sorted rows with some 5 % of the places full",
      SpmmPartition::whole_rows, SpmmWorker::whole_team, SpmmInner::staged_tile, false, true},
     {"dense", "Blockspan::spmm::dense", "A written out, then the BLAS' matrix product", "GEMM",
      "X without NaN and infinities (zeros of A multiply them too), room for the dense A, a BLAS: "

@@ -59,7 +59,7 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, bool asked,
                        Product<Scalar> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
-  SpmmVariant const* variant = asked ? prepared.choice.variant : &prepared.without_tensor_cores();
+  SpmmVariant const* variant = asked ? prepared.choice.variant : &prepared.stand_in();
   DotsLaunch result;
   auto const known = std::find(dots_variants.begin(), dots_variants.end(), variant->id);
   if (known == dots_variants.end() || alpha == Scalar(0) || Y.rows * Y.columns == 0) return {};

@@ -237,6 +237,17 @@ void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
 
+/// Devices: whether staged tiles of X run as SharedTiles.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool suit_shared_tiles(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+                       Product<Scalar> const& product) {
+  bool const as_they_stand =
+      prepared.permutation == nullptr && !(is_complex_v<Scalar> && conjugates(product.op));
+  return as_they_stand &&
+         rows_share_tiles<Exec>(prepared.statistics,
+                                product.X.columns * std::int64_t{sizeof(Scalar)}, sizeof(Scalar));
+}
+
 /// run(entries) with the values that stand in the order of the pattern, in single precision where
 /// they are held so ...
 template <class Exec, class Scalar, class Offset, class Ordinal, class Run>

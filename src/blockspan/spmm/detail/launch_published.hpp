@@ -12,6 +12,7 @@
 #include <blockspan/spmm/detail/inner/staged_lanes.hpp>
 #include <blockspan/spmm/detail/inner/staged_tile.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/launch_shared_tiles.hpp>
 #include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 
@@ -141,6 +142,9 @@ class PublishedLaunch {
       run_team(Work{tiles({}), entries_, call_.product.X, shape.team_size}, shape);
   }
   void staged_tile() const {
+    if constexpr (wide && bulk::available<Exec> && sizeof(Scalar) <= sizeof(double))
+      if (suit_shared_tiles(call_.prepared, call_.product))
+        return launch_shared_tiles<Width>(exec_, call_);
     int const lanes = on_host ? 1 : lanes_for_packs(tuning::tile_packs);
     int const panels = static_cast<int>(ceil_div(std::int64_t{packs_}, std::int64_t{lanes}));
     int const team_size = on_host ? 1 : static_cast<int>(tuning::device_threads) / lanes;

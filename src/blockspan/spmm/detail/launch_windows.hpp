@@ -47,17 +47,21 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
       .launch(exec, variant.label, shape);
 }
 
-/// As many columns a pass as suit the product; AllWidths false: one kernel for all products.
+/// As many columns a pass as suit the product, single ones where packs do not fit; AllWidths false:
+/// one kernel for all packs.
 template <int Rows, bool AllWidths, class Exec, class Scalar, class Offset, class Ordinal,
           class Entries>
 void launch_window_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                         Entries const& entries) {
+  if constexpr (!is_complex_v<Scalar>)  // a complex number is a pack
+    if (!call.packs)
+      return launch_window_columns<WindowColumns<Rows, 1>, Rows>(exec, call, entries);
   if constexpr (AllWidths) {
     // four groups of complex columns: sums and values need more registers than there are
     constexpr int most = is_complex_v<Scalar> ? 2 : 4;
     if constexpr (!is_complex_v<Scalar>)
       if (call.product.X.columns <= 8)
-        return launch_window_columns<WindowColumns<Rows>, Rows>(exec, call, entries);
+        return launch_window_columns<WindowColumns<Rows, 2>, Rows>(exec, call, entries);
     int const groups = groups_of_pass(call.product.X.columns / device_pack_v<Scalar>, most);
     if constexpr (most == 4)
       if (groups == 4)

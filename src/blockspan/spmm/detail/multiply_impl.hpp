@@ -37,15 +37,17 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
                        bool asked, CarryPools<Exec>* pools, MatrixValues<Scalar> const& values,
                        Product<Scalar> const& product) {
   SpmmVariant const& chosen = *prepared.choice.variant;
-  bool const fits = packs_fit<Exec>(product.X, product.Y);
-  SpmmVariant const& variant = variant_that_runs(
-      prepared, fits, is_offered<Exec, real_t<Scalar>>(chosen), product.Y.columns);
+  BlockFit const fit = fit_of<Exec>(product.X, product.Y);
+  bool const offered = is_offered<Exec, real_t<Scalar>>(chosen) &&
+                       (prepared.choice.asked || !chosen.stages_tiles() ||
+                        (fit.packs && suit_shared_tiles(prepared, product)));
+  SpmmVariant const& variant = variant_that_runs(prepared, fit, offered, product.Y.columns);
   require(!asked || &variant == &chosen, "blockspan::spmm", chosen.id,
           " cannot serve this input; it needs ", chosen.needs, " (columns: ", product.Y.columns,
           " of ", sizeof(Scalar), " bytes, strides of X: ", product.X.row_stride, ", ",
           product.X.column_stride, ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride,
           ")");
-  bool const packs = variant.takes_packs && fits;
+  bool const packs = variant.takes_packs && fit.packs;
   CarrySpace<Scalar> carry;
   if (pools != nullptr)
     carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), product.Y.columns);

@@ -33,4 +33,15 @@ bool packs_fit(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
   return X.columns % device_pack_v<Scalar> == 0 && rows_are_aligned(X) && rows_are_aligned(Y);
 }
 
+/// What of that X and Y have; hosts: all.
+struct BlockFit {
+  bool packs;
+  bool contiguous;  ///< their rows
+};
+template <class Exec, class Scalar>
+BlockFit fit_of(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
+  bool const contiguous = X.column_stride == 1 && Y.column_stride == 1;
+  return {packs_fit<Exec>(X, Y), contiguous || runs_on_host_v<Exec>};
+}
+
 }  // namespace blockspan::detail

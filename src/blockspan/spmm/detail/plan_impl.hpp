@@ -64,19 +64,31 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(Exec const& exec,
   return result;
 }
 
-/// What the model needs to know of windows: without tiles where they do not come into question.
+/// What the model needs to know of variants that only sorted rows have.
+struct SortedCandidates {
+  bool sorted = false;        ///< false: not, or not looked for
+  WindowCount windows;        ///< without tiles where windows do not come into question
+  bool shared_tiles = false;  ///< of X, as in rows_share_tiles
+};
+
 template <class Exec, class Offset, class Ordinal>
-WindowCount count_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                          RowStatistics const& rows, SpmmPlanOptions const& options,
-                          ScalarKind const& scalar) {
-  bool const wanted = tensor::available<Exec, double> && scalar.is_double &&
-                      options.algorithm == "auto" && may_take_windows(rows, options.columns);
-  if (!wanted || !has_sorted_rows(exec, A)) return {};
-  return estimate_row_windows(exec, A, rows_of_window(options.columns));
+SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                        RowStatistics const& rows, SpmmPlanOptions const& options,
+                                        ScalarKind const& scalar) {
+  if (options.algorithm != "auto") return {};
+  bool const windows = tensor::available<Exec, double> && scalar.is_double &&
+                       may_take_windows(rows, options.columns);
+  std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
+  bool const tiles = row_bytes % tuning::device_pack_bytes == 0 &&
+                     rows_share_tiles<Exec>(rows, row_bytes, scalar.bytes);
+  if (!(windows || tiles) || !has_sorted_rows(exec, A)) return {};
+  return {true,
+          windows ? estimate_row_windows(exec, A, rows_of_window(options.columns)) : WindowCount{},
+          tiles};
 }
 
-/// in_order: the values stand as the columns do. Where they are looked up, windows are taken only
-/// if asked for: they have a kernel for one width there.
+/// in_order: the values stand as the columns do. Where they are looked up, windows and staged tiles
+/// are taken only if asked for: they have a kernel for one width there, or a slow one.
 template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
                                                PatternRef<Offset, Ordinal> const& A,
@@ -88,10 +100,11 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   result.statistics = row_statistics(exec, A);
   if (options.algorithm == "auto" || find_spmm_variant(options.algorithm)->lists_groups())
     result.groups = find_row_groups(exec, A);
-  auto const windows =
-      in_order ? count_windows(exec, A, result.statistics, options, scalar) : WindowCount{};
-  result.choice =
-      choose_variant<Exec>(result.statistics, result.groups.count, windows, options, scalar);
+  auto const candidates = in_order
+                              ? find_sorted_candidates(exec, A, result.statistics, options, scalar)
+                              : SortedCandidates{};
+  result.choice = choose_variant<Exec>(result.statistics, result.groups.count, candidates.windows,
+                                       candidates.shared_tiles, options, scalar);
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
   require(is_offered<Exec, double>(variant), "blockspan::SpmmPlan", variant.id,
@@ -109,8 +122,7 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   if (!runs_on_host_v<Exec> && variant.is_direct() && !variant.lists_pieces() &&
       result.statistics.nonzeros >= tuning::device_narrow_entries)
     result.distances = column_distances(exec, A);
-  bool const seen_sorted = windows.tiles > 0;  // count_windows has looked
-  if (variant.needs_sorted_rows() && !seen_sorted && !has_sorted_rows(exec, A)) {
+  if (variant.needs_sorted_rows() && !candidates.sorted && !has_sorted_rows(exec, A)) {
     result.sorted = sort_rows(exec, A, result.statistics.nonzeros);
     result.pattern = result.sorted.ref();
     result.permutation = result.sorted.permutation.data();
@@ -208,11 +220,16 @@ void explain_pattern(std::ostream& out, char const* what,
         << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
         << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
         << " % full\n  scalars in single precision, and sums of products beside it, run as "
-        << prepared.without_tensor_cores().label << '\n';
+        << prepared.stand_in().label << '\n';
   }
-  if (choice.variant->needs_whole_packs && !runs_on_host_v<Exec>)
-    out << "  blocks without 16-byte aligned, contiguous rows of whole packs run as "
-        << variant_that_runs(prepared, false, true, columns).label << '\n';
+  if (choice.variant->stages_tiles() && !choice.asked)
+    out << "  rows of X shorter than " << tuning::shared_tile_packs * tuning::device_pack_bytes
+        << " bytes, and sums of products beside it, run as " << prepared.stand_in().label << '\n';
+  if (choice.variant->needs_contiguous_rows() && !runs_on_host_v<Exec>)
+    out << "  blocks without "
+        << (choice.variant->needs_whole_packs ? "16-byte aligned, contiguous rows of whole packs"
+                                              : "contiguous rows")
+        << " run as " << variant_that_runs(prepared, {false, false}, true, columns).label << '\n';
   if (columns > 1 && !runs_on_host_v<Exec>) {
     bool const by_columns = prepared.permutation == nullptr && prepared.pattern.block == 1;
     out << "  "
@@ -258,6 +275,27 @@ std::string bytes_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepare
   return out.str();
 }
 
+/// What another order of the rows and columns would bring; nothing where these are near each other,
+/// or X so small that it does not matter.
+template <class Exec, class Offset, class Ordinal>
+std::string order_in_words(PatternRef<Offset, Ordinal> const& A, RowStatistics const& rows,
+                           int columns, std::size_t scalar_bytes) {
+  std::int64_t const bytes = A.rows * columns * static_cast<std::int64_t>(scalar_bytes);
+  if (A.rows != A.columns || A.block > 1 || bytes < tuning::order_least_bytes) return {};
+  double const far = share_of_far_columns(Exec{}, A);
+  if (far < tuning::order_least_far) return {};
+  std::ostringstream out;
+  out << std::setprecision(2) << "  " << 100 * far
+      << " % of the columns lie far from their row: an order that brings them near (reorder), if "
+         "their graph has one, keeps rows of X in the caches";
+  if (!runs_on_host_v<Exec>)
+    out << "; a product would take "
+        << DeviceModel(rows, columns_of_doubles(columns, scalar_bytes)).near_over_far(far)
+        << " of the time at best (by the model)";
+  out << '\n';
+  return out.str();
+}
+
 template <class Exec, class Offset, class Ordinal>
 std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
                          std::size_t scalar_bytes) {
@@ -269,6 +307,7 @@ std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
       << bytes_in_words(plan.plain, columns, scalar_bytes,
                         singles ? scalar_bytes / 2 : scalar_bytes);
   if (singles) out << "  reads values in single precision, " << held.singles.bytes() << " bytes\n";
+  out << order_in_words<Exec>(plan.given, plan.plain.statistics, columns, scalar_bytes);
   if (held.symmetry != Symmetry::none)
     out << "transpose of A: none is needed, the values held are those of a "
         << (held.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") << " matrix\n";

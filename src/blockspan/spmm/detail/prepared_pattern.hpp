@@ -6,8 +6,10 @@
 #include <vector>
 
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/spmm/detail/bulk_copies.hpp>
 #include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/spmm/detail/packs.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan_options.hpp>
@@ -81,8 +83,8 @@ struct SpmmChoice {
   std::int64_t piece;  ///< rows longer than this are cut; 0: none is
   std::string reason;
   std::string rejected;
-  std::vector<SpmmPrediction>
-      predictions;  ///< at the plan's width and scalar; the fastest first
+  std::vector<SpmmPrediction> predictions;  ///< at the plan's width and scalar; the fastest first
+  bool asked = false;                       ///< the variant, by its id: nothing stands in for it
 };
 
 /// A pattern ready to multiply.
@@ -106,10 +108,12 @@ struct PreparedPattern {
                                          : list;
   }
 
-  /// What runs for scalars that tensor cores do not take, and with sums of products beside it.
-  SpmmVariant const& without_tensor_cores() const {
-    if (!choice.variant->lists_windows()) return *choice.variant;
-    bool const grouped = groups.begin.extent(0) > 0;
+  /// What runs where a variant that was chosen, but does not take all inputs, does not take this
+  /// one, and with sums of products beside it.
+  SpmmVariant const& stand_in() const {
+    bool const has_one = choice.variant->lists_windows() || choice.variant->stages_tiles();
+    if (!has_one) return *choice.variant;
+    bool const grouped = choice.variant->lists_windows() && groups.begin.extent(0) > 0;
     return *find_spmm_variant(grouped ? "row_group" : "warp_per_row_packs");
   }
 
@@ -145,15 +149,27 @@ inline SpmmVariant const& without_packs(SpmmVariant const& chosen, RowStatistics
   return *find_spmm_variant(by_elements ? "thread_per_element" : "warp_per_row");
 }
 
-/// The variant that runs: the one chosen, or what stands in for it. `fits`: whole packs fit.
-/// `offered`: the variant chosen takes the scalar.
+/// Devices: whether a tile of X, staged for all rows of a team at once, serves nearly every row,
+/// and the entries can be copied as they stand. `row_bytes`: of X.
+template <class Exec>
+bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, std::size_t scalar_bytes) {
+  if (!bulk::available<Exec> || scalar_bytes > sizeof(double)) return false;
+  double const fill = rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
+  return row_bytes >= std::int64_t{tuning::shared_tile_packs} * tuning::device_pack_bytes &&
+         fill >= tuning::shared_tile_least_fill;
+}
+
+/// The variant that runs: the one chosen, or what stands in for it. `offered`: the variant chosen
+/// takes the scalar, and the product with it.
 template <class Exec, class Offset, class Ordinal>
 SpmmVariant const& variant_that_runs(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                                     bool fits, bool offered, std::int64_t columns) {
+                                     BlockFit const& fit, bool offered, std::int64_t columns) {
   SpmmVariant const& chosen = *prepared.choice.variant;
-  if (offered && (fits || !chosen.needs_whole_packs)) return chosen;
-  SpmmVariant const& other = prepared.without_tensor_cores();
-  return fits ? other : without_packs(other, prepared.statistics, columns);
+  bool const served = (fit.packs || !chosen.needs_whole_packs) &&
+                      (fit.contiguous || !chosen.needs_contiguous_rows());
+  if (offered && served) return chosen;
+  SpmmVariant const& other = prepared.stand_in();
+  return fit.packs ? other : without_packs(other, prepared.statistics, columns);
 }
 
 /// Label of the kernel that multiplies a contiguous, aligned block of `columns` columns. Scalars of
@@ -163,9 +179,14 @@ char const* kernel_label(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                          std::int64_t columns, std::size_t scalar_bytes) {
   bool const fits =
       runs_on_host_v<Exec> || columns * static_cast<std::int64_t>(scalar_bytes) % 16 == 0;
+  auto const& choice = prepared.choice;
+  bool const has_tiles =
+      choice.asked || !choice.variant->stages_tiles() ||
+      rows_share_tiles<Exec>(prepared.statistics, columns * static_cast<std::int64_t>(scalar_bytes),
+                             scalar_bytes);
   bool const offered =
-      scalar_bytes >= sizeof(double) || is_offered<Exec, float>(*prepared.choice.variant);
-  return variant_that_runs(prepared, fits, offered, columns).label;
+      has_tiles && (scalar_bytes >= sizeof(double) || is_offered<Exec, float>(*choice.variant));
+  return variant_that_runs(prepared, {fits, true}, offered, columns).label;
 }
 
 }  // namespace blockspan::detail

@@ -116,8 +116,11 @@ inline constexpr int window_steps = Groups == 4   ? 1
 /// thread merges those of a window). The kernel here, windows and the best of the others:
 /// elasticity (4.2 and 5.8) n = 8 94, 117; 16 134, 174; 32 197, 264; 64 344, 430; 27-point (2.2
 /// and 2.5) 168, 170; 257, 285; 461, 449; 872, 801; a band of 33 85, 159 at n = 8; 7-point (1.2)
-/// 120, 92; random (0.9) 43, 42.
-inline constexpr int window_least_columns = 8;
+/// 120, 92; random (0.9) 43, 42. Odd widths, in passes of eight single columns, and the best of the
+/// others: elasticity n = 3, 5, 7, 9, 13, 31 80, 131; 82, 157; 85, 181; 131, 201; 138, 257; 301,
+/// 470; even ones n = 4, 6 80, 81; 83, 104; 27-point n = 5, 7, 9 153, 165; 156, 182; 278, 250.
+inline constexpr int window_least_columns = 6;
+inline constexpr int window_least_odd_columns = 3;
 inline constexpr std::int64_t window_least_of_8_rows = 1536;
 inline constexpr std::int64_t window_least_of_16_rows = 8192;
 inline constexpr double window_least_row = 12;
@@ -233,6 +236,48 @@ inline constexpr int tile_packs = 8;
 inline constexpr int tile_rows = 128;
 inline constexpr int tile_thread_rows = 2;
 
+/// The same with bulk copies (SharedTiles): warps of a team that multiply, and that fetch; rows of
+/// A a warp; rows of X a tile (48 or 64 KiB, two of them) and entries of a row in a tile that are
+/// staged, by the packs side by side. Together some 200 KB of scratch, so a team has a
+/// multiprocessor to itself. One H200, 8192 x 4096, 10 % full, microseconds (of a kernel with the
+/// starts of all tiles listed): double, n = 64, three tiles of 96 rows 107, two of 128 100; n = 16,
+/// two of 256 and 384 rows 42, 38.
+inline constexpr std::size_t shared_tile_scratch = 227 << 10;  // bytes that a block can have
+inline constexpr int shared_tile_warps = 16;
+inline constexpr int shared_tile_fetchers = 3;
+inline constexpr int shared_tile_warp_rows = 4;
+template <int Lanes>
+inline constexpr int shared_tile_rows = Lanes == 32   ? 128
+                                        : Lanes == 16 ? 256
+                                                      : 384;
+template <int Lanes>
+inline constexpr int shared_tile_entries = Lanes == 32   ? 32
+                                           : Lanes == 16 ? 48
+                                                         : 80;
+
+/// They stand in for staged tiles from so many packs in a row of X on, where so large a part of all
+/// places has an entry. Same machine, a row's lanes (one pack each) and shared tiles: double, n =
+/// 64, 8192 x 4096, 3 % 48, 51; 10 % 158, 105; 13 % 217, 128; 20 % 317, 208; float, n = 128, 3 %
+/// 44, 51; 10 % 141, 101; 20 % 282, 197. Copies by the warps that multiply took 123 at 10 %, n =
+/// 64; counts of a tile's entries exchanged between lanes in place of kept in registers 126.
+inline constexpr int shared_tile_packs = 8;
+inline constexpr double shared_tile_least_fill = 0.02;
+
+/// The plan takes them where so large a part of all places is full (from 16 packs on; fewer) and of
+/// the panels is used, where the mean row has no more than so much of what is staged in a tile, and
+/// where there are so many teams; it then expects this part of the time of whole rows. Double, as
+/// above, whole rows (two packs a lane) and shared tiles: 3 %, n = 64, 128 43, 51; 91, 105; 5.3 %
+/// 75, 67; 155, 135; 9.7 %, n = 16, 32, 64, 128 47, 38; 88, 59; 143, 102; 277, 204; 13.5 %, n = 64
+/// 201, 136; but 4096 x 4096 with 5 % in a regular pattern, n = 128 47, 65. 20 % (staged: 25 % with
+/// 32 packs side by side, 19 % with 16, 21 % with 8), n = 16, 32, 64: shared tiles 110, 171, 208;
+/// 13 % 52, 82, 128.
+inline constexpr double shared_tile_plan_fill = 0.06;
+inline constexpr double shared_tile_plan_fill_of_few = 0.08;
+inline constexpr double shared_tile_used = 0.8;
+inline constexpr double shared_tile_most_staged = 0.8;
+inline constexpr int shared_tile_least_teams = 96;
+inline constexpr double model_shared_tiles = 0.75;
+
 /// The largest A that is written out as a dense matrix.
 inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
 inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
@@ -244,6 +289,7 @@ inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
 inline constexpr double model_stream = 3.3e6;
 inline constexpr double model_gather = 6.5e6;
 inline constexpr double model_without_packs = 1.4;
+inline constexpr double model_groups_without_packs = 2;
 inline constexpr double model_launch = 3.7;
 inline constexpr double model_body_stream = 0.676;
 inline constexpr double model_body_gather = 0.18;
@@ -269,6 +315,12 @@ inline constexpr double model_team_wait = 0.09;
 inline constexpr double model_team_wait_one_pack = 0.003;
 inline constexpr double model_whole_rows = 0.99;   // a tie is theirs: they need no list
 inline constexpr double model_team_long_rows = 2;  // rows that all are longer than a team's tile
+
+/// What explain() says of an order: of X larger than a first-level cache has, and where so large a
+/// part of the columns lies far from their row. (Reasoned. A permuted 7-point grid of 128^3, 8
+/// columns, costs 2.3 times; the model says 1.9.)
+inline constexpr std::int64_t order_least_bytes = std::int64_t{1} << 20;
+inline constexpr double order_least_far = 0.1;
 
 /// The same of a product whose X or Y is not row-major: a nonzero of a lane that owns a row of
 /// column-major X, once for each pass over its columns: what the longest row waits for it, and what

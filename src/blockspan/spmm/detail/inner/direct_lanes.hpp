@@ -112,9 +112,8 @@ struct DirectLanes {
         x + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes));
   }
 
-  template <class Own, class Place>
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Own const& own, Place const& place,
-                                           Offset row_at) const {
+  template <class Own, class Place, class Count>
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Own const& own, Place const& place, Count row_at) const {
     Scalar const a = own.value(place, row_at);
     if constexpr (is_complex_v<Scalar>)
       return conjugate_values ? conjugate(a) : a;
@@ -127,10 +126,12 @@ struct DirectLanes {
   template <class Piece>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Piece const& piece, int first, int all, int entry,
                                             Sums* sums) const {
-    auto const& own = entries_of(entries, piece);
-    Offset row_at[Rows];
+    auto const& of_piece = entries_of(entries, piece);
+    auto const walk = walk_over(of_piece, piece.first, piece.last);
+    using Count = std::remove_const_t<decltype(walk.first)>;
+    Count row_at[Rows];
     BLOCKSPAN_UNROLL
-    for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
+    for (int i = 0; i < Rows; ++i) row_at[i] = static_cast<Count>(piece.row_at(i));
     char const* x[Packs];
     BLOCKSPAN_UNROLL
     for (int s = 0; s < Packs; ++s) {
@@ -139,23 +140,23 @@ struct DirectLanes {
                                            (pack < all ? pack : all - 1) * Width * X.column_stride);
     }
     int const bits = EntryLanes ? grid.entry_bits : 0;
-    Offset const stride = Offset(1) << bits;
-    Offset k = piece.first + Offset(EntryLanes ? entry : 0);
-    auto left = k < piece.last ? (piece.last - k + stride - Offset(1)) >> bits : Offset(0);
-    for (; left >= Offset(depth); left -= Offset(depth), k += Offset(depth) * stride)
-      batch<false>(own, row_at, x, k, stride, left, sums);
-    if (left > Offset(0)) batch<true>(own, row_at, x, k, stride, left, sums);
+    Count const stride = Count(1) << bits;
+    Count k = walk.first + Count(EntryLanes ? entry : 0);
+    auto left = k < walk.last ? (walk.last - k + stride - Count(1)) >> bits : Count(0);
+    for (; left >= Count(depth); left -= Count(depth), k += Count(depth) * stride)
+      batch<false>(walk.own, row_at, x, k, stride, left, sums);
+    if (left > Count(0)) batch<true>(walk.own, row_at, x, k, stride, left, sums);
   }
 
-  template <bool Last, class Own>
-  KOKKOS_FORCEINLINE_FUNCTION void batch(Own const& own, Offset const* row_at, char const* const* x,
-                                         Offset k, Offset stride, Offset left, Sums* sums) const {
+  template <bool Last, class Own, class Count>
+  KOKKOS_FORCEINLINE_FUNCTION void batch(Own const& own, Count const* row_at, char const* const* x,
+                                         Count k, Count stride, Count left, Sums* sums) const {
     Scalar a[depth][Rows];
     Pack<Scalar, Width> b[depth][Packs];
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {
       // past the end the last one is loaded again and left out below: no branches between loads
-      Offset const step = Last && !(Offset(u) < left) ? left - Offset(1) : Offset(u);
+      Count const step = Last && !(Count(u) < left) ? left - Count(1) : Count(u);
       auto const place = place_at(own, k + step * stride);
       auto const row = own.column(place);
       BLOCKSPAN_UNROLL
@@ -165,7 +166,7 @@ struct DirectLanes {
     }
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {
-      if (Last && !(Offset(u) < left)) continue;
+      if (Last && !(Count(u) < left)) continue;
       BLOCKSPAN_UNROLL
       for (int i = 0; i < Rows; ++i) {
         BLOCKSPAN_UNROLL

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
@@ -65,6 +66,36 @@ template <class Scalar, class Offset, class Ordinal, class Stored, class Piece>
 KOKKOS_FORCEINLINE_FUNCTION NarrowRowEntries<Scalar, Offset, Ordinal, Stored> entries_of(
     NarrowEntries<Scalar, Offset, Ordinal, Stored> const& entries, Piece const& piece) {
   return {entries, static_cast<Ordinal>(piece.row())};
+}
+
+/// The entries `first` .. `last` - 1 of a piece as a device walks over them.
+template <class Own, class Place>
+struct EntryWalk {
+  Own own;
+  Place first, last;
+};
+template <class Own, class Offset>
+KOKKOS_FORCEINLINE_FUNCTION EntryWalk<Own const&, Offset> walk_over(Own const& own, Offset first,
+                                                                    Offset last) {
+  return {own, first, last};
+}
+/// Long offsets: counted from the first one, in 32 bits, which save registers and instructions. A
+/// piece has fewer entries than that.
+template <class Scalar, class Ordinal, class Stored>
+KOKKOS_FORCEINLINE_FUNCTION
+    EntryWalk<PlainEntries<Scalar, std::uint32_t, Ordinal, Stored>, std::uint32_t>
+    walk_over(PlainEntries<Scalar, std::size_t, Ordinal, Stored> const& own, std::size_t first,
+              std::size_t last) {
+  return {{own.columns + first, own.values + first}, 0, static_cast<std::uint32_t>(last - first)};
+}
+template <class Scalar, class Ordinal, class Stored>
+KOKKOS_FORCEINLINE_FUNCTION
+    EntryWalk<NarrowRowEntries<Scalar, std::uint32_t, Ordinal, Stored>, std::uint32_t>
+    walk_over(NarrowRowEntries<Scalar, std::size_t, Ordinal, Stored> const& own, std::size_t first,
+              std::size_t last) {
+  return {{{own.distances + first, own.values + first}, own.row},
+          0,
+          static_cast<std::uint32_t>(last - first)};
 }
 
 /// Entries that know whole rows only.

@@ -128,10 +128,12 @@ struct WindowPacks {
   }
 };
 
-/// Up to eight single real columns, of which a lane fetches one: one tile, and half the work.
-template <int Rows>
+/// Eight single real columns or fewer, of which a lane fetches one: one tile, and half the work.
+/// Width: of the packs that sums leave in, 2 or, where packs do not fit X and Y, 1.
+template <int Rows, int Width>
 struct WindowColumns {
-  static constexpr int halves = Rows / 8, width = 2, packs = 4, packs_of_lane = 1;
+  static constexpr int halves = Rows / 8, width = Width, packs = 8 / Width,
+                       packs_of_lane = 2 / Width;
   static constexpr int steps = tuning::window_steps<0>;
   static constexpr unsigned blocks = tuning::window_blocks<0, Rows, false>;
   using Sums = WindowSums<1, Rows>;
@@ -152,9 +154,14 @@ struct WindowColumns {
   static KOKKOS_FORCEINLINE_FUNCTION void add(double const (&a)[halves], Fetched b, Sums& sums) {
     tensor::multiply_add(a, b, sums.of[0]);
   }
-  static KOKKOS_FORCEINLINE_FUNCTION int pack_of(int lane, int) { return lane % 4; }
-  static KOKKOS_FORCEINLINE_FUNCTION Sum<double, width> sum_of(Sums const& sums, int h, int) {
-    return {{sums.of[0][2 * h], sums.of[0][2 * h + 1]}};
+  static KOKKOS_FORCEINLINE_FUNCTION int pack_of(int lane, int s) {
+    return packs_of_lane * (lane % 4) + s;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION Sum<double, width> sum_of(Sums const& sums, int h, int s) {
+    if constexpr (Width == 1)
+      return {{sums.of[0][2 * h + s]}};
+    else
+      return {{sums.of[0][2 * h], sums.of[0][2 * h + 1]}};
   }
 };
 

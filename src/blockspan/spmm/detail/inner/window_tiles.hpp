@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/pack_access.hpp>
@@ -24,7 +26,8 @@ namespace blockspan::detail {
 /// A place without an entry is a zero there, and zero times an infinity of X is NaN. So where a sum
 /// of a window is NaN, its rows are multiplied once more, entry by entry.
 ///
-/// Columns: WindowPacks or WindowColumns. X is row-major, aligned, a whole number of packs wide.
+/// Columns: WindowPacks or WindowColumns. X is row-major; for packs aligned, and a whole number of
+/// them wide.
 template <class Scalar, class Entries, class Offset, class Ordinal, int Rows, class Columns>
 struct WindowTiles {
   static constexpr unsigned blocks = Columns::blocks;
@@ -67,6 +70,23 @@ struct WindowTiles {
     Scalar of[steps][halves];
   };
 
+  /// Tiles of a window: long offsets count them from its first, as walk_over does entries.
+  template <class Place>
+  struct TileWalk {
+    Ordinal const* columns;
+    std::uint16_t const* masks;
+    Place first, last;
+  };
+  template <class Window>
+  KOKKOS_FORCEINLINE_FUNCTION auto tiles_of(Window const& window) const {
+    if constexpr (sizeof(Offset) > sizeof(std::uint32_t))
+      return TileWalk<std::uint32_t>{columns + window.first * tuning::window_columns,
+                                     masks + window.first * Rows, 0,
+                                     static_cast<std::uint32_t>(window.last - window.first)};
+    else
+      return TileWalk<Offset>{columns, masks, window.first, window.last};
+  }
+
   template <class Window, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void multiply_pass(Window const& window, int lane, int first, int all,
                                                  Consume const& consume) const {
@@ -89,13 +109,18 @@ struct WindowTiles {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Window const& window, int lane, Columns const& x,
                                             typename Columns::Sums& sums) const {
     if (!(window.first < window.last)) return;
-    Offset next[halves];  // entries of the lane's rows
+    Offset const begin = entry_of(window, 0);
+    auto const walk = walk_over(entries, begin, begin);
+    using Count = std::remove_const_t<decltype(walk.first)>;
+    Count next[halves];  // entries of the lane's rows
     BLOCKSPAN_UNROLL
-    for (int h = 0; h < halves; ++h) next[h] = entry_of(window, 8 * h + lane / 4);
-    Offset const last = window.last - Offset(1);
-    Tile tile = load_tile(window.first, lane);
-    for (Offset t = window.first; t < window.last; ++t) {
-      Values const a = load_values(tile, lane, next);
+    for (int h = 0; h < halves; ++h)
+      next[h] = walk.first + static_cast<Count>(entry_of(window, 8 * h + lane / 4) - begin);
+    auto const tiles = tiles_of(window);
+    auto const last = tiles.last - 1;
+    Tile tile = load_tile(tiles, tiles.first, lane);
+    for (auto t = tiles.first; t < tiles.last; ++t) {
+      Values const a = load_values(walk.own, tile, lane, next);
       Tile following;
       BLOCKSPAN_UNROLL
       for (int step = 0; step < steps; step += Columns::steps) {
@@ -104,7 +129,7 @@ struct WindowTiles {
         for (int u = 0; u < Columns::steps; ++u) b[u] = x.fetch(tile.column[step + u]);
         // asked for after what is needed first
         if (step + Columns::steps == steps)
-          following = load_tile(t < last ? t + Offset(1) : last, lane);
+          following = load_tile(tiles, t < last ? t + 1 : last, lane);
         BLOCKSPAN_UNROLL
         for (int u = 0; u < Columns::steps; ++u) Columns::add(a.of[step + u], b[u], sums);
       }
@@ -118,21 +143,24 @@ struct WindowTiles {
     return load(row_offsets + window.row() + (i < window.rows() ? i : window.rows()));
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION Tile load_tile(Offset t, int lane) const {
+  template <class Place>
+  KOKKOS_FORCEINLINE_FUNCTION Tile load_tile(TileWalk<Place> const& tiles, Place t,
+                                             int lane) const {
     Tile tile;
     auto const* const column =
-        columns + static_cast<std::int64_t>(t) * tuning::window_columns + lane % 4;
+        tiles.columns + static_cast<std::int64_t>(t) * tuning::window_columns + lane % 4;
     BLOCKSPAN_UNROLL
     for (int step = 0; step < steps; ++step) tile.column[step] = load(column + 4 * step);
-    auto const* const mask = masks + static_cast<std::int64_t>(t) * Rows + lane / 4;
+    auto const* const mask = tiles.masks + static_cast<std::int64_t>(t) * Rows + lane / 4;
     BLOCKSPAN_UNROLL
     for (int h = 0; h < halves; ++h) tile.bits[h] = load(mask + 8 * h);
     return tile;
   }
 
   /// `next` moves on to the entries of the next tile.
-  KOKKOS_FORCEINLINE_FUNCTION Values load_values(Tile const& tile, int lane,
-                                                 Offset (&next)[halves]) const {
+  template <class Own, class Count>
+  KOKKOS_FORCEINLINE_FUNCTION Values load_values(Own const& own, Tile const& tile, int lane,
+                                                 Count (&next)[halves]) const {
     using Kokkos::Experimental::popcount_builtin;
     Values a;
     BLOCKSPAN_UNROLL
@@ -140,11 +168,11 @@ struct WindowTiles {
       unsigned const bits = tile.bits[h];
       BLOCKSPAN_UNROLL
       for (int step = 0; step < steps; ++step) {
-        unsigned const own = 1u << (4 * step + lane % 4);
-        Offset const entry = next[h] + Offset(popcount_builtin(bits & (own - 1u)));
-        a.of[step][h] = conjugated(value_or_zero(entries, (bits & own) != 0, entry));
+        unsigned const bit = 1u << (4 * step + lane % 4);
+        Count const entry = next[h] + Count(popcount_builtin(bits & (bit - 1u)));
+        a.of[step][h] = conjugated(value_or_zero(own, (bits & bit) != 0, entry));
       }
-      next[h] += Offset(popcount_builtin(bits));
+      next[h] += Count(popcount_builtin(bits));
     }
     return a;
   }

@@ -50,15 +50,15 @@ inline std::string rejections(SpmmVariant const& chosen, std::string_view by_mod
 
 template <class Exec>
 SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
-                          WindowCount const& windows, SpmmPlanOptions const& options,
-                          ScalarKind const& scalar) {
+                          WindowCount const& windows, bool shared_tiles,
+                          SpmmPlanOptions const& options, ScalarKind const& scalar) {
   bool const asked = options.algorithm != "auto";
   std::int64_t const piece = options.piece_length;
   auto predictions =
       runs_on_host_v<Exec>
           ? predict_host(rows, piece, options.columns, groups)
           : predict_device(rows, piece, columns_of_doubles(options.columns, scalar.bytes), groups,
-                           windows);
+                           windows, shared_tiles);
   // the first are whole rows
   predictions.front().microseconds *= tuning::model_whole_rows;
   std::stable_sort(predictions.begin(), predictions.end(),
@@ -66,9 +66,12 @@ SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
   auto const id = predictions.front().variant->id;
   auto const* const variant =
       asked ? find_spmm_variant(options.algorithm) : predictions.front().variant;
-  return {variant, piece_of(*variant, piece, predictions),
-          (asked ? "asked for; " : "") + rows_in_words<Exec>(rows), rejections(*variant, id),
-          predictions};
+  return {variant,
+          piece_of(*variant, piece, predictions),
+          (asked ? "asked for; " : "") + rows_in_words<Exec>(rows),
+          rejections(*variant, id),
+          predictions,
+          asked};
 }
 
 }  // namespace blockspan::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -22,6 +23,31 @@ struct LargestDistance {
     }
   }
 };
+
+/// A reduction: columns further than that from their row.
+template <class Offset, class Ordinal>
+struct CountFarColumns {
+  PatternRef<Offset, Ordinal> A;
+  std::int64_t distance;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& far) const {
+    for (Offset k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      std::int64_t const from_row = std::int64_t{A.column_indices[k]} - row;
+      far += from_row > distance || -from_row > distance;
+    }
+  }
+};
+
+/// Part of the entries whose column lies further from their row than a sixteenth of all rows: more
+/// than a band order leaves of a grid of some size, less than chance does. Waits for the instance.
+template <class Exec, class Offset, class Ordinal>
+double share_of_far_columns(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
+  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const rows(exec, 0, A.rows);
+  std::int64_t far = 0;
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::far_columns", rows,
+                          CountFarColumns<Offset, Ordinal>{A, A.rows / 16}, far);
+  return static_cast<double>(far) / static_cast<double>(std::max<std::int64_t>(1, A.entries));
+}
 
 template <class Exec, class Offset, class Ordinal>
 struct WriteDistances {

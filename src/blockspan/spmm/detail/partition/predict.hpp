@@ -82,7 +82,9 @@ class DeviceModel {
     double const indices = 4 * static_cast<double>(rows_.nonzeros) / tuning::model_stream;
     double const stream = stream_ - (1 - share) * indices +
                           4 * static_cast<double>(count.groups) / tuning::model_stream;
-    double const body = body_time(stream, share * gather_);
+    bool const one_by_one = !packs_fit() && columns_ > 1;
+    double const body =
+        body_time(stream, share * gather_) * (one_by_one ? tuning::model_groups_without_packs : 1);
     return {find_spmm_variant("row_group"),
             tuning::model_launch + body * (1 + tail_share()) +
                 time_of(statistics_of_groups(rows_, count)),
@@ -90,11 +92,12 @@ class DeviceModel {
   }
 
   /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, eight columns at
-  /// least, and then sixteen at a time.
+  /// least, and then sixteen at a time (eight where packs do not fit, which are a pass then).
   SpmmPrediction windows(WindowCount const& count) const {
     auto const tiles = static_cast<double>(count.tiles);
-    double const fetched = columns_ <= 8 ? 8 : 16 * std::ceil(columns_ / 16.0);
-    double const passes = std::ceil(columns_ / 64.0);
+    double const eights = 8 * std::ceil(columns_ / 8.0);
+    double const fetched = columns_ <= 8 || !packs_fit() ? eights : 16 * std::ceil(columns_ / 16.0);
+    double const passes = packs_fit() ? std::ceil(columns_ / 64.0) : eights / 8;
     double const of_tile = (sizeof(int) + sizeof(double) * fetched) * tuning::window_columns;
     double const indices = 4 * static_cast<double>(rows_.nonzeros) / tuning::model_stream;
     double const again = (passes - 1) * 8 * static_cast<double>(rows_.nonzeros);
@@ -105,6 +108,19 @@ class DeviceModel {
                 of_tile * tiles / tuning::model_window_fetch +
                 (count.rows > 8 ? tuning::model_window_two_halves * passes * tiles : 0),
             0};
+  }
+
+  /// Tiles of X that a team stages.
+  SpmmPrediction shared_tiles() const {
+    return {find_spmm_variant("tile_staged"),
+            tuning::model_shared_tiles * whole_rows().microseconds, 0};
+  }
+
+  /// Time of whole rows whose rows of X come from the first-level cache as usual over that of rows
+  /// with this part of them far apart, which come from further away.
+  double near_over_far(double far) const {
+    double const near = body_time(stream_, gather_);
+    return near / (near + (1 - tuning::model_body_gather) * far * gather_);
   }
 
   /// Whole rows of column-major blocks, a lane a row: a warp waits for its longest row.
@@ -216,6 +232,7 @@ inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice con
   auto const& variant = *choice.variant;
   double const row_major = variant.lists_groups()    ? model.row_groups(groups).microseconds
                            : variant.lists_windows() ? model.windows(windows).microseconds
+                           : variant.stages_tiles()  ? model.shared_tiles().microseconds
                            : variant.lists_pieces()
                                ? model.listed(variant.id, choice.piece).microseconds
                                : model.whole_rows().microseconds;
@@ -240,24 +257,50 @@ inline bool may_take_windows(RowStatistics const& rows, int columns) {
   std::int64_t const least =
       rows_of_window(columns) * (rows_of_window(columns) == 8 ? tuning::window_least_of_8_rows
                                                               : tuning::window_least_of_16_rows);
-  return columns >= tuning::window_least_columns && columns % 2 == 0 && rows.rows >= least &&
-         rows.mean() >= tuning::window_least_row && rows.longest <= tuning::window_longest_row;
+  int const fewest =
+      columns % 2 == 0 ? tuning::window_least_columns : tuning::window_least_odd_columns;
+  return columns >= fewest && rows.rows >= least && rows.mean() >= tuning::window_least_row &&
+         rows.longest <= tuning::window_longest_row;
 }
 /// ... and after that.
 inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows,
                                  int columns) {
-  double const least = windows.rows > 8 ? tuning::window_least_share_of_16_rows
-                       : columns > 8    ? tuning::window_least_share_of_8_rows
-                                        : tuning::window_least_share_of_8_columns;
+  // one pass of single columns gains more than few packs do, several gain less than many packs
+  bool const one_pass = columns <= 8, packs_fit = columns % 2 == 0;
+  double const least = windows.rows > 8        ? tuning::window_least_share_of_16_rows
+                       : one_pass == packs_fit ? tuning::window_least_share_of_8_columns
+                                               : tuning::window_least_share_of_8_rows;
   return windows.tiles > 0 && least * tuning::window_columns * static_cast<double>(windows.tiles) <=
                                   static_cast<double>(rows.nonzeros);
+}
+
+/// Whether tiles of X that a team stages are worth it: panels that are used, and places full
+/// enough, but not fuller than what is staged of a row, and teams enough.
+template <int Lanes>
+bool panels_are_worth_it(RowStatistics const& rows, int packs) {
+  constexpr std::int64_t team_rows = tuning::shared_tile_warps * tuning::shared_tile_warp_rows;
+  std::int64_t const panels = ceil_div(packs, Lanes);
+  double const used = static_cast<double>(packs) / static_cast<double>(panels * Lanes);
+  double const fill = rows.mean() / static_cast<double>(rows.columns);
+  double const least =
+      Lanes > 8 ? tuning::shared_tile_plan_fill : tuning::shared_tile_plan_fill_of_few;
+  double const most = tuning::shared_tile_most_staged * tuning::shared_tile_entries<Lanes> /
+                      tuning::shared_tile_rows<Lanes>;
+  return used >= tuning::shared_tile_used && least <= fill && fill <= most &&
+         panels * ceil_div(rows.rows, team_rows) >= tuning::shared_tile_least_teams;
+}
+inline bool tiles_are_worth_it(RowStatistics const& rows, int columns) {
+  int const packs = columns / 2;
+  if (packs <= 8) return panels_are_worth_it<8>(rows, packs);
+  return packs <= 16 ? panels_are_worth_it<16>(rows, packs) : panels_are_worth_it<32>(rows, packs);
 }
 
 /// `piece`: asked for; 0: the model's choice. `windows`: without tiles where there are none to
 /// take.
 inline std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, std::int64_t piece,
                                                   int columns, GroupCount const& groups = {},
-                                                  WindowCount const& windows = {}) {
+                                                  WindowCount const& windows = {},
+                                                  bool shared_tiles = false) {
   DeviceModel const model(rows, columns);
   std::vector<SpmmPrediction> all{model.whole_rows(), model.listed("segments", piece),
                                   model.listed("segments_sorted", piece),
@@ -265,6 +308,7 @@ inline std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, std
   if (rows.rows >= tuning::device_group_least_rows && groups_are_worth_it(rows, groups))
     all.push_back(model.row_groups(groups));
   if (windows_are_worth_it(rows, windows, columns)) all.push_back(model.windows(windows));
+  if (shared_tiles && tiles_are_worth_it(rows, columns)) all.push_back(model.shared_tiles());
   return all;
 }
 

@@ -1,0 +1,146 @@
+// Staged tiles where rows are so full that a tile of X serves every row: right at every width, with
+// rows that have more entries in a tile than are staged, and with every number of X.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/detail/bulk_copies.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/product_case.hpp"
+#include "support/random.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+namespace kernels = blockspan::detail;
+
+template <class Config>
+class StagedTiles : public ::testing::Test {};
+TYPED_TEST_SUITE(StagedTiles, Configs, ConfigNames);
+
+/// Sorted rows whose lengths go round `lengths`; a length of -1: every column, some of them twice.
+template <class Scalar>
+HostMatrix<Scalar> full_rows(std::string name, std::int64_t rows, std::int64_t columns,
+                             std::vector<std::int64_t> const& lengths) {
+  HostMatrix<Scalar> A{std::move(name), rows, columns, {0}, {}, {}};
+  Random random(5);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    auto const length = lengths[static_cast<std::size_t>(i) % lengths.size()];
+    std::vector<std::int64_t> row;
+    for (std::int64_t k = 0; k < length; ++k) row.push_back(random.below(columns));
+    for (std::int64_t j = 0; length < 0 && j < columns; ++j)
+      row.insert(row.end(), 1 + (j % 9 == 0), j);
+    std::sort(row.begin(), row.end());
+    for (auto const j : row) A.add(j, random.value<Scalar>());
+    A.end_row();
+  }
+  return A;
+}
+
+/// Tiles that end within a row, whole rows in one tile, teams and tiles that are cut short.
+template <class Scalar>
+std::vector<HostMatrix<Scalar>> matrices() {
+  return {full_rows<Scalar>("a tenth", 200, 700, {50, 90, 70}),
+          full_rows<Scalar>("full and empty rows", 70, 900, {0, 300, -1, 5}),
+          full_rows<Scalar>("one row", 1, 385, {-1}),
+          full_rows<Scalar>("few columns", 150, 30, {10, 0, -1}),
+          full_rows<Scalar>("a whole tile", 64, 128, {-1})};
+}
+
+TYPED_TEST(StagedTiles, AreRightAtEveryWidth) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  constexpr int pack = std::max<int>(1, 16 / sizeof(Scalar));
+  std::size_t turn = 0;
+  for (auto const& host : matrices<Scalar>()) {
+    auto const A = to_device(exec, host);
+    SpmmPlan const plan(exec, A, {.algorithm = "tile_staged"});
+    for (int const packs : {1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70})
+      for (Storage const storage : {right, padded_right}) {
+        ProductCase<Scalar> const c{host, turn % 3 == 0 ? all_ops[turn % 4] : Op::none,
+                                    pack * packs, Scalar(-1.5),
+                                    turn / 2 % 2 == 0 ? Scalar(0) : Scalar(2)};
+        expect_product(exec, Storages{storage, right}, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+        });
+        ++turn;
+      }
+  }
+}
+
+/// What is not finite in X reaches the rows that have an entry there, and no others.
+TYPED_TEST(StagedTiles, SpreadInfinitiesNoFurtherThanTheEntries) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = full_rows<Scalar>("a tenth", 100, 600, {40, 60});
+  auto const A = to_device(exec, host);
+  constexpr int width = 64;
+  auto x = random_block<Scalar>(600, width, 1);
+  x(40, 3) = Scalar(std::numeric_limits<double>::infinity());
+  x(599, 5) = not_a_number<Scalar>();
+  auto const X = make_block(exec, right, x);
+  auto const Y = make_block(exec, right, random_block<Scalar>(100, width, 2));
+  SpmmPlan const plan(exec, A, {.algorithm = "tile_staged"});
+  spmm(exec, plan, Op::none, Scalar(1), A, X.view, Scalar(0), Y.view);
+  exec.fence("Blockspan::test");
+  auto const y = Y.values();
+  for (std::int64_t i = 0; i < 100; ++i) {
+    auto const has = [&](std::int64_t column) {
+      auto const first = host.indices.begin();
+      return std::binary_search(first + host.offsets[i], first + host.offsets[i + 1], column);
+    };
+    for (int j = 0; j < width; ++j) {
+      bool const finite = !(j == 3 && has(40)) && !(j == 5 && has(599));
+      EXPECT_EQ(std::isfinite(Kokkos::abs(y(i, j))), finite) << i << ", " << j;
+    }
+  }
+}
+
+/// Plans take them for full enough sorted rows; what they do not take runs by rows.
+TYPED_TEST(StagedTiles, AreChosenWhereRowsAreFullEnough) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (!kernels::bulk::available<Exec> || sizeof(Scalar) > sizeof(double))
+    GTEST_SKIP() << "not offered";
+  Exec const exec;
+  constexpr int pack = std::max<int>(1, 16 / sizeof(Scalar));
+  auto const host = full_rows<Scalar>("a tenth", 3200, 1000, {100});
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.columns = 64 * pack});
+  auto const words = plan.explain(64 * pack, sizeof(Scalar));
+  EXPECT_EQ(plan.algorithm(), "tile_staged") << words;
+  EXPECT_THAT(words, HasSubstr("run as Blockspan::spmm::warp_per_row_packs"));
+  EXPECT_EQ(plan.kernel(64 * pack, sizeof(Scalar)), "Blockspan::spmm::tile_staged");
+  EXPECT_EQ(plan.kernel(7 * pack, sizeof(Scalar)), "Blockspan::spmm::warp_per_row_packs");
+  for (Op const op : all_ops)
+    for (int const width : {64 * pack, 8 * pack, 2 * pack, 3}) {
+      ProductCase<Scalar> const c{host, op, width, Scalar(1.5), Scalar(-1)};
+      expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+        spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
+      });
+    }
+  auto const thin = to_device(exec, full_rows<Scalar>("a hundredth", 3200, 1000, {10}));
+  EXPECT_NE(SpmmPlan(exec, thin, {.columns = 64 * pack}).algorithm(), "tile_staged");
+  auto moved = host;  // the first entry of each row behind the others
+  for (std::int64_t i = 0; i < host.rows; ++i) {
+    auto const first = moved.indices.begin() + host.offsets[i];
+    std::rotate(first, first + 1, moved.indices.begin() + host.offsets[i + 1]);
+  }
+  EXPECT_NE(SpmmPlan(exec, to_device(exec, moved), {.columns = 64 * pack}).algorithm(),
+            "tile_staged");
+}
+
+}  // namespace
+}  // namespace blockspan::test
