@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/support/on_cuda.hpp>
 
 // Copies to the scratch of a team that pass by the registers (Hopper and later): many bytes in one,
 // which the copy engine does alone, or 16 bytes a thread. A turnstile in scratch turns when it has
@@ -15,7 +17,7 @@ namespace blockspan::detail::bulk {
 /// Whether the backend has such copies.
 #if defined(KOKKOS_ARCH_HOPPER90) || defined(KOKKOS_ARCH_BLACKWELL100)
 template <class Exec>
-inline constexpr bool available = std::is_same_v<Exec, Kokkos::Cuda>;
+inline constexpr bool available = on_cuda_v<Exec>;
 #else
 template <class Exec>
 inline constexpr bool available = false;
@@ -30,15 +32,9 @@ inline constexpr bool available = false;
 #endif
 
 /// What the functions below take for a place in scratch.
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t address([[maybe_unused]] void const* place) {
-#if defined(__CUDA_ARCH__)
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));
-#else
-  return 0;
-#endif
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t address(void const* place) {
+  return tensor::scratch_address(static_cast<double const*>(place));
 }
-
-inline constexpr int turnstile_bytes = 8;
 
 KOKKOS_FORCEINLINE_FUNCTION void make_turnstile([[maybe_unused]] std::uint32_t turnstile,
                                                 [[maybe_unused]] int arrivals) {
