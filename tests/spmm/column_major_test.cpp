@@ -92,23 +92,26 @@ TYPED_TEST(ColumnMajor, TheFastestAccessRunsAndAllocatesOnce) {
   using Scalar = typename TypeParam::Scalar;
   if (!kernels::on_cuda_v<Exec>) GTEST_SKIP() << "needs CUDA";
   Exec const exec;
-  auto const many = random_matrix<Scalar>("many even rows", 40001, 39999,
-                                          [](std::int64_t i) { return 5 + i % 3; });
-  auto const by_columns = second_product(exec, many, 8);
+  auto const by_columns = second_product(exec, band<Scalar>(40001), 8);
   EXPECT_THAT(by_columns.labels, Contains("Blockspan::spmm::warp_per_row"));
   EXPECT_EQ(by_columns.labels.size(), 1);
+  auto const scattered = random_matrix<Scalar>("many even rows", 40001, 39999,
+                                               [](std::int64_t i) { return 5 + i % 3; });
+  EXPECT_THAT(second_product(exec, scattered, 32).labels, Contains(EndsWith("::pack")));
   auto const by_copies = second_product(exec, uneven<Scalar>(), 16);
   EXPECT_THAT(by_copies.labels, Contains(EndsWith("::pack")));
   EXPECT_THAT(by_copies.labels, Contains(EndsWith("::unpack")));
   EXPECT_THAT(by_copies.allocations, IsEmpty());
 }
 
-RowStatistics statistics(std::int64_t rows, std::int64_t row, double imbalance) {
+/// `diagonal`: as on grids, the columns of a row are those of the row before, one further.
+RowStatistics statistics(std::int64_t rows, std::int64_t row, double imbalance, bool diagonal) {
   RowStatistics of;
   of.rows = of.columns = rows;
   of.nonzeros = rows * row;
   of.shortest = row, of.longest = row;
   of.group_work = static_cast<std::int64_t>(static_cast<double>(of.nonzeros) * imbalance);
+  if (diagonal) of.diagonal_groups = ceil_div(rows, std::int64_t{RowStatistics::group_size});
   return of;
 }
 
@@ -123,19 +126,22 @@ kernels::BlockAccess access(RowStatistics const& rows, char const* id, int colum
 
 TEST(ColumnMajorModel, ChoosesWhatWasFastest) {
   using enum kernels::BlockAccess;
-  auto const grid7 = statistics(2097152, 7, 1.0), grid27 = statistics(884736, 26, 1.0);
-  auto const elastic = statistics(255552, 77, 1.0), graph = statistics(262144, 16, 4.0);
+  auto const grid7 = statistics(2097152, 7, 1.0, true), grid27 = statistics(884736, 26, 1.0, true);
+  auto const elastic = statistics(255552, 77, 1.0, false),
+             graph = statistics(262144, 16, 4.0, false);
   for (int const columns : {4, 8, 16, 32, 64}) {
     EXPECT_EQ(access(grid7, "warp_per_row_packs", columns), by_columns) << columns;
     EXPECT_EQ(access(grid27, "warp_per_row_packs", columns), by_columns) << columns;
     EXPECT_EQ(access(elastic, "row_group", columns), row_major_copies) << columns;
     EXPECT_EQ(access(graph, "segments_sorted", columns), row_major_copies) << columns;
   }
-  EXPECT_EQ(access(statistics(8192, 109, 1.05), "warp_per_row_packs", 8), row_major_copies);
+  EXPECT_EQ(access(statistics(8192, 109, 1.05, false), "warp_per_row_packs", 8), row_major_copies);
+  // a mesh of 62,000 points: 57.9 microseconds by columns, 15.3 row-major
+  EXPECT_EQ(access(statistics(62032, 4, 1.0, false), "warp_per_row_packs", 32), row_major_copies);
   EXPECT_EQ(access(elastic, "tensor_window", 8), row_major_copies);
   EXPECT_EQ(access(elastic, "row_group", 16, false), row_major_copies);
-  EXPECT_EQ(access(statistics(4000000, 1, 3.0), "nonempty_rows", 64), by_columns);
-  EXPECT_EQ(access(statistics(100, 5, 1.0), "warp_per_row_packs", 8, false), strided);
+  EXPECT_EQ(access(statistics(4000000, 1, 3.0, false), "nonempty_rows", 64), by_columns);
+  EXPECT_EQ(access(statistics(100, 5, 1.0, false), "warp_per_row_packs", 8, false), strided);
 }
 
 }  // namespace

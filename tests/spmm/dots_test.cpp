@@ -105,7 +105,7 @@ TYPED_TEST(Dots, AreRightWithEveryVariantAndWidth) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
       for (int const width : all_widths)
         for (Scalar const beta : {Scalar(0), Scalar(0.5)}) {
-          bool const anywhere = on_host<Exec> || !variant.needs_contiguous_rows();
+          bool const anywhere = on_host<Exec> || !variant.needs_contiguous_x();
           if (!anywhere && width % 4 != 0) continue;
           bool const blas = variant.worker == SpmmWorker::blas;  // takes contiguous blocks only
           auto const storages = mixed_storages[anywhere ? turn++ / 2 % (blas ? 3 : 6) : 0];

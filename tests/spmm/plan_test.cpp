@@ -33,7 +33,18 @@ TYPED_TEST(Plan, CountsRows) {
   EXPECT_EQ(rows.shortest, 0);
   EXPECT_EQ(rows.longest, 9);
   EXPECT_EQ(rows.group_work, 8 * 7 + 2 * 9);
+  EXPECT_EQ(rows.diagonal_groups, 0);
   EXPECT_DOUBLE_EQ(rows.mean(), 3.9);
+}
+
+TYPED_TEST(Plan, CountsRowsThatFollowADiagonal) {
+  TypeParam const exec;
+  // 100 rows in 13 groups; in the first and the last of them the band is cut off
+  SpmmPlan const banded(exec, to_device(exec, band<double>(100)));
+  EXPECT_EQ(banded.statistics().diagonal_groups, 11);
+  EXPECT_DOUBLE_EQ(banded.statistics().diagonal(), 11.0 / 13);
+  auto const ones = random_matrix<double>("ones", 9, 1, [](std::int64_t) { return 1; });
+  EXPECT_EQ(SpmmPlan(exec, to_device(exec, ones)).statistics().diagonal_groups, 0);
 }
 
 TYPED_TEST(Plan, ChoosesByRowLengthsAndSaysWhy) {

@@ -31,7 +31,7 @@ Scalar factor(std::size_t turn) {
 template <class Exec>
 bool served_anywhere(SpmmVariant const& variant) {
   if (variant.worker == SpmmWorker::blas) return false;
-  return !variant.needs_contiguous_rows() ||
+  return !variant.needs_contiguous_x() ||
          Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 }
 
@@ -40,7 +40,9 @@ template <class Exec>
 std::pair<Storages, std::int64_t> blocks_at(SpmmVariant const& variant, std::size_t turn) {
   if (served_anywhere<Exec>(variant)) return {mixed_storages[turn % 6], all_widths[turn * 5 % 13]};
   if (variant.needs_whole_packs) return {Storages{right, right}, 4 * std::int64_t(turn % 5)};
-  if (variant.needs_contiguous_rows()) return {Storages{right, right}, all_widths[turn * 5 % 13]};
+  if (variant.needs_contiguous_x())
+    return {Storages{turn % 2 ? padded_right : right, all_storages[turn % std::size(all_storages)]},
+            all_widths[turn * 5 % 13]};
   return {mixed_storages[turn % 3], all_widths[turn * 5 % 13]};
 }
 
@@ -134,7 +136,26 @@ TYPED_TEST(Products, EveryGridOfLanesIsRight) {
         }
 }
 
-/// Devices give a lane two single columns where there are many rows.
+TYPED_TEST(Products, ManyColumnsOfFewRowsAreRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>("few rows", 60, 500,
+                                          [](std::int64_t i) { return i == 9 ? 0 : 44 + i % 9; });
+  auto const A = to_device(exec, host);
+  for (int const width : {32, 64, 72, 132, 260}) {
+    SpmmPlan const plan(exec, A, {.columns = width, .algorithm = "warp_per_row_packs"});
+    for (Scalar const beta : {Scalar(0), Scalar(-1)})
+      for (Op const op : {Op::none, Op::adjoint}) {
+        ProductCase<Scalar> const c{host, op, width, Scalar(1.5), beta};
+        expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+        });
+      }
+  }
+}
+
+/// Devices give a lane several single columns where there are many rows.
 TYPED_TEST(Products, OddWidthsOfManyRowsAreRight) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

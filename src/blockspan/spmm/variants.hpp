@@ -65,8 +65,8 @@ struct SpmmVariant {
   constexpr bool lists_groups() const { return partition == SpmmPartition::row_groups; }
   constexpr bool lists_windows() const { return partition == SpmmPartition::row_windows; }
   constexpr bool stages_tiles() const { return inner == SpmmInner::staged_tile; }
-  /// On devices: the elements of a row of X, and of one of Y, are neighbours.
-  constexpr bool needs_contiguous_rows() const { return needs_whole_packs || lists_windows(); }
+  /// On devices: the elements of a row of X are neighbours.
+  constexpr bool needs_contiguous_x() const { return needs_whole_packs || lists_windows(); }
   constexpr bool skips_empty_rows() const { return partition == SpmmPartition::nonempty_rows; }
   constexpr bool needs_sorted_rows() const {
     return inner == SpmmInner::staged_tile || inner == SpmmInner::tensor_tile ||
@@ -140,7 +140,7 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "Blockspan; condensed windows of rows as in Fan, Wang, Chu 2024, ASPLOS (DTC-SpMM), "
      "doi:10.1145/3620666.3651378, FP64 tensor cores as in Lu, Liu 2023, SC (DASP), "
      "doi:10.1145/3581784.3607051",
-     "FP64 tensor cores (CUDA, from Ampere on); double or complex double; rows of X and Y "
+     "FP64 tensor cores (CUDA, from Ampere on); double or complex double; rows of X "
      "contiguous",
      "for sorted rows whose neighbours have many columns in common, and more than a few columns",
      SpmmPartition::row_windows, SpmmWorker::team_thread, SpmmInner::tensor_tile, false, true},

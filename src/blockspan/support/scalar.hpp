@@ -45,6 +45,15 @@ KOKKOS_FORCEINLINE_FUNCTION Scalar conjugate(Scalar const& x) {
     return x;
 }
 
+/// The conjugate, if asked for.
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION Scalar conjugate_if(bool asked, Scalar const& x) {
+  if constexpr (is_complex_v<Scalar>)
+    return asked ? conjugate(x) : x;
+  else
+    return x;
+}
+
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> real_part(Scalar const& x) {
   if constexpr (is_complex_v<Scalar>)

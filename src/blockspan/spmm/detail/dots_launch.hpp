@@ -83,7 +83,7 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
     if (!lanes_exchange_v<Exec>) return {};
     result.lanes = device_shape(true, packs, pieces, two && result.packs, prepared.lanes);
     if (two && !result.packs && X.column_stride == 1 && Y.column_stride == 1)
-      result.lanes = pair_columns(result.lanes, X.columns, pieces, prepared.lanes);
+      result.lanes = columns_of_lane(result.lanes, X.columns, 2, pieces, prepared.lanes);
     result.lanes = one_pass_shape(result.lanes, packs);
     if (!one_pass(result.lanes, packs)) return {};
   }

@@ -30,8 +30,7 @@ struct ItemKernel {
     Piece<Offset> const piece{row, row_offsets[row], row_offsets[row + 1]};
     auto const& own = entries_of(entries, piece);
     for (Offset k = piece.first; k < piece.last; ++k) {
-      Scalar a = own.value(k);
-      if constexpr (is_complex_v<Scalar>) a = conjugate_values ? conjugate(a) : a;
+      Scalar const a = conjugate_if(conjugate_values, own.value(k));
       sum.value[0] += a * X(static_cast<std::int64_t>(own.column(k)), column);
     }
     epilogue(row, column, sum);

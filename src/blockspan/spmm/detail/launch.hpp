@@ -91,11 +91,16 @@ LaunchShape launch_shape(SpmmWorker worker, int lanes, RowStatistics const& rows
   return shape;
 }
 
-template <class Exec, class Scalar, bool Packed>
-ScaleAdd<Scalar, Packed, runs_on_host_v<Exec>> make_epilogue(Product<Scalar> const& product) {
+template <class Exec, class Scalar, bool Packed, bool Anywhere = false>
+ScaleAdd<Scalar, Packed, runs_on_host_v<Exec>, Anywhere> make_epilogue(
+    Product<Scalar> const& product) {
   std::int64_t const bytes = product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)};
-  return {product.alpha, product.beta, product.beta == Scalar(0),
-          bytes >= tuning::host_stream_bytes, product.Y};
+  return {product.alpha,
+          product.beta,
+          product.beta == Scalar(0),
+          bytes >= tuning::host_stream_bytes,
+          product.Y,
+          Anywhere && rows_are_packs(product.Y)};
 }
 
 /// The variants that list pieces.
@@ -145,8 +150,8 @@ std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
   return static_cast<std::uint32_t>(stride);
 }
 
-/// Devices: the inner for this width, and its lanes. Two packs a lane (or two single columns) are
-/// instantiated for the plain product only.
+/// Devices: the inner for this width, and its lanes. Two packs a lane (or several single columns)
+/// are instantiated for the plain product only.
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
@@ -159,7 +164,8 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   auto shape =
       device_shape(lanes_exchange_v<Exec>, packs, pieces, plain && call.packs, prepared.lanes);
   if (plain && !is_complex_v<Scalar> && !call.packs && X.column_stride == 1 && Y.column_stride == 1)
-    shape = pair_columns(shape, X.columns, pieces, prepared.lanes);
+    shape =
+        columns_of_lane(shape, X.columns, tuning::device_columns_of_lane, pieces, prepared.lanes);
   std::uint32_t const row_bytes = device_row_bytes(X);
   auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes, bool Deep = false>() {
     using Inner =
@@ -172,8 +178,11 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   bool const shared = shape.grid.entry_bits > 0;
   bool const two = shape.packs_per_lane == 2;
   if (!call.packs && shared) return with.template operator()<1, false, 1, true>();
-  if constexpr (plain && !is_complex_v<Scalar>)
+  if constexpr (plain && !is_complex_v<Scalar>) {
     if (!call.packs && two) return with.template operator()<1, false, 2, false>();
+    if (!call.packs && shape.packs_per_lane == 4)
+      return with.template operator()<1, false, 4, false>();
+  }
   if (!call.packs) return with.template operator()<1, false, 1, false>();
   if (shared) return with.template operator()<width, true, 1, true>();
   if constexpr (plain && !are_narrow_v<Entries>)
@@ -248,6 +257,15 @@ bool suit_shared_tiles(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                                 product.X.columns * std::int64_t{sizeof(Scalar)}, sizeof(Scalar));
 }
 
+/// The entries of a pattern whose values are looked up.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+PermutedEntries<Scalar, Offset, Ordinal> permuted_entries(
+    SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& pattern = call.prepared.pattern;
+  return {pattern.column_indices, call.prepared.permutation, call.values.own,
+          static_cast<Offset>(pattern.entries - 1)};
+}
+
 /// run(entries) with the values that stand in the order of the pattern, in single precision where
 /// they are held so ...
 template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
@@ -267,8 +285,7 @@ void with_entries_of_rows(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                           std::int64_t columns_of_walk, Run const& run) {
   if constexpr (!runs_on_host_v<Exec>) {
     auto const& distances = call.prepared.distances;
-    bool const few = columns_of_walk * std::int64_t{sizeof(Scalar)} <= tuning::device_narrow_bytes;
-    if (distances.extent(0) > 0 && few) {
+    if (call.prepared.reads_distances(columns_of_walk * std::int64_t{sizeof(Scalar)})) {
       if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
         if (call.values.singles != nullptr)
           return run(NarrowEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{distances.data(),
@@ -295,7 +312,7 @@ void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> co
   with_entries_of_rows(call, at_once, [&](auto const& entries) {
     using Entries = std::remove_cvref_t<decltype(entries)>;
     auto const run = [&]<int Columns>() {
-      using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns>;
+      using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns, false, 1, false, true>;
       SpmmKernel<Exec, WholeRows<Offset>, Inner, std::remove_const_t<decltype(epilogue)>>{
           schedule,
           {entries, product.X, conjugates(product.op), {}, device_row_bytes(product.X)},
@@ -318,10 +335,7 @@ void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& cal
   else if (!call.variant.is_direct())
     launch_published(exec, call);
   else if (prepared.permutation != nullptr)
-    launch_inner(exec, call,
-                 PermutedEntries<Scalar, Offset, Ordinal>{
-                     prepared.pattern.column_indices, prepared.permutation, call.values.own,
-                     static_cast<Offset>(prepared.pattern.entries - 1)});
+    launch_inner(exec, call, permuted_entries(call));
   else if (call.variant.lists_pieces())
     with_plain_entries(call, [&](auto const& entries) { launch_inner(exec, call, entries); });
   else

@@ -129,11 +129,7 @@ void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
       launch_groups_with<true, Offset>(exec, call, row_groups_of(prepared), entries);
     });
   else
-    launch_groups_with<false, Offset>(
-        exec, call, row_groups_of(prepared),
-        PermutedEntries<Scalar, Offset, Ordinal>{pattern.column_indices, prepared.permutation,
-                                                 call.values.own,
-                                                 static_cast<Offset>(pattern.entries - 1)});
+    launch_groups_with<false, Offset>(exec, call, row_groups_of(prepared), permuted_entries(call));
 }
 
 }  // namespace blockspan::detail

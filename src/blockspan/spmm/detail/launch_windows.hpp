@@ -35,7 +35,7 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
   require(share.per_team == shape.team_size, "blockspan::spmm", variant.id,
           " cannot serve this input: ", share.pieces,
           " passes over windows are more than a launch can have");
-  auto const epilogue = make_epilogue<Exec, Scalar, true>(product);
+  auto const epilogue = make_epilogue<Exec, Scalar, true, true>(product);
   using Epilogue = std::remove_const_t<decltype(epilogue)>;
   using Inner = WindowTiles<Scalar, Entries, Offset, Ordinal, Rows, Columns>;
   using Schedule = RowWindows<Offset>;
@@ -89,10 +89,7 @@ void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> co
       with_plain_entries(
           call, [&](auto const& entries) { launch_windows_with<true>(exec, call, entries); });
     else
-      launch_windows_with<false>(exec, call,
-                                 PermutedEntries<Scalar, Offset, Ordinal>{
-                                     pattern.column_indices, call.prepared.permutation,
-                                     call.values.own, static_cast<Offset>(pattern.entries - 1)});
+      launch_windows_with<false>(exec, call, permuted_entries(call));
   }
 }
 

@@ -47,7 +47,8 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
           " of ", sizeof(Scalar), " bytes, strides of X: ", product.X.row_stride, ", ",
           product.X.column_stride, ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride,
           ")");
-  bool const packs = variant.takes_packs && fit.packs;
+  bool const packs =
+      variant.lists_windows() ? rows_are_packs(product.X) : variant.takes_packs && fit.packs;
   CarrySpace<Scalar> carry;
   if (pools != nullptr)
     carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), product.Y.columns);
@@ -59,7 +60,15 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
   launch(exec, call);
 }
 
-/// Devices: by way of row-major copies, of whole packs, of those blocks that are none.
+/// Devices: whether windows of rows multiply X, if its rows are contiguous.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool go_by_windows(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
+  auto const& variant = *prepared.choice.variant;
+  return variant.lists_windows() && is_offered<Exec, real_t<Scalar>>(variant);
+}
+
+/// Devices: by way of row-major copies, of whole packs, of those blocks that are none. Windows
+/// write any Y.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                      PreparedPattern<Exec, Offset, Ordinal> const& prepared,
@@ -74,7 +83,8 @@ void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
     copy_block(exec, product.X, Scalar(0), X, label + "::pack");
     with.X = X;
   }
-  bool const through_copy = padded || !rows_are_aligned(product.Y);
+  bool const through_copy =
+      !go_by_windows<Exec, Scalar>(prepared) && (padded || !rows_are_aligned(product.Y));
   if (through_copy) {
     with.Y = row_major_scratch<Scalar>(exec, plan.packed_result, product.Y.rows, columns);
     with.beta = Scalar(0);
@@ -84,17 +94,21 @@ void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
     copy_block<Exec, Scalar>(exec, with.Y, product.beta, product.Y, label + "::unpack");
 }
 
-/// Devices: serves blocks whose rows are not contiguous, where that is faster than to read them
-/// number by number. False: nothing was done.
+/// Devices: serves blocks whose rows are not contiguous, or no packs, where that is faster than to
+/// read them number by number. False: nothing was done.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 bool multiplied_columns(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                         PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                         MatrixValues<Scalar> const& values, Product<Scalar> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
+  if (X.column_stride == 1 && go_by_windows<Exec, Scalar>(prepared)) {
+    if (X.columns <= tuning::window_single_columns || rows_are_packs(X)) return false;
+    multiply_copies(exec, plan, prepared, values, product);
+    return true;
+  }
   bool const contiguous = X.column_stride == 1 && Y.column_stride == 1;
   if (X.columns == 1 || contiguous || plan.options.algorithm != "auto") return false;
-  bool const may_go_by_columns =
-      X.row_stride == 1 && prepared.permutation == nullptr && prepared.pattern.block == 1;
+  bool const may_go_by_columns = X.row_stride == 1 && prepared.stands_in_order();
   switch (column_major_access(prepared.statistics, prepared.choice, prepared.groups.count,
                               prepared.windows.count, static_cast<int>(X.columns), sizeof(Scalar),
                               may_go_by_columns)) {

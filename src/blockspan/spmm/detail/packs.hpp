@@ -8,6 +8,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -26,22 +27,31 @@ bool rows_are_aligned(BlockRef<Scalar> const& B) {
          reinterpret_cast<std::uintptr_t>(B.data) % tuning::device_pack_bytes == 0;
 }
 
+/// ... and are whole packs.
+template <class Scalar>
+bool rows_are_packs(BlockRef<Scalar> const& B) {
+  return B.columns % device_pack_v<std::remove_const_t<Scalar>> == 0 && rows_are_aligned(B);
+}
+
 /// Hosts: packs fit everything. Devices: see variants.hpp.
 template <class Exec, class Scalar>
 bool packs_fit(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
   if constexpr (runs_on_host_v<Exec>) return true;
-  return X.columns % device_pack_v<Scalar> == 0 && rows_are_aligned(X) && rows_are_aligned(Y);
+  return rows_are_packs(X) && rows_are_packs(Y);
 }
 
 /// What of that X and Y have; hosts: all.
 struct BlockFit {
   bool packs;
-  bool contiguous;  ///< their rows
+  bool contiguous_x;  ///< its rows
+
+  bool serves(SpmmVariant const& variant) const {
+    return variant.needs_whole_packs ? packs : contiguous_x || !variant.needs_contiguous_x();
+  }
 };
 template <class Exec, class Scalar>
 BlockFit fit_of(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
-  bool const contiguous = X.column_stride == 1 && Y.column_stride == 1;
-  return {packs_fit<Exec>(X, Y), contiguous || runs_on_host_v<Exec>};
+  return {packs_fit<Exec>(X, Y), X.column_stride == 1 || runs_on_host_v<Exec>};
 }
 
 }  // namespace blockspan::detail

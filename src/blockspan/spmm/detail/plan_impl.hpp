@@ -122,6 +122,9 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   if (!runs_on_host_v<Exec> && variant.is_direct() && !variant.lists_pieces() &&
       result.statistics.nonzeros >= tuning::device_narrow_entries)
     result.distances = column_distances(exec, A);
+  require(runs_on_host_v<Exec> || result.statistics.longest <= std::int64_t{UINT32_MAX},
+          "blockspan::SpmmPlan", "a row has ", result.statistics.longest,
+          " entries, more than a device kernel can count");
   if (variant.needs_sorted_rows() && !candidates.sorted && !has_sorted_rows(exec, A)) {
     result.sorted = sort_rows(exec, A, result.statistics.nonzeros);
     result.pattern = result.sorted.ref();
@@ -225,16 +228,15 @@ void explain_pattern(std::ostream& out, char const* what,
   if (choice.variant->stages_tiles() && !choice.asked)
     out << "  rows of X shorter than " << tuning::shared_tile_packs * tuning::device_pack_bytes
         << " bytes, and sums of products beside it, run as " << prepared.stand_in().label << '\n';
-  if (choice.variant->needs_contiguous_rows() && !runs_on_host_v<Exec>)
+  if (choice.variant->needs_contiguous_x() && !runs_on_host_v<Exec>)
     out << "  blocks without "
         << (choice.variant->needs_whole_packs ? "16-byte aligned, contiguous rows of whole packs"
-                                              : "contiguous rows")
+                                              : "contiguous rows of X")
         << " run as " << variant_that_runs(prepared, {false, false}, true, columns).label << '\n';
   if (columns > 1 && !runs_on_host_v<Exec>) {
-    bool const by_columns = prepared.permutation == nullptr && prepared.pattern.block == 1;
     out << "  "
         << in_words(column_major_access(rows, choice, prepared.groups.count, prepared.windows.count,
-                                        columns, scalar_bytes, by_columns))
+                                        columns, scalar_bytes, prepared.stands_in_order()))
         << '\n';
   }
 }
@@ -256,8 +258,7 @@ std::string bytes_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepare
     return count * static_cast<std::int64_t>(each);
   };
   auto const& variant = *prepared.choice.variant;
-  bool const narrow = prepared.distances.extent(0) > 0 &&
-                      times(columns, scalar_bytes) <= tuning::device_narrow_bytes;
+  bool const narrow = prepared.reads_distances(times(columns, scalar_bytes));
   auto const& windows = prepared.windows.count;
   std::int64_t const indices =
       variant.lists_groups()

@@ -102,6 +102,14 @@ struct PreparedPattern {
   DistanceArray<Exec> distances;                    ///< of columns, where they fit; may be empty
   SpmmLanes lanes;                                  ///< asked for
 
+  /// Whether an entry's value stands where its column does.
+  bool stands_in_order() const { return permutation == nullptr && pattern.block == 1; }
+  /// Whether whole rows are read with their columns in 16 bits, by a walk that serves so many bytes
+  /// of a row of X.
+  bool reads_distances(std::int64_t bytes) const {
+    return distances.extent(0) > 0 && bytes <= tuning::device_narrow_bytes;
+  }
+
   /// The rows that were cut.
   CutRowList<Exec, Ordinal> const& cuts() const {
     return choice.variant->lists_tiles() ? static_cast<CutRowList<Exec, Ordinal> const&>(tiles)
@@ -165,9 +173,7 @@ template <class Exec, class Offset, class Ordinal>
 SpmmVariant const& variant_that_runs(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                                      BlockFit const& fit, bool offered, std::int64_t columns) {
   SpmmVariant const& chosen = *prepared.choice.variant;
-  bool const served = (fit.packs || !chosen.needs_whole_packs) &&
-                      (fit.contiguous || !chosen.needs_contiguous_rows());
-  if (offered && served) return chosen;
+  if (offered && fit.serves(chosen)) return chosen;
   SpmmVariant const& other = prepared.stand_in();
   return fit.packs ? other : without_packs(other, prepared.statistics, columns);
 }

@@ -14,14 +14,16 @@
 namespace blockspan::detail {
 
 /// y = alpha * sum + beta * y, and y = alpha * sum without reading y where beta is zero. The only
-/// writer of Y; sees each row once, finished. Packed: as in DirectLanes.
-template <class Scalar, bool Packed, bool OnHost>
+/// writer of Y; sees each row once, finished. Packed: as in DirectLanes. Anywhere: sums come in
+/// packs, but Y may be of any strides, and less than whole packs wide.
+template <class Scalar, bool Packed, bool OnHost, bool Anywhere = false>
 struct ScaleAdd {
   Scalar alpha;
   Scalar beta;
   bool overwrite;  ///< beta is zero
   bool stream;     ///< hosts: Y is too large for the caches
   BlockRef<Scalar> Y;
+  bool packs_fit = false;  ///< Anywhere: Y is whole packs
 
   /// What writes the rows of a team, and of the cut row with this number: here nothing is kept. On
   /// hosts a copy, because a row that is written might be alpha or beta for all the compiler knows,
@@ -39,6 +41,8 @@ struct ScaleAdd {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t column,
                                               Sum<Scalar, Width> const& sum) const {
     Scalar* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
+    if constexpr (Anywhere && Width > 1)
+      if (!packs_fit) return write_those_there_are<Width>(y, column, sum);
     if constexpr (Packed && Width > 1)
       write_pack<Width>(y, sum);
     else if (Y.column_stride == 1)
@@ -61,6 +65,14 @@ struct ScaleAdd {
   }
 
  private:
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void write_those_there_are(Scalar* y, std::int64_t column,
+                                                         Sum<Scalar, Width> const& sum) const {
+    BLOCKSPAN_UNROLL
+    for (int j = 0; j < Width; ++j)
+      if (column + j < Y.columns) write<1>(y + j * Y.column_stride, 1, {{sum.value[j]}});
+  }
+
   template <int Width>
   KOKKOS_FORCEINLINE_FUNCTION void write_pack(Scalar* y, Sum<Scalar, Width> const& sum) const {
     using P = Pack<Scalar, Width>;

@@ -15,7 +15,7 @@ namespace blockspan::detail {
 /// How a device kernel lays its lanes over a piece.
 struct DeviceShape {
   LaneGrid grid;
-  int packs_per_lane = 1;  ///< 1 or 2
+  int packs_per_lane = 1;  ///< 1 or 2; of single columns 1, 2 or 4
   bool deep = false;       ///< of two packs, as many nonzeros are in flight as of one
 };
 
@@ -124,9 +124,9 @@ inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceSt
   return best;
 }
 
-/// The same for single columns of a row-major block, where a lane may own two of them.
-inline DeviceShape pair_columns(DeviceShape shape, std::int64_t columns, PieceStatistics const& of,
-                                SpmmLanes const& asked) {
+/// The same for single columns of a row-major block, where a lane may own two of them, or `most`.
+inline DeviceShape columns_of_lane(DeviceShape shape, std::int64_t columns, int most,
+                                   PieceStatistics const& of, SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
   bool const any_asked = asked.columns > 0 || asked.entries > 0 || asked.packs > 0;
   std::int64_t const least =
@@ -135,8 +135,14 @@ inline DeviceShape pair_columns(DeviceShape shape, std::int64_t columns, PieceSt
                       shape.grid.entry_bits == 0 && !any_asked;
   if (asked.packs == 2 && shape.grid.entry_bits == 0) shape.packs_per_lane = 2;
   if (!wanted) return shape;
-  int const most = is_short ? tuning::device_pair_lane_bits_short : tuning::device_pair_lane_bits;
-  return {{bits_to_hold(ceil_div(columns, std::int64_t{2}), most), 0}, 2};
+  auto const& [few, most_of_few] = tuning::device_four_columns_of_even_rows;
+  bool const are_even = of.unevenness <= tuning::device_item_imbalance - 1;
+  bool const many = columns >= tuning::device_four_columns ||
+                    (are_even && columns >= few && columns <= most_of_few);
+  if (most == 4 && many)
+    return {{bits_to_hold(ceil_div(columns, std::int64_t{4}), tuning::device_lane_bits), 0}, 4};
+  int const bits = is_short ? tuning::device_pair_lane_bits_short : tuning::device_pair_lane_bits;
+  return {{bits_to_hold(ceil_div(columns, std::int64_t{2}), bits), 0}, 2};
 }
 
 }  // namespace blockspan::detail

@@ -35,10 +35,10 @@ struct DirectLanes {
   static constexpr int depth =
       Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Deep ? 1 : Packs>;
   static constexpr unsigned blocks = Rows > 1 ? tuning::device_group_blocks
-                                     : Deep   ? tuning::device_deep_blocks
-                                     : Packs > 2
+                                     : Deep&& Packs > 2
                                          ? tuning::device_column_blocks<Packs* int(sizeof(Scalar))>
-                                         : tuning::device_blocks;
+                                     : Deep || Packs > 2 ? tuning::device_deep_blocks
+                                                         : tuning::device_blocks;
   static constexpr unsigned blocks_of_many_pieces =
       EntryLanes && Rows == 1 ? tuning::device_many_piece_blocks : blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
@@ -114,11 +114,7 @@ struct DirectLanes {
 
   template <class Own, class Place, class Count>
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(Own const& own, Place const& place, Count row_at) const {
-    Scalar const a = own.value(place, row_at);
-    if constexpr (is_complex_v<Scalar>)
-      return conjugate_values ? conjugate(a) : a;
-    else
-      return a;
+    return conjugate_if(conjugate_values, own.value(place, row_at));
   }
 
   /// The nonzeros of this lane, `depth` at a time; the last few in one go as well, so that their

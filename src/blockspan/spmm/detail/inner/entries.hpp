@@ -142,9 +142,9 @@ struct AnyEntries {
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
     Offset const place = k + row_at;
-    Scalar const a = load(values + (permutation == nullptr ? place : load(permutation + place)));
-    if constexpr (is_complex_v<Scalar>) return conjugate_values ? conjugate(a) : a;
-    return a;
+    return conjugate_if(
+        conjugate_values,
+        load(values + (permutation == nullptr ? place : load(permutation + place))));
   }
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset, Offset = Offset(0)) const {}
 };

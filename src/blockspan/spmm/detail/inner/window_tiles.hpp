@@ -178,10 +178,7 @@ struct WindowTiles {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION Scalar conjugated(Scalar const& a) const {
-    if constexpr (is_complex_v<Scalar>)
-      return conjugate_values ? conjugate(a) : a;
-    else
-      return a;
+    return conjugate_if(conjugate_values, a);
   }
 
   /// The same sums without a zero in them that the matrix does not have. One lane an element: slow.

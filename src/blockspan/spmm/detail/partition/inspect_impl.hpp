@@ -10,13 +10,14 @@
 namespace blockspan::detail {
 
 /// One work item a group of neighbouring rows.
-template <class Offset>
+template <class Offset, class Ordinal>
 struct MeasureRows {
   struct value_type {
-    std::int64_t shortest, longest, empty, entries, group_work;
+    std::int64_t shortest, longest, empty, entries, group_work, diagonal_groups;
   };
   static constexpr std::int64_t group_size = RowStatistics::group_size;
   Offset const* row_offsets;  // rows + 1
+  Ordinal const* columns;
   std::int64_t rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t group, value_type& result) const {
@@ -26,18 +27,26 @@ struct MeasureRows {
     std::int64_t const last = first + group_size < rows ? first + group_size : rows;
     for (std::int64_t row = first; row < last; ++row) {
       auto const length = static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
-      join(own, {length, length, length == 0 ? 1 : 0, length, 0});
+      join(own, {length, length, length == 0 ? 1 : 0, length, 0, 0});
     }
     own.group_work = (last - first) * own.longest;
+    own.diagonal_groups = last - first > 1 && is_diagonal(first) ? 1 : 0;
     join(result, own);
   }
-  KOKKOS_FUNCTION void init(value_type& result) const { result = {INT64_MAX, 0, 0, 0, 0}; }
+  KOKKOS_FUNCTION bool is_diagonal(std::int64_t row) const {
+    Offset const begin = row_offsets[row], middle = row_offsets[row + 1],
+                 end = row_offsets[row + 2];
+    return begin < middle && middle < end && columns[middle] == columns[begin] + 1 &&
+           columns[end - 1] == columns[middle - 1] + 1;
+  }
+  KOKKOS_FUNCTION void init(value_type& result) const { result = {INT64_MAX, 0, 0, 0, 0, 0}; }
   KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const {
     if (b.shortest < a.shortest) a.shortest = b.shortest;
     if (b.longest > a.longest) a.longest = b.longest;
     a.empty += b.empty;
     a.entries += b.entries;
     a.group_work += b.group_work;
+    a.diagonal_groups += b.diagonal_groups;
   }
 };
 
@@ -45,13 +54,13 @@ template <class Exec, class Offset, class Ordinal>
 RowStatistics row_statistics(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (A.rows == 0) return {.columns = A.columns};
-  typename MeasureRows<Offset>::value_type result;
-  Kokkos::parallel_reduce(
-      "Blockspan::spmm_plan::row_statistics",
-      Policy(exec, 0, ceil_div(A.rows, std::int64_t{MeasureRows<Offset>::group_size})),
-      MeasureRows<Offset>{A.row_offsets, A.rows}, result);
-  return {A.rows,          A.columns,      result.entries,   result.empty,
-          result.shortest, result.longest, result.group_work};
+  using Measure = MeasureRows<Offset, Ordinal>;
+  typename Measure::value_type result;
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::row_statistics",
+                          Policy(exec, 0, ceil_div(A.rows, std::int64_t{Measure::group_size})),
+                          Measure{A.row_offsets, A.column_indices, A.rows}, result);
+  return {A.rows,          A.columns,      result.entries,    result.empty,
+          result.shortest, result.longest, result.group_work, result.diagonal_groups};
 }
 
 /// Sums a hash of every (place, value); the finalizer of splitmix64 (Steele, Lea, Flood 2014,

@@ -83,8 +83,10 @@ class DeviceModel {
     double const stream = stream_ - (1 - share) * indices +
                           4 * static_cast<double>(count.groups) / tuning::model_stream;
     bool const one_by_one = !packs_fit() && columns_ > 1;
-    double const body =
-        body_time(stream, share * gather_) * (one_by_one ? tuning::model_groups_without_packs : 1);
+    auto const packs = ceil_div(std::int64_t{columns_}, std::int64_t{2});
+    double const idle = static_cast<double>(1 << bits_to_hold(packs, 30)) / packs;  // lanes
+    double const body = body_time(stream, idle * share * gather_) *
+                        (one_by_one ? tuning::model_groups_without_packs : 1);
     return {find_spmm_variant("row_group"),
             tuning::model_launch + body * (1 + tail_share()) +
                 time_of(statistics_of_groups(rows_, count)),
@@ -92,22 +94,30 @@ class DeviceModel {
   }
 
   /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, eight columns at
-  /// least, and then sixteen at a time (eight where packs do not fit, which are a pass then).
+  /// least, and then sixteen at a time. Where packs do not fit, more than eight are copied first.
   SpmmPrediction windows(WindowCount const& count) const {
     auto const tiles = static_cast<double>(count.tiles);
-    double const eights = 8 * std::ceil(columns_ / 8.0);
-    double const fetched = columns_ <= 8 || !packs_fit() ? eights : 16 * std::ceil(columns_ / 16.0);
-    double const passes = packs_fit() ? std::ceil(columns_ / 64.0) : eights / 8;
+    bool const few = columns_ <= tuning::window_single_columns;
+    double const fetched = few ? 8 : 16 * std::ceil(columns_ / 16.0);
+    double const passes = std::ceil(columns_ / 64.0);
+    double const copy = few || packs_fit() ? 0 : copy_time(static_cast<double>(rows_.columns));
     double const of_tile = (sizeof(int) + sizeof(double) * fetched) * tuning::window_columns;
     double const indices = 4 * static_cast<double>(rows_.nonzeros) / tuning::model_stream;
     double const again = (passes - 1) * 8 * static_cast<double>(rows_.nonzeros);
     return {find_spmm_variant("tensor_window"),
-            tuning::model_window_launch +
+            tuning::model_window_launch + copy +
                 ((stream_ - indices) * tuning::model_stream + 2 * tiles * count.rows + again) /
                     tuning::model_window_stream +
                 of_tile * tiles / tuning::model_window_fetch +
                 (count.rows > 8 ? tuning::model_window_two_halves * passes * tiles : 0),
             0};
+  }
+
+  /// A copy of so many rows of X or Y from one layout to another.
+  double copy_time(double rows) const {
+    double const bytes = 2 * sizeof(double) * rows * columns_;
+    bool const cached = bytes <= tuning::model_copy_cached_bytes;
+    return tuning::model_launch + bytes / (cached ? tuning::model_copy_cached : tuning::model_copy);
   }
 
   /// Tiles of X that a team stages.
@@ -123,12 +133,16 @@ class DeviceModel {
     return near / (near + (1 - tuning::model_body_gather) * far * gather_);
   }
 
-  /// Whole rows of column-major blocks, a lane a row: a warp waits for its longest row.
+  /// Whole rows of column-major blocks, a lane a row: a warp waits for its longest row, and where
+  /// its rows have other columns than neighbouring ones, each lane's loads are on their own.
   double by_columns() const {
     int const bytes = column_bytes(columns_, sizeof(double));
     double const passes = std::ceil(columns_ * sizeof(double) / static_cast<double>(bytes));
     double const each = tuning::model_column_entry + tuning::model_column_byte * bytes;
-    double const walk = each * static_cast<double>(rows_.nonzeros) * passes * rows_.imbalance();
+    double const off = 1 - rows_.diagonal();  // a grid's lines end in groups that do not count
+    double const scattered = tuning::model_column_scattered * off * off * columns_;
+    double const walk =
+        (each * passes * rows_.imbalance() + scattered) * static_cast<double>(rows_.nonzeros);
     double const wait = tuning::model_column_wait * static_cast<double>(rows_.longest) * passes;
     return tuning::model_launch + std::max({stream_, walk, wait});
   }
@@ -166,8 +180,9 @@ class DeviceModel {
     return time_of(statistics_of_pieces(rows_, variant, pieces, piece));
   }
   double time_of(PieceStatistics const& of) const {
-    std::int64_t const packs = packs_fit() ? columns_ / 2 : columns_;
-    return shape_time(device_shape(true, packs, of, packs_fit(), {}), of, packs);
+    // several single columns a lane are about as many lanes as packs
+    auto const packs = ceil_div(std::int64_t{columns_}, std::int64_t{2});
+    return shape_time(device_shape(true, packs, of, columns_ > 1, {}), of, packs);
   }
 
   bool suits(std::int64_t piece) const {
@@ -230,18 +245,19 @@ inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice con
   int const doubles = columns_of_doubles(columns, scalar_bytes);
   DeviceModel const model(rows, doubles + doubles % 2);
   auto const& variant = *choice.variant;
-  double const row_major = variant.lists_groups()    ? model.row_groups(groups).microseconds
-                           : variant.lists_windows() ? model.windows(windows).microseconds
-                           : variant.stages_tiles()  ? model.shared_tiles().microseconds
-                           : variant.lists_pieces()
-                               ? model.listed(variant.id, choice.piece).microseconds
-                               : model.whole_rows().microseconds;
+  double const row_major =
+      variant.lists_groups()    ? model.row_groups(groups).microseconds
+      : variant.lists_windows() ? tuning::model_window_time * model.windows(windows).microseconds
+      : variant.stages_tiles()  ? model.shared_tiles().microseconds
+      : variant.lists_pieces()  ? model.listed(variant.id, choice.piece).microseconds
+                                : model.whole_rows().microseconds;
   auto const elements = static_cast<double>(rows.rows + rows.columns) * columns;
+  bool const writes_any = variant.lists_windows();
   double const strided = row_major + tuning::model_strided_element * elements +
                          tuning::model_strided * std::min(columns, tuning::model_strided_columns) *
                              static_cast<double>(rows.nonzeros) * columns;
-  double const copies = row_major + 2 * tuning::model_launch +
-                        2 * static_cast<double>(scalar_bytes) * elements / tuning::model_copy;
+  double const copies = row_major + model.copy_time(static_cast<double>(rows.columns)) +
+                        (writes_any ? 0 : model.copy_time(static_cast<double>(rows.rows)));
   double const by_columns = may_go_by_columns ? model.by_columns() : INFINITY;
   if (by_columns <= std::min(copies, strided)) return BlockAccess::by_columns;
   return copies < strided ? BlockAccess::row_major_copies : BlockAccess::strided;

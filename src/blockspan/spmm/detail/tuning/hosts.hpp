@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace blockspan::detail::tuning {
+
+// Kernels of hosts, and their model. See tuning.hpp.
+
+/// The model of partition/predict.hpp for hosts, of one core (reasoned: some 1e9 entries, 1e10
+/// bytes a second).
+inline constexpr double host_model_entry = 1e-3;
+inline constexpr double host_model_column = 2.5e-4;
+inline constexpr double host_model_byte = 1e-4;
+
+/// What an entry saves whose row of X was fetched for the row before, as a part of the time
+/// of its columns, beyond the first few. One core of a Xeon with AVX-512, elasticity 20,
+/// milliseconds without and with groups: n = 4 0.86, 0.83; 8 1.11, 0.97; 16 1.87, 1.19;
+/// 32 3.62, 2.09; 64 7.8, 4.7; transposed n = 1 1.54, 1.65; 16 2.66, 2.19.
+inline constexpr double host_model_group = 0.7;
+inline constexpr int host_model_group_columns = 4;
+
+/// Scratch of a team for the products summed beside a multiplication, at most (what Kokkos
+/// has there).
+inline constexpr std::size_t host_dots_bytes = 30 << 10;
+
+/// A row is cut only when it alone could hold up a core; 4096 nonzeros are about 10 us
+/// (reasoned, not measured).
+inline constexpr std::int64_t host_piece = 4096;
+inline constexpr std::int64_t host_longest_whole_row = 16384;
+
+/// Bytes of sums kept in registers while a row is read once: two of the widest registers.
+/// One core of a Xeon with AVX-512, GCC 12, 7-point 60^3, n = 32: 18 ms, and 40 with four, which
+/// the compiler keeps in memory.
+inline constexpr int host_pack_bytes = 128;
+/// Bytes of one register of the target, as the compiler was told.
+#if defined(__AVX512F__)
+inline constexpr int host_register_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int host_register_bytes = 32;
+#else
+inline constexpr int host_register_bytes = 16;
+#endif
+
+/// The same for each row of a group, whose sums are all kept: eight registers with four
+/// rows, and SSE and AVX have sixteen.
+inline constexpr int host_group_pack_bytes = 2 * host_register_bytes;
+
+/// At most so many chains of sums (the latency of an addition in its throughput), in rows of
+/// so many nonzeros or more. One core of an EPYC 9004 (2.6 GHz, AVX-512), n = 1: elasticity 44 (77
+/// nonzeros a row) 15.2 -> 12.4 ms with chains; 7-point 100^3 9.2 -> 11.7 ms, hence the bound.
+inline constexpr int host_chains = 4;
+inline constexpr int host_chained_row = 16;
+
+/// So many columns or fewer, left at the end, are multiplied in one pass over the row. Same
+/// core, elasticity 44, n = 7: 47 -> 30 ms.
+inline constexpr int host_last_few = 8;
+
+/// A value of the transposed pattern is asked for this many entries ahead.
+inline constexpr int host_prefetch = 32;
+
+/// X whose rows are not contiguous is copied into row-major scratch first where it has at
+/// least host_packed_columns columns and a row of A times its columns is at least host_packed_work:
+/// below, strided loads cost less than the copy. Where it is not copied, this many columns at a
+/// time (more would be more pages at a time).
+inline constexpr std::int64_t host_packed_columns = 4;
+inline constexpr std::int64_t host_packed_work = 48;
+inline constexpr int host_strided_columns = 4;
+
+/// Rows of X copied together; 64 rows of 32 doubles fit the first-level cache.
+inline constexpr std::int64_t host_packed_rows = 64;
+
+/// A Y of at least this many bytes is written around the caches, because it would not stay
+/// in them, and lines written whole need not be read first.
+inline constexpr std::int64_t host_stream_bytes = std::int64_t{32} << 20;
+
+/// A team's block of rows holds about this many nonzeros (reasoned: large against the cost
+/// of handing out a team, small against a core's share), and no more rows than this.
+inline constexpr std::int64_t host_team_entries = 4096;
+inline constexpr std::int64_t host_team_rows = 512;
+
+}  // namespace blockspan::detail::tuning

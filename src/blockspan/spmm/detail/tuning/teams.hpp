@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace blockspan::detail::tuning {
+
+// What teams stage and tile, and the dense product. See tuning.hpp.
+
+/// Entries of a chunk that the lanes of a thread stage in scratch (GE-SpMM takes a warp's 32), and
+/// the least lanes of such a thread: more threads a team would be more chunks than scratch has room
+/// for.
+inline constexpr int staged_entries = 32;
+inline constexpr int staged_lanes = 8;
+
+/// Tiles of merge_path and equal_entries: work of a team thread. Devices: few enough that all
+/// threads are busy, enough that the sums of cut rows stay a small part of the traffic (reasoned).
+inline constexpr std::int64_t device_thread_tile = 128;
+inline constexpr std::int64_t host_thread_tile = 4096;
+
+/// Tiles of whole teams (row_classes, prefix_sum): entries of a common tile of short rows, whose
+/// products lie in scratch; a row of more than team_longest entries is cut. (Reasoned: 1024
+/// products of 16 bytes leave room for ten teams on a multiprocessor; a team of 256 takes 8192
+/// entries in 32 turns.)
+inline constexpr int team_stream = 512;
+inline constexpr std::int64_t team_longest = 8192;
+inline constexpr int team_scan = 1024;
+
+/// Staged tiles of X: packs side by side, rows of X a tile (16 KiB), rows of A a thread.
+inline constexpr int tile_packs = 8;
+inline constexpr int tile_rows = 128;
+inline constexpr int tile_thread_rows = 2;
+
+/// The same with bulk copies (SharedTiles): warps of a team that multiply, and that fetch; rows of
+/// A a warp; rows of X a tile (48 or 64 KiB, two of them) and entries of a row in a tile that are
+/// staged, by the packs side by side. Together some 200 KB of scratch, so a team has a
+/// multiprocessor to itself. One H200, 8192 x 4096, 10 % full, microseconds (of a kernel with the
+/// starts of all tiles listed): double, n = 64, three tiles of 96 rows 107, two of 128 100; n = 16,
+/// two of 256 and 384 rows 42, 38.
+inline constexpr std::size_t shared_tile_scratch = 227 << 10;  // bytes that a block can have
+inline constexpr int shared_tile_warps = 16;
+inline constexpr int shared_tile_fetchers = 3;
+inline constexpr int shared_tile_warp_rows = 4;
+template <int Lanes>
+inline constexpr int shared_tile_rows = Lanes == 32   ? 128
+                                        : Lanes == 16 ? 256
+                                                      : 384;
+template <int Lanes>
+inline constexpr int shared_tile_entries = Lanes == 32   ? 32
+                                           : Lanes == 16 ? 48
+                                                         : 80;
+
+/// They stand in for staged tiles from so many packs in a row of X on, where so large a part of all
+/// places has an entry. Same machine, a row's lanes (one pack each) and shared tiles: double, n =
+/// 64, 8192 x 4096, 3 % 48, 51; 10 % 158, 105; 13 % 217, 128; 20 % 317, 208; float, n = 128, 3 %
+/// 44, 51; 10 % 141, 101; 20 % 282, 197. Copies by the warps that multiply took 123 at 10 %, n =
+/// 64; counts of a tile's entries exchanged between lanes in place of kept in registers 126.
+inline constexpr int shared_tile_packs = 8;
+inline constexpr double shared_tile_least_fill = 0.02;
+
+/// The plan takes them where so large a part of all places is full (from 16 packs on; fewer) and of
+/// the panels is used, where the mean row has no more than so much of what is staged in a tile, and
+/// where there are so many teams; it then expects this part of the time of whole rows. Double, as
+/// above, whole rows (two packs a lane) and shared tiles: 3 %, n = 64, 128 43, 51; 91, 105; 5.3 %
+/// 75, 67; 155, 135; 9.7 %, n = 16, 32, 64, 128 47, 38; 88, 59; 143, 102; 277, 204; 13.5 %, n = 64
+/// 201, 136; but 4096 x 4096 with 5 % in a regular pattern, n = 128 47, 65. 20 % (staged: 25 % with
+/// 32 packs side by side, 19 % with 16, 21 % with 8), n = 16, 32, 64: shared tiles 110, 171, 208;
+/// 13 % 52, 82, 128.
+inline constexpr double shared_tile_plan_fill = 0.06;
+inline constexpr double shared_tile_plan_fill_of_few = 0.08;
+inline constexpr double shared_tile_used = 0.8;
+inline constexpr double shared_tile_most_staged = 0.8;
+inline constexpr int shared_tile_least_teams = 96;
+inline constexpr double model_shared_tiles = 0.75;
+
+/// The largest A that is written out as a dense matrix.
+inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
+inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
+
+}  // namespace blockspan::detail::tuning
