@@ -32,7 +32,7 @@ auto on_host(View const& view) {
 template <class Exec>
 void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, std::int64_t piece) {
   auto const A = to_device(exec, host);
-  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<Exec>(A), piece);
+  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<Exec>(A), {.longest = piece});
   auto const target = on_host(list.target);
   auto const first = on_host(list.first);
   auto const last = on_host(list.last);
@@ -85,7 +85,8 @@ TYPED_TEST(Cuts, CoverEveryEntryExactlyOnce) {
 TYPED_TEST(Cuts, ArePiecesOfEqualLength) {
   TypeParam const exec;
   auto const A = to_device(exec, random_matrix<double>("one", 1, 9, [](auto) { return 100; }));
-  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A), 30);
+  auto const list =
+      kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A), {.longest = 30});
   EXPECT_EQ(on_host(list.first), (std::vector<int>{0, 25, 50, 75}));
   EXPECT_EQ(on_host(list.last), (std::vector<int>{25, 50, 75, 100}));
 }
@@ -95,7 +96,8 @@ TYPED_TEST(Cuts, LeaveEmptyRowsOutWhenTold) {
   auto const A = to_device(exec, random_matrix<double>("some empty", 9, 9, [](std::int64_t i) {
                              return i % 3 == 1 ? 5 : 0;
                            }));
-  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A), 3, true);
+  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A),
+                                           {.longest = 3, .skip_empty = true});
   EXPECT_EQ(on_host(list.first), (std::vector<int>{0, 3, 5, 8, 10, 13}));
   EXPECT_EQ(on_host(list.last), (std::vector<int>{3, 5, 8, 10, 13, 15}));
   EXPECT_EQ(on_host(list.cut_row), (std::vector<int>{1, 4, 7}));
@@ -105,8 +107,9 @@ TYPED_TEST(Cuts, AreSortedIntoClassesInAFixedOrder) {
   TypeParam const exec;
   for (auto const& host : battery<double>()) {
     auto const A = to_device(exec, host);
-    auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<TypeParam>(A), 40);
-    auto const sorted = kernels::sort_pieces(exec, list);
+    auto const pattern = kernels::pattern_ref<TypeParam>(A);
+    auto const list = kernels::cut_long_rows(exec, pattern, {.longest = 40});
+    auto const sorted = kernels::cut_long_rows(exec, pattern, {.longest = 40, .sorted = true});
     std::vector<std::array<int, 3>> before, after;
     auto const collect = [&](auto const& from, auto& to) {
       auto const target = on_host(from.target), first = on_host(from.first),
@@ -210,7 +213,7 @@ TYPED_TEST(Cuts, SortedRowsAscendAndKeepTheirEntries) {
     auto const A = to_device(exec, host);
     auto const pattern = kernels::pattern_ref<TypeParam>(A);
     auto const S = kernels::sort_rows(exec, pattern, static_cast<std::int64_t>(host.values.size()));
-    EXPECT_TRUE(kernels::has_sorted_rows(exec, S.ref()));
+    EXPECT_TRUE(kernels::summarize(exec, S.ref()).sorted);
     auto const offsets = on_host(S.row_offsets);
     auto const columns = on_host(S.column_indices);
     auto const places = on_host(S.permutation);
@@ -226,7 +229,7 @@ TYPED_TEST(Cuts, SortedRowsAscendAndKeepTheirEntries) {
         }
         sorted = sorted && !(before && host.indices[k] < host.indices[k - 1]);
       }
-    EXPECT_EQ(kernels::has_sorted_rows(exec, pattern), sorted) << host.name;
+    EXPECT_EQ(kernels::summarize(exec, pattern).sorted, sorted) << host.name;
   }
 }
 

@@ -106,7 +106,7 @@ TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
   EXPECT_TRUE(same_bits(multiply_with(exec, rows, 16, smaller, host),
                         multiply_with(exec, rows, 50, larger, host)));
 
-  auto const cuts = kernels::cut_long_rows(exec, pattern, 64);
+  auto const cuts = kernels::cut_long_rows(exec, pattern, {.longest = 64});
   Kokkos::View<double*, typename Exec::memory_space> const carry("Blockspan::test", cuts.slots * 8);
   Kokkos::View<int*, typename Exec::memory_space> const arrived("Blockspan::test",
                                                                 cuts.cut_rows * 8);

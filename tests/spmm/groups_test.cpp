@@ -1,5 +1,6 @@
 // Groups of rows with the same columns: found where they are, and multiplied as the rows are alone.
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -42,9 +43,10 @@ HostMatrix<double> with_columns(std::vector<std::vector<int>> const& rows) {
 }
 
 template <class Exec>
-auto groups_of(Exec const& exec, HostMatrix<double> const& host) {
+auto groups_of(Exec const& exec, HostMatrix<double> const& host,
+               std::int64_t most_fetches = INT64_MAX) {
   auto const A = to_device(exec, host);
-  return kernels::find_row_groups(exec, kernels::pattern_ref<Exec>(A));
+  return kernels::find_row_groups(exec, kernels::pattern_ref<Exec>(A), most_fetches);
 }
 
 template <class List>
@@ -92,6 +94,11 @@ TYPED_TEST(Groups, HaveAsManyRowsAsTheRunsOfTheMatrix) {
   auto const list = groups_of(exec, all_equal);
   EXPECT_EQ(list.most, 4);
   EXPECT_EQ(list.count.groups, 251);
+  for (int const less : {0, 1}) {  // where they would fetch too much, they are counted only
+    auto const counted = groups_of(exec, all_equal, list.count.fetches - less);
+    EXPECT_EQ(counted.count.groups, 251);
+    EXPECT_EQ(counted.begin.extent(0), less == 1 ? 0u : 252u);
+  }
 }
 
 /// Against a walk over the rows, for matrices large enough for many threads.

@@ -11,6 +11,8 @@
 namespace blockspan::test {
 namespace {
 
+namespace kernels = blockspan::detail;
+
 template <class Config>
 class Products : public ::testing::Test {};
 TYPED_TEST_SUITE(Products, Configs, ConfigNames);
@@ -136,6 +138,7 @@ TYPED_TEST(Products, EveryGridOfLanesIsRight) {
         }
 }
 
+/// Devices let the passes over the columns of few rows run side by side.
 TYPED_TEST(Products, ManyColumnsOfFewRowsAreRight) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
@@ -155,23 +158,48 @@ TYPED_TEST(Products, ManyColumnsOfFewRowsAreRight) {
   }
 }
 
-/// Devices give a lane several single columns where there are many rows.
-TYPED_TEST(Products, OddWidthsOfManyRowsAreRight) {
+/// Devices give a lane several single columns, or three packs, where there are many rows.
+TYPED_TEST(Products, SomeWidthsOfManyRowsAreRight) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
   auto const host = random_matrix<Scalar>(
       "many rows", 66001, 66001, [](std::int64_t i) { return i % 30000 == 7 ? 40 : i % 4; });
   auto const A = to_device(exec, host);
+  constexpr int pack = 16 / static_cast<int>(sizeof(Scalar));
   for (auto const* algorithm : {"auto", "warp_per_row", "segments_sorted"}) {
     SpmmPlan const plan(exec, A, {.columns = 9, .algorithm = algorithm});
-    for (int const width : {7, 9, 31}) {
+    for (int const width : {7, 9, 19, 31, 10 * pack}) {
       ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
       expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
         spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
       });
     }
   }
+}
+
+/// Devices multiply them in several products.
+TYPED_TEST(Products, WideBlocksOfManyRowsAreRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>("many rows", 66001, 66001,
+                                          [](std::int64_t i) { return i % 30000 == 7 ? 40 : 12; });
+  auto const A = to_device(exec, host);
+  constexpr int pack = 16 / static_cast<int>(sizeof(Scalar));
+  auto const expect = [&](char const* algorithm, int width) {
+    SpmmPlan const plan(exec, A, {.columns = width, .algorithm = algorithm});
+    if (!kernels::runs_on_host_v<Exec>) {
+      EXPECT_NE(plan.explain(width, sizeof(Scalar)).find("in products of"), std::string::npos);
+    }
+    ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
+    expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+      spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+    });
+  };
+  expect("warp_per_row_packs", 34 * pack);
+  expect("row_group", 33 * pack);
+  expect("warp_per_row", 32 * pack + (pack > 1 ? 3 : 1));
 }
 
 TYPED_TEST(Products, ViewsMayHaveAnyLayout) {

@@ -61,7 +61,7 @@ class SpmmPlan {
   /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes (at least 8: of double
   /// precision).
   std::string kernel(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    return detail::kernel_label(state_->plain, columns, scalar_bytes);
+    return detail::variant_at(state_->plain, columns, scalar_bytes).label;
   }
 
   /// What was seen, what is run at this width, why, and what was rejected; what a product reads,
@@ -75,7 +75,8 @@ class SpmmPlan {
   /// Waits for the instance. O(rows + nonzeros).
   template <class Matrix>
   bool verify(Exec const& exec, Matrix const& A) const {
-    return detail::fingerprint(exec, detail::product_pattern_ref<Exec>(A)) == state_->fingerprint;
+    return detail::summarize(exec, detail::product_pattern_ref<Exec>(A)).fingerprint ==
+           state_->fingerprint;
   }
 
   // What follows keeps a copy of A's values. It serves products with the same array of values and

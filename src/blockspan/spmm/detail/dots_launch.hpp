@@ -81,7 +81,7 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
     bool const two = dots_two_packs_v<Scalar> && !variant->lists_groups();
     auto const pieces = prepared.piece_statistics(*variant);
     if (!lanes_exchange_v<Exec>) return {};
-    result.lanes = device_shape(true, packs, pieces, two && result.packs, prepared.lanes);
+    result.lanes = device_shape(true, packs, pieces, two && result.packs ? 2 : 1, prepared.lanes);
     if (two && !result.packs && X.column_stride == 1 && Y.column_stride == 1)
       result.lanes = columns_of_lane(result.lanes, X.columns, 2, pieces, prepared.lanes);
     result.lanes = one_pass_shape(result.lanes, packs);

@@ -18,6 +18,7 @@
 #include <blockspan/spmm/detail/packs.hpp>
 #include <blockspan/spmm/detail/partition/predict.hpp>
 #include <blockspan/spmm/detail/schedule/cut_rows.hpp>
+#include <blockspan/spmm/detail/schedule/row_passes.hpp>
 #include <blockspan/spmm/detail/schedule/whole_rows.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/error.hpp>
@@ -140,6 +141,21 @@ void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> c
       .launch(exec, variant.label, shape);
 }
 
+/// Whole rows, whose passes run side by side.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Inner>
+void launch_passes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                   Inner const& inner, DeviceShape const& lanes, std::int64_t packs) {
+  auto const& prepared = call.prepared;
+  auto const& pattern = prepared.pattern;
+  PiecesOfTeam share{pattern.rows * lanes.passes(packs), 1};
+  auto const shape =
+      launch_shape<Exec>(call.variant.worker, lanes.grid.lanes(), prepared.statistics, share);
+  auto const epilogue = make_epilogue<Exec, Scalar, true>(call.product);
+  SpmmKernel<Exec, RowPasses<Offset>, Inner, std::remove_const_t<decltype(epilogue)>>{
+      {share, pattern.rows, pattern.row_offsets}, inner, epilogue}
+      .launch(exec, call.variant.label, shape);
+}
+
 /// Devices: from a row of X to the next, as DirectLanes addresses it. Throws Error if that is too
 /// far.
 template <class Scalar>
@@ -150,8 +166,8 @@ std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
   return static_cast<std::uint32_t>(stride);
 }
 
-/// Devices: the inner for this width, and its lanes. Two packs a lane (or several single columns)
-/// are instantiated for the plain product only.
+/// Devices: the inner for this width, and its lanes. Several packs (or single columns) a lane are
+/// instantiated for the plain product only.
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
@@ -161,8 +177,14 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   std::int64_t const packs = call.packs ? X.columns / device_pack_v<Scalar> : X.columns;
   auto const& Y = call.product.Y;
   auto const pieces = prepared.piece_statistics(call.variant);
-  auto shape =
-      device_shape(lanes_exchange_v<Exec>, packs, pieces, plain && call.packs, prepared.lanes);
+  // held singles and narrow entries have no kernel with passes side by side
+  constexpr bool spreads = std::is_same_v<Entries, PlainEntries<Scalar, Offset, Ordinal>>;
+  bool const may_spread = spreads && call.packs && !call.variant.lists_pieces() &&
+                          call.variant.worker == SpmmWorker::team_thread;
+  // columns in 16 bits serve fewer packs than three a lane
+  constexpr int most_packs = !plain ? 1 : are_narrow_v<Entries> ? 2 : 3;
+  auto shape = device_shape(lanes_exchange_v<Exec>, packs, pieces, call.packs ? most_packs : 1,
+                            prepared.lanes, may_spread);
   if (plain && !is_complex_v<Scalar> && !call.packs && X.column_stride == 1 && Y.column_stride == 1)
     shape =
         columns_of_lane(shape, X.columns, tuning::device_columns_of_lane, pieces, prepared.lanes);
@@ -170,16 +192,20 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes, bool Deep = false>() {
     using Inner =
         DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes, 1, false, Deep>;
-    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(
-        exec, call, {entries, X, conjugates(call.product.op), shape.grid, row_bytes},
-        shape.grid.lanes());
+    Inner const inner{entries, X, conjugates(call.product.op), shape.grid, row_bytes};
+    if constexpr (spreads && Packed && (EntryLanes || Deep))
+      if (shape.spread) return launch_passes(exec, call, inner, shape, packs);
+    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(exec, call, inner,
+                                                                  shape.grid.lanes());
   };
   constexpr int width = device_pack_v<Scalar>;
-  bool const shared = shape.grid.entry_bits > 0;
+  bool const shared = shape.grid.entry_bits > 0 || (shape.spread && shape.packs_per_lane == 1);
   bool const two = shape.packs_per_lane == 2;
   if (!call.packs && shared) return with.template operator()<1, false, 1, true>();
   if constexpr (plain && !is_complex_v<Scalar>) {
     if (!call.packs && two) return with.template operator()<1, false, 2, false>();
+    if (!call.packs && shape.packs_per_lane == 3)
+      return with.template operator()<1, false, 3, false>();
     if (!call.packs && shape.packs_per_lane == 4)
       return with.template operator()<1, false, 4, false>();
   }
@@ -187,6 +213,8 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   if (shared) return with.template operator()<width, true, 1, true>();
   if constexpr (plain && !are_narrow_v<Entries>)
     if (two && shape.deep) return with.template operator()<width, true, 2, false, true>();
+  if constexpr (most_packs == 3)
+    if (shape.packs_per_lane == 3) return with.template operator()<width, true, 3, false>();
   if constexpr (plain)
     if (two) return with.template operator()<width, true, 2, false>();
   with.template operator()<width, true, 1, false>();

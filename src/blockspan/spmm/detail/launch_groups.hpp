@@ -76,7 +76,7 @@ void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal
   if constexpr (!runs_on_host_v<Exec>)
     grid = device_shape(lanes_exchange_v<Exec>,
                         use_packs ? X.columns / device_pack_v<Scalar> : X.columns,
-                        prepared.piece_statistics(variant), false, prepared.lanes)
+                        prepared.piece_statistics(variant), 1, prepared.lanes)
                .grid;
   auto const shape =
       launch_shape<Exec>(variant.worker, grid.lanes(), prepared.statistics, schedule.share);

@@ -90,7 +90,7 @@ class PublishedLaunch {
       double const mean = prepared.statistics.mean();
       PieceStatistics const rows{prepared.pattern.rows, mean, static_cast<std::int64_t>(mean), 0,
                                  true};
-      auto const shape = device_shape(lanes_exchange_v<Exec>, packs_, rows, false, prepared.lanes);
+      auto const shape = device_shape(lanes_exchange_v<Exec>, packs_, rows, 1, prepared.lanes);
       using Inner = DirectLanes<Scalar, Any, Offset, Width, wide, 1, true>;
       run(Inner{entries_, block, false, shape.grid, device_row_bytes(block)}, shape.grid.lanes());
     }

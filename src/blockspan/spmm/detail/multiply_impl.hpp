@@ -24,6 +24,15 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar> const& product) {
   return true;
 }
 
+/// The same product of so many columns.
+template <class Scalar>
+Product<Scalar> columns_of(Product<Scalar> product, std::int64_t first, std::int64_t columns) {
+  product.X.data += first * product.X.column_stride;
+  product.Y.data += first * product.Y.column_stride;
+  product.X.columns = product.Y.columns = columns;
+  return product;
+}
+
 /// By way of a dense A. Defined in dense_product.hpp, compiled with launch_published.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_dense(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
@@ -49,15 +58,19 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
           ")");
   bool const packs =
       variant.lists_windows() ? rows_are_packs(product.X) : variant.takes_packs && fit.packs;
-  CarrySpace<Scalar> carry;
-  if (pools != nullptr)
-    carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), product.Y.columns);
-  SpmmCall<Exec, Scalar, Offset, Ordinal> const call{prepared, values,  carry,
-                                                     packs,    product, variant};
   if (variant.skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
                      std::string(variant.label) + "::empty_rows");
-  launch(exec, call);
+  std::int64_t const columns = product.Y.columns;
+  for (std::int64_t first = 0, width = 0; first < columns; first += width) {
+    width = prepared.panel(variant, columns - first, sizeof(Scalar), packs);
+    CarrySpace<Scalar> carry;
+    if (pools != nullptr) carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), width);
+    // X may be wider than Y, padded to whole packs
+    Product<Scalar> const panel = width == columns ? product : columns_of(product, first, width);
+    launch(exec,
+           SpmmCall<Exec, Scalar, Offset, Ordinal>{prepared, values, carry, packs, panel, variant});
+  }
 }
 
 /// Devices: whether windows of rows multiply X, if its rows are contiguous.
@@ -177,7 +190,7 @@ void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
   prepared.choice.variant = find_spmm_variant(block > 1 ? "row_group" : "warp_per_row_packs");
   prepared.pattern = A.pattern;
   if (transposes(product.op)) {
-    auto const entries = row_statistics(exec, A.pattern).nonzeros;
+    auto const entries = summarize(exec, A.pattern).rows.nonzeros;
     transposed = transpose_pattern(exec, A.pattern, entries);
     prepared.pattern = transposed.ref();
     prepared.pattern.block = block;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <iomanip>
 #include <sstream>
 #include <string>
@@ -12,7 +13,6 @@
 #include <blockspan/spmm/detail/partition/distances_impl.hpp>
 #include <blockspan/spmm/detail/partition/group_impl.hpp>
 #include <blockspan/spmm/detail/partition/inspect_impl.hpp>
-#include <blockspan/spmm/detail/partition/sort_impl.hpp>
 #include <blockspan/spmm/detail/partition/tile_impl.hpp>
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
 #include <blockspan/spmm/detail/partition/window_impl.hpp>
@@ -38,19 +38,37 @@ TileList<Exec, Offset, Ordinal> tiles_for(Exec const& exec, PatternRef<Offset, O
   return cut_equal_tiles(exec, A, rows.nonzeros, variant.partition, at_most(usual));
 }
 
+/// The groups of rows, where they are asked for; else their numbers, where they come into question,
+/// and the list only where it may serve.
+template <class Exec, class Offset, class Ordinal>
+RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                       PatternSummary const& summary,
+                                       SpmmPlanOptions const& options) {
+  if (options.algorithm != "auto")
+    return find_spmm_variant(options.algorithm)->lists_groups()
+               ? find_row_groups(exec, A, INT64_MAX)
+               : RowGroupList<Exec, Ordinal>{};
+  auto const& rows = summary.rows;
+  if (!runs_on_host_v<Exec> && rows.rows < tuning::device_group_least_rows) return {};
+  std::int64_t const most = most_fetches_of_groups(rows);
+  if (rows.nonzeros - summary.alike > most) return {};
+  return find_row_groups(exec, A, most);
+}
+
 /// Blocks have one variant, and the groups that it needs.
 template <class Exec, class Offset, class Ordinal>
-PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(Exec const& exec,
-                                                      PatternRef<Offset, Ordinal> const& A,
+PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(PatternRef<Offset, Ordinal> const& A,
+                                                      PatternSummary const& summary,
                                                       SpmmPlanOptions const& options) {
   auto const& variant = *find_spmm_variant("row_group");
   require(options.algorithm == "auto" || options.algorithm == variant.id, "blockspan::SpmmPlan",
           options.algorithm, " takes no blocks (", A.block, " x ", A.block, "): ", variant.id,
           " does");
   PreparedPattern<Exec, Offset, Ordinal> result;
-  auto const blocks = row_statistics(exec, A);
+  auto const& blocks = summary.rows;
   result.pattern = A;
   result.statistics = statistics_of_blocks(blocks, A.block);
+  result.reach = summary.reach * A.block;
   require(result.statistics.longest < tuning::longest_block_row, "blockspan::SpmmPlan",
           "a row of blocks has ", result.statistics.longest, " entries in each of its rows");
   result.groups = groups_of_blocks<Exec>(A, blocks.nonzeros);
@@ -66,24 +84,22 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(Exec const& exec,
 
 /// What the model needs to know of variants that only sorted rows have.
 struct SortedCandidates {
-  bool sorted = false;        ///< false: not, or not looked for
   WindowCount windows;        ///< without tiles where windows do not come into question
   bool shared_tiles = false;  ///< of X, as in rows_share_tiles
 };
 
 template <class Exec, class Offset, class Ordinal>
 SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                                        RowStatistics const& rows, SpmmPlanOptions const& options,
-                                        ScalarKind const& scalar) {
-  if (options.algorithm != "auto") return {};
+                                        PatternSummary const& summary,
+                                        SpmmPlanOptions const& options, ScalarKind const& scalar) {
+  if (options.algorithm != "auto" || !summary.sorted) return {};
+  auto const& rows = summary.rows;
   bool const windows = tensor::available<Exec, double> && scalar.is_double &&
                        may_take_windows(rows, options.columns);
   std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
   bool const tiles = row_bytes % tuning::device_pack_bytes == 0 &&
                      rows_share_tiles<Exec>(rows, row_bytes, scalar.bytes);
-  if (!(windows || tiles) || !has_sorted_rows(exec, A)) return {};
-  return {true,
-          windows ? estimate_row_windows(exec, A, rows_of_window(options.columns)) : WindowCount{},
+  return {windows ? estimate_row_windows(exec, A, rows_of_window(options.columns)) : WindowCount{},
           tiles};
 }
 
@@ -92,17 +108,17 @@ SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ord
 template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
                                                PatternRef<Offset, Ordinal> const& A,
+                                               PatternSummary const& summary,
                                                SpmmPlanOptions const& options,
                                                ScalarKind const& scalar, bool in_order) {
   PreparedPattern<Exec, Offset, Ordinal> result;
-  if (A.block > 1) return prepare_blocks(exec, A, options);
+  if (A.block > 1) return prepare_blocks<Exec>(A, summary, options);
   result.pattern = A;
-  result.statistics = row_statistics(exec, A);
-  if (options.algorithm == "auto" || find_spmm_variant(options.algorithm)->lists_groups())
-    result.groups = find_row_groups(exec, A);
-  auto const candidates = in_order
-                              ? find_sorted_candidates(exec, A, result.statistics, options, scalar)
-                              : SortedCandidates{};
+  result.statistics = summary.rows;
+  result.reach = summary.reach;
+  result.groups = groups_for(exec, A, summary, options);
+  auto const candidates =
+      in_order ? find_sorted_candidates(exec, A, summary, options, scalar) : SortedCandidates{};
   result.choice = choose_variant<Exec>(result.statistics, result.groups.count, candidates.windows,
                                        candidates.shared_tiles, options, scalar);
   result.lanes = options.lanes;
@@ -112,20 +128,19 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   bool const stand_by =
       variant.lists_windows() && groups_are_worth_it(result.statistics, result.groups.count);
   if (!variant.lists_groups() && !stand_by) result.groups.begin = {};
-  if (variant.lists_pieces()) {
-    result.list = cut_long_rows(exec, A, result.choice.piece, variant.skips_empty_rows());
-    if (variant.partition == SpmmPartition::sorted_segments)
-      result.list = sort_pieces(exec, result.list);
-  }
+  if (variant.lists_pieces())
+    result.list = cut_long_rows(exec, A,
+                                {result.choice.piece, variant.skips_empty_rows(),
+                                 variant.partition == SpmmPartition::sorted_segments});
   if (variant.lists_tiles())
     result.tiles = tiles_for(exec, A, result.statistics, variant, options.piece_length);
   if (!runs_on_host_v<Exec> && variant.is_direct() && !variant.lists_pieces() &&
       result.statistics.nonzeros >= tuning::device_narrow_entries)
-    result.distances = column_distances(exec, A);
+    result.distances = column_distances(exec, A, summary);
   require(runs_on_host_v<Exec> || result.statistics.longest <= std::int64_t{UINT32_MAX},
           "blockspan::SpmmPlan", "a row has ", result.statistics.longest,
           " entries, more than a device kernel can count");
-  if (variant.needs_sorted_rows() && !candidates.sorted && !has_sorted_rows(exec, A)) {
+  if (variant.needs_sorted_rows() && !summary.sorted) {
     result.sorted = sort_rows(exec, A, result.statistics.nonzeros);
     result.pattern = result.sorted.ref();
     result.permutation = result.sorted.permutation.data();
@@ -145,8 +160,9 @@ std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
   state->scalar = scalar;
   state->owner = std::move(owner);
   state->given = A;
-  state->plain = prepare(exec, A, options, scalar, true);
-  state->fingerprint = fingerprint(exec, A);
+  auto const summary = summarize(exec, A);
+  state->plain = prepare(exec, A, summary, options, scalar, true);
+  state->fingerprint = summary.fingerprint;
   return state;
 }
 
@@ -161,7 +177,8 @@ PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
                                       plan.plain.statistics.nonzeros / (given.block * given.block));
     auto pattern = state.pattern.ref();
     pattern.block = given.block;
-    state.prepared = prepare(exec, pattern, plan.options, plan.scalar, false);
+    state.prepared =
+        prepare(exec, pattern, summarize(exec, pattern), plan.options, plan.scalar, false);
     state.prepared.permutation = state.pattern.permutation.data();
     plan.transposed = std::move(state);
   }
@@ -190,18 +207,37 @@ inline char const* in_words(BlockAccess access) {
   }
 }
 
+/// The products that a block of so many columns takes, if several.
+template <class Exec, class Offset, class Ordinal>
+std::string panels_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+                            SpmmVariant const& variant, std::int64_t columns,
+                            std::size_t scalar_bytes) {
+  bool const packs =
+      variant.takes_packs &&
+      columns * static_cast<std::int64_t>(scalar_bytes) % tuning::device_pack_bytes == 0;
+  std::ostringstream out;
+  for (std::int64_t first = 0, width = 0; first < columns; first += width) {
+    width = prepared.panel(variant, columns - first, scalar_bytes, packs);
+    if (width == columns) return {};
+    out << (first == 0 ? "  in products of " : ", ") << width;
+  }
+  out << " columns, for the sake of caches and lanes\n";
+  return out.str();
+}
+
 template <class Exec, class Offset, class Ordinal>
 void explain_pattern(std::ostream& out, char const* what,
                      PreparedPattern<Exec, Offset, Ordinal> const& prepared, int columns,
                      std::size_t scalar_bytes) {
   auto const& rows = prepared.statistics;
   auto const& choice = prepared.choice;
+  auto const& variant = variant_at(prepared, columns, scalar_bytes);
   out << what << ": " << rows.rows << " x " << rows.columns << ", " << rows.nonzeros
       << " nonzeros, rows of " << rows.shortest << " to " << rows.longest << ", mean "
-      << rows.mean() << ", " << rows.empty_rows << " empty\n  runs "
-      << kernel_label(prepared, columns, scalar_bytes) << " at " << columns
-      << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts << "\n  because "
-      << choice.reason << '\n';
+      << rows.mean() << ", " << rows.empty_rows << " empty\n  runs " << variant.label << " at "
+      << columns << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts
+      << "\n  because " << choice.reason << '\n'
+      << panels_in_words(prepared, variant, columns, scalar_bytes);
   if (!choice.predictions.empty()) out << "  expected " << best_three(choice.predictions) << '\n';
   out << "  rejected " << choice.rejected << '\n';
   if (choice.variant->lists_pieces())

@@ -7,6 +7,7 @@
 
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/bulk_copies.hpp>
+#include <blockspan/spmm/detail/column_panels.hpp>
 #include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/packs.hpp>
@@ -93,6 +94,7 @@ struct PreparedPattern {
   PatternRef<Offset, Ordinal> pattern{};
   Offset const* permutation = nullptr;  ///< of the values; null: none
   RowStatistics statistics;
+  std::int64_t reach = 0;  ///< as PatternSummary has it
   SpmmChoice choice{};
   PieceList<Exec, Offset, Ordinal> list;            ///< where the variant lists pieces
   TileList<Exec, Offset, Ordinal> tiles;            ///< where it lists tiles
@@ -108,6 +110,14 @@ struct PreparedPattern {
   /// of a row of X.
   bool reads_distances(std::int64_t bytes) const {
     return distances.extent(0) > 0 && bytes <= tuning::device_narrow_bytes;
+  }
+
+  /// Devices: how many of so many columns the next product takes.
+  std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, std::size_t scalar_bytes,
+                     bool packs) const {
+    bool const any_asked = lanes.columns > 0 || lanes.entries > 0 || lanes.packs > 0;
+    if (runs_on_host_v<Exec> || any_asked) return columns;
+    return columns_of_panel(variant, statistics, reach, columns, scalar_bytes, packs);
   }
 
   /// The rows that were cut.
@@ -178,21 +188,19 @@ SpmmVariant const& variant_that_runs(PreparedPattern<Exec, Offset, Ordinal> cons
   return fit.packs ? other : without_packs(other, prepared.statistics, columns);
 }
 
-/// Label of the kernel that multiplies a contiguous, aligned block of `columns` columns. Scalars of
-/// at least 8 bytes are taken for double precision.
+/// What multiplies a contiguous, aligned block of `columns` columns. Scalars of at least 8 bytes
+/// are taken for double precision.
 template <class Exec, class Offset, class Ordinal>
-char const* kernel_label(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                         std::int64_t columns, std::size_t scalar_bytes) {
-  bool const fits =
-      runs_on_host_v<Exec> || columns * static_cast<std::int64_t>(scalar_bytes) % 16 == 0;
+SpmmVariant const& variant_at(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+                              std::int64_t columns, std::size_t scalar_bytes) {
+  std::int64_t const bytes = columns * static_cast<std::int64_t>(scalar_bytes);
+  bool const fits = runs_on_host_v<Exec> || bytes % tuning::device_pack_bytes == 0;
   auto const& choice = prepared.choice;
-  bool const has_tiles =
-      choice.asked || !choice.variant->stages_tiles() ||
-      rows_share_tiles<Exec>(prepared.statistics, columns * static_cast<std::int64_t>(scalar_bytes),
-                             scalar_bytes);
+  bool const has_tiles = choice.asked || !choice.variant->stages_tiles() ||
+                         rows_share_tiles<Exec>(prepared.statistics, bytes, scalar_bytes);
   bool const offered =
       has_tiles && (scalar_bytes >= sizeof(double) || is_offered<Exec, float>(*choice.variant));
-  return variant_that_runs(prepared, {fits, true}, offered, columns).label;
+  return variant_that_runs(prepared, {fits, true}, offered, columns);
 }
 
 }  // namespace blockspan::detail

@@ -4,6 +4,7 @@
 #include <blockspan/spmm/detail/tuning/hosts.hpp>
 #include <blockspan/spmm/detail/tuning/lanes.hpp>
 #include <blockspan/spmm/detail/tuning/model.hpp>
+#include <blockspan/spmm/detail/tuning/panels.hpp>
 #include <blockspan/spmm/detail/tuning/teams.hpp>
 #include <blockspan/spmm/detail/tuning/windows.hpp>
 

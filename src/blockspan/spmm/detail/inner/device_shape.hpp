@@ -15,8 +15,17 @@ namespace blockspan::detail {
 /// How a device kernel lays its lanes over a piece.
 struct DeviceShape {
   LaneGrid grid;
-  int packs_per_lane = 1;  ///< 1 or 2; of single columns 1, 2 or 4
+  int packs_per_lane = 1;  ///< 1 to 3; of single columns 1 to 4
   bool deep = false;       ///< of two packs, as many nonzeros are in flight as of one
+  bool spread = false;     ///< each pass over the packs is a piece of its own (RowPasses)
+
+  std::int64_t passes(std::int64_t packs) const {
+    return ceil_div(packs, std::int64_t{grid.columns()} * packs_per_lane);
+  }
+  /// Packs that the lanes would have room for in so many passes.
+  std::int64_t room(std::int64_t packs) const {
+    return passes(packs) * grid.columns() * packs_per_lane;
+  }
 };
 
 /// Bits of the smallest power of two that is at least `count`, at most `most`.
@@ -47,17 +56,17 @@ struct PieceStatistics {
 /// longest piece is done; what every warp costs, however short its pieces; and the threads of a
 /// warp that wait for the one with the longest piece.
 inline double shape_time(DeviceShape const& shape, PieceStatistics const& of, std::int64_t packs) {
-  bool const shallow = shape.packs_per_lane == 2 && !shape.deep;
+  bool const shallow = shape.packs_per_lane >= 2 && !shape.deep;
   int const depth = shallow ? tuning::device_depth<2> : tuning::device_depth<1>;
   auto const batch = static_cast<double>(shape.grid.entries() * depth);
-  auto const passes = static_cast<double>(
-      ceil_div(packs, std::int64_t{shape.grid.columns()} * shape.packs_per_lane));
+  auto const passes = static_cast<double>(shape.passes(packs));
+  double const in_turn = shape.spread ? 1 : passes;
   int const threads = (1 << tuning::device_lane_bits) / shape.grid.lanes();  // of a warp
   double const warps = static_cast<double>(of.pieces) / threads * passes;
   double const neighbours =
       of.sorted ? 0.0
                 : std::min(of.unevenness, 3.0) * (threads - 1) / (RowStatistics::group_size - 1);
-  return tuning::model_wait * std::ceil(static_cast<double>(of.longest) / batch) * passes +
+  return tuning::model_wait * std::ceil(static_cast<double>(of.longest) / batch) * in_turn +
          warps * (tuning::model_warp +
                   tuning::model_uneven * std::max(1.0, of.mean / batch) * neighbours);
 }
@@ -73,26 +82,41 @@ inline int entry_lane_bits(std::int64_t packs, int column_bits, double mean_piec
   return bits;
 }
 
-/// The shape that keeps all lanes busy: just enough for the packs of a row of X, fewer for short
-/// rows, two packs a lane where there are many (`two_packs`: if such a kernel exists for the
-/// input); then lanes over the nonzeros as long as each of them has enough to do.
+/// Lanes for so many packs a lane: just enough for the packs of a row of X, fewer for short rows.
+inline int column_lane_bits(std::int64_t packs, int packs_per_lane, bool is_short) {
+  std::int64_t wanted = ceil_div(packs, std::int64_t{packs_per_lane});
+  if (is_short && packs > 2)
+    wanted = std::max<std::int64_t>(packs_per_lane > 1 ? 4 : 2, ceil_div(wanted, std::int64_t{2}));
+  return bits_to_hold(wanted, tuning::device_lane_bits);
+}
+
+/// The shape that keeps all lanes busy: two packs a lane where there are many, or three where that
+/// leaves fewer lanes idle (`most_packs`: as many as there is a kernel for, with this input); else
+/// one, and lanes over the nonzeros as long as each of them has enough to do.
 inline DeviceShape busy_shape(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
-                              bool two_packs, SpmmLanes const& asked) {
+                              int most_packs, SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
   std::int64_t const many = is_short ? tuning::device_two_packs_short : tuning::device_two_packs;
   bool const is_long = of.mean >= tuning::device_deep_row;
   bool const are_many = of.pieces >= tuning::device_few_pieces ||
                         (is_long && of.pieces * packs >= tuning::device_many_packs);
-  DeviceShape shape;
-  if (two_packs && (asked.packs == 2 || (asked.packs == 0 && packs >= many && are_many)))
-    shape.packs_per_lane = 2;
-  shape.deep = is_long && shape.packs_per_lane == 2;
-  std::int64_t wanted = ceil_div(packs, std::int64_t{shape.packs_per_lane});
-  if (is_short && packs > 2)
-    wanted = std::max<std::int64_t>(2 * shape.packs_per_lane, ceil_div(wanted, std::int64_t{2}));
-  if (asked.columns > 0) wanted = asked.columns;
-  shape.grid.column_bits = bits_to_hold(wanted, tuning::device_lane_bits);
-  if (!lanes_exchange || shape.packs_per_lane == 2) return shape;
+  auto const with = [&](int packs_per_lane) {
+    return DeviceShape{{column_lane_bits(packs, packs_per_lane, is_short), 0}, packs_per_lane};
+  };
+  DeviceShape shape = with(1);
+  if (most_packs >= 2 && (asked.packs == 2 || (asked.packs == 0 && packs >= many && are_many))) {
+    shape = with(2);
+    shape.deep = is_long;
+    DeviceShape const three = with(3);
+    bool const suits = of.unevenness <= tuning::device_three_packs_uneven ||
+                       three.grid.column_bits >= tuning::device_three_packs_bits;
+    if (most_packs >= 3 && asked.packs == 0 && asked.columns == 0 && suits &&
+        three.room(packs) < shape.room(packs))
+      shape = three;
+  }
+  if (asked.columns > 0)
+    shape.grid.column_bits = bits_to_hold(asked.columns, tuning::device_lane_bits);
+  if (!lanes_exchange || shape.packs_per_lane > 1) return shape;
   int const room = tuning::device_lane_bits - shape.grid.column_bits;
   shape.grid.entry_bits =
       asked.entries > 0 ? bits_to_hold(asked.entries, room)
@@ -100,12 +124,32 @@ inline DeviceShape busy_shape(bool lanes_exchange, std::int64_t packs, PieceStat
   return shape;
 }
 
+/// The fastest shape that the model knows of with passes side by side, if faster than `best`.
+inline DeviceShape spread_shape(DeviceShape best, std::int64_t packs, PieceStatistics const& of) {
+  double least = tuning::device_spread_gain * shape_time(best, of, packs);
+  auto const consider = [&](DeviceShape const& shape) {
+    if (shape.passes(packs) == 1) return;
+    if (double const time = shape_time(shape, of, packs); time < least) {
+      best = shape;
+      least = time;
+    }
+  };
+  for (int columns = tuning::device_spread_least_bits; columns <= tuning::device_lane_bits;
+       ++columns) {
+    consider({{columns, 0}, 2, true, true});
+    for (int entries = 0; columns + entries <= tuning::device_lane_bits; ++entries)
+      consider({{columns, entries}, 1, false, true});
+  }
+  return best;
+}
+
 /// The shape for `packs` packs (or single columns) in a row of X: the busy one, or, where pieces
 /// are few or uneven, the wider one that the model expects to be faster. Nonzero members of `asked`
-/// decide. `lanes_exchange`: whether lanes can exchange numbers.
+/// decide. `lanes_exchange`: whether lanes can exchange numbers; `may_spread`: whether pieces are
+/// whole rows, of which each pass may be a piece of its own.
 inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
-                                bool two_packs, SpmmLanes const& asked) {
-  DeviceShape best = busy_shape(lanes_exchange, packs, of, two_packs, asked);
+                                int most_packs, SpmmLanes const& asked, bool may_spread = false) {
+  DeviceShape best = busy_shape(lanes_exchange, packs, of, most_packs, asked);
   bool const any_asked = asked.columns > 0 || asked.entries > 0 || asked.packs > 0;
   if (any_asked || !lanes_exchange ||
       (of.pieces >= tuning::device_few_pieces && of.unevenness <= tuning::device_uneven))
@@ -121,26 +165,33 @@ inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceSt
     best = wider;
     least = time;
   }
-  return best;
+  bool const few = of.pieces * packs < tuning::device_spread_packs &&
+                   of.unevenness <= tuning::device_spread_uneven;
+  return may_spread && few ? spread_shape(best, packs, filled) : best;
 }
 
-/// The same for single columns of a row-major block, where a lane may own two of them, or `most`.
+/// The same for single columns of a row-major block, where a lane may own up to `most` of them.
 inline DeviceShape columns_of_lane(DeviceShape shape, std::int64_t columns, int most,
                                    PieceStatistics const& of, SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
   bool const any_asked = asked.columns > 0 || asked.entries > 0 || asked.packs > 0;
   std::int64_t const least =
       is_short ? tuning::device_pair_columns_short : tuning::device_pair_columns;
-  bool const wanted = columns >= least && of.pieces >= tuning::device_few_pieces &&
-                      shape.grid.entry_bits == 0 && !any_asked;
+  bool const are_many =
+      of.pieces >= tuning::device_few_pieces ||
+      (of.mean >= tuning::device_deep_row && of.pieces * columns >= tuning::device_many_packs);
+  bool const wanted = columns >= least && are_many && shape.grid.entry_bits == 0 && !any_asked;
   if (asked.packs == 2 && shape.grid.entry_bits == 0) shape.packs_per_lane = 2;
   if (!wanted) return shape;
   auto const& [few, most_of_few] = tuning::device_four_columns_of_even_rows;
   bool const are_even = of.unevenness <= tuning::device_item_imbalance - 1;
   bool const many = columns >= tuning::device_four_columns ||
                     (are_even && columns >= few && columns <= most_of_few);
-  if (most == 4 && many)
-    return {{bits_to_hold(ceil_div(columns, std::int64_t{4}), tuning::device_lane_bits), 0}, 4};
+  if (most == 4 && many) {
+    DeviceShape const three{{column_lane_bits(columns, 3, false), 0}, 3},
+        four{{column_lane_bits(columns, 4, false), 0}, 4};
+    return three.room(columns) < four.room(columns) ? three : four;
+  }
   int const bits = is_short ? tuning::device_pair_lane_bits_short : tuning::device_pair_lane_bits;
   return {{bits_to_hold(ceil_div(columns, std::int64_t{2}), bits), 0}, 2};
 }

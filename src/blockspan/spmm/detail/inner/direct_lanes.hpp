@@ -24,7 +24,8 @@ namespace blockspan::detail {
 /// Rows > 1: a piece is a group of up to as many rows with the same columns. What is fetched of X
 /// serves all of them; every row has sums of its own, in the order that it has alone.
 ///
-/// OnePass: the lanes are enough for all columns at once. Deep: see DeviceShape.
+/// OnePass: the lanes are enough for all columns at once. Deep: see DeviceShape, or column-major X.
+/// A piece that is one pass over a row (RowPass) gets that pass.
 ///
 /// Packed: a pack is one 16-byte load; X is row-major, aligned, a whole number of packs wide.
 /// Otherwise Width is 1 and X may have any strides.
@@ -67,6 +68,8 @@ struct DirectLanes {
       int const column = grid.column_of(lane), entry = grid.entry_of(lane);
       if constexpr (OnePass)
         pass(piece, column, all, entry, consume);
+      else if constexpr (requires { piece.pass; })
+        pass(piece, piece.pass * grid.columns() * Packs + column, all, entry, consume);
       else
         for (int first = column; first - column < all; first += grid.columns() * Packs)
           pass(piece, first, all, entry, consume);

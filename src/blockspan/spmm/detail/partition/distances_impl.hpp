@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
 
@@ -49,30 +50,44 @@ double share_of_far_columns(Exec const& exec, PatternRef<Offset, Ordinal> const&
   return static_cast<double>(far) / static_cast<double>(std::max<std::int64_t>(1, A.entries));
 }
 
+/// A team thread a row, because its lanes then write side by side.
 template <class Exec, class Offset, class Ordinal>
 struct WriteDistances {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  using Team = typename Policy::member_type;
+  static constexpr int lanes = 8, team_rows = 32;
   PatternRef<Offset, Ordinal> A;
   DistanceArray<Exec> distances;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    for (Offset k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
-      distances(k) = static_cast<std::int16_t>(A.column_indices[k] - row);
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    std::int64_t const row = std::int64_t{team.league_rank()} * team_rows + team.team_rank();
+    if (row >= A.rows) return;
+    Kokkos::parallel_for(
+        Kokkos::ThreadVectorRange(team, A.row_offsets[row], A.row_offsets[row + 1]), [&](Offset k) {
+          distances(k) = static_cast<std::int16_t>(std::int64_t{A.column_indices[k]} - row);
+        });
   }
 };
 
 template <class Exec, class Offset, class Ordinal>
-DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
-  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const rows(exec, 0, A.rows);
-  std::int64_t largest = 0;
-  Kokkos::parallel_reduce("Blockspan::spmm_plan::largest_distance", rows,
-                          LargestDistance<Offset, Ordinal>{A}, Kokkos::Max<std::int64_t>(largest));
+DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                     PatternSummary const& summary) {
+  using Write = WriteDistances<Exec, Offset, Ordinal>;
+  std::int64_t largest = summary.reach;
+  if (!summary.sorted)
+    Kokkos::parallel_reduce(
+        "Blockspan::spmm_plan::largest_distance",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, A.rows),
+        LargestDistance<Offset, Ordinal>{A}, Kokkos::Max<std::int64_t>(largest));
   if (largest > INT16_MAX) return {};
   DistanceArray<Exec> const distances(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
                          std::string("Blockspan::spmm_plan::distances")),
       A.entries);
-  Kokkos::parallel_for("Blockspan::spmm_plan::distances", rows,
-                       WriteDistances<Exec, Offset, Ordinal>{A, distances});
+  auto const teams = static_cast<int>(ceil_div(A.rows, std::int64_t{Write::team_rows}));
+  Kokkos::parallel_for("Blockspan::spmm_plan::distances",
+                       typename Write::Policy(exec, teams, Write::team_rows, Write::lanes),
+                       Write{A, distances});
   exec.fence("Blockspan::spmm_plan::column_distances");
   return distances;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <Kokkos_Core.hpp>
 
@@ -112,16 +111,14 @@ inline int rows_of_group(GroupCounts const& counts) {
 }
 
 template <class Exec, class Offset, class Ordinal>
-RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec,
-                                            PatternRef<Offset, Ordinal> const& A) {
+RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                            std::int64_t most_fetches) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   RowGroupList<Exec, Ordinal> list;
   if (A.rows == 0) return list;
-  auto const uninitialized = [&](char const* label) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label));
-  };
+  SharedArray<Exec, Ordinal> array(exec, "Blockspan::spmm_plan::groups", 2 * A.rows + 1);
+  RowArray<Exec, Ordinal> const run = array.take(A.rows);
   Policy const all_rows(exec, 0, A.rows);
-  RowArray<Exec, Ordinal> const run(uninitialized("Blockspan::spmm_plan::run"), A.rows);
   Kokkos::parallel_for("Blockspan::spmm_plan::mark_runs", all_rows,
                        MarkRuns<Exec, Offset, Ordinal>{A, run});
   Kokkos::parallel_scan("Blockspan::spmm_plan::spread_runs", all_rows,
@@ -131,8 +128,8 @@ RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec,
                           CountGroups<Exec, Offset, Ordinal>{{run}, A.row_offsets}, counts);
   list.most = rows_of_group(counts);
   list.count = counts.of[list.most - 2];
-  list.begin = RowArray<Exec, Ordinal>(uninitialized("Blockspan::spmm_plan::group_begin"),
-                                       list.count.groups + 1);
+  if (list.count.fetches > most_fetches) return list;
+  list.begin = array.take(list.count.groups + 1);
   Kokkos::parallel_scan(
       "Blockspan::spmm_plan::write_groups", all_rows,
       WriteGroups<Exec, Ordinal>{{run}, list.most, A.rows, list.count.groups, list.begin});

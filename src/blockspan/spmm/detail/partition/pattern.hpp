@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 
@@ -15,14 +16,41 @@ namespace blockspan::detail {
 // What a plan does with a pattern. Declared here, defined in pattern_impl.hpp, compiled once per
 // backend, offset and ordinal: none of it depends on the scalar. All of them wait for the instance.
 
-/// Row lengths, by one reduction. O(rows).
+/// What one reduction over a pattern tells.
+struct PatternSummary {
+  RowStatistics rows;
+  /// A hash of shape, offsets and columns: equal for equal patterns, different for almost all
+  /// others. A sum of hashes of (place, value), hence the same in any order.
+  std::uint64_t fingerprint = 0;
+  bool sorted = true;      ///< the columns of every row ascend, equal neighbours allowed
+  std::int64_t reach = 0;  ///< largest distance of a first or last column from its row
+  std::int64_t alike = 0;  ///< entries of rows that are as long as the row before, and begin and
+                           ///< end with its columns: no others have its columns
+};
+/// O(rows + nonzeros).
 template <class Exec, class Offset, class Ordinal>
-RowStatistics row_statistics(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+PatternSummary summarize(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
-/// A hash of shape, offsets and columns: equal for equal patterns, different for almost all others.
-/// A sum of hashes of (place, value), hence the same in any order. O(rows + nonzeros).
-template <class Exec, class Offset, class Ordinal>
-std::uint64_t fingerprint(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+/// Hands out the parts of one allocation, not initialized: several allocations take a device longer
+/// than what fills them.
+template <class Exec, class T>
+class SharedArray {
+ public:
+  using Part = Kokkos::View<T*, typename Exec::memory_space>;
+
+  SharedArray(Exec const& exec, char const* label, std::int64_t size)
+      : all_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), size) {}
+
+  Part take(std::int64_t size) {
+    std::int64_t const begin = taken_;
+    taken_ += size;
+    return Kokkos::subview(all_, std::pair<std::int64_t, std::int64_t>(begin, taken_));
+  }
+
+ private:
+  Part all_;
+  std::int64_t taken_ = 0;
+};
 
 /// The rows that a partition cut, and the slots of their parts: see Carry.
 template <class Exec, class Ordinal>
@@ -35,14 +63,12 @@ struct CutRowList {
   Kokkos::View<Ordinal*, Space> cut_slot;  // cut_rows + 1
   Kokkos::View<Ordinal*, Space> slot_row;  // slots
 
-  void allocate(Exec const& exec) {
-    auto const make = [&](char const* label, std::int64_t size) {
-      return Kokkos::View<Ordinal*, Space>(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), size);
-    };
-    cut_row = make("Blockspan::spmm_plan::cut_row", cut_rows);
-    cut_slot = make("Blockspan::spmm_plan::cut_slot", cut_rows + 1);
-    slot_row = make("Blockspan::spmm_plan::slot_row", slots);
+  std::int64_t size() const { return 2 * cut_rows + 1 + slots; }
+  /// Takes `size()` places.
+  void place(SharedArray<Exec, Ordinal>& array) {
+    cut_row = array.take(cut_rows);
+    cut_slot = array.take(cut_rows + 1);
+    slot_row = array.take(slots);
   }
 };
 
@@ -55,6 +81,15 @@ struct PieceList : CutRowList<Exec, Ordinal> {
   Kokkos::View<Ordinal*, Space> target;  // pieces
   Kokkos::View<Offset*, Space> first;    // pieces
   Kokkos::View<Offset*, Space> last;     // pieces
+
+  void allocate(Exec const& exec) {
+    SharedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::pieces", pieces + this->size());
+    SharedArray<Exec, Offset> of_entries(exec, "Blockspan::spmm_plan::ends", 2 * pieces);
+    target = of_rows.take(pieces);
+    this->place(of_rows);
+    first = of_entries.take(pieces);
+    last = of_entries.take(pieces);
+  }
 };
 
 /// Tiles of consecutive entries, for the schedule CutTiles (which explains the arrays).
@@ -68,23 +103,26 @@ struct TileList : CutRowList<Exec, Ordinal> {
   Kokkos::View<Ordinal*, Space> slot;  // tiles + 1
 };
 
-/// Cuts every row of more than `piece` entries into the fewest equal pieces of at most `piece`
-/// entries; the other rows are a piece each, empty ones too unless `skip_empty`. Every entry is in
-/// exactly one piece; the pieces stand in the order of the entries. O(rows + pieces).
+/// How rows are cut, and the order of their pieces.
+struct PieceRule {
+  std::int64_t longest;     ///< entries of a piece, at most
+  bool skip_empty = false;  ///< rows without entries have no piece
+  bool sorted = false;      ///< in classes of equal length (a power of two and what is below the
+                            ///< next), the longest first; in each class in the order of the rows
+};
+
+/// Cuts every row of more than `longest` entries into the fewest equal pieces; the other rows are a
+/// piece each. Every entry is in exactly one piece; the pieces stand in the order of the entries,
+/// or in classes (those of 2^(tuning::piece_classes - 2) entries and more are one). A count of the
+/// rows and a scan over them: O(rows + pieces).
 template <class Exec, class Offset, class Ordinal>
 PieceList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec,
                                                PatternRef<Offset, Ordinal> const& A,
-                                               std::int64_t piece, bool skip_empty = false);
-
-/// The same pieces in classes of equal length (a power of two and what is below the next), the
-/// longest first, in each class in their order. O(pieces log pieces).
-template <class Exec, class Offset, class Ordinal>
-PieceList<Exec, Offset, Ordinal> sort_pieces(Exec const& exec,
-                                             PieceList<Exec, Offset, Ordinal> const& list);
+                                               PieceRule const& rule);
 
 /// Cuts the pattern into tiles without regard to where rows begin: of at most `work` entries
 /// (equal_entries), or of at most `work` rows and entries together (merge_path; Merrill, Garland
-/// 2016). `entries`: as row_statistics counts them. O(tiles log rows).
+/// 2016). `entries`: as `summarize` counts them. O(tiles log rows).
 template <class Exec, class Offset, class Ordinal>
 TileList<Exec, Offset, Ordinal> cut_equal_tiles(Exec const& exec,
                                                 PatternRef<Offset, Ordinal> const& A,
@@ -116,23 +154,26 @@ template <class Exec, class Ordinal>
 struct RowGroupList {
   int most = 1;  ///< rows of a group, at most; 1: there are no rows
   GroupCount count;
-  Kokkos::View<Ordinal*, typename Exec::memory_space> begin;  // groups + 1
+  Kokkos::View<Ordinal*, typename Exec::memory_space> begin;  // groups + 1; empty: not listed
 };
 
 /// Puts every row into one group: consecutive rows with the same columns in the same order are
 /// together, up to 2, 3 or 4 of them, whichever leaves the least to load; a row without entries, or
-/// of more than tuning::group_longest_row, is alone. Four passes over the rows; the columns are
-/// read where two rows agree so far: O(rows + nonzeros).
+/// of more than tuning::group_longest_row, is alone. If they fetch more than `most_fetches`, they
+/// are counted, but not listed. Four passes over the rows; the columns are read where two rows
+/// agree so far: O(rows + nonzeros).
 template <class Exec, class Offset, class Ordinal>
-RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                            std::int64_t most_fetches);
 
 /// The distance of each entry's column from its row, in 16 bits.
 template <class Exec>
 using DistanceArray = Kokkos::View<std::int16_t*, typename Exec::memory_space>;
 
-/// Empty where a distance does not fit. Waits for the instance. O(rows + nonzeros), two passes.
+/// Empty where a distance does not fit. O(rows + nonzeros).
 template <class Exec, class Offset, class Ordinal>
-DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                     PatternSummary const& summary);
 
 /// Windows of so many neighbouring rows (the last one may have fewer), and their tiles.
 struct WindowCount {
@@ -167,10 +208,6 @@ RowWindowList<Exec, Offset, Ordinal> find_row_windows(Exec const& exec,
 template <class Exec, class Offset, class Ordinal>
 WindowCount estimate_row_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A, int rows);
 
-/// True if the columns of every row ascend, equal neighbours allowed. O(rows + nonzeros).
-template <class Exec, class Offset, class Ordinal>
-bool has_sorted_rows(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
-
 /// The pattern of A^T: its entry k is entry permutation(k) of A.
 template <class Exec, class Offset, class Ordinal>
 struct TransposedPattern {
@@ -189,7 +226,7 @@ struct TransposedPattern {
 };
 
 /// Transposes a pattern; the entries of a row of A^T stand in the order of A's entries, so the
-/// result does not depend on how many threads there are. `nonzeros`: as row_statistics counts them.
+/// result does not depend on how many threads there are. `nonzeros`: as `summarize` counts them.
 /// Devices sort 64-bit keys (column, place): O(nonzeros log nonzeros). Hosts count and distribute
 /// on one thread: O(columns + nonzeros). Throws Error where a key does not fit 64 bits.
 template <class Exec, class Offset, class Ordinal>

@@ -48,7 +48,9 @@ class DeviceModel {
 
   SpmmPrediction whole_rows() const {
     auto const& variant = *find_spmm_variant("warp_per_row_packs");
-    double const time = common() + tail() + time_of_shape(variant, rows_.rows, rows_.longest);
+    double const time =
+        common() + tail() +
+        time_of(statistics_of_pieces(rows_, variant, rows_.rows, rows_.longest), packs_fit());
     bool const by_elements =
         !packs_fit() && without_packs(variant, rows_, columns_).worker == SpmmWorker::element_item;
     return {&variant, by_elements ? 0.9 * common() : time, 0};
@@ -179,10 +181,11 @@ class DeviceModel {
   double time_of_shape(SpmmVariant const& variant, std::int64_t pieces, std::int64_t piece) const {
     return time_of(statistics_of_pieces(rows_, variant, pieces, piece));
   }
-  double time_of(PieceStatistics const& of) const {
+  double time_of(PieceStatistics const& of, bool may_spread = false) const {
     // several single columns a lane are about as many lanes as packs
     auto const packs = ceil_div(std::int64_t{columns_}, std::int64_t{2});
-    return shape_time(device_shape(true, packs, of, columns_ > 1, {}), of, packs);
+    return shape_time(device_shape(true, packs, of, columns_ > 1 ? 3 : 1, {}, may_spread), of,
+                      packs);
   }
 
   bool suits(std::int64_t piece) const {
@@ -223,10 +226,12 @@ class DeviceModel {
   double stream_, gather_;
 };
 
-/// Whether groups of rows come into question.
+/// Rows of X that groups may fetch, at most, to come into question.
+inline std::int64_t most_fetches_of_groups(RowStatistics const& rows) {
+  return static_cast<std::int64_t>(static_cast<double>(rows.nonzeros) / tuning::group_least_share);
+}
 inline bool groups_are_worth_it(RowStatistics const& rows, GroupCount const& groups) {
-  return groups.fetches > 0 && tuning::group_least_share * static_cast<double>(groups.fetches) <=
-                                   static_cast<double>(rows.nonzeros);
+  return groups.fetches > 0 && groups.fetches <= most_fetches_of_groups(rows);
 }
 
 /// How a device product reads X and writes Y where their rows are not contiguous.

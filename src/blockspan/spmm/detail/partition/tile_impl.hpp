@@ -142,14 +142,13 @@ template <class Exec, class Offset, class Ordinal>
 TileList<Exec, Offset, Ordinal> make_tile_list(Exec const& exec, std::int64_t tiles) {
   require(tiles < std::numeric_limits<Ordinal>::max() / 2, "blockspan::SpmmPlan",
           "too many tiles for the ordinal type (", tiles, ")");
-  auto const uninitialized = [&](char const* label) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label));
-  };
   TileList<Exec, Offset, Ordinal> list;
   list.tiles = tiles;
-  list.row = decltype(list.row)(uninitialized("Blockspan::spmm_plan::tile_row"), tiles + 1);
-  list.entry = decltype(list.entry)(uninitialized("Blockspan::spmm_plan::tile_entry"), tiles + 1);
-  list.slot = decltype(list.slot)(uninitialized("Blockspan::spmm_plan::tile_slot"), tiles + 1);
+  SharedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::tile_rows", 2 * (tiles + 1));
+  list.row = of_rows.take(tiles + 1);
+  list.slot = of_rows.take(tiles + 1);
+  list.entry = SharedArray<Exec, Offset>(exec, "Blockspan::spmm_plan::tile_entries", tiles + 1)
+                   .take(tiles + 1);
   return list;
 }
 
@@ -165,7 +164,8 @@ void number_slots(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
                           Slots{list, A.row_offsets, A.rows}, total);
   list.slots = total.slots;
   list.cut_rows = total.cut_rows;
-  list.allocate(exec);
+  SharedArray<Exec, Ordinal> cuts(exec, "Blockspan::spmm_plan::cut_rows", list.size());
+  list.place(cuts);
   Kokkos::parallel_scan("Blockspan::spmm_plan::number_slots", beginnings,
                         Slots{list, A.row_offsets, A.rows});
   exec.fence("Blockspan::spmm_plan::number_slots");
@@ -205,26 +205,6 @@ TileList<Exec, Offset, Ordinal> cut_row_classes(Exec const& exec,
                         Write{list, A.row_offsets, A.rows, stream, longest});
   number_slots(exec, A, list);
   return list;
-}
-
-/// Counts the entries that stand after a larger column of their row.
-template <class Offset, class Ordinal>
-struct CountUnsorted {
-  PatternRef<Offset, Ordinal> A;
-  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& count) const {
-    for (Offset k = A.row_offsets[row] + Offset(1); k < A.row_offsets[row + 1]; ++k)
-      count += A.column_indices[k] < A.column_indices[k - Offset(1)] ? 1 : 0;
-  }
-};
-
-template <class Exec, class Offset, class Ordinal>
-bool has_sorted_rows(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  if (A.rows == 0) return true;
-  std::int64_t unsorted = 0;
-  Kokkos::parallel_reduce("Blockspan::spmm_plan::has_sorted_rows", Policy(exec, 0, A.rows),
-                          CountUnsorted<Offset, Ordinal>{A}, unsorted);
-  return unsorted == 0;
 }
 
 }  // namespace blockspan::detail

@@ -158,7 +158,6 @@ WindowCount estimate_windows_of(Exec const& exec, PatternRef<Offset, Ordinal> co
       "Blockspan::spmm_plan::sample_tiles",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, samples),
       SampleTiles<Offset, Ordinal, Rows>{{A}, stride}, tiles);
-  exec.fence("Blockspan::spmm_plan::estimate_row_windows");
   return {Rows, windows, tiles * windows / samples};
 }
 

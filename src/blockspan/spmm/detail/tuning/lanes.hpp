@@ -96,6 +96,16 @@ inline constexpr std::int64_t device_four_columns_of_even_rows[] = {10, 13};
 inline constexpr std::int64_t device_two_packs_short = 5;
 inline constexpr std::int64_t device_two_packs = 9;
 
+/// Three where fewer lanes are idle then, if rows are no more uneven than this or the lanes of a
+/// row as many (a power of two). Same machine, microseconds with up to two and with three:
+/// 27-point, n = 18, 24, 36, 48, 96 413, 385; 412, 370; 748, 587; 754, 602; 1359, 1090; 7-point, n
+/// = 18, 24, 40, 66 350, 309; 368, 343; 635, 567; 1121, 971; wave, n = 20, 48, 96 62, 55; 102, 86;
+/// 170, 148; R-MAT 18, n = 20 116, 166 (4 lanes); 36, 48, 96 200, 180; 222, 205; 422, 404. Of
+/// single columns, beside four: 27-point, n = 11, 17, 41 279, 250; 481, 435; 843, 725; 7-point 260,
+/// 257; 476, 443; 926, 856; R-MAT 18, n = 17, 33 143, 130; 239, 214.
+inline constexpr double device_three_packs_uneven = 1;
+inline constexpr int device_three_packs_bits = 3;
+
 /// Lanes stand over the nonzeros too while each of them has this many of a mean piece (one pack;
 /// more), up to this many lanes in all (a power of two). n = 2, elasticity: 4 lanes 0.084, 8 lanes
 /// 0.094, none 0.149; 27-point: 2 lanes 0.115, 4 lanes 0.122, none 0.179.
@@ -117,6 +127,27 @@ inline constexpr std::int64_t device_narrow_bytes = 128;
 /// 8 columns, microseconds: ca-GrQc 14.8 -> 5.8, email-Enron 27 -> 14, soc-Slashdot0902 47 -> 21.
 inline constexpr std::int64_t device_few_pieces = 65536;
 inline constexpr double device_uneven = 0.25;
+
+/// Whole rows of so few packs in all may have each pass over their packs as a piece of its own,
+/// with so many lanes over columns at least, as a power of two, where they are this even and the
+/// model expects the loads that wait for each other to take this part of the time. Same machine,
+/// microseconds in turn and side by side: 512 x 512, 5 % full, n = 512 23.0, 7.0; 1024 x 1024,
+/// n = 1024 53, 33; 2048 x 2048, 1 % full, n = 256 12.0, 9.4; G1 and bcsstk13, n = 64 9.6, 6.2 and
+/// 11.7, 9.7; but bcsstk13, n = 32 (the model: 0.66) 7.3, 8.6; email-Eu-core and mbeacxc
+/// (unevenness 1.5), against cut rows, 8.3, 11.0 and 9.4, 11.1.
+inline constexpr std::int64_t device_spread_packs = std::int64_t{1} << 20;
+inline constexpr double device_spread_uneven = 1;
+inline constexpr int device_spread_least_bits = 2;
+inline constexpr double device_spread_gain = 0.55;
+
+/// Classes of pieces by length, where they are sorted: no plan for a device cuts longer than fill
+/// them.
+inline constexpr int piece_classes = 16;
+
+/// Items of the scan that writes pieces, about: more have several rows each. Same machine,
+/// microseconds of the scan with one row an item and with eight: email-Enron (36,692 rows) 26, 55;
+/// R-MAT 18 108, 131; R-MAT 20 314, 213.
+inline constexpr std::int64_t piece_items = std::int64_t{1} << 18;
 
 /// Devices: lengths of pieces that the model chooses among. Same machine, R-MAT of 0.1, 0.4, 0.9,
 /// 2.0 and 15.7 million nonzeros, n = 8: the best are 32, 64, 64, 64 and 512, and 512 costs 2.6,
