@@ -12,7 +12,7 @@
 #include <blockspan/spmm/detail/partition/cut_impl.hpp>
 #include <blockspan/spmm/detail/partition/distances_impl.hpp>
 #include <blockspan/spmm/detail/partition/group_impl.hpp>
-#include <blockspan/spmm/detail/partition/inspect_impl.hpp>
+#include <blockspan/spmm/detail/partition/summary_impl.hpp>
 #include <blockspan/spmm/detail/partition/tile_impl.hpp>
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
 #include <blockspan/spmm/detail/partition/window_impl.hpp>

@@ -116,7 +116,7 @@ RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset,
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   RowGroupList<Exec, Ordinal> list;
   if (A.rows == 0) return list;
-  SharedArray<Exec, Ordinal> array(exec, "Blockspan::spmm_plan::groups", 2 * A.rows + 1);
+  PartedArray<Exec, Ordinal> array(exec, "Blockspan::spmm_plan::groups", 2 * A.rows + 1);
   RowArray<Exec, Ordinal> const run = array.take(A.rows);
   Policy const all_rows(exec, 0, A.rows);
   Kokkos::parallel_for("Blockspan::spmm_plan::mark_runs", all_rows,

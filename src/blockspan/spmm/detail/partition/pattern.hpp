@@ -13,8 +13,9 @@
 
 namespace blockspan::detail {
 
-// What a plan does with a pattern. Declared here, defined in pattern_impl.hpp, compiled once per
-// backend, offset and ordinal: none of it depends on the scalar. All of them wait for the instance.
+// What a plan does with a pattern. Declared here, defined in the headers beside it, compiled once
+// per backend, offset and ordinal: none of it depends on the scalar. All of them wait for the
+// instance.
 
 /// What one reduction over a pattern tells.
 struct PatternSummary {
@@ -34,11 +35,11 @@ PatternSummary summarize(Exec const& exec, PatternRef<Offset, Ordinal> const& A)
 /// Hands out the parts of one allocation, not initialized: several allocations take a device longer
 /// than what fills them.
 template <class Exec, class T>
-class SharedArray {
+class PartedArray {
  public:
   using Part = Kokkos::View<T*, typename Exec::memory_space>;
 
-  SharedArray(Exec const& exec, char const* label, std::int64_t size)
+  PartedArray(Exec const& exec, char const* label, std::int64_t size)
       : all_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), size) {}
 
   Part take(std::int64_t size) {
@@ -65,7 +66,7 @@ struct CutRowList {
 
   std::int64_t size() const { return 2 * cut_rows + 1 + slots; }
   /// Takes `size()` places.
-  void place(SharedArray<Exec, Ordinal>& array) {
+  void place(PartedArray<Exec, Ordinal>& array) {
     cut_row = array.take(cut_rows);
     cut_slot = array.take(cut_rows + 1);
     slot_row = array.take(slots);
@@ -83,8 +84,8 @@ struct PieceList : CutRowList<Exec, Ordinal> {
   Kokkos::View<Offset*, Space> last;     // pieces
 
   void allocate(Exec const& exec) {
-    SharedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::pieces", pieces + this->size());
-    SharedArray<Exec, Offset> of_entries(exec, "Blockspan::spmm_plan::ends", 2 * pieces);
+    PartedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::pieces", pieces + this->size());
+    PartedArray<Exec, Offset> of_entries(exec, "Blockspan::spmm_plan::ends", 2 * pieces);
     target = of_rows.take(pieces);
     this->place(of_rows);
     first = of_entries.take(pieces);
@@ -154,7 +155,8 @@ template <class Exec, class Ordinal>
 struct RowGroupList {
   int most = 1;  ///< rows of a group, at most; 1: there are no rows
   GroupCount count;
-  Kokkos::View<Ordinal*, typename Exec::memory_space> begin;  // groups + 1; empty: not listed
+  Kokkos::View<Ordinal*, typename Exec::memory_space> begin;  // groups + 1, a part of an array of
+                                                              // 2 rows + 1; empty: not listed
 };
 
 /// Puts every row into one group: consecutive rows with the same columns in the same order are

@@ -144,10 +144,10 @@ TileList<Exec, Offset, Ordinal> make_tile_list(Exec const& exec, std::int64_t ti
           "too many tiles for the ordinal type (", tiles, ")");
   TileList<Exec, Offset, Ordinal> list;
   list.tiles = tiles;
-  SharedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::tile_rows", 2 * (tiles + 1));
+  PartedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::tile_rows", 2 * (tiles + 1));
   list.row = of_rows.take(tiles + 1);
   list.slot = of_rows.take(tiles + 1);
-  list.entry = SharedArray<Exec, Offset>(exec, "Blockspan::spmm_plan::tile_entries", tiles + 1)
+  list.entry = PartedArray<Exec, Offset>(exec, "Blockspan::spmm_plan::tile_entries", tiles + 1)
                    .take(tiles + 1);
   return list;
 }
@@ -164,7 +164,7 @@ void number_slots(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
                           Slots{list, A.row_offsets, A.rows}, total);
   list.slots = total.slots;
   list.cut_rows = total.cut_rows;
-  SharedArray<Exec, Ordinal> cuts(exec, "Blockspan::spmm_plan::cut_rows", list.size());
+  PartedArray<Exec, Ordinal> cuts(exec, "Blockspan::spmm_plan::cut_rows", list.size());
   list.place(cuts);
   Kokkos::parallel_scan("Blockspan::spmm_plan::number_slots", beginnings,
                         Slots{list, A.row_offsets, A.rows});
