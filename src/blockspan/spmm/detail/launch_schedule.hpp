@@ -1,0 +1,179 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+#include <climits>
+
+#include <blockspan/spmm/detail/epilogue/scale_add.hpp>
+#include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/kernel.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/detail/packs.hpp>
+#include <blockspan/spmm/detail/partition/predict.hpp>
+#include <blockspan/spmm/detail/schedule/cut_rows.hpp>
+#include <blockspan/spmm/detail/schedule/whole_rows.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan::detail {
+
+// What a launch needs, and the launch itself once entries and inner are chosen.
+
+/// Where the parts of cut rows wait, of one instance.
+template <class Scalar>
+struct CarrySpace {
+  Scalar* sums = nullptr;
+  int* arrived = nullptr;
+};
+
+/// Room for the parts of `list`, in the plan's pools; nothing where no row was cut.
+template <class Scalar, class Exec, class List>
+CarrySpace<Scalar> reserve_carry(Exec const& exec, CarryPools<Exec>& pools, List const& list,
+                                 std::int64_t columns) {
+  if (list.slots == 0) return {};
+  auto const bytes = [&](std::int64_t rows, std::size_t each) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * each;
+  };
+  return {static_cast<Scalar*>(pools.sums.reserve(exec, bytes(list.slots, sizeof(Scalar)))),
+          static_cast<int*>(pools.arrived.reserve(exec, bytes(list.cut_rows, sizeof(int))))};
+}
+
+template <class Scalar, class Exec, class Ordinal>
+Carry<Scalar, Ordinal> carry_of(CutRowList<Exec, Ordinal> const& list, std::int64_t columns,
+                                CarrySpace<Scalar> const& space) {
+  return {list.cut_row.data(), list.cut_slot.data(), list.slot_row.data(), columns,
+          space.sums,          space.arrived};
+}
+
+/// The values of op(A) where the kernels read them.
+template <class Scalar>
+struct MatrixValues {
+  Scalar const* own;
+  single_t<Scalar> const* singles = nullptr;  ///< the same in single precision; null: not held
+};
+
+/// Everything a launch needs, with the choices still to be made types of: which schedule, which
+/// entries, which inner.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+struct SpmmCall {
+  PreparedPattern<Exec, Offset, Ordinal> const& prepared;
+  MatrixValues<Scalar> values;
+  CarrySpace<Scalar> carry;
+  bool packs;  ///< a lane takes whole packs of columns; hosts: wide registers
+  Product<Scalar> const& product;
+  SpmmVariant const& variant;  ///< that runs: the chosen one, or what stands in for it
+};
+
+/// The one place that decides teams, team size and vector length; also hands the schedule its
+/// share. `lanes`: of a team thread, a power of two.
+template <class Exec>
+LaunchShape launch_shape(SpmmWorker worker, int lanes, RowStatistics const& rows,
+                         PiecesOfTeam& share) {
+  LaunchShape shape{0, 1, lanes};
+  if (worker == SpmmWorker::team) {
+    share.per_team = 1;
+  } else if constexpr (runs_on_host_v<Exec>) {
+    auto const mean = static_cast<std::int64_t>(rows.mean());
+    share.per_team =
+        std::clamp<std::int64_t>(tuning::host_team_entries / (mean + 1), 1, tuning::host_team_rows);
+  } else {
+    shape.team_size = static_cast<int>(tuning::device_threads) / lanes;
+    share.per_team = shape.team_size;
+  }
+  // a league is an int: where there are more teams than that, each takes more pieces
+  share.per_team = std::max(share.per_team, ceil_div(share.pieces, std::int64_t{INT_MAX}));
+  shape.teams = ceil_div(share.pieces, share.per_team);
+  return shape;
+}
+
+template <class Exec, class Scalar, bool Packed, bool Anywhere = false>
+ScaleAdd<Scalar, Packed, runs_on_host_v<Exec>, Anywhere> make_epilogue(
+    Product<Scalar> const& product) {
+  std::int64_t const bytes = product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)};
+  return {product.alpha,
+          product.beta,
+          product.beta == Scalar(0),
+          bytes >= tuning::host_stream_bytes,
+          product.Y,
+          Anywhere && rows_are_packs(product.Y)};
+}
+
+/// The variants that list pieces.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
+void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                   Inner const& inner, PiecesOfTeam const& share, LaunchShape const& shape) {
+  auto const epilogue = make_epilogue<Exec, Scalar, Packed>(call.product);
+  auto const& list = call.prepared.list;
+  using Schedule = CutRows<Scalar, Offset, Ordinal>;
+  Schedule const schedule{carry_of(list, call.product.Y.columns, call.carry), share,
+                          list.target.data(), list.first.data(), list.last.data()};
+  auto const run = [&]<unsigned Blocks>() {
+    SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>, Blocks>{
+        schedule, inner, epilogue}
+        .launch(exec, call.variant.label, shape);
+  };
+  if constexpr (requires { Inner::blocks_of_many_pieces; })
+    if (list.pieces >= tuning::device_few_pieces)
+      return run.template operator()<Inner::blocks_of_many_pieces>();
+  run.template operator()<Inner::blocks>();
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
+void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                     Inner const& inner, int lanes) {
+  auto const& [prepared, values, carry, use_packs, product, variant] = call;
+  PiecesOfTeam share{prepared.pieces(variant), 1};
+  LaunchShape const shape = launch_shape<Exec>(variant.worker, lanes, prepared.statistics, share);
+  if constexpr (!requires { requires Inner::only_whole_rows; })
+    if (variant.lists_pieces())
+      return launch_pieces<Exec, Scalar, Offset, Ordinal, Inner, Packed>(exec, call, inner, share,
+                                                                         shape);
+  auto const epilogue = make_epilogue<Exec, Scalar, Packed>(product);
+  using Schedule = WholeRows<Offset>;
+  SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
+      Schedule{share, prepared.pattern.row_offsets}, inner, epilogue}
+      .launch(exec, variant.label, shape);
+}
+
+/// The entries of a pattern whose values are looked up.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+PermutedEntries<Scalar, Offset, Ordinal> permuted_entries(
+    SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& pattern = call.prepared.pattern;
+  return {pattern.column_indices, call.prepared.permutation, call.values.own,
+          static_cast<Offset>(pattern.entries - 1)};
+}
+
+/// run(entries) with the values that stand in the order of the pattern, in single precision where
+/// they are held so ...
+template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
+void with_plain_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
+  auto const* const columns = call.prepared.pattern.column_indices;
+  if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
+    if (call.values.singles != nullptr)
+      return run(
+          PlainEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{columns, call.values.singles});
+  run(PlainEntries<Scalar, Offset, Ordinal>{columns, call.values.own});
+}
+
+/// ... for whole rows, with the columns in 16 bits where the plan has them so and a walk over the
+/// entries serves few enough columns of X.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
+void with_entries_of_rows(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                          std::int64_t columns_of_walk, Run const& run) {
+  if constexpr (!runs_on_host_v<Exec>) {
+    auto const& distances = call.prepared.distances;
+    if (call.prepared.reads_distances(columns_of_walk * std::int64_t{sizeof(Scalar)})) {
+      if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
+        if (call.values.singles != nullptr)
+          return run(NarrowEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{distances.data(),
+                                                                              call.values.singles});
+      return run(NarrowEntries<Scalar, Offset, Ordinal>{distances.data(), call.values.own});
+    }
+  }
+  with_plain_entries(call, run);
+}
+
+}  // namespace blockspan::detail
