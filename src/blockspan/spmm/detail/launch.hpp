@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -28,6 +29,17 @@ void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
                                                      product.Y.rows * product.Y.columns);
 }
 
+/// Hosts: before which entry rows of X are asked for; before none where X stays in the caches.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+Offset rows_asked_until(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& X = call.product.X;
+  std::int64_t const entries = call.prepared.statistics.nonzeros;
+  bool const is_large =
+      X.rows * X.columns * std::int64_t{sizeof(Scalar)} >= tuning::host_asked_block;
+  return static_cast<Offset>(is_large ? std::max(entries - tuning::host_rows_ahead, std::int64_t{0})
+                                      : 0);
+}
+
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
@@ -41,7 +53,8 @@ void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
       launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(exec, call, inner, 1);
     };
     auto const in_registers = [&]<int Widest, bool Unit>() {
-      run(DirectRegisters<Scalar, Entries, Offset, Widest, Unit>{entries, X, conjugate_values});
+      run(DirectRegisters<Scalar, Entries, Offset, Widest, Unit>{entries, X, conjugate_values,
+                                                                 rows_asked_until(call)});
     };
     // one column has no choice among packs
     if constexpr (!is_complex_v<Scalar>)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -43,6 +44,7 @@ struct DirectRegisters {
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
   bool conjugate_values;
+  Offset asks_until = Offset(0);  ///< before this entry rows of X are asked for ahead of their use
 
   static constexpr unsigned blocks = 0;
   static constexpr std::size_t thread_scratch_bytes = 0;
@@ -135,8 +137,19 @@ struct DirectRegisters {
   template <int Width>
   BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, Offset k, Set<Width>* sums) const {
     Scalar const a = entries.value(k);
+    if constexpr (Unit && Width * int(sizeof(Scalar)) >= tuning::host_pack_bytes)
+      if (k < asks_until) ask_for_row<Width>(x, k + Offset(tuning::host_rows_ahead));
     entries.prefetch(k);
     add_product<Width>(a, fetch<Width>(x, entries.column(k)), sums);
+  }
+
+  /// Asks for a row of X: short rows of A are over before the processor sees the next one coming.
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE void ask_for_row(Scalar const* x, Offset k) const {
+    auto const* const row = reinterpret_cast<char const*>(
+        x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride);
+    for (std::size_t byte = 0; byte < Width * sizeof(Scalar); byte += tuning::host_line_bytes)
+      __builtin_prefetch(row + byte);
   }
 
   template <int Width, class Ordinal>
