@@ -13,8 +13,7 @@ namespace blockspan::detail {
 
 /// Devices: how many columns of a row-major block of `columns` columns the next product takes; the
 /// others follow in products of their own. All of them, but where
-/// - rows follow a diagonal, but the rows of X that are in use do not stay in the cache with so
-/// many
+/// - rows follow a diagonal, but the rows of X in use do not stay in the cache with so many
 ///   columns: then as many as a warp's lanes take in one pass;
 /// - a few packs (or single columns) more than a power of two leave most lanes of a pass idle: then
 ///   the power of two.

@@ -15,8 +15,7 @@ namespace blockspan::detail {
 
 // Devices: which of the kernels with direct loads runs, and how its lanes stand.
 
-/// From a row of X to the next, as DirectLanes addresses it. Throws Error if that is too
-/// far.
+/// From a row of X to the next, as DirectLanes addresses it. Throws Error if that is too far.
 template <class Scalar>
 std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
   std::int64_t const stride = X.row_stride * std::int64_t{sizeof(Scalar)};
@@ -125,9 +124,8 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   LaneKernels<Exec, Scalar, Offset, Ordinal, Entries>{exec, call, entries, packs}.launch();
 }
 
-/// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of
-/// a column of X where neighbouring rows have neighbouring columns. Values stand as the pattern
-/// does.
+/// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of a column
+/// of X where neighbouring rows have neighbouring columns. Values stand as the pattern does.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& product = call.product;

@@ -61,12 +61,12 @@ inline constexpr int host_prefetch = 32;
 
 /// The widest packs ask for rows of X this many entries ahead, in lines of so many bytes, where X
 /// has so many. Two cores of an EPYC with 1 MiB of second-level cache each, 32 columns,
-/// milliseconds without and 16, 24, 32 ahead (the least of five medians):
-/// wing 2.00, 1.27, 1.42, 1.41; bfly 1.25, 0.78, 0.72, 0.73; delaunay_n15 0.58, 0.55, 0.55, 0.54;
-/// soc-Slashdot0902 4.92, 4.29, 4.33, 4.14; email-Enron 1.09, 1.07, 1.05, 1.04;
-/// wave 7.01, 6.59, 6.20, 6.10; 7-point 64^3 6.42, 6.06, 5.94, 5.41; elasticity
-/// 24 4.32, 4.29, 4.04, 4.16. But 4.5 MiB of X with near columns (memplus; 16 ahead) 0.23, 0.27;
-/// with 8 columns, half a pack, nothing is gained.
+/// milliseconds without and 16, 24, 32 ahead (the least of five medians, not kept): wing 2.00,
+/// 1.27, 1.42, 1.41; bfly 1.25, 0.78, 0.72, 0.73; delaunay_n15 0.58, 0.55, 0.55, 0.54;
+/// soc-Slashdot0902 4.92, 4.29, 4.33, 4.14; email-Enron 1.09, 1.07, 1.05, 1.04; wave 7.01, 6.59,
+/// 6.20, 6.10; 7-point 64^3 6.42, 6.06, 5.94, 5.41; elasticity 24 4.32, 4.29, 4.04, 4.16. But 4.5
+/// MiB of X with near columns (memplus; 16 ahead) 0.23, 0.27; with 8 columns, half a pack, nothing
+/// is gained.
 inline constexpr int host_rows_ahead = 24;
 inline constexpr std::size_t host_line_bytes = 64;
 inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
