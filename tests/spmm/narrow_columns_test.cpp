@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
@@ -22,15 +23,17 @@ template <class Config>
 class NarrowColumns : public ::testing::Test {};
 TYPED_TEST_SUITE(NarrowColumns, Configs, ConfigNames);
 
-/// Rows of four entries: two of them, in the middle or at the ends, as far to the left and to the
+/// Rows of eleven entries: two of them, in the middle or at the ends, as far to the left and to the
 /// right as `reach`, where there are such columns.
 template <class Scalar>
 HostMatrix<Scalar> reaching(std::int64_t rows, std::int64_t reach, bool in_the_middle = false) {
   Random random(3);
   HostMatrix<Scalar> A{"reaching", rows, rows + 100, {0}, {}, {}};
   for (std::int64_t i = 0; i < rows; ++i) {
-    std::array<std::int64_t, 4> columns{i - reach, i, i + 99, i + reach};
-    if (in_the_middle) columns = {i, i - reach, i + reach, i + 99};
+    std::array<std::int64_t, 11> columns{i - reach, i,     i + 1,  i + 2,  i + 3,    i + 4,
+                                         i + 5,     i + 6, i + 50, i + 99, i + reach};
+    if (in_the_middle)
+      std::swap(columns.front(), columns[5]), std::swap(columns.back(), columns[6]);
     for (std::int64_t const column : columns)
       if (column >= 0 && column < A.columns) A.add(column, random.value<Scalar>());
     A.end_row();
@@ -43,13 +46,13 @@ TYPED_TEST(NarrowColumns, AreRightUpToTheLastDistance) {
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
   for (std::int64_t const reach : {32767, 32768}) {
-    auto const host = reaching<Scalar>(50000, reach, true);
+    auto const host = reaching<Scalar>(60000, reach, true);
     auto const A = to_device(exec, host);
     bool const may_be = reach <= 32767 && !kernels::runs_on_host_v<Exec>;
     auto const is_narrow = [](auto const& plan) {
       return plan.explain(8).find("in 16 bits") != std::string::npos;
     };
-    EXPECT_EQ(is_narrow(SpmmPlan(exec, to_device(exec, reaching<Scalar>(50000, reach)))), may_be);
+    EXPECT_EQ(is_narrow(SpmmPlan(exec, to_device(exec, reaching<Scalar>(60000, reach)))), may_be);
     for (auto const* algorithm : {"auto", "warp_per_row", "thread_per_element"}) {
       SpmmPlan const plan(exec, A, {.algorithm = algorithm});
       EXPECT_EQ(is_narrow(plan), may_be) << algorithm;
@@ -68,7 +71,7 @@ TYPED_TEST(NarrowColumns, ServeTransposedAndSingleValues) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  auto host = reaching<Scalar>(50000, 400);
+  auto host = reaching<Scalar>(60000, 400);
   for (auto& value : host.values) value = Scalar(single_t<Scalar>(value));
   auto const A = to_device(exec, host);
   SpmmPlan plan(exec, A);

@@ -12,6 +12,8 @@ struct SpmmLanes {
   int columns = 0;
   int entries = 0;
   int packs = 0;
+
+  bool any() const { return columns > 0 || entries > 0 || packs > 0; }
 };
 
 /// Which values SpmmPlan::hold_single_precision may keep: those that a float (or two) has exactly,

@@ -11,7 +11,7 @@ enum class SpmmPartition {
   whole_rows,
   segments,         ///< long rows in equal pieces, whose sums are added in a fixed order
   sorted_segments,  ///< the same in classes of equal length, the longest first
-  nonempty_rows,    ///< segments of the rows that have entries; a pass of its own fills the others
+  nonempty_rows,    ///< segments of the rows that have entries; the others are filled
   equal_entries,    ///< tiles of equally many entries, wherever rows begin
   merge_path,       ///< tiles of equally many rows and entries together
   row_classes,      ///< tiles of many short rows, of one row, of part of a long row

@@ -38,14 +38,9 @@ struct DotsLaunch {
   std::string label() const { return std::string(variant->label) + "::dots"; }
 };
 
-/// Whether the lanes own all packs of a row at once.
-inline bool one_pass(DeviceShape const& shape, std::int64_t packs) {
-  return std::int64_t{shape.grid.columns()} * shape.packs_per_lane >= packs;
-}
-
-/// The shape with lanes enough for that, if a warp has them.
+/// The shape with lanes enough for all packs of a row at once, if a warp has them.
 inline DeviceShape one_pass_shape(DeviceShape shape, std::int64_t packs) {
-  if (one_pass(shape, packs)) return shape;
+  if (shape.passes(packs) <= 1) return shape;
   shape.grid.column_bits =
       bits_to_hold(ceil_div(packs, std::int64_t{shape.packs_per_lane}), tuning::device_lane_bits);
   shape.grid.entry_bits =
@@ -85,7 +80,7 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
     if (two && !result.packs && X.column_stride == 1 && Y.column_stride == 1)
       result.lanes = columns_of_lane(result.lanes, X.columns, 2, pieces, prepared.lanes);
     result.lanes = one_pass_shape(result.lanes, packs);
-    if (!one_pass(result.lanes, packs)) return {};
+    if (result.lanes.passes(packs) > 1) return {};
   }
   result.shape = launch_shape<Exec>(variant->worker, result.lanes.grid.lanes(), prepared.statistics,
                                     result.share);

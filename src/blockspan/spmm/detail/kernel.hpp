@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/spmm/detail/schedule/piece.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
@@ -16,6 +18,18 @@ struct LaunchShape {
   int team_size;      ///< 1 on hosts
   int vector_length;  ///< a power of two up to 32; 1 on hosts
 };
+
+/// The code of an inner for pieces of a kind, where it has a choice.
+template <class Piece, class Inner>
+inline constexpr tuning::LaneCode lane_code_v{};
+template <class Piece, class Inner>
+requires requires { Inner::template code<Piece>; }
+inline constexpr tuning::LaneCode lane_code_v<Piece, Inner> = Inner::template code<Piece>;
+
+/// How teams hand out such pieces.
+template <class Piece, class Inner>
+using PieceShare =
+    std::conditional_t<lane_code_v<Piece, Inner>.piece_a_thread, PieceOfThread, PiecesOfTeam>;
 
 /// Y = epilogue(op(A) X), the skeleton "thread pieces": one piece of a row, or a group of
 /// rows, per team thread, the vector lanes (on hosts: the registers) over the columns.
@@ -31,6 +45,8 @@ struct SpmmKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
                                     Kokkos::LaunchBounds<tuning::device_threads, Blocks>>;
   using Team = typename Policy::member_type;
+  static constexpr bool passes_outside =
+      lane_code_v<typename Schedule::OwnPiece, Inner>.passes_outside;
 
   Schedule schedule;
   Inner inner;
@@ -39,25 +55,39 @@ struct SpmmKernel {
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto stage = inner.stage(team);
     auto&& writer = epilogue.of_team(team);
-    schedule.for_each_piece(team, [&](auto const& piece) {
-      // i: which row of the piece, where that is a group of rows; pack: which of the lane's packs
-      inner.for_each_sum(
-          team, stage, piece, [&](std::int64_t column, auto const& sum, int i = 0, int pack = 0) {
-            if constexpr (Schedule::splits_rows) {
-              if (!piece.complete()) {
-                if (column < epilogue.Y.columns)
-                  schedule.keep(
-                      piece, column, sum,
-                      [&](std::int64_t cut, std::int64_t row, std::int64_t first, auto const& all) {
-                        epilogue.of_cut_row(cut)(row, first, all);
-                      });
-                return;
-              }
+    for_each_pass([&](int begin) {
+      schedule.for_each_piece(team, [&](auto const& piece) {
+        // i: which row of the piece, where that is a group of rows; pack: which of the lane's packs
+        auto const consume = [&](std::int64_t column, auto const& sum, int i = 0, int pack = 0) {
+          if constexpr (Schedule::splits_rows) {
+            if (!piece.complete()) {
+              if (column < epilogue.Y.columns)
+                schedule.keep(piece, column, sum,
+                              [&](std::int64_t cut, std::int64_t row, std::int64_t first,
+                                  auto const& all) { epilogue.of_cut_row(cut)(row, first, all); });
+              return;
             }
-            writer(piece.row(), i, column, sum, pack);
-          });
+          }
+          writer(piece.row(), i, column, sum, pack);
+        };
+        if constexpr (passes_outside)
+          inner.for_each_sum_of_pass(team, piece, begin, consume);
+        else
+          inner.for_each_sum(team, stage, piece, consume);
+      });
     });
     writer.finish_team();
+  }
+
+  /// function(first pack) for each pass over the columns, if these do not stand within the inner:
+  /// what a thread knows of its piece is read again then, and takes no registers in between.
+  template <class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_pass(Function const& function) const {
+    if constexpr (passes_outside)
+      for (int first = 0; first < inner.packs_of_row(); first += inner.packs_of_pass())
+        function(first);
+    else
+      function(0);
   }
 
   void launch(Exec const& exec, char const* label, LaunchShape const& shape) const {

@@ -11,6 +11,7 @@
 #include <blockspan/spmm/detail/item_kernels.hpp>
 #include <blockspan/spmm/detail/launch_lanes.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
+#include <blockspan/spmm/detail/sparse_rows.hpp>
 
 namespace blockspan::detail {
 
@@ -103,7 +104,12 @@ void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& cal
   else if (prepared.permutation != nullptr)
     launch_inner(exec, call, permuted_entries(call));
   else if (call.variant.lists_pieces())
-    with_plain_entries(call, [&](auto const& entries) { launch_inner(exec, call, entries); });
+    with_plain_entries(call, [&](auto const& entries) {
+      if constexpr (lanes_exchange_v<Exec>)
+        if (prepared.fills_beside(call.variant, call.packs))
+          return launch_sparse_rows(exec, call, entries);
+      launch_inner(exec, call, entries);
+    });
   else
     with_entries_of_rows(call, call.product.X.columns,
                          [&](auto const& entries) { launch_inner(exec, call, entries); });

@@ -130,9 +130,6 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& product = call.product;
   auto const& prepared = call.prepared;
-  WholeRows<Offset> schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
-  auto const shape =
-      launch_shape<Exec>(call.variant.worker, 1, prepared.statistics, schedule.share);
   auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
   constexpr int size = sizeof(Scalar);
   int const at_once = column_bytes(product.X.columns, sizeof(Scalar)) / size;
@@ -140,7 +137,11 @@ void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> co
     using Entries = std::remove_cvref_t<decltype(entries)>;
     auto const run = [&]<int Columns>() {
       using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns, false, 1, false, true>;
-      SpmmKernel<Exec, WholeRows<Offset>, Inner, std::remove_const_t<decltype(epilogue)>>{
+      using Schedule = WholeRows<Offset, PieceShare<Piece<Offset>, Inner>>;
+      Schedule schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
+      auto const shape =
+          launch_shape<Exec>(call.variant.worker, 1, prepared.statistics, schedule.share);
+      SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
           schedule,
           {entries, product.X, conjugates(product.op), {}, device_row_bytes(product.X)},
           epilogue}

@@ -16,6 +16,7 @@
 #include <blockspan/spmm/detail/schedule/cut_rows.hpp>
 #include <blockspan/spmm/detail/schedule/whole_rows.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {
 
@@ -67,10 +68,10 @@ struct SpmmCall {
 };
 
 /// The one place that decides teams, team size and vector length; also hands the schedule its
-/// share. `lanes`: of a team thread, a power of two.
-template <class Exec>
-LaunchShape launch_shape(SpmmWorker worker, int lanes, RowStatistics const& rows,
-                         PiecesOfTeam& share) {
+/// share. `lanes`: of a team thread, a power of two. Throws Error if a thread can have one piece
+/// only and there are more of them.
+template <class Exec, class Share>
+LaunchShape launch_shape(SpmmWorker worker, int lanes, RowStatistics const& rows, Share& share) {
   LaunchShape shape{0, 1, lanes};
   if (worker == SpmmWorker::team) {
     share.per_team = 1;
@@ -84,6 +85,9 @@ LaunchShape launch_shape(SpmmWorker worker, int lanes, RowStatistics const& rows
   }
   // a league is an int: where there are more teams than that, each takes more pieces
   share.per_team = std::max(share.per_team, ceil_div(share.pieces, std::int64_t{INT_MAX}));
+  if constexpr (std::is_same_v<Share, PieceOfThread>)
+    require(share.per_team <= shape.team_size, "blockspan::spmm", "a launch has no threads for ",
+            share.pieces, " pieces");
   shape.teams = ceil_div(share.pieces, share.per_team);
   return shape;
 }
@@ -103,10 +107,14 @@ ScaleAdd<Scalar, Packed, runs_on_host_v<Exec>, Anywhere> make_epilogue(
 /// The variants that list pieces.
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
 void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
-                   Inner const& inner, PiecesOfTeam const& share, LaunchShape const& shape) {
+                   Inner const& inner, int lanes) {
+  using Share = PieceShare<ListedPiece<Offset>, Inner>;
+  Share share{call.prepared.pieces(call.variant), 1};
+  LaunchShape const shape =
+      launch_shape<Exec>(call.variant.worker, lanes, call.prepared.statistics, share);
   auto const epilogue = make_epilogue<Exec, Scalar, Packed>(call.product);
   auto const& list = call.prepared.list;
-  using Schedule = CutRows<Scalar, Offset, Ordinal>;
+  using Schedule = CutRows<Scalar, Offset, Ordinal, Share>;
   Schedule const schedule{carry_of(list, call.product.Y.columns, call.carry), share,
                           list.target.data(), list.first.data(), list.last.data()};
   auto const run = [&]<unsigned Blocks>() {
@@ -124,14 +132,14 @@ template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bo
 void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                      Inner const& inner, int lanes) {
   auto const& [prepared, values, carry, use_packs, product, variant] = call;
-  PiecesOfTeam share{prepared.pieces(variant), 1};
-  LaunchShape const shape = launch_shape<Exec>(variant.worker, lanes, prepared.statistics, share);
   if constexpr (!requires { requires Inner::only_whole_rows; })
     if (variant.lists_pieces())
-      return launch_pieces<Exec, Scalar, Offset, Ordinal, Inner, Packed>(exec, call, inner, share,
-                                                                         shape);
+      return launch_pieces<Exec, Scalar, Offset, Ordinal, Inner, Packed>(exec, call, inner, lanes);
+  using Share = PieceShare<Piece<Offset>, Inner>;
+  Share share{prepared.pieces(variant), 1};
+  LaunchShape const shape = launch_shape<Exec>(variant.worker, lanes, prepared.statistics, share);
   auto const epilogue = make_epilogue<Exec, Scalar, Packed>(product);
-  using Schedule = WholeRows<Offset>;
+  using Schedule = WholeRows<Offset, Share>;
   SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
       Schedule{share, prepared.pattern.row_offsets}, inner, epilogue}
       .launch(exec, variant.label, shape);

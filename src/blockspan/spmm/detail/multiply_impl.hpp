@@ -58,7 +58,7 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
           ")");
   bool const packs =
       variant.lists_windows() ? rows_are_packs(product.X) : variant.takes_packs && fit.packs;
-  if (variant.skips_empty_rows())
+  if (variant.skips_empty_rows() && !prepared.fills_beside(variant, packs))
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
                      std::string(variant.label) + "::empty_rows");
   std::int64_t const columns = product.Y.columns;

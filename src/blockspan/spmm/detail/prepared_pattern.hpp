@@ -115,9 +115,16 @@ struct PreparedPattern {
   /// Devices: how many of so many columns the next product takes.
   std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, std::size_t scalar_bytes,
                      bool packs) const {
-    bool const any_asked = lanes.columns > 0 || lanes.entries > 0 || lanes.packs > 0;
-    if (runs_on_host_v<Exec> || any_asked) return columns;
+    if (runs_on_host_v<Exec> || lanes.any()) return columns;
     return columns_of_panel(variant, statistics, reach, columns, scalar_bytes, packs);
+  }
+
+  /// Devices: whether the rows without entries are filled beside the products of the others, by
+  /// SparseRowsKernel, and not before them.
+  bool fills_beside(SpmmVariant const& variant, bool packs) const {
+    return lanes_exchange_v<Exec> && variant.skips_empty_rows() && packs &&
+           permutation == nullptr && list.slots == 0 &&
+           statistics.longest <= tuning::device_sparse_row;
   }
 
   /// The rows that were cut.

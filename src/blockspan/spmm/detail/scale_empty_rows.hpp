@@ -16,6 +16,17 @@
 
 namespace blockspan::detail {
 
+/// y = beta y for a pack of a row, without reading it where beta is zero.
+template <int Width, class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION void scale_pack(BlockRef<Scalar> const& Y, std::int64_t row,
+                                            std::int64_t column, Scalar const& beta) {
+  Scalar* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
+  if (beta == Scalar(0))
+    *reinterpret_cast<Pack<Scalar, Width>*>(y) = {};
+  else
+    for (int j = 0; j < Width; ++j) y[j] *= beta;
+}
+
 /// Y = beta Y in the rows that have no entry in A, and Y = 0 without reading it where beta is zero.
 /// A team looks which of its rows are empty, then walks their packs of `Width` columns one after
 /// the other, so that what it writes is contiguous wherever empty rows follow each other.
@@ -42,16 +53,9 @@ struct ScaleEmptyRows {
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * packs), [&](int pack) {
       int const i = by_packs(pack);
-      if (is_empty[i]) scale(first + i, std::int64_t{pack - i * packs} * Width);
+      if (is_empty[i])
+        scale_pack<Width>(Y, first + i, std::int64_t{pack - i * packs} * Width, beta);
     });
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void scale(std::int64_t row, std::int64_t column) const {
-    Scalar* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
-    if (beta == Scalar(0))
-      *reinterpret_cast<Pack<Scalar, Width>*>(y) = {};
-    else
-      for (int j = 0; j < Width; ++j) y[j] *= beta;
   }
 
   void launch(Exec const& exec, std::string const& label) const {

@@ -150,8 +150,7 @@ inline DeviceShape spread_shape(DeviceShape best, std::int64_t packs, PieceStati
 inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
                                 int most_packs, SpmmLanes const& asked, bool may_spread = false) {
   DeviceShape best = busy_shape(lanes_exchange, packs, of, most_packs, asked);
-  bool const any_asked = asked.columns > 0 || asked.entries > 0 || asked.packs > 0;
-  if (any_asked || !lanes_exchange ||
+  if (asked.any() || !lanes_exchange ||
       (of.pieces >= tuning::device_few_pieces && of.unevenness <= tuning::device_uneven))
     return best;
   int const lanes = best.grid.lanes();
@@ -174,13 +173,12 @@ inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceSt
 inline DeviceShape columns_of_lane(DeviceShape shape, std::int64_t columns, int most,
                                    PieceStatistics const& of, SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
-  bool const any_asked = asked.columns > 0 || asked.entries > 0 || asked.packs > 0;
   std::int64_t const least =
       is_short ? tuning::device_pair_columns_short : tuning::device_pair_columns;
   bool const are_many =
       of.pieces >= tuning::device_few_pieces ||
       (of.mean >= tuning::device_deep_row && of.pieces * columns >= tuning::device_many_packs);
-  bool const wanted = columns >= least && are_many && shape.grid.entry_bits == 0 && !any_asked;
+  bool const wanted = columns >= least && are_many && shape.grid.entry_bits == 0 && !asked.any();
   if (asked.packs == 2 && shape.grid.entry_bits == 0) shape.packs_per_lane = 2;
   if (!wanted) return shape;
   auto const& [few, most_of_few] = tuning::device_four_columns_of_even_rows;

@@ -6,11 +6,13 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/add_product.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/schedule/piece.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -45,6 +47,11 @@ struct DirectLanes {
   static constexpr std::size_t thread_scratch_bytes = 0;
   static constexpr int width = Width, packs = Packs;
   static constexpr bool only_whole_rows = are_narrow_v<Entries>;
+  template <class Piece>
+  static constexpr tuning::LaneCode code = OnePass || Rows > 1 || is_pass_v<Piece>
+                                               ? tuning::LaneCode{}
+                                               : tuning::lane_code(is_listed_v<Piece>, Packs,
+                                                                   EntryLanes, Deep);
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
@@ -63,24 +70,41 @@ struct DirectLanes {
   template <class Team, class Piece, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, NoStage, Piece const& piece,
                                                 Consume const& consume) const {
-    int const all = static_cast<int>(X.columns / Width);
-    for_each_lane<!EntryLanes && !OnePass>(team, grid.lanes(), [&](int lane) {
-      int const column = grid.column_of(lane), entry = grid.entry_of(lane);
+    int const all = packs_of_row();
+    on_lanes(team, [&](int column, int entry) {
       if constexpr (OnePass)
         pass(piece, column, all, entry, consume);
-      else if constexpr (requires { piece.pass; })
-        pass(piece, piece.pass * grid.columns() * Packs + column, all, entry, consume);
+      else if constexpr (is_pass_v<Piece>)
+        pass(piece, piece.pass * packs_of_pass() + column, all, entry, consume);
       else
-        for (int first = column; first - column < all; first += grid.columns() * Packs)
+        for (int first = column; first - column < all; first += packs_of_pass())
           pass(piece, first, all, entry, consume);
     });
   }
+  /// The same for the columns of the pass that begins with this pack.
+  template <class Team, class Piece, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum_of_pass(Team const& team, Piece const& piece,
+                                                        int first, Consume const& consume) const {
+    on_lanes(team, [&](int column, int entry) {
+      pass(piece, first + column, packs_of_row(), entry, consume);
+    });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int packs_of_row() const {
+    return static_cast<int>(X.columns / Width);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int packs_of_pass() const { return grid.columns() * Packs; }
 
  private:
   /// Of one row of the piece.
   struct Sums {
     Sum<Scalar, Width> of_pack[Packs];
   };
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void on_lanes(Team const& team, Function const& function) const {
+    for_each_lane<!EntryLanes && !OnePass>(
+        team, grid.lanes(), [&](int lane) { function(grid.column_of(lane), grid.entry_of(lane)); });
+  }
 
   template <class Piece, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void pass(Piece const& piece, int first, int all, int entry,
@@ -141,22 +165,47 @@ struct DirectLanes {
     int const bits = EntryLanes ? grid.entry_bits : 0;
     Count const stride = Count(1) << bits;
     Count k = walk.first + Count(EntryLanes ? entry : 0);
-    auto left = k < walk.last ? (walk.last - k + stride - Count(1)) >> bits : Count(0);
-    for (; left >= Count(depth); left -= Count(depth), k += Count(depth) * stride)
-      batch<false>(walk.own, row_at, x, k, stride, left, sums);
-    if (left > Count(0)) batch<true>(walk.own, row_at, x, k, stride, left, sums);
+    constexpr tuning::LaneCode own = code<Piece>;
+    if constexpr (own.ends_by_place) {
+      Count const last = walk.last;
+      for (; reaches<true>(k, depth - 1, stride, last); k += Count(depth) * stride)
+        batch<false, own>(walk.own, row_at, x, k, stride, last, sums);
+      if (reaches<true>(k, 0, stride, last))
+        batch<true, own>(walk.own, row_at, x, k, stride, last, sums);
+    } else {
+      auto left = k < walk.last ? (walk.last - k + stride - Count(1)) >> bits : Count(0);
+      for (; left >= Count(depth); left -= Count(depth), k += Count(depth) * stride)
+        batch<false, own>(walk.own, row_at, x, k, stride, left, sums);
+      if (left > Count(0)) batch<true, own>(walk.own, row_at, x, k, stride, left, sums);
+    }
   }
 
-  template <bool Last, class Own, class Count>
+  /// Whether the lane has an entry `steps` strides behind the k-th, before the place `end` or among
+  /// as many as `end` that are left. Places are compared unsigned: one and some strides may be more
+  /// than a Count holds.
+  template <bool ByPlace, class Count>
+  static KOKKOS_FORCEINLINE_FUNCTION bool reaches(Count k, int steps, Count stride, Count end) {
+    if constexpr (ByPlace) {
+      using Unsigned = std::make_unsigned_t<Count>;
+      return static_cast<Unsigned>(k) +
+                 static_cast<Unsigned>(steps) * static_cast<Unsigned>(stride) <
+             static_cast<Unsigned>(end);
+    } else {
+      return Count(steps) < end;
+    }
+  }
+
+  template <bool Last, tuning::LaneCode Code, class Own, class Count>
   KOKKOS_FORCEINLINE_FUNCTION void batch(Own const& own, Count const* row_at, char const* const* x,
-                                         Count k, Count stride, Count left, Sums* sums) const {
+                                         Count k, Count stride, Count end, Sums* sums) const {
     Scalar a[depth][Rows];
     Pack<Scalar, Width> b[depth][Packs];
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {
-      // past the end the last one is loaded again and left out below: no branches between loads
-      Count const step = Last && !(Count(u) < left) ? left - Count(1) : Count(u);
-      auto const place = place_at(own, k + step * stride);
+      // past the end one is loaded again and left out below: no branches between loads
+      bool const is_there = !Last || reaches<Code.ends_by_place>(k, u, stride, end);
+      Count const spare = Code.ends_by_place ? Count(0) : end - Count(1);
+      auto const place = place_at(own, k + (is_there ? Count(u) : spare) * stride);
       auto const row = own.column(place);
       BLOCKSPAN_UNROLL
       for (int i = 0; i < Rows; ++i) a[u][i] = value(own, place, row_at[i]);
@@ -165,13 +214,18 @@ struct DirectLanes {
     }
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {
-      if (Last && !(Count(u) < left)) continue;
+      bool const is_there = !Last || reaches<Code.ends_by_place>(k, u, stride, end);
+      if (!(Last && Code.tail_in_flight) && !is_there) continue;
       BLOCKSPAN_UNROLL
       for (int i = 0; i < Rows; ++i) {
         BLOCKSPAN_UNROLL
         for (int s = 0; s < Packs; ++s) {
           BLOCKSPAN_UNROLL
-          for (int j = 0; j < Width; ++j) sums[i].of_pack[s].value[j] += a[u][i] * b[u][s].value[j];
+          for (int j = 0; j < Width; ++j)
+            if constexpr (Last && Code.tail_in_flight)
+              add_product_if(is_there, a[u][i], b[u][s].value[j], sums[i].of_pack[s].value[j]);
+            else
+              sums[i].of_pack[s].value[j] += a[u][i] * b[u][s].value[j];
         }
       }
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
@@ -109,6 +110,33 @@ KOKKOS_FORCEINLINE_FUNCTION bool any_in_warp(bool value) {
   return __any_sync(0xffffffffu, value) != 0;
 #else
   return value;
+#endif
+}
+
+/// The lanes of a thread with a whole warp on which `value` is true, as bits; all of them call it.
+KOKKOS_FORCEINLINE_FUNCTION unsigned lanes_with(bool value) {
+#if defined(__CUDA_ARCH__)
+  return __ballot_sync(0xffffffffu, value);
+#else
+  return value ? 1 : 0;
+#endif
+}
+
+KOKKOS_FORCEINLINE_FUNCTION int number_of_bits(unsigned bits) {
+#if defined(__CUDA_ARCH__)
+  return __popc(bits);
+#else
+  return std::popcount(bits);
+#endif
+}
+
+/// The place of the n-th bit that is set, counted from 0; there must be more than n.
+KOKKOS_FORCEINLINE_FUNCTION int nth_bit(unsigned bits, int n) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<int>(__fns(bits, 0, n + 1));
+#else
+  for (; n > 0; --n) bits &= bits - 1;
+  return std::countr_zero(bits);
 #endif
 }
 

@@ -33,6 +33,7 @@ struct BlockGroup {
 template <class Offset>
 struct BlockRows {
   static constexpr bool splits_rows = false;
+  using OwnPiece = BlockGroup<Offset>;
 
   PiecesOfTeam share;         ///< of the groups
   Offset const* row_offsets;  ///< block rows + 1
@@ -49,8 +50,7 @@ struct BlockRows {
       int const begin = group * size / groups, end = (group + 1) * size / groups;
       Offset const first = row_offsets[block_row];
       auto const last = static_cast<int>(row_offsets[block_row + 1] - first) * size;
-      function(
-          BlockGroup<Offset>{block_row * size + begin, end - begin, last, first, begin, row_step});
+      function(OwnPiece{block_row * size + begin, end - begin, last, first, begin, row_step});
     });
   }
 };

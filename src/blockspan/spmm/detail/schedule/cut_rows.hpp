@@ -14,6 +14,7 @@ namespace blockspan::detail {
 template <class Scalar, class Offset, class Ordinal, class Share = PiecesOfTeam>
 struct CutRows : Carry<Scalar, Ordinal> {
   static constexpr bool splits_rows = true;
+  using OwnPiece = ListedPiece<Offset>;
 
   Share share;
   Ordinal const* target;  ///< pieces: see Piece::target
@@ -24,7 +25,7 @@ struct CutRows : Carry<Scalar, Ordinal> {
   KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
                                                   Function const& function) const {
     share.for_each(team, [&](std::int64_t p) {
-      function(Piece<Offset>{static_cast<std::int64_t>(target[p]), first[p], last[p]});
+      function(OwnPiece{{static_cast<std::int64_t>(target[p]), first[p], last[p]}});
     });
   }
 };

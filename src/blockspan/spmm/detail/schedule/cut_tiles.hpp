@@ -16,6 +16,7 @@ namespace blockspan::detail {
 template <class Scalar, class Offset, class Ordinal>
 struct CutTiles : Carry<Scalar, Ordinal> {
   static constexpr bool splits_rows = true;
+  using OwnPiece = Piece<Offset>;
 
   PiecesOfTeam share;         ///< of the tiles
   Offset const* row_offsets;  ///< rows + 1

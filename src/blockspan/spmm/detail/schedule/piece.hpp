@@ -22,6 +22,21 @@ struct Piece {
   KOKKOS_FORCEINLINE_FUNCTION Offset row_at(int) const { return Offset(0); }
 };
 
+/// One that a plan has listed.
+template <class Offset>
+struct ListedPiece : Piece<Offset> {
+  static constexpr bool is_listed = true;
+};
+template <class Piece>
+inline constexpr bool is_listed_v = requires {
+  Piece::is_listed;
+};
+/// Whether it is one pass over the columns (RowPass).
+template <class Piece>
+inline constexpr bool is_pass_v = requires(Piece const& piece) {
+  piece.pass;
+};
+
 /// Hands the pieces of a schedule to the threads of its teams: team t owns the pieces
 /// [t * per_team, (t + 1) * per_team), a thread of it every team_size-th of them.
 struct PiecesOfTeam {

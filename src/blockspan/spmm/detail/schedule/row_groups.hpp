@@ -30,6 +30,7 @@ struct RowGroup {
 template <class Offset, class Ordinal, class Share = PiecesOfTeam>
 struct RowGroups {
   static constexpr bool splits_rows = false;
+  using OwnPiece = RowGroup<Offset>;
 
   Share share;                ///< of the groups
   Offset const* row_offsets;  ///< rows + 1
@@ -41,7 +42,7 @@ struct RowGroups {
     share.for_each(team, [&](std::int64_t group) {
       auto const row = static_cast<std::int64_t>(begin[group]);
       auto const count = static_cast<int>(begin[group + 1] - begin[group]);
-      function(RowGroup<Offset>{row, count, row_offsets[row], row_offsets[row + 1]});
+      function(OwnPiece{row, count, row_offsets[row], row_offsets[row + 1]});
     });
   }
 };

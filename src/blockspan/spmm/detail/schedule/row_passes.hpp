@@ -20,6 +20,7 @@ struct RowPass : Piece<Offset> {
 template <class Offset>
 struct RowPasses {
   static constexpr bool splits_rows = false;
+  using OwnPiece = RowPass<Offset>;
 
   PiecesOfTeam share;  ///< of the passes
   std::int64_t rows;
@@ -30,8 +31,7 @@ struct RowPasses {
                                                   Function const& function) const {
     share.for_each(team, [&](std::int64_t piece) {
       std::int64_t const pass = piece / rows, row = piece - pass * rows;
-      function(
-          RowPass<Offset>{{row, row_offsets[row], row_offsets[row + 1]}, static_cast<int>(pass)});
+      function(OwnPiece{{row, row_offsets[row], row_offsets[row + 1]}, static_cast<int>(pass)});
     });
   }
 };

@@ -28,6 +28,7 @@ struct RowWindow {
 template <class Offset>
 struct RowWindows {
   static constexpr bool splits_rows = false;
+  using OwnPiece = RowWindow<Offset>;
 
   PieceOfThread share;  ///< of the passes, those of a window side by side
   int passes;           ///< over a window: each makes some of the columns
@@ -41,9 +42,9 @@ struct RowWindows {
     share.for_each(team, [&](std::int64_t piece) {
       std::int64_t const window = piece / passes;
       std::int64_t const row = window * window_rows, left = rows - row;
-      function(RowWindow<Offset>{row, left < window_rows ? static_cast<int>(left) : window_rows,
-                                 load(first_tile + window), load(first_tile + window + 1),
-                                 static_cast<int>(piece - window * passes)});
+      function(OwnPiece{row, left < window_rows ? static_cast<int>(left) : window_rows,
+                        load(first_tile + window), load(first_tile + window + 1),
+                        static_cast<int>(piece - window * passes)});
     });
   }
 };

@@ -8,6 +8,7 @@ namespace blockspan::detail {
 template <class Offset, class Share = PiecesOfTeam>
 struct WholeRows {
   static constexpr bool splits_rows = false;
+  using OwnPiece = Piece<Offset>;
 
   Share share;
   Offset const* row_offsets;  ///< rows + 1
@@ -16,7 +17,7 @@ struct WholeRows {
   KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
                                                   Function const& function) const {
     share.for_each(team, [&](std::int64_t row) {
-      function(Piece<Offset>{row, row_offsets[row], row_offsets[row + 1]});
+      function(OwnPiece{row, row_offsets[row], row_offsets[row + 1]});
     });
   }
 };

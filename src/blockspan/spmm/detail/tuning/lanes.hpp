@@ -28,6 +28,32 @@ inline constexpr double device_deep_row = 16;
 inline constexpr unsigned device_deep_blocks = 4;
 inline constexpr std::int64_t device_many_packs = std::int64_t{1} << 18;
 
+/// What the code of a kernel with direct loads does so that registers are left for loads in flight.
+struct LaneCode {
+  bool piece_a_thread = false;  ///< no loop over pieces
+  bool passes_outside = false;  ///< passes over the columns stand around the pieces
+  bool tail_in_flight = false;  ///< loads of the last few nonzeros stand before all products
+  bool ends_by_place = false;   ///< LeftByPlace in place of LeftByNumber
+};
+
+/// For pieces that a plan has listed, and for whole rows: what measured best, because registers and
+/// the order of loads are the compiler's. One H200, CUDA 13.0, double, microseconds with none of it
+/// and as below, then what else was tried. Listed, R-MAT 20, n = 16, 32, 64: 345, 581, 1156; 333,
+/// 571, 1141; with pieces of threads alone 336, 587, 1165. Three packs, 27-point n = 24: 376, 344;
+/// 7-point 346, 336. Two deep ones, 27-point n = 32, 64: 423, 773; 418, 765. One pack, 7-point n =
+/// 1, 4, 8: 64.6, 102, 162; 59.2, 100, 160; with passes outside 58.7, 109, 163. Columns of
+/// column-major X, 27-point n = 8, 32: 168, 514; 157, 483. Lanes over nonzeros lose by any of it
+/// (27-point n = 2: 92; 94 to 101; elasticity by rows, n = 8: 132; 142 to 177), groups of rows too
+/// (elasticity, n = 4: 81; 96).
+constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep) {
+  bool const columns = deep && packs > 2;  // of column-major X
+  if (columns) return {true, false, true, false};
+  if (listed || packs == 3) return {true, true, true, true};
+  if (deep) return {true, true, false, false};
+  if (packs == 1 && !entry_lanes) return {true, false, true, true};
+  return {};
+}
+
 /// Column-major X: a lane owns a row and so many bytes of its columns at a time (where few hold all
 /// of them; otherwise), and as many blocks as the registers of that allow. Same machine,
 /// microseconds with 4, 8 and 16 columns of doubles (the last with 2 nonzeros in flight) and of the
@@ -114,12 +140,12 @@ inline constexpr double device_entries_more_packs = 16;
 inline constexpr int device_shared_lane_bits = 3;
 
 /// Devices: matrices of so many nonzeros keep their columns in 16 bits too, where rows are not cut
-/// and all columns are near enough (smaller ones wait for the launch; reasoned), for so many bytes
-/// of a row of X. Same machine, microseconds with 32 and 16 bits, n = 1, 2, 4, 8, 16, 32: 7-point
-/// 128^3 70, 84, 113, 167, 259, 428 and 66, 78, 102, 163, 253, 428; 27-point 96^3 104, 109, 133,
-/// 169, 281, 441 and 90, 92, 116, 162, 280, 431; 7-point 40^3, n = 16, 32 10.3, 20.0
-/// and 10.3, 21.1.
-inline constexpr std::int64_t device_narrow_entries = std::int64_t{1} << 17;
+/// and all columns are near enough (smaller ones stay in the second-level cache, and what is
+/// allocated for them takes longer than the product), for so many bytes of a row of X. Same
+/// machine, microseconds with 32 and 16 bits, n = 1, 2, 4, 8, 16, 32: 7-point 128^3 70, 84, 113,
+/// 167, 259, 428 and 66, 78, 102, 163, 253, 428; 27-point 96^3 104, 109, 133, 169, 281, 441 and 90,
+/// 92, 116, 162, 280, 431; 7-point 40^3, n = 16, 32 10.3, 20.0 and 10.3, 21.1.
+inline constexpr std::int64_t device_narrow_entries = std::int64_t{1} << 19;
 inline constexpr std::int64_t device_narrow_bytes = 128;
 
 /// Fewer pieces than this, or pieces more uneven, may take more lanes than their mean would keep
@@ -143,6 +169,14 @@ inline constexpr double device_spread_gain = 0.55;
 /// Classes of pieces by length, where they are sorted: no plan for a device cuts longer than fill
 /// them.
 inline constexpr int piece_classes = 16;
+
+/// Longest row, and blocks, of the kernel that fills empty rows beside the products of the others
+/// (SparseRowsKernel); eight blocks would spill. Same machine, 4e6 rows of 0.3 nonzeros, n = 2, 4,
+/// 8, 16, 64: filled before 100, 96, 156, 228, 795; beside 69, 86, 131, 212, 777; by teams that
+/// walk a list of the nonempty rows among 256: 78, 108, 171, 265, 921. 1e6 rows of 0.05, n = 2, 4,
+/// 8, 16: 11, 17, 29, 49; 13, 18, 27, 43.
+inline constexpr std::int64_t device_sparse_row = 32;
+inline constexpr unsigned device_sparse_blocks = 6;
 
 /// Items of the scan that writes pieces, about: more have several rows each. Same machine,
 /// microseconds of the scan with one row an item and with eight: email-Enron (36,692 rows) 26, 55;
