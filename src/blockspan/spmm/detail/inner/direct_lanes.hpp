@@ -37,10 +37,14 @@ struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
   static constexpr int depth =
       Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Deep ? 1 : Packs>;
+  /// Needs few registers.
+  static constexpr bool is_lean =
+      std::is_same_v<Scalar, float> && Packed && Packs == 1 && !EntryLanes && !OnePass;
   static constexpr unsigned blocks = Rows > 1 ? tuning::device_group_blocks
                                      : Deep&& Packs > 2
                                          ? tuning::device_column_blocks<Packs* int(sizeof(Scalar))>
                                      : Deep || Packs > 2 ? tuning::device_deep_blocks
+                                     : is_lean           ? tuning::device_lean_blocks
                                                          : tuning::device_blocks;
   static constexpr unsigned blocks_of_many_pieces =
       EntryLanes && Rows == 1 ? tuning::device_many_piece_blocks : blocks;

@@ -15,6 +15,12 @@ namespace blockspan::detail::tuning {
 inline constexpr unsigned device_threads = 256;
 inline constexpr unsigned device_blocks = 5;
 
+/// Blocks for one pack of floats a lane, without lanes over nonzeros. Same machine, microseconds
+/// with 5 and 6: 7-point n = 8, 16, 32 87, 147, 236; 84, 142, 235; 27-point 96, 137, 237; 94, 133,
+/// 229; R-MAT 20, n = 16, 32 211, 306; 219, 294. Of doubles six are slower (7-point n = 4 100,
+/// 109).
+inline constexpr unsigned device_lean_blocks = 6;
+
 /// Nonzeros whose loads are in flight in one lane, by packs (or single columns) a lane.
 template <int Packs>
 inline constexpr int device_depth = Packs >= 2 ? 2 : 4;
