@@ -165,7 +165,8 @@ class DeviceModel {
     bool const all_long = rows_.mean() >= static_cast<double>(tuning::team_longest);
     double const time =
         tuning::model_team_launch + work * (all_long ? tuning::model_team_long_rows : 1) + waits;
-    return {find_spmm_variant("adaptive"), time, 0};
+    return {find_spmm_variant("adaptive"),
+            columns_ == 1 ? tuning::model_team_one_column * time : time, 0};
   }
 
  private:
