@@ -30,17 +30,14 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
   auto const& list = prepared.windows;
   auto const passes =
       static_cast<int>(ceil_div(product.X.columns, std::int64_t{Columns::packs} * Columns::width));
-  PiecesOfTeam share{list.count.windows * passes, 1};
+  PieceOfThread share{list.count.windows * passes, 1};
   auto const shape = launch_shape<Exec>(variant.worker, tensor::lanes, prepared.statistics, share);
-  require(share.per_team == shape.team_size, "blockspan::spmm", variant.id,
-          " cannot serve this input: ", share.pieces,
-          " passes over windows are more than a launch can have");
   auto const epilogue = make_epilogue<Exec, Scalar, true, true>(product);
   using Epilogue = std::remove_const_t<decltype(epilogue)>;
   using Inner = WindowTiles<Scalar, Entries, Offset, Ordinal, Rows, Columns>;
   using Schedule = RowWindows<Offset>;
   SpmmKernel<Exec, Schedule, Inner, Epilogue>{
-      {{share.pieces, share.per_team}, passes, prepared.pattern.rows, Rows, list.first_tile.data()},
+      {share, passes, prepared.pattern.rows, Rows, list.first_tile.data()},
       {entries, product.X, conjugates(product.op), device_row_bytes(product.X),
        prepared.pattern.row_offsets, list.columns.data(), list.masks.data()},
       epilogue}

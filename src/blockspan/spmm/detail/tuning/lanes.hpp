@@ -39,7 +39,7 @@ struct LaneCode {
   bool piece_a_thread = false;  ///< no loop over pieces
   bool passes_outside = false;  ///< passes over the columns stand around the pieces
   bool tail_in_flight = false;  ///< loads of the last few nonzeros stand before all products
-  bool ends_by_place = false;   ///< LeftByPlace in place of LeftByNumber
+  bool ends_by_place = false;   ///< an end is a place, not a number of nonzeros left
 };
 
 /// For pieces that a plan has listed, and for whole rows: what measured best, because registers and
