@@ -131,7 +131,8 @@ class Sweep {
       spmm(exec_, plan, blockspan::Op::none, Scalar(1), A_, X_, Scalar(0), Y_);
     };
     product();
-    double const us = 1e3 * blockspan::perf::time_product(*stopwatch_, product, rules_).median;
+    auto const [batches, products] = blockspan::perf::time_product(*stopwatch_, product, rules_);
+    double const us = 1e3 * blockspan::perf::summarize(batches, products).median;
     std::ostringstream line;
     line << options.algorithm << ',' << options.piece_length << ',' << options.lanes.columns << ','
          << options.lanes.entries << ',' << options.lanes.packs;

@@ -39,16 +39,47 @@ class CaseRun {
   CaseResult run() {
     CaseResult result;
     describe(result);
+    std::vector<Timed> all;
     for (auto const& make :
          {blockspan_contenders<Scalar>, cusparse_contenders<Scalar>,
           kokkos_kernels_contenders<Scalar>, eigen_contenders<Scalar>, mkl_contenders<Scalar>})
-      for (Contender const& contender : make(with_))
-        if (case_.wants(contender.id, contender.family))
-          result.kernels.push_back(measure(contender));
+      for (Contender& contender : make(with_))
+        if (case_.wants(contender.id, contender.family)) all.emplace_back(std::move(contender));
+    for (int round = 0; round < bench_.rules.rounds; ++round)
+      for (Timed& one : all) measure(one);
+    for (Timed& one : all) result.kernels.push_back(one.summarized());
     return result;
   }
 
  private:
+  /// A contender with what its rounds have shown.
+  struct Timed {
+    Contender contender;
+    KernelResult result;
+    std::vector<double> setup_ms = {};
+    Batches batches = {};
+
+    explicit Timed(Contender of) : contender(std::move(of)) {
+      result.id = contender.id;
+      result.family = contender.family;
+      result.order = contender.order;
+      result.whole_rows = contender.whole_rows;
+    }
+    bool may_go_on() const {
+      return result.refused.empty() && (setup_ms.empty() || result.verdict.right);
+    }
+    void add(Batches const& round) {
+      batches.ms.insert(batches.ms.end(), round.ms.begin(), round.ms.end());
+      batches.products = round.products;
+    }
+    KernelResult summarized() {
+      if (!setup_ms.empty()) result.setup_ms = summarize(std::move(setup_ms), 1).median;
+      if (result.refused.empty() && result.verdict.right)
+        result.times = summarize(std::move(batches.ms), batches.products);
+      return std::move(result);
+    }
+  };
+
   template <class Block>
   Block new_block(std::string const& label, std::int64_t rows, int columns) const {
     return Block(Kokkos::view_alloc(bench_.exec, Kokkos::WithoutInitializing, label), rows,
@@ -131,27 +162,24 @@ class CaseRun {
     result.checked_rows = static_cast<std::int64_t>(rows_.size());
   }
 
-  KernelResult measure(Contender const& contender) const {
-    KernelResult result;
-    result.id = contender.id;
-    result.family = contender.family;
-    result.order = contender.order;
-    result.whole_rows = contender.whole_rows;
+  /// One round, if those before it have not ended it: a refusal or a wrong product is the last
+  /// word.
+  void measure(Timed& one) const {
+    if (!one.may_go_on()) return;
     try {
-      Prepared const prepared = contender.prepare();
-      result.setup_ms = prepared.setup_ms;
-      if (contender.order == Order::row)
-        check(prepared, with_.Y_row, result);
+      Prepared const prepared = one.contender.prepare();
+      one.setup_ms.push_back(prepared.setup_ms);
+      if (one.contender.order == Order::row)
+        check(prepared, with_.Y_row, one.result);
       else
-        check(prepared, with_.Y_column, result);
-      if (result.verdict.right)
-        result.times = time_product(*bench_.stopwatch, prepared.multiply, bench_.rules);
+        check(prepared, with_.Y_column, one.result);
+      if (one.result.verdict.right)
+        one.add(time_product(*bench_.stopwatch, prepared.multiply, bench_.rules));
       bench_.exec.fence("Blockspan::perf::end");  // before what it used is freed
     } catch (std::exception const& error) {
-      result.refused = error.what();
+      one.result.refused = error.what();
       bench_.exec.fence("Blockspan::perf::refused");
     }
-    return result;
   }
 
   /// An error of four bounds in one element: what the check must find.

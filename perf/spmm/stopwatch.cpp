@@ -118,8 +118,8 @@ Times summarize(std::vector<double> times, int products) {
           .products = products};
 }
 
-Times time_product(Stopwatch& stopwatch, std::function<void()> const& product,
-                   TimingRules const& rules) {
+Batches time_product(Stopwatch& stopwatch, std::function<void()> const& product,
+                     TimingRules const& rules) {
   int const most = rules.flush ? 1 : most_products;
   int products = 1;
   double last = elapsed(stopwatch, product, products, rules);
@@ -142,7 +142,7 @@ Times time_product(Stopwatch& stopwatch, std::function<void()> const& product,
     total += last;
     times.push_back(last / products);
   }
-  return summarize(std::move(times), products);
+  return {std::move(times), products};
 }
 
 }  // namespace blockspan::perf

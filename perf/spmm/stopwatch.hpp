@@ -31,26 +31,33 @@ struct Times {
   int products = 0;  ///< in a batch
 };
 
-/// times: milliseconds a product, one of each batch; at least one.
+/// times: milliseconds a product, one of each batch; at least one. products: in a batch.
 Times summarize(std::vector<double> times, int products);
 
-/// How long a kernel is timed: in batches of products, each long enough that the ends of the
-/// measurement do not count.
+/// How long a kernel is timed in a round: in batches of products, each long enough that the ends of
+/// the measurement do not count.
 struct TimingRules {
-  double batch_ms = 0.1;    ///< of a batch, at least (or one product)
-  double warm_up_ms = 2;    ///< before the first batch: the device's clocks rise, caches fill
-  double budget_ms = 25;    ///< of all batches together, about, beyond the least
-  double longest_ms = 500;  ///< ends even those that are still too few
-  int least_batches = 20;
-  int most_batches = 40;
-  int fewest_batches = 3;  ///< whatever they take
+  int rounds = 3;         ///< of the contenders of a case, so that a disturbance meets few batches
+  double batch_ms = 0.1;  ///< of a batch, at least (or one product)
+  double warm_up_ms = 2;  ///< before the first batch: the device's clocks rise, caches fill
+  double budget_ms = 8;   ///< of all batches together, about, beyond the least
+  double longest_ms = 170;  ///< ends even those that are still too few
+  int least_batches = 7;
+  int most_batches = 13;
+  int fewest_batches = 1;  ///< whatever they take
   /// Queues the work that empties the caches, before each product, which is then a batch of its
   /// own; null: products follow each other.
   std::function<void()> flush = nullptr;
 };
 
-/// It must have run before.
-Times time_product(Stopwatch& stopwatch, std::function<void()> const& product,
-                   TimingRules const& rules);
+/// What a round measured.
+struct Batches {
+  std::vector<double> ms;  ///< a product, one of each batch
+  int products = 0;        ///< in a batch
+};
+
+/// One round. The product must have run before.
+Batches time_product(Stopwatch& stopwatch, std::function<void()> const& product,
+                     TimingRules const& rules);
 
 }  // namespace blockspan::perf

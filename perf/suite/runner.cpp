@@ -34,7 +34,8 @@ namespace {
 
 /// Enough to see that everything works.
 TimingRules quick_rules() {
-  return {.warm_up_ms = 0,
+  return {.rounds = 1,
+          .warm_up_ms = 0,
           .budget_ms = 1,
           .longest_ms = 4,
           .least_batches = 2,

@@ -285,9 +285,8 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
   RowStatistics const grid{884736, 884736, 23393656, 0, 8, 27, 23700000};
   auto const fastest = [](RowStatistics const& rows, kernels::GroupCount const& groups, int columns,
                           std::int64_t tiles) {
-    int const window = kernels::rows_of_window(columns);
-    auto const all =
-        kernels::predict_device(rows, 0, columns, groups, {window, rows.rows / window, tiles});
+    auto const all = kernels::predict_device(rows, 0, columns, groups,
+                                             {rows.rows / kernels::tuning::window_rows, tiles});
     return std::min_element(
                all.begin(), all.end(),
                [](auto const& a, auto const& b) { return a.microseconds < b.microseconds; })
@@ -295,21 +294,17 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
   };
   kernels::GroupCount const threes{nodes.rows / 3, nodes.nonzeros / 3}, none{};
   for (int const columns : {8, 16, 32, 64}) {
-    bool const few = kernels::rows_of_window(columns) == 8;
     EXPECT_TRUE(kernels::may_take_windows(nodes, columns));
-    EXPECT_EQ(fastest(nodes, threes, columns, few ? 295500 : 214546), "tensor_window");
-    EXPECT_EQ(fastest(grid, none, columns, few ? 654384 : 581416) == "tensor_window", columns == 16)
-        << columns;
-    EXPECT_EQ(fastest(nodes, threes, columns, few ? 1500000 : 1400000), "row_group");
+    EXPECT_EQ(fastest(nodes, threes, columns, 295500), "tensor_window");
+    EXPECT_EQ(fastest(grid, none, columns, 654384), "tensor_window") << columns;
+    EXPECT_EQ(fastest(nodes, threes, columns, 1500000), "row_group");
     EXPECT_NE(fastest(grid, none, columns, grid.nonzeros / 10), "tensor_window");
   }
   for (int const columns : {3, 5, 7, 9, 15, 31, 63}) {  // single columns
     EXPECT_TRUE(kernels::may_take_windows(nodes, columns));
-    bool const few = kernels::rows_of_window(columns) == 8;
-    EXPECT_EQ(fastest(nodes, threes, columns, few ? 295500 : 214546), "tensor_window") << columns;
-    EXPECT_EQ(fastest(grid, none, columns, few ? 654384 : 581416) == "tensor_window",
-              columns == 5 || columns == 7)
-        << columns;
+    EXPECT_EQ(fastest(nodes, threes, columns, 295500), "tensor_window") << columns;
+    bool const one_pass = columns >= 5 && columns <= 16;
+    EXPECT_EQ(fastest(grid, none, columns, 654384) == "tensor_window", one_pass) << columns;
   }
   for (int const columns : {1, 2, 4}) EXPECT_FALSE(kernels::may_take_windows(nodes, columns));
   RowStatistics const points{1000000, 1000000, 6940000, 0, 4, 7, 7000000};

@@ -135,7 +135,7 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "", "for rows that share their columns, as unknowns of one node do", SpmmPartition::row_groups,
      SpmmWorker::team_thread, SpmmInner::direct, false, true},
     {"tensor_window", "Blockspan::spmm::tensor_window",
-     "windows of 8 or 16 neighbouring rows; the columns that any of them has, in tiles with a bit "
+     "windows of eight neighbouring rows; the columns that any of them has, in tiles with a bit "
      "for each entry, on tensor cores in full double precision; values as they stand in the matrix",
      "Blockspan; condensed windows of rows as in Fan, Wang, Chu 2024, ASPLOS (DTC-SpMM), "
      "doi:10.1145/3620666.3651378, FP64 tensor cores as in Lu, Liu 2023, SC (DASP), "

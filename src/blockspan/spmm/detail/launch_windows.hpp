@@ -22,8 +22,7 @@ inline int groups_of_pass(std::int64_t packs, int most) {
   return best;
 }
 
-template <class Columns, int Rows, class Exec, class Scalar, class Offset, class Ordinal,
-          class Entries>
+template <class Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                            Entries const& entries) {
   auto const& [prepared, values, carry, use_packs, product, variant] = call;
@@ -34,10 +33,10 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
   auto const shape = launch_shape<Exec>(variant.worker, tensor::lanes, prepared.statistics, share);
   auto const epilogue = make_epilogue<Exec, Scalar, true, true>(product);
   using Epilogue = std::remove_const_t<decltype(epilogue)>;
-  using Inner = WindowTiles<Scalar, Entries, Offset, Ordinal, Rows, Columns>;
+  using Inner = WindowTiles<Scalar, Entries, Offset, Ordinal, Columns>;
   using Schedule = RowWindows<Offset>;
   SpmmKernel<Exec, Schedule, Inner, Epilogue>{
-      {share, passes, prepared.pattern.rows, Rows, list.first_tile.data()},
+      {share, passes, prepared.pattern.rows, list.first_tile.data()},
       {entries, product.X, conjugates(product.op), device_row_bytes(product.X),
        prepared.pattern.row_offsets, list.columns.data(), list.masks.data()},
       epilogue}
@@ -46,36 +45,29 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
 
 /// As many columns a pass as suit the product, single ones where packs do not fit; AllWidths false:
 /// one kernel for all packs.
-template <int Rows, bool AllWidths, class Exec, class Scalar, class Offset, class Ordinal,
-          class Entries>
-void launch_window_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
-                        Entries const& entries) {
-  if constexpr (!is_complex_v<Scalar>)  // a complex number is a pack
-    if (!call.packs)
-      return launch_window_columns<WindowColumns<Rows, 1>, Rows>(exec, call, entries);
-  if constexpr (AllWidths) {
-    // four groups of complex columns: sums and values need more registers than there are
-    constexpr int most = is_complex_v<Scalar> ? 2 : 4;
-    if constexpr (!is_complex_v<Scalar>)
-      if (call.product.X.columns <= 8)
-        return launch_window_columns<WindowColumns<Rows, 2>, Rows>(exec, call, entries);
-    int const groups = groups_of_pass(call.product.X.columns / device_pack_v<Scalar>, most);
-    if constexpr (most == 4)
-      if (groups == 4)
-        return launch_window_columns<WindowPacks<Scalar, Rows, 4>, Rows>(exec, call, entries);
-    if (groups == 2)
-      return launch_window_columns<WindowPacks<Scalar, Rows, 2>, Rows>(exec, call, entries);
-  }
-  launch_window_columns<WindowPacks<Scalar, Rows, 1>, Rows>(exec, call, entries);
-}
-
 template <bool AllWidths, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                          Entries const& entries) {
-  if (call.prepared.windows.count.rows == 8)
-    launch_window_rows<8, AllWidths>(exec, call, entries);
-  else
-    launch_window_rows<16, AllWidths>(exec, call, entries);
+  auto const launch = [&]<class Columns>() { launch_window_columns<Columns>(exec, call, entries); };
+  if constexpr (is_complex_v<Scalar>) {  // a complex number is a pack
+    // four groups of complex columns: sums and values need more registers than there are
+    if constexpr (AllWidths)
+      if (groups_of_pass(call.product.X.columns, 2) == 2)
+        return launch.template operator()<WindowPacks<Scalar, 2>>();
+    launch.template operator()<WindowPacks<Scalar, 1>>();
+  } else {
+    std::int64_t const columns = call.product.X.columns;
+    if constexpr (AllWidths)
+      if (!call.packs && columns > 8) return launch.template operator()<WindowColumns<2, 1>>();
+    if (!call.packs) return launch.template operator()<WindowColumns<1, 1>>();
+    if constexpr (AllWidths) {
+      if (columns <= 8) return launch.template operator()<WindowColumns<1, 2>>();
+      int const groups = groups_of_pass(columns / device_pack_v<Scalar>, 4);
+      if (groups == 4) return launch.template operator()<WindowPacks<Scalar, 4>>();
+      if (groups == 2) return launch.template operator()<WindowPacks<Scalar, 2>>();
+    }
+    launch.template operator()<WindowColumns<2, 2>>();
+  }
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>

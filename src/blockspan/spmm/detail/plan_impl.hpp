@@ -99,8 +99,7 @@ SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ord
   std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
   bool const tiles = row_bytes % tuning::device_pack_bytes == 0 &&
                      rows_share_tiles<Exec>(rows, row_bytes, scalar.bytes);
-  return {windows ? estimate_row_windows(exec, A, rows_of_window(options.columns)) : WindowCount{},
-          tiles};
+  return {windows ? estimate_row_windows(exec, A) : WindowCount{}, tiles};
 }
 
 /// in_order: the values stand as the columns do. Where they are looked up, windows and staged tiles
@@ -145,8 +144,7 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
     result.pattern = result.sorted.ref();
     result.permutation = result.sorted.permutation.data();
   }
-  if (variant.lists_windows())
-    result.windows = find_row_windows(exec, result.pattern, rows_of_window(options.columns));
+  if (variant.lists_windows()) result.windows = find_row_windows(exec, result.pattern);
   return result;
 }
 
@@ -254,8 +252,8 @@ void explain_pattern(std::ostream& out, char const* what,
   if (choice.variant->lists_windows()) {
     auto const& windows = prepared.windows.count;
     double const places =
-        static_cast<double>(windows.tiles) * windows.rows * tuning::window_columns;
-    out << "  " << windows.windows << " windows of " << windows.rows << " rows have "
+        static_cast<double>(windows.tiles) * tuning::window_rows * tuning::window_columns;
+    out << "  " << windows.windows << " windows of " << tuning::window_rows << " rows have "
         << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
         << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
         << " % full\n  scalars in single precision, and sums of products beside it, run as "
@@ -301,7 +299,7 @@ std::string bytes_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepare
           ? times(prepared.groups.count.fetches / prepared.pattern.block, sizeof(Ordinal))
       : variant.lists_windows()
           ? times(windows.tiles, tuning::window_columns * sizeof(Ordinal)) +
-                times(windows.tiles * windows.rows, sizeof(std::uint16_t))
+                times(windows.tiles * tuning::window_rows, sizeof(std::uint16_t))
           : times(rows.nonzeros, narrow ? sizeof(std::int16_t) : sizeof(Ordinal));
   std::ostringstream out;
   out << "a product reads at least "

@@ -72,9 +72,10 @@ inline double shape_time(DeviceShape const& shape, PieceStatistics const& of, st
 }
 
 /// Lanes over the nonzeros that all have enough to do, as bits.
-inline int entry_lane_bits(std::int64_t packs, int column_bits, double mean_piece) {
-  double const least =
-      packs == 1 ? tuning::device_entries_one_pack : tuning::device_entries_more_packs;
+inline int entry_lane_bits(std::int64_t packs, bool single, int column_bits, double mean_piece) {
+  double const least = packs > 1 ? tuning::device_entries_more_packs
+                       : single  ? tuning::device_entries_one_column
+                                 : tuning::device_entries_one_pack;
   int bits = 0;
   for (double each = mean_piece / 2;
        column_bits + bits < tuning::device_shared_lane_bits && each >= least; each /= 2)
@@ -118,9 +119,13 @@ inline DeviceShape busy_shape(bool lanes_exchange, std::int64_t packs, PieceStat
     shape.grid.column_bits = bits_to_hold(asked.columns, tuning::device_lane_bits);
   if (!lanes_exchange || shape.packs_per_lane > 1) return shape;
   int const room = tuning::device_lane_bits - shape.grid.column_bits;
-  shape.grid.entry_bits =
-      asked.entries > 0 ? bits_to_hold(asked.entries, room)
-                        : std::min(room, entry_lane_bits(packs, shape.grid.column_bits, of.mean));
+  if (asked.entries > 0) {
+    shape.grid.entry_bits = bits_to_hold(asked.entries, room);
+  } else {
+    bool const single = most_packs == 1;  // or a kernel without a choice of packs
+    shape.grid.entry_bits =
+        std::min(room, entry_lane_bits(packs, single, shape.grid.column_bits, of.mean));
+  }
   return shape;
 }
 

@@ -18,22 +18,21 @@
 
 namespace blockspan::detail {
 
-/// Windows of `Rows` rows as tiles on tensor cores, for devices: a team thread is a warp, and each
-/// row of X is fetched once for a window. In a step the lanes of a row (four neighbours) take four
-/// columns of a tile. They read the values where they stand in the matrix: rows are sorted, so the
-/// entries of a row meet its tiles in their order, and the bits say how many a tile takes.
+/// Windows of rows as tiles on tensor cores, for devices: a team thread is a warp, and each row of
+/// X is fetched once for a window. In a step the lanes of a row (four neighbours) take four columns
+/// of a tile. They read the values where they stand in the matrix: rows are sorted, so the entries
+/// of a row meet its tiles in their order, and the bits say how many a tile takes.
 ///
 /// A place without an entry is a zero there, and zero times an infinity of X is NaN. So where a sum
 /// of a window is NaN, its rows are multiplied once more, entry by entry.
 ///
 /// Columns: WindowPacks or WindowColumns. X is row-major; for packs aligned, and a whole number of
 /// them wide.
-template <class Scalar, class Entries, class Offset, class Ordinal, int Rows, class Columns>
+template <class Scalar, class Entries, class Offset, class Ordinal, class Columns>
 struct WindowTiles {
   static constexpr unsigned blocks = Columns::blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
-  static constexpr int halves = Rows / 8, steps = tuning::window_columns / 4;
-  static constexpr int width = Columns::width;
+  static constexpr int steps = tuning::window_columns / 4, width = Columns::width;
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
@@ -41,7 +40,7 @@ struct WindowTiles {
   std::uint32_t row_bytes;     ///< from a row of X to the next
   Offset const* row_offsets;   ///< rows + 1
   Ordinal const* columns;      ///< tiles x tuning::window_columns
-  std::uint16_t const* masks;  ///< tiles x Rows
+  std::uint16_t const* masks;  ///< tiles x tuning::window_rows
 
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
@@ -60,14 +59,14 @@ struct WindowTiles {
   }
 
  private:
-  /// What a lane knows of a tile: its column in each step, the bits of its rows.
+  /// What a lane knows of a tile: its column in each step, the bits of its row.
   struct Tile {
     Ordinal column[steps];
-    unsigned bits[halves];
+    unsigned bits;
   };
   /// The lane's number of each step.
   struct Values {
-    Scalar of[steps][halves];
+    Scalar of[steps];
   };
 
   /// Tiles of a window: long offsets count them from its first, as walk_over does entries.
@@ -81,7 +80,7 @@ struct WindowTiles {
   KOKKOS_FORCEINLINE_FUNCTION auto tiles_of(Window const& window) const {
     if constexpr (sizeof(Offset) > sizeof(std::uint32_t))
       return TileWalk<std::uint32_t>{columns + window.first * tuning::window_columns,
-                                     masks + window.first * Rows, 0,
+                                     masks + window.first * tuning::window_rows, 0,
                                      static_cast<std::uint32_t>(window.last - window.first)};
     else
       return TileWalk<Offset>{columns, masks, window.first, window.last};
@@ -90,17 +89,19 @@ struct WindowTiles {
   template <class Window, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void multiply_pass(Window const& window, int lane, int first, int all,
                                                  Consume const& consume) const {
+    Columns const x(X, row_bytes, first, all, lane);
     typename Columns::Sums sums = {};
-    multiply(window, lane, Columns(X, row_bytes, first, all, lane), sums);
+    multiply(window, lane, x, sums);
     if (any_in_warp(sums.has_nan())) return multiply_entries(window, lane, first, all, consume);
+    auto const finished = x.finish(sums, lane);
     BLOCKSPAN_UNROLL
-    for (int h = 0; h < halves; ++h) {
-      int const row = 8 * h + lane / 4;
+    for (int i = 0; i < Columns::rows_of_lane; ++i) {
+      int const row = Columns::row_of(lane, i);
       BLOCKSPAN_UNROLL
       for (int s = 0; s < Columns::packs_of_lane; ++s) {
         int const pack = first + Columns::pack_of(lane, s);
         if (row < window.rows() && pack < all)
-          consume(std::int64_t{pack} * width, Columns::sum_of(sums, h, s), row, s);
+          consume(std::int64_t{pack} * width, finished.of[i][s], row, s);
       }
     }
   }
@@ -112,10 +113,7 @@ struct WindowTiles {
     Offset const begin = entry_of(window, 0);
     auto const walk = walk_over(entries, begin, begin);
     using Count = std::remove_const_t<decltype(walk.first)>;
-    Count next[halves];  // entries of the lane's rows
-    BLOCKSPAN_UNROLL
-    for (int h = 0; h < halves; ++h)
-      next[h] = walk.first + static_cast<Count>(entry_of(window, 8 * h + lane / 4) - begin);
+    Count next = walk.first + static_cast<Count>(entry_of(window, lane / 4) - begin);
     auto const tiles = tiles_of(window);
     auto const last = tiles.last - 1;
     Tile tile = load_tile(tiles, tiles.first, lane);
@@ -131,7 +129,7 @@ struct WindowTiles {
         if (step + Columns::steps == steps)
           following = load_tile(tiles, t < last ? t + 1 : last, lane);
         BLOCKSPAN_UNROLL
-        for (int u = 0; u < Columns::steps; ++u) Columns::add(a.of[step + u], b[u], sums);
+        for (int u = 0; u < Columns::steps; ++u) x.add(a.of[step + u], b[u], sums);
       }
       tile = following;
     }
@@ -151,29 +149,23 @@ struct WindowTiles {
         tiles.columns + static_cast<std::int64_t>(t) * tuning::window_columns + lane % 4;
     BLOCKSPAN_UNROLL
     for (int step = 0; step < steps; ++step) tile.column[step] = load(column + 4 * step);
-    auto const* const mask = tiles.masks + static_cast<std::int64_t>(t) * Rows + lane / 4;
-    BLOCKSPAN_UNROLL
-    for (int h = 0; h < halves; ++h) tile.bits[h] = load(mask + 8 * h);
+    tile.bits = load(tiles.masks + static_cast<std::int64_t>(t) * tuning::window_rows + lane / 4);
     return tile;
   }
 
-  /// `next` moves on to the entries of the next tile.
+  /// `next`, an entry of the lane's row, moves on to those of the next tile.
   template <class Own, class Count>
   KOKKOS_FORCEINLINE_FUNCTION Values load_values(Own const& own, Tile const& tile, int lane,
-                                                 Count (&next)[halves]) const {
+                                                 Count& next) const {
     using Kokkos::Experimental::popcount_builtin;
     Values a;
     BLOCKSPAN_UNROLL
-    for (int h = 0; h < halves; ++h) {
-      unsigned const bits = tile.bits[h];
-      BLOCKSPAN_UNROLL
-      for (int step = 0; step < steps; ++step) {
-        unsigned const bit = 1u << (4 * step + lane % 4);
-        Count const entry = next[h] + Count(popcount_builtin(bits & (bit - 1u)));
-        a.of[step][h] = conjugated(value_or_zero(own, (bits & bit) != 0, entry));
-      }
-      next[h] += Count(popcount_builtin(bits));
+    for (int step = 0; step < steps; ++step) {
+      unsigned const bit = 1u << (4 * step + lane % 4);
+      Count const entry = next + Count(popcount_builtin(tile.bits & (bit - 1u)));
+      a.of[step] = conjugated(value_or_zero(own, (tile.bits & bit) != 0, entry));
     }
+    next += Count(popcount_builtin(tile.bits));
     return a;
   }
 
@@ -186,8 +178,9 @@ struct WindowTiles {
   KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(Window const& window, int lane, int first,
                                                     int all, Consume const& consume) const {
     PackAccess<Scalar, width, true> const x{X};
-    for (int own = 0; own < halves * Columns::packs_of_lane; ++own) {
-      int const s = own / halves, row = 8 * (own % halves) + lane / 4;
+    for (int own = 0; own < Columns::rows_of_lane * Columns::packs_of_lane; ++own) {
+      int const s = own / Columns::rows_of_lane;
+      int const row = Columns::row_of(lane, own % Columns::rows_of_lane);
       int const pack = first + Columns::pack_of(lane, s);
       if (row >= window.rows() || pack >= all) continue;
       Sum<Scalar, width> sum = {};

@@ -177,9 +177,8 @@ template <class Exec, class Offset, class Ordinal>
 DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
                                      PatternSummary const& summary);
 
-/// Windows of so many neighbouring rows (the last one may have fewer), and their tiles.
+/// Windows of tuning::window_rows neighbouring rows (the last one may have fewer), and their tiles.
 struct WindowCount {
-  int rows = 0;  ///< of a window: 8 or 16
   std::int64_t windows = 0;
   std::int64_t tiles = 0;
 };
@@ -194,21 +193,20 @@ struct RowWindowList {
   WindowCount count;
   Kokkos::View<Offset*, Space> first_tile;    // windows + 1
   Kokkos::View<Ordinal*, Space> columns;      // tiles x tuning::window_columns
-  Kokkos::View<std::uint16_t*, Space> masks;  // tiles x rows of a window
+  Kokkos::View<std::uint16_t*, Space> masks;  // tiles x tuning::window_rows
 };
 
-/// The windows of `rows` rows of a pattern with sorted rows; a column that a row has twice is two
+/// The windows of a pattern with sorted rows; a column that a row has twice is two
 /// columns of its window. Two passes, a thread a window, which merges its rows:
 /// O(rows x columns of windows). Backends without tensor cores have no use for them, and none here.
 template <class Exec, class Offset, class Ordinal>
 RowWindowList<Exec, Offset, Ordinal> find_row_windows(Exec const& exec,
-                                                      PatternRef<Offset, Ordinal> const& A,
-                                                      int rows);
+                                                      PatternRef<Offset, Ordinal> const& A);
 
 /// About how many tiles they would have, from every so-manieth window. Tiles of windows with very
 /// many columns are not counted to the end.
 template <class Exec, class Offset, class Ordinal>
-WindowCount estimate_row_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A, int rows);
+WindowCount estimate_row_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
 /// The pattern of A^T: its entry k is entry permutation(k) of A.
 template <class Exec, class Offset, class Ordinal>

@@ -96,23 +96,23 @@ class DeviceModel {
   }
 
   /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, eight columns at
-  /// least, and then sixteen at a time. Where packs do not fit, more than eight are copied first.
+  /// least, and then sixteen at a time. Where packs do not fit, wide blocks are copied first.
   SpmmPrediction windows(WindowCount const& count) const {
     auto const tiles = static_cast<double>(count.tiles);
-    bool const few = columns_ <= tuning::window_single_columns;
+    bool const few = columns_ <= 8;
     double const fetched = few ? 8 : 16 * std::ceil(columns_ / 16.0);
-    double const passes = std::ceil(columns_ / 64.0);
-    double const copy = few || packs_fit() ? 0 : copy_time(static_cast<double>(rows_.columns));
+    double const again = (std::ceil(columns_ / 64.0) - 1) * 8 * static_cast<double>(rows_.nonzeros);
+    bool const fits = packs_fit() || columns_ <= tuning::window_single_columns;
+    double const copy = fits ? 0 : copy_time(static_cast<double>(rows_.columns));
     double const of_tile = (sizeof(int) + sizeof(double) * fetched) * tuning::window_columns;
     double const indices = 4 * static_cast<double>(rows_.nonzeros) / tuning::model_stream;
-    double const again = (passes - 1) * 8 * static_cast<double>(rows_.nonzeros);
-    return {find_spmm_variant("tensor_window"),
-            tuning::model_window_launch + copy +
-                ((stream_ - indices) * tuning::model_stream + 2 * tiles * count.rows + again) /
-                    tuning::model_window_stream +
-                of_tile * tiles / tuning::model_window_fetch +
-                (count.rows > 8 ? tuning::model_window_two_halves * passes * tiles : 0),
-            0};
+    double const streamed =
+        (stream_ - indices) * tuning::model_stream + 2 * tiles * tuning::window_rows + again;
+    return {
+        find_spmm_variant("tensor_window"),
+        tuning::model_window_launch + copy + streamed / tuning::model_window_stream +
+            of_tile * tiles / (few ? tuning::model_window_fetch_few : tuning::model_window_fetch),
+        0};
   }
 
   /// A copy of so many rows of X or Y from one layout to another.
@@ -269,29 +269,18 @@ inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice con
   return copies < strided ? BlockAccess::row_major_copies : BlockAccess::strided;
 }
 
-/// Rows of a window that suit a product with `columns` columns of doubles.
-inline int rows_of_window(int columns) {
-  return columns <= tuning::window_few_rows_columns ? 8 : 16;
-}
-
 /// Whether windows of rows come into question before anything is known of their columns ...
 inline bool may_take_windows(RowStatistics const& rows, int columns) {
-  std::int64_t const least =
-      rows_of_window(columns) * (rows_of_window(columns) == 8 ? tuning::window_least_of_8_rows
-                                                              : tuning::window_least_of_16_rows);
   int const fewest =
       columns % 2 == 0 ? tuning::window_least_columns : tuning::window_least_odd_columns;
-  return columns >= fewest && rows.rows >= least && rows.mean() >= tuning::window_least_row &&
-         rows.longest <= tuning::window_longest_row;
+  return columns >= fewest && rows.rows >= tuning::window_least_rows &&
+         rows.mean() >= tuning::window_least_row && rows.longest <= tuning::window_longest_row;
 }
 /// ... and after that.
 inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows,
                                  int columns) {
-  // one pass of single columns gains more than few packs do, several gain less than many packs
-  bool const one_pass = columns <= 8, packs_fit = columns % 2 == 0;
-  double const least = windows.rows > 8        ? tuning::window_least_share_of_16_rows
-                       : one_pass == packs_fit ? tuning::window_least_share_of_8_columns
-                                               : tuning::window_least_share_of_8_rows;
+  bool const copies = columns > tuning::window_single_columns && columns % 2 != 0;
+  double const least = copies ? tuning::window_least_share_of_copies : tuning::window_least_share;
   return windows.tiles > 0 && least * tuning::window_columns * static_cast<double>(windows.tiles) <=
                                   static_cast<double>(rows.nonzeros);
 }

@@ -15,8 +15,9 @@
 namespace blockspan::detail {
 
 /// The sorted rows of a window, merged.
-template <class Offset, class Ordinal, int Rows>
+template <class Offset, class Ordinal>
 struct WindowMerge {
+  static constexpr int window_rows = tuning::window_rows;
   PatternRef<Offset, Ordinal> A;
 
   /// take(column, rows that have it, as bits) for all columns of a window in ascending order, until
@@ -24,11 +25,11 @@ struct WindowMerge {
   template <class Take>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(std::int64_t window, Take const& take) const {
     constexpr Ordinal none = Kokkos::Experimental::finite_max_v<Ordinal>;
-    Offset at[Rows], end[Rows];
-    Ordinal head[Rows];
+    Offset at[window_rows], end[window_rows];
+    Ordinal head[window_rows];
     BLOCKSPAN_UNROLL
-    for (int i = 0; i < Rows; ++i) {
-      std::int64_t const row = window * Rows + i;
+    for (int i = 0; i < window_rows; ++i) {
+      std::int64_t const row = window * window_rows + i;
       at[i] = A.row_offsets[row < A.rows ? row : A.rows];
       end[i] = A.row_offsets[row < A.rows ? row + 1 : A.rows];
       head[i] = at[i] < end[i] ? A.column_indices[at[i]] : none;
@@ -36,11 +37,11 @@ struct WindowMerge {
     for (;;) {
       Ordinal least = none;
       BLOCKSPAN_UNROLL
-      for (int i = 0; i < Rows; ++i) least = head[i] < least ? head[i] : least;
+      for (int i = 0; i < window_rows; ++i) least = head[i] < least ? head[i] : least;
       if (least == none) return;
       unsigned having = 0;
       BLOCKSPAN_UNROLL
-      for (int i = 0; i < Rows; ++i) {
+      for (int i = 0; i < window_rows; ++i) {
         if (head[i] != least) continue;
         having |= 1u << i;
         ++at[i];
@@ -59,9 +60,9 @@ struct WindowMerge {
 };
 
 /// A reduction: the tiles of every `stride`-th window.
-template <class Offset, class Ordinal, int Rows>
+template <class Offset, class Ordinal>
 struct SampleTiles {
-  WindowMerge<Offset, Ordinal, Rows> rows;
+  WindowMerge<Offset, Ordinal> rows;
   std::int64_t stride;
 
   KOKKOS_FUNCTION void operator()(std::int64_t sample, std::int64_t& sum) const {
@@ -70,10 +71,10 @@ struct SampleTiles {
 };
 
 /// A scan: the first tile of every window.
-template <class Exec, class Offset, class Ordinal, int Rows>
+template <class Exec, class Offset, class Ordinal>
 struct PlaceTiles {
   using value_type = std::int64_t;
-  WindowMerge<Offset, Ordinal, Rows> rows;
+  WindowMerge<Offset, Ordinal> rows;
   Kokkos::View<Offset*, typename Exec::memory_space> first_tile;  // in: tiles of the window before
 
   KOKKOS_FUNCTION void operator()(std::int64_t window) const {
@@ -87,21 +88,22 @@ struct PlaceTiles {
   }
 };
 
-template <class Exec, class Offset, class Ordinal, int Rows>
+template <class Exec, class Offset, class Ordinal>
 struct WriteTiles {
-  WindowMerge<Offset, Ordinal, Rows> rows;
+  static constexpr int window_rows = tuning::window_rows;
+  WindowMerge<Offset, Ordinal> rows;
   RowWindowList<Exec, Offset, Ordinal> list;
 
   KOKKOS_FUNCTION void operator()(std::int64_t window) const {
     constexpr int wide = tuning::window_columns;
     auto tile = static_cast<std::int64_t>(list.first_tile(window));
-    unsigned bits[Rows] = {};
+    unsigned bits[window_rows] = {};
     int filled = 0;
     Ordinal last = 0;
     auto const write_masks = [&] {
       BLOCKSPAN_UNROLL
-      for (int i = 0; i < Rows; ++i) {
-        list.masks(tile * Rows + i) = static_cast<std::uint16_t>(bits[i]);
+      for (int i = 0; i < window_rows; ++i) {
+        list.masks(tile * window_rows + i) = static_cast<std::uint16_t>(bits[i]);
         bits[i] = 0;
       }
       ++tile;
@@ -110,7 +112,7 @@ struct WriteTiles {
     rows.for_each_column(window, [&](Ordinal column, unsigned having) {
       list.columns(tile * wide + filled) = last = column;
       BLOCKSPAN_UNROLL
-      for (int i = 0; i < Rows; ++i) bits[i] |= (having >> i & 1u) << filled;
+      for (int i = 0; i < window_rows; ++i) bits[i] |= (having >> i & 1u) << filled;
       if (++filled == wide) write_masks();
       return true;
     });
@@ -120,63 +122,61 @@ struct WriteTiles {
   }
 };
 
-template <int Rows, class Exec, class Offset, class Ordinal>
-RowWindowList<Exec, Offset, Ordinal> find_windows_of(Exec const& exec,
-                                                     PatternRef<Offset, Ordinal> const& A) {
+template <class Exec, class Offset, class Ordinal>
+RowWindowList<Exec, Offset, Ordinal> list_windows(Exec const& exec,
+                                                  PatternRef<Offset, Ordinal> const& A) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   RowWindowList<Exec, Offset, Ordinal> list;
-  list.count = {Rows, ceil_div(A.rows, std::int64_t{Rows}), 0};
+  list.count = {ceil_div(A.rows, std::int64_t{tuning::window_rows}), 0};
   if (A.rows == 0) return list;
   auto const make = [&](auto& view, char const* label, std::int64_t size) {
     view = std::decay_t<decltype(view)>(
         Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), size);
   };
-  WindowMerge<Offset, Ordinal, Rows> const rows{A};
+  WindowMerge<Offset, Ordinal> const rows{A};
   make(list.first_tile, "Blockspan::spmm_plan::first_tile", list.count.windows + 1);
-  PlaceTiles<Exec, Offset, Ordinal, Rows> const place{rows, list.first_tile};
+  PlaceTiles<Exec, Offset, Ordinal> const place{rows, list.first_tile};
   Policy const all_windows(exec, 0, list.count.windows);
   Kokkos::parallel_for("Blockspan::spmm_plan::count_tiles", all_windows, place);
   Kokkos::parallel_scan("Blockspan::spmm_plan::place_tiles",
                         Policy(exec, 0, list.count.windows + 1), place, list.count.tiles);
   make(list.columns, "Blockspan::spmm_plan::tile_columns",
        list.count.tiles * tuning::window_columns);
-  make(list.masks, "Blockspan::spmm_plan::tile_masks", list.count.tiles * Rows);
+  make(list.masks, "Blockspan::spmm_plan::tile_masks", list.count.tiles * tuning::window_rows);
   Kokkos::parallel_for("Blockspan::spmm_plan::write_tiles", all_windows,
-                       WriteTiles<Exec, Offset, Ordinal, Rows>{rows, list});
+                       WriteTiles<Exec, Offset, Ordinal>{rows, list});
   exec.fence("Blockspan::spmm_plan::find_row_windows");
   return list;
 }
 
-template <int Rows, class Exec, class Offset, class Ordinal>
-WindowCount estimate_windows_of(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
-  std::int64_t const windows = ceil_div(A.rows, std::int64_t{Rows});
-  if (windows == 0) return {Rows, 0, 0};
+template <class Exec, class Offset, class Ordinal>
+WindowCount sample_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
+  std::int64_t const windows = ceil_div(A.rows, std::int64_t{tuning::window_rows});
+  if (windows == 0) return {};
   std::int64_t const stride = ceil_div(windows, tuning::window_samples);
   std::int64_t const samples = ceil_div(windows, stride);
   std::int64_t tiles = 0;
   Kokkos::parallel_reduce(
       "Blockspan::spmm_plan::sample_tiles",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, samples),
-      SampleTiles<Offset, Ordinal, Rows>{{A}, stride}, tiles);
-  return {Rows, windows, tiles * windows / samples};
+      SampleTiles<Offset, Ordinal>{{A}, stride}, tiles);
+  return {windows, tiles * windows / samples};
 }
 
 template <class Exec, class Offset, class Ordinal>
 RowWindowList<Exec, Offset, Ordinal> find_row_windows(
-    [[maybe_unused]] Exec const& exec, [[maybe_unused]] PatternRef<Offset, Ordinal> const& A,
-    [[maybe_unused]] int rows) {
+    [[maybe_unused]] Exec const& exec, [[maybe_unused]] PatternRef<Offset, Ordinal> const& A) {
   if constexpr (tensor::available<Exec, double>)
-    return rows == 8 ? find_windows_of<8>(exec, A) : find_windows_of<16>(exec, A);
+    return list_windows(exec, A);
   else
     return {};
 }
 
 template <class Exec, class Offset, class Ordinal>
 WindowCount estimate_row_windows([[maybe_unused]] Exec const& exec,
-                                 [[maybe_unused]] PatternRef<Offset, Ordinal> const& A,
-                                 [[maybe_unused]] int rows) {
+                                 [[maybe_unused]] PatternRef<Offset, Ordinal> const& A) {
   if constexpr (tensor::available<Exec, double>)
-    return rows == 8 ? estimate_windows_of<8>(exec, A) : estimate_windows_of<16>(exec, A);
+    return sample_windows(exec, A);
   else
     return {};
 }

@@ -6,6 +6,7 @@
 
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/schedule/piece.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
 
 namespace blockspan::detail {
 
@@ -23,17 +24,16 @@ struct RowWindow {
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return count; }
 };
 
-/// A piece is a pass over a window of `window_rows` rows, as a plan has listed them (RowWindowList
-/// in partition/pattern.hpp; the arrays belong to the plan). Nothing is left to finish.
+/// A piece is a pass over a window, as a plan has listed them (RowWindowList in
+/// partition/pattern.hpp; the arrays belong to the plan). Nothing is left to finish.
 template <class Offset>
 struct RowWindows {
   static constexpr bool splits_rows = false;
   using OwnPiece = RowWindow<Offset>;
 
-  PieceOfThread share;  ///< of the passes, those of a window side by side
-  int passes;           ///< over a window: each makes some of the columns
-  std::int64_t rows;    ///< of the matrix
-  int window_rows;
+  PieceOfThread share;       ///< of the passes, those of a window side by side
+  int passes;                ///< over a window: each makes some of the columns
+  std::int64_t rows;         ///< of the matrix
   Offset const* first_tile;  ///< windows + 1
 
   template <class Team, class Function>
@@ -41,10 +41,10 @@ struct RowWindows {
                                                   Function const& function) const {
     share.for_each(team, [&](std::int64_t piece) {
       std::int64_t const window = piece / passes;
-      std::int64_t const row = window * window_rows, left = rows - row;
-      function(OwnPiece{row, left < window_rows ? static_cast<int>(left) : window_rows,
-                        load(first_tile + window), load(first_tile + window + 1),
-                        static_cast<int>(piece - window * passes)});
+      constexpr int most = tuning::window_rows;
+      std::int64_t const row = window * most, left = rows - row;
+      function(OwnPiece{row, left < most ? static_cast<int>(left) : most, load(first_tile + window),
+                        load(first_tile + window + 1), static_cast<int>(piece - window * passes)});
     });
   }
 };

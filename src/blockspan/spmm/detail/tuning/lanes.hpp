@@ -46,11 +46,11 @@ struct LaneCode {
 /// the order of loads are the compiler's. One H200, CUDA 13.0, double, microseconds with none of it
 /// and as below, then what else was tried. Listed, R-MAT 20, n = 16, 32, 64: 345, 581, 1156; 333,
 /// 571, 1141; with pieces of threads alone 336, 587, 1165. Three packs, 27-point n = 24: 376, 344;
-/// 7-point 346, 336. Two deep ones, 27-point n = 32, 64: 423, 773; 418, 765. One pack, 7-point n =
-/// 1, 4, 8: 64.6, 102, 162; 59.2, 100, 160; with passes outside 58.7, 109, 163. Columns of
-/// column-major X, 27-point n = 8, 32: 168, 514; 157, 483. Lanes over nonzeros lose by any of it
-/// (27-point n = 2: 92; 94 to 101; elasticity by rows, n = 8: 132; 142 to 177), groups of rows too
-/// (elasticity, n = 4: 81; 96).
+/// 7-point 346, 336. Two deep ones, 27-point n = 32, 64: 423, 773; 418, 765; shallow ones lose by
+/// any of it (7-point n = 32: 423; 431 to 459). One pack, 7-point n = 1, 4, 8: 64.6, 102,
+/// 162; 59.2, 100, 160; with passes outside 58.7, 109, 163. Columns of column-major X, 27-point n =
+/// 8, 32: 168, 514; 157, 483. Lanes over nonzeros lose by any of it (27-point n = 2: 92; 94 to 101;
+/// elasticity by rows, n = 8: 132; 142 to 177), groups of rows too (elasticity, n = 4: 81; 96).
 constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep) {
   bool const columns = deep && packs > 2;  // of column-major X
   if (columns) return {true, false, true, false};
@@ -138,9 +138,11 @@ inline constexpr std::int64_t device_two_packs = 9;
 inline constexpr double device_three_packs_uneven = 1;
 inline constexpr int device_three_packs_bits = 3;
 
-/// Lanes stand over the nonzeros too while each of them has this many of a mean piece (one pack;
-/// more), up to this many lanes in all (a power of two). n = 2, elasticity: 4 lanes 0.084, 8 lanes
-/// 0.094, none 0.149; 27-point: 2 lanes 0.115, 4 lanes 0.122, none 0.179.
+/// Lanes stand over the nonzeros too while each of them has this many of a mean piece (one column;
+/// one pack; more), up to this many lanes in all (a power of two). n = 2, elasticity: 4 lanes
+/// 0.084, 8 lanes 0.094, none 0.149; 27-point: 2 lanes 0.115, 4 lanes 0.122, none 0.179. One
+/// column, 1, 2, 4 and 8 lanes, microseconds: wave (13.6 nonzeros a row) 16.4, 13.2, 14.4, 17.7.
+inline constexpr double device_entries_one_column = 6;
 inline constexpr double device_entries_one_pack = 8;
 inline constexpr double device_entries_more_packs = 16;
 inline constexpr int device_shared_lane_bits = 3;

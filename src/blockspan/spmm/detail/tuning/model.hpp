@@ -66,13 +66,13 @@ inline constexpr double model_strided = 0.4e-6;
 inline constexpr int model_strided_columns = 8;
 inline constexpr double model_strided_element = 8e-6;
 
-/// The same for windows: a launch, bytes a microsecond streamed and fetched of X, and what a tile
-/// of 16 rows costs more than one of 8. Fitted to the times beside window_few_rows_columns, and
-/// then divided by 1.54, because the times of groups come out too small by as much.
+/// The same for windows: a launch, bytes a microsecond streamed and fetched of X (of eight columns
+/// or fewer; of more). Fitted to the times at window_rows, and then divided by 1.54, because the
+/// times of groups come out too small by as much.
 inline constexpr double model_window_launch = 2;
 inline constexpr double model_window_time = 1.6;  // measured over the model's
 inline constexpr double model_window_stream = 6.3e6;
-inline constexpr double model_window_fetch = 16e6;
-inline constexpr double model_window_two_halves = 3.1e-5;
+inline constexpr double model_window_fetch_few = 13e6;
+inline constexpr double model_window_fetch = 19e6;
 
 }  // namespace blockspan::detail::tuning
