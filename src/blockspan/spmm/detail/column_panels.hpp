@@ -22,9 +22,16 @@ namespace blockspan::detail {
 inline std::int64_t columns_of_panel(SpmmVariant const& variant, RowStatistics const& rows,
                                      std::int64_t reach, std::int64_t columns,
                                      std::size_t scalar_bytes, bool packs) {
+  bool const by_windows = variant.lists_windows();
   bool const by_rows = variant.is_direct() || variant.lists_groups();
-  if (!by_rows || rows.rows < tuning::device_few_pieces) return columns;
+  if (!(by_rows || by_windows) || rows.rows < tuning::device_few_pieces) return columns;
   auto const scalar = static_cast<std::int64_t>(scalar_bytes);
+  if (by_windows) {
+    auto const whole =
+        static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(columns)));
+    bool const few_more = columns - whole <= tuning::panel_window_rest / scalar;
+    return whole * scalar >= tuning::panel_window_bytes && few_more ? whole : columns;
+  }
   std::int64_t const widest = tuning::panel_bytes / scalar;
   std::int64_t const in_use = std::min(rows.columns, 2 * reach + 1) * columns * scalar;
   bool const follows_diagonal = rows.diagonal() >= tuning::panel_diagonal;

@@ -8,6 +8,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/inner/device_shape.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -23,6 +24,8 @@ struct CopyBlock {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<tuning::device_threads>>;
   using Team = typename Policy::member_type;
   static constexpr int tile_entries = 1 << tuning::device_copy_bits;
+  static constexpr int threads = static_cast<int>(tuning::device_threads);
+  static constexpr int each = tile_entries / threads;  ///< entries of a thread
 
   BlockRef<Scalar const> from;
   Scalar beta;
@@ -34,38 +37,51 @@ struct CopyBlock {
   /// A column of the tile and one number more: both directions avoid conflicts in scratch.
   KOKKOS_FUNCTION int place(int i, int j) const { return j * (tile_rows() + 1) + i; }
   KOKKOS_FUNCTION int scratch_entries() const { return tile_entries + tile_columns(); }
+  KOKKOS_FUNCTION int tiles_of_row() const {
+    return static_cast<int>(ceil_div(to.columns, std::int64_t{tile_columns()}));
+  }
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     Scalar* const tile = team_array<Scalar>(team, scratch_entries());
-    std::int64_t const row = std::int64_t{team.league_rank()} * tile_rows();
-    for (std::int64_t column = 0; column < to.columns; column += tile_columns()) {
-      for_each(team, from.column_stride == 1, row, column, [&](int i, int j) {
-        tile[place(i, j)] = column + j < from.columns ? from(row + i, column + j) : Scalar(0);
-      });
-      team.team_barrier();
-      for_each(team, to.column_stride == 1, row, column, [&](int i, int j) {
-        Scalar& y = to(row + i, column + j);
-        y = beta == Scalar(0) ? tile[place(i, j)] : tile[place(i, j)] + beta * y;
-      });
-      team.team_barrier();
+    std::int64_t const row = std::int64_t{team.league_rank() / tiles_of_row()} * tile_rows();
+    std::int64_t const column = std::int64_t{team.league_rank() % tiles_of_row()} * tile_columns();
+    auto const left = Kokkos::min<std::int64_t>(to.rows - row, tile_rows());
+    auto const wide = Kokkos::min<std::int64_t>(to.columns - column, tile_columns());
+    auto const there = from.columns - column;  // of the columns of the tile
+    Scalar taken[each];                        // all loads of a thread are on their way together
+    BLOCKSPAN_UNROLL
+    for (int k = 0; k < each; ++k) {
+      auto const [i, j] = entry(team, k, from.column_stride == 1);
+      taken[k] = i < left && j < there ? from(row + i, column + j) : Scalar(0);
+    }
+    BLOCKSPAN_UNROLL
+    for (int k = 0; k < each; ++k) {
+      auto const [i, j] = entry(team, k, from.column_stride == 1);
+      tile[place(i, j)] = taken[k];
+    }
+    team.team_barrier();
+    BLOCKSPAN_UNROLL
+    for (int k = 0; k < each; ++k) {
+      auto const [i, j] = entry(team, k, to.column_stride == 1);
+      if (i >= left || j >= wide) continue;
+      Scalar& y = to(row + i, column + j);
+      y = beta == Scalar(0) ? tile[place(i, j)] : tile[place(i, j)] + beta * y;
     }
   }
 
-  /// f(i, j) for the entries of the tile that begins at (row, column), along rows or columns.
-  template <class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each(Team const& team, bool along_rows, std::int64_t row,
-                                            std::int64_t column, Function const& f) const {
-    int const row_bits = tuning::device_copy_bits - column_bits;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, tile_entries), [&](int entry) {
-      int const i = along_rows ? entry >> column_bits : entry & (tile_rows() - 1);
-      int const j = along_rows ? entry & (tile_columns() - 1) : entry >> row_bits;
-      if (row + i < to.rows && column + j < to.columns) f(i, j);
-    });
+  struct Entry {
+    int i, j;
+  };
+  /// The k-th entry of a thread in the tile, whose entries are dealt along rows or columns.
+  KOKKOS_FORCEINLINE_FUNCTION Entry entry(Team const& team, int k, bool along_rows) const {
+    int const at = k * threads + team.team_rank();
+    if (along_rows) return {at >> column_bits, at & (tile_columns() - 1)};
+    return {at & (tile_rows() - 1), at >> (tuning::device_copy_bits - column_bits)};
   }
 
   void launch(Exec const& exec, std::string const& label) const {
-    auto const teams = static_cast<int>(ceil_div(to.rows, std::int64_t{tile_rows()}));
-    Policy policy(exec, teams, static_cast<int>(tuning::device_threads), 1);
+    std::int64_t const teams = ceil_div(to.rows, std::int64_t{tile_rows()}) * tiles_of_row();
+    Policy policy(exec, static_cast<int>(teams), threads, 1);  // a block has bytes for an int's
     policy.set_scratch_size(
         0,
         Kokkos::PerTeam(scratch_for(static_cast<std::size_t>(scratch_entries()) * sizeof(Scalar))));

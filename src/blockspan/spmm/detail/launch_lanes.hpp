@@ -86,8 +86,9 @@ struct LaneKernels {
                       device_row_bytes(product.X)};
     if constexpr (spreads && Packed && (EntryLanes || Deep))
       if (shape.spread) return launch_passes(exec, call, inner, shape, packs);
-    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(exec, call, inner,
-                                                                  shape.grid.lanes());
+    constexpr bool contiguous = Packed || Packs > 1;  // see choose_shape
+    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, contiguous>(exec, call, inner,
+                                                                      shape.grid.lanes());
   }
 
   void launch_singles() const {
@@ -97,6 +98,7 @@ struct LaneKernels {
       if (each == 2) return run<1, false, 2, false>();
       if (each == 3) return run<1, false, 3, false>();
       if (each == 4) return run<1, false, 4, false>();
+      if (each == 5) return run<1, false, 5, false>();
     }
     run<1, false, 1, false>();
   }

@@ -57,9 +57,11 @@ void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordina
     launch.template operator()<WindowPacks<Scalar, 1>>();
   } else {
     std::int64_t const columns = call.product.X.columns;
-    if constexpr (AllWidths)
-      if (!call.packs && columns > 8) return launch.template operator()<WindowColumns<2, 1>>();
-    if (!call.packs) return launch.template operator()<WindowColumns<1, 1>>();
+    if constexpr (AllWidths) {
+      if (!call.packs && columns <= 8) return launch.template operator()<WindowColumns<1, 1>>();
+      if (!call.packs && columns > 16) return launch.template operator()<WindowColumns<4, 1>>();
+    }
+    if (!call.packs) return launch.template operator()<WindowColumns<2, 1>>();
     if constexpr (AllWidths) {
       if (columns <= 8) return launch.template operator()<WindowColumns<1, 2>>();
       int const groups = groups_of_pass(columns / device_pack_v<Scalar>, 4);

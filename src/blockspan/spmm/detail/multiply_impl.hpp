@@ -24,12 +24,14 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar> const& product) {
   return true;
 }
 
-/// The same product of so many columns.
+/// The same product of so many columns; the last of them with all that X has beyond Y.
 template <class Scalar>
 Product<Scalar> columns_of(Product<Scalar> product, std::int64_t first, std::int64_t columns) {
+  bool const last = first + columns == product.Y.columns;
   product.X.data += first * product.X.column_stride;
   product.Y.data += first * product.Y.column_stride;
-  product.X.columns = product.Y.columns = columns;
+  product.X.columns = last ? product.X.columns - first : columns;
+  product.Y.columns = columns;
   return product;
 }
 
@@ -114,11 +116,7 @@ bool multiplied_columns(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan
                         PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                         MatrixValues<Scalar> const& values, Product<Scalar> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
-  if (X.column_stride == 1 && go_by_windows<Exec, Scalar>(prepared)) {
-    if (X.columns <= tuning::window_single_columns || rows_are_packs(X)) return false;
-    multiply_copies(exec, plan, prepared, values, product);
-    return true;
-  }
+  if (X.column_stride == 1 && go_by_windows<Exec, Scalar>(prepared)) return false;
   bool const contiguous = X.column_stride == 1 && Y.column_stride == 1;
   if (X.columns == 1 || contiguous || plan.options.algorithm != "auto") return false;
   bool const may_go_by_columns = X.row_stride == 1 && prepared.stands_in_order();

@@ -163,7 +163,11 @@ inline bool runs_by_elements(RowStatistics const& rows, std::int64_t columns) {
       static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
   bool const are_even = columns > 1 && rows.rows >= tuning::device_few_pieces &&
                         rows.imbalance() <= tuning::device_item_imbalance;
-  return columns < tuning::device_item_columns && (is_short || are_even);
+  bool const are_few = rows.rows < tuning::device_few_pieces;
+  std::int64_t const too_many = !is_short ? tuning::device_item_columns_of_even_rows
+                                : are_few ? tuning::device_item_columns_of_few_rows
+                                          : tuning::device_item_columns;
+  return columns < too_many && (is_short || are_even);
 }
 
 /// The variant that runs where whole packs do not fit the one that was chosen.

@@ -14,8 +14,9 @@
 namespace blockspan::detail {
 
 /// y = alpha * sum + beta * y, and y = alpha * sum without reading y where beta is zero. The only
-/// writer of Y; sees each row once, finished. Packed: as in DirectLanes. Anywhere: sums come in
-/// packs, but Y may be of any strides, and less than whole packs wide.
+/// writer of Y; sees each row once, finished. Packed: rows of Y are contiguous,
+/// and packs aligned. Anywhere, in spite of that: sums come in packs, but Y may be of any strides,
+/// and less than whole packs wide.
 template <class Scalar, bool Packed, bool OnHost, bool Anywhere = false>
 struct ScaleAdd {
   Scalar alpha;
@@ -40,12 +41,14 @@ struct ScaleAdd {
   template <int Width>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t column,
                                               Sum<Scalar, Width> const& sum) const {
-    Scalar* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
+    constexpr bool contiguous = Packed && !Anywhere;
+    Scalar* const y =
+        Y.data + row * Y.row_stride + (contiguous ? column : column * Y.column_stride);
     if constexpr (Anywhere && Width > 1)
       if (!packs_fit) return write_those_there_are<Width>(y, column, sum);
     if constexpr (Packed && Width > 1)
       write_pack<Width>(y, sum);
-    else if (Y.column_stride == 1)
+    else if (contiguous || Y.column_stride == 1)
       write_contiguous<Width>(y, sum);
     else
       write<Width>(y, Y.column_stride, sum);

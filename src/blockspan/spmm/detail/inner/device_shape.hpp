@@ -15,7 +15,7 @@ namespace blockspan::detail {
 /// How a device kernel lays its lanes over a piece.
 struct DeviceShape {
   LaneGrid grid;
-  int packs_per_lane = 1;  ///< 1 to 3; of single columns 1 to 4
+  int packs_per_lane = 1;  ///< 1 to 3; of single columns 1 to 5
   bool deep = false;       ///< of two packs, as many nonzeros are in flight as of one
   bool spread = false;     ///< each pass over the packs is a piece of its own (RowPasses)
 
@@ -183,17 +183,24 @@ inline DeviceShape columns_of_lane(DeviceShape shape, std::int64_t columns, int 
   bool const are_many =
       of.pieces >= tuning::device_few_pieces ||
       (of.mean >= tuning::device_deep_row && of.pieces * columns >= tuning::device_many_packs);
-  bool const wanted = columns >= least && are_many && shape.grid.entry_bits == 0 && !asked.any();
-  if (asked.packs == 2 && shape.grid.entry_bits == 0) shape.packs_per_lane = 2;
-  if (!wanted) return shape;
   auto const& [few, most_of_few] = tuning::device_four_columns_of_even_rows;
   bool const are_even = of.unevenness <= tuning::device_item_imbalance - 1;
-  bool const many = columns >= tuning::device_four_columns ||
-                    (are_even && columns >= few && columns <= most_of_few);
-  if (most == 4 && many) {
-    DeviceShape const three{{column_lane_bits(columns, 3, false), 0}, 3},
-        four{{column_lane_bits(columns, 4, false), 0}, 4};
-    return three.room(columns) < four.room(columns) ? three : four;
+  bool const many = most > 2 && (columns >= tuning::device_four_columns ||
+                                 (are_even && columns >= few && columns <= most_of_few));
+  bool const wanted =
+      (many || columns >= least) && are_many && shape.grid.entry_bits == 0 && !asked.any();
+  if (asked.packs == 2 && shape.grid.entry_bits == 0) shape.packs_per_lane = 2;
+  if (!wanted) return shape;
+  if (many) {
+    DeviceShape best{{column_lane_bits(columns, 4, false), 0}, 4};
+    auto const consider = [&](int each, int least_bits) {
+      DeviceShape const other{{column_lane_bits(columns, each, false), 0}, each};
+      if (other.grid.column_bits >= least_bits && other.room(columns) < best.room(columns))
+        best = other;
+    };
+    consider(3, 0);
+    consider(5, tuning::device_five_columns_bits);
+    return best;
   }
   int const bits = is_short ? tuning::device_pair_lane_bits_short : tuning::device_pair_lane_bits;
   return {{bits_to_hold(ceil_div(columns, std::int64_t{2}), bits), 0}, 2};

@@ -35,19 +35,23 @@ template <class Scalar, class Entries, class Offset, int Width, bool Packed, int
           bool EntryLanes = false, int Rows = 1, bool OnePass = false, bool Deep = false>
 struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
-  static constexpr int depth =
-      Rows > 1 ? tuning::device_group_depth<Rows> : tuning::device_depth<Deep ? 1 : Packs>;
+  static constexpr bool is_shallow = Packed || OnePass;  ///< with several packs a lane
+  static constexpr int depth = Rows > 1 ? tuning::device_group_depth<Rows>
+                                        : tuning::device_depth<Deep || !is_shallow ? 1 : Packs>;
   /// Needs few registers.
   static constexpr bool is_lean =
       std::is_same_v<Scalar, float> && Packed && Packs == 1 && !EntryLanes && !OnePass;
+  static constexpr bool is_deep = Deep || Packs > (Packed ? 2 : 3);
   static constexpr unsigned blocks = Rows > 1 ? tuning::device_group_blocks
                                      : Deep&& Packs > 2
                                          ? tuning::device_column_blocks<Packs* int(sizeof(Scalar))>
-                                     : Deep || Packs > 2 ? tuning::device_deep_blocks
-                                     : is_lean           ? tuning::device_lean_blocks
-                                                         : tuning::device_blocks;
+                                     : is_deep ? tuning::device_deep_blocks
+                                     : is_lean ? tuning::device_lean_blocks
+                                               : tuning::device_blocks;
+  static constexpr bool has_many_piece_blocks =
+      Rows == 1 && (EntryLanes || (!Packed && Packs == 3));
   static constexpr unsigned blocks_of_many_pieces =
-      EntryLanes && Rows == 1 ? tuning::device_many_piece_blocks : blocks;
+      has_many_piece_blocks ? tuning::device_many_piece_blocks : blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
   static constexpr int width = Width, packs = Packs;
   static constexpr bool only_whole_rows = are_narrow_v<Entries>;
@@ -55,7 +59,7 @@ struct DirectLanes {
   static constexpr tuning::LaneCode code = OnePass || Rows > 1 || is_pass_v<Piece>
                                                ? tuning::LaneCode{}
                                                : tuning::lane_code(is_listed_v<Piece>, Packs,
-                                                                   EntryLanes, Deep);
+                                                                   EntryLanes, Deep, !Packed);
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n

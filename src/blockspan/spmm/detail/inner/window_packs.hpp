@@ -157,15 +157,17 @@ struct WindowPacks {
   }
 };
 
-/// Eight single real columns, or twice as many, of which a lane fetches one each. Width: of the
-/// packs that sums leave in, 2 or, where packs do not fit X and Y, 1.
+/// Eight single real columns, or two or four times as many, of which a lane fetches one each.
+/// Width: of the packs that sums leave in, 2 or, where packs do not fit X and Y, 1.
 template <int Eights, int Width>
 struct WindowColumns {
   static constexpr int width = Width, packs = 8 * Eights / Width;
   static constexpr int packs_of_lane = Eights, rows_of_lane = Width == 1 ? 2 : 1;
-  static constexpr int steps = tuning::window_steps<0>;
-  static constexpr unsigned blocks = tuning::window_blocks<0, false>;
-  using Sums = WindowSums<1, 2 * Eights>;
+  static constexpr int steps = tuning::window_steps<Eights / 2>;
+  static constexpr unsigned blocks = tuning::window_blocks<Eights / 2, false>;
+  /// Eights that are one instruction.
+  static constexpr int together = Eights == 1 ? 1 : 2;
+  using Sums = WindowSums<Eights / together, 2 * together>;
   using Finished = FinishedSums<double, Width, rows_of_lane, packs_of_lane>;
   struct Fetched {
     double of[Eights];
@@ -197,7 +199,13 @@ struct WindowColumns {
   }
   KOKKOS_FORCEINLINE_FUNCTION void add(double a, Fetched b, Sums& sums) const {
     put_in_order(b.of, first_load);
-    tensor::multiply_add(b.of, a, sums.of[0]);
+    BLOCKSPAN_UNROLL
+    for (int g = 0; g < Eights / together; ++g) {
+      double columns[together];
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < together; ++i) columns[i] = b.of[together * g + i];
+      tensor::multiply_add(columns, a, sums.of[g]);
+    }
   }
 
   /// As in WindowPacks. Packs are put together by neighbouring columns, which share their two rows.
@@ -211,12 +219,13 @@ struct WindowColumns {
     Finished finished;
     BLOCKSPAN_UNROLL
     for (int s = 0; s < Eights; ++s) {
-      double const(&of)[2 * Eights] = sums.of[0];
+      double const(&of)[2 * together] = sums.of[s / together];
+      double const upper = of[2 * (s % together)], lower = of[2 * (s % together) + 1];
       if constexpr (Width == 1) {
-        finished.of[0][s] = {{of[2 * s]}};
-        finished.of[1][s] = {{of[2 * s + 1]}};
+        finished.of[0][s] = {{upper}};
+        finished.of[1][s] = {{lower}};
       } else {
-        finished.of[0][s] = paired(of[2 * s], of[2 * s + 1], lane / 4 % 2 != 0);
+        finished.of[0][s] = paired(upper, lower, lane / 4 % 2 != 0);
       }
     }
     return finished;

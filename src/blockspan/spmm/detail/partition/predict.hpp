@@ -96,21 +96,20 @@ class DeviceModel {
   }
 
   /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, eight columns at
-  /// least, and then sixteen at a time. Where packs do not fit, wide blocks are copied first.
+  /// least, and then sixteen at a time. Where packs do not fit, a pass takes half as many.
   SpmmPrediction windows(WindowCount const& count) const {
     auto const tiles = static_cast<double>(count.tiles);
     bool const few = columns_ <= 8;
     double const fetched = few ? 8 : 16 * std::ceil(columns_ / 16.0);
-    double const again = (std::ceil(columns_ / 64.0) - 1) * 8 * static_cast<double>(rows_.nonzeros);
-    bool const fits = packs_fit() || columns_ <= tuning::window_single_columns;
-    double const copy = fits ? 0 : copy_time(static_cast<double>(rows_.columns));
+    double const passes = std::ceil(columns_ / (packs_fit() ? 64.0 : 32.0));
+    double const again = (passes - 1) * 8 * static_cast<double>(rows_.nonzeros);
     double const of_tile = (sizeof(int) + sizeof(double) * fetched) * tuning::window_columns;
     double const indices = 4 * static_cast<double>(rows_.nonzeros) / tuning::model_stream;
     double const streamed =
         (stream_ - indices) * tuning::model_stream + 2 * tiles * tuning::window_rows + again;
     return {
         find_spmm_variant("tensor_window"),
-        tuning::model_window_launch + copy + streamed / tuning::model_window_stream +
+        tuning::model_window_launch + streamed / tuning::model_window_stream +
             of_tile * tiles / (few ? tuning::model_window_fetch_few : tuning::model_window_fetch),
         0};
   }
@@ -277,12 +276,10 @@ inline bool may_take_windows(RowStatistics const& rows, int columns) {
          rows.mean() >= tuning::window_least_row && rows.longest <= tuning::window_longest_row;
 }
 /// ... and after that.
-inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows,
-                                 int columns) {
-  bool const copies = columns > tuning::window_single_columns && columns % 2 != 0;
-  double const least = copies ? tuning::window_least_share_of_copies : tuning::window_least_share;
-  return windows.tiles > 0 && least * tuning::window_columns * static_cast<double>(windows.tiles) <=
-                                  static_cast<double>(rows.nonzeros);
+inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows) {
+  double const places = tuning::window_columns * static_cast<double>(windows.tiles);
+  return windows.tiles > 0 &&
+         tuning::window_least_share * places <= static_cast<double>(rows.nonzeros);
 }
 
 /// Whether tiles of X that a team stages are worth it: panels that are used, and places full
@@ -318,7 +315,7 @@ inline std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, std
                                   model.listed("nonempty_rows", piece), model.adaptive()};
   if (rows.rows >= tuning::device_group_least_rows && groups_are_worth_it(rows, groups))
     all.push_back(model.row_groups(groups));
-  if (windows_are_worth_it(rows, windows, columns)) all.push_back(model.windows(windows));
+  if (windows_are_worth_it(rows, windows)) all.push_back(model.windows(windows));
   if (shared_tiles && tiles_are_worth_it(rows, columns)) all.push_back(model.shared_tiles());
   return all;
 }

@@ -21,7 +21,9 @@ inline constexpr unsigned device_blocks = 5;
 /// 109).
 inline constexpr unsigned device_lean_blocks = 6;
 
-/// Nonzeros whose loads are in flight in one lane, by packs (or single columns) a lane.
+/// Nonzeros whose loads are in flight in one lane, by packs a lane; of single columns, as many as
+/// of one pack (two and four of them in flight, 7-point 128^3, n = 11, 17, 31, 63: 240, 416, 535,
+/// 1011; 212, 348, 515, 952; 27-point 96^3 262, 415, 576, 856; 232, 394, 559, 770).
 template <int Packs>
 inline constexpr int device_depth = Packs >= 2 ? 2 : 4;
 
@@ -47,13 +49,15 @@ struct LaneCode {
 /// and as below, then what else was tried. Listed, R-MAT 20, n = 16, 32, 64: 345, 581, 1156; 333,
 /// 571, 1141; with pieces of threads alone 336, 587, 1165. Three packs, 27-point n = 24: 376, 344;
 /// 7-point 346, 336. Two deep ones, 27-point n = 32, 64: 423, 773; 418, 765; shallow ones lose by
-/// any of it (7-point n = 32: 423; 431 to 459). One pack, 7-point n = 1, 4, 8: 64.6, 102,
-/// 162; 59.2, 100, 160; with passes outside 58.7, 109, 163. Columns of column-major X, 27-point n =
-/// 8, 32: 168, 514; 157, 483. Lanes over nonzeros lose by any of it (27-point n = 2: 92; 94 to 101;
-/// elasticity by rows, n = 8: 132; 142 to 177), groups of rows too (elasticity, n = 4: 81; 96).
-constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep) {
+/// any of it (7-point n = 32: 423; 431 to 459). Single columns: see device_depth. One pack, 7-point
+/// n = 1, 4, 8: 64.6, 102, 162; 59.2, 100, 160; with passes outside 58.7, 109, 163. Columns of
+/// column-major X, 27-point n = 8, 32: 168, 514; 157, 483. Lanes over nonzeros lose by any of it
+/// (27-point n = 2: 92; 94 to 101; elasticity by rows, n = 8: 132; 142 to 177), groups of rows too
+/// (elasticity, n = 4: 81; 96).
+constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep, bool single) {
   bool const columns = deep && packs > 2;  // of column-major X
   if (columns) return {true, false, true, false};
+  if (single && packs > 1) return {true, true, true, true};
   if (listed || packs == 3) return {true, true, true, true};
   if (deep) return {true, true, false, false};
   if (packs == 1 && !entry_lanes) return {true, false, true, true};
@@ -98,10 +102,15 @@ inline constexpr double device_short_row = 12;
 /// with groups in place of lanes 131, 129; 162, 198; 187, 201; 209, 294; 237, 297; 266, 299. One
 /// column: 7-point 66 and 68, 27-point 235 and 91, delaunay_n15 (6 nonzeros a row) 6.0 and 4.8,
 /// wing and bfly (4) 5.2 and 5.7, 4.9 and 5.1; 1e6 rows of 6 to 12 random nonzeros 200 and 130.
+/// Lanes that have up to five columns take, n = 5, 7, 9: 7-point 138, 197, 199; 27-point 157, 171,
+/// 220; so what is below of even rows is for those that are not short, of few for fewer rows than
+/// such lanes are for.
 inline constexpr double device_item_row = 8;
 inline constexpr double device_item_row_one_column = 4.5;
 inline constexpr double device_item_imbalance = 1.25;
-inline constexpr std::int64_t device_item_columns = 10;
+inline constexpr std::int64_t device_item_columns = 9;
+inline constexpr std::int64_t device_item_columns_of_even_rows = 5;
+inline constexpr std::int64_t device_item_columns_of_few_rows = 10;
 
 /// Where packs do not fit, a lane owns two single columns from so many of them on (short rows;
 /// others), and so many lanes, as a power of two, stand side by side at most. Microseconds with one
@@ -112,15 +121,18 @@ inline constexpr std::int64_t device_item_columns = 10;
 /// four, n = 9, 13, 15, 17, 31, 63: 7-point 128^3 337, 253; 352, 280; 358, 331; 465, 475; 596, 547;
 /// 1216, 1002; 27-point 96^3 333, 268; 353, 304; 358, 442; 584, 481; 598, 571; 1018, 862; R-MAT 18
 /// 98, 104; 105, 128; 108, 133; 160, 143; 182, 176; 356, 319; R-MAT 20 411, 406; 452, 484; 468,
-/// 535; 684, 593; 794, 750; 1417, 1362. In aligned pairs, with a share of three columns in each
-/// lane: 7-point n = 31 995, 27-point 818, R-MAT 18 237: twice the instructions.
+/// 535; 684, 593; 794, 750; 1417, 1362. Three, or five of at least as many lanes, where that leaves
+/// fewer of them idle; four and five, n = 33, 37, 39: 7-point 791, 806, 813; 571, 592, 604; R-MAT
+/// 18 213, 221, 226; 199, 207, 214. In aligned pairs, with a share of three columns in each lane:
+/// 7-point n = 31 995, 27-point 818, R-MAT 18 237: twice the instructions.
 inline constexpr std::int64_t device_pair_columns_short = 7;
 inline constexpr std::int64_t device_pair_columns = 9;
 inline constexpr int device_pair_lane_bits_short = 3;
 inline constexpr int device_pair_lane_bits = 4;
-inline constexpr int device_columns_of_lane = 4;
+inline constexpr int device_columns_of_lane = 5;
+inline constexpr int device_five_columns_bits = 3;  // lanes, as a power of two
 inline constexpr std::int64_t device_four_columns = 17;
-inline constexpr std::int64_t device_four_columns_of_even_rows[] = {10, 13};
+inline constexpr std::int64_t device_four_columns_of_even_rows[] = {5, 13};
 
 /// From so many packs in a row of X on a lane owns two of them (short rows; others). n = 16: 0.256
 /// against 0.284 on the 7-point grid, 0.304 against 0.287 on the 27-point one. (With one each, n =

@@ -23,4 +23,11 @@ inline constexpr std::int64_t panel_cache_bytes = std::int64_t{20} << 20;
 /// R-MAT 18, n = 34 217, 231.
 inline constexpr std::int64_t panel_least_share = 8;
 
+/// Windows: bytes of a row of X in a panel at least, and those left over at most. Same machine,
+/// microseconds in one product and in panels: 27-point, n = 33, 36, 40 678, 629, 633; 603, 557,
+/// 536; elasticity, n = 33 304, 289; but of more columns left over or of halves 27-point, n = 63,
+/// 128 757, 1325; 890, 1355; elasticity, n = 48, 63 293, 340; 305, 400.
+inline constexpr std::int64_t panel_window_bytes = 256;
+inline constexpr std::int64_t panel_window_rest = 64;
+
 }  // namespace blockspan::detail::tuning

@@ -16,7 +16,8 @@ inline constexpr int window_columns = 16;
 /// at best: 246, 432, 727 and 111, 187, 299 (8 rows: the figures at WindowPacks).
 inline constexpr int window_rows = 8;
 
-/// Groups of eight packs that a warp multiplies at once (0: single columns), the blocks asked of
+/// Groups of eight packs that a warp multiplies at once (or of sixteen single columns; 0: eight of
+/// those), the blocks asked of
 /// the compiler, and the steps of a tile (4 columns each) whose rows of X are on their way
 /// together. The same scratch kernel, n = 32: two groups 343 at 4 blocks, 360 at 3, one and one
 /// 401; n = 64: four groups 638 at 2 blocks, 780 and more at 3 (spills), two passes of two 668;
@@ -33,26 +34,21 @@ inline constexpr unsigned window_blocks = Groups == 4 || (Groups == 2 && Complex
 template <int Groups>
 inline constexpr int window_steps = Groups == 2 ? 2 : 4;
 
-/// Columns that one pass of single columns takes where packs do not fit X; more of them go by way
-/// of a copy of X.
-inline constexpr int window_single_columns = 16;
-
 /// Windows come into question from so many columns and rows on (fewer leave multiprocessors
 /// waiting; n = 8, windows and the best of the others: bcsstk29, 1,749 windows, 6.6, 8.7; nasa4704,
 /// 588 of them, 5.3, 5.3; at n = 32 11.6, 16.8; 7.8, 6.4); where rows have so many nonzeros, and
-/// each row of X that is fetched serves so many of them, on average (more where X is copied first);
-/// and up to rows of so many nonzeros (reasoned: one thread merges those of a window). n = 8, 16,
-/// 32, 64: elasticity (4.2) 87, 114; 121, 167; 175, 257; 300, 423; 27-point 96^3 (2.2) 161, 165;
-/// 236, 281; 354, 420; 667, 768; 40^3 12, 14; 18, 22; 32, 39; 55, 61; a band of 33 77, 134; 108,
-/// 188; 150, 279; 282, 498; 7-point (1.2), n = 8 120, 92; random (0.9) 43, 42. Odd widths, the
-/// older kernel: elasticity n = 3, 5, 7, 9, 13, 31 80, 131; 82, 157; 85, 181; 131, 201; 138, 257;
-/// 301, 470; 27-point n = 5, 7, 9 153, 165; 156, 182; 278, 250.
+/// each row of X that is fetched serves so many of them, on average; and up to rows of so many
+/// nonzeros (reasoned: one thread merges those of a window). n = 8, 16, 32, 64: elasticity (4.2)
+/// 87, 114; 121, 167; 175, 257; 300, 423; 27-point 96^3 (2.2) 161, 165; 236, 281; 354, 420; 667,
+/// 768; 40^3 12, 14; 18, 22; 32, 39; 55, 61; a band of 33 77, 134; 108, 188; 150, 279; 282, 498;
+/// 7-point (1.2), n = 8 120, 92; random (0.9) 43, 42. Odd widths, the older kernel: elasticity n =
+/// 3, 5, 7, 9, 13, 31 80, 131; 82, 157; 85, 181; 131, 201; 138, 257; 301, 470; 27-point n = 5, 7, 9
+/// 153, 165; 156, 182; 278, 250.
 inline constexpr int window_least_columns = 6;
 inline constexpr int window_least_odd_columns = 3;
 inline constexpr std::int64_t window_least_rows = 1536 * window_rows;
 inline constexpr double window_least_row = 12;
 inline constexpr double window_least_share = 2;
-inline constexpr double window_least_share_of_copies = 3;
 inline constexpr std::int64_t window_longest_row = 1024;
 
 /// Windows that an estimate looks at, and columns of a window up to which it counts.
