@@ -65,11 +65,20 @@ TYPED_TEST(Windows, AreRefusedWithoutTensorCores) {
                     HasSubstr("it needs FP64 tensor cores")));
 }
 
+/// Neighbouring columns of a window farther apart than the 16 bits of a tile hold.
+template <class Scalar>
+HostMatrix<Scalar> far_apart() {
+  return with_sorted_rows(
+      random_matrix<Scalar>("far apart", 21, 400000, [](std::int64_t i) { return 3 + i % 7; }));
+}
+
 /// Every entry is met once, by a walk over the tiles as the kernel does it.
 TYPED_TEST(Windows, HaveEveryEntryOnce) {
   if constexpr (kernels::tensor::available<TypeParam, double>) {
     TypeParam const exec;
-    for (auto const& host : matrices<double>()) {
+    auto all = matrices<double>();
+    all.push_back(far_apart<double>());
+    for (auto const& host : all) {
       if (host.name == "random, unsorted, repeated") continue;
       auto const A = to_device(exec, with_sorted_rows(host));
       auto const on_host = [](auto const& view) {
@@ -79,15 +88,17 @@ TYPED_TEST(Windows, HaveEveryEntryOnce) {
       SCOPED_TRACE(host.name);
       auto const list = kernels::find_row_windows(exec, kernels::pattern_ref<TypeParam>(A));
       EXPECT_EQ(list.count.windows, (host.rows + rows - 1) / rows);
-      auto const first = on_host(list.first_tile), columns = on_host(list.columns);
-      auto const masks = on_host(list.masks);
+      auto const first = on_host(list.first_tile);
+      auto const first_column = on_host(list.first_column);
+      auto const distance = on_host(list.distance), masks = on_host(list.masks);
       for (std::int64_t i = 0; i < host.rows; ++i) {
         auto k = static_cast<std::size_t>(host.offsets[i]);
         for (int t = first(i / rows); t < first(i / rows + 1); ++t)
           for (int j = 0; j < kernels::tuning::window_columns; ++j) {
             if ((masks(t * rows + i % rows) >> j & 1) == 0) continue;
             ASSERT_LT(k, static_cast<std::size_t>(host.offsets[i + 1]));
-            EXPECT_EQ(columns(t * kernels::tuning::window_columns + j), host.indices[k++]);
+            auto const place = t * kernels::tuning::window_columns + list.place_of(j);
+            EXPECT_EQ(first_column(t) + distance(place), host.indices[k++]);
           }
         EXPECT_EQ(k, static_cast<std::size_t>(host.offsets[i + 1]));
       }
@@ -115,6 +126,22 @@ TYPED_TEST(WindowProducts, AreRightAtEveryWidth) {
         spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
       });
     }
+  }
+}
+
+TYPED_TEST(WindowProducts, AreRightWhereColumnsAreFarApart) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (!kernels::is_offered<Exec, real_t<Scalar>>(windows)) GTEST_SKIP() << "not offered";
+  Exec const exec;
+  auto const host = far_apart<Scalar>();
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.algorithm = "tensor_window"});
+  for (int const width : {3, 8}) {
+    ProductCase<Scalar> const c{host, Op::none, width, Scalar(-1.5), Scalar(2)};
+    expect_product(exec, {right, right}, c, [&](auto const& X, auto const& Y) {
+      spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+    });
   }
 }
 

@@ -38,7 +38,8 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
   SpmmKernel<Exec, Schedule, Inner, Epilogue>{
       {share, passes, prepared.pattern.rows, list.first_tile.data()},
       {entries, product.X, conjugates(product.op), device_row_bytes(product.X),
-       prepared.pattern.row_offsets, list.columns.data(), list.masks.data()},
+       prepared.pattern.row_offsets, list.first_column.data(), list.distance.data(),
+       list.masks.data()},
       epilogue}
       .launch(exec, variant.label, shape);
 }

@@ -298,7 +298,7 @@ std::string bytes_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepare
       variant.lists_groups()
           ? times(prepared.groups.count.fetches / prepared.pattern.block, sizeof(Ordinal))
       : variant.lists_windows()
-          ? times(windows.tiles, tuning::window_columns * sizeof(Ordinal)) +
+          ? times(windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(Ordinal)) +
                 times(windows.tiles * tuning::window_rows, sizeof(std::uint16_t))
           : times(rows.nonzeros, narrow ? sizeof(std::int16_t) : sizeof(Ordinal));
   std::ostringstream out;

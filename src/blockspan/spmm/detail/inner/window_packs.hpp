@@ -85,7 +85,6 @@ template <class Scalar, int Groups>
 struct WindowPacks {
   static constexpr int width = int(sizeof(tensor::Pair) / sizeof(Scalar));
   static constexpr int packs = 8 * Groups, packs_of_lane = Groups, rows_of_lane = 2;
-  static constexpr int steps = tuning::window_steps<Groups>;
   static constexpr unsigned blocks = tuning::window_blocks<Groups, is_complex_v<Scalar>>;
   using Sums = WindowSums<Groups, 4>;
   using Finished = FinishedSums<Scalar, width, rows_of_lane, packs_of_lane>;
@@ -163,7 +162,6 @@ template <int Eights, int Width>
 struct WindowColumns {
   static constexpr int width = Width, packs = 8 * Eights / Width;
   static constexpr int packs_of_lane = Eights, rows_of_lane = Width == 1 ? 2 : 1;
-  static constexpr int steps = tuning::window_steps<Eights / 2>;
   static constexpr unsigned blocks = tuning::window_blocks<Eights / 2, false>;
   /// Eights that are one instruction.
   static constexpr int together = Eights == 1 ? 1 : 2;

@@ -37,10 +37,11 @@ struct WindowTiles {
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
   bool conjugate_values;
-  std::uint32_t row_bytes;     ///< from a row of X to the next
-  Offset const* row_offsets;   ///< rows + 1
-  Ordinal const* columns;      ///< tiles x tuning::window_columns
-  std::uint16_t const* masks;  ///< tiles x tuning::window_rows
+  std::uint32_t row_bytes;      ///< from a row of X to the next
+  Offset const* row_offsets;    ///< rows + 1
+  Ordinal const* first_column;  ///< these three as in RowWindowList
+  std::uint16_t const* distance;
+  std::uint16_t const* masks;
 
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
@@ -61,9 +62,15 @@ struct WindowTiles {
  private:
   /// What a lane knows of a tile: its column in each step, the bits of its row.
   struct Tile {
-    Ordinal column[steps];
+    Ordinal first_column;
+    std::uint64_t distances;
     unsigned bits;
+
+    KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int step) const {
+      return first_column + static_cast<Ordinal>(distances >> 16 * step & 0xffffu);
+    }
   };
+  static_assert(steps * sizeof(std::uint16_t) == sizeof(std::uint64_t));
   /// The lane's number of each step.
   struct Values {
     Scalar of[steps];
@@ -72,18 +79,20 @@ struct WindowTiles {
   /// Tiles of a window: long offsets count them from its first, as walk_over does entries.
   template <class Place>
   struct TileWalk {
-    Ordinal const* columns;
+    Ordinal const* first_column;
+    std::uint16_t const* distance;
     std::uint16_t const* masks;
     Place first, last;
   };
   template <class Window>
   KOKKOS_FORCEINLINE_FUNCTION auto tiles_of(Window const& window) const {
     if constexpr (sizeof(Offset) > sizeof(std::uint32_t))
-      return TileWalk<std::uint32_t>{columns + window.first * tuning::window_columns,
+      return TileWalk<std::uint32_t>{first_column + window.first,
+                                     distance + window.first * tuning::window_columns,
                                      masks + window.first * tuning::window_rows, 0,
                                      static_cast<std::uint32_t>(window.last - window.first)};
     else
-      return TileWalk<Offset>{columns, masks, window.first, window.last};
+      return TileWalk<Offset>{first_column, distance, masks, window.first, window.last};
   }
 
   template <class Window, class Consume>
@@ -119,18 +128,13 @@ struct WindowTiles {
     Tile tile = load_tile(tiles, tiles.first, lane);
     for (auto t = tiles.first; t < tiles.last; ++t) {
       Values const a = load_values(walk.own, tile, lane, next);
-      Tile following;
+      typename Columns::Fetched b[steps];
       BLOCKSPAN_UNROLL
-      for (int step = 0; step < steps; step += Columns::steps) {
-        typename Columns::Fetched b[Columns::steps];
-        BLOCKSPAN_UNROLL
-        for (int u = 0; u < Columns::steps; ++u) b[u] = x.fetch(tile.column[step + u]);
-        // asked for after what is needed first
-        if (step + Columns::steps == steps)
-          following = load_tile(tiles, t < last ? t + 1 : last, lane);
-        BLOCKSPAN_UNROLL
-        for (int u = 0; u < Columns::steps; ++u) x.add(a.of[step + u], b[u], sums);
-      }
+      for (int step = 0; step < steps; ++step) b[step] = x.fetch(tile.column(step));
+      // asked for after what is needed first
+      Tile const following = load_tile(tiles, t < last ? t + 1 : last, lane);
+      BLOCKSPAN_UNROLL
+      for (int step = 0; step < steps; ++step) x.add(a.of[step], b[step], sums);
       tile = following;
     }
   }
@@ -145,10 +149,10 @@ struct WindowTiles {
   KOKKOS_FORCEINLINE_FUNCTION Tile load_tile(TileWalk<Place> const& tiles, Place t,
                                              int lane) const {
     Tile tile;
-    auto const* const column =
-        tiles.columns + static_cast<std::int64_t>(t) * tuning::window_columns + lane % 4;
-    BLOCKSPAN_UNROLL
-    for (int step = 0; step < steps; ++step) tile.column[step] = load(column + 4 * step);
+    auto const* const distance_of_lane = reinterpret_cast<std::uint64_t const*>(
+        tiles.distance + static_cast<std::int64_t>(t) * tuning::window_columns);
+    tile.first_column = load(tiles.first_column + t);
+    tile.distances = load(distance_of_lane + lane % 4);
     tile.bits = load(tiles.masks + static_cast<std::int64_t>(t) * tuning::window_rows + lane / 4);
     return tile;
   }

@@ -191,9 +191,16 @@ struct RowWindowList {
   using Space = typename Exec::memory_space;
 
   WindowCount count;
-  Kokkos::View<Offset*, Space> first_tile;    // windows + 1
-  Kokkos::View<Ordinal*, Space> columns;      // tiles x tuning::window_columns
-  Kokkos::View<std::uint16_t*, Space> masks;  // tiles x tuning::window_rows
+  Kokkos::View<Offset*, Space> first_tile;       // windows + 1
+  Kokkos::View<Ordinal*, Space> first_column;    // of each tile
+  Kokkos::View<std::uint16_t*, Space> distance;  // tiles x tuning::window_columns: beyond that one
+  Kokkos::View<std::uint16_t*, Space> masks;     // tiles x tuning::window_rows
+
+  /// Where the distance of the j-th column of a tile stands: those of a lane side by side.
+  static KOKKOS_FORCEINLINE_FUNCTION int place_of(int j) {
+    constexpr int steps = tuning::window_columns / 4;
+    return j % 4 * steps + j / 4;
+  }
 };
 
 /// The windows of a pattern with sorted rows; a column that a row has twice is two

@@ -14,6 +14,24 @@
 
 namespace blockspan::detail {
 
+/// How ascending columns of a window are dealt to tiles: so many to each, none farther from the
+/// first than 16 bits say.
+template <class Ordinal>
+struct TileFill {
+  int columns = 0;  ///< in the tile in hand
+  Ordinal first = 0;
+
+  /// Whether this column begins a tile.
+  KOKKOS_FORCEINLINE_FUNCTION bool begins_with(Ordinal column) {
+    constexpr Ordinal farthest = Kokkos::Experimental::finite_max_v<std::uint16_t>;
+    bool const begins =
+        columns == 0 || columns == tuning::window_columns || column - first > farthest;
+    columns = begins ? 1 : columns + 1;
+    first = begins ? column : first;
+    return begins;
+  }
+};
+
 /// The sorted rows of a window, merged.
 template <class Offset, class Ordinal>
 struct WindowMerge {
@@ -53,9 +71,13 @@ struct WindowMerge {
 
   /// Tiles of a window; of more than `most` columns, those of so many.
   KOKKOS_FUNCTION std::int64_t tiles(std::int64_t window, std::int64_t most) const {
-    std::int64_t columns = 0;
-    for_each_column(window, [&](Ordinal, unsigned) { return ++columns < most; });
-    return ceil_div(columns, std::int64_t{tuning::window_columns});
+    std::int64_t columns = 0, tiles = 0;
+    TileFill<Ordinal> fill;
+    for_each_column(window, [&](Ordinal column, unsigned) {
+      tiles += fill.begins_with(column) ? 1 : 0;
+      return ++columns < most;
+    });
+    return tiles;
   }
 };
 
@@ -96,29 +118,34 @@ struct WriteTiles {
 
   KOKKOS_FUNCTION void operator()(std::int64_t window) const {
     constexpr int wide = tuning::window_columns;
-    auto tile = static_cast<std::int64_t>(list.first_tile(window));
+    std::int64_t tile = static_cast<std::int64_t>(list.first_tile(window)) - 1;
     unsigned bits[window_rows] = {};
-    int filled = 0;
-    Ordinal last = 0;
-    auto const write_masks = [&] {
+    std::uint16_t last = 0;
+    TileFill<Ordinal> fill;
+    auto const distance_of = [&](int j) -> std::uint16_t& {
+      return list.distance(tile * wide + list.place_of(j));
+    };
+    auto const finish = [&](int columns) {
+      for (int j = columns; j < wide; ++j) distance_of(j) = last;
       BLOCKSPAN_UNROLL
       for (int i = 0; i < window_rows; ++i) {
         list.masks(tile * window_rows + i) = static_cast<std::uint16_t>(bits[i]);
         bits[i] = 0;
       }
-      ++tile;
-      filled = 0;
     };
     rows.for_each_column(window, [&](Ordinal column, unsigned having) {
-      list.columns(tile * wide + filled) = last = column;
+      int const before = fill.columns;
+      if (fill.begins_with(column)) {
+        if (before > 0) finish(before);
+        list.first_column(++tile) = column;
+      }
+      int const j = fill.columns - 1;
+      distance_of(j) = last = static_cast<std::uint16_t>(column - fill.first);
       BLOCKSPAN_UNROLL
-      for (int i = 0; i < window_rows; ++i) bits[i] |= (having >> i & 1u) << filled;
-      if (++filled == wide) write_masks();
+      for (int i = 0; i < window_rows; ++i) bits[i] |= (having >> i & 1u) << j;
       return true;
     });
-    if (filled == 0) return;
-    for (int j = filled; j < wide; ++j) list.columns(tile * wide + j) = last;
-    write_masks();
+    if (fill.columns > 0) finish(fill.columns);
   }
 };
 
@@ -140,7 +167,8 @@ RowWindowList<Exec, Offset, Ordinal> list_windows(Exec const& exec,
   Kokkos::parallel_for("Blockspan::spmm_plan::count_tiles", all_windows, place);
   Kokkos::parallel_scan("Blockspan::spmm_plan::place_tiles",
                         Policy(exec, 0, list.count.windows + 1), place, list.count.tiles);
-  make(list.columns, "Blockspan::spmm_plan::tile_columns",
+  make(list.first_column, "Blockspan::spmm_plan::tile_first_column", list.count.tiles);
+  make(list.distance, "Blockspan::spmm_plan::tile_columns",
        list.count.tiles * tuning::window_columns);
   make(list.masks, "Blockspan::spmm_plan::tile_masks", list.count.tiles * tuning::window_rows);
   Kokkos::parallel_for("Blockspan::spmm_plan::write_tiles", all_windows,

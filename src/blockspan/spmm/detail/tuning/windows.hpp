@@ -17,30 +17,28 @@ inline constexpr int window_columns = 16;
 inline constexpr int window_rows = 8;
 
 /// Groups of eight packs that a warp multiplies at once (or of sixteen single columns; 0: eight of
-/// those), the blocks asked of
-/// the compiler, and the steps of a tile (4 columns each) whose rows of X are on their way
-/// together. The same scratch kernel, n = 32: two groups 343 at 4 blocks, 360 at 3, one and one
-/// 401; n = 64: four groups 638 at 2 blocks, 780 and more at 3 (spills), two passes of two 668;
-/// with 1, 2 and 4 steps 647, 644, 638. Single columns here, n = 8, with 4 and 5 blocks 161, 172;
-/// elasticity 87, 96; with 1 and 2 steps the same. Complex values take twice as many registers.
-/// Values fetched a tile ahead or in another order of a lane's steps, all of a window asked into
-/// the L2 cache, neighbouring columns in one lane, halves of the numbers in turn (one group of
-/// complex packs, eight columns): gained nothing or lost. Windows of neighbouring lines of a grid
-/// in one team gained 4 % of 27-point and nothing of elasticity.
+/// those) and the blocks asked of the compiler. The same scratch kernel, n = 32: two groups 343 at
+/// 4 blocks, 360 at 3, one and one 401; n = 64: four groups 638 at 2 blocks, 780 and more at 3
+/// (spills), two passes of two 668. Here, with the rows of X of one, two and all four steps of a
+/// tile (4 columns each) on their way together, n = 32: 27-point 363, 373, 339; elasticity 179,
+/// 182, 167. Single columns, n = 8, with 4 and 5 blocks 161, 172; elasticity 87, 96. Complex values
+/// take twice as many registers. Values fetched a tile ahead or in another order of a lane's steps,
+/// all of a window asked into the L2 cache, neighbouring columns in one lane, halves of the numbers
+/// in turn (one group of complex packs, eight columns): gained nothing or lost. Windows of
+/// neighbouring lines of a grid in one team gained 4 % of 27-point and nothing of elasticity.
 template <int Groups, bool Complex>
 inline constexpr unsigned window_blocks = Groups == 4 || (Groups == 2 && Complex) ? 2
                                           : Complex                               ? 3
                                                                                   : 4;
-template <int Groups>
-inline constexpr int window_steps = Groups == 2 ? 2 : 4;
 
 /// Windows come into question from so many columns and rows on (fewer leave multiprocessors
 /// waiting; n = 8, windows and the best of the others: bcsstk29, 1,749 windows, 6.6, 8.7; nasa4704,
 /// 588 of them, 5.3, 5.3; at n = 32 11.6, 16.8; 7.8, 6.4); where rows have so many nonzeros, and
 /// each row of X that is fetched serves so many of them, on average; and up to rows of so many
 /// nonzeros (reasoned: one thread merges those of a window). n = 8, 16, 32, 64: elasticity (4.2)
-/// 87, 114; 121, 167; 175, 257; 300, 423; 27-point 96^3 (2.2) 161, 165; 236, 281; 354, 420; 667,
-/// 768; 40^3 12, 14; 18, 22; 32, 39; 55, 61; a band of 33 77, 134; 108, 188; 150, 279; 282, 498;
+/// 86, 114; 122, 167; 167, 257; 279, 423; 27-point 96^3 (2.2) 160, 165; 237, 281; 339, 420; 628,
+/// 768; 40^3, as of the next lines before tiles had 16 bits for a column, 12, 14; 18, 22; 32, 39;
+/// 55, 61; a band of 33 77, 134; 108, 188; 150, 279; 282, 498;
 /// 7-point (1.2), n = 8 120, 92; random (0.9) 43, 42. Odd widths, the older kernel: elasticity n =
 /// 3, 5, 7, 9, 13, 31 80, 131; 82, 157; 85, 181; 131, 201; 138, 257; 301, 470; 27-point n = 5, 7, 9
 /// 153, 165; 156, 182; 278, 250.
