@@ -131,9 +131,12 @@ class PublishedLaunch {
   }
   void row_classes() const {
     int const bits = bits_to_hold(packs_, on_host ? 0 : tuning::device_lane_bits);
-    auto const shape = team_a_tile();
+    auto shape = team_a_tile();
+    if (!on_host && packs_ == 1) shape.team_size = tuning::team_stream_threads;
     using Work = RowClasses<Scalar, Offset, Ordinal, Width, wide>;
-    run_team(Work{tiles({}), entries_, X{call_.product.X}, packs_, bits, shape.team_size}, shape);
+    run_team(Work{tiles({}), entries_, X{call_.product.X}, packs_, bits, shape.team_size,
+                  lanes_exchange_v<Exec>},
+             shape);
   }
   void prefix_sum() const {
     auto const shape = team_a_tile();

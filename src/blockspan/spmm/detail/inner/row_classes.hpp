@@ -7,6 +7,8 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/inner/lane_grid.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/pack_access.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
@@ -18,9 +20,9 @@ namespace blockspan::detail {
 /// A team's way with a tile depends on its class (Greathouse, Daga 2014; Daga, Greathouse 2015).
 ///
 /// Many short rows (Stream): one pack of columns: the products go to scratch, all lanes at once,
-/// and a thread sums a row from there. More packs: the entries go to scratch, and lanes take (row,
-/// pack) by turns. One row, or a part of one (Vector, VectorL): the lanes stand over packs and
-/// entries, and add up in scratch, halving by halving: a fixed order.
+/// and one or several lanes sum a row from there. More packs: the entries go to scratch, and lanes
+/// take (row, pack) by turns. One row, or a part of one (Vector, VectorL): the lanes stand over
+/// packs and entries, and add up in scratch, halving by halving: a fixed order.
 template <class Scalar, class Offset, class Ordinal, int Width, bool Wide>
 struct RowClasses {
   static constexpr bool splits_rows = true;
@@ -34,6 +36,7 @@ struct RowClasses {
   int packs;      ///< in a row of X
   int pack_bits;  ///< one row: 2^pack_bits lanes stand side by side over the packs
   int workers;    ///< lanes of a team, a power of two >= 2^pack_bits
+  bool on_lanes;  ///< which can exchange numbers
 
   std::size_t scratch_bytes() const {
     std::size_t const short_rows =
@@ -46,6 +49,7 @@ struct RowClasses {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Team const& team, Consume const& consume) const {
     std::int64_t const tile = team.league_rank();
     std::int64_t const parts = tiles.parts(tile);
+    if (parts == 0) return;
     if (parts == 1)
       one_row(team, tiles.part(tile, 0), consume);
     else if (packs == 1)
@@ -65,9 +69,9 @@ struct RowClasses {
         int const pack = first + (worker & (lanes - 1));
         PackSum sum{};
         if (pack < packs)
-          for (Offset k = piece.first + Offset(worker >> pack_bits); k < piece.last;
-               k += static_cast<Offset>(groups))
-            X.add_product(entries.value(k), entries.column(k), pack, sum);
+          for_each_entry(piece.first, worker >> pack_bits,
+                         static_cast<int>(piece.last - piece.first), groups, pack,
+                         [&](int, Scalar const& a, auto const& x) { add(a, x, sum); });
         partial[worker] = sum;
       });
       team.team_barrier();
@@ -91,21 +95,90 @@ struct RowClasses {
                                                        Consume const& consume) const {
     auto* const products = team_array<PackSum>(team, capacity);
     Offset const begin = tiles.entry[tile];
-    Kokkos::parallel_for(
-        Kokkos::TeamVectorRange(team, static_cast<int>(tiles.entry[tile + 1] - begin)), [&](int i) {
-          PackSum product{};
-          Offset const k = begin + Offset(i);
-          X.add_product(entries.value(k), entries.column(k), 0, product);
-          products[i] = product;
-        });
-    team.team_barrier();
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, static_cast<int>(parts)), [&](int p) {
-      auto const piece = tiles.part(tile, p);
-      PackSum sum{};
-      for (Offset k = piece.first; k < piece.last; ++k)
-        for (int j = 0; j < Width; ++j) sum.value[j] += products[k - begin].value[j];
-      consume(piece, 0, sum);
+    int const count = static_cast<int>(tiles.entry[tile + 1] - begin);
+    int bits = 0;  // where rows are few, several lanes add one up
+    while (on_lanes && bits < tuning::device_lane_bits &&
+           (parts << (bits + 1)) <= tuning::team_stream_lanes)
+      ++bits;
+    int const lanes = 1 << bits, items = static_cast<int>(parts) * lanes;
+    int const rank = team.team_rank(), size = team.team_size();
+    // asked for before it is needed
+    auto const own = tiles.part(tile, (rank < items ? rank : items - 1) >> bits);
+    for_each_entry(begin, rank, count, size, 0, [&](int i, Scalar const& a, auto const& x) {
+      PackSum product{};
+      add(a, x, product);
+      products[i] = product;
     });
+    team.team_barrier();
+    for (int item = rank; item < items; item += size) {
+      auto const piece = item == rank ? own : tiles.part(tile, item >> bits);
+      int const k = static_cast<int>(piece.first - begin) + (item & (lanes - 1));
+      PackSum sum = sum_of(products, k, static_cast<int>(piece.last - begin), lanes);
+      for (int mask = 1; mask < lanes; mask *= 2)
+        for (int j = 0; j < Width; ++j) sum.value[j] += exchange(sum.value[j], mask, lanes);
+      if ((item & (lanes - 1)) == 0) consume(piece, 0, sum);
+    }
+  }
+
+  /// Of the numbers first, first + stride, ... < last, in this order; several loads at a time.
+  static KOKKOS_FORCEINLINE_FUNCTION PackSum sum_of(PackSum const* numbers, int first, int last,
+                                                    int stride) {
+    constexpr int in_flight = 8;
+    PackSum sum{};
+    int k = first;
+    BLOCKSPAN_ROLLED
+    for (; k + (in_flight - 1) * stride < last; k += in_flight * stride) {
+      PackSum some[in_flight];
+      BLOCKSPAN_UNROLL
+      for (int u = 0; u < in_flight; ++u) some[u] = numbers[k + u * stride];
+      BLOCKSPAN_UNROLL
+      for (int u = 0; u < in_flight; ++u)
+        for (int j = 0; j < Width; ++j) sum.value[j] += some[u].value[j];
+    }
+    BLOCKSPAN_ROLLED
+    for (; k < last; k += stride)
+      for (int j = 0; j < Width; ++j) sum.value[j] += numbers[k].value[j];
+    return sum;
+  }
+
+  template <class Pack>
+  static KOKKOS_FORCEINLINE_FUNCTION void add(Scalar const& a, Pack const& x, PackSum& sum) {
+    for (int j = 0; j < Width; ++j) sum.value[j] += a * x.value[j];
+  }
+
+  /// use(i, value, pack of X) for the entries begin + i, i = first, first + stride, ... < count:
+  /// the loads of several are on their way together.
+  template <class Use>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_entry(Offset begin, int first, int count, int stride,
+                                                  int pack, Use const& use) const {
+    if (entries.permutation == nullptr)
+      for_each_entry_of<false>(begin, first, count, stride, pack, use);
+    else
+      for_each_entry_of<true>(begin, first, count, stride, pack, use);
+  }
+  template <bool Permuted, class Use>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_entry_of(Offset begin, int first, int count, int stride,
+                                                     int pack, Use const& use) const {
+    constexpr int in_flight = tuning::team_stream_depth;
+    BLOCKSPAN_ROLLED
+    for (int i = first; i < count; i += in_flight * stride) {
+      Scalar a[in_flight];
+      Ordinal row[in_flight];
+      BLOCKSPAN_UNROLL
+      for (int u = 0; u < in_flight; ++u) {
+        int const at = i + u * stride;  // past the end one is loaded again
+        Offset const k = begin + Offset(at < count ? at : i);
+        row[u] = entries.column(k);
+        a[u] = load(entries.values + (Permuted ? load(entries.permutation + k) : k));
+      }
+      decltype(X(row[0], pack)) x[in_flight];
+      BLOCKSPAN_UNROLL
+      for (int u = 0; u < in_flight; ++u) x[u] = X(row[u], pack);
+      BLOCKSPAN_UNROLL
+      for (int u = 0; u < in_flight; ++u)
+        if (i + u * stride < count)
+          use(i + u * stride, conjugate_if(entries.conjugate_values, a[u]), x[u]);
+    }
   }
 
   template <class Team, class Consume>

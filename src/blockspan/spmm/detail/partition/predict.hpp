@@ -162,10 +162,10 @@ class DeviceModel {
         (packs > 1 ? tuning::model_team_stream : tuning::model_team_stream_one_pack) * stream_ +
         tuning::model_team_gather * gather_ * (packs > 1 ? tuning::model_team_wide : 1);
     bool const all_long = rows_.mean() >= static_cast<double>(tuning::team_longest);
-    double const time =
-        tuning::model_team_launch + work * (all_long ? tuning::model_team_long_rows : 1) + waits;
+    double const launch =
+        columns_ == 1 ? tuning::model_team_launch_one_column : tuning::model_team_launch;
     return {find_spmm_variant("adaptive"),
-            columns_ == 1 ? tuning::model_team_one_column * time : time, 0};
+            launch + work * (all_long ? tuning::model_team_long_rows : 1) + waits, 0};
   }
 
  private:
