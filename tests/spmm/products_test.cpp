@@ -169,12 +169,30 @@ TYPED_TEST(Products, SomeWidthsOfManyRowsAreRight) {
   constexpr int pack = 16 / static_cast<int>(sizeof(Scalar));
   for (auto const* algorithm : {"auto", "warp_per_row", "segments_sorted"}) {
     SpmmPlan const plan(exec, A, {.columns = 9, .algorithm = algorithm});
-    for (int const width : {7, 9, 19, 31, 10 * pack}) {
+    for (int const width : {7, 9, 19, 31, 39, 10 * pack}) {
       ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
       expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
         spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
       });
     }
+  }
+}
+
+/// The same of rows of one length, which devices give other lanes.
+TYPED_TEST(Products, SingleColumnsOfManyEvenRowsAreRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host =
+      random_matrix<Scalar>("even rows", 65551, 65551, [](std::int64_t) { return 9; });
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.algorithm = "warp_per_row"});
+  for (int const width : {5, 7, 11, 13}) {
+    Scalar const beta = width == 7 ? Scalar(0) : Scalar(-1);
+    ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), beta};
+    expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+      spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+    });
   }
 }
 
