@@ -254,6 +254,25 @@ TYPED_TEST(Windows, AreChosenWhereNeighboursShareColumnsAndExplained) {
   EXPECT_EQ(SpmmPlan(exec, sparse_grid, {.columns = 8}).algorithm(), "warp_per_row_packs");
 }
 
+/// What a plan makes of a random product, against a plan for whole rows.
+template <class Scalar, class Exec, class Matrix, class Plan>
+void expect_as_by_rows(Exec const& exec, Matrix const& A, Plan const& plan, Op op, int width,
+                       Storages const& storages) {
+  auto const rows = static_cast<std::int64_t>(A.numRows());
+  SpmmPlan const by_rows(exec, A, {.algorithm = "warp_per_row"});
+  auto const X = make_block(exec, storages.X, random_block<Scalar>(rows, width, 1));
+  auto const Y = make_block(exec, storages.Y, random_block<Scalar>(rows, width, 2));
+  auto const Z = make_block(exec, right, random_block<Scalar>(rows, width, 2));
+  spmm(exec, plan, op, Scalar(1.5), A, X.view, Scalar(-1), Y.view);
+  spmm(exec, by_rows, op, Scalar(1.5), A, X.view, Scalar(-1), Z.view);
+  exec.fence("Blockspan::test");
+  auto const y = Y.values(), z = Z.values();
+  double worst = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (int j = 0; j < width; ++j) worst = std::max(worst, double(Kokkos::abs(y(i, j) - z(i, j))));
+  EXPECT_LE(worst, 2000 * double(unit_roundoff<Scalar>)) << width;
+}
+
 /// Wide blocks are multiplied in several products; X may have been padded to whole packs then.
 TYPED_TEST(WindowProducts, AreTheSameInPanels) {
   using Exec = typename TypeParam::Exec;
@@ -261,25 +280,12 @@ TYPED_TEST(WindowProducts, AreTheSameInPanels) {
   if (!kernels::is_offered<Exec, real_t<Scalar>>(windows)) GTEST_SKIP() << "not offered";
   Exec const exec;
   auto const A = generate<Scalar>(exec, "elasticity:30");
-  auto const rows = static_cast<std::int64_t>(A.numRows());
-  ASSERT_GE(rows, kernels::tuning::device_few_pieces);
-  SpmmPlan const plan(exec, A, {.columns = 32}), plain(exec, A, {.algorithm = "warp_per_row"});
+  ASSERT_GE(A.numRows(), kernels::tuning::device_few_pieces);
+  SpmmPlan const plan(exec, A, {.columns = 32});
   ASSERT_EQ(plan.algorithm(), "tensor_window");
   for (int const width : {33, 40, 65, 100})
-    for (Storage const storage : {left, right}) {
-      auto const X = make_block(exec, storage, random_block<Scalar>(rows, width, 1));
-      auto const Y = make_block(exec, storage, random_block<Scalar>(rows, width, 2));
-      auto const Z = make_block(exec, right, random_block<Scalar>(rows, width, 2));
-      spmm(exec, plan, Op::none, Scalar(1.5), A, X.view, Scalar(-1), Y.view);
-      spmm(exec, plain, Op::none, Scalar(1.5), A, X.view, Scalar(-1), Z.view);
-      exec.fence("Blockspan::test");
-      auto const y = Y.values(), z = Z.values();
-      double worst = 0;
-      for (std::int64_t i = 0; i < rows; ++i)
-        for (int j = 0; j < width; ++j)
-          worst = std::max(worst, double(Kokkos::abs(y(i, j) - z(i, j))));
-      EXPECT_LE(worst, 2000 * double(unit_roundoff<Scalar>)) << width;
-    }
+    for (Storage const storage : {left, right})
+      expect_as_by_rows<Scalar>(exec, A, plan, Op::none, width, {storage, storage});
 }
 
 /// What the chosen variant does not take is multiplied all the same.
@@ -288,23 +294,10 @@ TYPED_TEST(WindowProducts, AreReplacedInPlansThatChose) {
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
   auto const A = generate<Scalar>(exec, "elasticity:20");
-  auto const rows = static_cast<std::int64_t>(A.numRows());
-  SpmmPlan const plan(exec, A), plain(exec, A, {.algorithm = "warp_per_row"});
+  SpmmPlan const plan(exec, A);
   for (int const width : {7, 8})
-    for (Storage const storage : {left, right}) {
-      auto const X = make_block(exec, storage, random_block<Scalar>(rows, width, 1));
-      auto const Y = make_block(exec, right, random_block<Scalar>(rows, width, 2));
-      auto const Z = make_block(exec, right, random_block<Scalar>(rows, width, 2));
-      spmm(exec, plan, Op::conjugate, Scalar(1.5), A, X.view, Scalar(-1), Y.view);
-      spmm(exec, plain, Op::conjugate, Scalar(1.5), A, X.view, Scalar(-1), Z.view);
-      exec.fence("Blockspan::test");
-      auto const y = Y.values(), z = Z.values();
-      double worst = 0;
-      for (std::int64_t i = 0; i < rows; ++i)
-        for (int j = 0; j < width; ++j)
-          worst = std::max(worst, double(Kokkos::abs(y(i, j) - z(i, j))));
-      EXPECT_LE(worst, 2000 * double(unit_roundoff<Scalar>)) << width;
-    }
+    for (Storage const storage : {left, right})
+      expect_as_by_rows<Scalar>(exec, A, plan, Op::conjugate, width, {storage, right});
 }
 
 }  // namespace

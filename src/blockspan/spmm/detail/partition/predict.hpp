@@ -158,9 +158,11 @@ class DeviceModel {
                              tuning::device_threads +
                          (packs > 1 ? tuning::model_team_wait : tuning::model_team_wait_one_pack) *
                              at_most(tuning::team_stream) * std::max(1.0, packs / 32);
-    double const work =
-        (packs > 1 ? tuning::model_team_stream : tuning::model_team_stream_one_pack) * stream_ +
-        tuning::model_team_gather * gather_ * (packs > 1 ? tuning::model_team_wide : 1);
+    double const streaming = packs > 1       ? tuning::model_team_stream
+                             : columns_ == 1 ? tuning::model_team_stream_one_column
+                                             : tuning::model_team_stream_one_pack;
+    double const work = streaming * stream_ + tuning::model_team_gather * gather_ *
+                                                  (packs > 1 ? tuning::model_team_wide : 1);
     bool const all_long = rows_.mean() >= static_cast<double>(tuning::team_longest);
     double const launch =
         columns_ == 1 ? tuning::model_team_launch_one_column : tuning::model_team_launch;
