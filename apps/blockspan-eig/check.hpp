@@ -9,6 +9,7 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/lapack.hpp>
+#include <blockspan/support/memory.hpp>
 
 #include "blockspan-eig/result.hpp"
 
@@ -19,9 +20,8 @@ template <class Scalar, class Exec>
 void remove_constraints(Exec const& exec, CrsMatrix<Scalar, Exec> const* M,
                         Block<Scalar, Exec> const& constraints, Block<Scalar, Exec> const& R) {
   auto const copy_of = [&](Block<Scalar, Exec> const& from) {
-    Block<Scalar, Exec> const to(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::constraints"),
-        from.extent(0), from.extent(1));
+    auto const to = allocate<Block<Scalar, Exec>>(exec, "Blockspan::constraints", from.extent(0),
+                                                  from.extent(1));
     Kokkos::deep_copy(exec, to, from);
     return to;
   };
@@ -54,7 +54,7 @@ ResidualCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A
   auto const k = eigenvalues.size();
   auto const Xk = Kokkos::subview(X, Kokkos::ALL, std::pair<std::size_t, std::size_t>(0, k));
   auto const new_block = [&](std::string const& label) {
-    return Block<Scalar, Exec>(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), n, k);
+    return allocate<Block<Scalar, Exec>>(exec, label, n, k);
   };
   auto const R = new_block("Blockspan::residuals");
   auto const MX = new_block("Blockspan::mass_times_vectors");

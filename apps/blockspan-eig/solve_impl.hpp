@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <blockspan/operators/gershgorin.hpp>
+#include <blockspan/support/memory.hpp>
 
 #include "blockspan-eig/check.hpp"
 #include "blockspan-eig/notes.hpp"
@@ -44,9 +45,8 @@ template <class Scalar, class Exec>
 Block<Scalar, Exec> load_block(Exec const& exec, std::string const& file) {
   if (file.empty()) return {};
   auto const host = read_block<Scalar>(file);
-  Block<Scalar, Exec> const block(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::" + file), host.extent(0),
-      host.extent(1));
+  auto const block =
+      allocate<Block<Scalar, Exec>>(exec, "Blockspan::" + file, host.extent(0), host.extent(1));
   Kokkos::deep_copy(exec, block, host);
   exec.fence("Blockspan::load_block");
   return block;
@@ -99,8 +99,8 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
                                              Definiteness::any);
   options.preconditioner = T.op.get();
   result.notes = T.notes;
-  Block<Scalar, Exec> const X(Kokkos::view_alloc(exec, "Blockspan::eigenvectors"), A.numRows(),
-                              command.vector_columns(A.numRows()));
+  auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", A.numRows(),
+                                                     command.vector_columns(A.numRows()));
   options.guess_columns = static_cast<int>(initial.extent(1));
   if (options.guess_columns > 0)
     Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, std::pair(0, options.guess_columns)),

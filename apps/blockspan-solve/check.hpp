@@ -7,6 +7,7 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::apps {
 
@@ -32,8 +33,7 @@ ColumnCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
     factors(j) = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1.0;
   }
   auto const scaled = [&](Block<Scalar, Exec> const& from) {
-    Block<Scalar, Exec> const to(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::check"), n, k);
+    auto const to = allocate<Block<Scalar, Exec>>(exec, "Blockspan::check", n, k);
     Kokkos::deep_copy(exec, to, from);
     scale_columns(exec, factors, to);
     return to;

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <blockspan/support/memory.hpp>
+
 #include "blockspan-solve/check.hpp"
 #include "blockspan-solve/judge.hpp"
 #include "blockspan-solve/single_setup.hpp"
@@ -37,8 +39,7 @@ CgOptions<Scalar, Exec> solver_options(SolveCommand const& command) {
 template <class Scalar, class Exec>
 Block<Scalar, Exec> new_block(Exec const& exec, std::string const& label, std::int64_t rows,
                               std::int64_t columns) {
-  return Block<Scalar, Exec>(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows,
-                             columns);
+  return allocate<Block<Scalar, Exec>>(exec, label, rows, columns);
 }
 
 /// The right-hand sides: of the file, or random.

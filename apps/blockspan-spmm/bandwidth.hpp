@@ -5,6 +5,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/memory.hpp>
+
 #include "blockspan-spmm/result.hpp"
 #include "blockspan-spmm/timing.hpp"
 
@@ -30,8 +32,9 @@ CopyBandwidth measure_copy(Exec const& exec, int batches) {
   constexpr bool host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
   constexpr std::int64_t bytes = host ? std::int64_t{1} << 27 : std::int64_t{1} << 30;
   constexpr std::int64_t length = bytes / static_cast<std::int64_t>(sizeof(double));
-  Kokkos::View<double*, Exec> const from(Kokkos::view_alloc(exec, "Blockspan::copy_from"), length);
-  Kokkos::View<double*, Exec> const to(Kokkos::view_alloc(exec, "Blockspan::copy_to"), length);
+  using Numbers = Kokkos::View<double*, Exec>;
+  auto const from = allocate_zeros<Numbers>(exec, "Blockspan::copy_from", length);
+  auto const to = allocate_zeros<Numbers>(exec, "Blockspan::copy_to", length);
   auto const least_ms = [&](auto const& copy) {
     BatchTimer timer(copy, [&] { exec.fence("Blockspan::copy"); });
     timer.calibrate();

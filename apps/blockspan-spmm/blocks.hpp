@@ -7,6 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::apps {
@@ -113,14 +114,13 @@ HostRows<typename View::non_const_value_type> gather_rows(Exec const& exec, View
                                                           std::vector<std::int64_t> const& rows) {
   using Scalar = typename View::non_const_value_type;
   using Rows = Kokkos::View<std::int64_t*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  Rows const list(Kokkos::view_alloc(exec, "Blockspan::rows"), rows.size());
+  using Taken = BlockOf<Scalar, Kokkos::LayoutRight, Exec>;
+  auto const list = allocate<Rows>(exec, "Blockspan::rows", rows.size());
   Kokkos::View<std::int64_t const*, Kokkos::HostSpace> const host_list(rows.data(), rows.size());
   Kokkos::deep_copy(exec, list, host_list);
-  BlockOf<Scalar, Kokkos::LayoutRight, Exec> const taken(
-      Kokkos::view_alloc(exec, "Blockspan::taken_rows"), rows.size(), X.extent(1));
-  Kokkos::parallel_for(
-      "Blockspan::gather_rows", detail::elements(exec, taken),
-      detail::GatherRows<View, BlockOf<Scalar, Kokkos::LayoutRight, Exec>, Rows>{X, taken, list});
+  auto const taken = allocate<Taken>(exec, "Blockspan::taken_rows", rows.size(), X.extent(1));
+  Kokkos::parallel_for("Blockspan::gather_rows", detail::elements(exec, taken),
+                       detail::GatherRows<View, Taken, Rows>{X, taken, list});
   HostRows<Scalar> const result("Blockspan::taken_rows", rows.size(), X.extent(1));
   Kokkos::deep_copy(exec, result, taken);
   exec.fence("Blockspan::gather_rows");

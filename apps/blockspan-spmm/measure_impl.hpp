@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <blockspan/multivector/fill_random.hpp>
+#include <blockspan/support/memory.hpp>
 
 #include "blockspan-spmm/bandwidth.hpp"
 #include "blockspan-spmm/kernels.hpp"
@@ -62,8 +63,7 @@ class Width {
   int columns() const { return static_cast<int>(with_.X.extent(1)); }
 
   Block new_block(std::string const& label, std::int64_t rows) const {
-    return Block(Kokkos::view_alloc(with_.exec, Kokkos::WithoutInitializing, label), rows,
-                 with_.X.extent(1));
+    return allocate<Block>(with_.exec, label, rows, with_.X.extent(1));
   }
 
   Reference<Scalar> make_reference(HostMatrix<Scalar, Exec> const& A) const {
@@ -166,8 +166,7 @@ void measure_widths(Exec const& exec, CrsMatrix<Scalar, Exec> const& A, SpmmComm
   auto const [x_rows, y_rows] =
       transposes(op) ? std::pair(host.rows, host.columns) : std::pair(host.columns, host.rows);
   for (int const columns : command.columns) {
-    BlockOf<Scalar, Layout, Exec> const X(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::X"), x_rows, columns);
+    auto const X = allocate<BlockOf<Scalar, Layout, Exec>>(exec, "Blockspan::X", x_rows, columns);
     fill_random(exec, X, command.seed);
     Width<Scalar, Layout, Exec> width({exec, A, op, X, command.single_values}, y_rows, host,
                                       command, progress);

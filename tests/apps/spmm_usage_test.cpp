@@ -138,6 +138,13 @@ TEST(SpmmUsage, RefusesSinglePrecisionWhereItChangesAValue) {
               HasSubstr("the matrix is in single precision"));
 }
 
+TEST(SpmmUsage, RefusesABlockThatNoMemoryHolds) {
+  EXPECT_THAT(refusal({"laplace7:32", "--scalar", "f64", "--columns", "2000000000"}),
+              StartsWith("blockspan-spmm: Blockspan::X: out of memory: cannot allocate "
+                         "524288000000000 bytes (476.8 TiB) for 32768 x 2000000000 elements of 8 "
+                         "bytes, in the memory space "));
+}
+
 TEST(SpmmUsage, RefusesABackendThatIsNotThere) {
   if (has_cuda()) return;
   EXPECT_THAT(refusal({large, "--backend", "cuda"}),

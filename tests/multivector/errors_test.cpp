@@ -48,6 +48,24 @@ TEST(MultivectorErrors, CombineNamesAllThreeShapes) {
               AllOf(StartsWith("combine_in_place: "), HasSubstr("9 x 3"), HasSubstr("3 x 4")));
 }
 
+TEST(MultivectorErrors, MemoryThatIsShortLeavesAWorkspaceThatGrows) {
+  Exec const exec;
+  Workspace<Exec> workspace;
+  using W = Workspace<Exec>;
+  auto const many = std::int64_t{1} << 57;
+  EXPECT_THAT(error_of([&] { workspace.device<double>(exec, W::product, many); }),
+              StartsWith("Blockspan::workspace: out of memory: cannot allocate 1152921504606846976 "
+                         "bytes"));
+  EXPECT_NE(workspace.device<double>(exec, W::product, 10), nullptr);
+  EXPECT_THAT(error_of([&] { workspace.host<double>(exec, W::product, many); }),
+              HasSubstr("in the memory space Host"));
+  EXPECT_THAT(error_of([&] { workspace.device<double>(exec, W::product, many); }),
+              HasSubstr("out of memory"));
+  EXPECT_EQ(workspace.bytes_held(), 0);
+  gram(exec, block(10, 3), block(10, 4), block(3, 4), workspace);
+  exec.fence("Blockspan::test");
+}
+
 TEST(MultivectorErrors, ColumnFunctionsNameTheLengthsThatClash) {
   Exec const exec;
   EXPECT_THAT(error_of([&] { column_norms(exec, block(9, 3), host_vector(2)); }),

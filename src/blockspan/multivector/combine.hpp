@@ -34,7 +34,8 @@ SmallRef<typename View::non_const_value_type const> as_const(
 /// Each entry is one sum in a fixed order of the columns of X, which layout and device decide: the
 /// same bits for any number of threads; its error is at most gamma_{k+2} (|alpha| |X| |C| + |beta|
 /// |Y|). Reads X once for m <= 64 (32 complex) columns on devices, once on hosts; n k m
-/// multiplications and additions. Tensor cores as for gram. Throws Error if the shapes clash.
+/// multiplications and additions. Tensor cores as for gram. Throws Error if the shapes clash, or
+/// where memory is short.
 template <class Exec, class XView, class CView, class YView>
 void combine(Exec const& exec, typename YView::non_const_value_type alpha, XView const& X,
              CView const& C, typename YView::non_const_value_type beta, YView const& Y,

@@ -25,7 +25,7 @@ void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar con
 /// both blocks once for k1, k2 <= 64 (32 complex) columns; n k1 k2 multiplications and additions.
 /// On Ampere and Hopper blocks of (complex) doubles whose rows are contiguous and begin at
 /// multiples of 16 bytes, as those of an even number of columns do, go through tensor cores, in
-/// full precision. Throws Error if the shapes clash.
+/// full precision. Throws Error if the shapes clash, or where memory is short.
 template <class Exec, class XView, class YView, class GView>
 void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G,
           Workspace<Exec>& workspace) {

@@ -42,6 +42,8 @@ void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
 ///   4. from 1 again until two passes are done and the last was well-conditioned (every pivot >
 ///   1/2)
 ///
+/// Throws Error where memory is short.
+///
 /// Sources: Stathopoulos and Wu 2002, doi:10.1137/S1064827500370883 (SVQB); Yamamoto, Nakatsukasa,
 /// Yanagisawa and Fukaya 2015, ETNA 44, 306-326 (why twice is enough); Fukaya, Kannan, Nakatsukasa,
 /// Yamamoto and Yanagisawa 2020, doi:10.1137/18M1218212 (bounding small eigenvalues from below
@@ -63,8 +65,8 @@ OrthonormalizeReport orthonormalize(Exec const& exec, View const& V) {
 ///
 /// BV: n x k, B times V on entry; it gets the same combinations as V, and so is B times V on
 /// return, to rounding. A column with v^H B v <= 4 u b ||v||^2 counts as zero, where b is the
-/// largest
-/// ||B v|| / ||v|| of the block. Throws Error if the shapes of V and BV differ.
+/// largest ||B v|| / ||v|| of the block. Throws Error if the shapes of V and BV differ, or where
+/// memory is short.
 template <class Exec, class View, class BView>
 requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
     orthonormalize(Exec const& exec, View const& V, BView const& BV, Workspace<Exec>& workspace) {
@@ -91,7 +93,7 @@ requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
 ///
 /// Q, BQ: n x q, V: n x k, of any layout where `exec` computes; V does not overlap them.
 /// Asynchronous. Reads Q, BQ and V once and V once more; 2 n q k multiplications and additions.
-/// Throws Error if the shapes clash.
+/// Throws Error if the shapes clash, or where memory is short.
 template <class Exec, class QView, class BQView, class VView>
 void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const& V,
                  Workspace<Exec>& workspace) {

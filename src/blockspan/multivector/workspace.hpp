@@ -8,13 +8,16 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
 /// Memory that calls borrow and give back: it grows to the largest request and is then reused, so
 /// that an iteration allocates nothing after its first pass. Hand the same one to every call of a
 /// solver. One workspace serves one instance at a time, since calls that follow each other in one
-/// instance may share buffers and calls of two instances may not. Growing fences the instance.
+/// instance may share buffers and calls of two instances may not. Growing fences the instance and
+/// throws Error where memory is short; the buffer that was to grow is then empty, and may be asked
+/// for again.
 template <class Exec>
 class Workspace {
  public:
@@ -59,19 +62,9 @@ class Workspace {
       std::size_t const larger =
           ceil_div(std::max(size, buffer.size() + buffer.size() / 2), 64) * 64;
       buffer = {};
-      buffer = allocate<Space>(exec, larger);
+      buffer = allocate<Buffer<Space>>(exec, "Blockspan::workspace", larger);
     }
     return buffer.data();
-  }
-
-  template <class Space>
-  static Buffer<Space> allocate(Exec const& exec, std::size_t size) {
-    if constexpr (Kokkos::SpaceAccessibility<Exec, Space>::accessible)
-      return Buffer<Space>(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::workspace"), size);
-    else
-      return Buffer<Space>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::workspace"),
-                           size);
   }
 
   std::array<Buffer<typename Exec::memory_space>, slots> device_;

@@ -13,6 +13,7 @@
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/spmm/detail/compiled.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
@@ -54,8 +55,8 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
  public:
   /// A: n x n, on `exec`; duplicate entries add up, columns may be in any order, missing entries
   /// are zero. Waits for the instance. O(nonzeros + n b^2). Throws Error if A is not square, the
-  /// block size is not 0..8, a block has an entry that is not finite, or (without `absolute`) is
-  /// not positive definite; the message names the rows of the first such block.
+  /// block size is not 0..8, memory is short, a block has an entry that is not finite, or (without
+  /// `absolute`) is not positive definite; the message names the rows of the first such block.
   template <class Matrix>
   BlockJacobiPreconditioner(Exec const& exec, Matrix const& A,
                             BlockJacobiOptions const& options = {})
@@ -68,9 +69,8 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
     require(block_size_ >= 0 && block_size_ <= 8, where, "blocks of ", block_size_,
             " rows; there are blocks of 1 to 8, and 0 for the size found in the pattern");
     if (block_size_ == 0) block_size_ = find_block_size(exec, A);
-    inverses_ =
-        Inverses(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::block_jacobi"),
-                 static_cast<std::size_t>(rows_) * static_cast<std::size_t>(block_size_));
+    inverses_ = allocate<Inverses>(exec, "Blockspan::block_jacobi",
+                                   rows_ * static_cast<std::int64_t>(block_size_));
     refresh(exec, A);
   }
 

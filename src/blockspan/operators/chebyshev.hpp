@@ -74,7 +74,7 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   std::int64_t rows() const override { return A_->rows(); }
 
   /// One product at a time: an object's memory serves one instance and one thread. Throws Error if
-  /// X or Y is not n x k, and what A throws.
+  /// X or Y is not n x k, or where memory is short, and what A throws.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     auto const x = detail::block_ref<Exec>(X);

@@ -26,7 +26,8 @@ std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
 /// once per width) on the instance's stream: a peer, for comparing answers and times. A: n x n with
 /// int offsets; shared, not copied. Its norm_bound is the same as MatrixOperator's. The first
 /// product of a width allocates a buffer and waits. Not for two threads at once. Throws Error with
-/// cuSPARSE's own words if a call fails, if A is not square, and on every backend but CUDA.
+/// cuSPARSE's own words if a call fails, if A is not square, where memory for the buffer is short,
+/// and on every backend but CUDA.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> cusparse_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A,

@@ -6,12 +6,13 @@
 #include <blockspan/spmm/detail/compiled.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
 /// The diagonal of the n x n matrix A, where the matrix lives: n numbers, duplicates of an entry
 /// added up, zero where A stores none. Queued on `exec`, not waited for. O(nonzeros).
-/// Throws Error if A is not square.
+/// Throws Error if A is not square, or where memory is short.
 template <class Exec, class Matrix>
 Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space> diagonal(Exec const& exec,
                                                                               Matrix const& A) {
@@ -19,8 +20,8 @@ Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space> diagonal(Ex
                                    detail::ordinal_t<Matrix>>();
   require(A.numRows() == A.numCols(), "blockspan::diagonal", "the matrix must be square (",
           A.numRows(), " x ", A.numCols(), ")");
-  Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space> result(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::diagonal"), A.numRows());
+  using Result = Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space>;
+  auto const result = allocate<Result>(exec, "Blockspan::diagonal", A.numRows());
   detail::read_diagonal(exec, detail::matrix_ref<Exec>(A), result.data());
   return result;
 }

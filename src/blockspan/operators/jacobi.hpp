@@ -10,6 +10,7 @@
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
@@ -46,13 +47,13 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
 };
 
 /// The Jacobi preconditioner of A. Waits for the instance. O(nonzeros).
-/// Throws Error if A is not square.
+/// Throws Error if A is not square, or where memory is short.
 template <class Exec, class Matrix>
 JacobiPreconditioner<detail::scalar_t<Matrix>, Exec> jacobi(Exec const& exec, Matrix const& A) {
   using Scalar = detail::scalar_t<Matrix>;
   auto const d = diagonal(exec, A);
-  typename JacobiPreconditioner<Scalar, Exec>::Factors factors(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::jacobi"), d.extent(0));
+  using Factors = typename JacobiPreconditioner<Scalar, Exec>::Factors;
+  auto factors = allocate<Factors>(exec, "Blockspan::jacobi", d.extent(0));
   detail::invert_magnitudes<Exec, Scalar>(exec, d.data(), static_cast<std::int64_t>(d.extent(0)),
                                           factors.data());
   // d is freed on return: memory that the instance may still read

@@ -24,7 +24,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   using Plan = SpmmPlan<Exec, Offset, int>;
 
   /// A: n x n. columns: the widest block expected. Inspects the pattern, computes the bound of the
-  /// norm, waits for the instance. Throws Error if A is not square or an option is bad.
+  /// norm, waits for the instance. Throws Error if A is not square or an option is bad, or where
+  /// memory is short.
   MatrixOperator(Exec const& exec, Matrix A, SpmmPlanOptions const& options)
       : matrix_(std::move(A)), plan_(exec, matrix_, options) {
     require(matrix_.numRows() == matrix_.numCols(), "blockspan::MatrixOperator",

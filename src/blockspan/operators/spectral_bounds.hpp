@@ -27,8 +27,8 @@ struct SpectrumEstimate {
 ///
 /// The start is random (seed). Every vector is orthogonalised against all before it, twice: two
 /// equal runs give the same bits. `steps` products with A, one column each; memory for steps + 3
-/// columns, freed on return; waits for the instance. Throws Error if there are not n weights or
-/// steps < 1.
+/// columns, freed on return; waits for the instance. Throws Error if there are not n weights,
+/// if steps < 1, or where memory is short.
 ///
 /// Source: Lanczos 1950, doi:10.6028/jres.045.026; the bound: Zhou and Li 2011,
 /// doi:10.1016/j.laa.2010.06.034.

@@ -170,7 +170,8 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// options.use_guess, and the solution on return; columns of X whose right-hand side is not finite
 /// stay as they are. Never returns an x_j whose residual is larger than that of its start (a start
 /// worse than zero counts as zero). Fences `exec`. Same input, backend and thread count: same bits.
-/// Throws Error for bad arguments (sizes, options). Numerical trouble is a status of the column.
+/// Throws Error for bad arguments (sizes, options), or where memory is short. Numerical trouble is
+/// a status of the column.
 ///
 /// All methods share one frame:
 ///   1. norms of B: columns that are zero or not finite are answered at once, and take no part

@@ -188,11 +188,12 @@ int lobpcg_block_size(int wanted);
 /// its first `guess_columns` columns are a start, the rest is ignored; on return its first `wanted`
 /// columns are the eigenvectors, X^H B X = I, and the others guards, a start for more pairs. If the
 /// rows do not hold five blocks (beside constraints and locked pairs) the problem is solved
-/// densely. Throws Error for bad arguments (sizes, options). Numerical trouble is a status, and X
-/// then holds the best vectors found, with true residuals; where there are none
-/// (operator_not_finite from the first call on, mass_not_positive_definite at the start) X is
-/// untouched, the eigenvalues are NaN and the errors infinite. Fences `exec`. Same input, backend
-/// and thread count: same bits. Memory: 6 m columns (9 m with B; m grows, see widest_block).
+/// densely. Throws Error for bad arguments (sizes, options), or where memory is short. Numerical
+/// trouble is a status, and X then holds the best vectors found, with true residuals; where there
+/// are none (operator_not_finite from the first call on, mass_not_positive_definite at the start) X
+/// is untouched, the eigenvalues are NaN and the errors infinite. Fences `exec`. Same input,
+/// backend and thread count: same bits. Memory: 6 m columns (9 m with B; m grows, see
+/// widest_block).
 ///
 /// An iteration without or with Jacobi, no column converged, moves about 20 m (30 m) columns,
 /// allocates nothing and waits twice, for the Gram matrices and for the norms; beside the products

@@ -15,6 +15,7 @@
 #include <blockspan/solvers/detail/thresholds.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan {
@@ -215,9 +216,8 @@ class MixedLobpcg {
   /// A block of the shape of V whose first `columns` columns are those of V.
   template <class View>
   Block<Single, Exec> converted(View const& V, int columns) const {
-    Block<Single, Exec> const result(
-        Kokkos::view_alloc(exec_, Kokkos::WithoutInitializing, "Blockspan::lobpcg_mixed"),
-        V.extent(0), V.extent(1));
+    auto const result =
+        allocate<Block<Single, Exec>>(exec_, "Blockspan::lobpcg_mixed", V.extent(0), V.extent(1));
     std::pair<int, int> const given(0, columns);
     convert_block(exec_, Kokkos::subview(V, Kokkos::ALL, given),
                   Kokkos::subview(result, Kokkos::ALL, given));

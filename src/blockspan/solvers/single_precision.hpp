@@ -13,6 +13,7 @@
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/solvers/correction_solver.hpp>
 #include <blockspan/sparse/convert.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
@@ -84,9 +85,8 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
 
  private:
   static Block<Single, Exec> block(Exec const& exec, ConstBlock<Scalar, Exec> const& shape) {
-    return Block<Single, Exec>(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::cg::single"),
-        shape.extent(0), shape.extent(1));
+    return allocate<Block<Single, Exec>>(exec, "Blockspan::cg::single", shape.extent(0),
+                                         shape.extent(1));
   }
 
   /// A failure; that it was stopped or came less far than it should is none.
@@ -113,8 +113,8 @@ struct SinglePrecisionMatrix {
 /// A rounded to single precision, as an operator for blocks of up to about `columns` columns.
 /// The factor brings the inf-norm of A into [1/2, 1), so that no entry overflows and only those
 /// below 1e-38 of the norm vanish. A: n x n; its pattern is shared, its values are copied. Waits
-/// for the instance. Throws Error if A is not square, or if its
-/// norm is not finite and an entry does not fit as it is.
+/// for the instance. Throws Error if A is not square, if its norm is not finite and an entry does
+/// not fit as it is, or where memory is short.
 template <class Exec, class Matrix>
 auto single_precision_matrix(Exec const& exec, Matrix const& A, int columns = 16) {
   using Scalar = detail::scalar_t<Matrix>;

@@ -8,6 +8,7 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/detail/validate_kernels.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan {
@@ -45,7 +46,8 @@ struct ConvertEntries {
 /// A: any KokkosSparse::CrsMatrix of exec's memory, real to real, complex to complex or real to
 /// complex. The result shares the graph of A and owns its values. What is too small for Target
 /// becomes denormal or zero, NaN and infinite values stay what they are. Throws Error with the
-/// first entry that is finite in A and not in Target. Fences `exec`. O(entries).
+/// first entry that is finite in A and not in Target, or where memory is short. Fences `exec`.
+/// O(entries).
 template <class Target, class Exec, class Matrix>
 auto convert_values(Exec const& exec, Matrix const& A,
                     real_t<typename Matrix::non_const_value_type> factor = 1) {
@@ -54,11 +56,9 @@ auto convert_values(Exec const& exec, Matrix const& A,
   using Result = CrsMatrix<Target, Exec, Offset, Ordinal>;
   static_assert(Kokkos::SpaceAccessibility<Exec, typename Matrix::memory_space>::accessible,
                 "convert_values runs where the matrix lives");
-  typename Result::values_type::non_const_type const values(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::convert_values"),
-      A.values.extent(0));
-  using Kernel = detail::ConvertEntries<typename Matrix::values_type,
-                                        typename Result::values_type::non_const_type>;
+  using Values = typename Result::values_type::non_const_type;
+  auto const values = allocate<Values>(exec, "Blockspan::convert_values", A.values.extent(0));
+  using Kernel = detail::ConvertEntries<typename Matrix::values_type, Values>;
   std::int64_t const position = detail::first_index(exec, "Blockspan::convert_values",
                                                     static_cast<std::int64_t>(A.values.extent(0)),
                                                     Kernel{A.values, values, factor});

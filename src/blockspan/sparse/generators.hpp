@@ -33,9 +33,9 @@ namespace blockspan {
 ///
 /// Compiled into the library for float, double, Kokkos::complex of both; offsets int and
 /// std::size_t; every enabled backend (others: include detail/generators_impl.hpp). Throws Error as
-/// parse_generator_spec does, and when the number of nonzeros overflows Offset, before entries are
-/// allocated. Fences exec. Takes O(nonzeros) time, O(edges log edges) where edges are sorted (rmat,
-/// symmetric).
+/// parse_generator_spec does, when the number of nonzeros overflows Offset (before entries are
+/// allocated), and where memory is short. Fences exec. Takes O(nonzeros) time, O(edges log edges)
+/// where edges are sorted (rmat, symmetric).
 template <class Scalar, class Exec, class Offset = int>
 CrsMatrix<Scalar, Exec, Offset> generate(Exec const& exec, GeneratorSpec const& spec);
 

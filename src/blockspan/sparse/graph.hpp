@@ -15,7 +15,8 @@
 //
 // Everything here is assembled on the host and copied to `exec`, which is fenced: O(entries
 // log(row)). Results have sorted rows and the index types of A. Throws Error when A is not square,
-// is not what validate() accepts, or the graph has more entries than Offset counts.
+// is not what validate() accepts, the graph has more entries than Offset counts, or memory for its
+// matrix is short.
 
 namespace blockspan {
 

@@ -9,6 +9,7 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/detail/host_csr.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 // Matrix Market files (Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR
 // 5935, 1996), read and written, plain or gzip. The reader is Blockspan's own, over
@@ -90,7 +91,7 @@ MatrixMarketHeader read_matrix_market_header(std::string const& path);
 /// Offset is int or std::size_t, Ordinal is int (or std::int64_t with Offset std::size_t).
 /// Throws MatrixMarketError for whatever is wrong with the file, also when it does not fit Ordinal,
 /// Offset, Scalar or the machine's memory; every such check comes before the allocation it
-/// protects.
+/// protects. Throws Error where that fails all the same, and where a device's memory is short.
 ///
 /// The text is read twice in pieces (entries of each row are counted, then put in place), so that
 /// memory stays at the matrix itself plus 1 MiB a thread; twice the matrix while repeated entries
@@ -120,7 +121,8 @@ HostBlock<Scalar> read_block(std::string const& path, MatrixMarketReadOptions co
 /// `general` writes the entries in the order stored, repeated ones and zeros included. The file
 /// appears whole or not at all (a temporary beside it is renamed). A link is followed; anything
 /// else than a regular file is not replaced. Throws Error for NaN and infinite values, for a matrix
-/// without the symmetry asked for, and for whatever the file system refuses. Fences.
+/// without the symmetry asked for, for whatever the file system refuses, and where memory for a
+/// sorted copy is short. Fences.
 template <class Matrix>
 void write_matrix_market(std::string const& path, Matrix const& A,
                          MatrixMarketWriteOptions const& options = {}) {
@@ -144,8 +146,8 @@ void write_block(std::string const& path, Block const& X,
                  MatrixMarketWriteOptions const& options = {}) {
   static_assert(Block::rank() == 2, "write_block takes a rank-2 view");
   using Scalar = typename Block::non_const_value_type;
-  HostBlock<Scalar> const host(Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::write"),
-                               X.extent(0), X.extent(1));
+  auto const host = allocate<HostBlock<Scalar>>(Kokkos::DefaultHostExecutionSpace(),
+                                                "Blockspan::write", X.extent(0), X.extent(1));
   detail::copy_to_host(X, host);
   detail::write_dense<Scalar>(path, host, options);
 }

@@ -50,7 +50,7 @@ auto reverse_cuthill_mckee(Exec const& exec, Matrix const& A) {
 
 /// P A P^T: row k of the result is row from(k) of A with its columns renamed and in order; repeated
 /// entries stay, in their order. A: n x n, its types are kept. O(entries log(row)). Throws Error
-/// too when the ordering is not one of n rows.
+/// too when the ordering is not one of n rows, and where memory is short.
 template <class Exec, class Matrix>
 auto reorder(Exec const& exec, Matrix const& A,
              Ordering<Exec, typename Matrix::non_const_ordinal_type> const& ordering) {

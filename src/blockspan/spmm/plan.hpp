@@ -39,8 +39,8 @@ class SpmmPlan {
  public:
   /// A: any KokkosSparse::CrsMatrix that `exec` can access, or any BsrMatrix: with blocks larger
   /// than 1 x 1 that is served by row_group alone. Throws Error if an option is bad, if another
-  /// algorithm is asked for with such blocks, or if the ordinals cannot count their rows and
-  /// columns.
+  /// algorithm is asked for with such blocks, if the ordinals cannot count their rows and columns,
+  /// or where memory is short.
   template <class Matrix>
   SpmmPlan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {}) {
     detail::require_compiled_pattern<Exec, Offset, Ordinal>();
@@ -83,7 +83,8 @@ class SpmmPlan {
   // scalar, and one matrix at a time. After values have changed call it again: until then the
   // products that read the copy use those of the last call; products with other arrays of values
   // are right in any case. Not while products of this plan run on other instances. Waits for the
-  // instance. Throws Error if A has another pattern.
+  // instance. Throws Error if A has another pattern, or where memory is short: then the copy that
+  // was asked for is not held, and the plan serves as without it.
 
   /// Keeps the values of A's transpose, so that products with Op::transpose and Op::adjoint read
   /// them in the order in which they are needed, and cost what a plain product of the transposed

@@ -44,7 +44,8 @@ Product<scalar_t<Matrix>> make_product(Op op, scalar_t<Matrix> const& alpha, XVi
 /// |beta| |Y|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice that for complex.
 ///
 /// Throws Error, with all sizes, if shapes clash, if Y overlaps X, if the plan was made for another
-/// pattern, or if the variant it was told to use cannot serve the input.
+/// pattern, if the variant it was told to use cannot serve the input, or where memory for scratch
+/// is short; Y is then as it was.
 /// Reads A once, each row of X as often as its column has entries (or once, if a cache holds it).
 template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView>
 void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,

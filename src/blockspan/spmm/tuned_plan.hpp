@@ -11,6 +11,7 @@
 #include <blockspan/spmm/detail/tune_cache.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
@@ -47,10 +48,11 @@ double milliseconds_of(Exec const& exec, Plan const& plan, Matrix const& A, View
 template <class Exec, class Matrix, class Plan>
 Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, Plan best) {
   using Scalar = scalar_t<Matrix>;
-  Block<Scalar, Exec> const X(Kokkos::view_alloc(exec, "Blockspan::tuned_plan::X"), A.numCols(),
-                              options.columns);
-  Block<Scalar, Exec> const Y(Kokkos::view_alloc(exec, "Blockspan::tuned_plan::Y"), A.numRows(),
-                              options.columns);
+  using Vectors = Block<Scalar, Exec>;
+  auto const X =
+      allocate_zeros<Vectors>(exec, "Blockspan::tuned_plan::X", A.numCols(), options.columns);
+  auto const Y =
+      allocate_zeros<Vectors>(exec, "Blockspan::tuned_plan::Y", A.numRows(), options.columns);
   double least = std::numeric_limits<double>::infinity();
   std::ostringstream times;
   for (auto const& variant : spmm_variants) {
@@ -89,8 +91,8 @@ struct SpmmTuneOptions {
 /// itself), and the options, the number of columns among them.
 ///
 /// Throws Error if an option is bad, if options.algorithm is not "auto", if the cache file is
-/// something else or has a bad entry (with the line), or, before anything is measured, if it cannot
-/// be written.
+/// something else or has a bad entry (with the line), where memory is short, or, before anything is
+/// measured, if the file cannot be written.
 template <class Exec, class Matrix>
 auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {},
                 SpmmTuneOptions const& tune = {})

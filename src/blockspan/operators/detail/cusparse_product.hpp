@@ -15,6 +15,7 @@
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 #include <cusparse.h>
 
@@ -65,6 +66,7 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
                    "cusparseCreateDnMat");
     check_cusparse(cusparseSetStream(handle_.object, exec.cuda_stream()), "cusparseSetStream");
     if (prepared_ != Y.extent(1)) {
+      prepared_ = 0;  // for nothing, should there be no memory
       choose(exec, x, y);
       prepared_ = Y.extent(1);
     }
@@ -122,7 +124,7 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
         "cusparseSpMM_bufferSize");
     exec.fence("Blockspan::cusparse_operator grows");
     // a buffer is needed anew: preprocessing is stored in it
-    buffer_ = Buffer(Kokkos::view_alloc(exec, "Blockspan::cusparse"), bytes + 1);
+    buffer_ = allocate_zeros<Buffer>(exec, "Blockspan::cusparse", bytes + 1);
     check_cusparse(
         cusparseSpMM_preprocess(handle_.object, none, none, &one, descriptor_.object, x.object,
                                 &zero, y.object, cuda_type<Scalar>(), algorithm_, buffer_.data()),

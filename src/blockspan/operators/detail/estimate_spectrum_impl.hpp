@@ -12,6 +12,7 @@
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/spectral_bounds.hpp>
 #include <blockspan/support/lapack.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -33,12 +34,10 @@ class Lanczos {
           int steps)
       : exec_(exec),
         A_(A),
-        roots_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lanczos"),
-               weights.extent(0)),
-        basis_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lanczos"),
-               weights.extent(0), steps + 1),
-        work_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lanczos"),
-              weights.extent(0), 1) {
+        roots_(allocate<decltype(roots_)>(exec, "Blockspan::lanczos", weights.extent(0))),
+        basis_(
+            allocate<decltype(basis_)>(exec, "Blockspan::lanczos", weights.extent(0), steps + 1)),
+        work_(allocate<decltype(work_)>(exec, "Blockspan::lanczos", weights.extent(0), 1)) {
     Kokkos::parallel_for("Blockspan::lanczos_weights",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              exec, 0, static_cast<std::int64_t>(weights.extent(0))),

@@ -8,6 +8,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/solvers/detail/problem.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -27,13 +28,12 @@ struct Basis {
   using View = Block<Scalar, Exec>;
 
   Basis(Exec const& exec, std::int64_t rows, int columns, bool generalized) : m(columns) {
-    auto const allocate = [&](std::string const& label) {
-      return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows,
-                  ceil_div(3 * columns, 2) * 2);
+    auto const block = [&](char const* label) {
+      return allocate<View>(exec, label, rows, ceil_div(3 * columns, 2) * 2);
     };
-    s = allocate("Blockspan::lobpcg::S");
-    as = allocate("Blockspan::lobpcg::AS");
-    bs = generalized ? allocate("Blockspan::lobpcg::BS") : s;
+    s = block("Blockspan::lobpcg::S");
+    as = block("Blockspan::lobpcg::AS");
+    bs = generalized ? block("Blockspan::lobpcg::BS") : s;
   }
 
   int order() const { return m + p + w; }

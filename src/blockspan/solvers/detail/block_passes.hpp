@@ -6,6 +6,7 @@
 #include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/solvers/detail/cg_problem.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -24,16 +25,10 @@ class BlockPasses {
   BlockPasses(CgProblem<Scalar, Exec>& problem, CgBlocks<Scalar, Exec>& blocks, int most)
       : problem_(problem),
         blocks_(blocks),
-        grams_(
-            Kokkos::view_alloc(problem.exec, Kokkos::WithoutInitializing, "Blockspan::cg::grams"),
-            2 * most * most),
-        on_host_(Kokkos::create_mirror_view(
-            Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), grams_)),
-        coefficients_(Kokkos::view_alloc(problem.exec, Kokkos::WithoutInitializing,
-                                         "Blockspan::cg::coefficients"),
-                      3 * most * most),
-        packed_(Kokkos::create_mirror_view(
-            Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), coefficients_)) {}
+        grams_(allocate<Flat>(problem.exec, "Blockspan::cg::grams", 2 * most * most)),
+        on_host_(allocate_mirror(grams_)),
+        coefficients_(allocate<Flat>(problem.exec, "Blockspan::cg::coefficients", 3 * most * most)),
+        packed_(allocate_mirror(coefficients_)) {}
 
   void set_width(int width) { width_ = width; }
   View e() const { return blocks_.correction(width_); }

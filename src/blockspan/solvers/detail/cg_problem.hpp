@@ -16,6 +16,7 @@
 #include <blockspan/solvers/detail/device_numbers.hpp>
 #include <blockspan/solvers/detail/phase_timer.hpp>
 #include <blockspan/solvers/detail/select_columns.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -133,8 +134,7 @@ class CgBlocks {
 
   CgBlocks(Exec const& exec, std::int64_t rows, int columns) : rows_(rows) {
     for (auto& memory : memory_)
-      memory = Memory(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::cg::block"),
-                      static_cast<std::size_t>(rows * columns));
+      memory = allocate<Memory>(exec, "Blockspan::cg::block", rows * columns);
   }
 
   View correction(int columns) const { return view(0, columns); }  ///< E

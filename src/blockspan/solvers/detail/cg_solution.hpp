@@ -4,6 +4,7 @@
 
 #include <blockspan/solvers/detail/cg_passes.hpp>
 #include <blockspan/solvers/detail/cg_problem.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -55,9 +56,7 @@ class CgSolution {
       best_here_[j] = zero_[j] = false;
     }
     if (any && best_.extent(1) == 0)
-      best_ = View(
-          Kokkos::view_alloc(problem_.exec, Kokkos::WithoutInitializing, "Blockspan::cg::best"),
-          x_.rows, x_.columns);
+      best_ = allocate<View>(problem_.exec, "Blockspan::cg::best", x_.rows, x_.columns);
     auto const e = block_ref<Exec>(E);
     for_each_entry(
         problem_.exec, "Blockspan::cg::add_correction", e,

@@ -11,6 +11,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/detail/atomic_file.hpp>
+#include <blockspan/support/memory.hpp>
 
 #include <zlib.h>
 
@@ -24,9 +25,7 @@ template <class Exec, class View>
 auto contiguous(Exec const& exec, View const& X) {
   using Whole = Kokkos::View<typename View::non_const_value_type**, Kokkos::LayoutRight,
                              typename View::device_type>;
-  return Whole(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::checkpoint"),
-      X.extent(0), X.extent(1));
+  return allocate<Whole>(exec, "Blockspan::lobpcg::checkpoint", X.extent(0), X.extent(1));
 }
 
 /// Writes the state of a solve to a file that appears whole, with a checksum, or not at all. A
@@ -57,7 +56,7 @@ class CheckpointWriter {
     if (X.size() == 0) return;
     auto const whole = contiguous(exec, X);
     Kokkos::deep_copy(exec, whole, X);
-    auto const host = Kokkos::create_mirror(Kokkos::WithoutInitializing, whole);
+    auto const host = allocate_mirror(whole);
     Kokkos::deep_copy(exec, host, whole);
     exec.fence("Blockspan::lobpcg: checkpoint");
     put(host.data(), host.size() * sizeof(typename View::non_const_value_type));
@@ -103,7 +102,7 @@ class CheckpointReader {
   void block(Exec const& exec, View const& X) {
     if (X.size() == 0) return;
     auto const whole = contiguous(exec, X);
-    auto const host = Kokkos::create_mirror(Kokkos::WithoutInitializing, whole);
+    auto const host = allocate_mirror(whole);
     get(host.data(), host.size() * sizeof(typename View::non_const_value_type));
     Kokkos::deep_copy(exec, whole, host);
     Kokkos::deep_copy(exec, X, whole);

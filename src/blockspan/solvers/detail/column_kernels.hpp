@@ -9,6 +9,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/solvers/detail/fold_rows.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -109,14 +110,13 @@ class ColumnFolder {
   using Numbers = FoldedChunks<Exec, Real>;
 
   void grow(Exec const& exec, std::int64_t count, std::int64_t width) {
-    auto const alloc = [&] {
-      return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::solvers::partials");
-    };
+    constexpr char const* label = "Blockspan::solvers::partials";
     if (static_cast<std::int64_t>(partial_.extent(0)) < count ||
         static_cast<std::int64_t>(partial_.extent(1)) < width)
-      partial_ = Numbers(alloc(), std::max<std::int64_t>(count, partial_.extent(0)),
-                         std::max<std::int64_t>(width, partial_.extent(1)));
-    if (static_cast<std::int64_t>(total_.size()) < width) total_ = Totals(alloc(), width);
+      partial_ = allocate<Numbers>(exec, label, std::max<std::int64_t>(count, partial_.extent(0)),
+                                   std::max<std::int64_t>(width, partial_.extent(1)));
+    if (static_cast<std::int64_t>(total_.size()) < width)
+      total_ = allocate<Totals>(exec, label, width);
   }
 
   std::vector<Real> to_host(Exec const& exec, std::int64_t width) {

@@ -9,6 +9,7 @@
 #include <blockspan/solvers/detail/column_kernels.hpp>
 #include <blockspan/solvers/detail/column_recurrence.hpp>
 #include <blockspan/solvers/detail/device_numbers.hpp>
+#include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -25,8 +26,8 @@ class ColumnNumbers {
   ColumnNumbers(Exec const& exec, int columns)
       : exec_(exec),
         most_(columns),
-        device_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::cg::scalars"),
-                static_cast<std::size_t>(columns * (2 * parts<Scalar> + count))),
+        device_(allocate<decltype(device_)>(exec, "Blockspan::cg::scalars",
+                                            columns * (2 * parts<Scalar> + count))),
         host_(host_mirror<Exec>(device_)) {}
 
   int width() const { return width_; }

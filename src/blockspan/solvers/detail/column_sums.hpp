@@ -6,6 +6,7 @@
 
 #include <blockspan/solvers/detail/fold_rows.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -41,9 +42,7 @@ class ChunkSums {
     using Rows = FoldRows<Exec, Terms>;
     std::int64_t const chunks = Rows::chunks_of(rows);
     if (static_cast<std::int64_t>(memory_.size()) < chunks * Terms::count * width)
-      memory_ =
-          Memory(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::cg::partials"),
-                 chunks * most_terms * width);
+      memory_ = allocate<Memory>(exec, "Blockspan::cg::partials", chunks * most_terms * width);
     static_assert(Terms::count <= most_terms);
     numbers_ = Numbers(memory_.data(), chunks, Terms::count * width);
     Rows{terms, rows, width, chunks, numbers_}.launch(exec, label);
@@ -67,10 +66,8 @@ struct ProductDots {
   using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
 
   ProductDots(Exec const& exec, int columns)
-      : x_dot_y(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::cg::dots"),
-                columns),
-        y_dot_y(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::cg::dots"),
-                columns) {}
+      : x_dot_y(allocate<decltype(x_dot_y)>(exec, "Blockspan::cg::dots", columns)),
+        y_dot_y(allocate<decltype(y_dot_y)>(exec, "Blockspan::cg::dots", columns)) {}
 
   Kokkos::View<Scalar*, Device> x_dot_y;
   Kokkos::View<Real*, Device> y_dot_y;

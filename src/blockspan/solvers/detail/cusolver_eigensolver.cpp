@@ -8,6 +8,7 @@
 #include <blockspan/operators/detail/cuda_library.hpp>
 #include <blockspan/solvers/detail/eigensolver.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
+#include <blockspan/support/memory.hpp>
 
 #include <cusolverDn.h>
 
@@ -72,17 +73,13 @@ class CusolverEigensolver {
     if (cusolverDnSetStream(handle_.object, exec_.cuda_stream()) != CUSOLVER_STATUS_SUCCESS)
       return false;
     if (values_.extent(0) >= n) return true;
-    auto const fresh = [&](std::string const& label) {
-      return Kokkos::view_alloc(exec_, Kokkos::WithoutInitializing, label);
-    };
-    auto const on_host =
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::lobpcg::small");
-    entries_ = Device<Scalar>(fresh("Blockspan::lobpcg::small"), n * n);
-    values_ = Device<Real>(fresh("Blockspan::lobpcg::eigenvalues"), n);
-    info_ = Device<int>(fresh("Blockspan::lobpcg::info"), 1);
-    staging_ = Host<Scalar>(on_host, n * n);
-    host_values_ = Host<Real>(on_host, n);
-    host_info_ = Host<int>(on_host, 1);
+    entries_ = allocate<Device<Scalar>>(exec_, "Blockspan::lobpcg::small", n * n);
+    info_ = allocate<Device<int>>(exec_, "Blockspan::lobpcg::info", 1);
+    staging_ = allocate<Host<Scalar>>(exec_, "Blockspan::lobpcg::small", n * n);
+    host_values_ = allocate<Host<Real>>(exec_, "Blockspan::lobpcg::small", n);
+    host_info_ = allocate<Host<int>>(exec_, "Blockspan::lobpcg::small", 1);
+    // the last, because its extent says that all are there
+    values_ = allocate<Device<Real>>(exec_, "Blockspan::lobpcg::eigenvalues", n);
     return true;
   }
 
@@ -95,9 +92,7 @@ class CusolverEigensolver {
                                     &device_bytes, &host_bytes) != CUSOLVER_STATUS_SUCCESS)
       return false;
     if (work_.extent(0) < device_bytes)
-      work_ = Device<char>(
-          Kokkos::view_alloc(exec_, Kokkos::WithoutInitializing, "Blockspan::lobpcg::cusolver"),
-          device_bytes);
+      work_ = allocate<Device<char>>(exec_, "Blockspan::lobpcg::cusolver", device_bytes);
     host_work_.resize(host_bytes);
     return cusolverDnXsyevd(handle_.object, parameters_.object, vectors, lower, n, type,
                             entries_.data(), n, real_type, values_.data(), type, work_.data(),

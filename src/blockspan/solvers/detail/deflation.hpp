@@ -6,6 +6,7 @@
 
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/multivector/workspace.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -20,11 +21,8 @@ class Deflation {
   Deflation() = default;
   Deflation(Exec const& exec, std::int64_t rows, int capacity, bool generalized) {
     if (capacity == 0) return;
-    auto const allocate = [&](std::string const& label) {
-      return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows, capacity);
-    };
-    y_ = allocate("Blockspan::lobpcg::Y");
-    by_ = generalized ? allocate("Blockspan::lobpcg::BY") : y_;
+    y_ = allocate<View>(exec, "Blockspan::lobpcg::Y", rows, capacity);
+    by_ = generalized ? allocate<View>(exec, "Blockspan::lobpcg::BY", rows, capacity) : y_;
   }
 
   int count() const { return count_; }

@@ -9,6 +9,7 @@
 #include <blockspan/solvers/detail/constraints.hpp>
 #include <blockspan/solvers/detail/report.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -45,15 +46,17 @@ class DensePath {
   /// The operator's image of the identity on the host; a NaN is asked for once more.
   template <class Apply>
   bool image_of_identity(Apply const& apply, Matrix const& M) {
-    auto const label = Kokkos::view_alloc(problem_.exec, "Blockspan::lobpcg::dense");
-    View const identity(label, n_, n_), image(label, n_, n_);
-    auto const host = Kokkos::create_mirror_view(identity);
+    auto const zeros = [&] {
+      return allocate_zeros<View>(problem_.exec, "Blockspan::lobpcg::dense", n_, n_);
+    };
+    View const identity = zeros(), image = zeros();
+    auto const host = allocate_mirror(identity);
     for (int j = 0; j < n_; ++j)
       for (int i = 0; i < n_; ++i) host(i, j) = Scalar(i == j ? 1 : 0);
     Kokkos::deep_copy(problem_.exec, identity, host);
     for (int attempt = 0; attempt < 2; ++attempt) {
       apply(identity, image);
-      auto const result = Kokkos::create_mirror_view(image);
+      auto const result = allocate_mirror(image);
       Kokkos::deep_copy(problem_.exec, result, image);
       problem_.exec.fence("Blockspan::lobpcg: dense image");
       bool finite = true;
@@ -181,10 +184,8 @@ class DensePath {
   void deliver(View const& X, LobpcgReport<Real>& report) {
     int const k = options_.wanted;
     Basis<Scalar, Exec> const basis(problem_.exec, n_, k, problem_.generalized());
-    View const staging(
-        Kokkos::view_alloc(problem_.exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::dense"),
-        n_, k);
-    auto const host = Kokkos::create_mirror_view(staging);
+    auto const staging = allocate<View>(problem_.exec, "Blockspan::lobpcg::dense", n_, k);
+    auto const host = allocate_mirror(staging);
     for (int i = 0; i < n_; ++i)
       for (int j = 0; j < k; ++j) host(i, j) = vectors_(i, j);
     Kokkos::deep_copy(problem_.exec, staging, host);

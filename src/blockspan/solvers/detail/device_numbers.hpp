@@ -6,6 +6,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/memory.hpp>
+
 namespace blockspan::detail {
 
 /// Brings a few numbers of the host to where Exec computes. Keeps its memory between calls.
@@ -16,9 +18,7 @@ class DeviceNumbers {
   Real const* operator()(Exec const& exec, std::vector<Real> const& values) {
     std::size_t const count = values.size();
     if (numbers_.extent(0) < count)
-      numbers_ = Numbers(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::solvers::numbers"),
-          count);
+      numbers_ = allocate<Numbers>(exec, "Blockspan::solvers::numbers", count);
     Kokkos::View<Real const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const
         from(values.data(), count);
     Kokkos::deep_copy(
@@ -45,8 +45,8 @@ HostMirror<Exec, typename Numbers::value_type> host_mirror(Numbers const& number
   if constexpr (std::is_same_v<typename Mirror::memory_space, Kokkos::HostSpace>)
     return numbers;
   else
-    return Mirror(Kokkos::view_alloc(Kokkos::WithoutInitializing, numbers.label()),
-                  numbers.extent(0));
+    return allocate<Mirror>(Kokkos::DefaultHostExecutionSpace(), numbers.label(),
+                            numbers.extent(0));
 }
 
 }  // namespace blockspan::detail

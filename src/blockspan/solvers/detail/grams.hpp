@@ -5,6 +5,7 @@
 #include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/solvers/detail/basis.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -16,10 +17,8 @@ class Grams {
   using Matrix = SmallMatrix<Scalar>;
 
   Grams(Exec const& exec, int max_order)
-      : device_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::grams"),
-                max_order, 2 * max_order),
-        host_(Kokkos::create_mirror_view(
-            Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), device_)) {}
+      : device_(allocate<Device>(exec, "Blockspan::lobpcg::grams", max_order, 2 * max_order)),
+        host_(allocate_mirror(device_)) {}
 
   /// From the first `order` columns. Fences exec.
   void compute(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis, int order) {

@@ -19,6 +19,7 @@
 #include <blockspan/solvers/detail/thresholds.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/support/lapack.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -151,11 +152,8 @@ class Problem {
   SmallOnDevice small_on_device(SmallMatrix<Scalar> const& C) {
     std::size_t const count = C.extent(0) * C.extent(1);
     if (packed_.extent(0) < count) {
-      entries_ = Entries(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::lobpcg::coefficients"),
-          count);
-      packed_ = Kokkos::create_mirror_view(
-          Kokkos::view_alloc(Kokkos::HostSpace(), Kokkos::WithoutInitializing), entries_);
+      entries_ = allocate<Entries>(exec, "Blockspan::lobpcg::coefficients", count);
+      packed_ = allocate_mirror(entries_);
     }
     for (std::size_t j = 0; j < C.extent(1); ++j)
       for (std::size_t i = 0; i < C.extent(0); ++i) packed_(j * C.extent(0) + i) = C(i, j);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <blockspan/support/lapack.hpp>
+#include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 // Plain loops on the small host matrices of a solver (a few hundred rows at most).
@@ -13,8 +14,8 @@ namespace blockspan::detail {
 
 template <class Scalar>
 SmallMatrix<Scalar> small_matrix(int rows, int columns) {
-  return SmallMatrix<Scalar>(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::solvers::small"), rows, columns);
+  return allocate<SmallMatrix<Scalar>>(Kokkos::DefaultHostExecutionSpace(),
+                                       "Blockspan::solvers::small", rows, columns);
 }
 
 /// The rows x columns submatrix of M that starts at (i, j); shares the memory.

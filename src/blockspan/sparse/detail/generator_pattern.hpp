@@ -7,6 +7,7 @@
 
 #include <blockspan/sparse/generator_spec.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -28,13 +29,6 @@ struct GeneratedPattern {
   Indices row_of = {};     ///< rows, or none
   Indices column_of = {};  ///< columns, or none
 };
-
-/// An uninitialised view on the memory of exec.
-template <class View, class Exec>
-View allocate(Exec const& exec, char const* label, std::int64_t size) {
-  return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)),
-              static_cast<std::size_t>(size));
-}
 
 inline void check_nonzeros(std::int64_t nonzeros, std::int64_t most, GeneratorSpec const& spec) {
   require(nonzeros <= most, "generate", "'", spec.text, "' has ", nonzeros,

@@ -95,7 +95,7 @@ CrsMatrix<Scalar, Exec, Offset> generate(Exec const& exec, GeneratorSpec const& 
   if (static_cast<std::int64_t>(pattern.values.extent(0)) == nonzeros) {
     values = detail::converted<Values>(exec, "Blockspan::generate::values", pattern.values);
   } else {
-    values = detail::allocate<Values>(exec, "Blockspan::generate::values", nonzeros);
+    values = allocate<Values>(exec, "Blockspan::generate::values", nonzeros);
     Kokkos::parallel_for(
         "Blockspan::generate::hashed_values",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, spec.rows),

@@ -108,10 +108,7 @@ HostCsr<Scalar, Offset, Ordinal> graph_matrix(Neighbours<Ordinal> const& graph, 
   require(entries <= static_cast<std::size_t>(std::numeric_limits<Offset>::max()), "graph", entries,
           " entries do not fit ", 8 * sizeof(Offset), "-bit offsets");
   auto const vertices = static_cast<std::int64_t>(rows);
-  HostCsr<Scalar, Offset, Ordinal> A{vertices, vertices,
-                                     HostArray<Offset>("Blockspan::graph_offsets", rows + 1),
-                                     HostArray<Ordinal>("Blockspan::graph_indices", entries),
-                                     HostArray<Scalar>("Blockspan::graph_values", entries)};
+  auto const A = zero_csr<Scalar, Offset, Ordinal>(vertices, vertices, entries);
   std::size_t out = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     auto const row = static_cast<Ordinal>(i);
@@ -174,10 +171,7 @@ auto submatrix(HostCsr<Scalar const, Offset const, Ordinal const> const& A,
   };
   for (Ordinal const vertex : vertices) each(vertex, [&](auto const&...) { ++entries; });
   auto const size = static_cast<std::int64_t>(vertices.size());
-  HostCsr<Scalar, Offset, Ordinal> S{size, size,
-                                     HostArray<Offset>("Blockspan::offsets", vertices.size() + 1),
-                                     HostArray<Ordinal>("Blockspan::indices", entries),
-                                     HostArray<Scalar>("Blockspan::values", entries)};
+  auto const S = zero_csr<Scalar, Offset, Ordinal>(size, size, entries);
   std::size_t out = 0;
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     each(vertices[k], [&](Ordinal column, Scalar const& value) {

@@ -8,6 +8,7 @@
 
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
@@ -28,6 +29,24 @@ struct HostCsr {
   HostArray<Ordinal> indices;  ///< entries
   HostArray<Scalar> values;    ///< entries
 };
+
+template <class T>
+HostArray<T> zeros_on_host(char const* label, std::int64_t size) {
+  Kokkos::DefaultHostExecutionSpace const host;
+  auto const zeros = allocate_zeros<HostArray<T>>(host, label, size);
+  host.fence("Blockspan::zeros_on_host");
+  return zeros;
+}
+
+/// Room for so many entries: all of it zeros.
+template <class Scalar, class Offset, class Ordinal>
+HostCsr<Scalar, Offset, Ordinal> zero_csr(std::int64_t rows, std::int64_t columns,
+                                          std::size_t entries) {
+  auto const size = static_cast<std::int64_t>(entries);
+  return {rows, columns, zeros_on_host<Offset>("Blockspan::offsets", rows + 1),
+          zeros_on_host<Ordinal>("Blockspan::indices", size),
+          zeros_on_host<Scalar>("Blockspan::values", size)};
+}
 
 template <class Offset, class Ordinal>
 inline constexpr bool has_file_types =
@@ -72,8 +91,7 @@ auto array_to_device(Exec const& exec, HostArray<T> const& host) {
   if constexpr (std::is_same_v<Space, Kokkos::HostSpace>) {
     return Result(host);
   } else {
-    Result const device(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, host.label()),
-                        host.extent(0));
+    auto const device = allocate<Result>(exec, host.label(), host.extent(0));
     Kokkos::deep_copy(exec, device, host);
     return device;
   }
@@ -112,10 +130,9 @@ void copy_to_host(Block const& X, Host const& host) {
                                            typename Block::memory_space>::accessible) {
     Kokkos::deep_copy(host, X);
   } else {  // unlike layouts do not copy across memories: the device first makes them alike
-    Kokkos::View<typename Block::non_const_value_type**, Kokkos::LayoutRight,
-                 typename Block::memory_space> const
-        packed(Kokkos::view_alloc(Exec(), Kokkos::WithoutInitializing, "Blockspan::packed"),
-               X.extent(0), X.extent(1));
+    using Packed = Kokkos::View<typename Block::non_const_value_type**, Kokkos::LayoutRight,
+                                typename Block::memory_space>;
+    auto const packed = allocate<Packed>(Exec(), "Blockspan::packed", X.extent(0), X.extent(1));
     Kokkos::deep_copy(Exec(), packed, X);
     Exec().fence("Blockspan::copy_to_host");
     Kokkos::deep_copy(host, packed);

@@ -110,7 +110,7 @@ void CsrReader<Scalar, Offset, Ordinal>::count_rows() {
   // A short file that claims many rows is read through before memory goes to its claim.
   if (header_.rows > (std::int64_t(1) << 24) && header_.rows > source_.file_size())
     find_first_error<Real>(source_, header_);
-  A_.offsets = HostArray<Offset>("Blockspan::offsets", static_cast<std::size_t>(header_.rows) + 1);
+  A_.offsets = zeros_on_host<Offset>("Blockspan::offsets", header_.rows + 1);
   std::atomic<std::int64_t> entries = 0;
   std::atomic<std::int64_t> expanded = 0;
   std::atomic<int> triangles = 0;
@@ -141,11 +141,9 @@ void CsrReader<Scalar, Offset, Ordinal>::count_rows() {
 template <class Scalar, class Offset, class Ordinal>
 void CsrReader<Scalar, Offset, Ordinal>::allocate_entries(std::int64_t entries) {
   check_memory(source_.path(), header_, entries, entry_bytes, sizeof(Offset));
-  auto const size = static_cast<std::size_t>(entries);
-  A_.indices = HostArray<Ordinal>(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::indices"), size);
-  A_.values =
-      HostArray<Scalar>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "Blockspan::values"), size);
+  Kokkos::DefaultHostExecutionSpace const host;
+  A_.indices = allocate<HostArray<Ordinal>>(host, "Blockspan::indices", entries);
+  A_.values = allocate<HostArray<Scalar>>(host, "Blockspan::values", entries);
 }
 
 template <class Scalar, class Offset, class Ordinal>
@@ -186,7 +184,7 @@ void CsrReader<Scalar, Offset, Ordinal>::read_array() {
   auto const starts = count_values(source_, header_, threads_);
   if (starts.back() != header_.entries) find_first_error<Real>(source_, header_);
   allocate_entries(rows * row_size);
-  A_.offsets = HostArray<Offset>("Blockspan::offsets", static_cast<std::size_t>(rows) + 1);
+  A_.offsets = zeros_on_host<Offset>("Blockspan::offsets", rows + 1);
   for (std::int64_t row = 0; row <= rows; ++row)
     A_.offsets(row) = static_cast<Offset>(row * row_size);
   auto const put = [&](std::int64_t row, std::int64_t column, Scalar const& value) {

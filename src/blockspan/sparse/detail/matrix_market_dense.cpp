@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <blockspan/sparse/detail/matrix_market_passes.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
@@ -18,9 +19,8 @@ void check_block(std::string const& path, ParsedHeader const& header, std::int64
 
 template <class Scalar>
 HostBlock<Scalar> allocate_block(ParsedHeader const& header) {
-  return HostBlock<Scalar>(
-      Kokkos::view_alloc(Kokkos::DefaultHostExecutionSpace(), "Blockspan::block"),
-      static_cast<std::size_t>(header.rows), static_cast<std::size_t>(header.columns));
+  return allocate_zeros<HostBlock<Scalar>>(Kokkos::DefaultHostExecutionSpace(), "Blockspan::block",
+                                           header.rows, header.columns);
 }
 
 template <class Scalar>

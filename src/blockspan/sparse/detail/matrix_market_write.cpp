@@ -106,11 +106,7 @@ void write_entry(TextWriter& out, std::int64_t row, std::int64_t column, Scalar 
 template <class Scalar, class Offset, class Ordinal>
 HostCsr<Scalar, Offset, Ordinal> sorted_copy(
     HostCsr<Scalar const, Offset const, Ordinal const> const& A, MatrixMarketSymmetry symmetry) {
-  HostCsr<Scalar, Offset, Ordinal> copy{
-      A.rows, A.columns,
-      HostArray<Offset>("Blockspan::offsets", static_cast<std::size_t>(A.rows) + 1),
-      HostArray<Ordinal>("Blockspan::indices", A.indices.extent(0)),
-      HostArray<Scalar>("Blockspan::values", A.values.extent(0))};
+  auto const copy = zero_csr<Scalar, Offset, Ordinal>(A.rows, A.columns, A.values.extent(0));
   if (A.rows > 0) Kokkos::deep_copy(copy.offsets, A.offsets);
   Kokkos::deep_copy(copy.indices, A.indices);
   Kokkos::deep_copy(copy.values, A.values);

@@ -60,11 +60,8 @@ auto permuted(HostCsr<Scalar const, Offset const, Ordinal const> const& A,
   require(static_cast<std::int64_t>(places.size()) == A.rows, where, "the ordering has ",
           places.size(), " rows, the matrix ", A.rows);
   require_walkable<Offset, Ordinal>(where, A.columns, A.offsets, A.indices);
-  auto const rows = places.size(), entries = A.indices.extent(0);
-  HostCsr<Scalar, Offset, Ordinal> B{A.rows, A.columns,
-                                     HostArray<Offset>("Blockspan::offsets", rows + 1),
-                                     HostArray<Ordinal>("Blockspan::indices", entries),
-                                     HostArray<Scalar>("Blockspan::values", entries)};
+  auto const rows = places.size();
+  auto const B = zero_csr<Scalar, Offset, Ordinal>(A.rows, A.columns, A.indices.extent(0));
   for (std::size_t i = 0; i < rows; ++i)
     B.offsets(static_cast<std::size_t>(places[i]) + 1) = A.offsets(i + 1) - A.offsets(i);
   for (std::size_t k = 0; k < rows; ++k) B.offsets(k + 1) += B.offsets(k);

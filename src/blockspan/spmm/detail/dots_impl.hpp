@@ -57,11 +57,11 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_then_dot(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                        MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
                        real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
-  multiply(exec, plan, A, product);
   using Source = BlockProducts<Scalar>;
   auto const& [op, alpha, X, beta, Y] = product;
   auto const spare =
       reserve_dots<Scalar>(exec, plan.dots, chunks_of<Source>(Y.rows), Y.columns, dots.squares());
+  multiply(exec, plan, A, product);  // after that: Y does not change where memory is short
   add_rows(exec, "Blockspan::spmm_dots::separate", Source{X, Y, weights}, Y.rows, Y.columns, spare,
            dots);
 }

@@ -8,6 +8,7 @@
 
 #include <blockspan/spmm/detail/prepared_pattern.hpp>
 #include <blockspan/spmm/op.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -36,9 +37,7 @@ class HeldNumbers {
   void resize(Exec const& exec, std::size_t bytes) {
     if (memory_.extent(0) == bytes) return;
     memory_ = {};  // given back first
-    memory_ = Memory(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::spmm_plan::held values"),
-        bytes);
+    memory_ = allocate<Memory>(exec, "Blockspan::spmm_plan::held values", bytes);
   }
   void clear() { memory_ = {}; }
 

@@ -91,13 +91,14 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 void hold_transpose(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                     MatrixRef<Scalar, Offset, Ordinal> const& A) {
   check_plan("blockspan::SpmmPlan::hold_transpose", plan, A.pattern);
+  auto& held = plan.held;
+  held.belong_to(A.values);
+  held.has_transpose = false;  // and so it stays where memory is short
+  held.symmetry = Symmetry::none;
   auto prepared = transposed_of(exec, plan);
   auto const* const permutation = std::exchange(prepared.permutation, nullptr);
   auto const& pattern = prepared.pattern;
   std::int64_t const count = pattern.entries * pattern.block * pattern.block;
-  auto& held = plan.held;
-  held.belong_to(A.values);
-  held.has_transpose = false;
   held.transposed.resize(exec, static_cast<std::size_t>(count) * sizeof(Scalar));
   auto* const values = held.transposed.template as<Scalar>();
   Kokkos::parallel_for(

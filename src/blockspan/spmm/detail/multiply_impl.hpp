@@ -60,14 +60,18 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
           ")");
   bool const packs =
       variant.lists_windows() ? rows_are_packs(product.X) : variant.takes_packs && fit.packs;
+  std::int64_t const columns = product.Y.columns;
+  auto const width_from = [&](std::int64_t first) {
+    return prepared.panel(variant, columns - first, sizeof(Scalar), packs);
+  };
+  // for all panels, since the first is the widest; and before Y changes, since memory may be short
+  CarrySpace<Scalar> carry;
+  if (pools != nullptr) carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), width_from(0));
   if (variant.skips_empty_rows() && !prepared.fills_beside(variant, packs))
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
                      std::string(variant.label) + "::empty_rows");
-  std::int64_t const columns = product.Y.columns;
   for (std::int64_t first = 0, width = 0; first < columns; first += width) {
-    width = prepared.panel(variant, columns - first, sizeof(Scalar), packs);
-    CarrySpace<Scalar> carry;
-    if (pools != nullptr) carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), width);
+    width = width_from(first);
     // X may be wider than Y, padded to whole packs
     Product<Scalar> const panel = width == columns ? product : columns_of(product, first, width);
     launch(exec,

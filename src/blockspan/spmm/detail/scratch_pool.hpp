@@ -6,6 +6,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/memory.hpp>
+
 namespace blockspan::detail {
 
 /// What is in scratch memory that was never used.
@@ -23,20 +25,21 @@ class ScratchPool {
  public:
   explicit ScratchPool(Fill fill = Fill::nothing) : fill_(fill) {}
 
-  /// At least `bytes` bytes, for the work queued on `exec` until the next call with `exec`.
+  /// At least `bytes` bytes, for the work queued on `exec` until the next call with `exec`. Throws
+  /// Error where memory is short; the instance then has no buffer, until the next call.
   void* reserve(Exec const& exec, std::size_t bytes) {
     std::lock_guard const lock(mutex_);
     Buffer& buffer = buffer_of(exec);
     if (buffer.memory.extent(0) < bytes) {
       exec.fence("Blockspan::spmm::scratch grows");
-      buffer.memory = {};
-      buffer.memory = Memory(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::spmm::scratch"), bytes);
+      buffer.memory = {};  // given back first
+      auto const memory = allocate<Memory>(exec, "Blockspan::spmm::scratch", bytes);
       if (fill_ == Fill::zero)
         Kokkos::parallel_for(
             "Blockspan::spmm::scratch",
             Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::size_t>>(exec, 0, bytes),
-            ZeroBytes{buffer.memory.data()});
+            ZeroBytes{memory.data()});
+      buffer.memory = memory;
     }
     return buffer.memory.data();
   }

@@ -8,6 +8,7 @@
 
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -80,10 +81,8 @@ DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordina
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, A.rows),
         LargestDistance<Offset, Ordinal>{A}, Kokkos::Max<std::int64_t>(largest));
   if (largest > INT16_MAX) return {};
-  DistanceArray<Exec> const distances(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
-                         std::string("Blockspan::spmm_plan::distances")),
-      A.entries);
+  auto const distances =
+      allocate<DistanceArray<Exec>>(exec, "Blockspan::spmm_plan::distances", A.entries);
   auto const teams = static_cast<int>(ceil_div(A.rows, std::int64_t{Write::team_rows}));
   Kokkos::parallel_for("Blockspan::spmm_plan::distances",
                        typename Write::Policy(exec, teams, Write::team_rows, Write::lanes),

@@ -7,6 +7,7 @@
 
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -80,8 +81,7 @@ void transpose_by_keys(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
   require(bits + bits_for(A.columns) <= 64, "blockspan::SpmmPlan", "cannot transpose a pattern of ",
           A.columns, " columns and ", n, " nonzeros: (column, place) does not fit 64 bits");
   using Transpose = TransposeByKeys<Exec, Offset, Ordinal>;
-  typename Transpose::Keys keys(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::spmm_plan::keys"), n);
+  auto const keys = allocate<typename Transpose::Keys>(exec, "Blockspan::spmm_plan::keys", n);
   Transpose const steps{A, bits, keys, result};
   steps.template launch<typename Transpose::MakeKeys>(exec, "Blockspan::spmm_plan::make_keys", n);
   if (n > 0) Kokkos::sort(exec, keys);
@@ -116,18 +116,15 @@ template <class Exec, class Offset, class Ordinal>
 TransposedPattern<Exec, Offset, Ordinal> transpose_pattern(Exec const& exec,
                                                            PatternRef<Offset, Ordinal> const& A,
                                                            std::int64_t nonzeros) {
-  auto const uninitialized = [&](char const* label) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label));
-  };
   TransposedPattern<Exec, Offset, Ordinal> result;
   result.rows = A.columns;
   result.columns = A.rows;
-  result.row_offsets = decltype(result.row_offsets)(
-      uninitialized("Blockspan::spmm_plan::transposed_offsets"), A.columns + 1);
-  result.column_indices = decltype(result.column_indices)(
-      uninitialized("Blockspan::spmm_plan::transposed_columns"), nonzeros);
+  result.row_offsets = allocate<decltype(result.row_offsets)>(
+      exec, "Blockspan::spmm_plan::transposed_offsets", A.columns + 1);
+  result.column_indices = allocate<decltype(result.column_indices)>(
+      exec, "Blockspan::spmm_plan::transposed_columns", nonzeros);
   result.permutation =
-      decltype(result.permutation)(uninitialized("Blockspan::spmm_plan::permutation"), nonzeros);
+      allocate<decltype(result.permutation)>(exec, "Blockspan::spmm_plan::permutation", nonzeros);
   if constexpr (runs_on_host_v<Exec>) {
     exec.fence("Blockspan::spmm_plan::transpose");
     transpose_by_counting(A, result);

@@ -1,0 +1,98 @@
+// Where memory is short: an Error, and a plan that serves as before.
+#include <cstddef>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/detail/launch_schedule.hpp>
+#include <blockspan/spmm/detail/pack_block.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/held_values.hpp"
+#include "spmm/product_case.hpp"
+#include "support/compare.hpp"
+#include "support/messages.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+namespace kernels = blockspan::detail;
+
+/// More than any machine has.
+constexpr std::size_t many = std::size_t{1} << 60;
+
+template <class Exec>
+class ShortMemory : public ::testing::Test {};
+TYPED_TEST_SUITE(ShortMemory, Backends, ConfigNames);
+
+TYPED_TEST(ShortMemory, LeavesAPoolThatGrowsAgain) {
+  TypeParam const exec;
+  for (auto const fill : {kernels::Fill::nothing, kernels::Fill::zero}) {
+    kernels::ScratchPool<TypeParam> pool(fill);
+    for (std::size_t const bytes : {0, 16}) {  // at first, and when it has some
+      EXPECT_EQ(pool.reserve(exec, bytes) == nullptr, bytes == 0);
+      EXPECT_THAT(message_of([&] { pool.reserve(exec, many); }),
+                  StartsWith("Blockspan::spmm::scratch: out of memory: cannot allocate "
+                             "1152921504606846976 bytes (1 EiB)"));
+    }
+    void* const memory = pool.reserve(exec, 16);
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(pool.reserve(exec, 12), memory);
+    if (fill == kernels::Fill::nothing) continue;
+    Kokkos::View<char*, typename TypeParam::memory_space> const on_device(
+        static_cast<char*>(memory), 16);
+    auto const bytes = Kokkos::create_mirror_view(on_device);
+    Kokkos::deep_copy(exec, bytes, on_device);
+    exec.fence("Blockspan::test");
+    for (int i = 0; i < 16; ++i) EXPECT_EQ(bytes(i), 0);
+  }
+}
+
+/// All the scratch that products ask for, in the middle of some that have enough.
+TYPED_TEST(ShortMemory, LeavesAPlanThatServesAsBefore) {
+  TypeParam const exec;
+  auto const host = arrow<double>(48);
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.algorithm = "segments", .piece_length = 5});
+  ProductCase<double> const c{host, Op::none, 6, 1.5, -0.5};
+  auto const before = product(exec, plan, A, c);
+  auto& state = plan.state();
+  auto const columns = static_cast<std::int64_t>(many / sizeof(double));
+  EXPECT_THAT(message_of([&] {
+                kernels::reserve_carry<double>(exec, state.carry, state.plain.cuts(), columns / 8);
+              }),
+              HasSubstr("out of memory"));
+  EXPECT_TRUE(same_bits(product(exec, plan, A, c), before));
+  for (auto* const pool : {&state.packed, &state.packed_result, &state.dense, &state.dots})
+    EXPECT_THAT(message_of([&] { kernels::row_major_scratch<double>(exec, *pool, 1, columns); }),
+                HasSubstr("out of memory"));
+  EXPECT_TRUE(same_bits(product(exec, plan, A, c), before));
+}
+
+TYPED_TEST(ShortMemory, LeavesValuesThatAreNotHeld) {
+  TypeParam const exec;
+  auto const host = random_matrix<double>("random", 40, 40, [](std::int64_t i) { return i % 7; });
+  auto const A = to_device(exec, host);
+  SpmmPlan plan(exec, A);
+  ProductCase<double> const plain{host, Op::none, 4}, transposed{host, Op::transpose, 4};
+  auto const first = product(exec, plan, A, plain), second = product(exec, plan, A, transposed);
+  plan.hold_transpose(exec, A);
+  ASSERT_TRUE(plan.hold_single_precision(exec, A));
+  auto& held = plan.state().held;
+  for (auto* const numbers : {&held.singles, &held.transposed}) {
+    EXPECT_THAT(message_of([&] { numbers->resize(exec, many); }),
+                StartsWith("Blockspan::spmm_plan::held values: out of memory"));
+    EXPECT_EQ(numbers->bytes(), 0u);
+  }
+  held.has_transpose = false;  // as hold_transpose leaves it
+  EXPECT_TRUE(same_bits(product(exec, plan, A, plain), first));
+  EXPECT_TRUE(same_bits(product(exec, plan, A, transposed), second));
+}
+
+}  // namespace
+}  // namespace blockspan::test
