@@ -1,4 +1,7 @@
-#include <vector>
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -24,25 +27,113 @@ HostMatrix<double> uneven() {
                                [](std::int64_t i) { return i % 50 == 7 ? 2000 : i % 13; });
 }
 
+HostMatrix<double> with_rows_sorted(HostMatrix<double> A) {
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    std::sort(A.indices.begin() + A.offsets[i], A.indices.begin() + A.offsets[i + 1]);
+  return A;
+}
+
+/// Three neighbouring rows have the same 24 columns: enough of them that plans on devices go by
+/// groups or windows of rows.
+HostMatrix<double> nodes(std::int64_t count) {
+  return with_rows_sorted(shared_columns<double>(
+      "nodes", count, 2000, [](auto) { return 3; }, [](auto) { return 24; }));
+}
+
+/// A place in twelve has an entry: rows share tiles of X.
+HostMatrix<double> full_rows(std::int64_t rows) {
+  return with_rows_sorted(
+      random_matrix<double>("full rows", rows, 900, [](std::int64_t i) { return 70 + i % 11; }));
+}
+
+/// A product that is repeated, each time with a plan and with blocks of its own.
+struct Repeated {
+  SpmmPlanOptions options = {};
+  Op op = Op::none;
+  std::int64_t columns = 12;
+  Storage storage = Storage::right;
+  bool held = false;  ///< the plan keeps the transpose and, rounded, the values
+};
+
+template <class Exec, class Matrix>
+HostBlock<double> multiply(Exec const& exec, Matrix const& A, Repeated const& c) {
+  auto const [m, k] =
+      transposes(c.op) ? std::pair(A.numCols(), A.numRows()) : std::pair(A.numRows(), A.numCols());
+  SpmmPlan plan(exec, A, c.options);
+  if (c.held) {
+    plan.hold_transpose(exec, A);
+    EXPECT_TRUE(plan.hold_single_precision(exec, A, SpmmSingles::rounded));
+  }
+  auto const X = make_block(exec, c.storage, random_block<double>(k, c.columns, 1));
+  auto const Y = make_block(exec, c.storage, random_block<double>(m, c.columns, 2));
+  spmm(exec, plan, c.op, 1.5, A, X.view, -0.5, Y.view);
+  exec.fence("Blockspan::test");
+  return Y.values();
+}
+
+template <class Exec, class Matrix>
+void expect_same_bits(Exec const& exec, Matrix const& A, Repeated const& c) {
+  auto const first = multiply(exec, A, c);
+  for (int run = 1; run < 20; ++run)
+    ASSERT_TRUE(same_bits(first, multiply(exec, A, c)))
+        << c.options.algorithm << ", " << to_string(c.op) << ", " << c.columns << " columns, "
+        << to_string(c.storage) << ", run " << run;
+}
+
 TYPED_TEST(SameBits, InTwentyRuns) {
   TypeParam const exec;
-  auto const host = uneven();
-  auto const A = to_device(exec, host);
+  auto const unsorted = to_device(exec, uneven()), sorted = to_device(exec, nodes(150));
   for (auto const& variant : offered_variants<TypeParam>())
     for (Op const op : {Op::none, Op::transpose}) {
-      std::int64_t const rows = op == Op::none ? 400 : 300;
-      HostBlock<double> first;
-      for (int run = 0; run < 20; ++run) {
-        SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 64});
-        auto const X = make_block(exec, Storage::right, random_block<double>(700 - rows, 12, 1));
-        auto const Y = make_block(exec, Storage::right, random_block<double>(rows, 12, 2));
-        spmm(exec, plan, op, 1.5, A, X.view, -0.5, Y.view);
-        exec.fence("Blockspan::test");
-        auto const values = Y.values();
-        if (run == 0) first = values;
-        ASSERT_TRUE(same_bits(first, values)) << variant.id << ", run " << run;
-      }
+      SpmmPlanOptions const options{.algorithm = std::string(variant.id), .piece_length = 64};
+      expect_same_bits(exec, unsorted, {options, op});
+      expect_same_bits(exec, sorted, {options, op});
     }
+}
+
+/// Widths of one, two and four panels that a team takes at once, and what is left of one.
+TYPED_TEST(SameBits, InTwentyRunsOfStagedTiles) {
+  TypeParam const exec;
+  auto const A = to_device(exec, full_rows(2000));
+  for (int const columns : {16, 32, 64, 40})
+    expect_same_bits(exec, A, {{.algorithm = "tile_staged"}, Op::none, columns});
+  expect_same_bits(exec, A, {{.algorithm = "tile_staged"}, Op::transpose, 16});
+}
+
+/// On devices by columns, or by way of copies: of X alone where windows write Y.
+TYPED_TEST(SameBits, InTwentyRunsOfColumnMajorBlocks) {
+  TypeParam const exec;
+  for (auto const& host : {uneven(), nodes(4400), band<double>(9000)}) {
+    auto const A = to_device(exec, host);
+    for (Op const op : {Op::none, Op::transpose})
+      expect_same_bits(exec, A, {{}, op, 12, Storage::left});
+  }
+  // so many that plans for 16 columns take staged tiles
+  auto const full = to_device(exec, full_rows(6200));
+  expect_same_bits(exec, full, {{.columns = 16}, Op::none, 16, Storage::left});
+}
+
+TYPED_TEST(SameBits, InTwentyRunsOfHeldValues) {
+  TypeParam const exec;
+  auto const unsorted = to_device(exec, uneven()), sorted = to_device(exec, nodes(150));
+  for (auto const& variant : offered_variants<TypeParam>()) {
+    if (!variant.is_direct() && !variant.lists_groups() && !variant.lists_windows()) continue;
+    for (Op const op : {Op::none, Op::transpose}) {
+      SpmmPlanOptions const options{.algorithm = std::string(variant.id), .piece_length = 64};
+      expect_same_bits(exec, unsorted, {options, op, 12, Storage::right, true});
+      expect_same_bits(exec, sorted, {options, op, 12, Storage::right, true});
+    }
+  }
+}
+
+/// Large enough that devices read the columns in 16 bits.
+TYPED_TEST(SameBits, InTwentyRunsOfNarrowColumns) {
+  TypeParam const exec;
+  auto const A = to_device(exec, band<double>(90000));
+  SpmmPlan const plan(exec, A);
+  EXPECT_EQ(plan.explain(4).find("in 16 bits") != std::string::npos, !on_host_v<TypeParam>);
+  for (auto const* const algorithm : {"auto", "warp_per_row"})
+    expect_same_bits(exec, A, {{.algorithm = algorithm}, Op::none, 4});
 }
 
 /// Hosts write a large, aligned Y around the caches; one that is not aligned they do not.
