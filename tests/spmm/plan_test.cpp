@@ -1,3 +1,7 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/generators.hpp>
@@ -5,6 +9,7 @@
 #include <blockspan/support/error.hpp>
 
 #include "spmm/battery.hpp"
+#include "spmm/held_values.hpp"
 #include "spmm/product_case.hpp"
 #include "support/messages.hpp"
 #include "support/types.hpp"
@@ -119,21 +124,30 @@ TYPED_TEST(Plan, KnowsItsPattern) {
   EXPECT_FALSE(plan.verify(exec, to_device(exec, host)));
 }
 
-TYPED_TEST(Plan, ServesChangedValuesAndOutlivesItsMatrix) {
+/// Also what the first products have built: the transpose, scratch, a dense A.
+TYPED_TEST(Plan, ServesChangedValuesWithEveryVariant) {
   TypeParam const exec;
-  auto host = arrow<double>(40);
-  auto A = to_device(exec, host);
-  SpmmPlan plan(exec, A, {.algorithm = "segments", .piece_length = 6});
-  SpmmPlan const moved = std::move(plan);
-  for (double& value : host.values) value *= -3;
-  auto const changed = to_device(exec, host);
-  Kokkos::deep_copy(exec, A.values, changed.values);
-  for (Op const op : {Op::none, Op::transpose}) {
-    ProductCase<double> const c{host, op, 6};
-    expect_product(exec, Storages{right, right}, c,
-                   [&](auto const& X, auto const& Y) { spmm(exec, moved, op, 1.0, A, X, 0.0, Y); });
-  }
-  EXPECT_THAT(moved.explain(6), HasSubstr("transpose of A"));
+  std::vector<std::string> algorithms{"auto"};
+  for (auto const& variant : offered_variants<TypeParam>()) algorithms.emplace_back(variant.id);
+  for (auto const& given : {arrow<double>(40), band<double>(45)})
+    for (auto const& algorithm : algorithms) {
+      SCOPED_TRACE(algorithm);
+      auto host = given;
+      auto const A = to_device(exec, host);
+      SpmmPlan plan(exec, A, {.algorithm = algorithm, .piece_length = 6});
+      SpmmPlan const moved = std::move(plan);
+      for (int turn = 0; turn < 3; ++turn) {
+        for (Op const op : {Op::none, Op::transpose}) {
+          ProductCase<double> const c{host, op, 6};
+          expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+            spmm(exec, moved, op, 1.0, A, X, 0.0, Y);
+          });
+        }
+        for (double& value : host.values) value = 1 - 3 * value;
+        set_values(A, host.values);
+      }
+      EXPECT_THAT(moved.explain(6), HasSubstr("transpose of A"));
+    }
 }
 
 TYPED_TEST(Plan, RefusesAnotherMatrix) {
