@@ -83,9 +83,10 @@ TYPED_TEST(HeldSingles, AreReadByTheVariantsThatSaySo) {
       auto const A = to_device(exec, host);
       SpmmPlan plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 5});
       EXPECT_TRUE(plan.hold_single_precision(exec, A));
-      EXPECT_EQ(plan.explain(8).find("reads values in single precision") != std::string::npos,
+      EXPECT_EQ(plan.explain(8, sizeof(Scalar)).find("reads values in single precision") !=
+                    std::string::npos,
                 read_singles(variant))
-          << plan.explain(8);
+          << plan.explain(8, sizeof(Scalar));
       spoil_values(A);
       for (Op const op : {Op::none, Op::conjugate}) {
         ProductCase<Scalar> const c{host, op, 8};
@@ -109,7 +110,7 @@ TYPED_TEST(HeldSingles, AreNotKeptIfThatChangesAValue) {
     ProductCase<Scalar> const c{host, Op::none, 8};
     auto const Y = product(exec, plan, A, c);
     EXPECT_TRUE(same_bits(Y, product(exec, SpmmPlan(exec, A), A, c)));
-    EXPECT_THAT(plan.explain(8), Not(HasSubstr("single precision")));
+    EXPECT_THAT(plan.explain(8, sizeof(Scalar)), Not(HasSubstr("single precision")));
 
     // rounded, the product is that of the rounded matrix, to double precision
     EXPECT_TRUE(plan.hold_single_precision(exec, A, SpmmSingles::rounded));
@@ -124,7 +125,7 @@ TYPED_TEST(HeldSingles, AreNotKeptIfThatChangesAValue) {
       values[7] = Scalar(beyond);
       set_values(A, values);
       EXPECT_FALSE(plan.hold_single_precision(exec, A, SpmmSingles::rounded)) << beyond;
-      EXPECT_THAT(plan.explain(8), Not(HasSubstr("single precision")));
+      EXPECT_THAT(plan.explain(8, sizeof(Scalar)), Not(HasSubstr("single precision")));
     }
     auto values = single.values;
     values[7] = Scalar(0);
@@ -155,7 +156,7 @@ TYPED_TEST(HeldSingles, ServeTheTransposeOfASymmetricMatrixAndNoOtherArray) {
       }
     // what was held of one matrix ends with the first that is held of another
     plan.hold_transpose(exec, B);
-    EXPECT_THAT(plan.explain(8), Not(HasSubstr("single precision")));
+    EXPECT_THAT(plan.explain(8, sizeof(Scalar)), Not(HasSubstr("single precision")));
   }
 }
 

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -5,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/generators.hpp>
+#include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -20,6 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+namespace kernels = blockspan::detail;
 
 template <class Exec>
 class Plan : public ::testing::Test {};
@@ -71,6 +74,57 @@ TYPED_TEST(Plan, ChoosesByRowLengthsAndSaysWhy) {
   EXPECT_THAT(words, HasSubstr("warp_per_row_packs: whole rows"));
   EXPECT_THAT(words, HasSubstr("1 rows are cut"));
   EXPECT_THAT(words, HasSubstr("expected " + std::string(plan.algorithm()) + " "));
+}
+
+auto reads_at_least(std::int64_t bytes) {
+  return HasSubstr("reads at least " + std::to_string(bytes) + " bytes of A;");
+}
+
+/// Groups read the columns of their first rows; values in single precision serve no float.
+TYPED_TEST(Plan, CountsTheBytesOfGroupsAndHeldValues) {
+  TypeParam const exec;
+  auto const host = shared_columns<double>(
+      "nodes", 30, 80, [](auto) { return 3; }, [](auto) { return 10; });
+  auto const A = to_device(exec, host);
+  std::int64_t const entries = 900, offsets = 91 * 4;
+  SpmmPlan groups(exec, A, {.algorithm = "row_group"});
+  SpmmPlan rows(exec, A, {.algorithm = "warp_per_row"});
+  EXPECT_THAT(groups.explain(8), reads_at_least(entries * 8 + 300 * 4 + offsets));
+  EXPECT_THAT(rows.explain(8), reads_at_least(entries * (8 + 4) + offsets));
+  for (auto* const plan : {&groups, &rows}) {
+    ASSERT_TRUE(plan->hold_single_precision(exec, A));
+    EXPECT_THAT(plan->explain(8), HasSubstr("reads values in single precision, 3600 bytes"));
+    EXPECT_THAT(plan->explain(8, 4), Not(HasSubstr("in single precision, ")));
+  }
+  EXPECT_THAT(groups.explain(8), reads_at_least(entries * 4 + 300 * 4 + offsets));
+  EXPECT_THAT(groups.explain(8, 4), reads_at_least(entries * 4 + 300 * 4 + offsets));
+  EXPECT_THAT(rows.explain(8), reads_at_least(entries * (4 + 4) + offsets));
+  EXPECT_THAT(rows.explain(8, 4), reads_at_least(entries * (4 + 4) + offsets));
+}
+
+/// A plan of windows, also where they are not offered: floats run by rows or groups.
+TYPED_TEST(Plan, CountsTheBytesOfWhatRunsInPlaceOfWindows) {
+  TypeParam const exec;
+  kernels::PlanState<TypeParam, int, int> state;
+  auto& plain = state.plain;
+  plain.choice.variant = find_spmm_variant("tensor_window");
+  plain.pattern.rows = plain.statistics.rows = plain.statistics.columns = 100;
+  plain.statistics.nonzeros = 1200;
+  plain.windows.count = {13, 40};
+  std::int64_t const windows = 40 * (16 * 2 + 4 + 8 * 2), offsets = 101 * 4;
+  auto const words = [&](std::size_t scalar_bytes) {
+    return kernels::bytes_in_words(state, 8, scalar_bytes);
+  };
+  EXPECT_THAT(words(8), reads_at_least(1200 * 8 + windows + offsets));
+  EXPECT_THAT(words(16), reads_at_least(1200 * 16 + windows + offsets));
+  EXPECT_THAT(words(4), reads_at_least(1200 * 4 + 1200 * 4 + offsets));
+  state.held.singles.resize(exec, 1200 * 4);
+  EXPECT_THAT(words(8), reads_at_least(1200 * 4 + windows + offsets));
+  EXPECT_THAT(words(4), reads_at_least(1200 * 4 + 1200 * 4 + offsets));
+  plain.groups.count = {34, 410};
+  plain.groups.begin = decltype(plain.groups.begin)("Blockspan::test", 35);
+  EXPECT_THAT(words(8), reads_at_least(1200 * 4 + windows + offsets));
+  EXPECT_THAT(words(4), reads_at_least(1200 * 4 + 410 * 4 + offsets));
 }
 
 TYPED_TEST(Plan, RunsTheVariantAskedFor) {

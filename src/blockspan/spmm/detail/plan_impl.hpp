@@ -275,23 +275,28 @@ void explain_pattern(std::ostream& out, char const* what,
   }
 }
 
-/// Whether plain products read values in single precision (SpmmPlan::hold_single_precision).
+/// Whether plain products of such scalars read values in single precision, by the variant that runs
+/// (SpmmPlan::hold_single_precision).
 template <class Exec, class Offset, class Ordinal>
-bool reads_singles(PlanState<Exec, Offset, Ordinal> const& plan) {
-  auto const& variant = *plan.plain.choice.variant;
-  return plan.held.singles.bytes() > 0 && plan.plain.permutation == nullptr &&
+bool reads_singles(PlanState<Exec, Offset, Ordinal> const& plan, SpmmVariant const& variant,
+                   std::size_t scalar_bytes) {
+  auto const values = static_cast<std::size_t>(plan.plain.statistics.nonzeros);
+  bool const are_of_them = 2 * plan.held.singles.bytes() == values * scalar_bytes && values > 0;
+  return are_of_them && plan.plain.permutation == nullptr &&
          (variant.is_direct() || variant.lists_groups() || variant.lists_windows());
 }
 
-/// What a product has to read and write: the matrix as its variant reads it, X and Y.
-template <class Offset, class Ordinal, class Exec>
-std::string bytes_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepared, int columns,
-                           std::size_t scalar_bytes, std::size_t value_bytes) {
+/// What a product has to read and write: the matrix as the variant that runs reads it, X and Y.
+template <class Exec, class Offset, class Ordinal>
+std::string bytes_in_words(PlanState<Exec, Offset, Ordinal> const& plan, int columns,
+                           std::size_t scalar_bytes) {
+  auto const& prepared = plan.plain;
   auto const& rows = prepared.statistics;
   auto const times = [](std::int64_t count, std::size_t each) {
     return count * static_cast<std::int64_t>(each);
   };
-  auto const& variant = *prepared.choice.variant;
+  auto const& variant = variant_at(prepared, columns, scalar_bytes);
+  bool const singles = reads_singles(plan, variant, scalar_bytes);
   bool const narrow = prepared.reads_distances(times(columns, scalar_bytes));
   auto const& windows = prepared.windows.count;
   std::int64_t const indices =
@@ -303,10 +308,12 @@ std::string bytes_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepare
           : times(rows.nonzeros, narrow ? sizeof(std::int16_t) : sizeof(Ordinal));
   std::ostringstream out;
   out << "a product reads at least "
-      << times(rows.nonzeros, value_bytes) + indices +
+      << times(rows.nonzeros, singles ? scalar_bytes / 2 : scalar_bytes) + indices +
              times(prepared.pattern.rows + 1, sizeof(Offset))
       << " bytes of A" << (narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
       << times((rows.rows + rows.columns) * columns, scalar_bytes) << '\n';
+  if (singles)
+    out << "  reads values in single precision, " << plan.held.singles.bytes() << " bytes\n";
   return out.str();
 }
 
@@ -337,12 +344,8 @@ std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
   std::ostringstream out;
   explain_pattern(out, "A", plan.plain, columns, scalar_bytes);
   auto const& held = plan.held;
-  bool const singles = reads_singles(plan);
-  out << "  "
-      << bytes_in_words(plan.plain, columns, scalar_bytes,
-                        singles ? scalar_bytes / 2 : scalar_bytes);
-  if (singles) out << "  reads values in single precision, " << held.singles.bytes() << " bytes\n";
-  out << order_in_words<Exec>(plan.given, plan.plain.statistics, columns, scalar_bytes);
+  out << "  " << bytes_in_words(plan, columns, scalar_bytes)
+      << order_in_words<Exec>(plan.given, plan.plain.statistics, columns, scalar_bytes);
   if (held.symmetry != Symmetry::none)
     out << "transpose of A: none is needed, the values held are those of a "
         << (held.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") << " matrix\n";
