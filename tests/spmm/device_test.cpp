@@ -78,11 +78,15 @@ TEST(Graphs, AProductIsRecordedOnceAndReplayedWithOtherNumbers) {
   }
 }
 
-/// A row of `length` entries in an unsorted order, with small whole numbers for values.
+/// Rows of `length` entries with small whole numbers for values: in an unsorted order, or sorted
+/// and the same columns for eight neighbours.
 struct LongRows {
   std::int64_t n, length;
+  bool shared = false;
 
   KOKKOS_FUNCTION int column(std::int64_t i, std::int64_t k) const {
+    std::int64_t const first = i / 8 * 8, last = n - length;
+    if (shared) return static_cast<int>((first < last ? first : last) + k);
     return static_cast<int>((i * 5 + k * 8191) % n);
   }
   KOKKOS_FUNCTION double value(std::int64_t i, std::int64_t k) const {
@@ -133,9 +137,12 @@ Block<double, Exec> vectors_of(LongRows const& rows, int width) {
 }
 
 // Sums of whole numbers are exact: no tolerance.
-TEST(LongRunHuge, MoreThan2To31NonzerosAreMultipliedRight) {
-  LongRows const rows{std::int64_t{1} << 22, 513};
-  int const width = 4;
+class LongRunHuge : public ::testing::TestWithParam<bool> {};
+
+TEST_P(LongRunHuge, MoreThan2To31NonzerosAreMultipliedRight) {
+  bool const shared = GetParam();
+  LongRows const rows{std::int64_t{1} << 22, 513, shared};
+  int const width = shared ? 8 : 4;
   std::size_t free = 0, all = 0;
   cudaMemGetInfo(&free, &all);
   if (free < (std::size_t{40} << 30)) GTEST_SKIP() << "needs a device with 40 GiB free";
@@ -144,8 +151,10 @@ TEST(LongRunHuge, MoreThan2To31NonzerosAreMultipliedRight) {
   ASSERT_GT(A.nnz(), std::size_t{1} << 31);
   auto const X = vectors_of(rows, width);
   Block<double, Exec> const Y("Blockspan::test", static_cast<std::size_t>(rows.n), width);
-  for (auto const* id : {"auto", "segments", "merge"}) {
+  for (std::string const id :
+       {"auto", shared ? "row_group" : "segments", shared ? "tensor_window" : "merge"}) {
     SCOPED_TRACE(id);
+    if (id == "tensor_window" && !blockspan::detail::tensor::available<Exec, double>) continue;
     SpmmPlan const plan(exec, A, {.algorithm = id});
     Kokkos::deep_copy(exec, Y, -1.0);
     spmm(exec, plan, Op::none, 1.0, A, X, 0.0, Y);
@@ -161,6 +170,9 @@ TEST(LongRunHuge, MoreThan2To31NonzerosAreMultipliedRight) {
       }
   }
 }
+INSTANTIATE_TEST_SUITE_P(Rows, LongRunHuge, ::testing::Bool(), [](auto const& test) {
+  return test.param ? "ThatShareColumns" : "Unsorted";
+});
 
 #else
 

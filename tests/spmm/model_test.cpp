@@ -335,9 +335,14 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
   for (int const columns : {3, 5, 7, 9, 15, 31, 63}) {  // single columns
     EXPECT_TRUE(kernels::may_take_windows(nodes, columns));
     EXPECT_EQ(fastest(nodes, threes, columns, 295500), "tensor_window") << columns;
-    EXPECT_EQ(fastest(grid, none, columns, 654384) == "tensor_window", columns >= 5) << columns;
+    if (columns > kernels::tuning::window_few_columns)
+      EXPECT_EQ(fastest(grid, none, columns, 654384), "tensor_window") << columns;
   }
-  for (int const columns : {1, 2, 4}) EXPECT_FALSE(kernels::may_take_windows(nodes, columns));
+  EXPECT_EQ(fastest(nodes, threes, 4, 295500), "tensor_window");
+  EXPECT_TRUE(kernels::windows_are_worth_it(grid, {grid.rows / 8, 654384}));
+  EXPECT_FALSE(kernels::windows_are_worth_it(grid, {grid.rows / 8, 654384},
+                                             kernels::tuning::window_least_share_of_few));
+  for (int const columns : {1, 2}) EXPECT_FALSE(kernels::may_take_windows(nodes, columns));
   RowStatistics const points{1000000, 1000000, 6940000, 0, 4, 7, 7000000};
   EXPECT_FALSE(kernels::may_take_windows(points, 8));
 }

@@ -41,7 +41,10 @@ bool served_anywhere(SpmmVariant const& variant) {
 template <class Exec>
 std::pair<Storages, std::int64_t> blocks_at(SpmmVariant const& variant, std::size_t turn) {
   if (served_anywhere<Exec>(variant)) return {mixed_storages[turn % 6], all_widths[turn * 5 % 13]};
-  if (variant.needs_whole_packs) return {Storages{right, right}, 4 * std::int64_t(turn % 5)};
+  if (variant.needs_whole_packs)
+    return {Storages{right,
+                     variant.writes_any() ? all_storages[turn % std::size(all_storages)] : right},
+            4 * std::int64_t(turn % 5)};
   if (variant.needs_contiguous_x())
     return {Storages{turn % 2 ? padded_right : right, all_storages[turn % std::size(all_storages)]},
             all_widths[turn * 5 % 13]};

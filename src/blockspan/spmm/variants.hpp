@@ -65,6 +65,11 @@ struct SpmmVariant {
   constexpr bool lists_groups() const { return partition == SpmmPartition::row_groups; }
   constexpr bool lists_windows() const { return partition == SpmmPartition::row_windows; }
   constexpr bool stages_tiles() const { return inner == SpmmInner::staged_tile; }
+  /// On devices: packs of X are enough for packs; sums go to Y of any strides.
+  constexpr bool writes_any() const {
+    return lists_windows() || lists_groups() ||
+           (is_direct() && takes_packs && partition == SpmmPartition::whole_rows);
+  }
   /// On devices: the elements of a row of X are neighbours.
   constexpr bool needs_contiguous_x() const { return needs_whole_packs || lists_windows(); }
   constexpr bool skips_empty_rows() const { return partition == SpmmPartition::nonempty_rows; }
@@ -105,7 +110,7 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "whole rows; direct loads; a lane owns packs of neighbouring columns",
      "Yang, Buluc, Owens 2018, Euro-Par, doi:10.1007/978-3-319-96983-1_48 (row split; 16-byte "
      "loads as in its successors)",
-     "on devices: rows of X and Y contiguous, 16-byte aligned and a multiple of 16 bytes wide",
+     "on devices: rows of X contiguous, 16-byte aligned and a multiple of 16 bytes wide",
      "whole rows, for rows of about equal length", SpmmPartition::whole_rows,
      SpmmWorker::team_thread, SpmmInner::direct, true, true},
     {"segments", "Blockspan::spmm::segments",

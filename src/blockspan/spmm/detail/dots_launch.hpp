@@ -55,12 +55,17 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
                        Product<Scalar> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
   SpmmVariant const* variant = asked ? prepared.choice.variant : &prepared.stand_in();
+  BlockFit const fit = fit_of<Exec>(X, Y);
+  // windows and staged tiles gain more than a pass for the sums costs
+  if (variant != prepared.choice.variant && fit.serves(*prepared.choice.variant) &&
+      is_taken(prepared, fit, product))
+    return {};
   DotsLaunch result;
   auto const known = std::find(dots_variants.begin(), dots_variants.end(), variant->id);
   if (known == dots_variants.end() || alpha == Scalar(0) || Y.rows * Y.columns == 0) return {};
   if (variant->skips_empty_rows() && beta != Scalar(0)) return {};
   if (prepared.pattern.block > 1) return {};
-  result.packs = variant->takes_packs && packs_fit<Exec>(X, Y);
+  result.packs = variant->takes_packs && fit.packs;
   if (variant->needs_whole_packs && !result.packs) {
     if (asked) return {};  // the product says what is wrong
     variant = find_spmm_variant("warp_per_row");

@@ -95,9 +95,10 @@ void hold_transpose(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   held.belong_to(A.values);
   held.has_transpose = false;  // and so it stays where memory is short
   held.symmetry = Symmetry::none;
-  auto prepared = transposed_of(exec, plan);
-  auto const* const permutation = std::exchange(prepared.permutation, nullptr);
-  auto const& pattern = prepared.pattern;
+  transposed_of(exec, plan);
+  PatternRef<Offset, Ordinal> pattern = plan.transposed->pattern.ref();
+  pattern.block = plan.given.block;
+  auto const* const permutation = plan.transposed->pattern.permutation.data();
   std::int64_t const count = pattern.entries * pattern.block * pattern.block;
   held.transposed.resize(exec, static_cast<std::size_t>(count) * sizeof(Scalar));
   auto* const values = held.transposed.template as<Scalar>();
@@ -108,7 +109,8 @@ void hold_transpose(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   held.symmetry = symmetry_of<Exec, Scalar, Offset, Ordinal>(exec, A, {pattern, values});
   exec.fence("Blockspan::spmm_plan::hold_transpose");
   if (held.symmetry == Symmetry::none) {
-    held.prepared = std::move(prepared);
+    bool const is_prepared = held.prepared.pattern.row_offsets == pattern.row_offsets;
+    if (!is_prepared) held.prepared = prepare_in_order(exec, plan, pattern);
   } else {
     held.prepared = {};
     held.transposed.clear();

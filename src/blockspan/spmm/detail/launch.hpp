@@ -92,6 +92,16 @@ bool suit_shared_tiles(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                                 product.X.columns * std::int64_t{sizeof(Scalar)}, sizeof(Scalar));
 }
 
+/// Whether the variant chosen takes this product; of staged tiles, whether it is any use.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool is_taken(PreparedPattern<Exec, Offset, Ordinal> const& prepared, BlockFit const& fit,
+              Product<Scalar> const& product) {
+  auto const& choice = prepared.choice;
+  return is_offered<Exec, real_t<Scalar>>(*choice.variant) &&
+         (choice.asked || !choice.variant->stages_tiles() ||
+          (fit.packs && suit_shared_tiles(prepared, product)));
+}
+
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& prepared = call.prepared;

@@ -83,7 +83,7 @@ void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal
   GroupInners<Exec, Scalar, Place, Entries> const inners{entries, X, conjugates(product.op),
                                                          use_packs};
   auto const run = [&]<bool Packed, class Inner>(Inner const& inner) {
-    auto const epilogue = make_epilogue<Exec, Scalar, Packed>(call.product);
+    auto const epilogue = make_epilogue<Exec, Scalar, Packed, writes_any_v<Inner>>(call.product);
     using Epilogue = std::remove_const_t<decltype(epilogue)>;
     SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
         exec, call.variant.label, shape);

@@ -33,7 +33,7 @@ void launch_passes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
   PiecesOfTeam share{pattern.rows * lanes.passes(packs), 1};
   auto const shape =
       launch_shape<Exec>(call.variant.worker, lanes.grid.lanes(), prepared.statistics, share);
-  auto const epilogue = make_epilogue<Exec, Scalar, true>(call.product);
+  auto const epilogue = make_epilogue<Exec, Scalar, true, true>(call.product);
   SpmmKernel<Exec, RowPasses<Offset>, Inner, std::remove_const_t<decltype(epilogue)>>{
       {share, pattern.rows, pattern.row_offsets}, inner, epilogue}
       .launch(exec, call.variant.label, shape);

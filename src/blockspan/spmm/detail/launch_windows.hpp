@@ -29,14 +29,16 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
   auto const& list = prepared.windows;
   auto const passes =
       static_cast<int>(ceil_div(product.X.columns, std::int64_t{Columns::packs} * Columns::width));
-  PieceOfThread share{list.count.windows * passes, 1};
-  auto const shape = launch_shape<Exec>(variant.worker, tensor::lanes, prepared.statistics, share);
+  PieceOfThread share{list.count.windows, 1};
+  auto shape = launch_shape<Exec>(variant.worker, tensor::lanes, prepared.statistics, share);
+  shape.teams *= passes;
   auto const epilogue = make_epilogue<Exec, Scalar, true, true>(product);
   using Epilogue = std::remove_const_t<decltype(epilogue)>;
   using Inner = WindowTiles<Scalar, Entries, Offset, Ordinal, Columns>;
-  using Schedule = RowWindows<Offset>;
+  using Schedule = RowWindows;
   SpmmKernel<Exec, Schedule, Inner, Epilogue>{
-      {share, passes, prepared.pattern.rows, list.first_tile.data()},
+      {static_cast<int>(list.count.windows), passes, static_cast<int>(prepared.pattern.rows),
+       list.first_tile.data()},
       {entries, product.X, conjugates(product.op), device_row_bytes(product.X),
        prepared.pattern.row_offsets, list.first_column.data(), list.distance.data(),
        list.masks.data()},
@@ -60,6 +62,7 @@ void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordina
     std::int64_t const columns = call.product.X.columns;
     if constexpr (AllWidths) {
       if (!call.packs && columns <= 8) return launch.template operator()<WindowColumns<1, 1>>();
+      if (!call.packs && columns > 32) return launch.template operator()<WindowColumns<8, 1>>();
       if (!call.packs && columns > 16) return launch.template operator()<WindowColumns<4, 1>>();
     }
     if (!call.packs) return launch.template operator()<WindowColumns<2, 1>>();

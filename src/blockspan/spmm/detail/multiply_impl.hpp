@@ -49,17 +49,14 @@ void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> 
                        Product<Scalar> const& product) {
   SpmmVariant const& chosen = *prepared.choice.variant;
   BlockFit const fit = fit_of<Exec>(product.X, product.Y);
-  bool const offered = is_offered<Exec, real_t<Scalar>>(chosen) &&
-                       (prepared.choice.asked || !chosen.stages_tiles() ||
-                        (fit.packs && suit_shared_tiles(prepared, product)));
-  SpmmVariant const& variant = variant_that_runs(prepared, fit, offered, product.Y.columns);
+  SpmmVariant const& variant =
+      variant_that_runs(prepared, fit, is_taken(prepared, fit, product), product.Y.columns);
   require(!asked || &variant == &chosen, "blockspan::spmm", chosen.id,
           " cannot serve this input; it needs ", chosen.needs, " (columns: ", product.Y.columns,
           " of ", sizeof(Scalar), " bytes, strides of X: ", product.X.row_stride, ", ",
           product.X.column_stride, ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride,
           ")");
-  bool const packs =
-      variant.lists_windows() ? rows_are_packs(product.X) : variant.takes_packs && fit.packs;
+  bool const packs = variant.takes_packs && fit.has_packs_for(variant);
   std::int64_t const columns = product.Y.columns;
   auto const width_from = [&](std::int64_t first) {
     return prepared.panel(variant, columns - first, sizeof(Scalar), packs);
@@ -86,8 +83,8 @@ bool go_by_windows(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
   return variant.lists_windows() && is_offered<Exec, real_t<Scalar>>(variant);
 }
 
-/// Devices: by way of row-major copies, of whole packs, of those blocks that are none. Windows
-/// write any Y.
+/// Devices: by way of row-major copies, of whole packs, of those blocks that are none. Kernels that
+/// write any Y need none of it.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                      PreparedPattern<Exec, Offset, Ordinal> const& prepared,
@@ -102,8 +99,10 @@ void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
     copy_block(exec, product.X, Scalar(0), X, label + "::pack");
     with.X = X;
   }
-  bool const through_copy =
-      !go_by_windows<Exec, Scalar>(prepared) && (padded || !rows_are_aligned(product.Y));
+  SpmmVariant const& variant =
+      variant_that_runs(prepared, {true, true, true},
+                        is_offered<Exec, real_t<Scalar>>(*prepared.choice.variant), columns);
+  bool const through_copy = !variant.writes_any() && (padded || !rows_are_aligned(product.Y));
   if (through_copy) {
     with.Y = row_major_scratch<Scalar>(exec, plan.packed_result, product.Y.rows, columns);
     with.beta = Scalar(0);

@@ -33,25 +33,25 @@ bool rows_are_packs(BlockRef<Scalar> const& B) {
   return B.columns % device_pack_v<std::remove_const_t<Scalar>> == 0 && rows_are_aligned(B);
 }
 
-/// Hosts: packs fit everything. Devices: see variants.hpp.
-template <class Exec, class Scalar>
-bool packs_fit(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
-  if constexpr (runs_on_host_v<Exec>) return true;
-  return rows_are_packs(X) && rows_are_packs(Y);
-}
-
-/// What of that X and Y have; hosts: all.
+/// What of that X and Y have; hosts: all, packs fit everything there.
 struct BlockFit {
-  bool packs;
+  bool packs_of_x;
+  bool packs;         ///< of both
   bool contiguous_x;  ///< its rows
 
+  bool has_packs_for(SpmmVariant const& variant) const {
+    return variant.writes_any() ? packs_of_x : packs;
+  }
   bool serves(SpmmVariant const& variant) const {
-    return variant.needs_whole_packs ? packs : contiguous_x || !variant.needs_contiguous_x();
+    return variant.needs_whole_packs ? has_packs_for(variant)
+                                     : contiguous_x || !variant.needs_contiguous_x();
   }
 };
 template <class Exec, class Scalar>
 BlockFit fit_of(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
-  return {packs_fit<Exec>(X, Y), X.column_stride == 1 || runs_on_host_v<Exec>};
+  if constexpr (runs_on_host_v<Exec>) return {true, true, true};
+  bool const packs_of_x = rows_are_packs(X);
+  return {packs_of_x, packs_of_x && rows_are_packs(Y), X.column_stride == 1};
 }
 
 }  // namespace blockspan::detail

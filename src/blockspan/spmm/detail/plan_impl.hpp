@@ -99,7 +99,12 @@ SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ord
   std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
   bool const tiles = row_bytes % tuning::device_pack_bytes == 0 &&
                      rows_share_tiles<Exec>(rows, row_bytes, scalar.bytes);
-  return {windows ? estimate_row_windows(exec, A) : WindowCount{}, tiles};
+  SortedCandidates found{windows ? estimate_row_windows(exec, A) : WindowCount{}, tiles};
+  double const share = options.columns <= tuning::window_few_columns
+                           ? tuning::window_least_share_of_few
+                           : tuning::window_least_share;
+  if (!windows_are_worth_it(rows, found.windows, share)) found.windows = {};
+  return found;
 }
 
 /// in_order: the values stand as the columns do. Where they are looked up, windows and staged tiles
@@ -183,6 +188,13 @@ PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
   return plan.transposed->prepared;
 }
 
+template <class Exec, class Offset, class Ordinal>
+PreparedPattern<Exec, Offset, Ordinal> prepare_in_order(
+    Exec const& exec, PlanState<Exec, Offset, Ordinal> const& plan,
+    PatternRef<Offset, Ordinal> const& pattern) {
+  return prepare(exec, pattern, summarize(exec, pattern), plan.options, plan.scalar, true);
+}
+
 inline std::string best_three(std::vector<SpmmPrediction> const& predictions) {
   std::ostringstream out;
   out << std::setprecision(3);
@@ -256,17 +268,19 @@ void explain_pattern(std::ostream& out, char const* what,
     out << "  " << windows.windows << " windows of " << tuning::window_rows << " rows have "
         << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
         << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
-        << " % full\n  scalars in single precision, and sums of products beside it, run as "
-        << prepared.stand_in().label << '\n';
+        << " % full\n  scalars in single precision run as " << prepared.stand_in().label
+        << "; sums of products are a pass of their own\n";
   }
   if (choice.variant->stages_tiles() && !choice.asked)
     out << "  rows of X shorter than " << tuning::shared_tile_packs * tuning::device_pack_bytes
-        << " bytes, and sums of products beside it, run as " << prepared.stand_in().label << '\n';
+        << " bytes run as " << prepared.stand_in().label
+        << "; sums of products are a pass of their own\n";
   if (choice.variant->needs_contiguous_x() && !runs_on_host_v<Exec>)
     out << "  blocks without "
         << (choice.variant->needs_whole_packs ? "16-byte aligned, contiguous rows of whole packs"
                                               : "contiguous rows of X")
-        << " run as " << variant_that_runs(prepared, {false, false}, true, columns).label << '\n';
+        << " run as " << variant_that_runs(prepared, {false, false, false}, true, columns).label
+        << '\n';
   if (columns > 1 && !runs_on_host_v<Exec>) {
     out << "  "
         << in_words(column_major_access(rows, choice, prepared.groups.count, prepared.windows.count,

@@ -75,6 +75,13 @@ template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(Exec const& exec,
                                                             PlanState<Exec, Offset, Ordinal>& plan);
 
+/// A pattern prepared as the plan's own, for values that stand in its order. Waits for the
+/// instance.
+template <class Exec, class Offset, class Ordinal>
+PreparedPattern<Exec, Offset, Ordinal> prepare_in_order(
+    Exec const& exec, PlanState<Exec, Offset, Ordinal> const& plan,
+    PatternRef<Offset, Ordinal> const& pattern);
+
 // See SpmmPlan. Defined in held_values_impl.hpp, compiled with the product.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void hold_transpose(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,

@@ -134,7 +134,7 @@ struct PreparedPattern {
   }
 
   /// What runs where a variant that was chosen, but does not take all inputs, does not take this
-  /// one, and with sums of products beside it.
+  /// one.
   SpmmVariant const& stand_in() const {
     bool const has_one = choice.variant->lists_windows() || choice.variant->stages_tiles();
     if (!has_one) return *choice.variant;
@@ -196,7 +196,7 @@ SpmmVariant const& variant_that_runs(PreparedPattern<Exec, Offset, Ordinal> cons
   SpmmVariant const& chosen = *prepared.choice.variant;
   if (offered && fit.serves(chosen)) return chosen;
   SpmmVariant const& other = prepared.stand_in();
-  return fit.packs ? other : without_packs(other, prepared.statistics, columns);
+  return fit.has_packs_for(other) ? other : without_packs(other, prepared.statistics, columns);
 }
 
 /// What multiplies a contiguous, aligned block of `columns` columns. Scalars of at least 8 bytes
@@ -211,7 +211,7 @@ SpmmVariant const& variant_at(PreparedPattern<Exec, Offset, Ordinal> const& prep
                          rows_share_tiles<Exec>(prepared.statistics, bytes, scalar_bytes);
   bool const offered =
       has_tiles && (scalar_bytes >= sizeof(double) || is_offered<Exec, float>(*choice.variant));
-  return variant_that_runs(prepared, {fits, true}, offered, columns);
+  return variant_that_runs(prepared, {fits, fits, true}, offered, columns);
 }
 
 }  // namespace blockspan::detail

@@ -41,17 +41,18 @@ struct ScaleAdd {
   template <int Width>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t column,
                                               Sum<Scalar, Width> const& sum) const {
-    constexpr bool contiguous = Packed && !Anywhere;
-    Scalar* const y =
-        Y.data + row * Y.row_stride + (contiguous ? column : column * Y.column_stride);
+    Scalar* const y = Y.data + row * Y.row_stride;
     if constexpr (Anywhere && Width > 1)
-      if (!packs_fit) return write_those_there_are<Width>(y, column, sum);
+      if (!packs_fit)
+        return write_those_there_are<Width>(y + column * Y.column_stride, column, sum);
     if constexpr (Packed && Width > 1)
-      write_pack<Width>(y, sum);
-    else if (contiguous || Y.column_stride == 1)
-      write_contiguous<Width>(y, sum);
+      write_pack<Width>(y + column, sum);
+    else if constexpr (Packed && !Anywhere)
+      write_contiguous<Width>(y + column, sum);
+    else if (Y.column_stride == 1)
+      write_contiguous<Width>(y + column, sum);
     else
-      write<Width>(y, Y.column_stride, sum);
+      write<Width>(y + column * Y.column_stride, Y.column_stride, sum);
   }
 
   /// The i-th row of a piece that begins with `row`; which of a lane's packs it is does not matter.

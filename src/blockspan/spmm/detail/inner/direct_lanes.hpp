@@ -54,6 +54,7 @@ struct DirectLanes {
       has_many_piece_blocks ? tuning::device_many_piece_blocks : blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
   static constexpr int width = Width, packs = Packs;
+  static constexpr bool takes_packs = Packed;
   static constexpr bool only_whole_rows = are_narrow_v<Entries>;
   template <class Piece>
   static constexpr tuning::LaneCode code = OnePass || Rows > 1 || is_pass_v<Piece>
@@ -203,6 +204,17 @@ struct DirectLanes {
     }
   }
 
+  static KOKKOS_FORCEINLINE_FUNCTION void are_loaded(Scalar const (&a)[Rows],
+                                                     Pack<Scalar, Width> const (&b)[Packs]) {
+    BLOCKSPAN_UNROLL
+    for (int i = 0; i < Rows; ++i) is_loaded(a[i]);
+    BLOCKSPAN_UNROLL
+    for (int s = 0; s < Packs; ++s) {
+      BLOCKSPAN_UNROLL
+      for (int j = 0; j < Width; ++j) is_loaded(b[s].value[j]);
+    }
+  }
+
   template <bool Last, tuning::LaneCode Code, class Own, class Count>
   KOKKOS_FORCEINLINE_FUNCTION void batch(Own const& own, Count const* row_at, char const* const* x,
                                          Count k, Count stride, Count end, Sums* sums) const {
@@ -219,6 +231,11 @@ struct DirectLanes {
       for (int i = 0; i < Rows; ++i) a[u][i] = value(own, place, row_at[i]);
       BLOCKSPAN_UNROLL
       for (int s = 0; s < Packs; ++s) b[u][s] = fetch(x[s], row);
+    }
+    if constexpr (!Last && Code.loads_first) {
+      BLOCKSPAN_UNROLL
+      for (int u = 0; u < depth; ++u) are_loaded(a[u], b[u]);
+      no_load_passes(static_cast<std::uint32_t>(k));
     }
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {

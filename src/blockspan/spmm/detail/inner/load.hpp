@@ -54,4 +54,31 @@ KOKKOS_FORCEINLINE_FUNCTION T load(T const* address) {
 #endif
 }
 
+/// Names a number that was loaded: its load stands before what follows, for the compiler.
+KOKKOS_FORCEINLINE_FUNCTION void is_loaded([[maybe_unused]] double number) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" ::"d"(number));
+#endif
+}
+KOKKOS_FORCEINLINE_FUNCTION void is_loaded([[maybe_unused]] float number) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" ::"f"(number));
+#endif
+}
+template <class Real>
+KOKKOS_FORCEINLINE_FUNCTION void is_loaded(Kokkos::complex<Real> const& number) {
+  is_loaded(number.real());
+  is_loaded(number.imag());
+}
+
+/// A place that no load is moved across: short of registers, the assembler puts some behind
+/// products that wait for others, which are in flight alone then. A trap that is never reached ends
+/// what it looks at; `place` is never the greatest number.
+KOKKOS_FORCEINLINE_FUNCTION void no_load_passes([[maybe_unused]] std::uint32_t place) {
+#if defined(__CUDA_ARCH__)
+  asm volatile(
+      "{ .reg .pred never; setp.eq.u32 never, %0, 0xffffffff; @never trap; }" ::"r"(place));
+#endif
+}
+
 }  // namespace blockspan::detail

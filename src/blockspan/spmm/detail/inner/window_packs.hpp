@@ -28,16 +28,24 @@ namespace blockspan::detail {
 // point 96^3, n = 16, 32, 64 235, 408, 787; 213, 343, 638; elasticity 44^3 x 3 125, 202, 377; 106,
 // 167, 284. Nsight Compute says that these loads were the limit (97 % of the cycles).
 
-/// Where a lane's numbers of a pass begin in the rows of X.
+/// The row of a window and the column of a step whose entry a lane has; the row is also the part of
+/// X that it fetches. (Rows in two runs of four, so that column-major Y takes whole sectors, gain 3
+/// to 6 % of n = 32 and 64 there, and cost row-major products 1 to 3 %.)
+KOKKOS_FORCEINLINE_FUNCTION int window_row(int lane) { return lane >> 2; }
+KOKKOS_FORCEINLINE_FUNCTION int window_step(int lane) { return lane & 3; }
+
+/// Where a lane's numbers of a pass stand in the first row of X, in the order of its loads.
+template <class Number, int Count>
 struct XColumns {
-  char const* data;
+  char const* first_row[Count];
   std::uint32_t row_bytes;
 
-  /// One multiply-add of 32 by 32 bits finds a row.
+  /// One multiply-add of 32 by 32 bits finds a number.
   template <class Ordinal>
-  KOKKOS_FORCEINLINE_FUNCTION char const* of_row(Ordinal row) const {
+  KOKKOS_FORCEINLINE_FUNCTION Number fetch(Ordinal row, int i) const {
     using Unsigned = std::make_unsigned_t<Ordinal>;
-    return data + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes;
+    return load(reinterpret_cast<Number const*>(
+        first_row[i] + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes));
   }
 };
 
@@ -86,35 +94,32 @@ struct WindowPacks {
   static constexpr int width = int(sizeof(tensor::Pair) / sizeof(Scalar));
   static constexpr int packs = 8 * Groups, packs_of_lane = Groups, rows_of_lane = 2;
   static constexpr unsigned blocks = tuning::window_blocks<Groups, is_complex_v<Scalar>>;
+  static constexpr bool loads_first = 16 * Groups > tuning::window_numbers_in_any_order;
   using Sums = WindowSums<Groups, 4>;
   using Finished = FinishedSums<Scalar, width, rows_of_lane, packs_of_lane>;
   struct Fetched {
     tensor::Pair of[Groups];
   };
 
-  XColumns x;
-  int from_first[Groups];  ///< bytes to the lane's packs, in the order of its loads
+  XColumns<tensor::Pair, Groups> x;
   int first_load;
 
   /// `first`: pack of the pass; `all`: packs of X, whose last one stands for those beyond it.
   KOKKOS_FORCEINLINE_FUNCTION WindowPacks(BlockRef<Scalar const> const& X, std::uint32_t row_bytes,
                                           int first, int all, int lane)
-      : x{reinterpret_cast<char const*>(X.data + first * width), row_bytes}, first_load(lane % 4) {
-    int const last = all - first - 1;
+      : x{{}, row_bytes}, first_load(window_step(lane)) {
     BLOCKSPAN_UNROLL
     for (int i = 0; i < Groups; ++i) {
-      int const own = pack_of(lane, (i + first_load) % Groups);
-      from_first[i] = (own < last ? own : last) * int(sizeof(tensor::Pair));
+      int const own = first + pack_of(lane, (i + first_load) % Groups);
+      x.first_row[i] = reinterpret_cast<char const*>(X.data + (own < all ? own : all - 1) * width);
     }
   }
 
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Fetched fetch(Ordinal row) const {
     Fetched fetched;
-    char const* const begin = x.of_row(row);
     BLOCKSPAN_UNROLL
-    for (int i = 0; i < Groups; ++i)
-      fetched.of[i] = load(reinterpret_cast<tensor::Pair const*>(begin + from_first[i]));
+    for (int i = 0; i < Groups; ++i) fetched.of[i] = x.fetch(row, i);
     return fetched;
   }
 
@@ -133,12 +138,13 @@ struct WindowPacks {
   }
 
   /// The i-th row of the window of which the lane has sums ...
-  static KOKKOS_FORCEINLINE_FUNCTION int row_of(int lane, int i) { return 2 * (lane % 4) + i; }
+  static KOKKOS_FORCEINLINE_FUNCTION int row_of(int lane, int i) {
+    return 2 * window_step(lane) + i;
+  }
   /// ... and the s-th of its packs, counted from the first of the pass. Four packs lie in four
   /// parts of a line, so that loads in turn meet different banks.
   static KOKKOS_FORCEINLINE_FUNCTION int pack_of(int lane, int s) {
-    int const own = lane / 4;
-    return 8 * s + (own + 2 * s) % 8;
+    return 8 * s + (window_row(lane) + 2 * s) % 8;
   }
   KOKKOS_FORCEINLINE_FUNCTION Finished finish(Sums const& sums, int) const {
     Finished finished;
@@ -162,7 +168,9 @@ template <int Eights, int Width>
 struct WindowColumns {
   static constexpr int width = Width, packs = 8 * Eights / Width;
   static constexpr int packs_of_lane = Eights, rows_of_lane = Width == 1 ? 2 : 1;
-  static constexpr unsigned blocks = tuning::window_blocks<Eights / 2, false>;
+  static constexpr unsigned blocks =
+      Eights == 4 ? tuning::window_blocks_of_four_eights : tuning::window_blocks<Eights / 2, false>;
+  static constexpr bool loads_first = 8 * Eights > tuning::window_numbers_in_any_order;
   /// Eights that are one instruction.
   static constexpr int together = Eights == 1 ? 1 : 2;
   using Sums = WindowSums<Eights / together, 2 * together>;
@@ -171,28 +179,25 @@ struct WindowColumns {
     double of[Eights];
   };
 
-  XColumns x;
-  int from_first[Eights];  ///< bytes to the lane's columns, in the order of its loads
+  XColumns<double, Eights> x;
   int first_load;
 
   KOKKOS_FORCEINLINE_FUNCTION WindowColumns(BlockRef<double const> const& X,
                                             std::uint32_t row_bytes, int first, int all, int lane)
-      : x{reinterpret_cast<char const*>(X.data + width * first), row_bytes}, first_load(lane % 4) {
-    int const last = width * (all - first) - 1;
+      : x{{}, row_bytes}, first_load(turns(row_bytes) ? window_step(lane) : 0) {
+    int const last = width * all - 1;
     BLOCKSPAN_UNROLL
     for (int i = 0; i < Eights; ++i) {
-      int const own = 8 * ((i + first_load) % Eights) + lane / 4;
-      from_first[i] = (own < last ? own : last) * int(sizeof(double));
+      int const own = width * first + 8 * ((i + first_load) % Eights) + window_row(lane);
+      x.first_row[i] = reinterpret_cast<char const*>(X.data + (own < last ? own : last));
     }
   }
 
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Fetched fetch(Ordinal row) const {
     Fetched fetched;
-    char const* const begin = x.of_row(row);
     BLOCKSPAN_UNROLL
-    for (int i = 0; i < Eights; ++i)
-      fetched.of[i] = load(reinterpret_cast<double const*>(begin + from_first[i]));
+    for (int i = 0; i < Eights; ++i) fetched.of[i] = x.fetch(row, i);
     return fetched;
   }
   KOKKOS_FORCEINLINE_FUNCTION void add(double a, Fetched b, Sums& sums) const {
@@ -208,10 +213,10 @@ struct WindowColumns {
 
   /// As in WindowPacks. Packs are put together by neighbouring columns, which share their two rows.
   static KOKKOS_FORCEINLINE_FUNCTION int row_of(int lane, int i) {
-    return 2 * (lane % 4) + (Width == 1 ? i : lane / 4 % 2);
+    return 2 * window_step(lane) + (Width == 1 ? i : window_row(lane) & 1);
   }
   static KOKKOS_FORCEINLINE_FUNCTION int pack_of(int lane, int s) {
-    return (8 * s + lane / 4) / Width;
+    return 8 / Width * s + window_row(lane) / Width;
   }
   KOKKOS_FORCEINLINE_FUNCTION Finished finish(Sums const& sums, int lane) const {
     Finished finished;
@@ -223,13 +228,18 @@ struct WindowColumns {
         finished.of[0][s] = {{upper}};
         finished.of[1][s] = {{lower}};
       } else {
-        finished.of[0][s] = paired(upper, lower, lane / 4 % 2 != 0);
+        finished.of[0][s] = paired(upper, lower, (window_row(lane) & 1) != 0);
       }
     }
     return finished;
   }
 
  private:
+  /// Loads in turn meet other banks where four neighbouring rows of X begin near the same ones; not
+  /// where they begin half of the banks apart as it is.
+  static KOKKOS_FORCEINLINE_FUNCTION bool turns(std::uint32_t row_bytes) {
+    return ((row_bytes - 56u) & 127u) > 16u;
+  }
   /// Of the sums of a column in two rows those of both columns in one: the upper row on the even
   /// column's lane, the lower one on the odd one's.
   static KOKKOS_FORCEINLINE_FUNCTION Sum<double, 2> paired(double upper, double lower, bool odd) {

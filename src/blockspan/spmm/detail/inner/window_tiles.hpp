@@ -71,28 +71,16 @@ struct WindowTiles {
     }
   };
   static_assert(steps * sizeof(std::uint16_t) == sizeof(std::uint64_t));
+  static_assert(tuning::window_columns == 16);
   /// The lane's number of each step.
   struct Values {
     Scalar of[steps];
   };
 
-  /// Tiles of a window: long offsets count them from its first, as walk_over does entries.
-  template <class Place>
-  struct TileWalk {
-    Ordinal const* first_column;
-    std::uint16_t const* distance;
-    std::uint16_t const* masks;
-    Place first, last;
-  };
-  template <class Window>
-  KOKKOS_FORCEINLINE_FUNCTION auto tiles_of(Window const& window) const {
-    if constexpr (sizeof(Offset) > sizeof(std::uint32_t))
-      return TileWalk<std::uint32_t>{first_column + window.first,
-                                     distance + window.first * tuning::window_columns,
-                                     masks + window.first * tuning::window_rows, 0,
-                                     static_cast<std::uint32_t>(window.last - window.first)};
-    else
-      return TileWalk<Offset>{first_column, distance, masks, window.first, window.last};
+  KOKKOS_FORCEINLINE_FUNCTION Tile load_tile(std::uint32_t tile, int lane) const {
+    auto const* const of_steps = reinterpret_cast<std::uint64_t const*>(distance);
+    return {load(first_column + tile), load(of_steps + (4 * tile + window_step(lane))),
+            load(masks + (tuning::window_rows * tile + window_row(lane)))};
   }
 
   template <class Window, class Consume>
@@ -118,24 +106,19 @@ struct WindowTiles {
   template <class Window>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Window const& window, int lane, Columns const& x,
                                             typename Columns::Sums& sums) const {
-    if (!(window.first < window.last)) return;
-    Offset const begin = entry_of(window, 0);
-    auto const walk = walk_over(entries, begin, begin);
-    using Count = std::remove_const_t<decltype(walk.first)>;
-    Count next = walk.first + static_cast<Count>(entry_of(window, lane / 4) - begin);
-    auto const tiles = tiles_of(window);
-    auto const last = tiles.last - 1;
-    Tile tile = load_tile(tiles, tiles.first, lane);
-    for (auto t = tiles.first; t < tiles.last; ++t) {
-      Values const a = load_values(walk.own, tile, lane, next);
+    if (window.first == window.last) return;
+    auto values = values_from(entries, entry_of(window, window_row(lane)));
+    Tile tile = load_tile(window.first, lane);
+    for (std::uint32_t next = window.first + 1; next <= window.last; ++next) {
+      Values const a = load_values(tile.bits, lane, values);
       typename Columns::Fetched b[steps];
       BLOCKSPAN_UNROLL
       for (int step = 0; step < steps; ++step) b[step] = x.fetch(tile.column(step));
-      // asked for after what is needed first
-      Tile const following = load_tile(tiles, t < last ? t + 1 : last, lane);
+      tile = load_tile(next, lane);  // asked for after what is needed first
+      // Never: as no_load_passes, but for the compiler as well.
+      if (Columns::loads_first && next == 0) return;
       BLOCKSPAN_UNROLL
       for (int step = 0; step < steps; ++step) x.add(a.of[step], b[step], sums);
-      tile = following;
     }
   }
 
@@ -145,31 +128,21 @@ struct WindowTiles {
     return load(row_offsets + window.row() + (i < window.rows() ? i : window.rows()));
   }
 
-  template <class Place>
-  KOKKOS_FORCEINLINE_FUNCTION Tile load_tile(TileWalk<Place> const& tiles, Place t,
-                                             int lane) const {
-    Tile tile;
-    auto const* const distance_of_lane = reinterpret_cast<std::uint64_t const*>(
-        tiles.distance + static_cast<std::int64_t>(t) * tuning::window_columns);
-    tile.first_column = load(tiles.first_column + t);
-    tile.distances = load(distance_of_lane + lane % 4);
-    tile.bits = load(tiles.masks + static_cast<std::int64_t>(t) * tuning::window_rows + lane / 4);
-    return tile;
-  }
-
-  /// `next`, an entry of the lane's row, moves on to those of the next tile.
-  template <class Own, class Count>
-  KOKKOS_FORCEINLINE_FUNCTION Values load_values(Own const& own, Tile const& tile, int lane,
-                                                 Count& next) const {
+  /// Those of a tile; `values` moves on to the next one's. An entry stands behind as many of its
+  /// row as there are bits below its own: these are shifted to the upper end of a word.
+  template <class RowValues>
+  KOKKOS_FORCEINLINE_FUNCTION Values load_values(unsigned bits, int lane, RowValues& values) const {
     using Kokkos::Experimental::popcount_builtin;
+    constexpr int unused = 32 - 4 * (steps - 1);
+    unsigned const own = bits >> window_step(lane), below = bits << (unused - window_step(lane));
     Values a;
     BLOCKSPAN_UNROLL
     for (int step = 0; step < steps; ++step) {
-      unsigned const bit = 1u << (4 * step + lane % 4);
-      Count const entry = next + Count(popcount_builtin(tile.bits & (bit - 1u)));
-      a.of[step] = conjugated(value_or_zero(own, (tile.bits & bit) != 0, entry));
+      bool const wanted = (own & 1u << 4 * step) != 0;
+      int const before = popcount_builtin(below << 4 * (steps - 1 - step));
+      a.of[step] = conjugated(values.value_or_zero(wanted, before));
     }
-    next += Count(popcount_builtin(tile.bits));
+    values.advance(popcount_builtin(bits));
     return a;
   }
 

@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -28,16 +29,37 @@ KOKKOS_FORCEINLINE_FUNCTION Number load_or_zero(bool wanted, Number const* addre
 #endif
 }
 
-/// The value of entry k, or zero.
+/// The values of a row from an entry on, where they stand in the matrix ...
+template <class Scalar, class Stored>
+struct PlainValues {
+  Stored const* next;
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value_or_zero(bool wanted, int ahead) const {
+    return Scalar(load_or_zero(wanted, next + ahead));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void advance(int entries) { next += entries; }
+};
 template <class Scalar, class Offset, class Ordinal, class Stored>
-KOKKOS_FORCEINLINE_FUNCTION Scalar
-value_or_zero(PlainEntries<Scalar, Offset, Ordinal, Stored> const& entries, bool wanted, Offset k) {
-  return Scalar(load_or_zero(wanted, entries.values + k));
+KOKKOS_FORCEINLINE_FUNCTION PlainValues<Scalar, Stored> values_from(
+    PlainEntries<Scalar, Offset, Ordinal, Stored> const& entries, Offset k) {
+  return {entries.values + k};
 }
+
+/// ... or are looked up.
+template <class Scalar, class Offset>
+struct PermutedValues {
+  Scalar const* values;
+  Offset const* next;
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value_or_zero(bool wanted, int ahead) const {
+    return wanted ? load(values + load(next + ahead)) : Scalar(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void advance(int entries) { next += entries; }
+};
 template <class Scalar, class Offset, class Ordinal>
-KOKKOS_FORCEINLINE_FUNCTION Scalar
-value_or_zero(PermutedEntries<Scalar, Offset, Ordinal> const& entries, bool wanted, Offset k) {
-  return wanted ? entries.value(k) : Scalar(0);
+KOKKOS_FORCEINLINE_FUNCTION PermutedValues<Scalar, Offset> values_from(
+    PermutedEntries<Scalar, Offset, Ordinal> const& entries, Offset k) {
+  return {entries.values, entries.permutation + k};
 }
 
 }  // namespace blockspan::detail

@@ -10,6 +10,7 @@
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -40,7 +41,7 @@ class PartedArray {
   using Part = Kokkos::View<T*, typename Exec::memory_space>;
 
   PartedArray(Exec const& exec, char const* label, std::int64_t size)
-      : all_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), size) {}
+      : all_(allocate<Part>(exec, label, size)) {}
 
   Part take(std::int64_t size) {
     std::int64_t const begin = taken_;
@@ -191,8 +192,8 @@ struct RowWindowList {
   using Space = typename Exec::memory_space;
 
   WindowCount count;
-  Kokkos::View<Offset*, Space> first_tile;       // windows + 1
-  Kokkos::View<Ordinal*, Space> first_column;    // of each tile
+  Kokkos::View<std::uint32_t*, Space> first_tile;  // windows + 1
+  Kokkos::View<Ordinal*, Space> first_column;      // of each tile, and of an empty one behind them
   Kokkos::View<std::uint16_t*, Space> distance;  // tiles x tuning::window_columns: beyond that one
   Kokkos::View<std::uint16_t*, Space> masks;     // tiles x tuning::window_rows
 
@@ -200,6 +201,14 @@ struct RowWindowList {
   static KOKKOS_FORCEINLINE_FUNCTION int place_of(int j) {
     constexpr int steps = tuning::window_columns / 4;
     return j % 4 * steps + j / 4;
+  }
+  /// For the tile that is asked for ahead of the last one's products.
+  KOKKOS_FUNCTION void end_with_empty_tile() const {
+    std::int64_t const tile = count.tiles;
+    first_column(tile) = Ordinal(0);
+    for (int j = 0; j < tuning::window_columns; ++j)
+      distance(tile * tuning::window_columns + j) = 0;
+    for (int i = 0; i < tuning::window_rows; ++i) masks(tile * tuning::window_rows + i) = 0;
   }
 };
 

@@ -259,12 +259,12 @@ inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice con
       : variant.lists_pieces()  ? model.listed(variant.id, choice.piece).microseconds
                                 : model.whole_rows().microseconds;
   auto const elements = static_cast<double>(rows.rows + rows.columns) * columns;
-  bool const writes_any = variant.lists_windows();
   double const strided = row_major + tuning::model_strided_element * elements +
                          tuning::model_strided * std::min(columns, tuning::model_strided_columns) *
                              static_cast<double>(rows.nonzeros) * columns;
-  double const copies = row_major + model.copy_time(static_cast<double>(rows.columns)) +
-                        (writes_any ? 0 : model.copy_time(static_cast<double>(rows.rows)));
+  double const copies =
+      row_major + model.copy_time(static_cast<double>(rows.columns)) +
+      (variant.writes_any() ? 0 : model.copy_time(static_cast<double>(rows.rows)));
   double const by_columns = may_go_by_columns ? model.by_columns() : INFINITY;
   if (by_columns <= std::min(copies, strided)) return BlockAccess::by_columns;
   return copies < strided ? BlockAccess::row_major_copies : BlockAccess::strided;
@@ -272,16 +272,14 @@ inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice con
 
 /// Whether windows of rows come into question before anything is known of their columns ...
 inline bool may_take_windows(RowStatistics const& rows, int columns) {
-  int const fewest =
-      columns % 2 == 0 ? tuning::window_least_columns : tuning::window_least_odd_columns;
-  return columns >= fewest && rows.rows >= tuning::window_least_rows &&
+  return columns >= tuning::window_least_columns && rows.rows >= tuning::window_least_rows &&
          rows.mean() >= tuning::window_least_row && rows.longest <= tuning::window_longest_row;
 }
 /// ... and after that.
-inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows) {
+inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows,
+                                 double least_share = tuning::window_least_share) {
   double const places = tuning::window_columns * static_cast<double>(windows.tiles);
-  return windows.tiles > 0 &&
-         tuning::window_least_share * places <= static_cast<double>(rows.nonzeros);
+  return windows.tiles > 0 && least_share * places <= static_cast<double>(rows.nonzeros);
 }
 
 /// Whether tiles of X that a team stages are worth it: panels that are used, and places full

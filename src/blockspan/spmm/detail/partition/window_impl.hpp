@@ -11,6 +11,8 @@
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -97,16 +99,16 @@ template <class Exec, class Offset, class Ordinal>
 struct PlaceTiles {
   using value_type = std::int64_t;
   WindowMerge<Offset, Ordinal> rows;
-  Kokkos::View<Offset*, typename Exec::memory_space> first_tile;  // in: tiles of the window before
+  Kokkos::View<std::uint32_t*, typename Exec::memory_space> first_tile;  // in: of the one before
 
   KOKKOS_FUNCTION void operator()(std::int64_t window) const {
-    if (window == 0) first_tile(0) = Offset(0);
-    first_tile(window + 1) =
-        static_cast<Offset>(rows.tiles(window, Kokkos::Experimental::finite_max_v<std::int64_t>));
+    if (window == 0) first_tile(0) = 0;
+    first_tile(window + 1) = static_cast<std::uint32_t>(
+        rows.tiles(window, Kokkos::Experimental::finite_max_v<std::int64_t>));
   }
   KOKKOS_FUNCTION void operator()(std::int64_t place, std::int64_t& before, bool final) const {
     before += static_cast<std::int64_t>(first_tile(place));
-    if (final) first_tile(place) = static_cast<Offset>(before);
+    if (final) first_tile(place) = static_cast<std::uint32_t>(before);
   }
 };
 
@@ -146,6 +148,7 @@ struct WriteTiles {
       return true;
     });
     if (fill.columns > 0) finish(fill.columns);
+    if (window + 1 == list.count.windows) list.end_with_empty_tile();
   }
 };
 
@@ -157,8 +160,7 @@ RowWindowList<Exec, Offset, Ordinal> list_windows(Exec const& exec,
   list.count = {ceil_div(A.rows, std::int64_t{tuning::window_rows}), 0};
   if (A.rows == 0) return list;
   auto const make = [&](auto& view, char const* label, std::int64_t size) {
-    view = std::decay_t<decltype(view)>(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(label)), size);
+    view = allocate<std::decay_t<decltype(view)>>(exec, label, size);
   };
   WindowMerge<Offset, Ordinal> const rows{A};
   make(list.first_tile, "Blockspan::spmm_plan::first_tile", list.count.windows + 1);
@@ -167,10 +169,12 @@ RowWindowList<Exec, Offset, Ordinal> list_windows(Exec const& exec,
   Kokkos::parallel_for("Blockspan::spmm_plan::count_tiles", all_windows, place);
   Kokkos::parallel_scan("Blockspan::spmm_plan::place_tiles",
                         Policy(exec, 0, list.count.windows + 1), place, list.count.tiles);
-  make(list.first_column, "Blockspan::spmm_plan::tile_first_column", list.count.tiles);
-  make(list.distance, "Blockspan::spmm_plan::tile_columns",
-       list.count.tiles * tuning::window_columns);
-  make(list.masks, "Blockspan::spmm_plan::tile_masks", list.count.tiles * tuning::window_rows);
+  std::int64_t const tiles = list.count.tiles + 1;
+  require(tiles <= tuning::window_most_tiles, "blockspan::SpmmPlan", "tensor_window has ", tiles,
+          " tiles here, more than its kernels count (", tuning::window_most_tiles, ")");
+  make(list.first_column, "Blockspan::spmm_plan::tile_first_column", tiles);
+  make(list.distance, "Blockspan::spmm_plan::tile_columns", tiles * tuning::window_columns);
+  make(list.masks, "Blockspan::spmm_plan::tile_masks", tiles * tuning::window_rows);
   Kokkos::parallel_for("Blockspan::spmm_plan::write_tiles", all_windows,
                        WriteTiles<Exec, Offset, Ordinal>{rows, list});
   exec.fence("Blockspan::spmm_plan::find_row_windows");

@@ -42,6 +42,7 @@ struct LaneCode {
   bool passes_outside = false;  ///< passes over the columns stand around the pieces
   bool tail_in_flight = false;  ///< loads of the last few nonzeros stand before all products
   bool ends_by_place = false;   ///< an end is a place, not a number of nonzeros left
+  bool loads_first = false;     ///< all loads of some nonzeros stand before their products
 };
 
 /// For pieces that a plan has listed, and for whole rows: what measured best, because registers and
@@ -53,13 +54,17 @@ struct LaneCode {
 /// n = 1, 4, 8: 64.6, 102, 162; 59.2, 100, 160; with passes outside 58.7, 109, 163. Columns of
 /// column-major X, 27-point n = 8, 32: 168, 514; 157, 483. Lanes over nonzeros lose by any of it
 /// (27-point n = 2: 92; 94 to 101; elasticity by rows, n = 8: 132; 142 to 177), groups of rows too
-/// (elasticity, n = 4: 81; 96).
+/// (elasticity, n = 4: 81; 96). With loads first, without and with: R-MAT 20, n = 4, 8, 16, 31 218,
+/// 243, 330, 739; 213, 237, 321, 717; R-MAT 18, n = 4, 15, 16 54, 107, 79; 52, 95, 76; 512 rows of
+/// 2242, n = 32 65, 59; 8192 rows of 82, n = 64 34.5, 32.3; 32768 of 266 271, 259; 7-point, n = 15
+/// 341, 319; but whole rows with one pack, two shallow ones or four single columns 7-point, n = 4,
+/// 32, 9, 31 99, 426, 199, 514; 110, 549, 395, 610.
 constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep, bool single) {
   bool const columns = deep && packs > 2;  // of column-major X
   if (columns) return {true, false, true, false};
-  if (single && packs > 1) return {true, true, true, true};
-  if (listed || packs == 3) return {true, true, true, true};
-  if (deep) return {true, true, false, false};
+  if (single && packs > 1) return {true, true, true, true, listed || packs == 2};
+  if (listed || packs == 3) return {true, true, true, true, true};
+  if (deep) return {true, true, false, false, true};
   if (packs == 1 && !entry_lanes) return {true, false, true, true};
   return {};
 }

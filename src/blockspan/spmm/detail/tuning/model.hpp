@@ -73,8 +73,8 @@ inline constexpr double model_strided_element = 8e-6;
 /// times of groups come out too small by as much.
 inline constexpr double model_window_launch = 2;
 inline constexpr double model_window_time = 1.6;  // measured over the model's
-inline constexpr double model_window_stream = 6.3e6;
-inline constexpr double model_window_fetch_few = 13e6;
-inline constexpr double model_window_fetch = 19e6;
+inline constexpr double model_window_stream = 5.7e6;
+inline constexpr double model_window_fetch_few = 20e6;
+inline constexpr double model_window_fetch = 24e6;
 
 }  // namespace blockspan::detail::tuning

@@ -21,33 +21,45 @@ inline constexpr int window_rows = 8;
 /// 4 blocks, 360 at 3, one and one 401; n = 64: four groups 638 at 2 blocks, 780 and more at 3
 /// (spills), two passes of two 668. Here, with the rows of X of one, two and all four steps of a
 /// tile (4 columns each) on their way together, n = 32: 27-point 363, 373, 339; elasticity 179,
-/// 182, 167. Single columns, n = 8, with 4 and 5 blocks 161, 172; elasticity 87, 96. Complex values
-/// take twice as many registers. Values fetched a tile ahead or in another order of a lane's steps,
-/// all of a window asked into the L2 cache, neighbouring columns in one lane, halves of the numbers
-/// in turn (one group of complex packs, eight columns): gained nothing or lost. Windows of
-/// neighbouring lines of a grid in one team gained 4 % of 27-point and nothing of elasticity.
+/// 182, 167. Complex values take twice as many registers. Values fetched a tile ahead or in another
+/// order of a lane's steps, all of a window asked into the L2 cache or copied to scratch,
+/// neighbouring columns in one lane, halves of the numbers in turn (one group of complex packs,
+/// eight columns): gained nothing or lost. Windows of neighbouring lines of a grid in one team
+/// gained 4 % of 27-point and nothing of elasticity.
 template <int Groups, bool Complex>
 inline constexpr unsigned window_blocks = Groups == 4 || (Groups == 2 && Complex) ? 2
                                           : Complex                               ? 3
+                                          : Groups == 0                           ? 5
                                                                                   : 4;
+/// Of four times eight single columns. n = 17, 31, with 4 and 3 blocks: elasticity 180, 211; 147,
+/// 166; 27-point 384, 460; 319, 359.
+inline constexpr unsigned window_blocks_of_four_eights = 3;
+
+/// Kernels of more real numbers a row have all loads of a tile before its products: without and
+/// with, n = 24, 32: elasticity 169, 177; 157, 164; 27-point 348, 359; 325, 333; with fewer the
+/// compiler does so by itself, as long as its registers reach (n = 8: 94 where they did not, 80).
+inline constexpr int window_numbers_in_any_order = 16;
 
 /// Windows come into question from so many columns and rows on (fewer leave multiprocessors
 /// waiting; n = 8, windows and the best of the others: bcsstk29, 1,749 windows, 6.6, 8.7; nasa4704,
 /// 588 of them, 5.3, 5.3; at n = 32 11.6, 16.8; 7.8, 6.4); where rows have so many nonzeros, and
-/// each row of X that is fetched serves so many of them, on average; and up to rows of so many
-/// nonzeros (reasoned: one thread merges those of a window). n = 8, 16, 32, 64: elasticity (4.2)
-/// 86, 114; 122, 167; 167, 257; 279, 423; 27-point 96^3 (2.2) 160, 165; 237, 281; 339, 420; 628,
-/// 768; 40^3, as of the next lines before tiles had 16 bits for a column, 12, 14; 18, 22; 32, 39;
-/// 55, 61; a band of 33 77, 134; 108, 188; 150, 279; 282, 498;
-/// 7-point (1.2), n = 8 120, 92; random (0.9) 43, 42. Odd widths, the older kernel: elasticity n =
-/// 3, 5, 7, 9, 13, 31 80, 131; 82, 157; 85, 181; 131, 201; 138, 257; 301, 470; 27-point n = 5, 7, 9
-/// 153, 165; 156, 182; 278, 250.
-inline constexpr int window_least_columns = 6;
-inline constexpr int window_least_odd_columns = 3;
+/// each row of X that is fetched serves so many of them, on average (with so few columns, which
+/// leave half of the lanes idle, so many); and up to rows of so many nonzeros (reasoned: one thread
+/// merges those of a window). n = 4, 8, 16, 32, 64: elasticity (4.2) 74, 83; 80, 114; 106, 167;
+/// 164, 257; 273, 423; 27-point 96^3 (2.2) 130, 115; 141, 165; 205, 281; 335, 420; 628, 768; with
+/// the kernels before, n = 8, 16, 32, 64: a band of 33 77, 134; 108, 188; 150, 279; 282, 498;
+/// 7-point (1.2), n = 8 120, 92; random (0.9) 43, 42. Odd widths, n = 3, 5, 7: elasticity 73, 131;
+/// 76, 157; 79, 181; 27-point 129, 126; 134, 158; 138, 171.
+inline constexpr int window_least_columns = 3;
+inline constexpr int window_few_columns = 4;
 inline constexpr std::int64_t window_least_rows = 1536 * window_rows;
 inline constexpr double window_least_row = 12;
 inline constexpr double window_least_share = 2;
+inline constexpr double window_least_share_of_few = 3;
 inline constexpr std::int64_t window_longest_row = 1024;
+
+/// Tiles of a plan: their masks and columns are counted in 32 bits.
+inline constexpr std::int64_t window_most_tiles = std::int64_t{1} << 28;
 
 /// Windows that an estimate looks at, and columns of a window up to which it counts.
 inline constexpr std::int64_t window_samples = 1024;
