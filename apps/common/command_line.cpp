@@ -1,7 +1,10 @@
 #include "common/command_line.hpp"
 
 #include <iostream>
+#include <string>
+#include <vector>
 
+#include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "common/versions.hpp"
@@ -33,8 +36,13 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary) 
 void add_machine_options(CLI::App& app, MachineOptions& options) {
   app.add_option("--backend", options.backend, "Where to run: auto is the best of this build")
       ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
-  app.add_option("--spmm", options.spmm, "Whose sparse product the solver uses")
-      ->check(CLI::IsMember({"blockspan", "kokkos-kernels", "cusparse"}));
+  std::vector<std::string> products{"blockspan", "kokkos-kernels", "cusparse"};
+  for (auto const& variant : spmm_variants) products.emplace_back(variant.id);
+  app.add_option(
+         "--spmm", options.spmm,
+         "Whose sparse product the solver uses; or one of Blockspan's kernels, where its plan "
+         "would choose")
+      ->check(CLI::IsMember(products));
   app.add_option("--report", options.report, "Write a JSON report to this file");
   app.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }

@@ -16,7 +16,7 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary);
 /// Options of every solver app: --backend, --spmm, --report and --quiet.
 struct MachineOptions {
   std::string backend = "auto";    ///< auto, cuda, openmp, serial
-  std::string spmm = "blockspan";  ///< blockspan, kokkos-kernels, cusparse
+  std::string spmm = "blockspan";  ///< blockspan, an id of its menu, kokkos-kernels, cusparse
   std::string report;              ///< file for the report; empty: none
   bool quiet = false;
 };

@@ -29,8 +29,8 @@ struct Product {
   std::string reason;  ///< why the plan chose that kernel; empty for a peer
 };
 
-/// The product of A by `spmm`: blockspan, kokkos-kernels or cusparse. columns: the widest block
-/// expected. Throws Error as require_product.
+/// The product of A by `spmm`: blockspan, one of its kernels by the id, kokkos-kernels or cusparse.
+/// columns: the widest block expected. Throws Error as require_product and SpmmPlan.
 template <class Scalar, class Exec>
 Product<Scalar, Exec> make_product(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                    std::string const& spmm, int columns) {
@@ -38,7 +38,9 @@ Product<Scalar, Exec> make_product(Exec const& exec, CrsMatrix<Scalar, Exec> con
   if (spmm == "kokkos-kernels") return {kokkos_kernels_operator(exec, A), "Kokkos Kernels", ""};
   if (spmm == "cusparse") return {cusparse_operator(exec, A), "cuSPARSE", ""};
   using Operator = MatrixOperator<Scalar, Exec>;
-  auto op = std::make_unique<Operator>(matrix_operator(exec, A, columns));
+  SpmmPlanOptions options{.columns = columns};
+  if (spmm != "blockspan") options.algorithm = spmm;
+  auto op = std::make_unique<Operator>(exec, A, options);
   std::string const kernel = op->plan().kernel(columns, sizeof(Scalar));
   std::string const reason = op->plan().explain(columns, sizeof(Scalar));
   return {std::move(op), kernel, reason};
