@@ -158,6 +158,8 @@ std::vector<OwnSolver> own_solvers(SolverProblem const& problem) {
       solvers.push_back({method, "blockspan", method, "blockspan"});
   if (!pairs) solvers.push_back({"single-reduction", "blockspan", "single-reduction", "blockspan"});
   if (pairs) solvers.push_back({"chebyshev:8", "blockspan", "auto", "blockspan", "chebyshev:8"});
+  // what the plan's choice among the kernels brings
+  solvers.push_back({name + "/row_group", "blockspan", "auto", "row_group"});
   for (char const* const product : {"kokkos-kernels", "cusparse"})
     solvers.push_back({name + "/" + product, "other-products", "auto", product});
   return solvers;

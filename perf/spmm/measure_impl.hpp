@@ -12,6 +12,7 @@
 #include "blockspan-spmm/reference.hpp"
 #include "blockspan-spmm/sample.hpp"
 #include "peers/blockspan.hpp"
+#include "peers/blockspan_forms.hpp"
 #include "peers/cusparse.hpp"
 #include "peers/eigen.hpp"
 #include "peers/kokkos_kernels.hpp"
@@ -41,7 +42,7 @@ class CaseRun {
     describe(result);
     std::vector<Timed> all;
     for (auto const& make :
-         {blockspan_contenders<Scalar>, cusparse_contenders<Scalar>,
+         {blockspan_contenders<Scalar>, form_contenders<Scalar>, cusparse_contenders<Scalar>,
           kokkos_kernels_contenders<Scalar>, eigen_contenders<Scalar>, mkl_contenders<Scalar>})
       for (Contender& contender : make(with_))
         if (case_.wants(contender.id, contender.family)) all.emplace_back(std::move(contender));

@@ -9,13 +9,14 @@ namespace blockspan::perf {
 
 namespace {
 
-constexpr std::array<StudyEntry, 11> known_studies{{{"casper", casper},
+constexpr std::array<StudyEntry, 12> known_studies{{{"casper", casper},
                                                     {"spmv", spmv},
                                                     {"coalescing", coalescing},
                                                     {"row_split_vs_merge", row_split_vs_merge},
                                                     {"variants", variants},
                                                     {"roofline", roofline},
                                                     {"widths", widths},
+                                                    {"forms", forms},
                                                     {"scaling", scaling},
                                                     {"solvers", solvers},
                                                     {"collection", collection},

@@ -15,6 +15,7 @@ Study row_split_vs_merge(Scope const& scope);
 Study variants(Scope const& scope);
 Study roofline(Scope const& scope);
 Study widths(Scope const& scope);
+Study forms(Scope const& scope);
 Study scaling(Scope const& scope);
 Study solvers(Scope const& scope);
 Study collection(Scope const& scope);

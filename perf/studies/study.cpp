@@ -35,10 +35,10 @@ Json to_json(std::vector<Column> const& columns) {
 }  // namespace
 
 bool Case::wants(std::string const& id, std::string const& family) const {
-  return contenders.empty() ||
-         std::any_of(contenders.begin(), contenders.end(), [&](std::string const& wanted) {
-           return wanted == id || wanted == family || id.rfind(wanted + "/", 0) == 0;
-         });
+  if (contenders.empty()) return family != "form";
+  return std::any_of(contenders.begin(), contenders.end(), [&](std::string const& wanted) {
+    return wanted == id || wanted == family || id.rfind(wanted + "/", 0) == 0;
+  });
 }
 
 std::string spec_of(char const* generator, std::int64_t m, std::int64_t k, double number) {

@@ -26,7 +26,8 @@ struct Case {
   std::string scalar = "f64";   ///< f32, f64, c64, c128
   int columns = 1;              ///< of X and Y; pairs wanted; right-hand sides
   Json notes = Json::object();  ///< what else the results should hold, and the tables may show
-  /// Ids or families of contenders, or their beginnings up to a '/'; empty: all of them.
+  /// Ids or families of contenders, or their beginnings up to a '/'; empty: all of them but the
+  /// family "form".
   std::vector<std::string> contenders = {};
   double alpha = 1, beta = 0;
   Task task = Task::product;

@@ -184,7 +184,7 @@ class Runs(InFolder):
         status, said = run("--list")
         self.assertEqual(status, 0)
         for name in ("casper", "spmv", "coalescing", "row_split_vs_merge", "variants", "roofline",
-                     "widths", "scaling", "solvers", "collection", "cases"):
+                     "widths", "forms", "scaling", "solvers", "collection", "cases"):
             self.assertIn("\n" + name + " ", "\n" + said)
 
 

@@ -50,6 +50,36 @@ std::string quoted(std::string const& text) {
   return result + '"';
 }
 
+/// Names of the tests for which `wanted` holds, as a JSON list.
+template <class Wanted>
+std::string names_of_tests(Wanted const& wanted) {
+  auto const& run = *::testing::UnitTest::GetInstance();
+  std::string names;
+  for (int s = 0; s < run.total_test_suite_count(); ++s) {
+    auto const& suite = *run.GetTestSuite(s);
+    for (int t = 0; t < suite.total_test_count(); ++t) {
+      auto const& test = *suite.GetTestInfo(t);
+      if (test.should_run() && wanted(*test.result()))
+        names +=
+            (names.empty() ? "" : ", ") + quoted(std::string(suite.name()) + "." + test.name());
+    }
+  }
+  return "[" + names + "]";
+}
+
+/// Of each suite that ran, the tests that passed, as a JSON object.
+std::string passed_by_suite() {
+  auto const& run = *::testing::UnitTest::GetInstance();
+  std::string counts;
+  for (int s = 0; s < run.total_test_suite_count(); ++s) {
+    auto const& suite = *run.GetTestSuite(s);
+    if (suite.test_to_run_count() > 0)
+      counts += (counts.empty() ? "" : ", ") + quoted(suite.name()) + ": " +
+                std::to_string(suite.successful_test_count());
+  }
+  return "{" + counts + "}";
+}
+
 void write_summary(char const* path) {
   auto const& run = *::testing::UnitTest::GetInstance();
   std::ofstream file(path);
@@ -61,20 +91,14 @@ void write_summary(char const* path) {
        << ", \"matrices_read\": " << blockspan::test::matrices_read()
        << ", \"kernels_launched\": {\"serial\": " << launched(tools::DeviceType::Serial)
        << ", \"openmp\": " << launched(tools::DeviceType::OpenMP)
-       << ", \"cuda\": " << launched(tools::DeviceType::Cuda) << "}, \"failures\": [";
-  char const* separator = "";
-  for (int s = 0; s < run.total_test_suite_count(); ++s) {
-    auto const& suite = *run.GetTestSuite(s);
-    for (int t = 0; t < suite.total_test_count(); ++t) {
-      auto const& test = *suite.GetTestInfo(t);
-      if (!test.should_run() || !test.result()->Failed()) continue;
-      file << separator << quoted(std::string(suite.name()) + "." + test.name());
-      separator = ", ";
-    }
-  }
+       << ", \"cuda\": " << launched(tools::DeviceType::Cuda)
+       << "}, \"failures\": " << names_of_tests([](auto const& result) { return result.Failed(); })
+       << ", \"skipped_tests\": "
+       << names_of_tests([](auto const& result) { return result.Skipped(); })
+       << ", \"passed_by_suite\": " << passed_by_suite();
   std::ostringstream configuration;
   Kokkos::print_configuration(configuration);
-  file << "], \"kokkos\": " << quoted(configuration.str()) << "}\n";
+  file << ", \"kokkos\": " << quoted(configuration.str()) << "}\n";
 }
 
 }  // namespace
