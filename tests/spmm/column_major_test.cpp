@@ -104,6 +104,34 @@ TYPED_TEST(ColumnMajor, TheFastestAccessRunsAndAllocatesOnce) {
   EXPECT_THAT(by_copies.allocations, IsEmpty());
 }
 
+/// More columns than a lane owns at a time: teams keep the entries of their rows in scratch. The
+/// rows are no whole number of teams, and of so many that columns have 16 bits, and of fewer.
+TYPED_TEST(ColumnMajor, ManyColumnsByWayOfScratchAreRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  constexpr bool on_cuda = kernels::on_cuda_v<Exec>;
+  for (std::int64_t const rows : {on_cuda ? 90001 : 1001, on_cuda ? 40001 : 127}) {
+    auto const host = band<Scalar>(rows);
+    auto const A = to_device(exec, host);
+    SpmmPlan const plan(exec, A);
+    for (auto const storages :
+         {Storages{left, left}, Storages{padded_left, right}, Storages{left, strided}})
+      for (int const columns : {17, 33}) {
+        Scalar const beta = columns == 33 ? Scalar(-2) : Scalar(0);
+        ProductCase<Scalar> const c{host, Op::conjugate, columns, Scalar(1.5), beta};
+        auto const seen = observed([&] {
+          expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
+            spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+          });
+        });
+        if (on_cuda) {
+          EXPECT_THAT(seen.labels, Contains("Blockspan::spmm::warp_per_row::staged"));
+        }
+      }
+  }
+}
+
 /// `diagonal`: as on grids, the columns of a row are those of the row before, one further.
 RowStatistics statistics(std::int64_t rows, std::int64_t row, double imbalance, bool diagonal) {
   RowStatistics of;
@@ -142,6 +170,14 @@ TEST(ColumnMajorModel, ChoosesWhatWasFastest) {
   EXPECT_EQ(access(elastic, "row_group", 16, false), row_major_copies);
   EXPECT_EQ(access(statistics(4000000, 1, 3.0, false), "nonempty_rows", 64), by_columns);
   EXPECT_EQ(access(statistics(100, 5, 1.0, false), "warp_per_row_packs", 8, false), strided);
+}
+
+TEST(ColumnMajorModel, ScratchHoldsTheRowsOfATeam) {
+  auto const grid27 = statistics(884736, 27, 1.0, true), band65 = statistics(884736, 65, 1.0, true);
+  EXPECT_TRUE(kernels::stages_columns(grid27, 9, 8, 12));
+  EXPECT_FALSE(kernels::stages_columns(grid27, 8, 8, 12));  // one pass: nothing is read again
+  EXPECT_FALSE(kernels::stages_columns(grid27, 9, 16, 20));
+  EXPECT_FALSE(kernels::stages_columns(band65, 32, 8, 12));
 }
 
 }  // namespace

@@ -26,6 +26,13 @@ template <class Piece, class Inner>
 requires requires { Inner::template code<Piece>; }
 inline constexpr tuning::LaneCode lane_code_v<Piece, Inner> = Inner::template code<Piece>;
 
+/// Threads of a team at most, which bounds the registers together with the blocks.
+template <class Inner>
+inline constexpr unsigned threads_of_team_v = tuning::device_threads;
+template <class Inner>
+requires requires { Inner::threads_of_team; }
+inline constexpr unsigned threads_of_team_v<Inner> = Inner::threads_of_team;
+
 /// How teams hand out such pieces.
 template <class Piece, class Inner>
 using PieceShare =
@@ -43,7 +50,7 @@ using PieceShare =
 template <class Exec, class Schedule, class Inner, class Epilogue, unsigned Blocks = Inner::blocks>
 struct SpmmKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
-                                    Kokkos::LaunchBounds<tuning::device_threads, Blocks>>;
+                                    Kokkos::LaunchBounds<threads_of_team_v<Inner>, Blocks>>;
   using Team = typename Policy::member_type;
   static constexpr bool passes_outside =
       lane_code_v<typename Schedule::OwnPiece, Inner>.passes_outside;
@@ -94,10 +101,20 @@ struct SpmmKernel {
     if (shape.teams == 0) return;
     Policy policy(exec, static_cast<int>(shape.teams), shape.team_size, shape.vector_length);
     auto const team_bytes = static_cast<int>(epilogue.scratch_bytes(shape.team_size));
-    constexpr auto thread_bytes = static_cast<int>(Inner::thread_scratch_bytes);
+    int thread_bytes = 0;
+    if constexpr (requires { inner.scratch_bytes_of_thread(); })
+      thread_bytes = static_cast<int>(inner.scratch_bytes_of_thread());
+    else
+      thread_bytes = static_cast<int>(Inner::thread_scratch_bytes);
     if (team_bytes + thread_bytes > 0)
       policy.set_scratch_size(0, Kokkos::PerTeam(team_bytes), Kokkos::PerThread(thread_bytes));
-    Kokkos::parallel_for(label, policy, *this);
+    if constexpr (requires { Inner::occupancy; })  // what scratch leaves is first-level cache
+      Kokkos::parallel_for(label,
+                           Kokkos::Experimental::prefer(
+                               policy, Kokkos::Experimental::DesiredOccupancy{Inner::occupancy}),
+                           *this);
+    else
+      Kokkos::parallel_for(label, policy, *this);
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/inner/direct_lanes.hpp>
+#include <blockspan/spmm/detail/inner/staged_columns.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/schedule/row_passes.hpp>
 #include <blockspan/support/error.hpp>
@@ -126,6 +127,40 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   LaneKernels<Exec, Scalar, Offset, Ordinal, Entries>{exec, call, entries, packs}.launch();
 }
 
+/// Column-major X by way of scratch; false, and nothing done, where that does not serve.
+template <int Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+bool launched_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                             Entries const& entries) {
+  constexpr int threads = tuning::staged_column_threads, rows = tuning::staged_column_rows;
+  auto const& product = call.product;
+  auto const& pattern = call.prepared.pattern;
+  auto const& statistics = call.prepared.statistics;
+  std::int64_t const column_bytes = product.X.column_stride * std::int64_t{sizeof(Scalar)};
+  if (column_bytes < 0 || column_bytes > UINT32_MAX) return false;
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  auto const run = [&]<std::uint32_t Depth>() {
+    using Inner = StagedColumns<Scalar, Entries, Offset, Columns, Depth>;
+    if (!stages_columns(statistics, product.X.columns, sizeof(Scalar), Inner::entry_bytes))
+      return false;
+    typename Inner::Schedule const schedule{pattern.rows, pattern.row_offsets};
+    Inner const inner{entries,
+                      schedule,
+                      product.X,
+                      conjugates(product.op),
+                      device_row_bytes(product.X),
+                      static_cast<std::uint32_t>(column_bytes),
+                      static_cast<int>(rows * statistics.longest)};
+    SpmmKernel<Exec, typename Inner::Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
+        schedule, inner, epilogue}
+        .launch(exec, "Blockspan::spmm::warp_per_row::staged",
+                {ceil_div(pattern.rows, std::int64_t{threads} * rows), threads, rows});
+    return true;
+  };
+  if (statistics.mean() < tuning::device_short_row)
+    return run.template operator()<tuning::staged_column_depth_short>();
+  return run.template operator()<tuning::staged_column_depth>();
+}
+
 /// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of a column
 /// of X where neighbouring rows have neighbouring columns. Values stand as the pattern does.
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -137,6 +172,9 @@ void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> co
   int const at_once = column_bytes(product.X.columns, sizeof(Scalar)) / size;
   with_entries_of_rows(call, at_once, [&](auto const& entries) {
     using Entries = std::remove_cvref_t<decltype(entries)>;
+    constexpr int all = tuning::device_column_bytes / size;
+    if constexpr (lanes_exchange_v<Exec>)
+      if (launched_staged_columns<all>(exec, call, entries)) return;
     auto const run = [&]<int Columns>() {
       using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns, false, 1, false, true>;
       using Schedule = WholeRows<Offset, PieceShare<Piece<Offset>, Inner>>;
@@ -151,7 +189,7 @@ void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> co
     };
     constexpr int few = tuning::device_few_column_bytes / size;
     if (at_once == few) return run.template operator()<few>();
-    run.template operator()<tuning::device_column_bytes / size>();
+    run.template operator()<all>();
   });
 }
 

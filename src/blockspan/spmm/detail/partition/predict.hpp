@@ -21,6 +21,15 @@ inline int column_bytes(std::int64_t columns, std::size_t scalar_bytes) {
   return few ? tuning::device_few_column_bytes : tuning::device_column_bytes;
 }
 
+/// Whether a team keeps the entries of its rows, of so many bytes each, in scratch meanwhile.
+inline bool stages_columns(RowStatistics const& rows, std::int64_t columns,
+                           std::size_t scalar_bytes, std::size_t entry_bytes) {
+  std::int64_t const entries = tuning::staged_column_rows * rows.longest;
+  auto const bytes = static_cast<std::int64_t>(entry_bytes) * (entries + entries / 16);
+  return columns * static_cast<std::int64_t>(scalar_bytes) > tuning::device_column_bytes &&
+         bytes <= tuning::staged_column_bytes;
+}
+
 // The model of the plan: what a product with `columns` columns of doubles would take with each
 // variant that can win, from the statistics of the rows (and their groups) alone. It is meant to
 // order them; the times themselves are rough. Pure functions of their arguments, on any host.
@@ -142,9 +151,15 @@ class DeviceModel {
     double const each = tuning::model_column_entry + tuning::model_column_byte * bytes;
     double const off = 1 - rows_.diagonal();  // a grid's lines end in groups that do not count
     double const scattered = tuning::model_column_scattered * off * off * columns_;
-    double const walk =
-        (each * passes * rows_.imbalance() + scattered) * static_cast<double>(rows_.nonzeros);
+    auto const entries = static_cast<double>(rows_.nonzeros);
     double const wait = tuning::model_column_wait * static_cast<double>(rows_.longest) * passes;
+    if (stages_columns(rows_, columns_, sizeof(double), sizeof(double) + sizeof(int))) {
+      double const walk = tuning::model_staged_column_entry * passes * rows_.imbalance();
+      return tuning::model_launch +
+             std::max(tuning::model_staged_column_stream * stream_ + (walk + scattered) * entries,
+                      wait);
+    }
+    double const walk = (each * passes * rows_.imbalance() + scattered) * entries;
     return tuning::model_launch + std::max({stream_, walk, wait});
   }
 
@@ -279,7 +294,8 @@ inline bool may_take_windows(RowStatistics const& rows, int columns) {
 inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows,
                                  double least_share = tuning::window_least_share) {
   double const places = tuning::window_columns * static_cast<double>(windows.tiles);
-  return windows.tiles > 0 && least_share * places <= static_cast<double>(rows.nonzeros);
+  return windows.tiles > 0 && windows.tiles < tuning::window_most_tiles / 2 &&
+         least_share * places <= static_cast<double>(rows.nonzeros);  // tiles are an estimate
 }
 
 /// Whether tiles of X that a team stages are worth it: panels that are used, and places full

@@ -79,6 +79,26 @@ inline constexpr int device_column_bytes = 64;
 template <int Bytes>
 inline constexpr unsigned device_column_blocks = Bytes > device_few_column_bytes ? 2 : 3;
 
+/// Column-major X of more columns than that: the lanes of a thread, so many threads a team, copy
+/// the entries of their rows to scratch first, up to so many bytes of them, so many loads in
+/// flight. Rows of X of so many nonzeros are on their way together (short rows; others), in the
+/// registers of so many teams. What of the threads of a multiprocessor is there at once, in
+/// percent, leaves room in the first-level cache; more of them take its lines from each other: raw
+/// CUDA on the same machine, microseconds with 12, 16 and 20 to 24 of 64 warps, 27-point n = 8 192,
+/// 164, 168; 32 456, 395, 465; with 2 nonzeros at a time 506, 430, 569. Here, row-major,
+/// column-major without scratch (27-point: by copies) and with it, n = 16, 32, 64: 7-point 245,
+/// 422, 792; 263, 502, 985; 256, 464, 944; with 3 at a time 284, 515, 1033; 27-point 205, 331, 634;
+/// -, 476, 940; 235, 415, 789; with 2 256, 456, 885.
+inline constexpr int staged_column_rows = 32;  // a warp's
+inline constexpr int staged_column_threads = 4;
+inline constexpr int staged_column_bytes = 11 << 10;
+inline constexpr unsigned staged_column_copies = 9;
+inline constexpr unsigned staged_column_depth_short = 2;
+inline constexpr unsigned staged_column_depth = 3;
+template <unsigned Depth>
+inline constexpr unsigned staged_column_teams = Depth == staged_column_depth ? 4 : 5;
+inline constexpr int staged_column_occupancy = 25;
+
 /// Blocks for lanes over the nonzeros of listed pieces, of which there are many: 64 registers keep
 /// what a piece needs. Same machine, with 5 blocks and with 4, microseconds: R-MAT 18, n = 1 51,
 /// 49; 2 55, 48; 4 63, 55; R-MAT 20, n = 2 233, 209; but 512 rows of 2242 nonzeros (36,000 pieces),

@@ -58,9 +58,11 @@ inline constexpr double order_least_far = 0.1;
 /// machine: the figures at device_column_bytes; copies of 2.3 to 3.6 bytes a picosecond; strided
 /// products of 2, 4 and 8 columns.)
 inline constexpr double model_column_wait = 0.3;
-inline constexpr double model_column_entry = 4e-6;
-inline constexpr double model_column_byte = 0.028e-6;
+inline constexpr double model_column_entry = 3.4e-6;
+inline constexpr double model_column_byte = 0.06e-6;
 inline constexpr double model_column_scattered = 6e-6;
+inline constexpr double model_staged_column_entry = 2.7e-6;
+inline constexpr double model_staged_column_stream = 0.83;
 inline constexpr double model_copy = 2.8e6;
 inline constexpr double model_copy_cached = 5.6e6;
 inline constexpr double model_copy_cached_bytes = 1 << 25;
