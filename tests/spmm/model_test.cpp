@@ -335,8 +335,9 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
   for (int const columns : {3, 5, 7, 9, 15, 31, 63}) {  // single columns
     EXPECT_TRUE(kernels::may_take_windows(nodes, columns));
     EXPECT_EQ(fastest(nodes, threes, columns, 295500), "tensor_window") << columns;
-    if (columns > kernels::tuning::window_few_columns)
+    if (columns > kernels::tuning::window_few_columns) {
       EXPECT_EQ(fastest(grid, none, columns, 654384), "tensor_window") << columns;
+    }
   }
   EXPECT_EQ(fastest(nodes, threes, 4, 295500), "tensor_window");
   EXPECT_TRUE(kernels::windows_are_worth_it(grid, {grid.rows / 8, 654384}));

@@ -221,7 +221,8 @@ TYPED_TEST(WindowProducts, ReadHeldSingles) {
       auto const A = to_device(exec, host);
       SpmmPlan plan(exec, A, {.columns = width, .algorithm = "tensor_window"});
       EXPECT_TRUE(plan.hold_single_precision(exec, A));
-      EXPECT_THAT(plan.explain(width), HasSubstr("reads values in single precision"));
+      EXPECT_THAT(plan.explain(width, sizeof(Scalar)),
+                  HasSubstr("reads values in single precision"));
       spoil_values(A);
       for (Op const op : {Op::none, Op::conjugate}) {
         ProductCase<Scalar> const c{host, op, width};
