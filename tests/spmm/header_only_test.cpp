@@ -2,6 +2,7 @@
 // this file, because it compiles the kernels.
 #include <gtest/gtest.h>
 
+#include <blockspan/blockspan.hpp>
 #include <blockspan/spmm/header_only.hpp>
 
 #include "spmm/battery.hpp"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/generators.hpp>
-#include <blockspan/spmm/detail/plan_impl.hpp>
+#include <blockspan/spmm/detail/explain_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 

@@ -1,6 +1,7 @@
 // Staged tiles where rows are so full that a tile of X serves every row: right at every width, with
 // rows that have more entries in a tile than are staged, and with every number of X.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/detail/bulk_copies.hpp>
+#include <blockspan/spmm/detail/partition/mask_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
@@ -22,16 +24,22 @@ namespace blockspan::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace kernels = blockspan::detail;
 
 template <class Config>
 class StagedTiles : public ::testing::Test {};
 TYPED_TEST_SUITE(StagedTiles, Configs, ConfigNames);
 
-/// Sorted rows whose lengths go round `lengths`; a length of -1: every column, some of them twice.
+/// Windows of rows share tiles only where no column stands twice in a row.
+enum class Columns { repeat, differ };
+
+/// Sorted rows whose lengths go round `lengths`; a length of -1: every column. Columns repeat by
+/// chance; those that differ are fewer than asked for.
 template <class Scalar>
 HostMatrix<Scalar> full_rows(std::string name, std::int64_t rows, std::int64_t columns,
-                             std::vector<std::int64_t> const& lengths) {
+                             std::vector<std::int64_t> const& lengths,
+                             Columns drawn = Columns::repeat) {
   HostMatrix<Scalar> A{std::move(name), rows, columns, {0}, {}, {}};
   Random random(5);
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -41,6 +49,7 @@ HostMatrix<Scalar> full_rows(std::string name, std::int64_t rows, std::int64_t c
     for (std::int64_t j = 0; length < 0 && j < columns; ++j)
       row.insert(row.end(), 1 + (j % 9 == 0), j);
     std::sort(row.begin(), row.end());
+    if (drawn == Columns::differ) row.erase(std::unique(row.begin(), row.end()), row.end());
     for (auto const j : row) A.add(j, random.value<Scalar>());
     A.end_row();
   }
@@ -50,11 +59,16 @@ HostMatrix<Scalar> full_rows(std::string name, std::int64_t rows, std::int64_t c
 /// Tiles that end within a row, whole rows in one tile, teams and tiles that are cut short.
 template <class Scalar>
 std::vector<HostMatrix<Scalar>> matrices() {
-  return {full_rows<Scalar>("a tenth", 200, 700, {50, 90, 70}),
-          full_rows<Scalar>("full and empty rows", 70, 900, {0, 300, -1, 5}),
-          full_rows<Scalar>("one row", 1, 385, {-1}),
-          full_rows<Scalar>("few columns", 150, 30, {10, 0, -1}),
-          full_rows<Scalar>("a whole tile", 64, 128, {-1})};
+  std::vector<HostMatrix<Scalar>> all{
+      full_rows<Scalar>("a twentieth", 100, 700, {30, 40}, Columns::differ)};
+  for (Columns const drawn : {Columns::repeat, Columns::differ}) {
+    all.push_back(full_rows<Scalar>("a tenth", 200, 700, {50, 90, 70}, drawn));
+    all.push_back(full_rows<Scalar>("full and empty rows", 70, 900, {0, 300, -1, 5}, drawn));
+    all.push_back(full_rows<Scalar>("one row", 1, 385, {-1}, drawn));
+    all.push_back(full_rows<Scalar>("few columns", 150, 30, {10, 0, -1}, drawn));
+    all.push_back(full_rows<Scalar>("a whole tile", 64, 128, {-1}, drawn));
+  }
+  return all;
 }
 
 TYPED_TEST(StagedTiles, AreRightAtEveryWidth) {
@@ -65,8 +79,8 @@ TYPED_TEST(StagedTiles, AreRightAtEveryWidth) {
   std::size_t turn = 0;
   for (auto const& host : matrices<Scalar>()) {
     auto const A = to_device(exec, host);
-    SpmmPlan const plan(exec, A, {.algorithm = "tile_staged"});
-    for (int const packs : {1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70})
+    SpmmPlan const plan(exec, A, {.columns = 32 * pack, .algorithm = "tile_staged"});
+    for (int const packs : {1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 70})
       for (Storage const storage : {right, padded_right}) {
         ProductCase<Scalar> const c{host, turn % 3 == 0 ? all_ops[turn % 4] : Op::none,
                                     pack * packs, Scalar(-1.5),
@@ -84,28 +98,89 @@ TYPED_TEST(StagedTiles, SpreadInfinitiesNoFurtherThanTheEntries) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  auto const host = full_rows<Scalar>("a tenth", 100, 600, {40, 60});
-  auto const A = to_device(exec, host);
   constexpr int width = 64;
-  auto x = random_block<Scalar>(600, width, 1);
-  x(40, 3) = Scalar(std::numeric_limits<double>::infinity());
-  x(599, 5) = not_a_number<Scalar>();
-  auto const X = make_block(exec, right, x);
-  auto const Y = make_block(exec, right, random_block<Scalar>(100, width, 2));
-  SpmmPlan const plan(exec, A, {.algorithm = "tile_staged"});
-  spmm(exec, plan, Op::none, Scalar(1), A, X.view, Scalar(0), Y.view);
-  exec.fence("Blockspan::test");
-  auto const y = Y.values();
-  for (std::int64_t i = 0; i < 100; ++i) {
-    auto const has = [&](std::int64_t column) {
-      auto const first = host.indices.begin();
-      return std::binary_search(first + host.offsets[i], first + host.offsets[i + 1], column);
-    };
-    for (int j = 0; j < width; ++j) {
-      bool const finite = !(j == 3 && has(40)) && !(j == 5 && has(599));
-      EXPECT_EQ(std::isfinite(Kokkos::abs(y(i, j))), finite) << i << ", " << j;
+  for (Columns const drawn : {Columns::repeat, Columns::differ}) {
+    auto const host = full_rows<Scalar>("a tenth", 100, 600, {40, 60}, drawn);
+    auto const A = to_device(exec, host);
+    auto x = random_block<Scalar>(600, width, 1);
+    x(40, 3) = Scalar(std::numeric_limits<double>::infinity());
+    x(599, 5) = not_a_number<Scalar>();
+    auto const X = make_block(exec, right, x);
+    auto const Y = make_block(exec, right, random_block<Scalar>(100, width, 2));
+    SpmmPlan const plan(exec, A, {.columns = width, .algorithm = "tile_staged"});
+    spmm(exec, plan, Op::none, Scalar(1), A, X.view, Scalar(0), Y.view);
+    exec.fence("Blockspan::test");
+    auto const y = Y.values();
+    for (std::int64_t i = 0; i < 100; ++i) {
+      auto const has = [&](std::int64_t column) {
+        auto const first = host.indices.begin();
+        return std::binary_search(first + host.offsets[i], first + host.offsets[i + 1], column);
+      };
+      for (int j = 0; j < width; ++j) {
+        bool const finite = !(j == 3 && has(40)) && !(j == 5 && has(599));
+        EXPECT_EQ(std::isfinite(Kokkos::abs(y(i, j))), finite) << i << ", " << j;
+      }
     }
   }
+}
+
+/// A bit for each entry and no other; none for rows with a column twice.
+TYPED_TEST(StagedTiles, HaveABitForEachEntry) {
+  using Exec = typename TypeParam::Exec;
+  if (!kernels::windows_share_tiles_v<Exec>) GTEST_SKIP() << "not offered";
+  Exec const exec;
+  constexpr std::int64_t rows = kernels::tuning::shared_window_rows;
+  auto const masks_of = [&](HostMatrix<double> const& host) {
+    auto const A = to_device(exec, host);
+    return Kokkos::create_mirror_view_and_copy(
+        Kokkos::HostSpace(), kernels::find_tile_masks(exec, kernels::pattern_ref<Exec>(A)));
+  };
+  auto const host = full_rows<double>("a tenth", 150, 333, {40, 0, -1, 20}, Columns::differ);
+  auto const masks = masks_of(host);
+  std::int64_t const tiles = 6;
+  ASSERT_EQ(masks.size(), std::size_t(3 * tiles * rows));
+  std::int64_t set = 0;
+  for (std::size_t i = 0; i < masks.size(); ++i) set += std::popcount(masks(i));
+  EXPECT_EQ(set, static_cast<std::int64_t>(host.indices.size()));
+  for (std::int64_t i = 0; i < host.rows; ++i)
+    for (auto k = host.offsets[i]; k < host.offsets[i + 1]; ++k) {
+      auto const column = host.indices[k];
+      auto const mask = masks((i / rows * tiles + column / 64) * rows + i % rows);
+      EXPECT_EQ(mask >> column % 64 & 1, 1u) << i << ", " << column;
+    }
+  EXPECT_EQ(masks_of(full_rows<double>("twice", 150, 333, {40, -1})).size(), 0u);
+}
+
+/// Windows of rows take them where these are fuller still, in double precision, complex or not.
+TYPED_TEST(StagedTiles, AreSharedByWindowsWhereRowsAreFuller) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (!kernels::windows_share_tiles_v<Exec> || !std::is_same_v<real_t<Scalar>, double>)
+    GTEST_SKIP() << "not offered";
+  Exec const exec;
+  constexpr int pack = std::max<int>(1, 16 / sizeof(Scalar));
+  auto const shared = HasSubstr("share tiles of X on tensor cores");
+  auto const host = full_rows<Scalar>("a seventh", 8448, 500, {85, 75}, Columns::differ);
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.columns = 16 * pack});
+  EXPECT_EQ(plan.algorithm(), "tile_staged") << plan.explain(16 * pack);
+  EXPECT_THAT(plan.explain(16 * pack, sizeof(Scalar)), shared);
+  EXPECT_EQ(plan.kernel(16 * pack, sizeof(Scalar)), "Blockspan::spmm::tile_staged");
+  EXPECT_EQ(plan.kernel(7 * pack, sizeof(Scalar)), "Blockspan::spmm::warp_per_row_packs");
+  for (Op const op : all_ops)
+    for (int const width : {16 * pack, 2 * pack, 5}) {
+      ProductCase<Scalar> const c{host, op, width, Scalar(1.5), Scalar(-1)};
+      expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+        spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
+      });
+    }
+  ProductCase<Scalar> const columns{host, Op::none, 16 * pack, Scalar(1), Scalar(0)};
+  expect_product(exec, Storages{left, left}, columns, [&](auto const& X, auto const& Y) {
+    spmm(exec, plan, Op::none, Scalar(1), A, X, Scalar(0), Y);
+  });
+  auto const repeated = to_device(exec, full_rows<Scalar>("a seventh", 8448, 500, {85, 75}));
+  EXPECT_THAT(SpmmPlan(exec, repeated, {.columns = 16 * pack}).explain(16 * pack, sizeof(Scalar)),
+              Not(shared));
 }
 
 /// Plans take them for full enough sorted rows; what they do not take runs by rows.

@@ -10,6 +10,7 @@ struct HeaderOnlySpmm {};
 
 #include <blockspan/spmm/detail/dense_product.hpp>
 #include <blockspan/spmm/detail/dots_impl.hpp>
+#include <blockspan/spmm/detail/explain_impl.hpp>
 #include <blockspan/spmm/detail/held_values_impl.hpp>
 #include <blockspan/spmm/detail/launch_groups.hpp>
 #include <blockspan/spmm/detail/launch_published.hpp>

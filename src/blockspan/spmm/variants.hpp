@@ -191,9 +191,11 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      SpmmInner::prefix_sum, false, false},
     {"tile_staged", "Blockspan::spmm::tile_staged",
      "blocks of rows; the team stages tiles of X in scratch and every row takes what it needs; on "
-     "Hopper, where rows are full enough, with all the scratch of a multiprocessor, fetched ahead",
+     "Hopper, where rows are full enough, with all the scratch of a multiprocessor, fetched ahead; "
+     "where they are fuller, windows of eight rows share the tiles on tensor cores (double)",
      "Hong, Sukumaran-Rajam, Nisa, Singh, Sadayappan 2019, PPoPP, doi:10.1145/3293883.3295712 "
-     "(tiles of X), without its reordering",
+     "(tiles of X), without its reordering; bits for the places of a tile as in Fan, Wang, Chu "
+     "2024, ASPLOS (DTC-SpMM), doi:10.1145/3620666.3651378",
      "", "pays only where a tile serves many rows: sorted rows with some 5 % of the places full",
      SpmmPartition::whole_rows, SpmmWorker::whole_team, SpmmInner::staged_tile, false, true},
     {"dense", "Blockspan::spmm::dense", "A written out, then the BLAS' matrix product", "GEMM",

@@ -81,15 +81,17 @@ void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
 
-/// Devices: whether staged tiles of X run as SharedTiles.
+/// Devices: whether staged tiles of X run as SharedTiles or SharedWindows.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 bool suit_shared_tiles(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                        Product<Scalar> const& product) {
   bool const as_they_stand =
       prepared.permutation == nullptr && !(is_complex_v<Scalar> && conjugates(product.op));
+  std::int64_t const bytes = product.X.columns * std::int64_t{sizeof(Scalar)};
+  bool const by_windows =
+      std::is_same_v<real_t<Scalar>, double> && prepared.windows_share_tiles(bytes);
   return as_they_stand &&
-         rows_share_tiles<Exec>(prepared.statistics,
-                                product.X.columns * std::int64_t{sizeof(Scalar)}, sizeof(Scalar));
+         (by_windows || rows_share_tiles<Exec>(prepared.statistics, bytes, sizeof(Scalar)));
 }
 
 /// Whether the variant chosen takes this product; of staged tiles, whether it is any use.

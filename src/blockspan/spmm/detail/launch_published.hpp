@@ -145,9 +145,9 @@ class PublishedLaunch {
       run_team(Work{tiles({}), entries_, call_.product.X, shape.team_size}, shape);
   }
   void staged_tile() const {
-    if constexpr (wide && bulk::available<Exec> && sizeof(Scalar) <= sizeof(double))
-      if (suit_shared_tiles(call_.prepared, call_.product))
-        return launch_shared_tiles<Width>(exec_, call_);
+    constexpr bool one_a_pack = device_pack_v<Scalar> == 1;
+    if constexpr ((wide || one_a_pack) && bulk::available<Exec>)
+      if (call_.packs && suit_shared_tiles(call_.prepared, call_.product)) return shared_tiles();
     int const lanes = on_host ? 1 : lanes_for_packs(tuning::tile_packs);
     int const panels = static_cast<int>(ceil_div(std::int64_t{packs_}, std::int64_t{lanes}));
     int const team_size = on_host ? 1 : static_cast<int>(tuning::device_threads) / lanes;
@@ -161,6 +161,13 @@ class PublishedLaunch {
     run_team(Work{call_.prepared.pattern.row_offsets, rows, entries_, X{call_.product.X}, packs_,
                   lanes, panels},
              {teams, team_size, lanes});
+  }
+
+  void shared_tiles() const {
+    if constexpr (windows_share_tiles_v<Exec> && std::is_same_v<real_t<Scalar>, double>)
+      if (call_.prepared.masks.extent(0) > 0) return launch_shared_windows(exec_, call_);
+    if constexpr (wide && sizeof(Scalar) <= sizeof(double))
+      launch_shared_tiles<Width>(exec_, call_);
   }
 
   using Any = AnyEntries<Scalar, Offset, Ordinal>;

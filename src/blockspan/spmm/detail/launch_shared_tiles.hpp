@@ -8,6 +8,7 @@
 
 #include <blockspan/spmm/detail/bulk_copies.hpp>
 #include <blockspan/spmm/detail/inner/shared_tiles.hpp>
+#include <blockspan/spmm/detail/inner/shared_windows.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -64,6 +65,13 @@ void launch_in_large_teams(Exec const& exec, char const* label, std::int64_t tea
 
 #endif
 
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void require_teams(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, std::int64_t teams) {
+  require(teams <= INT_MAX, "blockspan::spmm", call.variant.id, " cannot serve this input: ", teams,
+          " teams are more than a launch can have (rows: ", call.prepared.pattern.rows,
+          ", columns: ", call.product.X.columns, ")");
+}
+
 template <int Width, int Lanes, class Exec, class Scalar, class Offset, class Ordinal>
 void launch_shared_tiles_of(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   using Work = SharedTiles<Scalar, Offset, Ordinal, Width, Lanes>;
@@ -72,14 +80,43 @@ void launch_shared_tiles_of(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ord
   int const packs = static_cast<int>(X.columns / Width);
   int const panels = ceil_div(packs, Lanes);
   std::int64_t const teams = panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows});
-  require(teams <= INT_MAX, "blockspan::spmm", call.variant.id, " cannot serve this input: ", teams,
-          " teams are more than a launch can have (rows: ", pattern.rows, ", columns: ", X.columns,
-          ")");
+  require_teams(call, teams);
   bool const whole = packs == Lanes && X.row_stride == X.columns;
   launch_in_large_teams(exec, call.variant.label, teams,
                         Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
                              call.values.own, X, packs, panels, whole},
                         make_epilogue<Exec, Scalar, true>(call.product));
+}
+
+template <int Groups, class Exec, class Scalar, class Offset, class Ordinal>
+void launch_shared_windows_of(Exec const& exec,
+                              SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  using Work = SharedWindows<Scalar, Offset, Ordinal, Groups>;
+  auto const& pattern = call.prepared.pattern;
+  auto const& X = call.product.X;
+  int const packs = static_cast<int>(X.columns / Work::width);
+  int const panels = ceil_div(packs, Work::packs_of_panel);
+  std::int64_t const teams = panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows});
+  require_teams(call, teams);
+  launch_in_large_teams(exec, call.variant.label, teams,
+                        Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
+                             call.values.own, call.prepared.masks.data(), X, packs, panels},
+                        make_epilogue<Exec, Scalar, true>(call.product));
+}
+
+/// Panels of about equal width, up to 32 packs.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_shared_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  switch (shared_window_groups(call.product.X.columns / device_pack_v<Scalar>)) {
+    case 1:
+      return launch_shared_windows_of<1>(exec, call);
+    case 2:
+      return launch_shared_windows_of<2>(exec, call);
+    case 3:
+      return launch_shared_windows_of<3>(exec, call);
+    default:
+      return launch_shared_windows_of<4>(exec, call);
+  }
 }
 
 /// Panels as wide as the rows of X, up to 32 packs.

@@ -6,10 +6,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/check.hpp>
-#include <blockspan/spmm/detail/copy_block.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/pack_block.hpp>
+#include <blockspan/spmm/detail/relayout_block.hpp>
 #include <blockspan/spmm/detail/scale_block.hpp>
 #include <blockspan/spmm/detail/scale_empty_rows.hpp>
 
@@ -96,7 +96,7 @@ void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   Product<Scalar> with = product;
   if (padded || !rows_are_aligned(product.X)) {
     auto const X = row_major_scratch<Scalar>(exec, plan.packed, product.X.rows, columns);
-    copy_block(exec, product.X, Scalar(0), X, label + "::pack");
+    relayout_block(exec, product.X, Scalar(0), X, label + "::pack");
     with.X = X;
   }
   SpmmVariant const& variant =
@@ -109,7 +109,7 @@ void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   }
   multiply_prepared(exec, prepared, false, &plan.carry, values, with);
   if (through_copy)
-    copy_block<Exec, Scalar>(exec, with.Y, product.beta, product.Y, label + "::unpack");
+    relayout_block<Exec, Scalar>(exec, with.Y, product.beta, product.Y, label + "::unpack");
 }
 
 /// Devices: serves blocks whose rows are not contiguous, or no packs, where that is faster than to

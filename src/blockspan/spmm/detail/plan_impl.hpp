@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iomanip>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -12,6 +10,7 @@
 #include <blockspan/spmm/detail/partition/cut_impl.hpp>
 #include <blockspan/spmm/detail/partition/distances_impl.hpp>
 #include <blockspan/spmm/detail/partition/group_impl.hpp>
+#include <blockspan/spmm/detail/partition/mask_impl.hpp>
 #include <blockspan/spmm/detail/partition/summary_impl.hpp>
 #include <blockspan/spmm/detail/partition/tile_impl.hpp>
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
@@ -84,9 +83,20 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(PatternRef<Offset, Ordinal
 
 /// What the model needs to know of variants that only sorted rows have.
 struct SortedCandidates {
-  WindowCount windows;        ///< without tiles where windows do not come into question
-  bool shared_tiles = false;  ///< of X, as in rows_share_tiles
+  WindowCount windows;  ///< without tiles where windows do not come into question
+  TileForms tiles;      ///< of X
 };
+
+/// How staged tiles of X may be taken with sorted rows.
+template <class Exec>
+TileForms tile_forms(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar) {
+  if (row_bytes % tuning::device_pack_bytes != 0) return {};
+  double const fill = rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
+  return {rows_share_tiles<Exec>(rows, row_bytes, scalar.bytes),
+          windows_share_tiles_v<Exec> && scalar.is_double && has_packs_for_tiles(row_bytes) &&
+              fill >= tuning::shared_window_least_fill,
+          scalar.bytes > sizeof(double)};
+}
 
 template <class Exec, class Offset, class Ordinal>
 SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
@@ -97,9 +107,8 @@ SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ord
   bool const windows = tensor::available<Exec, double> && scalar.is_double &&
                        may_take_windows(rows, options.columns);
   std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
-  bool const tiles = row_bytes % tuning::device_pack_bytes == 0 &&
-                     rows_share_tiles<Exec>(rows, row_bytes, scalar.bytes);
-  SortedCandidates found{windows ? estimate_row_windows(exec, A) : WindowCount{}, tiles};
+  SortedCandidates found{windows ? estimate_row_windows(exec, A) : WindowCount{},
+                         tile_forms<Exec>(rows, row_bytes, scalar)};
   double const share = options.columns <= tuning::window_few_columns
                            ? tuning::window_least_share_of_few
                            : tuning::window_least_share;
@@ -124,7 +133,7 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   auto const candidates =
       in_order ? find_sorted_candidates(exec, A, summary, options, scalar) : SortedCandidates{};
   result.choice = choose_variant<Exec>(result.statistics, result.groups.count, candidates.windows,
-                                       candidates.shared_tiles, options, scalar);
+                                       candidates.tiles, options, scalar);
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
   require(is_offered<Exec, double>(variant), "blockspan::SpmmPlan", variant.id,
@@ -150,6 +159,13 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
     result.permutation = result.sorted.permutation.data();
   }
   if (variant.lists_windows()) result.windows = find_row_windows(exec, result.pattern);
+  if (variant.stages_tiles() && in_order && summary.sorted) {
+    std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
+    auto const forms = tile_forms<Exec>(result.statistics, row_bytes, scalar);
+    int const doubles = columns_of_doubles(options.columns, scalar.bytes);
+    if (DeviceModel(result.statistics, doubles).windows_take_tiles(forms))
+      result.masks = find_tile_masks(exec, result.pattern);
+  }
   return result;
 }
 
@@ -193,183 +209,6 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_in_order(
     Exec const& exec, PlanState<Exec, Offset, Ordinal> const& plan,
     PatternRef<Offset, Ordinal> const& pattern) {
   return prepare(exec, pattern, summarize(exec, pattern), plan.options, plan.scalar, true);
-}
-
-inline std::string best_three(std::vector<SpmmPrediction> const& predictions) {
-  std::ostringstream out;
-  out << std::setprecision(3);
-  for (std::size_t i = 0; i < predictions.size() && i < 3; ++i)
-    out << (i > 0 ? ", " : "") << predictions[i].variant->id << ' ' << predictions[i].microseconds
-        << " us";
-  out << " (by the model, at the plan's width)";
-  return out.str();
-}
-
-/// How column-major blocks are served.
-inline char const* in_words(BlockAccess access) {
-  switch (access) {
-    case BlockAccess::by_columns:
-      return "column-major blocks run as warp_per_row, with a lane a row";
-    case BlockAccess::row_major_copies:
-      return "column-major blocks go by way of row-major copies";
-    default:
-      return "column-major blocks are read number by number";
-  }
-}
-
-/// The products that a block of so many columns takes, if several.
-template <class Exec, class Offset, class Ordinal>
-std::string panels_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                            SpmmVariant const& variant, std::int64_t columns,
-                            std::size_t scalar_bytes) {
-  bool const packs =
-      variant.takes_packs &&
-      columns * static_cast<std::int64_t>(scalar_bytes) % tuning::device_pack_bytes == 0;
-  std::ostringstream out;
-  for (std::int64_t first = 0, width = 0; first < columns; first += width) {
-    width = prepared.panel(variant, columns - first, scalar_bytes, packs);
-    if (width == columns) return {};
-    out << (first == 0 ? "  in products of " : ", ") << width;
-  }
-  out << " columns, for the sake of caches and lanes\n";
-  return out.str();
-}
-
-template <class Exec, class Offset, class Ordinal>
-void explain_pattern(std::ostream& out, char const* what,
-                     PreparedPattern<Exec, Offset, Ordinal> const& prepared, int columns,
-                     std::size_t scalar_bytes) {
-  auto const& rows = prepared.statistics;
-  auto const& choice = prepared.choice;
-  auto const& variant = variant_at(prepared, columns, scalar_bytes);
-  out << what << ": " << rows.rows << " x " << rows.columns << ", " << rows.nonzeros
-      << " nonzeros, rows of " << rows.shortest << " to " << rows.longest << ", mean "
-      << rows.mean() << ", " << rows.empty_rows << " empty\n  runs " << variant.label << " at "
-      << columns << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts
-      << "\n  because " << choice.reason << '\n'
-      << panels_in_words(prepared, variant, columns, scalar_bytes);
-  if (!choice.predictions.empty()) out << "  expected " << best_three(choice.predictions) << '\n';
-  out << "  rejected " << choice.rejected << '\n';
-  if (choice.variant->lists_pieces())
-    out << "  " << prepared.list.cut_rows << " rows are cut into " << prepared.list.slots
-        << " pieces of at most " << choice.piece << " nonzeros\n";
-  std::int64_t const groups = prepared.groups.count.groups;
-  if (choice.variant->lists_groups() || (groups > 0 && groups < rows.rows))
-    out << "  rows with the same columns make " << groups << " groups of "
-        << static_cast<double>(rows.rows) / static_cast<double>(groups)
-        << " rows on average, at most " << prepared.groups.most << '\n';
-  if (choice.variant->lists_tiles())
-    out << "  " << prepared.tiles.tiles << " tiles cut " << prepared.tiles.cut_rows << " rows into "
-        << prepared.tiles.slots << " parts\n";
-  if (choice.variant->lists_windows()) {
-    auto const& windows = prepared.windows.count;
-    double const places =
-        static_cast<double>(windows.tiles) * tuning::window_rows * tuning::window_columns;
-    out << "  " << windows.windows << " windows of " << tuning::window_rows << " rows have "
-        << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
-        << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
-        << " % full\n  scalars in single precision run as " << prepared.stand_in().label
-        << "; sums of products are a pass of their own\n";
-  }
-  if (choice.variant->stages_tiles() && !choice.asked)
-    out << "  rows of X shorter than " << tuning::shared_tile_packs * tuning::device_pack_bytes
-        << " bytes run as " << prepared.stand_in().label
-        << "; sums of products are a pass of their own\n";
-  if (choice.variant->needs_contiguous_x() && !runs_on_host_v<Exec>)
-    out << "  blocks without "
-        << (choice.variant->needs_whole_packs ? "16-byte aligned, contiguous rows of whole packs"
-                                              : "contiguous rows of X")
-        << " run as " << variant_that_runs(prepared, {false, false, false}, true, columns).label
-        << '\n';
-  if (columns > 1 && !runs_on_host_v<Exec>) {
-    out << "  "
-        << in_words(column_major_access(rows, choice, prepared.groups.count, prepared.windows.count,
-                                        columns, scalar_bytes, prepared.stands_in_order()))
-        << '\n';
-  }
-}
-
-/// Whether plain products of such scalars read values in single precision, by the variant that runs
-/// (SpmmPlan::hold_single_precision).
-template <class Exec, class Offset, class Ordinal>
-bool reads_singles(PlanState<Exec, Offset, Ordinal> const& plan, SpmmVariant const& variant,
-                   std::size_t scalar_bytes) {
-  auto const values = static_cast<std::size_t>(plan.plain.statistics.nonzeros);
-  bool const are_of_them = 2 * plan.held.singles.bytes() == values * scalar_bytes && values > 0;
-  return are_of_them && plan.plain.permutation == nullptr &&
-         (variant.is_direct() || variant.lists_groups() || variant.lists_windows());
-}
-
-/// What a product has to read and write: the matrix as the variant that runs reads it, X and Y.
-template <class Exec, class Offset, class Ordinal>
-std::string bytes_in_words(PlanState<Exec, Offset, Ordinal> const& plan, int columns,
-                           std::size_t scalar_bytes) {
-  auto const& prepared = plan.plain;
-  auto const& rows = prepared.statistics;
-  auto const times = [](std::int64_t count, std::size_t each) {
-    return count * static_cast<std::int64_t>(each);
-  };
-  auto const& variant = variant_at(prepared, columns, scalar_bytes);
-  bool const singles = reads_singles(plan, variant, scalar_bytes);
-  bool const narrow = prepared.reads_distances(times(columns, scalar_bytes));
-  auto const& windows = prepared.windows.count;
-  std::int64_t const indices =
-      variant.lists_groups()
-          ? times(prepared.groups.count.fetches / prepared.pattern.block, sizeof(Ordinal))
-      : variant.lists_windows()
-          ? times(windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(Ordinal)) +
-                times(windows.tiles * tuning::window_rows, sizeof(std::uint16_t))
-          : times(rows.nonzeros, narrow ? sizeof(std::int16_t) : sizeof(Ordinal));
-  std::ostringstream out;
-  out << "a product reads at least "
-      << times(rows.nonzeros, singles ? scalar_bytes / 2 : scalar_bytes) + indices +
-             times(prepared.pattern.rows + 1, sizeof(Offset))
-      << " bytes of A" << (narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
-      << times((rows.rows + rows.columns) * columns, scalar_bytes) << '\n';
-  if (singles)
-    out << "  reads values in single precision, " << plan.held.singles.bytes() << " bytes\n";
-  return out.str();
-}
-
-/// What another order of the rows and columns would bring; nothing where these are near each other,
-/// or X so small that it does not matter.
-template <class Exec, class Offset, class Ordinal>
-std::string order_in_words(PatternRef<Offset, Ordinal> const& A, RowStatistics const& rows,
-                           int columns, std::size_t scalar_bytes) {
-  std::int64_t const bytes = A.rows * columns * static_cast<std::int64_t>(scalar_bytes);
-  if (A.rows != A.columns || A.block > 1 || bytes < tuning::order_least_bytes) return {};
-  double const far = share_of_far_columns(Exec{}, A);
-  if (far < tuning::order_least_far) return {};
-  std::ostringstream out;
-  out << std::setprecision(2) << "  " << 100 * far
-      << " % of the columns lie far from their row: an order that brings them near (reorder), if "
-         "their graph has one, keeps rows of X in the caches";
-  if (!runs_on_host_v<Exec>)
-    out << "; a product would take "
-        << DeviceModel(rows, columns_of_doubles(columns, scalar_bytes)).near_over_far(far)
-        << " of the time at best (by the model)";
-  out << '\n';
-  return out.str();
-}
-
-template <class Exec, class Offset, class Ordinal>
-std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
-                         std::size_t scalar_bytes) {
-  std::ostringstream out;
-  explain_pattern(out, "A", plan.plain, columns, scalar_bytes);
-  auto const& held = plan.held;
-  out << "  " << bytes_in_words(plan, columns, scalar_bytes)
-      << order_in_words<Exec>(plan.given, plan.plain.statistics, columns, scalar_bytes);
-  if (held.symmetry != Symmetry::none)
-    out << "transpose of A: none is needed, the values held are those of a "
-        << (held.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") << " matrix\n";
-  std::lock_guard const lock(plan.transposing);
-  if (plan.transposed) {
-    explain_pattern(out, "transpose of A", plan.transposed->prepared, columns, scalar_bytes);
-    if (held.has_transpose)
-      out << "  reads values held in its order, " << held.transposed.bytes() << " bytes\n";
-  }
-  return out.str();
 }
 
 }  // namespace blockspan::detail

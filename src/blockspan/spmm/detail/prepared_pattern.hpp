@@ -88,6 +88,11 @@ struct SpmmChoice {
   bool asked = false;                       ///< the variant, by its id: nothing stands in for it
 };
 
+/// Devices: whether so many bytes of a row of X are enough for staged tiles.
+inline bool has_packs_for_tiles(std::int64_t bytes) {
+  return bytes >= std::int64_t{tuning::shared_tile_packs} * tuning::device_pack_bytes;
+}
+
 /// A pattern ready to multiply.
 template <class Exec, class Offset, class Ordinal>
 struct PreparedPattern {
@@ -100,6 +105,7 @@ struct PreparedPattern {
   TileList<Exec, Offset, Ordinal> tiles;            ///< where it lists tiles
   RowGroupList<Exec, Ordinal> groups;               ///< where it lists groups, or may stand back
   RowWindowList<Exec, Offset, Ordinal> windows;     ///< where it lists windows
+  TileMasks<Exec> masks;                            ///< where windows share tiles of X
   TransposedPattern<Exec, Offset, Ordinal> sorted;  ///< where it needs sorted rows and has none
   DistanceArray<Exec> distances;                    ///< of columns, where they fit; may be empty
   SpmmLanes lanes;                                  ///< asked for
@@ -110,6 +116,11 @@ struct PreparedPattern {
   /// of a row of X.
   bool reads_distances(std::int64_t bytes) const {
     return distances.extent(0) > 0 && bytes <= tuning::device_narrow_bytes;
+  }
+
+  /// Whether windows share tiles of so many bytes of a row of X, if values are double.
+  bool windows_share_tiles(std::int64_t bytes) const {
+    return masks.extent(0) > 0 && has_packs_for_tiles(bytes);
   }
 
   /// Devices: how many of so many columns the next product takes.
@@ -184,8 +195,7 @@ template <class Exec>
 bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, std::size_t scalar_bytes) {
   if (!bulk::available<Exec> || scalar_bytes > sizeof(double)) return false;
   double const fill = rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
-  return row_bytes >= std::int64_t{tuning::shared_tile_packs} * tuning::device_pack_bytes &&
-         fill >= tuning::shared_tile_least_fill;
+  return has_packs_for_tiles(row_bytes) && fill >= tuning::shared_tile_least_fill;
 }
 
 /// The variant that runs: the one chosen, or what stands in for it. `offered`: the variant chosen
@@ -208,7 +218,8 @@ SpmmVariant const& variant_at(PreparedPattern<Exec, Offset, Ordinal> const& prep
   bool const fits = runs_on_host_v<Exec> || bytes % tuning::device_pack_bytes == 0;
   auto const& choice = prepared.choice;
   bool const has_tiles = choice.asked || !choice.variant->stages_tiles() ||
-                         rows_share_tiles<Exec>(prepared.statistics, bytes, scalar_bytes);
+                         rows_share_tiles<Exec>(prepared.statistics, bytes, scalar_bytes) ||
+                         (scalar_bytes >= sizeof(double) && prepared.windows_share_tiles(bytes));
   bool const offered =
       has_tiles && (scalar_bytes >= sizeof(double) || is_offered<Exec, float>(*choice.variant));
   return variant_that_runs(prepared, {fits, fits, true}, offered, columns);

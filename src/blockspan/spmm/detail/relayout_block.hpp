@@ -20,7 +20,7 @@ namespace blockspan::detail {
 /// as zero; those that `to` has not are left out. Traffic: both once, `to` twice where beta is not
 /// zero.
 template <class Exec, class Scalar>
-struct CopyBlock {
+struct RelayoutBlock {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<tuning::device_threads>>;
   using Team = typename Policy::member_type;
   static constexpr int tile_entries = 1 << tuning::device_copy_bits;
@@ -90,11 +90,11 @@ struct CopyBlock {
 };
 
 template <class Exec, class Scalar>
-void copy_block(Exec const& exec, BlockRef<Scalar const> const& from, Scalar const& beta,
-                BlockRef<Scalar> const& to, std::string const& label) {
+void relayout_block(Exec const& exec, BlockRef<Scalar const> const& from, Scalar const& beta,
+                    BlockRef<Scalar> const& to, std::string const& label) {
   if (to.rows == 0) return;
   int const bits = bits_to_hold(to.columns, tuning::device_lane_bits);
-  CopyBlock<Exec, Scalar>{from, beta, to, bits}.launch(exec, label);
+  RelayoutBlock<Exec, Scalar>{from, beta, to, bits}.launch(exec, label);
 }
 
 }  // namespace blockspan::detail

@@ -50,7 +50,7 @@ inline std::string rejections(SpmmVariant const& chosen, std::string_view by_mod
 
 template <class Exec>
 SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
-                          WindowCount const& windows, bool shared_tiles,
+                          WindowCount const& windows, TileForms const& tiles,
                           SpmmPlanOptions const& options, ScalarKind const& scalar) {
   bool const asked = options.algorithm != "auto";
   std::int64_t const piece = options.piece_length;
@@ -58,7 +58,7 @@ SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
       runs_on_host_v<Exec>
           ? predict_host(rows, piece, options.columns, groups)
           : predict_device(rows, piece, columns_of_doubles(options.columns, scalar.bytes), groups,
-                           windows, shared_tiles);
+                           windows, tiles);
   // the first are whole rows
   predictions.front().microseconds *= tuning::model_whole_rows;
   std::stable_sort(predictions.begin(), predictions.end(),

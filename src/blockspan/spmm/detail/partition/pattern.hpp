@@ -219,10 +219,22 @@ template <class Exec, class Offset, class Ordinal>
 RowWindowList<Exec, Offset, Ordinal> find_row_windows(Exec const& exec,
                                                       PatternRef<Offset, Ordinal> const& A);
 
-/// About how many tiles they would have, from every so-manieth window. Tiles of windows with very
-/// many columns are not counted to the end.
+/// About how many tiles they would have, from every so-manieth window, and of its columns from the
+/// first of very many.
 template <class Exec, class Offset, class Ordinal>
 WindowCount estimate_row_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+
+/// Which places of a matrix are full, for windows that share tiles of X: the rows of a team have
+/// masks side by side, for one tile of columns after the other. Bit j of mask (b tiles + t) r + i:
+/// row b r + i has an entry in column 64 t + j (r: tuning::shared_window_rows; 64:
+/// tuning::shared_window_columns).
+template <class Exec>
+using TileMasks = Kokkos::View<std::uint64_t*, typename Exec::memory_space>;
+
+/// Empty where a row has a column twice, and on backends that have no use for them. A pass over the
+/// entries: O(rows x columns / 64 + nonzeros). Waits for the instance.
+template <class Exec, class Offset, class Ordinal>
+TileMasks<Exec> find_tile_masks(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
 
 /// The pattern of A^T: its entry k is entry permutation(k) of A.
 template <class Exec, class Offset, class Ordinal>

@@ -71,15 +71,20 @@ struct WindowMerge {
     }
   }
 
-  /// Tiles of a window; of more than `most` columns, those of so many.
+  /// Tiles of a window; of more than `most` columns, about as many, from those of so many.
   KOKKOS_FUNCTION std::int64_t tiles(std::int64_t window, std::int64_t most) const {
-    std::int64_t columns = 0, tiles = 0;
+    std::int64_t columns = 0, tiles = 0, entries = 0;
     TileFill<Ordinal> fill;
-    for_each_column(window, [&](Ordinal column, unsigned) {
+    for_each_column(window, [&](Ordinal column, unsigned having) {
       tiles += fill.begins_with(column) ? 1 : 0;
+      entries += Kokkos::Experimental::popcount_builtin(having);
       return ++columns < most;
     });
-    return tiles;
+    if (columns < most) return tiles;
+    std::int64_t const first = window * window_rows, last = first + window_rows;
+    auto const all = static_cast<std::int64_t>(A.row_offsets[last < A.rows ? last : A.rows]) -
+                     static_cast<std::int64_t>(A.row_offsets[first]);
+    return ceil_div(tiles * all, entries);
   }
 };
 

@@ -85,6 +85,36 @@ inline constexpr double shared_tile_most_staged = 0.8;
 inline constexpr int shared_tile_least_teams = 96;
 inline constexpr double model_shared_tiles = 0.75;
 
+/// Windows of rows that share tiles of X on tensor cores (SharedWindows): rows of a team; rows of X
+/// in a tile, which is as many bits of a row's mask; parts of a tile that warps share; tiles on
+/// their way (values of complex numbers leave room for two); warps that fetch. Same machine, 8192 x
+/// 4096, microseconds as above and by windows: double, 9.7 %, n = 16, 32, 48, 64, 128 38, 59, 107,
+/// 103, 204; 34, 52, 73, 91, 179; 7.5 % 32, 50, 87, 84, 170; 34, 52, 72, 90, 178; 5.6 %, n = 32, 64
+/// 43, 70; 52, 91; 15 %, n = 16, 64, 128 54, 146, 284; 39, 92, 181; 38 %, n = 64 601, 95; complex
+/// double, 9.7 %, n = 16, 32, by rows 127, 271, by windows 106, 190. Tensor cores alone would take
+/// 72 (n = 64).
+inline constexpr int shared_window_rows = 64;
+inline constexpr int shared_window_columns = 64;
+inline constexpr int shared_window_parts = 2;
+template <bool Complex>
+inline constexpr int shared_window_stages = Complex ? 2 : 3;
+inline constexpr int shared_window_fetchers = 4;
+
+/// The plan asks for them where so large a part of all places is full. The model expects a launch
+/// and, for as many teams as there are multiprocessors, a time a tile and one a group of eight
+/// packs in it (fitted to the figures above; 16384 rows, n = 16, 32, 64: 71, 104, 180; 2048 x 2048
+/// 19, 28, 48; 64 x 40000 292, 468, 824); whole rows so full take a time an entry and one a column
+/// of it (double, n = 16, 32, 64, 128, 9.7 % 47, 88, 143, 277; 5.6 % 30, 49, 79, 153).
+inline constexpr double shared_window_least_fill = 0.05;
+inline constexpr double model_shared_window_launch = 4;
+inline constexpr double model_shared_window_tile = 0.2;
+inline constexpr double model_shared_window_group = 0.29;
+inline constexpr double model_shared_window_complex_group = 0.68;
+inline constexpr double model_full_row_entry = 5e-6;
+inline constexpr double model_full_row_column = 0.65e-6;
+inline constexpr double model_full_row_complex = 1.6;
+inline constexpr int model_multiprocessors = 132;
+
 /// The largest A that is written out as a dense matrix.
 inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
 inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
