@@ -374,11 +374,25 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
     }
   }
   EXPECT_EQ(fastest(nodes, threes, 4, 295500), "tensor_window");
+  RowStatistics const nine{250000, 250000, 2244004, 0, 4, 9, 2250000};  // 9 points, 500^2
+  EXPECT_TRUE(kernels::may_take_windows(nine, 5));
+  EXPECT_FALSE(kernels::may_take_windows(nine, 4));
+  EXPECT_EQ(fastest(nine, none, 8, 62600), "tensor_window");
+  RowStatistics mesh{200000, 200000, 1399932, 0, 3, 21, 1806000};  // a triangulation
+  std::int64_t const tiles = 1399932 * 10 / 138 / 16 * 10;
+  for (int const columns : {5, 8, 16, 32, 64}) {
+    EXPECT_TRUE(kernels::may_take_windows(mesh, columns)) << columns;
+    EXPECT_EQ(fastest(mesh, none, columns, tiles), "tensor_window") << columns;
+  }
+  EXPECT_FALSE(kernels::may_take_windows(mesh, 8, sizeof(Kokkos::complex<double>)));
+  mesh.diagonal_groups = 25000;
+  EXPECT_FALSE(kernels::may_take_windows(mesh, 8));
   EXPECT_TRUE(kernels::windows_are_worth_it(grid, {grid.rows / 8, 654384}));
   EXPECT_FALSE(kernels::windows_are_worth_it(grid, {grid.rows / 8, 654384},
                                              kernels::tuning::window_least_share_of_few));
   for (int const columns : {1, 2}) EXPECT_FALSE(kernels::may_take_windows(nodes, columns));
-  RowStatistics const points{1000000, 1000000, 6940000, 0, 4, 7, 7000000};
+  RowStatistics points{1000000, 1000000, 6940000, 0, 4, 7, 7000000};
+  points.diagonal_groups = 125000;
   EXPECT_FALSE(kernels::may_take_windows(points, 8));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "spmm/product_case.hpp"
 #include "support/messages.hpp"
 #include "support/observed.hpp"
+#include "support/random.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
 
@@ -259,6 +261,45 @@ TYPED_TEST(Windows, AreChosenWhereNeighboursShareColumnsAndExplained) {
     EXPECT_THAT(SpmmPlan(exec, grid, {.columns = columns}).algorithm(), Not(HasSubstr("window")));
   auto const sparse_grid = generate<double>(exec, "laplace7:30");
   EXPECT_EQ(SpmmPlan(exec, sparse_grid, {.columns = 8}).algorithm(), "warp_per_row_packs");
+}
+
+/// Rows as even as those of a mesh whose order follows no line: four neighbours choose theirs among
+/// as many columns.
+HostMatrix<double> scattered_rows(std::int64_t rows, std::int64_t among) {
+  HostMatrix<double> A{"scattered", rows, rows, {0}, {}, {}};
+  Random random(9);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::set<std::int64_t> row;
+    std::int64_t const first = i / 4 * 4 < rows - among ? i / 4 * 4 : rows - among;
+    while (row.size() < std::size_t(6 + i % 3)) row.insert(first + random.below(among));
+    for (auto const j : row) A.add(j, random.value<double>());
+    A.end_row();
+  }
+  return A;
+}
+
+/// Where rows follow no diagonal, windows need not have as much in common, if they are many; sums
+/// of products then come with the rows.
+TYPED_TEST(Windows, AreChosenForMeshes) {
+  TypeParam const exec;
+  if (!kernels::is_offered<TypeParam, double>(windows)) GTEST_SKIP() << "not offered";
+  auto const A = to_device(exec, scattered_rows(40000, 22));
+  for (int const columns : {5, 8, 32}) {
+    SpmmPlan const plan(exec, A, {.columns = columns});
+    EXPECT_EQ(plan.algorithm(), "tensor_window") << plan.explain(columns);
+    EXPECT_THAT(plan.explain(columns), HasSubstr("and so do sums of products"));
+  }
+  EXPECT_THAT(SpmmPlan(exec, A, {.columns = 4}).algorithm(), Not(HasSubstr("window")));
+  auto const few = to_device(exec, scattered_rows(20000, 22));
+  EXPECT_THAT(SpmmPlan(exec, few, {.columns = 8}).algorithm(), Not(HasSubstr("window")));
+  auto const far = to_device(exec, scattered_rows(40000, 200));
+  EXPECT_THAT(SpmmPlan(exec, far, {.columns = 8}).algorithm(), Not(HasSubstr("window")));
+  SpmmPlan const plan(exec, A, {.columns = 8});
+  Block<double, TypeParam> const X("X", A.numRows(), 8), Y("Y", A.numRows(), 8);
+  Kokkos::View<double*, TypeParam> const sums("sums", 8);
+  fill_random(exec, X, 1);
+  auto const seen = observed([&] { spmm_dots(exec, plan, 1.0, A, X, 0.0, Y, sums, nullptr); });
+  EXPECT_THAT(seen.labels, Contains("Blockspan::spmm::warp_per_row_packs::dots"));
 }
 
 /// What a plan makes of a random product, against a plan for whole rows.

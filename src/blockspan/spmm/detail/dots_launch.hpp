@@ -48,6 +48,13 @@ inline DeviceShape one_pass_shape(DeviceShape shape, std::int64_t packs) {
   return shape;
 }
 
+/// Whether windows or staged tiles gain more than a pass for the sums costs.
+template <class Exec, class Offset, class Ordinal>
+bool gains_a_pass(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
+  return !prepared.choice.variant->lists_windows() ||
+         windows_are_worth_it(prepared.statistics, prepared.windows.count);
+}
+
 /// Whether the product can be fused, and how. X as the kernel will read it; `asked`: the variant
 /// was asked for by its id.
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -56,10 +63,9 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
   auto const& [op, alpha, X, beta, Y] = product;
   SpmmVariant const* variant = asked ? prepared.choice.variant : &prepared.stand_in();
   BlockFit const fit = fit_of<Exec>(X, Y);
-  // windows and staged tiles gain more than a pass for the sums costs
-  if (variant != prepared.choice.variant && fit.serves(*prepared.choice.variant) &&
-      is_taken(prepared, fit, product))
-    return {};
+  bool const is_stand_in =
+      variant != prepared.choice.variant && fit.serves(*prepared.choice.variant);
+  if (is_stand_in && gains_a_pass(prepared) && is_taken(prepared, fit, product)) return {};
   DotsLaunch result;
   auto const known = std::find(dots_variants.begin(), dots_variants.end(), variant->id);
   if (known == dots_variants.end() || alpha == Scalar(0) || Y.rows * Y.columns == 0) return {};

@@ -88,7 +88,8 @@ void explain_pattern(std::ostream& out, char const* what,
         << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
         << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
         << " % full\n  scalars in single precision run as " << prepared.stand_in().label
-        << "; sums of products are a pass of their own\n";
+        << (windows_are_worth_it(rows, windows) ? "; sums of products are a pass of their own\n"
+                                                : ", and so do sums of products\n");
   }
   if (prepared.masks.extent(0) > 0)
     out << "  windows of 8 rows, " << tuning::shared_window_rows / 8

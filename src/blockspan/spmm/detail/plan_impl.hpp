@@ -105,13 +105,11 @@ SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ord
   if (options.algorithm != "auto" || !summary.sorted) return {};
   auto const& rows = summary.rows;
   bool const windows = tensor::available<Exec, double> && scalar.is_double &&
-                       may_take_windows(rows, options.columns);
+                       may_take_windows(rows, options.columns, scalar.bytes);
   std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
   SortedCandidates found{windows ? estimate_row_windows(exec, A) : WindowCount{},
                          tile_forms<Exec>(rows, row_bytes, scalar)};
-  double const share = options.columns <= tuning::window_few_columns
-                           ? tuning::window_least_share_of_few
-                           : tuning::window_least_share;
+  double const share = window_needs(rows, options.columns, scalar.bytes).share;
   if (!windows_are_worth_it(rows, found.windows, share)) found.windows = {};
   return found;
 }

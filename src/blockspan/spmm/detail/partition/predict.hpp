@@ -54,10 +54,30 @@ inline BlockAccess column_major_access(RowStatistics const& rows, SpmmChoice con
   return copies < strided ? BlockAccess::row_major_copies : BlockAccess::strided;
 }
 
-/// Whether windows of rows come into question before anything is known of their columns ...
-inline bool may_take_windows(RowStatistics const& rows, int columns) {
+/// What windows of rows need to come into question: nonzeros of a mean row, and those that a row of
+/// X which they fetch must serve, on average.
+struct WindowNeeds {
+  double row;
+  double share;
+};
+inline WindowNeeds window_needs(RowStatistics const& rows, int columns,
+                                std::size_t scalar_bytes = sizeof(double)) {
+  if (columns <= tuning::window_few_columns)
+    return {tuning::window_least_row_of_few, tuning::window_least_share_of_few};
+  bool const scattered = rows.diagonal() < tuning::window_scattered_diagonal &&
+                         rows.imbalance() <= tuning::window_scattered_imbalance &&
+                         rows.rows >= tuning::window_scattered_rows;
+  if (scattered && scalar_bytes == sizeof(double))
+    return {tuning::window_least_row_scattered, tuning::window_least_share_scattered};
+  return {tuning::window_least_row, tuning::window_least_share};
+}
+
+/// Whether they do before anything is known of their columns ...
+inline bool may_take_windows(RowStatistics const& rows, int columns,
+                             std::size_t scalar_bytes = sizeof(double)) {
   return columns >= tuning::window_least_columns && rows.rows >= tuning::window_least_rows &&
-         rows.mean() >= tuning::window_least_row && rows.longest <= tuning::window_longest_row;
+         rows.mean() >= window_needs(rows, columns, scalar_bytes).row &&
+         rows.longest <= tuning::window_longest_row;
 }
 /// ... and after that.
 inline bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows,
@@ -100,7 +120,8 @@ inline std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, std
                                   model.listed("nonempty_rows", piece), model.adaptive()};
   if (rows.rows >= tuning::device_group_least_rows && groups_are_worth_it(rows, groups))
     all.push_back(model.row_groups(groups));
-  if (windows_are_worth_it(rows, windows)) all.push_back(model.windows(windows));
+  if (windows_are_worth_it(rows, windows, window_needs(rows, columns).share))
+    all.push_back(model.windows(windows));
   tiles.lanes = tiles.lanes && tiles_are_worth_it(rows, columns);
   if (tiles.any()) all.push_back(model.shared_tiles(tiles));
   return all;

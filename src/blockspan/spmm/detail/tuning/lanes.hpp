@@ -58,11 +58,12 @@ struct LaneCode {
 /// 243, 330, 739; 213, 237, 321, 717; R-MAT 18, n = 4, 15, 16 54, 107, 79; 52, 95, 76; 512 rows of
 /// 2242, n = 32 65, 59; 8192 rows of 82, n = 64 34.5, 32.3; 32768 of 266 271, 259; 7-point, n = 15
 /// 341, 319; but whole rows with one pack, two shallow ones or four single columns 7-point, n = 4,
-/// 32, 9, 31 99, 426, 199, 514; 110, 549, 395, 610.
+/// 32, 9, 31 99, 426, 199, 514; 110, 549, 395, 610, and listed ones with five, which have no
+/// registers for that, R-MAT 18, n = 33, 39 199, 212; 290, 304.
 constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep, bool single) {
   bool const columns = deep && packs > 2;  // of column-major X
   if (columns) return {true, false, true, false};
-  if (single && packs > 1) return {true, true, true, true, listed || packs == 2};
+  if (single && packs > 1) return {true, true, true, true, packs == 2 || (listed && packs < 5)};
   if (listed || packs == 3) return {true, true, true, true, true};
   if (deep) return {true, true, false, false, true};
   if (packs == 1 && !entry_lanes) return {true, false, true, true};
