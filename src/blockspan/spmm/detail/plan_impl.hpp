@@ -81,15 +81,10 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(PatternRef<Offset, Ordinal
   return result;
 }
 
-/// What the model needs to know of variants that only sorted rows have.
-struct SortedCandidates {
-  WindowCount windows;  ///< without tiles where windows do not come into question
-  TileForms tiles;      ///< of X
-};
-
 /// How staged tiles of X may be taken with sorted rows.
 template <class Exec>
-TileForms tile_forms(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar) {
+TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar) {
+  std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
   if (row_bytes % tuning::device_pack_bytes != 0) return {};
   double const fill = rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
   return {rows_share_tiles<Exec>(rows, row_bytes, scalar.bytes),
@@ -98,20 +93,17 @@ TileForms tile_forms(RowStatistics const& rows, std::int64_t row_bytes, ScalarKi
           scalar.bytes > sizeof(double)};
 }
 
+/// About how many windows sorted rows have; without tiles where they do not come into question.
 template <class Exec, class Offset, class Ordinal>
-SortedCandidates find_sorted_candidates(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                                        PatternSummary const& summary,
-                                        SpmmPlanOptions const& options, ScalarKind const& scalar) {
-  if (options.algorithm != "auto" || !summary.sorted) return {};
-  auto const& rows = summary.rows;
+WindowCount windows_in_question(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                RowStatistics const& rows, SpmmPlanOptions const& options,
+                                ScalarKind const& scalar) {
   bool const windows = tensor::available<Exec, double> && scalar.is_double &&
                        may_take_windows(rows, options.columns, scalar.bytes);
-  std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
-  SortedCandidates found{windows ? estimate_row_windows(exec, A) : WindowCount{},
-                         tile_forms<Exec>(rows, row_bytes, scalar)};
+  if (!windows) return {};
+  auto const found = estimate_row_windows(exec, A);
   double const share = window_needs(rows, options.columns, scalar.bytes).share;
-  if (!windows_are_worth_it(rows, found.windows, share)) found.windows = {};
-  return found;
+  return windows_are_worth_it(rows, found, share) ? found : WindowCount{};
 }
 
 /// in_order: the values stand as the columns do. Where they are looked up, windows and staged tiles
@@ -128,10 +120,13 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   result.statistics = summary.rows;
   result.reach = summary.reach;
   result.groups = groups_for(exec, A, summary, options);
-  auto const candidates =
-      in_order ? find_sorted_candidates(exec, A, summary, options, scalar) : SortedCandidates{};
-  result.choice = choose_variant<Exec>(result.statistics, result.groups.count, candidates.windows,
-                                       candidates.tiles, options, scalar);
+  bool const sorted = in_order && summary.sorted, choose = sorted && options.algorithm == "auto";
+  auto const tiles =
+      sorted ? tile_forms<Exec>(result.statistics, options.columns, scalar) : TileForms{};
+  auto const windows =
+      choose ? windows_in_question(exec, A, result.statistics, options, scalar) : WindowCount{};
+  result.choice = choose_variant<Exec>(result.statistics, result.groups.count, windows,
+                                       choose ? tiles : TileForms{}, options, scalar);
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
   require(is_offered<Exec, double>(variant), "blockspan::SpmmPlan", variant.id,
@@ -157,13 +152,9 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
     result.permutation = result.sorted.permutation.data();
   }
   if (variant.lists_windows()) result.windows = find_row_windows(exec, result.pattern);
-  if (variant.stages_tiles() && in_order && summary.sorted) {
-    std::int64_t const row_bytes = options.columns * static_cast<std::int64_t>(scalar.bytes);
-    auto const forms = tile_forms<Exec>(result.statistics, row_bytes, scalar);
-    int const doubles = columns_of_doubles(options.columns, scalar.bytes);
-    if (DeviceModel(result.statistics, doubles).windows_take_tiles(forms))
-      result.masks = find_tile_masks(exec, result.pattern);
-  }
+  int const doubles = columns_of_doubles(options.columns, scalar.bytes);
+  if (variant.stages_tiles() && DeviceModel(result.statistics, doubles).windows_take_tiles(tiles))
+    result.masks = find_tile_masks(exec, result.pattern);
   return result;
 }
 
