@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
@@ -42,8 +44,8 @@ void remove_constraints(Exec const& exec, CrsMatrix<Scalar, Exec> const* M,
 
 /// Residuals of the pairs (eigenvalues[j], X(:, j)), from A and M (null: the identity) themselves.
 /// With constraints Y they are those of the problem projected by them: what lies in the span of
-/// M Y does not count. norm_a, norm_b: the norms of the backward errors. Everything is divided by
-/// norm_a, so that no scale of A over- or underflows. Fences.
+/// M Y does not count. norm_a, norm_b: the norms of the backward errors. A and M are applied to X
+/// divided by powers of two near the norms, so that no scale of them over- or underflows. Fences.
 template <class Scalar, class Exec>
 ResidualCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                               CrsMatrix<Scalar, Exec> const* M, Block<Scalar, Exec> const& X,
@@ -58,31 +60,56 @@ ResidualCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A
   };
   auto const R = new_block("Blockspan::residuals");
   auto const MX = new_block("Blockspan::mass_times_vectors");
-  double const scale = norm_a > 0 ? 1 / norm_a : 1;
-
+  auto const unit = new_block("Blockspan::unit_vectors");
+  auto const scaled = new_block("Blockspan::scaled_vectors");
+  auto const exponent = [](double norm) { return norm > 0 ? std::ilogb(norm) : 0; };
+  auto const scale_by = [&](Block<Scalar, Exec> const& V, int power) {
+    if (power == 0) return;
+    Kokkos::View<double*, Kokkos::HostSpace> const factors("factors", k);
+    Kokkos::deep_copy(factors, std::ldexp(1.0, power));
+    scale_columns(exec, factors, V);
+    exec.fence("Blockspan::check_residuals: factors");
+  };
+  int const e_a = exponent(norm_a), e_b = M != nullptr ? exponent(norm_b) : 0;
+  Kokkos::deep_copy(exec, unit, Xk);
+  scale_by(unit, e_b / 2);  // X^H M X = I: now near one
+  // 2^-e Op X in two steps: as much as is harmless before the product, the rest after it.
+  auto const image = [&](CrsMatrix<Scalar, Exec> const& matrix, int e,
+                         Block<Scalar, Exec> const& Y) {
+    int const before = std::clamp(-e, -900, 900);
+    Kokkos::deep_copy(exec, scaled, unit);
+    scale_by(scaled, before);
+    spmm(exec, Op::none, Scalar(1), matrix, scaled, Scalar(0), Y);
+    scale_by(Y, -e - before);
+  };
   if (M != nullptr)
-    spmm(exec, Op::none, Scalar(1), *M, Xk, Scalar(0), MX);
+    image(*M, e_b, MX);
   else
-    Kokkos::deep_copy(exec, MX, Xk);
+    Kokkos::deep_copy(exec, MX, unit);
+  image(A, e_a, R);
+  std::vector<double> lambda;
   SmallMatrix<Scalar> minus_theta("Blockspan::minus_theta", k, k);
-  for (std::size_t j = 0; j < k; ++j) minus_theta(j, j) = -eigenvalues[j] * scale;
-  combine(exec, Scalar(1), MX, minus_theta, Scalar(0), R);
-  spmm(exec, Op::none, Scalar(scale), A, Xk, Scalar(1), R);
+  for (std::size_t j = 0; j < k; ++j) {
+    lambda.push_back(std::ldexp(eigenvalues[j], e_b - e_a));
+    minus_theta(j, j) = -lambda[j];
+  }
+  combine(exec, Scalar(1), MX, minus_theta, Scalar(1), R);
   if (constraints.extent(1) > 0) remove_constraints(exec, M, constraints, R);
 
   using Norms = Kokkos::View<double*, Kokkos::HostSpace>;
   Norms r("r", k), x("x", k), mx("mx", k);
   column_norms(exec, R, r);
-  column_norms(exec, Xk, x);
+  column_norms(exec, unit, x);
   column_norms(exec, MX, mx);
   exec.fence("Blockspan::check_residuals");
 
+  double const a = std::ldexp(norm_a, -e_a), b = std::ldexp(norm_b, -e_b);
   ResidualCheck check;
   for (std::size_t j = 0; j < k; ++j) {
-    double const lambda = std::abs(eigenvalues[j]) * scale;
-    check.backward.push_back(r(j) / ((norm_a * scale + lambda * norm_b) * x(j)));
-    check.relative.push_back(lambda > 0 ? r(j) / (lambda * mx(j))
-                                        : std::numeric_limits<double>::infinity());
+    double const size = std::abs(lambda[j]);
+    check.backward.push_back(r(j) == 0 ? 0 : r(j) / ((a + size * b) * x(j)));
+    check.relative.push_back(size > 0 ? r(j) / (size * mx(j))
+                                      : std::numeric_limits<double>::infinity());
   }
   return check;
 }

@@ -29,10 +29,19 @@ void add_solver(CLI::App& app, EigCommand& command) {
       ->default_str("what suits --pairs")
       ->check(at_least_one());
   app.add_option("--tolerance", command.tolerance, "Residual at which a pair counts as converged");
-  app.add_option("--criterion", command.criterion,
-                 "backward: ||r|| <= tol (||A|| + |lambda| ||M||) ||x||; "
-                 "relative: ||r|| <= tol |lambda| ||M x||")
-      ->check(CLI::IsMember({"backward", "relative"}));
+  app.add_option(
+         "--criterion", command.criterion,
+         "digits: backward, and --digits digits of the eigenvalue are certain, or it is zero; "
+         "backward: ||r|| <= tol (||A|| + |lambda| ||M||) ||x||; "
+         "relative: ||r|| <= tol |lambda| ||M x||")
+      ->check(CLI::IsMember({"digits", "backward", "relative"}));
+  app.add_option("--digits", command.digits, "Certain digits of every eigenvalue, 1 to 12")
+      ->check(CLI::Range(1, 12));
+  app.add_option(
+         "--path", command.path,
+         "iterative: LOBPCG; dense: LAPACK on the whole matrix; auto: whichever is predicted "
+         "to take less time, and dense where the iteration has taken as long")
+      ->check(CLI::IsMember({"auto", "iterative", "dense"}));
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
       ->default_str("jacobi; none for the largest pairs of one matrix");
   app.add_option("--precision", command.precision, precision_help)

@@ -23,7 +23,9 @@ struct EigCommand {
   int block = 0;                   ///< columns, guards included; 0: what suits `pairs`; fewer than
                                    ///< `pairs`: these are found in batches
   double tolerance = 1e-8;
-  std::string criterion = "backward";          ///< backward, relative
+  std::string criterion = "digits";            ///< digits, backward, relative
+  int digits = 4;                              ///< of every eigenvalue, for criterion digits
+  std::string path = "auto";                   ///< auto, iterative, dense
   std::string preconditioner;                  ///< as given, or what suits `which`
   PreconditionerChoice preconditioner_choice;  ///< what it means
   std::string precision = "working";           ///< working, mixed

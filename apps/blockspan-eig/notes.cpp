@@ -43,16 +43,15 @@ void note_cut_cluster(EigResult& result, EigCommand const& command, double next)
 }
 
 void note_missing_digits(EigResult& result, EigCommand const& command) {
-  if (!command.mass.empty() || command.criterion == "relative") return;
-  auto const& values = result.solver.eigenvalues;
-  std::size_t uncertain = 0;
-  for (std::size_t j = 0; j < values.size(); ++j)
-    if (error_estimate(result, j) > 0.01 * std::abs(values[j])) ++uncertain;
+  if (command.criterion != "backward") return;
+  auto const& digits = result.solver.certain_digits;
+  auto const uncertain =
+      std::count_if(digits.begin(), digits.end(), [](double d) { return d < 2; });
   if (uncertain == 0) return;
   std::ostringstream note;
-  note << uncertain << " of " << values.size()
+  note << uncertain << " of " << digits.size()
        << " eigenvalues are so small against the norm of the matrix that their residual makes "
-          "fewer than two digits certain; a smaller --tolerance or --criterion relative tells more";
+          "fewer than two digits certain; --criterion digits goes on until they are";
   result.notes.push_back(note.str());
 }
 
@@ -68,7 +67,15 @@ void note_fault(EigResult& result) {
   result.notes.push_back(note.str());
 }
 
+void note_trouble(EigResult& result) {
+  if (!result.solver.trouble.empty()) result.notes.push_back(result.solver.trouble);
+}
+
 void note_rejected(EigResult& result) {
+  if (result.solver.counters.preconditioner_dropped > 0)
+    result.notes.push_back(
+        "the preconditioner did harm on this matrix (it is indefinite, or the "
+        "largest pairs were asked for) and was dropped");
   auto const rejected = result.solver.counters.preconditioner_rejected;
   if (rejected == 0) return;
   result.notes.push_back(
@@ -82,7 +89,7 @@ void note_single_precision(EigResult& result, EigCommand const& command) {
   if (command.precision != "mixed" || stage.used) return;
   std::ostringstream note;
   if (result.solver.path == "dense")
-    note << "a small problem is solved in double precision only";
+    note << "a problem solved densely is solved in double precision only";
   else if (!command.resume.empty())
     note << "a solve goes on from its checkpoint in double precision";
   else
@@ -93,14 +100,14 @@ void note_single_precision(EigResult& result, EigCommand const& command) {
 
 void note_certificate(EigResult& result, EigCommand const& command) {
   if (!command.certify || result.solver.certificate.radius.empty()) return;
-  if (!result.solver.certificate.rigorous && !command.mass.empty())
-    result.notes.push_back(
-        "no intervals: no positive lower bound of the eigenvalues of the mass matrix is known "
-        "(it is not diagonally dominant)");
-  else
-    result.notes.push_back(
-        "\"certain within\" holds for the eigenvalue of that number if no pair was missed, and for "
-        "some eigenvalue within \"radius\" of the report in any case");
+  result.notes.push_back(
+      "\"certain within\" holds for the eigenvalue of that number if no pair was missed, and for "
+      "some eigenvalue within \"radius\" of the report in any case");
+  if (!result.solver.certificate.rigorous)
+    result.notes.push_back("the intervals rest on an estimate: " +
+                           (result.solver.mass_norm.empty()
+                                ? std::string("the norm of the matrix")
+                                : "norm of the inverse mass by " + result.solver.mass_norm));
 }
 
 }  // namespace
@@ -125,21 +132,21 @@ void judge(EigResult& result, EigCommand const& command, Observer const& observe
   auto const& solver = result.solver;
   result.status = solver.pair_status;
   for (std::size_t j = 0; j < result.status.size(); ++j) {
-    if (result.status[j] != Status::converged || confirmed(result.check, j, command)) continue;
+    if (!is_done(result.status[j]) || confirmed(result.check, j, command)) continue;
     result.status[j] = Status::not_converged;
     std::ostringstream note;
     note << "pair " << j + 1 << ": the solver says converged, but its residual recomputed from the "
          << "matrix is " << result.check.backward[j];
     result.notes.push_back(note.str());
   }
-  bool const all = std::all_of(result.status.begin(), result.status.end(),
-                               [](Status status) { return status == Status::converged; });
+  bool const all = std::all_of(result.status.begin(), result.status.end(), is_done);
   result.converged = solver.converged() && all;
   if (all && !solver.converged())
     result.notes.push_back(
         "every pair passes the residual test, but the run ended before the search for pairs that "
         "were missed had finished");
   note_fault(result);
+  note_trouble(result);
   note_rejected(result);
   note_single_precision(result, command);
   note_certificate(result, command);

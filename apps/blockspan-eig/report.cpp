@@ -1,7 +1,7 @@
 #include "blockspan-eig/report.hpp"
 
+#include "blockspan-eig/advice.hpp"
 #include "common/report_parts.hpp"
-#include "common/words.hpp"
 
 namespace blockspan::apps {
 
@@ -21,6 +21,8 @@ Json options(EigCommand const& command, EigResult const& result) {
           {"block", result.block},
           {"tolerance", command.tolerance},
           {"criterion", command.criterion},
+          {"digits", command.digits},
+          {"path", command.path},
           {"preconditioner", command.preconditioner},
           {"precision", command.precision},
           {"max_iterations", command.max_iterations},
@@ -63,7 +65,8 @@ Json counters(LobpcgCounters const& c) {
           {"robust_iterations", c.robust_iterations},
           {"factor_fallbacks", c.factor_fallbacks},
           {"columns_dropped", c.columns_dropped},
-          {"preconditioner_rejected", c.preconditioner_rejected}};
+          {"preconditioner_rejected", c.preconditioner_rejected},
+          {"preconditioner_dropped", c.preconditioner_dropped}};
 }
 
 /// Null where all was done in working precision.
@@ -123,9 +126,15 @@ std::string report_text(EigCommand const& command, EigResult const& result) {
                   {"preconditioner", text_or_null(result.preconditioner)},
                   {"converged", result.converged},
                   {"stop_reason", to_string(solver.status)},
-                  {"advice", advice(solver.status)},
+                  {"advice", advice(command, result)},
                   {"path", solver.path},
+                  {"path_reason", solver.path_reason},
+                  {"scaling", text_or_null(solver.scaling)},
+                  {"trouble", text_or_null(solver.trouble)},
                   {"eigenvalues", solver.eigenvalues},
+                  {"error_bounds", solver.error_bounds},
+                  {"certain_digits", solver.certain_digits},
+                  {"mass_norm", text_or_null(solver.mass_norm)},
                   {"residuals", result.check.backward},
                   {"norms", {{"A", solver.norm_a}, {"M", solver.norm_b}}},
                   {"relative_residuals", result.check.relative},

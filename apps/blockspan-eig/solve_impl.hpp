@@ -27,7 +27,13 @@ LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
   options.wanted = command.pairs;
   options.which = command.which == "largest" ? Which::largest : Which::smallest;
   options.tolerance = command.tolerance;
-  options.criterion = command.criterion == "relative" ? Criterion::relative : Criterion::backward;
+  options.criterion = command.criterion == "relative"   ? Criterion::relative
+                      : command.criterion == "backward" ? Criterion::backward
+                                                        : Criterion::digits;
+  options.digits = command.digits;
+  options.path = command.path == "dense"       ? SolvePath::dense
+                 : command.path == "iterative" ? SolvePath::iterative
+                                               : SolvePath::automatic;
   options.max_iterations = command.max_iterations;
   options.seed = command.seed;
   options.time_phases = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "blockspan-eig/advice.hpp"
 #include "common/words.hpp"
 
 namespace blockspan::apps {
@@ -24,28 +25,38 @@ void print_heading(std::ostream& out, EigCommand const& command, EigResult const
       << "solver   LOBPCG, " << result.block << " columns for " << command.pairs
       << (command.pairs == 1 ? " pair, " : " pairs, ")
       << (result.preconditioner.empty() ? "no preconditioner" : result.preconditioner) << ", "
-      << (command.precision == "mixed" ? "mixed precision, " : "") << command.criterion
-      << " residual " << formatted("%.3g", command.tolerance)
-      << (result.solver.path == "dense" ? " (small: solved densely)" : "") << "\n\n";
+      << (command.precision == "mixed" ? "mixed precision, " : "")
+      << (command.criterion == "relative" ? "relative" : "backward") << " residual "
+      << formatted("%.3g", command.tolerance);
+  if (command.criterion == "digits") out << " and " << command.digits << " certain digits";
+  out << "\n";
+  if (result.solver.path != "iterative")
+    out << "path     " << result.solver.path << " (" << result.solver.path_reason << ")\n";
+  if (!result.solver.scaling.empty()) out << "scaling  " << result.solver.scaling << "\n";
+  out << "\n";
 }
 
 void print_pairs(std::ostream& out, EigResult const& result) {
   auto const& interval = result.solver.certificate.gap_radius;
-  out << "  pair             eigenvalue  backward error  relative residual"
+  out << "  pair             eigenvalue  digits  backward error  relative residual"
       << (interval.empty() ? "" : "  certain within") << "  status\n";
   for (std::size_t j = 0; j < result.solver.eigenvalues.size(); ++j) {
     out << formatted("%6.0f", static_cast<double>(j + 1))
         << formatted("  %21.14e", result.solver.eigenvalues[j])
+        << formatted("  %6.1f", result.solver.certain_digits[j])
         << formatted("  %14.1e", result.check.backward[j])
         << formatted("  %17.1e", result.check.relative[j]);
     if (!interval.empty()) out << formatted("  %14.1e", interval[j]);
-    out << "  " << words(result.status[j]) << "\n";
+    out << "  " << words(result.status[j]);
+    if (result.status[j] == Status::zero_eigenvalue)
+      out << formatted(" (within %.1e)", result.solver.error_bounds[j]);
+    out << "\n";
   }
   out << "\n";
 }
 
 void print_conclusion(std::ostream& out, EigCommand const& command, EigResult const& result) {
-  auto const converged = std::count(result.status.begin(), result.status.end(), Status::converged);
+  auto const converged = std::count_if(result.status.begin(), result.status.end(), is_done);
   auto const& solver = result.solver;
   if (result.converged)
     out << "All " << command.pairs << " pairs converged";
@@ -55,7 +66,7 @@ void print_conclusion(std::ostream& out, EigCommand const& command, EigResult co
   if (solver.single.used) out << " (" << solver.single.iterations << " in single precision)";
   out << ", " << solver.counters.operator_applications << " block products, "
       << formatted("%.2f s", solver.seconds.total) << "\n";
-  if (!result.converged) out << words(solver.status) << ": " << advice(solver.status) << "\n";
+  if (!result.converged) out << words(solver.status) << ": " << advice(command, result) << "\n";
   for (std::string const& note : result.notes) out << "note: " << note << "\n";
 }
 

@@ -7,6 +7,7 @@ namespace blockspan::apps {
 
 std::string words(Status status) {
   if (status == Status::attainable_limit) return "at attainable limit";
+  if (status == Status::zero_eigenvalue) return "zero";
   std::string text(to_string(status));
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
@@ -37,6 +38,10 @@ std::string advice(Status status) {
     case Status::mass_not_positive_definite:
       return "The mass matrix is not positive definite, so no real Rayleigh quotient exists: check "
              "--mass.";
+    case Status::zero_eigenvalue:
+      return "The eigenvalue is zero as far as double precision can tell.";
+    case Status::mass_singular:
+      return "The mass matrix is singular.";
     case Status::basis_collapsed:
       return "No search basis of full rank could be built, even after restarts: ask for fewer "
              "--pairs or try another --seed.";

@@ -70,6 +70,9 @@ Answer eigenpairs(SolverProblem& problem, Op const& A, Op const* B, Op const& T,
   Answer answer;
   SolverBlock const X = new_block(problem, problem.start.extent(1));
   LobpcgOptions<double, Exec> options;
+  // What the peers are asked for.
+  options.path = SolvePath::iterative;
+  options.criterion = Criterion::backward;
   options.wanted = problem.columns;
   options.tolerance = problem.tolerance;
   options.preconditioner = &T;

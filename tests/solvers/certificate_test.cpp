@@ -144,8 +144,7 @@ TYPED_TEST(Intervals, AreNotRigorousWithAnEstimatedNorm) {
   using Exec = TypeParam;
   TestOperator<double, Exec> const a(Exec(), grid7<double>(N), false);
   auto const X = block_for<double, Exec>(a.rows(), wanted);
-  LobpcgOptions<double, Exec> options;
-  options.wanted = wanted;
+  auto options = iteration_options<double, Exec>(wanted);
   EXPECT_TRUE(lobpcg(Exec(), a, X, options).certificate.radius.empty());  // not asked for
   options.certify = true;
   EXPECT_FALSE(lobpcg(Exec(), a, X, options).certificate.rigorous);

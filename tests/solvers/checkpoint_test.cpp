@@ -60,8 +60,7 @@ struct Trial {
     if (generalized) b.emplace(exec, B);
     Solved<double, Exec> result;
     result.X = block_for<double, Exec>(A.order(), pairs);
-    Options<Exec> options;
-    options.wanted = pairs;
+    auto options = iteration_options<double, Exec>(pairs);
     options.block = block;
     options.preconditioner = &t;
     options.constraints = constraints;
@@ -151,8 +150,7 @@ TYPED_TEST(Checkpoint, AnErrorInTheMonitorLeavesXAndTheLastCheckpoint) {
     TestOperator<double, TypeParam> const t(TypeParam(), jacobi_matrix(trial.A));
     X = block_for<double, TypeParam>(trial.A.order(), wanted);
     Kokkos::deep_copy(X, 7.0);
-    Options<TypeParam> options;
-    options.wanted = wanted;
+    auto options = iteration_options<double, TypeParam>(wanted);
     options.preconditioner = &t;
     options.checkpoint = file;
     options.checkpoint_seconds = 0;

@@ -199,8 +199,7 @@ TYPED_TEST(Constraints, BadOnesThrow) {
   TestOperator<double, Exec> const a(Exec(), A);
   auto const X = block_for<double, Exec>(A.order(), 4);
   auto const bad = [&](Block<double, Exec> const& Y) {
-    LobpcgOptions<double, Exec> options;
-    options.wanted = 4;
+    auto options = iteration_options<double, Exec>(4);
     options.constraints = Y;
     EXPECT_THROW(lobpcg(Exec(), a, X, options), Error);
   };

@@ -62,8 +62,7 @@ LobpcgReport<double> run(LinearOperator<double, Exec> const& A,
                          LinearOperator<double, Exec> const* T = nullptr,
                          bool check_hermitian = true) {
   auto const X = block_for<double, Exec>(A.rows(), wanted);
-  LobpcgOptions<double, Exec> options;
-  options.wanted = wanted;
+  auto options = iteration_options<double, Exec>(wanted);
   options.max_iterations = check_hermitian ? 500 : 40;
   options.preconditioner = T;
   options.check_hermitian = check_hermitian;
@@ -112,7 +111,7 @@ TYPED_TEST(Failures, AMassMatrixThatGivesNaNIsNamed) {
     BrokenOperator<Exec> const B(diagonal_matrix<double>(std::vector<double>(A.order(), 2.0)),
                                  Fault::nan, first);
     auto const X = block_for<double, Exec>(A.order(), wanted);
-    auto const report = lobpcg(Exec(), a, B, X, {.wanted = wanted});
+    auto const report = lobpcg(Exec(), a, B, X, iteration_options<double, Exec>(wanted));
     EXPECT_EQ(report.status, Status::operator_not_finite) << first;
     EXPECT_EQ(report.fault.operator_name, "B") << first;
   }
@@ -208,8 +207,7 @@ TYPED_TEST(Failures, AnErrorInAnOperatorReachesTheCallerAndLeavesX) {
           T(jacobi_matrix(matrix), who == 2 ? at : never);
       auto const X = block_for<double, Exec>(matrix.order(), wanted);
       Kokkos::deep_copy(X, 7.0);
-      LobpcgOptions<double, Exec> options;
-      options.wanted = wanted;
+      auto options = iteration_options<double, Exec>(wanted);
       options.preconditioner = &T;
       EXPECT_THROW(lobpcg(Exec(), A, B, X, options), Trouble);
       for (auto const& column : fetch<double, Exec>(X, wanted))
@@ -287,8 +285,7 @@ TYPED_TEST(Failures, BadArgumentsThrow) {
   TestOperator<double, Exec> const A(Exec(), grid7<double>(N)), small(Exec(), grid7<double>(4));
   auto const X = block_for<double, Exec>(A.rows(), wanted);
   auto const bad = [&](auto const& change) {
-    LobpcgOptions<double, Exec> options;
-    options.wanted = wanted;
+    auto options = iteration_options<double, Exec>(wanted);
     change(options);
     EXPECT_THROW(lobpcg(Exec(), A, X, options), Error);
   };

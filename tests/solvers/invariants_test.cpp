@@ -143,8 +143,7 @@ TYPED_TEST(Invariants, AnOperatorWithoutANormIsMeasured) {
   auto const A = grid7<double>(N);
   TestOperator<double, Exec> const a(Exec(), A, false);
   auto const X = block_for<double, Exec>(A.order(), wanted);
-  LobpcgOptions<double, Exec> options;
-  options.wanted = wanted;
+  auto options = iteration_options<double, Exec>(wanted);
   auto const report = lobpcg(Exec(), a, X, options);
   EXPECT_EQ(report.status, Status::converged);
   EXPECT_GE(report.norm_a, 6.0);

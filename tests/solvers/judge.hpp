@@ -70,9 +70,9 @@ Judgement judge(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B,
     result.size.push_back(norm(x[j]));
     result.rayleigh.push_back(
         std::abs(dot(x[j], ax[j]) - static_cast<long double>(values[j]) * dot(x[j], bx[j])));
-    result.backward.push_back(
-        result.residual[j] /
-        ((a + std::abs(static_cast<long double>(values[j])) * b) * result.size[j]));
+    long double const scale =
+        (a + std::abs(static_cast<long double>(values[j])) * b) * result.size[j];
+    result.backward.push_back(result.residual[j] == 0 ? 0 : result.residual[j] / scale);
     for (std::size_t k = 0; k <= j; ++k)
       result.orthogonality =
           std::max(result.orthogonality, std::abs(dot(x[k], bx[j]) - Extended(k == j ? 1 : 0)));

@@ -45,8 +45,7 @@ struct MixedProblem {
     TestOperator<Single, Exec> const low_b(exec, mass.template as<Single>());
     Mixed<Scalar, Exec> result;
     result.X = block_for<Scalar, Exec>(A.order(), pairs);
-    Options options;
-    options.wanted = pairs;
+    Options options = iteration_options<Scalar, Exec>(pairs);
     options.preconditioner = &t;
     if (change) change(options);
     result.report = B ? lobpcg_mixed(exec, {low, &low_b, &low_t}, a, b, result.X, options)
@@ -256,8 +255,7 @@ TYPED_TEST(MixedLobpcg, RefusesOperatorsThatDoNotBelongTogether) {
   TestOperator<double, Exec> const a(exec, grid7<double>(6));
   TestOperator<float, Exec> const same(exec, grid7<float>(6)), smaller(exec, grid7<float>(5));
   auto const X = block_for<double, Exec>(a.rows(), wanted);
-  LobpcgOptions<double, Exec> options;
-  options.wanted = wanted;
+  auto options = iteration_options<double, Exec>(wanted);
   auto const message = [&](auto const&... operators) {
     return message_of([&] { lobpcg_mixed(exec, {operators...}, a, X, options); });
   };

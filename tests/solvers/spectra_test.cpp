@@ -130,8 +130,7 @@ TYPED_TEST(Spectra, OfFunctionsAreThoseOfTheirMatrices) {
   };
   auto const A = on_grid(true, 0), B = on_grid(false, 2), T = on_grid(false, 1.0 / 6);
   auto const X = block_for<double, Exec>(n, wanted);
-  LobpcgOptions<double, Exec> options;
-  options.wanted = wanted;
+  auto options = iteration_options<double, Exec>(wanted);
   options.preconditioner = &T;
   auto const report = lobpcg(Exec(), A, B, X, options);
   EXPECT_EQ(report.status, Status::converged);

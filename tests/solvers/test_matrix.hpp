@@ -111,6 +111,20 @@ struct DeviceRows {
   }
 };
 
+/// y = |A| x
+template <class Scalar, class Exec>
+struct MagnitudeRows {
+  DeviceRows<Scalar, Exec> rows;
+  OperatorNumbers<real_t<Scalar> const, Exec> x;
+  OperatorNumbers<real_t<Scalar>, Exec> y;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    y(i) = 0;
+    for (int k = rows.offsets(i); k < rows.offsets(i + 1); ++k)
+      y(i) += Kokkos::abs(rows.values(k)) * x(rows.columns(k));
+  }
+};
+
 /// The operator of a TestMatrix, by code of the test's own; counts its calls and columns.
 template <class Scalar, class Exec>
 class TestOperator : public LinearOperator<Scalar, Exec> {
@@ -121,6 +135,7 @@ class TestOperator : public LinearOperator<Scalar, Exec> {
     std::vector<Scalar> values;
     for (auto const& row : A.rows) {
       for (auto const& e : row) indices.push_back(e.column), values.push_back(e.value);
+      terms_ = std::max(terms_, static_cast<std::int64_t>(row.size()));
       offsets.push_back(static_cast<int>(indices.size()));
     }
     kernel_.offsets = device(exec, offsets);
@@ -143,6 +158,15 @@ class TestOperator : public LinearOperator<Scalar, Exec> {
     return tell_norm_ ? std::optional(norm_) : std::nullopt;
   }
 
+  bool apply_magnitudes(Exec const& exec, OperatorNumbers<real_t<Scalar> const, Exec> const& x,
+                        OperatorNumbers<real_t<Scalar>, Exec> const& y) const override {
+    Kokkos::parallel_for("Blockspan::test::magnitudes", Kokkos::RangePolicy<Exec>(exec, 0, rows_),
+                         MagnitudeRows<Scalar, Exec>{kernel_, x, y});
+    exec.fence();
+    return true;
+  }
+  std::int64_t terms_per_row() const override { return terms_; }
+
   mutable std::int64_t calls = 0, columns = 0;
 
  private:
@@ -158,7 +182,7 @@ class TestOperator : public LinearOperator<Scalar, Exec> {
     return array;
   }
 
-  std::int64_t rows_;
+  std::int64_t rows_, terms_ = 1;
   real_t<Scalar> norm_;
   bool tell_norm_;
   DeviceRows<Scalar, Exec> kernel_;

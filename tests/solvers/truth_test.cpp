@@ -1,6 +1,7 @@
 #include "solvers/truth.hpp"
 
 #include "solvers/judge.hpp"
+#include "solvers/solve.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -18,8 +19,7 @@ void solve_and_compare(std::string const& folder, Truth const& truth, double tol
   if (generalized) b.emplace(exec, B);
   int const wanted = static_cast<int>(truth.eigenvalues.size());
   auto const X = block_for<Scalar, Exec>(A.order(), wanted);
-  LobpcgOptions<Scalar, Exec> options;
-  options.wanted = wanted;
+  auto options = iteration_options<Scalar, Exec>(wanted);
   options.tolerance = tolerance;
   options.which = truth.which == "largest" ? Which::largest : Which::smallest;
   if (options.which == Which::smallest) options.preconditioner = &t;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <blockspan/multivector/block.hpp>
 
@@ -50,6 +51,30 @@ class LinearOperator {
   /// The most rounded products that are summed up in an entry of Op x, for bounds of rounding
   /// errors.
   virtual std::int64_t terms_per_row() const { return rows(); }
+
+  /// The multiplications of Op x for one vector, to predict what a solve costs.
+  virtual std::int64_t work() const { return rows() * terms_per_row(); }
+
+  /// A number that no eigenvalue of a Hermitian Op is below, where one is known (for a matrix by
+  /// Gershgorin).
+  virtual std::optional<real_t<Scalar>> eigenvalue_lower_bound() const { return std::nullopt; }
+
+  /// The real parts of the diagonal, on the host; empty where the operator does not know them.
+  /// Waits for the instance.
+  virtual std::vector<real_t<Scalar>> diagonal(Exec const& exec) const {
+    (void)exec;
+    return {};
+  }
+
+  /// y = |Op| x with the magnitudes of the entries, for the rounding errors of a product; x, y: one
+  /// number a row. Waits for the instance. Returns false, and does nothing, where the operator does
+  /// not know its entries.
+  virtual bool apply_magnitudes(Exec const& exec,
+                                OperatorNumbers<real_t<Scalar> const, Exec> const& x,
+                                OperatorNumbers<real_t<Scalar>, Exec> const& y) const {
+    (void)exec, (void)x, (void)y;
+    return false;
+  }
 
   /// Whether apply, from the second call of a width on, only enqueues kernels on `exec`, always the
   /// same for the same X and Y: it neither waits nor allocates, and decides nothing on the host by

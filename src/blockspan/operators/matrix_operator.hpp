@@ -4,10 +4,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
@@ -31,6 +33,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
     require(matrix_.numRows() == matrix_.numCols(), "blockspan::MatrixOperator",
             "the matrix must be square (", matrix_.numRows(), " x ", matrix_.numCols(), ")");
     norm_bound_ = detail::max_row_sum(exec, detail::matrix_ref<Exec>(matrix_));
+    lower_bound_ = detail::least_dominance(exec, detail::matrix_ref<Exec>(matrix_));
   }
 
   std::int64_t rows() const override { return matrix_.numRows(); }
@@ -54,6 +57,26 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
 
   std::int64_t terms_per_row() const override { return plan_.statistics().longest; }
+  std::int64_t work() const override { return static_cast<std::int64_t>(matrix_.nnz()); }
+
+  /// Gershgorin's, of the values the matrix had when this was made.
+  std::optional<real_t<Scalar>> eigenvalue_lower_bound() const override { return lower_bound_; }
+
+  bool apply_magnitudes(Exec const& exec, OperatorNumbers<real_t<Scalar> const, Exec> const& x,
+                        OperatorNumbers<real_t<Scalar>, Exec> const& y) const override {
+    detail::multiply_magnitudes(exec, detail::matrix_ref<Exec>(matrix_), x.data(), y.data());
+    return true;
+  }
+
+  std::vector<real_t<Scalar>> diagonal(Exec const& exec) const override {
+    auto const on_device = blockspan::diagonal(exec, matrix_);
+    auto const on_host = Kokkos::create_mirror_view(on_device);
+    Kokkos::deep_copy(exec, on_host, on_device);
+    exec.fence("Blockspan::MatrixOperator: diagonal");
+    std::vector<real_t<Scalar>> result;
+    for (std::size_t i = 0; i < on_host.extent(0); ++i) result.push_back(real_part(on_host(i)));
+    return result;
+  }
 
   bool replayable() const override { return true; }
 
@@ -65,7 +88,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
  private:
   Matrix matrix_;
   Plan plan_;
-  real_t<Scalar> norm_bound_ = 0;
+  real_t<Scalar> norm_bound_ = 0, lower_bound_ = 0;
 };
 
 /// A as an operator, for blocks of up to about `columns` columns (wider ones are served too).

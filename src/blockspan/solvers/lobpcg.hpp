@@ -17,16 +17,32 @@ enum class Which { smallest, largest };
 
 /// When a pair counts as converged; r = A x - lambda B x.
 enum class Criterion {
+  digits,  ///< `backward`, and LobpcgOptions::digits decimal digits of lambda are certain, or it is
+           ///< zero as far as the arithmetic can tell
   backward,  ///< ||r|| <= tol (||A|| + |lambda| ||B||) ||x||: the pair is exact for a nearby
              ///< problem
   relative,  ///< ||r|| <= tol |lambda| ||B x||: digits of lambda itself, where the arithmetic
              ///< allows
 };
 
+/// How the pairs are found.
+enum class SolvePath {
+  automatic,  ///< dense where that is predicted to take less than 200 iterations do; iterative
+              ///< until it has cost what the dense solve would, then dense, memory permitting
+  iterative,  ///< LOBPCG; dense only where the block does not fit five times into the rows
+  dense,      ///< LAPACK (or the device's) on the whole pencil: O(n^3) time, 6 n^2 scalars
+};
+
 /// Wall-clock seconds by phase (see LobpcgOptions::time_phases).
 struct LobpcgSeconds {
   double total = 0, operator_a = 0, operator_b = 0, preconditioner = 0, gram = 0, update = 0,
          dense = 0, residual = 0;
+
+  void add(LobpcgSeconds const& more) {
+    total += more.total, operator_a += more.operator_a, operator_b += more.operator_b;
+    preconditioner += more.preconditioner, gram += more.gram, update += more.update;
+    dense += more.dense, residual += more.residual;
+  }
 };
 
 /// What a monitor sees after each iteration; valid only during the call.
@@ -54,7 +70,9 @@ struct LobpcgOptions {
   int block = 0;
   Which which = Which::smallest;
   Real tolerance = Real(1e-8);  ///< in (0, 1)
-  Criterion criterion = Criterion::backward;
+  Criterion criterion = Criterion::digits;
+  int digits = 4;  ///< of every eigenvalue, for Criterion::digits; 1 to 12
+  SolvePath path = SolvePath::automatic;
   /// Hermitian positive definite, an approximation of the inverse of A; null: none. It helps to
   /// find the smallest pairs; for the largest of A alone it does harm, and is dropped when the
   /// solve idles. A JacobiPreconditioner is applied inside the solver's own passes.
@@ -123,6 +141,21 @@ struct LobpcgCounters {
   int restarts = 0, widenings = 0, verifications = 0, probes = 0, robust_iterations = 0,
       factor_fallbacks = 0;
   std::int64_t columns_dropped = 0, preconditioner_rejected = 0;
+  int preconditioner_dropped = 0;  ///< 1: it did harm or brought nothing, and was left out
+
+  void add(LobpcgCounters const& more) {
+    operator_columns += more.operator_columns, mass_columns += more.mass_columns;
+    preconditioner_columns += more.preconditioner_columns;
+    operator_applications += more.operator_applications;
+    mass_applications += more.mass_applications;
+    preconditioner_applications += more.preconditioner_applications;
+    batches += more.batches - 1, polishes += more.polishes, restarts += more.restarts;
+    widenings += more.widenings, verifications += more.verifications, probes += more.probes;
+    robust_iterations += more.robust_iterations, factor_fallbacks += more.factor_fallbacks;
+    columns_dropped += more.columns_dropped;
+    preconditioner_rejected += more.preconditioner_rejected;
+    preconditioner_dropped += more.preconditioner_dropped;
+  }
 };
 
 /// An operator's image that was not finite.
@@ -152,14 +185,23 @@ struct LobpcgCertificate {
 template <class Real>
 struct LobpcgReport {
   Status status = Status::not_converged;
-  std::string path = "iterative";  ///< or "dense": the block would not fit five times into the rows
+  std::string path = "iterative";  ///< "dense", or "iterative, then dense"
+  std::string path_reason;         ///< why, in words
+  std::string scaling;             ///< of rows and columns inside the solver; empty: none
+  std::string
+      trouble;  ///< what went wrong and where, in words; empty: nothing, or the status says it
   int iterations = 0;
   // Per wanted pair, ascending (smallest) or descending (largest).
   std::vector<Real> eigenvalues;
   std::vector<Real> backward_errors;     ///< recomputed at the end from A, B and X themselves
   std::vector<Real> relative_residuals;  ///< ||r|| / (|lambda| ||B x||), infinite for lambda = 0
-  std::vector<Status> pair_status;       ///< converged, attainable_limit or not_converged
-  Real norm_a = 0, norm_b = 1;           ///< the norms used in the backward errors
+  /// |lambda_j - eigenvalues[j]| is at most this, where no pair was missed: residual in the norm of
+  /// B^-1 (see mass_norm), with gaps between the values found; infinite where nothing is certain.
+  std::vector<Real> error_bounds;
+  std::vector<Real> certain_digits;  ///< decimal digits that these bounds leave certain
+  std::vector<Status> pair_status;  ///< converged, zero_eigenvalue, attainable_limit, not_converged
+  std::string mass_norm;            ///< how the norm of B^-1 was had; empty without B
+  Real norm_a = 0, norm_b = 1;      ///< the norms used in the backward errors
   std::vector<LobpcgIteration<Real>> history;
   LobpcgCertificate<Real> certificate;  ///< empty unless asked for and X is known
   /// The first one of A or B, else of the preconditioner, also where another try mended it.

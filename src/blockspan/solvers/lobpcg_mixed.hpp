@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <blockspan/multivector/convert.hpp>
-#include <blockspan/solvers/detail/block_fit.hpp>
+#include <blockspan/solvers/detail/solve_path.hpp>
 #include <blockspan/solvers/detail/thresholds.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/support/error.hpp>
@@ -79,7 +79,8 @@ class MixedLobpcg {
 
   Report solve() {
     Report report;
-    if (options_.resume.empty() && holds_five_blocks(a_.rows(), options_, x_.extent(1)))
+    Problem<Scalar, Exec> const problem(exec_, a_, b_, options_);
+    if (options_.resume.empty() && !choose_path(problem, options_, x_.extent(1)).dense)
       run_single(report);
     finish(report);
     return report;
@@ -123,6 +124,8 @@ class MixedLobpcg {
     single.wanted = options_.wanted;
     single.block = options_.block;
     single.which = options_.which;
+    single.criterion = Criterion::backward;
+    single.path = SolvePath::iterative;
     single.tolerance = std::max(static_cast<SingleReal>(options_.tolerance), goal);
     single.preconditioner = single_.preconditioner;
     single.max_iterations = options_.max_iterations;
@@ -140,7 +143,7 @@ class MixedLobpcg {
   bool monitor(LobpcgProgress<SingleReal> const& now) {
     auto const values = eigenvalues(now.eigenvalues), errors = widened(now.backward_errors);
     auto const last = errors.begin() + std::min<std::ptrdiff_t>(now.wanted, std::ssize(errors));
-    bool const backward = options_.criterion == Criterion::backward;
+    bool const backward = options_.criterion != Criterion::relative;
     int const converged =
         backward ? static_cast<int>(std::count_if(errors.begin(), last,
                                                   [&](Real e) { return e <= options_.tolerance; }))

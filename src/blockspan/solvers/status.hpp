@@ -9,6 +9,7 @@ namespace blockspan {
 enum class Status {
   converged,            ///< every test asked for holds, verified from the operators themselves
   zero_rhs,             ///< (column) b = 0, so x = 0: success
+  zero_eigenvalue,      ///< (pair) zero as far as the arithmetic can tell: success
   attainable_limit,     ///< as accurate as the arithmetic allows, but above the tolerance: ask for
                         ///< less
   max_iterations,       ///< raise max_iterations, or precondition better
@@ -19,19 +20,28 @@ enum class Status {
   operator_not_hermitian,      ///< V^H A V is not Hermitian: wrong operator, or not a problem for
                                ///< this solver
   mass_not_positive_definite,  ///< x^H B x < 0 for some x: no real Rayleigh quotient exists
-  basis_collapsed,             ///< no basis of full rank could be built, even after restarts
-  stopped_by_monitor,          ///< the caller's monitor asked to stop
-  nonfinite_rhs,               ///< (column) b has NaN or Inf; x is left as it was given
+  mass_singular,    ///< B is singular, and too few eigenvalues are finite (or none can be had): ask
+                    ///< for fewer, or take the massless unknowns out
+  basis_collapsed,  ///< no basis of full rank could be built, even after restarts
+  stopped_by_monitor,  ///< the caller's monitor asked to stop
+  nonfinite_rhs,       ///< (column) b has NaN or Inf; x is left as it was given
   negative_curvature,  ///< p^H A p < 0 for some p: A is not positive definite, CG does not apply
   singular,            ///< A is singular to working precision, and b outside its range
   preconditioner_not_spd,  ///< r^H M^-1 r <= 0 for some r: use another preconditioner, or none
 };
+
+/// Whether a pair of that status needs no more work.
+constexpr bool is_done(Status pair) {
+  return pair == Status::converged || pair == Status::zero_eigenvalue;
+}
 
 /// The spelling of a status in messages and reports, e.g. "max_iterations".
 constexpr std::string_view to_string(Status status) {
   switch (status) {
     case Status::converged:
       return "converged";
+    case Status::zero_eigenvalue:
+      return "zero_eigenvalue";
     case Status::attainable_limit:
       return "attainable_limit";
     case Status::max_iterations:
@@ -48,6 +58,8 @@ constexpr std::string_view to_string(Status status) {
       return "operator_not_hermitian";
     case Status::mass_not_positive_definite:
       return "mass_not_positive_definite";
+    case Status::mass_singular:
+      return "mass_singular";
     case Status::basis_collapsed:
       return "basis_collapsed";
     case Status::stopped_by_monitor:

@@ -20,6 +20,8 @@ __attribute__((weak)) void openblas_set_num_threads(int);
 #define BLOCKSPAN_LAPACK_BOTH(S, p)                                                               \
   void p##potrf_(char const*, int const*, S*, int const*, int*);                                  \
   void p##trtri_(char const*, char const*, int const*, S*, int const*, int*);                     \
+  void p##trsm_(char const*, char const*, char const*, char const*, int const*, int const*,       \
+                S const*, S const*, int const*, S*, int const*);                                  \
   void p##gemm_(char const*, char const*, int const*, int const*, int const*, S const*, S const*, \
                 int const*, S const*, int const*, S const*, S*, int const*);
 BLOCKSPAN_LAPACK_BOTH(float, s)
@@ -28,21 +30,29 @@ BLOCKSPAN_LAPACK_BOTH(Cf, c)
 BLOCKSPAN_LAPACK_BOTH(Cd, z)
 #undef BLOCKSPAN_LAPACK_BOTH
 
-#define BLOCKSPAN_LAPACK_REAL(S, p)                                                              \
-  void p##syevd_(char const*, char const*, int const*, S*, int const*, S*, S*, int const*, int*, \
-                 int const*, int*);                                                              \
-  void p##geqp3_(int const*, int const*, S*, int const*, int*, S*, S*, int const*, int*);        \
-  void p##orgqr_(int const*, int const*, int const*, S*, int const*, S const*, S*, int const*,   \
+#define BLOCKSPAN_LAPACK_REAL(S, p)                                                                \
+  void p##syevd_(char const*, char const*, int const*, S*, int const*, S*, S*, int const*, int*,   \
+                 int const*, int*);                                                                \
+  void p##syevr_(char const*, char const*, char const*, int const*, S*, int const*, S const*,      \
+                 S const*, int const*, int const*, S const*, int*, S*, S*, int const*, int*, S*,   \
+                 int const*, int*, int const*, int*);                                              \
+  void p##sygst_(int const*, char const*, int const*, S*, int const*, S const*, int const*, int*); \
+  void p##geqp3_(int const*, int const*, S*, int const*, int*, S*, S*, int const*, int*);          \
+  void p##orgqr_(int const*, int const*, int const*, S*, int const*, S const*, S*, int const*,     \
                  int*);
 BLOCKSPAN_LAPACK_REAL(float, s)
 BLOCKSPAN_LAPACK_REAL(double, d)
 #undef BLOCKSPAN_LAPACK_REAL
 
-#define BLOCKSPAN_LAPACK_COMPLEX(S, R, p)                                                      \
-  void p##heevd_(char const*, char const*, int const*, S*, int const*, R*, S*, int const*, R*, \
-                 int const*, int*, int const*, int*);                                          \
-  void p##geqp3_(int const*, int const*, S*, int const*, int*, S*, S*, int const*, R*, int*);  \
-  void p##ungqr_(int const*, int const*, int const*, S*, int const*, S const*, S*, int const*, \
+#define BLOCKSPAN_LAPACK_COMPLEX(S, R, p)                                                          \
+  void p##heevd_(char const*, char const*, int const*, S*, int const*, R*, S*, int const*, R*,     \
+                 int const*, int*, int const*, int*);                                              \
+  void p##heevr_(char const*, char const*, char const*, int const*, S*, int const*, R const*,      \
+                 R const*, int const*, int const*, R const*, int*, R*, S*, int const*, int*, S*,   \
+                 int const*, R*, int const*, int*, int const*, int*);                              \
+  void p##hegst_(int const*, char const*, int const*, S*, int const*, S const*, int const*, int*); \
+  void p##geqp3_(int const*, int const*, S*, int const*, int*, S*, S*, int const*, R*, int*);      \
+  void p##ungqr_(int const*, int const*, int const*, S*, int const*, S const*, S*, int const*,     \
                  int*);
 BLOCKSPAN_LAPACK_COMPLEX(Cf, float, c)
 BLOCKSPAN_LAPACK_COMPLEX(Cd, double, z)
@@ -196,6 +206,85 @@ int hermitian_eigen(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& e
 }
 
 template <class Scalar>
+int hermitian_eigen_lowest(SmallMatrix<Scalar> const& G, int count,
+                           std::vector<real_t<Scalar>>& eigenvalues,
+                           SmallMatrix<Scalar> const& vectors) {
+  using Real = real_t<Scalar>;
+  constexpr char const* where = "lapack::hermitian_eigen_lowest";
+  require_square(where, G);
+  require(count >= 0 && count <= rows(G) && rows(vectors) == rows(G) && columns(vectors) == count,
+          where, "sizes clash: ", count, " pairs of order ", rows(G), " into ", rows(vectors),
+          " x ", columns(vectors));
+  eigenvalues.resize(G.extent(0));
+  if (count == 0) return 0;
+  if (!all_finite(G)) return -4;
+  OneThread const one_thread;
+  int const n = rows(G), ld = leading_dimension(G), ldz = leading_dimension(vectors), query = -1;
+  int const first = 1;
+  Real const none = 0;
+  std::vector<int> support(static_cast<std::size_t>(2 * n));
+  int found = 0, info = 0, integers = 0;
+  Scalar size;
+  if constexpr (is_complex_v<Scalar>) {
+    auto const heevr = of_type<Scalar>(nullptr, nullptr, cheevr_, zheevr_);
+    Real real_size;
+    auto const call = [&](Scalar* work, int lwork, Real* rwork, int lrwork, int* iwork,
+                          int liwork) {
+      heevr("V", "I", "L", &n, G.data(), &ld, &none, &none, &first, &count, &none, &found,
+            eigenvalues.data(), vectors.data(), &ldz, support.data(), work, &lwork, rwork, &lrwork,
+            iwork, &liwork, &info);
+    };
+    call(&size, query, &real_size, query, &integers, query);
+    std::vector<Scalar> work(static_cast<std::size_t>(work_size(size)));
+    std::vector<Real> rwork(static_cast<std::size_t>(work_size(real_size)));
+    std::vector<int> iwork(static_cast<std::size_t>(integers));
+    call(work.data(), static_cast<int>(work.size()), rwork.data(), static_cast<int>(rwork.size()),
+         iwork.data(), integers);
+  } else {
+    auto const syevr = of_type<Scalar>(ssyevr_, dsyevr_, nullptr, nullptr);
+    auto const call = [&](Scalar* work, int lwork, int* iwork, int liwork) {
+      syevr("V", "I", "L", &n, G.data(), &ld, &none, &none, &first, &count, &none, &found,
+            eigenvalues.data(), vectors.data(), &ldz, support.data(), work, &lwork, iwork, &liwork,
+            &info);
+    };
+    call(&size, query, &integers, query);
+    std::vector<Scalar> work(static_cast<std::size_t>(work_size(size)));
+    std::vector<int> iwork(static_cast<std::size_t>(integers));
+    call(work.data(), static_cast<int>(work.size()), iwork.data(), integers);
+  }
+  eigenvalues.resize(static_cast<std::size_t>(count));
+  return info != 0 ? info : found == count ? 0 : n + 1;
+}
+
+template <class Scalar>
+void reduce_to_standard(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const& L) {
+  require(A.extent(0) == A.extent(1) && L.extent(0) == A.extent(0) && L.extent(1) == A.extent(0),
+          "lapack::reduce_to_standard", "sizes clash: A is ", A.extent(0), " x ", A.extent(1),
+          ", L is ", L.extent(0), " x ", L.extent(1));
+  int const n = rows(A), ld_a = leading_dimension(A), ld_l = leading_dimension(L), type = 1;
+  if (n == 0) return;
+  OneThread const one_thread;
+  int info = 0;
+  of_type<Scalar>(ssygst_, dsygst_, chegst_, zhegst_)(&type, "L", &n, A.data(), &ld_a, L.data(),
+                                                      &ld_l, &info);
+}
+
+template <class Scalar>
+void solve_lower(Transform transform, SmallMatrix<Scalar> const& L, SmallMatrix<Scalar> const& X) {
+  require(L.extent(0) == L.extent(1) && X.extent(0) == L.extent(0), "lapack::solve_lower",
+          "sizes clash: L is ", L.extent(0), " x ", L.extent(1), ", X is ", X.extent(0), " x ",
+          X.extent(1));
+  int const m = rows(X), n = columns(X), ld = leading_dimension(L), ld_x = leading_dimension(X);
+  if (m == 0 || n == 0) return;
+  OneThread const one_thread;
+  Scalar const one(1);
+  char const* const adjoint = is_complex_v<Scalar> ? "C" : "T";
+  of_type<Scalar>(strsm_, dtrsm_, ctrsm_, ztrsm_)(
+      "L", "L", transform == Transform::adjoint ? adjoint : "N", "N", &m, &n, &one, L.data(), &ld,
+      X.data(), &ld_x);
+}
+
+template <class Scalar>
 int invert_lower_triangle(SmallMatrix<Scalar> const& L) {
   require_square("lapack::invert_lower_triangle", L);
   int const n = rows(L), ld = leading_dimension(L);
@@ -269,6 +358,10 @@ void gemm(bool transpose_a, bool transpose_b, int m, int n, int k, Scalar const&
 #define BLOCKSPAN_INSTANTIATE(S)                                                                   \
   template int cholesky(SmallMatrix<S> const&);                                                    \
   template int hermitian_eigen(SmallMatrix<S> const&, std::vector<real_t<S>>&);                    \
+  template int hermitian_eigen_lowest(SmallMatrix<S> const&, int, std::vector<real_t<S>>&,         \
+                                      SmallMatrix<S> const&);                                      \
+  template void reduce_to_standard(SmallMatrix<S> const&, SmallMatrix<S> const&);                  \
+  template void solve_lower(Transform, SmallMatrix<S> const&, SmallMatrix<S> const&);              \
   template int invert_lower_triangle(SmallMatrix<S> const&);                                       \
   template int qr_pivoted(SmallMatrix<S> const&, std::vector<real_t<S>>&);                         \
   template void multiply(Transform, Transform, S, SmallMatrix<S> const&, SmallMatrix<S> const&, S, \

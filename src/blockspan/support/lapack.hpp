@@ -31,6 +31,20 @@ int cholesky(SmallMatrix<Scalar> const& G);
 template <class Scalar>
 int hermitian_eigen(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& eigenvalues);
 
+/// The `count` lowest eigenvalues (ascending) and orthonormal eigenvectors of the Hermitian n x n
+/// matrix G, by relatively robust representations; only the lower triangle is used, and G is
+/// destroyed. vectors: n x count. Most of the time of hermitian_eigen for a few pairs of a large
+/// matrix is saved. Returns as hermitian_eigen.
+template <class Scalar>
+int hermitian_eigen_lowest(SmallMatrix<Scalar> const& G, int count,
+                           std::vector<real_t<Scalar>>& eigenvalues,
+                           SmallMatrix<Scalar> const& vectors);
+
+/// A := L^-1 A L^-H, the matrix of the standard problem of the pencil (A, L L^H); only the lower
+/// triangle of A is read and written. L: lower triangular with a nonzero diagonal.
+template <class Scalar>
+void reduce_to_standard(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const& L);
+
 /// Inverse of the lower triangular L, in place; the strict upper triangle is neither read nor
 /// written. Returns 0, or the number of a diagonal entry that is exactly zero.
 template <class Scalar>
@@ -42,8 +56,13 @@ int invert_lower_triangle(SmallMatrix<Scalar> const& L);
 template <class Scalar>
 int qr_pivoted(SmallMatrix<Scalar> const& Z, std::vector<real_t<Scalar>>& diagonal);
 
-/// C = alpha op(A) op(B) + beta C, adjoints where asked for; beta = 0 never reads C.
 enum class Transform { none, adjoint };
+
+/// X := op(L)^-1 X for the lower triangular n x n L with a nonzero diagonal; X: n x k.
+template <class Scalar>
+void solve_lower(Transform transform, SmallMatrix<Scalar> const& L, SmallMatrix<Scalar> const& X);
+
+/// C = alpha op(A) op(B) + beta C, adjoints where asked for; beta = 0 never reads C.
 template <class Scalar>
 void multiply(Transform a, Transform b, Scalar alpha, SmallMatrix<Scalar> const& A,
               SmallMatrix<Scalar> const& B, Scalar beta, SmallMatrix<Scalar> const& C);

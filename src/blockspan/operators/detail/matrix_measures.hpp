@@ -26,6 +26,11 @@ real_t<Scalar> least_dominance(Exec const& exec, MatrixRef<Scalar, Offset, Ordin
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void read_diagonal(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A, Scalar* diagonal);
 
+/// y_i = sum over j of |a_ij| x_j. Waits for the instance. O(nonzeros).
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_magnitudes(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+                         real_t<Scalar> const* x, real_t<Scalar>* y);
+
 /// y_ij = factor_i x_ij. Does not wait.
 template <class Exec, class Scalar>
 void scale_rows(Exec const& exec, real_t<Scalar> const* factors, BlockRef<Scalar const> const& X,

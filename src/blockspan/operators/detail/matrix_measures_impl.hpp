@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include <Kokkos_Core.hpp>
 
@@ -14,17 +16,18 @@ KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> rounded_up(real_t<Scalar> sum, Offset
   return sum * (1 + real_t<Scalar>(m + 4) * 2 * unit_roundoff<Scalar>);
 }
 
-/// Largest row sum of |a_ij|; a NaN, once seen, stays.
+/// Largest row sum of factor |a_ij|; a NaN, once seen, stays.
 template <class Scalar, class Offset, class Ordinal>
 struct MaxRowSum {
   using value_type = real_t<Scalar>;
   MatrixRef<Scalar, Offset, Ordinal> A;
+  value_type factor;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& largest) const {
     Offset const first = A.pattern.row_offsets[row];
     Offset const last = A.pattern.row_offsets[row + 1];
     value_type sum = 0;
-    for (Offset k = first; k < last; ++k) sum += Kokkos::abs(A.values[k]);
+    for (Offset k = first; k < last; ++k) sum += Kokkos::abs(factor * A.values[k]);
     join(largest, rounded_up<Scalar>(sum, last - first));
   }
   KOKKOS_FUNCTION void init(value_type& largest) const { largest = 0; }
@@ -36,11 +39,18 @@ struct MaxRowSum {
 template <class Exec, class Scalar, class Offset, class Ordinal>
 real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  real_t<Scalar> result = 0;
-  if (A.pattern.rows > 0)
-    Kokkos::parallel_reduce("Blockspan::max_row_sum", Policy(exec, 0, A.pattern.rows),
-                            MaxRowSum<Scalar, Offset, Ordinal>{A}, result);
-  return result;
+  using Real = real_t<Scalar>;
+  auto const sum = [&](Real factor) {
+    Real result = 0;
+    if (A.pattern.rows > 0)
+      Kokkos::parallel_reduce("Blockspan::max_row_sum", Policy(exec, 0, A.pattern.rows),
+                              MaxRowSum<Scalar, Offset, Ordinal>{A, factor}, result);
+    return result;
+  };
+  Real const result = sum(Real(1));
+  // Finite entries at the end of the range: the largest number there is stands for their sum.
+  bool const overflow = Kokkos::isinf(result) && Kokkos::isfinite(sum(std::ldexp(Real(1), -60)));
+  return overflow ? std::numeric_limits<Real>::max() : result;
 }
 
 /// Least Re a_ii - sum of |a_ij|; a NaN, once seen, stays.
@@ -101,6 +111,29 @@ void read_diagonal(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for("Blockspan::read_diagonal", Policy(exec, 0, A.pattern.rows),
                        ReadDiagonal<Scalar, Offset, Ordinal>{A, diagonal});
+}
+
+template <class Scalar, class Offset, class Ordinal>
+struct MultiplyMagnitudes {
+  MatrixRef<Scalar, Offset, Ordinal> A;
+  real_t<Scalar> const* x;
+  real_t<Scalar>* y;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    real_t<Scalar> sum = 0;
+    for (Offset k = A.pattern.row_offsets[row]; k < A.pattern.row_offsets[row + 1]; ++k)
+      sum += Kokkos::abs(A.values[k]) * x[A.pattern.column_indices[k]];
+    y[row] = sum;
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply_magnitudes(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+                         real_t<Scalar> const* x, real_t<Scalar>* y) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("Blockspan::magnitudes", Policy(exec, 0, A.pattern.rows),
+                       MultiplyMagnitudes<Scalar, Offset, Ordinal>{A, x, y});
+  exec.fence("Blockspan::magnitudes");
 }
 
 }  // namespace blockspan::detail

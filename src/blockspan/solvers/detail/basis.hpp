@@ -37,6 +37,7 @@ struct Basis {
   }
 
   int order() const { return m + p + w; }
+  bool generalized() const { return bs.data() != s.data(); }
 
   static View columns(View const& v, int first, int count) {
     return Kokkos::subview(v, Kokkos::ALL, std::pair<int, int>(first, first + count));
@@ -64,7 +65,7 @@ struct Basis {
     w = 0;
     archive.block(exec, xp());
     archive.block(exec, columns(as, 0, m + p));
-    if (bs.data() != s.data()) archive.block(exec, bxp());
+    if (generalized()) archive.block(exec, bxp());
   }
 
   View s, as, bs;

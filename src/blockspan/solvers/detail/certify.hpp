@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 #include <vector>
 
+#include <blockspan/solvers/detail/certain_digits.hpp>
 #include <blockspan/solvers/detail/residuals.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
 
@@ -31,46 +31,6 @@ std::vector<real_t<Scalar>> residual_bounds(Problem<Scalar, Exec> const& problem
   return bounds;
 }
 
-/// The neighbourhoods of Ritz values (ascending), chained where they touch: first and last of the
-/// cluster of each.
-template <class Real>
-std::vector<std::pair<int, int>> clusters(std::vector<Real> const& theta,
-                                          std::vector<Real> const& radius) {
-  int const count = static_cast<int>(theta.size());
-  std::vector<std::pair<int, int>> result;
-  for (int first = 0; first < count;) {
-    int last = first;
-    Real reach = theta[first] + radius[first];
-    while (last + 1 < count && theta[last + 1] - radius[last + 1] <= reach) {
-      ++last;
-      reach = std::max(reach, theta[last] + radius[last]);
-    }
-    for (int j = first; j <= last; ++j) result.emplace_back(first, last);
-    first = last + 1;
-  }
-  return result;
-}
-
-/// Radii by the gap to the neighbouring clusters (see LobpcgCertificate); never above `radius`.
-template <class Real>
-std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius) {
-  constexpr Real infinite = std::numeric_limits<Real>::infinity();
-  int const count = static_cast<int>(theta.size());
-  auto const cluster = clusters(theta, radius);
-  std::vector<Real> result;
-  for (int j = 0; j < count; ++j) {
-    auto const [first, last] = cluster[j];
-    // What comes after the last known value is unknown.
-    Real above = last + 1 == count ? -infinite : infinite, below = infinite, squares = 0;
-    for (int i = last + 1; i < count; ++i) above = std::min(above, theta[i] - radius[i] - theta[j]);
-    for (int i = 0; i < first; ++i) below = std::min(below, theta[j] - theta[i] - radius[i]);
-    for (int i = first; i <= last; ++i) squares += radius[i] * radius[i];
-    Real const gap = std::min(above, below);
-    result.push_back(gap > 0 ? std::min(radius[j], squares / gap) : radius[j]);
-  }
-  return result;
-}
-
 /// The certificate of the leading pairs. theta, norms: of all Ritz pairs known, ascending, measured
 /// with exact images; X, BX: the vectors of the wanted ones. Fences exec.
 template <class Scalar, class Exec>
@@ -86,7 +46,7 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
   auto const G = small_matrix<Scalar>(k, k);
   blockspan::gram(problem.exec, X, BX, G, problem.workspace);
   result.orthogonality_loss = defect_from_diagonal(G);
-  Real const mass_bound = options.mass_lower_bound * problem.scale_b();
+  Real const mass_bound = problem.scaled_by_b(options.mass_lower_bound);
   bool const bounded = !problem.generalized() || mass_bound > 0;
   result.rigorous = bounded && problem.a().norm_bound().has_value() &&
                     (!problem.generalized() || problem.b()->norm_bound().has_value());

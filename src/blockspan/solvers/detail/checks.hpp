@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include <blockspan/solvers/detail/mass_norm.hpp>
 #include <blockspan/solvers/detail/start_block.hpp>
 
 namespace blockspan::detail {
@@ -53,35 +54,6 @@ class SampledImage {
   bool finite_ = true;
 };
 
-/// The least Ritz value of B on a Krylov space of about twenty random steps (Lanczos with full
-/// orthogonalization): finds a mildly indefinite B, near which the iteration itself never comes.
-template <class Scalar, class Exec>
-bool lanczos_finds_negative(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis) {
-  using Real = real_t<Scalar>;
-  int const most = std::min<std::int64_t>({20, 3 * basis.m - 1, problem.rows() - 1});
-  auto const V = [&](int first, int count) { return basis.columns(basis.s, first, count); };
-  auto const BV = [&](int first, int count) { return basis.columns(basis.bs, first, count); };
-  problem.randomize(V(0, 1));
-  blockspan::orthonormalize(problem.exec, V(0, 1), problem.workspace);
-  int steps = 0;
-  for (bool grows = true; grows && steps < most;) {
-    problem.apply_b(V(steps, 1), BV(steps, 1));
-    Kokkos::deep_copy(problem.exec, V(steps + 1, 1), BV(steps, 1));
-    ++steps;
-    for (int pass = 0; pass < 2; ++pass)
-      blockspan::project_out(problem.exec, V(0, steps), V(0, steps), V(steps, 1),
-                             problem.workspace);
-    grows = blockspan::orthonormalize(problem.exec, V(steps, 1), problem.workspace).rank == 1;
-  }
-  auto const T = small_matrix<Scalar>(steps, steps);
-  blockspan::gram(problem.exec, V(0, steps), BV(0, steps), T, problem.workspace);
-  if (!all_finite(T)) return false;
-  symmetrize(T, Real(1));
-  std::vector<Real> ritz;
-  if (lapack::hermitian_eigen(T, ritz) != 0) return false;
-  return ritz[0] < -Thresholds<Real>::indefinite * problem.norm_b;
-}
-
 /// Norms, scales, and the checks of the operators before the first iteration, on one random
 /// orthonormal block; an answer that is not finite is asked for once more.
 template <class Scalar, class Exec>
@@ -89,33 +61,38 @@ std::optional<Status> check_operators(Problem<Scalar, Exec>& problem,
                                       Basis<Scalar, Exec> const& basis, bool check_hermitian) {
   using Real = real_t<Scalar>;
   using Image = SampledImage<Scalar, Exec>;
-  problem.randomize(basis.x());
-  blockspan::orthonormalize(problem.exec, basis.x(), problem.workspace);
-  // The two images use the operators as they came: set_norms below chooses the scales.
+  // A single vector sees no skew part of a real operator.
+  int const probes = std::max(basis.m, std::min<int>(2, static_cast<int>(problem.rows())));
+  auto const V = basis.columns(basis.s, 0, probes);
+  problem.randomize(V);
+  blockspan::orthonormalize(problem.exec, V, problem.workspace);
+  // Known norms give the scales at once; else the two images use the operators as they came.
+  auto const bound_a = problem.a().norm_bound();
+  auto const bound_b = problem.generalized() ? problem.b()->norm_bound() : std::optional(Real(1));
+  bool const known = bound_a && bound_b && std::isfinite(*bound_a) && std::isfinite(*bound_b);
+  if (known) problem.set_norms(*bound_a, *bound_b);
   auto const sample = [&](bool mass) {
-    auto const image = mass ? basis.bx() : basis.ax();
+    auto const image = basis.columns(mass ? basis.bs : basis.as, 0, probes);
     for (int attempt = 0;; ++attempt) {
-      mass ? problem.apply_b(basis.x(), image) : problem.apply_a(basis.x(), image);
-      Image const sampled(problem, basis.x(), image);
+      mass ? problem.apply_b(V, image) : problem.apply_a(V, image);
+      Image const sampled(problem, V, image);
       if (sampled.finite() || attempt == 1) return sampled;
     }
   };
   Image const a = sample(false);
   if (!a.finite()) return Status::operator_not_finite;
-  Real const norm_a = problem.a().norm_bound().value_or(a.norm());
+  Real const norm_a = known ? problem.norm_a : bound_a.value_or(a.norm());
   Real norm_b = 1, skew = check_hermitian ? a.skew(norm_a) : Real(0);
   if (problem.generalized()) {
     Image const b = sample(true);
     if (!b.finite()) return Status::operator_not_finite;
-    norm_b = problem.b()->norm_bound().value_or(b.norm());
+    norm_b = known ? problem.norm_b : bound_b.value_or(b.norm());
     if (check_hermitian) skew = std::max(skew, b.skew(norm_b));
   }
   if (!std::isfinite(norm_a) || !std::isfinite(norm_b)) return Status::operator_not_finite;
-  problem.set_norms(norm_a, norm_b);
+  if (!known) problem.set_norms(norm_a, norm_b);
   if (!(skew <= Thresholds<Real>::skew)) return Status::operator_not_hermitian;
-  if (problem.generalized() && lanczos_finds_negative(problem, basis))
-    return Status::mass_not_positive_definite;
-  return std::nullopt;
+  return problem.generalized() ? measure_mass(problem, basis) : std::nullopt;
 }
 
 }  // namespace blockspan::detail

@@ -17,27 +17,29 @@ namespace blockspan::detail {
 // blocks (see fold_rows.hpp).
 
 /// Residuals of Ritz pairs: r = sign A x - theta B x, and W = D R with a diagonal D (null: the
-/// identity); per column sums |r|^2, |x|^2, |B x|^2, |w|^2. Reads AX, X (and BX), writes W: 3 (4) n
-/// m scalars.
+/// identity); per column sums |r|^2, |x|^2, |B x|^2, |w|^2, v |r|^2 with weights v of the rows
+/// (null: ones). Reads AX, X (and BX), writes W: 3 (4) n m scalars.
 template <class Scalar>
 struct ResidualTerms {
   using Real = real_t<Scalar>;
-  static constexpr int count = 4;
+  static constexpr int count = 5;
 
   BlockRef<Scalar const> X, AX, BX;
   BlockRef<Scalar> W;
   Real const* weights;
+  Real const* dual_weights;
   Real const* theta;
   Real sign;
   bool generalized;
 
   struct Operands {
     Scalar x, ax, bx;
-    Real weight;
+    Real weight, dual;
   };
   KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t j) const {
     Scalar const x = X(i, j);
-    return {x, AX(i, j), generalized ? BX(i, j) : x, weights ? weights[i] : Real(1)};
+    return {x, AX(i, j), generalized ? BX(i, j) : x, weights ? weights[i] : Real(1),
+            dual_weights ? dual_weights[i] : Real(1)};
   }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Operands const& o,
                                               Real* terms) const {
@@ -47,6 +49,41 @@ struct ResidualTerms {
     terms[1] = squared_magnitude(o.x);
     terms[2] = squared_magnitude(o.bx);
     terms[3] = squared_magnitude(w);
+    terms[4] = o.dual * terms[0];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
+};
+
+/// Per column sums e_a |x|^2, e_b |x|^2, q_a |x|^2, q_b |x|^2 with weights of the rows (null:
+/// ones).
+template <class Scalar>
+struct RoundingTerms {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 4;
+
+  BlockRef<Scalar const> X;
+  Real const* weights[4];
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    Real const square = squared_magnitude(X(i, j));
+    for (int q = 0; q < count; ++q) terms[q] = weights[q] ? weights[q][i] * square : square;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
+};
+
+/// Norms of residuals that were changed after their pass: per column sums |r|^2 and v |r|^2 with
+/// weights v of the rows (null: ones).
+template <class Scalar>
+struct DualNormTerms {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 2;
+
+  BlockRef<Scalar const> R;
+  Real const* dual_weights;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    terms[0] = squared_magnitude(R(i, j));
+    terms[1] = dual_weights ? dual_weights[i] * terms[0] : terms[0];
   }
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };

@@ -26,9 +26,10 @@ template <class Scalar, class Exec>
 void tame_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& W) {
   using Real = real_t<Scalar>;
   auto factors = problem.largest_entries(W);
+  constexpr int most = std::numeric_limits<Real>::max_exponent - 1;
   for (Real& value : factors)
-    value = std::isfinite(value) && value >= std::numeric_limits<Real>::min()
-                ? std::ldexp(Real(1), -std::ilogb(value))
+    value = std::isfinite(value) && value > 0
+                ? std::ldexp(Real(1), std::min(most, -std::ilogb(value)))
                 : Real(1);
   problem.scale_each(W, factors);
 }

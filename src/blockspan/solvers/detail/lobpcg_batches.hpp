@@ -43,8 +43,13 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
     return trouble;
   std::vector<int> open;
   locked_errors_ = settled_.backward;
+  quality_ = pair_qualities(problem_, locked_theta_, settled_,
+                            sharp_rounding(problem_, problem_.deflation.y(constraints_, locked()),
+                                           locked_theta_, settled_));
   for (int j = 0; j < options_.wanted; ++j)
-    if (!(error(settled_, j) <= options_.tolerance)) open.push_back(j);
+    if (!is_done(pair_status(options_, locked_theta_[j], settled_.backward[j], settled_.relative[j],
+                             quality_[j])))
+      open.push_back(j);
   if (open.empty()) {
     flow_.settled = true;
     return Status::converged;
@@ -58,6 +63,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
     locked_errors_.erase(locked_errors_.begin() + *j);
   }
   flow_.tolerance /= 4;
+  flow_.accuracy /= 4;
   int const count = static_cast<int>(open.size());
   unlock_columns(problem_, basis_, constraints_, open);
   return next_batch(count);

@@ -78,6 +78,10 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::resume() {
   reader(seconds_before_);
   visit(reader);
   reader.finish();
+  if (problem_.generalized()) {
+    if (auto const trouble = problem_.take_mass_diagonal()) return trouble;
+    problem_.mass_words = "as before the break";
+  }
   return std::nullopt;
 }
 
@@ -89,7 +93,9 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
   report.iterations = flow_.iteration;
   auto const vectors = in_batches() ? finish_batches() : finish_block();
   if (vectors) {
-    report_pairs(problem_, theta_, norms_, options_, report);
+    quality_ = pair_qualities(problem_, theta_, norms_,
+                              sharp_rounding(problem_, measured_vectors(), theta_, norms_));
+    report_pairs(problem_, theta_, norms_, quality_, options_, report);
     if (options_.certify)
       report.certificate = certify(problem_, vectors->X, vectors->BX, theta_, norms_, options_);
   } else {

@@ -11,8 +11,11 @@
 #include <blockspan/solvers/detail/extend_basis.hpp>
 #include <blockspan/solvers/detail/lobpcg_state.hpp>
 #include <blockspan/solvers/detail/locking.hpp>
+#include <blockspan/solvers/detail/pair_quality.hpp>
+#include <blockspan/solvers/detail/preconditioner_check.hpp>
 #include <blockspan/solvers/detail/probe.hpp>
 #include <blockspan/solvers/detail/report.hpp>
+#include <blockspan/solvers/detail/solve_path.hpp>
 #include <blockspan/solvers/detail/stagnation.hpp>
 #include <blockspan/solvers/detail/widen.hpp>
 
@@ -31,9 +34,14 @@ class LobpcgSolver {
   using View = Block<Scalar, Exec>;
   using Vectors = Images<Scalar, Exec>;
 
-  LobpcgSolver(Problem<Scalar, Exec>& problem, View const& X, int columns, Options const& options)
+  /// dense_seconds: what the dense path is predicted to cost, where the solve may leave the problem
+  /// to it (see wants_dense); else infinite.
+  LobpcgSolver(Problem<Scalar, Exec>& problem, View const& X, int columns, Options const& options,
+               double dense_seconds)
       : problem_(problem),
         options_(options),
+        model_(problem),
+        dense_seconds_(dense_seconds),
         x_(X),
         key_(CheckpointKey::of(problem, options, columns)),
         basis_(problem.exec, problem.rows(), columns, problem.generalized()),
@@ -43,11 +51,15 @@ class LobpcgSolver {
     flow_.begin_batch(batch_size(options.wanted, columns));
     // Batches are mixed at the end: what each leaves out adds up.
     flow_.tolerance = in_batches() ? options.tolerance / 2 : options.tolerance;
+    flow_.accuracy = digits_accuracy(options) / (in_batches() ? 2 : 1);
     int const constraints = static_cast<int>(options.constraints.extent(1));
     problem.deflation = Deflation<Scalar, Exec>(problem.exec, problem.rows(),
                                                 constraints + (in_batches() ? options.wanted : 0),
                                                 problem.generalized());
   }
+
+  /// The solve ended because the dense path is predicted to cost no more than what was spent.
+  bool wants_dense() const { return wants_dense_; }
 
   Report solve() {
     // A file that cannot be written is found out now, not after the first ten minutes.
@@ -76,6 +88,11 @@ class LobpcgSolver {
   bool in_batches() const { return options_.wanted > key_.columns; }
   /// Pairs locked so far; constraints come before them in the deflated vectors.
   int locked() const { return problem_.deflation.count() - constraints_; }
+
+  /// The vectors that the final values and norms are of.
+  View measured_vectors() const {
+    return in_batches() ? problem_.deflation.y(constraints_, locked()) : basis_.x();
+  }
 
   /// Columns to which the block may grow.
   int widest_block() const {
@@ -113,15 +130,48 @@ class LobpcgSolver {
     norms_ = residuals(problem_, basis_.x_and_images(), theta_, residuals_,
                        steps ? problem_.weights() : nullptr);
     if (!norms_.finite) return false;
-    done_.clear();
-    for (int j = 0; j < basis_.m; ++j) done_.push_back(error(norms_, j) <= flow_.tolerance);
+    quality_ = pair_qualities(problem_, theta_, norms_, crude_rounding(problem_, theta_, norms_));
+    sharp_ = false;
+    judge_pairs();
+    // The crude bounds are enough for most problems. Where they are not, or to tell zeros, the
+    // sharp ones are worth a pass once the residuals are small.
+    if (options_.criterion == Criterion::digits && residuals_are_small() &&
+        converged() < flow_.wanted) {
+      quality_ = pair_qualities(problem_, theta_, norms_,
+                                sharp_rounding(problem_, basis_.x(), theta_, norms_));
+      sharp_ = true;
+      judge_pairs();
+    }
     return true;
   }
 
-  Real error(Residuals<Real> const& norms, int j) const {
-    return options_.criterion == Criterion::backward ? norms.backward[j] : norms.relative[j];
+  void judge_pairs() {
+    done_.clear();
+    for (int j = 0; j < basis_.m; ++j) done_.push_back(passes(norms_, theta_, quality_, j));
   }
-  bool at_floor(int j) const { return norms_.backward[j] <= Thresholds<Real>::floor; }
+  bool residuals_are_small() const {
+    for (int j = 0; j < flow_.wanted; ++j)
+      if (!(norms_.backward[j] <= flow_.tolerance)) return false;
+    return true;
+  }
+
+  /// What has to fall below the tolerance.
+  Real error(Residuals<Real> const& norms, int j) const {
+    return options_.criterion == Criterion::relative ? norms.relative[j] : norms.backward[j];
+  }
+  bool passes(Residuals<Real> const& norms, std::vector<Real> const& theta,
+              std::vector<PairQuality<Real>> const& quality, int j) const {
+    return error(norms, j) <= flow_.tolerance &&
+           (options_.criterion != Criterion::digits ||
+            has_digits(theta[j], quality[j], flow_.accuracy, sharp_));
+  }
+  /// Iterating on brings this pair no further.
+  bool at_floor(int j) const {
+    return norms_.backward[j] <= Thresholds<Real>::floor ||
+           (options_.criterion == Criterion::digits && sharp_ &&
+            norms_.backward[j] <= flow_.tolerance &&
+            is_limited_by_rounding(theta_[j], quality_[j], flow_.accuracy));
+  }
   int converged() const {
     return static_cast<int>(std::count(done_.begin(), done_.begin() + flow_.wanted, true));
   }
@@ -142,6 +192,26 @@ class LobpcgSolver {
     }
     if (flow_.iteration >= options_.max_iterations) return Status::max_iterations;
     if (seconds_since(begin_) > options_.time_limit) return Status::time_limit;
+    if (spent_ > dense_seconds_) {
+      wants_dense_ = true;
+      return Status::not_converged;
+    }
+    if (options_.criterion == Criterion::digits && flow_.exact && !probe_.running() &&
+        all_open_at_floor())
+      return Status::attainable_limit;
+    if (options_.criterion == Criterion::digits && !flow_.exact && !probe_.running() &&
+        all_open_at_floor()) {
+      again = true;
+      return verify();
+    }
+    if (preconditioner_is_due()) {
+      again = true;
+      if (preconditioner_harms(problem_, basis_, theta_, flow_.wanted) && flow_.harms++ > 0) {
+        problem_.drop_preconditioner();
+        ++problem_.counters.preconditioner_dropped;
+      }
+      return std::nullopt;
+    }
     if (probe_.running() || !stagnation_.idle(flow_.iteration, worst_open(), wanted_values()))
       return std::nullopt;
     again = true;
@@ -191,9 +261,22 @@ class LobpcgSolver {
     if (keep) return std::nullopt;
     ++flow_.idle_restarts;
     bool const useless = ++problem_.counters.restarts >= 2 && flow_.dropped * 2 > flow_.offered;
-    if (useless || (problem_.sign < 0 && !problem_.generalized())) problem_.drop_preconditioner();
+    if (problem_.preconditioned() && (useless || (problem_.sign < 0 && !problem_.generalized()))) {
+      problem_.drop_preconditioner();
+      ++problem_.counters.preconditioner_dropped;
+    }
     flow_.offered = flow_.dropped = 0;
     return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  }
+
+  /// An indefinite A is no case for an approximation of its inverse, though it may help all the
+  /// same: looked at twice, early.
+  bool preconditioner_is_due() {
+    bool const due = problem_.preconditioned() && theta_[0] < 0 && !probe_.running() &&
+                     (flow_.iteration == 4 || flow_.iteration == 8) &&
+                     flow_.checked != flow_.iteration;
+    if (due) flow_.checked = flow_.iteration;
+    return due;
   }
 
   bool all_open_at_floor() const {
@@ -243,6 +326,7 @@ class LobpcgSolver {
     flow_.exact = false;
     flow_.ritz_vectors = true;
     flow_.empty = flow_.collapses = 0;
+    spent_ += model_.iteration(basis_.m);
     ++flow_.iteration;
     return std::nullopt;
   }
@@ -299,6 +383,9 @@ class LobpcgSolver {
 
   Problem<Scalar, Exec>& problem_;
   Options const& options_;
+  PathModel<Scalar, Exec> model_;
+  double dense_seconds_, spent_ = 0;  ///< as the model predicts them
+  bool wants_dense_ = false;
   View x_;
   CheckpointKey key_;
   Basis<Scalar, Exec> basis_;
@@ -308,6 +395,8 @@ class LobpcgSolver {
   Probe<Scalar, Exec> probe_;
   View residuals_;  ///< where measure() left T R or R
   Residuals<Real> norms_, settled_;
+  std::vector<PairQuality<Real>> quality_;
+  bool sharp_ = false;  ///< quality_ knows the grading of the operators
   std::vector<Real> theta_;
   std::vector<bool> done_;
   std::vector<Real> locked_theta_;   ///< of the batches, as they were locked

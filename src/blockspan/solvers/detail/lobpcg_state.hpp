@@ -17,9 +17,11 @@ struct LobpcgFlow {
   std::int64_t offered = 0, dropped = 0;  ///< directions since the last restart
   int iteration = 0, measured_iteration = -1, last_active = 0;
   int idle_restarts = 0, failed_verifications = 0, recoveries = 0, collapses = 0, empty = 0;
+  int checked = -1, harms = 0;      ///< iteration of the last look at T, and how often it did harm
   int guesses = 0, next_guess = 0;  ///< columns of X that are a start; the first not yet used
   int wanted = 0;                   ///< pairs of this batch
   Real tolerance = 0;               ///< of this batch
+  Real accuracy = 0;                ///< 10^-digits, of this batch
   bool careful = false;             ///< a verification failed: robust path only
   bool ritz_vectors = true;         ///< X diagonalizes A (not so just after the block was widened)
   bool exact = false;               ///< the images are applications of the operators to this X
@@ -74,7 +76,7 @@ struct CheckpointKey {
     same("wanted", wanted, now.wanted);
     same("the columns of the block", columns, now.columns);
     same("which (0: smallest, 1: largest)", which, now.which);
-    same("the criterion (0: backward, 1: relative)", criterion, now.criterion);
+    same("the criterion (0: digits, 1: backward, 2: relative)", criterion, now.criterion);
     same("the number of constraints", constraints, now.constraints);
     same("the bound of ||A||", norm_bound, now.norm_bound);
   }

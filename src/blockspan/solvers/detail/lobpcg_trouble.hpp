@@ -18,6 +18,11 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
     case Extension::not_finite:
       return Status::operator_not_finite;
     case Extension::empty:
+      // No direction is left to look for missed pairs in: the probe has seen all there is.
+      if (probe_.running() && converged() == flow_.wanted) {
+        probe_.end(theta_);
+        return std::nullopt;
+      }
       if (++flow_.empty >= 2)
         return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
       ++problem_.counters.restarts;

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,49 +71,152 @@ class Problem {
 
   void apply_a(View const& X, View const& Y) {
     auto const timer = time(seconds.operator_a);
-    apply(a_, X, Y, counters.operator_applications, counters.operator_columns);
-    if (scale_a_ != Real(1)) scale(Y, scale_a_);
+    apply_scaled(a_, exponent_a_, X, Y, counters.operator_applications, counters.operator_columns);
   }
   void apply_b(View const& X, View const& Y) {
     auto const timer = time(seconds.operator_b);
-    apply(*b_, X, Y, counters.mass_applications, counters.mass_columns);
-    if (scale_b_ != Real(1)) scale(Y, scale_b_);
+    apply_scaled(*b_, exponent_b_, X, Y, counters.mass_applications, counters.mass_columns);
   }
   void apply_t(View const& X, View const& Y) {
     auto const timer = time(seconds.preconditioner);
     apply(*t_, X, Y, counters.preconditioner_applications, counters.preconditioner_columns);
   }
 
+  /// Jacobi of the rescaled A: its factors times the power of two that was taken out.
+  void rescale_weights() {
+    auto const* const jacobi = dynamic_cast<JacobiPreconditioner<Scalar, Exec> const*>(t_);
+    if (!jacobi || exponent_a_ == 0) return;
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), jacobi->factors());
+    rescaled_weights_ =
+        allocate<decltype(rescaled_weights_)>(exec, "Blockspan::lobpcg::jacobi", host.extent(0));
+    auto const scaled = Kokkos::create_mirror_view(rescaled_weights_);
+    for (std::size_t i = 0; i < host.extent(0); ++i) {
+      Real const value = std::ldexp(host(i), exponent_a_);
+      scaled(i) = std::isnormal(value) ? value : Real(1);
+    }
+    Kokkos::deep_copy(exec, rescaled_weights_, scaled);
+    exec.fence("Blockspan::lobpcg: weights");
+    weights_ = rescaled_weights_.data();
+  }
+
   /// Takes norms of the operators as they are; chooses the scales and norm_a, norm_b that go with
   /// them.
   void set_norms(Real a, Real b) {
-    int const exponent_a = extreme_exponent(a);
-    int exponent_b = generalized() ? extreme_exponent(b) : 0;
-    exponent_b += exponent_b % 2;  // its square root scales X and must be exact
-    scale_a_ = std::ldexp(Real(1), -exponent_a);
-    scale_b_ = std::ldexp(Real(1), -exponent_b);
-    norm_a = a > 0 ? a * scale_a_ : Real(1);
-    norm_b = b > 0 ? b * scale_b_ : Real(1);
+    exponent_a_ = extreme_exponent(a);
+    exponent_b_ = generalized() ? extreme_exponent(b) : 0;
+    exponent_b_ += exponent_b_ % 2;  // its square root scales X and must be exact
+    norm_a = a > 0 ? std::ldexp(a, -exponent_a_) : Real(1);
+    norm_b = b > 0 ? std::ldexp(b, -exponent_b_) : Real(1);
     zero_a_ = !(a > 0);
+    rescale_weights();
   }
 
-  /// From the solver's Ritz value to an eigenvalue of the caller's problem. In two steps, since
-  /// neither scale nor their quotient need be representable alone.
-  Real eigenvalue(Real theta) const { return sign * theta / scale_a_ * scale_b_; }
+  /// From the solver's Ritz value to an eigenvalue of the caller's problem.
+  Real eigenvalue(Real theta) const { return std::ldexp(sign * theta, exponent_a_ - exponent_b_); }
+  /// The Ritz value of an eigenvalue.
+  Real scaled_eigenvalue(Real value) const {
+    return std::ldexp(sign * value, exponent_b_ - exponent_a_);
+  }
   /// |eigenvalue(theta)|
-  Real original_size(Real theta) const { return std::abs(theta) / scale_a_ * scale_b_; }
-  Real original_norm_a() const { return zero_a_ ? Real(0) : norm_a / scale_a_; }
-  Real original_norm_b() const { return norm_b / scale_b_; }
-  Real scale_a() const { return scale_a_; }
-  Real scale_b() const { return scale_b_; }
-  Real vector_scale() const { return std::sqrt(scale_b_); }
+  Real original_size(Real theta) const {
+    return std::ldexp(std::abs(theta), exponent_a_ - exponent_b_);
+  }
+  Real original_norm_a() const { return zero_a_ ? Real(0) : std::ldexp(norm_a, exponent_a_); }
+  Real original_norm_b() const { return std::ldexp(norm_b, exponent_b_); }
+  /// A number of the caller's B in the solver's scale.
+  Real scaled_by_b(Real value) const { return std::ldexp(value, -exponent_b_); }
+  Real vector_scale() const { return std::ldexp(Real(1), -exponent_b_ / 2); }
+  /// No power of two is taken out of A or B.
+  bool unscaled() const { return exponent_a_ == 0 && exponent_b_ == 0; }
+
+  std::int64_t terms_per_row() const {
+    return std::max(a_.terms_per_row(), generalized() ? b_->terms_per_row() : std::int64_t(1));
+  }
+  /// Whether sign A is known to have no eigenvalue below zero, but for rounding.
+  bool semidefinite() const {
+    auto const bound = a_.eigenvalue_lower_bound();
+    Real const slack = 8 * static_cast<Real>(a_.terms_per_row() + 4) * Thresholds<Real>::u;
+    return sign > 0 && bound && *bound >= -slack * original_norm_a();
+  }
+
+  // The norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= mass_factor ||r||_D^-1, D the
+  // diagonal of B where that is known, else the identity.
+  Real mass_factor = 1;
+  Real largest_mass_weight = 1;  ///< square root of the largest 1 / b_ii
+  std::string mass_words;
+  Real const* mass_weights() const { return weights_of_mass_.data(); }  ///< 1 / b_ii, or null
+  Real const* mass_roots() const { return roots_of_mass_.data(); }      ///< their square roots
+
+  /// Reads the diagonal of B. A status where it proves that B is not positive definite.
+  std::optional<Status> take_mass_diagonal() {
+    auto d = b_->diagonal(exec);
+    if (d.empty()) return std::nullopt;
+    std::vector<std::int64_t> massless;
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      if (d[i] < 0) {
+        std::ostringstream words;
+        words << "the diagonal entry of row " << i + 1 << " of the mass matrix is " << d[i];
+        trouble = words.str();
+        return Status::mass_not_positive_definite;
+      }
+      d[i] = scaled_by_b(d[i]);
+      if (!(d[i] >= std::numeric_limits<Real>::min())) massless.push_back(static_cast<int>(i) + 1);
+    }
+    if (!massless.empty()) {
+      trouble = "the mass matrix is singular: " + rows_in_words(massless) + " no mass";
+      return Status::mass_singular;
+    }
+    using Numbers = Kokkos::View<Real*, typename Exec::memory_space>;
+    auto const upload = [&](auto const& f) {
+      auto const numbers = allocate<Numbers>(exec, "Blockspan::lobpcg::mass", d.size());
+      auto const host = Kokkos::create_mirror_view(numbers);
+      for (std::size_t i = 0; i < d.size(); ++i) host(i) = f(d[i]);
+      Kokkos::deep_copy(exec, numbers, host);
+      exec.fence("Blockspan::lobpcg: diagonal of the mass");
+      return numbers;
+    };
+    weights_of_mass_ = upload([](Real value) { return 1 / value; });
+    roots_of_mass_ = upload([](Real value) { return 1 / std::sqrt(value); });
+    largest_mass_weight = 1 / std::sqrt(*std::min_element(d.begin(), d.end()));
+    return std::nullopt;
+  }
+
+  /// `factor` of the norm above, as found by Lanczos.
+  void set_mass_norm(Real factor) {
+    mass_factor = factor;
+    mass_words = weights_of_mass_.data() ? "the diagonal of B, times an estimate by Lanczos"
+                                         : "an estimate of the least eigenvalue of B by Lanczos";
+    if (b_->terms_per_row() == 1) mass_words = "B is diagonal: exact";
+    auto const bound = b_->eigenvalue_lower_bound();
+    if (!bound || !(*bound > 0) || b_->terms_per_row() == 1) return;
+    Real const proven = 1 / std::sqrt(scaled_by_b(*bound));
+    if (proven > 1.5 * factor * largest_mass_weight) return;
+    mass_factor = proven / largest_mass_weight;
+    mass_words = "Gershgorin's bound of the least eigenvalue of B";
+  }
+
+  /// Weights of the rows that bound what rounding does to a column x of X: with p = |A| 1 the error
+  /// of x^H A x is at most some u sum_i p_i |x_i|^2, and that of A x in the norm of D^-1 at most
+  /// some u (sum_i q_i |x_i|^2)^1/2, q = |A| (D^-1 p) (Cauchy and Schwarz). They know the grading
+  /// of A, which
+  /// ||A|| ||x||^2 does not. Null where an operator does not know its entries.
+  struct RoundingWeights {
+    Kokkos::View<Real*, typename Exec::memory_space> energy, dual;
+    bool known = false;
+  };
+  RoundingWeights const& rounding_of_a() { return rounding_weights(a_, exponent_a_, rounding_a_); }
+  RoundingWeights const& rounding_of_b() { return rounding_weights(*b_, exponent_b_, rounding_b_); }
+
+  std::string trouble;  ///< what is wrong with the operators, in words
 
   /// What changes during a solve. A preconditioner that was dropped stays dropped.
   template <class Archive>
   void visit(Archive& archive) {
     bool with_t = preconditioned();
-    archive(norm_a), archive(norm_b), archive(scale_a_), archive(scale_b_), archive(zero_a_);
+    archive(norm_a), archive(norm_b), archive(exponent_a_), archive(exponent_b_), archive(zero_a_);
     archive(counters), archive(seconds), archive(next_random_), archive(seed_), archive(with_t);
+    archive(mass_factor);
+    rescale_weights();
     if (!with_t) drop_preconditioner();
     deflation.visit(archive, exec);
   }
@@ -181,12 +289,68 @@ class Problem {
  private:
   using Entries = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
+  RoundingWeights const& rounding_weights(Operator const& op, int exponent,
+                                          RoundingWeights& weights) {
+    if (weights.energy.extent(0) > 0) return weights;
+    using Numbers = Kokkos::View<Real*, typename Exec::memory_space>;
+    auto const n = static_cast<std::size_t>(rows());
+    auto const numbers = [&] { return allocate<Numbers>(exec, "Blockspan::lobpcg::rounding", n); };
+    Numbers const ones = numbers();
+    weights.energy = numbers(), weights.dual = numbers();
+    Real const scale = std::ldexp(Real(1), -exponent);
+    auto const times = [&](Numbers const& x, Numbers const& y) {
+      return op.apply_magnitudes(exec, OperatorNumbers<Real const, Exec>(x.data(), n),
+                                 OperatorNumbers<Real, Exec>(y.data(), n));
+    };
+    Kokkos::deep_copy(exec, ones, scale);
+    weights.known = times(ones, weights.energy);
+    if (!weights.known) return weights;
+    auto const p = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), weights.energy);
+    auto const host = Kokkos::create_mirror_view(ones);
+    Kokkos::View<Real*, Kokkos::HostSpace> const v("v", n);
+    if (weights_of_mass_.extent(0) > 0)
+      Kokkos::deep_copy(v, weights_of_mass_);
+    else
+      Kokkos::deep_copy(v, Real(1));
+    for (std::size_t i = 0; i < n; ++i) host(i) = scale * p(i) * v(i);
+    Kokkos::deep_copy(exec, ones, host);
+    times(ones, weights.dual);
+    return weights;
+  }
+
+  static std::string rows_in_words(std::vector<std::int64_t> const& rows) {
+    constexpr std::size_t most = 5;
+    std::ostringstream words;
+    words << (rows.size() == 1 ? "row" : "rows");
+    for (std::size_t k = 0; k < std::min(rows.size(), most); ++k)
+      words << (k > 0 ? ", " : " ") << rows[k];
+    if (rows.size() > most) words << " and " << rows.size() - most << " more";
+    words << (rows.size() == 1 ? " has" : " have");
+    return words.str();
+  }
+
   void apply(Operator const& op, View const& X, View const& Y, std::int64_t& calls,
              std::int64_t& columns) {
     if (X.extent(1) == 0) return;
     op.apply(exec, X, Y);
     ++calls;
     columns += static_cast<std::int64_t>(X.extent(1));
+  }
+  /// Y := 2^-exponent Op X. The scale goes to a copy of X, where neither it nor the product over-
+  /// or underflows, as far as that has the range.
+  void apply_scaled(Operator const& op, int exponent, View const& X, View const& Y,
+                    std::int64_t& calls, std::int64_t& columns) {
+    if (exponent == 0 || X.extent(1) == 0) return apply(op, X, Y, calls, columns);
+    constexpr int most = std::numeric_limits<Real>::max_exponent * 7 / 8;
+    int const before = std::clamp(-exponent, -most, most), after = -exponent - before;
+    if (scaled_x_.extent(0) != X.extent(0) || scaled_x_.extent(1) < X.extent(1))
+      scaled_x_ = allocate<View>(exec, "Blockspan::lobpcg::scaled", X.extent(0), X.extent(1));
+    View const copy = Kokkos::subview(scaled_x_, Kokkos::ALL,
+                                      std::pair<std::size_t, std::size_t>(0, X.extent(1)));
+    Kokkos::deep_copy(exec, copy, X);
+    scale(copy, std::ldexp(Real(1), before));
+    apply(op, copy, Y, calls, columns);
+    if (after != 0) scale(Y, std::ldexp(Real(1), after));
   }
   static int extreme_exponent(Real norm) {
     if (!(norm > 0) || !std::isfinite(norm)) return 0;
@@ -197,9 +361,13 @@ class Problem {
   Operator const& a_;
   Operator const* b_;
   Operator const* t_;
-  Real const* weights_ = nullptr;  ///< of a Jacobi preconditioner
-  Real scale_a_ = 1, scale_b_ = 1;
+  Real const* weights_ = nullptr;        ///< of a Jacobi preconditioner
+  int exponent_a_ = 0, exponent_b_ = 0;  ///< powers of two that are taken out of A and B
   bool zero_a_ = false;
+  View scaled_x_;
+  typename JacobiPreconditioner<Scalar, Exec>::Factors rescaled_weights_;
+  Kokkos::View<Real*, typename Exec::memory_space> weights_of_mass_, roots_of_mass_;
+  RoundingWeights rounding_a_, rounding_b_;
   DeviceNumbers<Real, Exec> numbers_;
   Entries entries_;
   typename Entries::host_mirror_type packed_;

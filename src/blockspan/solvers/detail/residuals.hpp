@@ -13,6 +13,7 @@ template <class Real>
 struct Residuals {
   std::vector<Real> r, x, bx;  ///< ||r_j||, ||x_j||, ||B x_j||
   std::vector<Real> w;         ///< ||D r_j||, D the weights
+  std::vector<Real> dual;      ///< (sum_i |r_ij|^2 / b_ii)^1/2, ||r_j|| without the diagonal of B
   std::vector<Real> backward;  ///< ||r|| / ((a + |theta| b) ||x||)
   std::vector<Real> relative;  ///< ||r|| / (|theta| ||B x||), infinite for theta = 0
   bool finite = true;
@@ -41,16 +42,18 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
                                     block_ref<Exec>(images.BX),
                                     block_ref<Exec>(W),
                                     weights,
+                                    problem.mass_weights(),
                                     problem.on_device(theta),
                                     problem.sign,
                                     problem.generalized()};
   auto sums = problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, W.extent(0), m);
   if (!problem.deflation.empty()) {
     problem.deflation.project_residual(problem.exec, W, problem.workspace);
-    DirectionTerms<Scalar> const projected{block_ref<Exec>(W), block_ref<Exec>(W)};
+    DualNormTerms<Scalar> const projected{block_ref<Exec>(W), problem.mass_weights()};
     auto const squares =
         problem.fold(problem.exec, "Blockspan::lobpcg::residuals", projected, W.extent(0), m);
     std::copy(squares.begin(), squares.begin() + m, sums.begin());
+    std::copy(squares.begin() + m, squares.end(), sums.begin() + 4 * m);
   }
 
   Residuals<Real> out;
@@ -59,6 +62,7 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
     out.x.push_back(std::sqrt(sums[m + j]));
     out.bx.push_back(std::sqrt(sums[2 * m + j]));
     out.w.push_back(std::sqrt(sums[3 * m + j]));
+    out.dual.push_back(std::sqrt(sums[4 * m + j]));
     Real const size = std::abs(theta[j]);
     Real const scale = (problem.norm_a + size * problem.norm_b) * out.x[j];
     out.backward.push_back(out.r[j] == 0 ? Real(0) : out.r[j] / scale);

@@ -57,6 +57,20 @@ real_t<Scalar> skew_norm(SmallMatrix<Scalar> const& M) {
   return std::sqrt(sum);
 }
 
+/// The row sums of |M_ij|.
+template <class Scalar>
+std::vector<real_t<Scalar>> row_sums(SmallMatrix<Scalar> const& M) {
+  std::vector<real_t<Scalar>> sums(M.extent(0), 0);
+  for (std::size_t j = 0; j < M.extent(1); ++j)
+    for (std::size_t i = 0; i < M.extent(0); ++i) sums[i] += Kokkos::abs(M(i, j));
+  return sums;
+}
+template <class Scalar>
+real_t<Scalar> infinity_norm(SmallMatrix<Scalar> const& M) {
+  auto const sums = row_sums(M);
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
 template <class Scalar>
 bool all_finite(SmallMatrix<Scalar> const& M) {
   for (std::size_t j = 0; j < M.extent(1); ++j)

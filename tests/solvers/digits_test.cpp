@@ -1,0 +1,244 @@
+// The default criterion: certain digits of every eigenvalue, of graded and penalised pencils too,
+// zeros that are called zeros, and an honest limit where double precision has no more to give.
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <type_traits>
+
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/sparse/generators.hpp>
+
+#include "solvers/solve.hpp"
+
+namespace blockspan::test {
+namespace {
+
+template <class Scalar>
+using InDouble = std::is_same<real_t<Scalar>, double>;
+template <class Config>
+class Digits : public ::testing::Test {};
+TYPED_TEST_SUITE(Digits, ConfigsWith<InDouble>, ConfigNames);
+
+/// A chain of n unit springs, fixed at both ends, with one of stiffness `stiff` behind the first
+/// mass.
+template <class Scalar>
+TestMatrix<Scalar> chain(int n, double stiff = 1) {
+  TestMatrix<Scalar> A(n);
+  auto const spring = [&](int i, double k) {
+    A.add(i, i, Scalar(k)), A.add(i + 1, i + 1, Scalar(k));
+    A.add(i, i + 1, Scalar(-k)), A.add(i + 1, i, Scalar(-k));
+  };
+  A.add(0, 0, Scalar(1)), A.add(n - 1, n - 1, Scalar(1));
+  for (int i = 0; i + 1 < n; ++i) spring(i, i == 0 ? stiff : 1);
+  return A;
+}
+
+/// With an infinitely stiff first spring two masses move as one: Sturm sequences in extended
+/// precision find the eigenvalues of the chain itself, stiff or not.
+std::vector<double> chain_values(int n, long double stiff, int count) {
+  auto const below = [&](long double x) {
+    int negative = 0;
+    long double q = 1;
+    for (int i = 0; i < n; ++i) {
+      long double const left = i == 0 ? 1 : i == 1 ? stiff : 1, right = i == 0 ? stiff : 1;
+      long double const coupling = i == 0 ? 0 : left;
+      q = left + right - x - (i == 0 ? 0 : coupling * coupling / q);
+      if (q == 0) q = 1e-4000L;
+      if (q < 0) ++negative;
+    }
+    return negative;
+  };
+  std::vector<double> values;
+  for (int k = 0; k < count; ++k) {
+    long double low = 0, high = 4;
+    for (int step = 0; step < 200; ++step) {
+      long double const middle = (low + high) / 2;
+      (below(middle) > k ? high : low) = middle;
+    }
+    values.push_back(static_cast<double>(low));
+  }
+  return values;
+}
+
+template <class Scalar, class Exec>
+Solved<Scalar, Exec> solve_for_digits(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B,
+                                      int wanted, SolvePath path, int digits = 4) {
+  return solve<Scalar, Exec>(A, B, wanted, [&](auto& options, auto const&) {
+    options.path = path;
+    options.criterion = Criterion::digits;
+    options.digits = digits;
+  });
+}
+
+/// Every claim holds: the bound is kept, and a converged pair has its digits.
+template <class Report>
+void expect_digits(Report const& report, std::vector<double> const& exact, int digits) {
+  for (std::size_t j = 0; j < exact.size(); ++j) {
+    double const error = std::abs(report.eigenvalues[j] - exact[j]);
+    EXPECT_LE(error, report.error_bounds[j] + 1e-11 * std::abs(exact[j])) << "pair " << j;
+    if (report.pair_status[j] == Status::converged) {
+      EXPECT_LE(error, std::pow(10.0, -digits) * std::abs(exact[j])) << "pair " << j;
+      EXPECT_GE(report.certain_digits[j], digits) << "pair " << j;
+    }
+  }
+}
+
+TYPED_TEST(Digits, OfAChainWithAStiffSpringAreRightOnBothPaths) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  int const n = 120;
+  auto const identity = diagonal_matrix<Scalar>(std::vector<double>(n, 1.0));
+  for (double const stiff : {1e4, 1e6, 1e8})
+    for (SolvePath const path : {SolvePath::iterative, SolvePath::dense})
+      for (TestMatrix<Scalar> const* mass :
+           {static_cast<TestMatrix<Scalar> const*>(nullptr), &identity}) {
+        auto const A = chain<Scalar>(n, stiff);
+        auto const solved = solve_for_digits<Scalar, Exec>(A, mass, 4, path);
+        EXPECT_EQ(solved.report.status, Status::converged) << stiff;
+        expect_digits(solved.report, chain_values(n, stiff, 4), 4);
+      }
+}
+
+TYPED_TEST(Digits, OfPenaltiesAndGradedMassesComeDensely) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  int const n = 60;
+  for (double const penalty : {1e10, 1e14, 1e30}) {
+    // a penalty on the first mass fixes it: a chain of one mass less remains
+    auto A = chain<Scalar>(n);
+    A.add(0, 0, Scalar(penalty));
+    auto const solved = solve_for_digits<Scalar, Exec>(A, nullptr, 5, SolvePath::automatic);
+    EXPECT_EQ(solved.report.status, Status::converged) << penalty;
+    EXPECT_EQ(solved.report.path, "dense");
+    EXPECT_NE(solved.report.scaling, "") << penalty;
+    for (int k = 0; k < 5; ++k) {
+      double const exact = 2 - 2 * std::cos((k + 1) * std::numbers::pi / n);
+      EXPECT_NEAR(solved.report.eigenvalues[k], exact, (2 / penalty + 1e-8) * exact);
+    }
+  }
+}
+
+TYPED_TEST(Digits, SpreadOverTwelveDecades) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  // Congruence of a known matrix by powers of ten: D A D and D^2 have the spectrum of A
+  int const n = 40;
+  auto const plain = chain<Scalar>(n);
+  TestMatrix<Scalar> A(n), B(n);
+  auto const factor = [&](int i) { return std::ldexp(1.0, (i * 7) % 40 - 20); };
+  for (int i = 0; i < n; ++i) {
+    B.add(i, i, Scalar(factor(i) * factor(i)));
+    for (auto const& e : plain.rows[i])
+      A.add(i, e.column, Scalar(factor(i) * factor(e.column)) * e.value);
+  }
+  auto const solved = solve_for_digits<Scalar, Exec>(A, &B, 6, SolvePath::dense);
+  for (int k = 0; k < 6; ++k) {
+    double const exact = 2 - 2 * std::cos((k + 1) * std::numbers::pi / (n + 1));
+    EXPECT_NEAR(solved.report.eigenvalues[k], exact, 1e-11 * exact);
+    EXPECT_GE(solved.report.certain_digits[k], 10);
+  }
+}
+
+TYPED_TEST(Digits, NullVectorsAreZerosAndSaidToBe) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  // three rings that do not touch: three null vectors
+  int const ring = 30, n = 3 * ring;
+  TestMatrix<Scalar> A(n);
+  for (int i = 0; i < n; ++i) {
+    int const next = i % ring == ring - 1 ? i - ring + 1 : i + 1;
+    A.add(i, i, Scalar(1)), A.add(next, next, Scalar(1));
+    A.add(i, next, Scalar(-1)), A.add(next, i, Scalar(-1));
+  }
+  for (SolvePath const path : {SolvePath::iterative, SolvePath::dense}) {
+    auto const solved = solve_for_digits<Scalar, Exec>(A, nullptr, 5, path);
+    EXPECT_EQ(solved.report.status, Status::converged);
+    for (int j = 0; j < 3; ++j) {
+      EXPECT_EQ(solved.report.pair_status[j], Status::zero_eigenvalue) << j;
+      EXPECT_LE(std::abs(solved.report.eigenvalues[j]), 1e-12);
+      EXPECT_LE(solved.report.error_bounds[j], 1e-12);
+    }
+    double const exact = 2 - 2 * std::cos(2 * std::numbers::pi / ring);
+    for (int j = 3; j < 5; ++j) {
+      EXPECT_EQ(solved.report.pair_status[j], Status::converged) << j;
+      EXPECT_NEAR(solved.report.eigenvalues[j], exact, 1e-4 * exact);
+    }
+  }
+}
+
+TYPED_TEST(Digits, ThatDoublePrecisionDoesNotHaveAreNotClaimed) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  // A dense orthogonal similarity of diag(1e-11, 2e-11, 1, 2, ...): rounding the entries alone
+  // moves the small values by some 1e-16.
+  int const n = 90;
+  std::vector<double> v(n);
+  std::mt19937 random(5);
+  double square = 0;
+  for (double& x : v) x = std::normal_distribution<>()(random), square += x * x;
+  TestMatrix<Scalar> A(n);
+  auto const d = [&](int k) { return k < 2 ? (k + 1) * 1e-11 : k - 1.0; };
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) {
+      long double sum = 0;
+      for (int k = 0; k < n; ++k)
+        sum += ((i == k) - 2 * v[i] * v[k] / square) * d(k) *
+               static_cast<long double>((j == k) - 2 * v[j] * v[k] / square);
+      A.add(i, j, Scalar(static_cast<double>(sum)));
+      if (i != j) A.add(j, i, Scalar(static_cast<double>(sum)));
+    }
+  auto const solved = solve_for_digits<Scalar, Exec>(A, nullptr, 4, SolvePath::iterative, 8);
+  EXPECT_EQ(solved.report.status, Status::attainable_limit);
+  for (int j = 0; j < 2; ++j) {
+    EXPECT_FALSE(is_done(solved.report.pair_status[j])) << j;
+    EXPECT_LT(solved.report.certain_digits[j], 8) << j;
+    EXPECT_LE(std::abs(solved.report.eigenvalues[j] - d(j)), solved.report.error_bounds[j] + 1e-13);
+  }
+  for (int j = 2; j < 4; ++j) EXPECT_EQ(solved.report.pair_status[j], Status::converged) << j;
+}
+
+TYPED_TEST(Digits, AllZeroMatricesConvergeToZero) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  int const n = 64;
+  TestMatrix<Scalar> const zero(n);
+  auto const mass = diagonal_matrix<Scalar>(std::vector<double>(n, 2.0));
+  for (SolvePath const path : {SolvePath::iterative, SolvePath::dense})
+    for (TestMatrix<Scalar> const* B : {static_cast<TestMatrix<Scalar> const*>(nullptr), &mass}) {
+      auto const solved = solve_for_digits<Scalar, Exec>(zero, B, 3, path);
+      EXPECT_EQ(solved.report.status, Status::converged);
+      for (double const value : solved.report.eigenvalues) EXPECT_EQ(value, 0);
+    }
+}
+
+TYPED_TEST(Digits, SurviveTheEndsOfTheRange) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  int const n = 80;
+  for (double const unit : {1e-307, 1e-200, 1e150, 1e300, 4e307})
+    for (SolvePath const path : {SolvePath::iterative, SolvePath::dense}) {
+      Exec const exec;
+      // by the library's own operator, which knows its norm
+      auto const matrix = generate<Scalar>(exec, "laplace7:80x1x1");
+      auto const values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.values);
+      for (std::size_t k = 0; k < values.extent(0); ++k) values(k) *= unit / 8;
+      Kokkos::deep_copy(matrix.values, values);
+      auto const a = matrix_operator(exec, matrix);
+      auto const t = jacobi(exec, matrix);
+      auto const X = block_for<Scalar, Exec>(n, 3);
+      LobpcgOptions<Scalar, Exec> options;
+      options.wanted = 3;
+      options.path = path;
+      options.preconditioner = &t;
+      auto const report = lobpcg(exec, a, X, options);
+      EXPECT_EQ(report.status, Status::converged) << unit;
+      for (int k = 0; k < 3; ++k) {
+        double const exact = (6 - 2 * std::cos((k + 1) * std::numbers::pi / (n + 1))) / 8;
+        EXPECT_NEAR(report.eigenvalues[k] / unit, exact, 1e-4 * exact) << unit;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace blockspan::test
