@@ -353,6 +353,18 @@ TYPED_TEST(Direct, RefreshTakesNewValues) {
   }
 }
 
+TYPED_TEST(Direct, SolvesFullMatrices) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Random random(8);
+  for (std::int64_t const n : {3, 150}) {  // all rows have the same neighbours
+    auto const B = hermitian_block<Scalar>(n, random);
+    auto const b = random_block<Scalar>(n, 2, 1);
+    auto const T = direct(this->exec_, to_device(this->exec_, sparse(B)));
+    EXPECT_LE(residual_over_bound(B, b, applied<Scalar, Exec>(this->exec_, T, b)), 4);
+  }
+}
+
 TYPED_TEST(Direct, OfNothingIsTheInverseOfNothing) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

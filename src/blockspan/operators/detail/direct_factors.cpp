@@ -152,7 +152,8 @@ class DirectFactors::Work {
 
   /// Brackets the least sigma by factors of 16 and halves the bracket's logarithm.
   bool shift_until_definite(HostHermitian const& A) {
-    double const bound = definite_shift(A, mass_ ? &*mass_ : nullptr);
+    double const bound = std::max(definite_shift(A, mass_ ? &*mass_ : nullptr) - options_.shift,
+                                  0x1p-10 * std::abs(options_.shift));
     double good = bound, bad = 0;
     auto const holds = [&](double sigma) { return std::isfinite(sigma) && is_definite(sigma, 0); };
     for (int tries = 0; !holds(good); ++tries) {

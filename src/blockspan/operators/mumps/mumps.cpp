@@ -75,7 +75,6 @@ blockspan_mumps* blockspan_mumps_create(int definite) {
   for (int const stream : {1, 2, 3}) control(state, stream) = -1;
   control(state, 4) = 0;                  // silent
   control(state, 6) = 0;                  // no matching: the analysis serves all values
-  control(state, 7) = 4;                  // order by PORD
   control(state, 8) = 0;                  // the caller has scaled
   control(state, 24) = definite ? 0 : 1;  // null pivots
   return handle;
@@ -95,6 +94,10 @@ blockspan_mumps_report blockspan_mumps_analyse(blockspan_mumps* handle, int orde
   state.nnz = entries;
   state.irn = rows;
   state.jcn = columns;
+  // PORD, which fills least of what is always there, ends the program where all rows have the same
+  // neighbours; approximate minimum degree serves small and full matrices as well
+  bool const is_large = order / block > 1000 && entries < std::int64_t(order) * order / 8;
+  control(state, 7) = is_large ? 4 : 0;
   control(state, 15) = block > 1 ? -block : 0;
   return call(state, analyse);
 }
