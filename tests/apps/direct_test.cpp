@@ -38,7 +38,7 @@ bool has_note(Json const& report, std::string const& words) {
 TEST_P(AppsDirect, TakesFewIterationsOnAGrid) {
   auto const report = run("blockspan-eig", {"laplace7:14x14x14", "--pairs", "4"}).report;
   EXPECT_TRUE(report["notes"].empty()) << report["notes"];
-  EXPECT_LE(report["iterations"], 12);
+  EXPECT_LE(report["iterations"], 30);
   double const step = std::acos(-1.0) / 15;
   EXPECT_NEAR(report["eigenvalues"][0].get<double>(), 6 - 6 * std::cos(step), 1.3e-7);
 }
@@ -48,7 +48,7 @@ TEST_P(AppsDirect, FindsTheSixRigidMotionsOfAFreeBody) {
                                             "--pairs", "8", "--tolerance", "1e-12"})
                           .report;
   EXPECT_TRUE(has_note(report, "singular to working precision")) << report["notes"];
-  EXPECT_LE(report["iterations"], 20);
+  EXPECT_LE(report["iterations"], 30);
   for (std::size_t j = 0; j < 8; ++j)
     EXPECT_EQ(std::abs(report["eigenvalues"][j].get<double>()) < 1e-8, j < 6) << j;
 }
@@ -63,9 +63,9 @@ TEST_P(AppsDirect, ShiftsAnAdjacencyMatrixByTheIdentity) {
 }
 
 TEST_P(AppsDirect, SolvesInAFewIterations) {
-  auto const report = run("blockspan-solve", {"jump7:12:1e8:width=3", "--columns", "5",
-                                              "--tolerance", "1e-12"})
-                          .report;
+  auto const report =
+      run("blockspan-solve", {"jump7:12:1e8:width=3", "--columns", "5", "--tolerance", "1e-12"})
+          .report;
   EXPECT_TRUE(report["notes"].empty()) << report["notes"];
   EXPECT_LE(report["iterations"], 3);
   for (auto const& column : report["columns"]) EXPECT_LE(column["true_residual"], 1.001e-12);

@@ -191,7 +191,7 @@ TYPED_TEST(Direct, RaisesTheDiagonalOfSemidefiniteMatrices) {
   auto const chain = free_chain<Scalar>(50);
   for (auto const use : {DirectUse::definite, DirectUse::preconditioner}) {
     auto const T = direct(exec, to_device(exec, sparse(chain)), {.use = use});
-    EXPECT_EQ(T.report().diagonal_shift, 0x1p-44);
+    EXPECT_EQ(T.report().diagonal_shift, 0x1p-35);
     EXPECT_EQ(T.report().mass_shift, 0);
     EXPECT_THAT(
         T.report().notes(),
@@ -203,7 +203,7 @@ TYPED_TEST(Direct, RaisesTheDiagonalOfSemidefiniteMatrices) {
     auto const y = applied<Scalar, Exec>(exec, T, b);
     for (std::int64_t i = 0; i + 1 < 50; ++i)  // the force between 7 and 31, none elsewhere
       EXPECT_NEAR(static_cast<double>(real_part(y(i, 0) - y(i + 1, 0))), i >= 7 && i < 31 ? 1 : 0,
-                  1e-9 + 100 * unit_roundoff<Scalar>)
+                  1e-7 + 100 * unit_roundoff<Scalar>)
           << i;
   }
 }
@@ -215,7 +215,7 @@ TYPED_TEST(Direct, RaisesTheDiagonalOfAFreeBody) {
     auto const A = generate<Scalar>(this->exec_, "elasticity:4:free");
     auto const T = direct(this->exec_, A, {.use = DirectUse::preconditioner});
     EXPECT_GT(T.report().diagonal_shift, 0);
-    EXPECT_LE(T.report().diagonal_shift, 0x1p-35);
+    EXPECT_LE(T.report().diagonal_shift, 0x1p-26);
     EXPECT_EQ(T.report().mass_shift, 0);
     EXPECT_TRUE(is_definite(dense<Scalar, Exec>(this->exec_, T)));
     // with the six null vectors as the only large part: x^H T x over x^H x for random x has it
@@ -223,7 +223,7 @@ TYPED_TEST(Direct, RaisesTheDiagonalOfAFreeBody) {
     auto const y = applied<Scalar, Exec>(this->exec_, T, x);
     long double size = 0;
     for (std::int64_t i = 0; i < T.rows(); ++i) size = std::max(size, magnitude(y(i, 0)));
-    EXPECT_GT(size, 0x1p30);
+    EXPECT_GT(size, 0x1p20);
   }
 }
 
@@ -250,12 +250,12 @@ TYPED_TEST(Direct, ShiftsIndefiniteMatricesByTheMass) {
     auto const T = direct(exec, A, {.use = DirectUse::preconditioner, .shift = shift});
     double const least = -(spectrum[0] + shift);
     EXPECT_GT(T.report().mass_shift, least);
-    EXPECT_LE(T.report().mass_shift, 1.5001 * least);
+    EXPECT_LE(T.report().mass_shift, 1.0301 * least);
     EXPECT_EQ(T.report().diagonal_shift, 0);
     EXPECT_EQ(T.report().negative_pivots,
               std::count_if(spectrum.begin(), spectrum.end(),
                             [&](double value) { return value < -shift; }));
-    EXPECT_LE(T.report().factorizations, 15);
+    EXPECT_LE(T.report().factorizations, 20);
     EXPECT_THAT(T.report().notes(),
                 ElementsAre(HasSubstr("times the mass matrix (without one, the identity) was")));
     EXPECT_TRUE(is_definite(dense<Scalar, Exec>(exec, T)));
@@ -265,7 +265,7 @@ TYPED_TEST(Direct, ShiftsIndefiniteMatricesByTheMass) {
   auto const M = to_device(exec, diagonal_matrix<Scalar>({2, 0.01, 4, 1}));
   auto const T = direct(exec, K, {.use = DirectUse::preconditioner}, &M);
   EXPECT_GT(T.report().mass_shift, 500);
-  EXPECT_LE(T.report().mass_shift, 750.1);
+  EXPECT_LE(T.report().mass_shift, 515.1);
 }
 
 TYPED_TEST(Direct, SolvesGradedAndPenalisedMatrices) {

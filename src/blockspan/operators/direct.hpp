@@ -105,9 +105,9 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
 /// With `solve` a pivot that is null is pinned: that unknown of the solution is set to zero, which
 /// for a right-hand side in the range of A is one of the solutions. With `definite` and
 /// `preconditioner` a matrix that is singular to working precision gets its diagonal D raised by
-/// the first factor of 2^-44, 2^-35 and 2^-26 that leaves no negative pivot. With `preconditioner`
-/// an indefinite one gets sigma M more, sigma at most 1.5 times the least that makes it positive
-/// definite, found by inertia (some ten factorizations).
+/// the first factor of 2^-35 and 2^-26 that leaves no negative pivot. With `preconditioner` an
+/// indefinite one gets sigma M instead, sigma at most 1.03 times the least that makes it positive
+/// definite, found by inertia (some fifteen factorizations).
 ///
 /// Waits for the instance. Throws Error if A is not square or has an entry that is not finite, M is
 /// not of the same order, the factors are larger than the memory (with the bytes), A is not
