@@ -19,8 +19,10 @@ namespace {
 constexpr char const* where = "blockspan::direct";
 
 /// A scaled matrix has a diagonal of about one. An inverse beyond this norm is that of a matrix
-/// that is singular to working precision, with some room for the rounding of a factorization.
-constexpr double largest_inverse = 0x1p44;
+/// that is singular to working precision, with some room for the rounding of a factorization; for
+/// conjugate gradients with more, since they see the rounding of a solve as a matrix that is not
+/// Hermitian.
+double largest_inverse(DirectUse use) { return use == DirectUse::definite ? 0x1p36 : 0x1p44; }
 
 /// ||F^-1|| from below, by three steps of inverse iteration. NaN where a solve is not finite.
 double inverse_norm(SymmetricFactors const& factors, std::size_t order) {
@@ -134,7 +136,7 @@ class DirectFactors::Work {
     factor(sigma, delta);
     if (counts_.singular || counts_.negative_pivots > 0) return false;
     return inverse_norm(*factors_, static_cast<std::size_t>(rows_ * parts_)) <=
-           (delta > 0 ? 4 / delta : largest_inverse);
+           (delta > 0 ? 4 / delta : largest_inverse(options_.use));
   }
 
   void make_definite(HostHermitian const& A) {
