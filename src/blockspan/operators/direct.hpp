@@ -87,8 +87,8 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
   }
 
   std::string name() const override {
-    return detail::on_cuda_v<Exec> ? "direct (LDL^T by MUMPS, on the host by copies)"
-                                   : "direct (LDL^T by MUMPS)";
+    return "direct (LDL^T by MUMPS, " + report().size() +
+           (detail::on_cuda_v<Exec> ? ", on the host by copies)" : ")");
   }
 
   DirectReport const& report() const { return factors_->report(); }

@@ -204,6 +204,12 @@ DirectReport const& DirectFactors::report() const { return work_->report(); }
 
 }  // namespace detail
 
+std::string DirectReport::size() const {
+  std::ostringstream out;
+  out << "fill " << std::round(10 * fill) / 10 << ", " << bytes / 1000000 << " MB";
+  return out.str();
+}
+
 std::vector<std::string> DirectReport::notes() const {
   std::vector<std::string> notes;
   auto const say = [&](auto const&... parts) {

@@ -30,6 +30,8 @@ struct DirectReport {
   double fill = 0;                   ///< the same over those of one triangle of A
   std::int64_t bytes = 0;            ///< of the factors and their work space, in whole megabytes
   int factorizations = 0;            ///< tried
+  /// "fill 3.1, 24 MB".
+  std::string size() const;
   /// One sentence for each thing a user should know; empty where A was factored as it is.
   std::vector<std::string> notes() const;
 };
