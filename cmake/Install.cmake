@@ -5,12 +5,19 @@ include(GNUInstallDirs)
 set(blockspan_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Blockspan)
 
 install(TARGETS blockspan EXPORT BlockspanTargets)
+if(TARGET blockspan_mumps)
+  install(TARGETS blockspan_mumps EXPORT BlockspanTargets)
+endif()
 foreach(folder ${PROJECT_SOURCE_DIR}/src/blockspan ${PROJECT_BINARY_DIR}/generated/blockspan)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL
-    FILES_MATCHING PATTERN "*.hpp")
+    FILES_MATCHING PATTERN "*.hpp" PATTERN mumps EXCLUDE)
 endforeach()
 install(EXPORT BlockspanTargets NAMESPACE Blockspan:: DESTINATION ${blockspan_package_folder})
 
+set(Blockspan_WITH_DIRECT FALSE)
+if(TARGET blockspan_mumps)
+  set(Blockspan_WITH_DIRECT TRUE)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/BlockspanConfig.cmake.in
   ${PROJECT_BINARY_DIR}/BlockspanConfig.cmake INSTALL_DESTINATION ${blockspan_package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/BlockspanConfigVersion.cmake

@@ -102,7 +102,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   if (M) mass = make_product<Scalar>(exec, *M, command.machine.spmm, result.block);
   auto options = detail::solver_options<Scalar, Exec>(command);
   auto const T = make_preconditioner<Scalar>(exec, command.preconditioner_choice, A, *product.op,
-                                             Definiteness::any);
+                                             Definiteness::any, M.get());
   options.preconditioner = T.op.get();
   result.notes = T.notes;
   auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", A.numRows(),

@@ -9,6 +9,7 @@
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/diagonal.hpp>
+#include <blockspan/operators/direct.hpp>
 #include <blockspan/operators/gauss_seidel.hpp>
 #include <blockspan/operators/incomplete_lu.hpp>
 #include <blockspan/operators/jacobi.hpp>
@@ -111,16 +112,31 @@ Preconditioner<Scalar, Exec> make_definite(Exec const& exec, CrsMatrix<Scalar, E
   }
 }
 
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_direct(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                         CrsMatrix<Scalar, Exec> const* M,
+                                         Definiteness definiteness) {
+  auto T = std::make_unique<DirectSolver<Scalar, Exec>>(
+      direct(exec, A,
+             {.use = definiteness == Definiteness::positive ? DirectUse::definite
+                                                            : DirectUse::preconditioner},
+             M));
+  auto notes = T->report().notes();
+  return {std::move(T), std::move(notes)};
+}
+
 }  // namespace detail
 
-/// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference. Throws
-/// Error where A is not as definite as it must be. Waits for the instance.
+/// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference; M: the
+/// mass matrix of an eigenproblem, null for the identity, by which direct shifts. Throws Error
+/// where A is not as definite as it must be. Waits for the instance.
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
                                                  PreconditionerChoice const& choice,
                                                  CrsMatrix<Scalar, Exec> const& A,
                                                  LinearOperator<Scalar, Exec> const& product,
-                                                 Definiteness definiteness) {
+                                                 Definiteness definiteness,
+                                                 CrsMatrix<Scalar, Exec> const* M = nullptr) {
   switch (choice.kind) {
     case PreconditionerChoice::Kind::none:
       break;
@@ -139,6 +155,8 @@ Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
       return detail::make_definite<Scalar>(exec, A, definiteness, "ilu0", [](auto const&... on) {
         return incomplete_lu<Scalar, Exec>(on...);
       });
+    case PreconditionerChoice::Kind::direct:
+      return detail::make_direct<Scalar>(exec, A, M, definiteness);
   }
   return {};
 }

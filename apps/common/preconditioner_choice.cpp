@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <blockspan/operators/detail/direct_factors.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::apps {
@@ -63,6 +64,10 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio)
     choice.kind = Kind::gauss_seidel;
   } else if (parts[0] == "ilu0") {
     choice.kind = Kind::incomplete_lu;
+  } else if (parts[0] == "direct") {
+    choice.kind = Kind::direct;
+    require(has_direct(), option,
+            "direct needs the library MUMPS: apt-get install libmumps-seq-dev and build again");
   } else {
     fail(option, "'", text, "' is not ", preconditioner_forms);
   }

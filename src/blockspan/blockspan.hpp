@@ -4,6 +4,7 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/direct.hpp>
 #include <blockspan/operators/gauss_seidel.hpp>
 #include <blockspan/operators/gershgorin.hpp>
 #include <blockspan/operators/incomplete_lu.hpp>

@@ -1,5 +1,7 @@
 // Whatever is wrong with the input: one line that says what and where, exit status 2, nothing on
 // stdout, no report.
+#include <blockspan/operators/direct.hpp>
+
 #include "apps/eig.hpp"
 #include "apps/refused.hpp"
 
@@ -44,6 +46,7 @@ TEST(EigUsage, HelpNamesEveryOptionAndGenerator) {
                            "block-jacobi[:ROWS]",
                            "chebyshev[:DEGREE[:RATIO]]",
                            "gauss-seidel",
+                           "direct",
                            "laplace7",
                            "elasticity",
                            "rmat"})
@@ -93,10 +96,15 @@ TEST(EigUsage, RefusesPreconditionersThatAreNone) {
   };
   refused("ilu",
           "'ilu' is not none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], "
-          "gauss-seidel or ilu0");
+          "gauss-seidel, ilu0 or direct");
   refused("jacobi:2", "'jacobi:2' has too many parts: jacobi takes none");
   refused("ilu0:1", "'ilu0:1' has too many parts: ilu0 takes none");
   refused("gauss-seidel:2", "'gauss-seidel:2' has too many parts: gauss-seidel takes none");
+  if (has_direct())
+    refused("direct:2", "'direct:2' has too many parts: direct takes none");
+  else
+    refused("direct",
+            "direct needs the library MUMPS: apt-get install libmumps-seq-dev and build again");
   refused("block-jacobi:1", "block size 1 is not between 2 and 8");
   refused("block-jacobi:9", "block size 9 is not between 2 and 8");
   refused("block-jacobi:3.5", "block size '3.5' is not a number");

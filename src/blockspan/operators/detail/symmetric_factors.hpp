@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+struct blockspan_mumps;
+
+namespace blockspan::detail {
+
+/// What a factorization found.
+struct FactorCounts {
+  bool singular = false;  ///< it stopped at a null pivot, and there are no factors
+  int negative_pivots = 0;
+  int null_pivots = 0;
+  std::int64_t entries = 0;
+  std::int64_t bytes = 0;
+};
+
+/// L D L^T of a real symmetric matrix by MUMPS. Throws Error where MUMPS gives up, in words.
+class SymmetricFactors {
+ public:
+  /// rows, columns: the places of the values, in the lower triangle, counted from 1; repeated ones
+  /// add up. definite: without pivoting. block: consecutive unknowns that belong together.
+  /// memory_limit: bytes, 0: what is free.
+  SymmetricFactors(int order, std::vector<int> rows, std::vector<int> columns, bool definite,
+                   int block, std::int64_t memory_limit);
+  ~SymmetricFactors();
+  SymmetricFactors(SymmetricFactors const&) = delete;
+  SymmetricFactors& operator=(SymmetricFactors const&) = delete;
+
+  /// values: one a place.
+  FactorCounts factor(std::vector<double>& values);
+
+  /// Overwrites B, order x columns and column-major.
+  void solve(double* B, std::int64_t columns) const;
+
+ private:
+  std::vector<int> rows_, columns_;
+  blockspan_mumps* handle_ = nullptr;
+};
+
+}  // namespace blockspan::detail

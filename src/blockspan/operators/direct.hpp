@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/convert.hpp>
+#include <blockspan/operators/detail/check_blocks.hpp>
+#include <blockspan/operators/detail/direct_factors.hpp>
+#include <blockspan/operators/refreshable_operator.hpp>
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan {
+
+namespace detail {
+
+/// A copy on the host, in double precision. Waits for the instance.
+template <class Exec, class Matrix>
+HostHermitian host_hermitian(Exec const& exec, Matrix const& A) {
+  using Scalar = scalar_t<Matrix>;
+  constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
+  auto const host = [&](auto const& view) {
+    auto const mirror = allocate_mirror(view);
+    Kokkos::deep_copy(exec, mirror, view);
+    return mirror;
+  };
+  require(A.numRows() == A.numCols(), "blockspan::direct", "the matrix must be square (",
+          A.numRows(), " x ", A.numCols(), ")");
+  auto const offsets = host(A.graph.row_map);
+  auto const columns = host(A.graph.entries);
+  auto const values = host(A.values);
+  exec.fence("Blockspan::direct");
+  HostHermitian result{static_cast<int>(A.numRows()), parts, {}, {}, {}};
+  result.offsets.assign(offsets.data(), offsets.data() + offsets.extent(0));
+  if (result.offsets.empty()) result.offsets.push_back(0);
+  result.columns.assign(columns.data(), columns.data() + columns.extent(0));
+  result.values.reserve(values.extent(0) * parts);
+  for (std::size_t e = 0; e < values.extent(0); ++e) {
+    result.values.push_back(real_part(values(e)));
+    if constexpr (parts == 2) result.values.push_back(imaginary_part(values(e)));
+  }
+  return result;
+}
+
+}  // namespace detail
+
+/// Y = (A + shift M + delta D)^-1 X by a sparse factorization; what shift and delta became is in
+/// report(). Works on the host in double precision, whatever Scalar and Exec are: a product on a
+/// device copies X there and Y back. A product waits for the instance, reads the factors once for
+/// every 64 columns and allocates a copy of X. Equal runs with an equal number of BLAS threads give
+/// the same bits. Copies share the factors.
+template <class Scalar, class Exec>
+class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
+ public:
+  DirectSolver(std::shared_ptr<detail::DirectFactors> factors) : factors_(std::move(factors)) {}
+
+  std::int64_t rows() const override { return factors_->rows(); }
+
+  /// Throws Error if X or Y is not n x k, or where memory is short.
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    detail::require_blocks("blockspan::DirectSolver", rows(), detail::block_ref<Exec>(X),
+                           detail::block_ref<Exec>(Y));
+    using Number = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
+    using Columns = Kokkos::View<Number**, Kokkos::LayoutLeft, typename Exec::memory_space>;
+    auto const columns =
+        allocate<Columns>(exec, "Blockspan::DirectSolver", X.extent(0), X.extent(1));
+    auto const host = allocate_mirror(columns);
+    convert_block(exec, X, columns);
+    Kokkos::deep_copy(exec, host, columns);
+    exec.fence("Blockspan::DirectSolver");
+    factors_->solve(reinterpret_cast<double*>(host.data()), static_cast<std::int64_t>(X.extent(1)));
+    Kokkos::deep_copy(exec, columns, host);
+    convert_block(exec, columns, Y);
+    exec.fence("Blockspan::DirectSolver");
+  }
+
+  /// The shifts of `preconditioner` are sought anew; the ordering is kept.
+  void refresh(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) override {
+    factors_->refresh(detail::host_hermitian(exec, A));
+  }
+
+  std::string name() const override {
+    return "direct (LDL^T by MUMPS, " + report().size() +
+           (detail::on_cuda_v<Exec> ? ", on the host by copies)" : ")");
+  }
+
+  DirectReport const& report() const { return factors_->report(); }
+
+ private:
+  std::shared_ptr<detail::DirectFactors> factors_;
+};
+
+/// Factors A + shift M, A and M Hermitian n x n (the lower triangle is read; columns in any order,
+/// repeated entries add up); M: null for the identity.
+///
+/// Rows and columns are scaled first, by powers of two to a diagonal of about one, or, where the
+/// diagonal is small beside the rest, to rows of about one: units and penalties do not matter.
+/// With `solve` a pivot that is null is pinned: that unknown of the solution is set to zero, which
+/// for a right-hand side in the range of A is one of the solutions. With `definite` and
+/// `preconditioner` a matrix that is singular to working precision gets its diagonal D raised by
+/// the first factor of 2^-35 and 2^-26 that leaves no negative pivot. With `preconditioner` an
+/// indefinite one gets sigma M instead, sigma at most 1.03 times the least that makes it positive
+/// definite, found by inertia (some fifteen factorizations).
+///
+/// Waits for the instance. Throws Error if A is not square or has an entry that is not finite, M is
+/// not of the same order, the factors are larger than the memory (with the bytes), A is not
+/// positive (semi)definite where `definite` asks for it, or no sigma makes it so; and in builds
+/// without MUMPS.
+///
+/// Sources: Amestoy, Duff, L'Excellent and Koster 2001, doi:10.1137/S0895479899358194 (MUMPS);
+/// Schulze 2001, doi:10.1023/A:1021908421589 (the ordering); Sylvester's law of inertia.
+template <class Exec, class Matrix>
+DirectSolver<detail::scalar_t<Matrix>, Exec> direct(
+    Exec const& exec, Matrix const& A, DirectOptions const& options = {},
+    std::type_identity_t<Matrix> const* M = nullptr) {
+  auto const a = detail::host_hermitian(exec, A);
+  detail::HostHermitian m;
+  if (M != nullptr) m = detail::host_hermitian(exec, *M);
+  return {std::make_shared<detail::DirectFactors>(a, M != nullptr ? &m : nullptr, options)};
+}
+
+}  // namespace blockspan

@@ -1,0 +1,105 @@
+// --preconditioner direct of both programs: few iterations on stiff problems, and what was done to
+// singular and indefinite matrices in words.
+#include <cmath>
+#include <tuple>
+
+#include <blockspan/operators/direct.hpp>
+
+#include "apps/eig.hpp"
+#include "apps/refused.hpp"
+#include "support/matrices.hpp"
+
+namespace blockspan::test {
+namespace {
+
+class AppsDirect : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!has_direct()) GTEST_SKIP() << "built without MUMPS";
+  }
+
+  ReportRun run(std::string const& app, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--preconditioner", "direct", "--backend", GetParam()});
+    auto result = run_with_report(app, arguments);
+    EXPECT_EQ(result.outcome.status, 0) << result.outcome.out << result.outcome.err;
+    EXPECT_EQ(result.report["preconditioner"].get<std::string>().rfind("direct (LDL^T by MUMPS", 0),
+              0u);
+    return result;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Backends, AppsDirect, ::testing::ValuesIn(backends()), backend_test_name);
+
+bool has_note(Json const& report, std::string const& words) {
+  for (Json const& note : report["notes"])
+    if (note.get<std::string>().find(words) != std::string::npos) return true;
+  return false;
+}
+
+TEST_P(AppsDirect, TakesFewIterationsOnAGrid) {
+  auto const report = run("blockspan-eig", {"laplace7:14x14x14", "--pairs", "4"}).report;
+  EXPECT_TRUE(report["notes"].empty()) << report["notes"];
+  EXPECT_LE(report["iterations"], 30);
+  double const step = std::acos(-1.0) / 15;
+  EXPECT_NEAR(report["eigenvalues"][0].get<double>(), 6 - 6 * std::cos(step), 1.3e-7);
+}
+
+TEST_P(AppsDirect, FindsTheSixRigidMotionsOfAFreeBody) {
+  auto const report = run("blockspan-eig", {"elasticity:6:free", "--mass", "elasticity-mass:6:free",
+                                            "--pairs", "8", "--tolerance", "1e-12"})
+                          .report;
+  EXPECT_TRUE(has_note(report, "singular to working precision")) << report["notes"];
+  EXPECT_LE(report["iterations"], 30);
+  for (std::size_t j = 0; j < 8; ++j)
+    EXPECT_EQ(std::abs(report["eigenvalues"][j].get<double>()) < 1e-8, j < 6) << j;
+}
+
+TEST_P(AppsDirect, ShiftsAnAdjacencyMatrixByTheIdentity) {
+  auto const report = run("blockspan-eig", {"laplace5:30x30", "--operator", "adjacency", "--pairs",
+                                            "2", "--tolerance", "1e-10"})
+                          .report;
+  EXPECT_TRUE(has_note(report, "times the mass matrix (without one, the identity)"))
+      << report["notes"];
+  EXPECT_NEAR(report["eigenvalues"][0].get<double>(), -4 * std::cos(std::acos(-1.0) / 31), 1e-8);
+}
+
+TEST_P(AppsDirect, SolvesInAFewIterations) {
+  auto const report =
+      run("blockspan-solve", {"jump7:12:1e8:width=3", "--columns", "5", "--tolerance", "1e-12"})
+          .report;
+  EXPECT_TRUE(report["notes"].empty()) << report["notes"];
+  EXPECT_LE(report["iterations"], 3);
+  for (auto const& column : report["columns"]) EXPECT_LE(column["true_residual"], 1.001e-12);
+}
+
+TEST_P(AppsDirect, IteratesLittleOnStiffMatrices) {
+  if (!matrix_dir()) GTEST_SKIP() << "BLOCKSPAN_MATRIX_DIR names no folder";
+  // eigenvalues in extended precision, with the digits that double can have
+  for (auto const& [name, first, accuracy] :
+       {std::tuple("bcsstk26", 953.8333695385439, 5.3e-8), {"bcsstk13", 284.3328126411853, 4e-6}}) {
+    auto const report =
+        run("blockspan-eig", {matrix_path(name), "--pairs", "4", "--tolerance", "1e-12"}).report;
+    EXPECT_LE(report["iterations"], 30) << name;
+    EXPECT_NEAR(report["eigenvalues"][0].get<double>() / first, 1, 100 * accuracy) << name;
+  }
+}
+
+TEST(AppsDirectInput, RefusesIndefiniteSystemsAndWhereItWasLeftOut) {
+  std::vector<std::string> const arguments{"laplace5:9x9", "--preconditioner", "direct"};
+  if (!has_direct()) {
+    for (char const* const app : {"blockspan-eig", "blockspan-solve"})
+      expect_refused(app, arguments,
+                     "--preconditioner: direct needs the library MUMPS: apt-get install "
+                     "libmumps-seq-dev and build again");
+    return;
+  }
+  TemporaryFolder const folder;
+  auto const file = write_text(folder / "indefinite.mtx",
+                               "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n"
+                               "1 1 1\n2 2 1\n3 3 1\n2 1 5\n");
+  expect_refused("blockspan-solve", {file, "--preconditioner", "direct"},
+                 "blockspan::direct: the matrix is not positive definite: it has 1 negative "
+                 "eigenvalue");
+}
+
+}  // namespace
+}  // namespace blockspan::test
