@@ -1,6 +1,7 @@
 # The one list of what the library is compiled for, and with it its tests and apps. Each combination
 # is its own translation unit, so that builds parallelise; other combinations compile from the
-# headers. Shorter lists build faster; the apps need double and complex_double.
+# headers. Shorter lists build faster; the apps need double and offsets of int, and what else they
+# offer (complex matrices, --precision mixed) follows these lists.
 set(Blockspan_SCALARS "float;double;complex_float;complex_double"
   CACHE STRING "Scalars the library is instantiated for")
 set(Blockspan_OFFSETS "int;size_t" CACHE STRING "Row-offset types the SpMM kernels are instantiated for")

@@ -1,8 +1,10 @@
 #!/bin/sh
 # From a checkout to a result in one command, on a fresh Debian 12 machine or any other:
-#   cmake/bootstrap.sh demo   builds the host preset and finds the ten lowest modes of an elastic body
+#   cmake/bootstrap.sh demo   builds the demo preset and finds the ten lowest modes of an elastic body
 #   cmake/bootstrap.sh test   builds the host preset and runs its tests
 #   cmake/bootstrap.sh cuda   builds the CUDA preset and says where the programs are
+# The demo is built with what it runs and no more (preset demo, in build/demo); the programs say in one
+# line what they were built without.
 # More arguments go to the configuration: cmake/bootstrap.sh test -DBlockspan_BACKENDS=OPENMP
 set -eu
 
@@ -22,7 +24,8 @@ done
 cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build ca-certificates python3-pip python3-venv ccache \
-libopenblas-dev zlib1g-dev libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev"
+libopenblas-dev zlib1g-dev nlohmann-json3-dev libcli11-dev"
+[ "$task" = demo ] || packages="$packages libgtest-dev libgmock-dev libmumps-seq-dev"
 
 # The Debian packages that are not there. On another distribution: none, and CMake says what it lacks.
 missing_packages() {
@@ -70,11 +73,10 @@ configure() {
 install_packages
 case $task in
   demo)
-    configure host "$@"
-    cmake --build --preset host --target blockspan-eig
-    export OMP_PROC_BIND="${OMP_PROC_BIND:-spread}" OMP_PLACES="${OMP_PLACES:-threads}"
+    configure demo "$@"
+    cmake --build --preset demo --target blockspan-eig
     set -x
-    build/host/apps/blockspan-eig/blockspan-eig elasticity:16 --mass elasticity-mass:16 --pairs 10
+    build/demo/apps/blockspan-eig/blockspan-eig elasticity:16 --mass elasticity-mass:16 --pairs 10
     ;;
   test)
     configure host "$@"

@@ -12,7 +12,8 @@ namespace {
 
 void add_problem(CLI::App& app, EigCommand& command) {
   app.add_option("MATRIX", command.matrix,
-                 "A Matrix Market file (.mtx, .mtx.gz) or a generator spec, see below")
+                 "A Matrix Market file (.mtx, .mtx.gz; - is the standard input) or a generator "
+                 "spec, see below")
       ->required();
   app.add_option("--mass", command.mass, "M of the pencil A x = lambda M x, a file or a spec");
   app.add_option("--operator", command.operator_kind,

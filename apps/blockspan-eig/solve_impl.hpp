@@ -41,7 +41,7 @@ LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
   options.block = command.block < command.pairs ? command.block : 0;
   options.time_limit = command.time_limit;
   options.checkpoint = command.checkpoint;
-  options.resume = command.resume;
+  options.resume = command.resume.empty() ? command.resume : input_file(command.resume);
   options.certify = command.certify;
   return options;
 }
@@ -50,7 +50,7 @@ LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
 template <class Scalar, class Exec>
 Block<Scalar, Exec> load_block(Exec const& exec, std::string const& file) {
   if (file.empty()) return {};
-  auto const host = read_block<Scalar>(file);
+  auto const host = read_block<Scalar>(input_file(file));
   auto const block =
       allocate<Block<Scalar, Exec>>(exec, "Blockspan::" + file, host.extent(0), host.extent(1));
   Kokkos::deep_copy(exec, block, host);

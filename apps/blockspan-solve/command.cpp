@@ -13,7 +13,8 @@ namespace {
 
 void add_problem(CLI::App& app, SolveCommand& command) {
   app.add_option("MATRIX", command.matrix,
-                 "A Matrix Market file (.mtx, .mtx.gz) or a generator spec, see below")
+                 "A Matrix Market file (.mtx, .mtx.gz; - is the standard input) or a generator "
+                 "spec, see below")
       ->required();
   auto* const rhs = app.add_option("--rhs", command.rhs,
                                    "B, a Matrix Market file with one right-hand side a column");

@@ -10,6 +10,7 @@
 #include "common/application.hpp"
 #include "common/problem.hpp"
 #include "common/run_solver.hpp"
+#include "common/threads.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ bool inspect(apps::SolveCommand const& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  apps::share_machine(argv);
   return apps::run_application("blockspan-solve", [&]() -> int {
     auto const command = apps::parse_command(argc, argv);
     if (!command) return apps::success;  // --help or --version was answered

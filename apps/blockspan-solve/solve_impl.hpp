@@ -54,7 +54,7 @@ Block<Scalar, Exec> right_hand_sides(Exec const& exec, SolveCommand const& comma
     exec.fence("Blockspan::right_hand_sides");
     return B;
   }
-  on_host = read_block<Scalar>(command.rhs);
+  on_host = read_block<Scalar>(input_file(command.rhs));
   auto const B = new_block<Scalar>(exec, "Blockspan::right_hand_sides", rows,
                                    static_cast<std::int64_t>(on_host.extent(1)));
   Kokkos::deep_copy(exec, B, on_host);
@@ -76,7 +76,8 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows(), host_B);
   auto const k = static_cast<std::int64_t>(B.extent(1));
   auto const X = detail::new_block<Scalar>(exec, "Blockspan::solution", A.numRows(), k);
-  if (!command.guess.empty()) Kokkos::deep_copy(exec, X, read_block<Scalar>(command.guess));
+  if (!command.guess.empty())
+    Kokkos::deep_copy(exec, X, read_block<Scalar>(input_file(command.guess)));
   exec.fence("Blockspan::load");
   result.seconds.load = lap();
 

@@ -14,7 +14,8 @@ namespace {
 
 void add_problem(CLI::App& app, SpmmCommand& command) {
   app.add_option("MATRIX", command.matrix,
-                 "A Matrix Market file (.mtx, .mtx.gz) or a generator spec, see below")
+                 "A Matrix Market file (.mtx, .mtx.gz; - is the standard input) or a generator "
+                 "spec, see below")
       ->required();
   app.add_option("--columns", command.columns, "Widths of the block, separated by commas")
       ->delimiter(',')
@@ -59,6 +60,19 @@ void add_run(CLI::App& app, SpmmCommand& command) {
   app.add_flag("--quiet", command.quiet, "Print nothing but errors");
 }
 
+/// CLI11 passes over empty entries of a list.
+void refuse_gaps(int argc, char** argv, std::string const& option) {
+  for (int i = 1; i < argc; ++i) {
+    std::string const word = argv[i];
+    std::string list;
+    if (word == option && i + 1 < argc) list = argv[i + 1];
+    if (word.rfind(option + "=", 0) == 0) list = word.substr(option.size() + 1);
+    bool const has_gap = !list.empty() && (list.front() == ',' || list.back() == ',' ||
+                                           list.find(",,") != list.npos);
+    require(!has_gap, option, "'", list, "' has an empty entry (see --help)");
+  }
+}
+
 std::string footer() {
   std::string text = "Kernels (--algorithm):\n";
   for (auto const& variant : spmm_variants)
@@ -98,6 +112,7 @@ std::optional<SpmmCommand> parse_command(int argc, char** argv) {
   add_kernels(app, command);
   add_run(app, command);
   app.footer(footer);
+  for (char const* option : {"--columns", "--compare"}) refuse_gaps(argc, argv, option);
   if (!parse(app, argc, argv)) return std::nullopt;
   check_combination(command);
   return command;

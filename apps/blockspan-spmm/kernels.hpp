@@ -45,6 +45,8 @@ template <class Scalar, class Exec>
 std::string peer_refusal(std::string const& id, SpmmCommand const& command) {
   if (id == "cusparse" && backend_name<Exec>() != "cuda")
     return "cuSPARSE runs on the backend cuda only, and this run is on " + backend_name<Exec>();
+  if (id == "kokkos-kernels" && !has_kokkos_kernels_product)
+    return "Kokkos Kernels is " + left_out("OPERATOR");
   if (id == "kokkos-kernels" && !std::is_same_v<real_t<Scalar>, double>)
     return "Kokkos Kernels is compiled for f64 and c128 only, and this run is " +
            scalar_name<Scalar>();

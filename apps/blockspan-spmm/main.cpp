@@ -12,6 +12,7 @@
 #include "common/interrupt.hpp"
 #include "common/output_file.hpp"
 #include "common/problem.hpp"
+#include "common/threads.hpp"
 
 namespace {
 
@@ -19,6 +20,10 @@ namespace apps = blockspan::apps;
 
 /// The scalar asked for, or the one that suits the matrix.
 std::string choose_scalar(apps::SpmmCommand const& command, bool complex) {
+  blockspan::require(
+      !command.scalar.empty() || !complex || apps::has_scalar<Kokkos::complex<double>>,
+      command.matrix, "is complex, and this build has only ", apps::scalar_names(apps::Scalars()),
+      " (see Blockspan_SCALARS)");
   if (command.scalar.empty()) return complex ? "c128" : "f64";
   blockspan::require(!complex || command.scalar.front() == 'c', "--scalar " + command.scalar,
                      command.matrix, " is complex: take c64 or c128");
@@ -44,6 +49,7 @@ int run(apps::SpmmCommand const& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  apps::share_machine(argv);
   return apps::run_application("blockspan-spmm", [&] {
     auto const command = apps::parse_command(argc, argv);
     return command ? run(*command) : apps::success;  // none: --help or --version was answered

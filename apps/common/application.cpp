@@ -8,6 +8,9 @@
 
 #include <blockspan/support/error.hpp>
 
+#include "common/input_file.hpp"
+#include "common/words.hpp"
+
 namespace blockspan::apps {
 
 namespace {
@@ -37,7 +40,7 @@ int run_application(std::string const& name, std::function<int()> const& body) n
   try {
     return body();
   } catch (Error const& error) {
-    return refuse(name, error.what());
+    return refuse(name, without_input_names(without_cpp_names(error.what())));
   } catch (std::bad_alloc const&) {
     return refuse(name, "out of memory");
   } catch (std::exception const& error) {

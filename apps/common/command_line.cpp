@@ -1,7 +1,13 @@
 #include "common/command_line.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <iostream>
+#include <limits>
 #include <string>
+#include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include <blockspan/spmm/variants.hpp>
@@ -11,15 +17,91 @@
 
 namespace blockspan::apps {
 
+namespace {
+
+std::string without_blanks(std::string const& text) {
+  auto const first = text.find_first_not_of(" \t");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Reads all of `text` as a number; the error of std::from_chars, invalid_argument for a rest.
+template <class Number>
+std::errc read_number(std::string const& text, Number& value) {
+  char const* const end = text.data() + text.size();
+  auto const [stop, error] = std::from_chars(text.data(), end, value);
+  return stop != end ? std::errc::invalid_argument : error;
+}
+
+std::string without_plus(std::string const& text) {
+  return text.front() == '+' && text.size() > 1 && text[1] != '-' ? text.substr(1) : text;
+}
+
+/// Leaves a decimal number in `text`, or returns why it is none.
+std::string tidy_real(std::string& text) {
+  std::string const given = without_blanks(text);
+  if (given.empty()) return "a number is missing";
+  text = without_plus(given);
+  double value = 0;
+  auto const error = read_number(text, value);
+  if (error == std::errc::result_out_of_range) return given + " is beyond the range of numbers";
+  return error == std::errc() ? "" : "'" + given + "' is not a number";
+}
+
+/// The same for the whole numbers of Number, in plain digits.
+template <class Number>
+std::string tidy_whole(std::string& text) {
+  std::string const given = without_blanks(text);
+  if (given.empty()) return "a number is missing";
+  text = without_plus(given);
+  Number whole = 0;
+  double real = 0;
+  auto error = read_number(text, whole);
+  constexpr double exact = 0x1p53;
+  if (error == std::errc::invalid_argument && read_number(text, real) == std::errc() &&
+      real == std::floor(real) && std::abs(real) < exact) {  // 1e6
+    text = std::to_string(static_cast<long long>(real));
+    error = read_number(text, whole);
+  }
+  if (text.front() == '-' && std::is_unsigned_v<Number> && error != std::errc() &&
+      read_number(text, real) == std::errc())
+    return given + " is negative";
+  if (error == std::errc::result_out_of_range)
+    return given + " is not between " + std::to_string(std::numeric_limits<Number>::min()) +
+           " and " + std::to_string(std::numeric_limits<Number>::max());
+  if (error != std::errc()) return "'" + given + "' is not a whole number";
+  text = std::to_string(whole);
+  return {};
+}
+
+/// CLI11 would take octal and hexadecimal numbers, negative ones for unsigned options and nothing
+/// for zero.
+void tidy_numbers(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options()) {
+    std::string const type = option->get_type_name();
+    if (type.rfind("UINT", 0) == 0)
+      option->transform(CLI::Validator(tidy_whole<std::uint64_t>, ""));
+    else if (type.rfind("INT", 0) == 0)
+      option->transform(CLI::Validator(tidy_whole<int>, ""));
+    else if (type.rfind("FLOAT", 0) == 0)
+      option->transform(CLI::Validator(tidy_real, ""));
+  }
+}
+
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option const* const option : app.get_options())
+    for (std::string const& value : option->results())
+      require(!without_blanks(value).empty(), option->get_name(),
+              "the value is empty (see --help)");
+}
+
+}  // namespace
+
 CLI::Validator at_least_one() {
   return CLI::Validator(
       [](std::string& text) {
-        if (text.empty()) return std::string("a number is missing");
-        bool const negative = text.front() == '-';
-        auto const digits = text.substr(negative ? 1 : 0);
-        bool const is_number = digits.find_first_not_of("0123456789") == std::string::npos;
-        bool const is_zero = digits.find_first_not_of('0') == std::string::npos;
-        return is_number && (negative || is_zero) ? text + " is less than 1" : std::string();
+        bool const is_positive = text.front() != '-' && text != "0";
+        return is_positive ? std::string() : text + " is less than 1";
       },
       "");
 }
@@ -48,6 +130,7 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
 }
 
 bool parse(CLI::App& app, int argc, char** argv) {
+  tidy_numbers(app);
   try {
     app.parse(argc, argv);
   } catch (CLI::Success const& request) {
@@ -56,6 +139,7 @@ bool parse(CLI::App& app, int argc, char** argv) {
   } catch (CLI::ParseError const& error) {
     throw Error(std::string(error.what()) + " (see --help)");
   }
+  refuse_empty_values(app);
   return true;
 }
 

@@ -6,7 +6,7 @@
 
 namespace blockspan::apps {
 
-/// Refuses zero and negative numbers; what is no number at all is left to the conversion.
+/// Refuses zero and negative numbers; what is no number at all, parse() refuses.
 CLI::Validator at_least_one();
 
 /// An empty command line of the app `name`, with --help and --version; `summary` opens the help.
@@ -23,7 +23,8 @@ struct MachineOptions {
 void add_machine_options(CLI::App& app, MachineOptions& options);
 
 /// Reads the command line. False where it asked for --help or --version, which are answered on
-/// stdout. Throws Error for wrong usage.
+/// stdout. Throws Error for wrong usage: also for empty values, and for what is not all of it a
+/// decimal number (1e6 and 10.0 are whole numbers, 010 is ten) or too large for its option.
 bool parse(CLI::App& app, int argc, char** argv);
 
 }  // namespace blockspan::apps

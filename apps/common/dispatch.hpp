@@ -3,6 +3,7 @@
 #include <cctype>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -41,6 +42,12 @@ std::string backend_names(BackendList<Execs...>) {
   return names;
 }
 
+/// Says that Blockspan_ENABLE_KOKKOS_KERNELS_... was OFF.
+inline std::string left_out(char const* what) {
+  return std::string("left out of this build (Blockspan_ENABLE_KOKKOS_KERNELS_") + what +
+         " is OFF)";
+}
+
 /// The name of a scalar on command lines and in reports: f32, f64, c64 (complex<float>), c128.
 template <class Scalar>
 std::string scalar_name() {
@@ -58,6 +65,11 @@ std::string scalar_names(ScalarList<Scalars...>) {
 }
 
 namespace detail {
+
+template <class Scalar, class... Scalars>
+constexpr bool is_among(ScalarList<Scalars...>) {
+  return (std::is_same_v<Scalar, Scalars> || ...);
+}
 
 template <class Visitor, class... Execs>
 auto visit_backend(std::string const& wanted, Visitor const& visit, BackendList<Execs...>) {
@@ -82,6 +94,10 @@ auto visit_scalar(std::string const& wanted, Visitor const& visit, ScalarList<Sc
 }
 
 }  // namespace detail
+
+/// Whether this build has a scalar.
+template <class Scalar>
+inline constexpr bool has_scalar = detail::is_among<Scalar>(Scalars());
 
 /// visit(exec) on the default instance of the backend called `name`; `auto` is the best of the
 /// build. Throws Error if the build does not have it. Kokkos must run.

@@ -1,26 +1,18 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
 
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
-#include "common/backends.hpp"
+#include "common/dispatch.hpp"
 #include "common/preconditioner_choice.hpp"
 
 namespace blockspan::apps {
 
-namespace detail {
-template <class Scalar, class... Scalars>
-constexpr bool is_among(ScalarList<Scalars...>) {
-  return (std::is_same_v<Scalar, Scalars> || ...);
-}
-}  // namespace detail
-
 /// Whether this build has the single precision beneath Scalar.
 template <class Scalar>
-inline constexpr bool has_single_precision = detail::is_among<single_t<Scalar>>(Scalars());
+inline constexpr bool has_single_precision = has_scalar<single_t<Scalar>>;
 
 /// What --precision means for --help.
 inline constexpr char const* precision_help =

@@ -17,6 +17,7 @@
 #include <blockspan/support/error.hpp>
 
 #include "common/preconditioner_choice.hpp"
+#include "common/words.hpp"
 
 namespace blockspan::apps {
 
@@ -108,7 +109,8 @@ Preconditioner<Scalar, Exec> make_definite(Exec const& exec, CrsMatrix<Scalar, E
     return {make(exec, A), {}};
   } catch (Error const& error) {
     if (definiteness == Definiteness::positive) throw;
-    return make_jacobi_instead<Scalar>(exec, A, definiteness, asked, error.what());
+    return make_jacobi_instead<Scalar>(exec, A, definiteness, asked,
+                                       without_cpp_names(error.what()));
   }
 }
 

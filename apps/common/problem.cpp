@@ -9,7 +9,7 @@ SourceInfo inspect_source(std::string const& source) {
     GeneratorSpec const spec = parse_generator_spec(source);
     return {spec.rows, spec.columns, false};
   }
-  MatrixMarketHeader const header = read_matrix_market_header(source);
+  MatrixMarketHeader const header = read_matrix_market_header(input_file(source));
   return {header.rows, header.columns, header.field == MatrixMarketField::complex};
 }
 

@@ -8,6 +8,8 @@
 #include <blockspan/sparse/graph.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 
+#include "common/input_file.hpp"
+
 namespace blockspan::apps {
 
 /// What can be known of a matrix before it is read or made.
@@ -27,7 +29,7 @@ SourceInfo inspect_square_source(std::string const& source);
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> load_matrix(Exec const& exec, std::string const& source) {
   if (is_generator_spec(source)) return generate<Scalar>(exec, source);
-  return read_matrix_market<Scalar>(exec, source);
+  return read_matrix_market<Scalar>(exec, input_file(source));
 }
 
 /// The matrix of a problem: the one of `source` itself, or the Laplacian or adjacency of the graph

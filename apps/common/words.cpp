@@ -62,6 +62,19 @@ std::string advice(Status status) {
   return "Unknown status.";
 }
 
+std::string without_cpp_names(std::string message) {
+  constexpr char const* letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:";
+  for (std::size_t at = 0; (at = message.find("blockspan::", at)) != message.npos;) {
+    auto const end = std::min(message.find_first_not_of(letters, at), message.size());
+    bool const is_place = message[end - 1] == ':' && end < message.size();  // "name: what"
+    message.erase(at, is_place ? end + 1 - at : std::string("blockspan::").size());
+  }
+  for (std::string const name : {"convert_values: ", "read_matrix_market: ", "write_block: "})
+    if (message.rfind(name, 0) == 0) message.erase(0, name.size());
+  return message;
+}
+
 std::string grouped(long long number) {
   std::string text = std::to_string(number);
   for (auto end = static_cast<long long>(text.size()) - 3; end > (number < 0 ? 1 : 0); end -= 3)

@@ -101,7 +101,7 @@ TEST_P(EigPreconditioner, SaysWhatItPutsInPlaceOfWhatWasAskedFor) {
   EXPECT_EQ(polynomial["preconditioner"], "jacobi");
   EXPECT_TRUE(has_note(polynomial,
                        "jacobi instead of chebyshev: the matrix is not positive "
-                       "semidefinite: the diagonal entry of row 0 is negative, or "
+                       "semidefinite: the diagonal entry of row 1 is negative, or "
                        "zero beside other entries"))
       << polynomial["notes"];
   Json const blocks = run(indefinite, "block-jacobi:3");
@@ -117,7 +117,7 @@ TEST_P(EigPreconditioner, GaussSeidelGivesWayWhereTheDiagonalIsNotPositive) {
   Json const report =
       run({"laplace5:9x9", "--operator", "adjacency", "--pairs", "2"}, "gauss-seidel");
   EXPECT_EQ(report["preconditioner"], "jacobi");
-  EXPECT_TRUE(has_note(report, "the diagonal entry of row 0 is not positive")) << report["notes"];
+  EXPECT_TRUE(has_note(report, "the diagonal entry of row 1 is not positive")) << report["notes"];
 }
 
 }  // namespace

@@ -66,14 +66,14 @@ TEST(EigUsage, RefusesAWrongCommandLine) {
                  "The following arguments were not expected: 3 --pears (see --help)");
   expect_refused({small, "other"}, "The following argument was not expected: other (see --help)");
   expect_refused({small, "--pairs"}, "--pairs: 1 required INT missing (see --help)");
-  expect_refused({small, "--pairs", "many"}, "Could not convert: --pairs = many (see --help)");
+  expect_refused({small, "--pairs", "many"}, "--pairs: 'many' is not a whole number (see --help)");
   expect_refused({small, "--pairs", "0"}, "--pairs: 0 is less than 1 (see --help)");
   expect_refused({small, "--pairs", "-3"}, "--pairs: -3 is less than 1 (see --help)");
   expect_refused({small, "--block", "0"}, "--block: 0 is less than 1 (see --help)");
   expect_refused({small, "--max-iterations", "0"},
                  "--max-iterations: 0 is less than 1 (see --help)");
   expect_refused({small, "--pairs", "99999999999"},
-                 "Could not convert: --pairs = 99999999999 (see --help)");
+                 "--pairs: 99999999999 is not between -2147483648 and 2147483647 (see --help)");
   expect_refused({small, "--which", "middle"},
                  "--which: middle not in {smallest,largest} (see --help)");
   expect_refused({small, "--backend", "abacus"},
@@ -88,6 +88,40 @@ TEST(EigUsage, RefusesNumbersThatMakeNoSense) {
                  "--pairs: 65 are more than the 64 rows of laplace7:4x4x4");
   expect_refused({small, "--block", "65"},
                  "--block: 65 columns are more than the 64 rows of laplace7:4x4x4");
+}
+
+TEST(EigUsage, RefusesWhatIsNoNumberAndEmptyValues) {
+  expect_refused({small, "--pairs", ""}, "--pairs: a number is missing (see --help)");
+  expect_refused({small, "--pairs", "2.5"}, "--pairs: '2.5' is not a whole number (see --help)");
+  expect_refused({small, "--pairs", "0x4"}, "--pairs: '0x4' is not a whole number (see --help)");
+  expect_refused({small, "--pairs", "3 4"}, "--pairs: '3 4' is not a whole number (see --help)");
+  expect_refused({small, "--pairs", "1e-1"}, "--pairs: '1e-1' is not a whole number (see --help)");
+  expect_refused({small, "--pairs", "0e9"}, "--pairs: 0 is less than 1 (see --help)");
+  expect_refused({small, "--seed", "-1"}, "--seed: -1 is negative (see --help)");
+  expect_refused({small, "--seed", "99999999999999999999"},
+                 "--seed: 99999999999999999999 is not between 0 and 18446744073709551615 (see "
+                 "--help)");
+  expect_refused({small, "--seed", "one"}, "--seed: 'one' is not a whole number (see --help)");
+  expect_refused({small, "--tolerance", ""}, "--tolerance: a number is missing (see --help)");
+  expect_refused({small, "--tolerance", "1e-8x"},
+                 "--tolerance: '1e-8x' is not a number (see --help)");
+  expect_refused({small, "--tolerance", "1e-8,"},
+                 "--tolerance: '1e-8,' is not a number (see --help)");
+  expect_refused({small, "--tolerance", "1e-999"},
+                 "--tolerance: 1e-999 is beyond the range of numbers (see --help)");
+  expect_refused({small, "--vectors", ""}, "--vectors: the value is empty (see --help)");
+  expect_refused({small, "--mass", " "}, "--mass: the value is empty (see --help)");
+  expect_refused({""}, "MATRIX: the value is empty (see --help)");
+}
+
+TEST(EigUsage, TakesNumbersAsPeopleWriteThem) {
+  for (std::string const text : {"10", "1e1", "10.0", "+10", "010", " 10 "}) {
+    Json const report = run_eig({small, "--pairs", text, "--tolerance", "+1.e-6"}).report;
+    EXPECT_EQ(report["options"]["pairs"], 10) << text;
+    EXPECT_EQ(report["options"]["tolerance"], 1e-6);
+  }
+  Json const report = run_eig({small, "--seed", "18446744073709551615"}).report;
+  EXPECT_EQ(report["options"]["seed"], 18446744073709551615u);
 }
 
 TEST(EigUsage, RefusesPreconditionersThatAreNone) {

@@ -62,6 +62,29 @@ Outcome run_app(std::string const& app, std::vector<std::string> const& argument
   return finish(start(app_path(app).string(), arguments, folder), folder);
 }
 
+Outcome run_app_with_input(std::string const& app, std::vector<std::string> const& arguments,
+                           std::string const& input) {
+  TemporaryFolder const folder;
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  int const before = dup(STDIN_FILENO);
+  dup2(ends[0], STDIN_FILENO);
+  close(ends[0]);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  pid_t const child = start(app_path(app).string(), arguments, folder);
+  dup2(before, STDIN_FILENO);
+  close(before);
+  auto const unread = signal(SIGPIPE, SIG_IGN);  // a program that refuses need not read
+  for (std::size_t done = 0; done < input.size();) {
+    ssize_t const wrote = write(ends[1], input.data() + done, input.size() - done);
+    if (wrote <= 0) break;
+    done += static_cast<std::size_t>(wrote);
+  }
+  close(ends[1]);
+  signal(SIGPIPE, unread);
+  return finish(child, folder);
+}
+
 Outcome run_app_and_interrupt(std::string const& app, std::vector<std::string> const& arguments,
                               double seconds) {
   TemporaryFolder const folder;

@@ -19,6 +19,10 @@ std::filesystem::path app_path(std::string const& app);
 /// Runs an app with its output captured, as in a pipe.
 Outcome run_app(std::string const& app, std::vector<std::string> const& arguments);
 
+/// The same with `input` in a pipe as its standard input.
+Outcome run_app_with_input(std::string const& app, std::vector<std::string> const& arguments,
+                           std::string const& input);
+
 /// Runs an app on a pseudo-terminal; what it wrote there, stdout and stderr mixed, is in `out`.
 Outcome run_app_on_terminal(std::string const& app, std::vector<std::string> const& arguments);
 

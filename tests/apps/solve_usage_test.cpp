@@ -73,6 +73,10 @@ TEST(SolveUsage, RefusesAWrongCommandLine) {
   expect_refused({small, "--tolerance", "nan"}, "--tolerance: nan is not in [0, 1)");
   expect_refused({small, "--absolute-tolerance", "-2"},
                  "--absolute-tolerance: -2 is negative or not finite");
+  expect_refused({small, "--seed", "-1"}, "--seed: -1 is negative (see --help)");
+  expect_refused({small, "--columns", "2,3"},
+                 "--columns: '2,3' is not a whole number (see --help)");
+  expect_refused({small, "--rhs", ""}, "--rhs: the value is empty (see --help)");
   TemporaryFolder const folder;
   std::string const rhs = block_file(folder, "b.mtx", 64, 2);
   expect_refused({small, "--rhs", rhs, "--columns", "3"}, "--rhs excludes --columns (see --help)");
@@ -121,17 +125,45 @@ TEST(SolveUsage, RefusesMixedPrecisionWhereThereIsNoSingleOne) {
                    "--precision mixed: this build has no single precision (see Blockspan_SCALARS)");
     return;
   }
-  expect_refused({small, "--precision", "mixed", "--spmm", "kokkos-kernels"},
-                 "--precision mixed: goes with --spmm blockspan only, not with kokkos-kernels");
+  if (apps::has_kokkos_kernels_product)
+    expect_refused({small, "--precision", "mixed", "--spmm", "kokkos-kernels"},
+                   "--precision mixed: goes with --spmm blockspan only, not with kokkos-kernels");
+  if (!apps::has_kokkos_kernels_preconditioners) return;
   for (std::string const choice : {"gauss-seidel", "ilu0"})
     expect_refused({small, "--precision", "mixed", "--preconditioner", choice},
                    "--precision mixed: gauss-seidel and ilu0 work in double precision only");
+}
+
+TEST(SolveUsage, SaysWhatTheBuildWasMadeWithout) {
+  if (!apps::has_kokkos_kernels_product)
+    expect_refused({small, "--spmm", "kokkos-kernels"},
+                   "--spmm kokkos-kernels: left out of this build "
+                   "(Blockspan_ENABLE_KOKKOS_KERNELS_OPERATOR is OFF)");
+  for (std::string const choice : {"gauss-seidel", "ilu0"})
+    if (!apps::has_kokkos_kernels_preconditioners)
+      expect_refused({small, "--preconditioner", choice},
+                     "--preconditioner " + choice +
+                         ": left out of this build "
+                         "(Blockspan_ENABLE_KOKKOS_KERNELS_PRECONDITIONERS is OFF)");
+  TemporaryFolder const folder;
+  std::string const z = write_text(
+      folder / "z.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
+  if (!has_scalar<Kokkos::complex<double>>)
+    expect_refused({z}, z + ": the problem is complex, and this build has real scalars only: build "
+                            "it with complex_double in Blockspan_SCALARS");
+  else
+    EXPECT_EQ(run_app("blockspan-solve", {z}).status, 0);
 }
 
 TEST(SolveUsage, RefusesBackendsAndProductsThatAreNotThere) {
   expect_refused({small, "--spmm", "cusparse", "--backend", host_backend()},
                  "--spmm cusparse: cuSPARSE runs on the backend cuda only, and this run is on " +
                      host_backend());
+  if (has_cuda()) return;
+  // in words of the command line, without names of C++
+  expect_refused({small, "--spmm", "tensor_window", "--backend", "openmp"},
+                 "tensor_window is not offered by OpenMP: it needs FP64 tensor cores (CUDA, from "
+                 "Ampere on); double or complex double; rows of X contiguous");
 }
 
 }  // namespace

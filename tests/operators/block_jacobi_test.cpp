@@ -283,16 +283,16 @@ TYPED_TEST(BlockJacobi, RefusesByNameOfTheRows) {
   {
     auto some = blocks;
     some[5] = some[2] = bad;
-    EXPECT_EQ(refusal(some, {3}), indefinite("6 to 8"));
+    EXPECT_EQ(refusal(some, {3}), indefinite("7 to 9"));
   }
   auto last = blocks;
   last[6] = block_of<Scalar>({1, 2, 2, 1});
-  EXPECT_EQ(refusal(last, {3}), indefinite("18 to 19"));
+  EXPECT_EQ(refusal(last, {3}), indefinite("19 to 20"));
   for (bool const absolute : {false, true}) {
     auto broken = blocks;
     broken[4](1, 2) = not_a_number<Scalar>();
     EXPECT_EQ(refusal(broken, {3, absolute}),
-              where + "the block of rows 12 to 14 has an entry that is not finite");
+              where + "the block of rows 13 to 15 has an entry that is not finite");
   }
   auto const wide = to_device(exec, random_matrix<Scalar>("", 3, 5, [](auto) { return 2; }));
   EXPECT_THAT(message_of([&] { block_jacobi(exec, wide); }), HasSubstr("must be square (3 x 5)"));

@@ -184,8 +184,8 @@ TYPED_TEST(ChebyshevBounds, SayWhyAnOperatorMustNotBeUsed) {
   };
   std::string const sign = "is negative, or zero beside other entries";
   for (double const scale : {1.0, 1e-18, 1e18}) {
-    expect_fault(two_by_two<Scalar>(scale, 0, -scale), "the diagonal entry of row 1 " + sign);
-    expect_fault(two_by_two<Scalar>(0, scale, scale), "the diagonal entry of row 0 " + sign);
+    expect_fault(two_by_two<Scalar>(scale, 0, -scale), "the diagonal entry of row 2 " + sign);
+    expect_fault(two_by_two<Scalar>(0, scale, scale), "the diagonal entry of row 1 " + sign);
     expect_fault(two_by_two<Scalar>(scale, 2 * scale, scale),
                  "scaled to a unit diagonal it has "
                  "the Ritz value -1");

@@ -159,14 +159,14 @@ TYPED_TEST(IncompleteLu, RefusesByNameOfTheRow) {
     for (auto const bad : {Scalar(0), Scalar(-1), not_a_number<Scalar>(),
                            Scalar(std::numeric_limits<real_t<Scalar>>::infinity())}) {
       HostMatrix<Scalar> A{"bad", 3, 3, {0, 1, 2, 3}, {0, 1, 2}, {Scalar(1), bad, bad}};
-      EXPECT_EQ(refusal(A), where + "the diagonal entry of row 1 is not positive and finite");
+      EXPECT_EQ(refusal(A), where + "the diagonal entry of row 2 is not positive and finite");
     }
     HostMatrix<Scalar> const missing{"missing", 2, 2, {0, 1, 1}, {0}, {Scalar(1)}};
-    EXPECT_EQ(refusal(missing), where + "the diagonal entry of row 1 is not positive and finite");
+    EXPECT_EQ(refusal(missing), where + "the diagonal entry of row 2 is not positive and finite");
     HostMatrix<Scalar> const indefinite{
         "indefinite", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {Scalar(1), Scalar(2), Scalar(2), Scalar(1)}};
     EXPECT_EQ(refusal(indefinite),
-              where + "the diagonal entry of row 1 of U is not positive and finite");
+              where + "the diagonal entry of row 2 of U is not positive and finite");
     HostMatrix<Scalar> const nothing{"0 x 0", 0, 0, {0}, {}, {}};
     EXPECT_EQ(incomplete_lu(exec, to_device(exec, nothing))->rows(), 0);
     HostBlock<Scalar> B;

@@ -49,16 +49,14 @@ TYPED_TEST(ConvertValues, AFactorBringsThemIntoRange) {
 TYPED_TEST(ConvertValues, NamesTheFirstValueThatDoesNotFit) {
   using ::testing::HasSubstr;
   TypeParam const exec;
-  EXPECT_EQ(
-      message_of([&] {
-        convert_values<float>(exec, this->matrix({1, 2, 3, -1e39, 1e300}));
-      }),
-      "convert_values: row 2, position 3: the value -1e+39 (times 1) is beyond the range of 32-bit "
-      "numbers");
+  EXPECT_EQ(message_of([&] {
+              convert_values<float>(exec, this->matrix({1, 2, 3, -1e39, 1e300}));
+            }),
+            "convert_values: entry (3, 2) is -1e+39 (times 1), beyond the range of 32-bit numbers");
   EXPECT_THAT(message_of([&] {
                 convert_values<float>(exec, this->matrix({1, 2, 3, 4, 5}), 1e39);
               }),
-              HasSubstr("the value 1 (times 1e+39)"));
+              HasSubstr("entry (1, 1) is 1 (times 1e+39)"));
 }
 
 TYPED_TEST(ConvertValues, NaNAndInfiniteValuesStay) {

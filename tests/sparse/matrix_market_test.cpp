@@ -105,6 +105,42 @@ TEST_F(MatrixMarketText, AnyCaseSpacingLineEndAndCommentIsFine) {
             expected);
 }
 
+TEST_F(MatrixMarketText, AByteOrderMarkAndWordsBehindTheBannerAreFine) {
+  Entries const expected{{{0, 0}, 2.0}};
+  std::string const rest = "coordinate real general\n1 1 1\n1 1 2\n";
+  EXPECT_EQ(read("\xef\xbb\xbf" + banner + rest), expected);
+  EXPECT_EQ(read(banner + "coordinate real general written by hand % today\n1 1 1\n1 1 2\n"),
+            expected);
+}
+
+TEST_F(MatrixMarketText, HermitianWithoutImaginaryPartsIsSymmetric) {
+  for (std::string const field : {"real", "integer"})
+    EXPECT_EQ(read(banner + "coordinate " + field + " hermitian\n2 2 2\n1 1 3\n2 1 -4\n"),
+              (Entries{{{0, 0}, 3.0}, {{0, 1}, -4.0}, {{1, 0}, -4.0}}));
+  EXPECT_EQ(read(banner + "coordinate pattern hermitian\n2 2 1\n2 1\n"),
+            (Entries{{{0, 1}, 1.0}, {{1, 0}, 1.0}}));
+  EXPECT_EQ(read(banner + "array real hermitian\n2 2\n1\n2\n5\n"),
+            (Entries{{{0, 0}, 1.0}, {{0, 1}, 2.0}, {{1, 0}, 2.0}, {{1, 1}, 5.0}}));
+}
+
+TEST_F(MatrixMarketText, IntegersMayHaveAPointOrAnExponent) {
+  auto const one = [&](std::string const& number) {
+    return read(banner + "coordinate integer general\n1 1 1\n1 1 " + number + "\n")
+        .at({0, 0})
+        .real();
+  };
+  EXPECT_EQ(one("1e+16"), 1e16);
+  EXPECT_EQ(one("-1.250e2"), -125.0);
+  EXPECT_EQ(one("12.000"), 12.0);
+  EXPECT_EQ(one("1200D-2"), 12.0);
+  EXPECT_EQ(one("0.0e-7"), 0.0);
+  EXPECT_EQ(one("0.00012e5"), 12.0);
+  for (std::string const fraction :
+       {"1.5", "1e-1", "12.5e0", "1205e-2", "9007199254740993.5", "1e-400", "0.00012e4"})
+    EXPECT_THROW(one(fraction), MatrixMarketError) << fraction;
+  EXPECT_THROW(one("1e400"), MatrixMarketError);
+}
+
 TEST_F(MatrixMarketText, NumbersAreRoundedCorrectlyAndTinyOnesBecomeZero) {
   auto const one = [&](std::string const& field, std::string const& number) {
     return read(banner + "coordinate " + field + " general\n1 1 1\n1 1 " + number + "\n")

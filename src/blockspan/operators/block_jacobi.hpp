@@ -122,8 +122,8 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
     require(A.numRows() == rows_, where, "made for ", rows_, " rows, the matrix has ", A.numRows());
   }
   void refuse(std::int64_t row, char const* fault) const {
-    require(row < 0, where, "the block of rows ", row, " to ",
-            std::min<std::int64_t>(row + block_size_, rows_) - 1, " ", fault);
+    require(row < 0, where, "the block of rows ", row + 1, " to ",
+            std::min<std::int64_t>(row + block_size_, rows_), " ", fault);  // as files count
   }
 
   std::int64_t rows_;

@@ -173,7 +173,8 @@ std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
   Real const negligible = std::max(Real(1e-10), 1000 * unit_roundoff<Scalar>) *
                           std::max(std::abs(largest), std::abs(smallest));
   if (indefinite_row >= 0)
-    fault << "the matrix is not positive semidefinite: the diagonal entry of row " << indefinite_row
+    fault << "the matrix is not positive semidefinite: the diagonal entry of row "
+          << indefinite_row + 1  // as files count
           << " is negative, or zero beside other entries";
   else if (!finite || (setup.row_sum_bound && !std::isfinite(*setup.row_sum_bound)))
     fault << "the operator has entries that are not finite";

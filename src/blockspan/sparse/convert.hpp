@@ -63,9 +63,10 @@ auto convert_values(Exec const& exec, Matrix const& A,
                                                     static_cast<std::int64_t>(A.values.extent(0)),
                                                     Kernel{A.values, values, factor});
   if (position >= 0)
-    fail("convert_values", "row ", detail::row_of(exec, A.graph.row_map, position), ", position ",
-         position, ": the value ", detail::element(exec, A.values, position), " (times ", factor,
-         ") is beyond the range of ", 8 * sizeof(real_t<Target>), "-bit numbers");
+    fail("convert_values", "entry (", detail::row_of(exec, A.graph.row_map, position) + 1, ", ",
+         detail::element(exec, A.graph.entries, position) + 1, ") is ",
+         detail::element(exec, A.values, position), " (times ", factor, "), beyond the range of ",
+         8 * sizeof(real_t<Target>), "-bit numbers");
   typename Result::staticcrsgraph_type const graph(A.graph.entries, A.graph.row_map);
   return Result("Blockspan::convert_values", A.numCols(), values, graph);
 }

@@ -17,8 +17,8 @@
 // would leave to do.
 //
 // What is read, beyond the letter of the format: words of the banner in any case, any spacing,
-// CRLF, comments and blank lines anywhere, Fortran `D` exponents, a leading `+`. What the format
-// leaves open, and what is meant here:
+// CRLF, comments and blank lines anywhere, Fortran `D` exponents, a leading `+`, a byte order mark
+// of UTF-8, more words behind the banner. What the format leaves open, and what is meant here:
 //   - entries given more than once add up (in an order fixed by their values, so that every thread
 //     count gives the same bits, and mirrored sums stay exact mirrors);
 //   - symmetric, skew-symmetric and Hermitian files may hold entries of either triangle, each
@@ -26,11 +26,12 @@
 //     for its mirror image too; a position given in both triangles is refused (adding would double
 //     it, dropping would lose it), and so is a repeated one when a file uses both triangles;
 //   - explicit zeros stay entries; every value of an array file is an entry, zeros included;
-//   - integers are rounded to the nearest scalar, and a number too small for the scalar becomes
-//   zero; a
-//     number too large is refused, as are NaN and infinities;
-//   - the combinations that the format excludes are refused: pattern arrays, pattern files that are
-//     skew-symmetric or Hermitian, Hermitian files that are not complex.
+//   - integers may be written with a point or an exponent (1e+16), if they are integers; they are
+//     rounded to the nearest scalar, and a number too small for the scalar becomes zero; a number
+//     too large is refused, as are NaN and infinities;
+//   - Hermitian files that are not complex are symmetric;
+//   - the other combinations that the format excludes are refused: pattern arrays, skew-symmetric
+//     pattern files.
 
 namespace blockspan {
 

@@ -24,8 +24,8 @@ struct FirstNotPositive {
   KOKKOS_FUNCTION void join(std::int64_t& a, std::int64_t const& b) const { a = b < a ? b : a; }
 };
 
-/// Throws Error("where: the diagonal entry of row i `of` is not positive and finite"). Waits for
-/// the instance.
+/// Throws Error("where: the diagonal entry of row i `of` is not positive and finite"), i
+/// counted from 1 as in files. Waits for the instance.
 template <class Exec, class Scalar>
 void require_positive_diagonal(Exec const& exec, Scalar const* diagonal, std::int64_t rows,
                                char const* where, char const* of) {
@@ -33,7 +33,7 @@ void require_positive_diagonal(Exec const& exec, Scalar const* diagonal, std::in
   Kokkos::parallel_reduce("Blockspan::positive_diagonal",
                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
                           FirstNotPositive<Scalar>{diagonal, rows}, first);
-  require(first == rows, where, "the diagonal entry of row ", first, of,
+  require(first == rows, where, "the diagonal entry of row ", first + 1, of,
           " is not positive and finite");
 }
 

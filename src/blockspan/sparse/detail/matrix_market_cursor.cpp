@@ -8,31 +8,44 @@ namespace blockspan::detail {
 
 namespace {
 
-/// Whether a decimal number too far from 1 for its type is too large, rather than too small.
-bool is_large(std::string_view digits) {
-  std::int64_t magnitude = 0;  // of the leading digit that is not zero
-  bool found = false;
-  bool in_fraction = false;
-  std::size_t i = 0;
-  for (; i < digits.size() && (is_digit(digits[i]) || digits[i] == '.'); ++i) {
-    found = found || (digits[i] >= '1' && digits[i] <= '9');
-    if (digits[i] == '.')
-      in_fraction = true;
-    else if (found && !in_fraction)
-      ++magnitude;
-    else if (!found && in_fraction)
-      --magnitude;
+/// The powers of ten of the first and the last digit of a decimal number that are not zero.
+struct DecimalPlaces {
+  std::int64_t first = -1;
+  std::int64_t last = 0;  ///< 0 where all digits are zero
+
+  /// `digits`: without a sign.
+  explicit DecimalPlaces(std::string_view digits) {
+    bool found = false;
+    std::int64_t place = -1;  // of the digit before the point
+    auto const point = std::min(digits.find_first_not_of("0123456789"), digits.size());
+    place += static_cast<std::int64_t>(point);
+    std::size_t i = 0;
+    for (; i < digits.size() && (is_digit(digits[i]) || digits[i] == '.'); ++i) {
+      if (digits[i] == '.') continue;
+      if (digits[i] != '0') {
+        if (!found) first = place;
+        last = place;
+        found = true;
+      }
+      --place;
+    }
+    if (!found || i == digits.size()) return;
+    std::int64_t const exponent = exponent_of(digits.substr(i + 1));  // behind its letter
+    first += exponent;
+    last += exponent;
   }
-  if (!found || i == digits.size()) return magnitude > 0;
-  ++i;  // the exponent's letter
-  bool const negative = i < digits.size() && digits[i] == '-';
-  if (i < digits.size() && (negative || digits[i] == '+')) ++i;
-  std::int64_t exponent = 0;
-  constexpr std::int64_t far = std::int64_t(1) << 40;  // beyond any magnitude that a line can hold
-  for (; i < digits.size() && is_digit(digits[i]); ++i)
-    exponent = std::min(far, 10 * exponent + (digits[i] - '0'));
-  return magnitude + (negative ? -exponent : exponent) > 0;
-}
+
+ private:
+  static std::int64_t exponent_of(std::string_view digits) {
+    bool const negative = digits.starts_with('-');
+    if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+    constexpr std::int64_t far = std::int64_t(1) << 40;  // beyond any digit that a line can hold
+    std::int64_t exponent = 0;
+    for (char const c : digits)
+      if (is_digit(c)) exponent = std::min(far, 10 * exponent + (c - '0'));
+    return negative ? -exponent : exponent;
+  }
+};
 
 }  // namespace
 
@@ -78,13 +91,15 @@ Real TextCursor::unusual_number(char const* token, bool whole) {
       text.begin(), text.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
   char const* const last = text.data() + text.size();
   std::size_t const sign = text.front() == '-' ? 1 : 0;
-  if (whole && !std::all_of(text.begin() + static_cast<std::ptrdiff_t>(sign), text.end(), is_digit))
-    fail_number(token, whole);
+  auto const digits = std::string_view(text).substr(sign);
   Real value = 0;
   auto const [stop, status] = std::from_chars(text.data(), last, value);
   if (stop != last) fail_number(token, whole);
+  if (whole && !std::all_of(digits.begin(), digits.end(), is_digit) &&
+      DecimalPlaces(digits).last < 0)
+    fail_number(token, whole);
   if (status == std::errc()) return value;
-  if (is_large(std::string_view(text).substr(sign)))
+  if (DecimalPlaces(digits).first >= 0)
     fail(token, sizeof(Real) == sizeof(float) ? "a number within the range of float"
                                               : "a number within the range of double");
   return sign == 1 ? -Real(0) : Real(0);

@@ -70,7 +70,7 @@ class TextCursor {
     return value;
   }
 
-  /// A finite number, correctly rounded to Real; `whole`: digits only.
+  /// A finite number, correctly rounded to Real; `whole`: an integer, as 12 or 1.2e+1.
   template <class Real>
   Real number(bool whole) {
     skip_blanks();

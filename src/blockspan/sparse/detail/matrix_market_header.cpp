@@ -20,7 +20,8 @@ std::string lower_case(std::string_view word) {
 template <class Value, std::size_t n>
 using Words = std::array<std::pair<char const*, Value>, n>;
 
-constexpr Words<char, 1> banners{{{"%%matrixmarket", 0}}};
+// with and without the byte order mark that some editors put before UTF-8
+constexpr Words<char, 2> banners{{{"%%matrixmarket", 0}, {"\xef\xbb\xbf%%matrixmarket", 0}}};
 constexpr Words<char, 1> objects{{{"matrix", 0}}};
 constexpr Words<MatrixMarketFormat, 2> formats{
     {{"coordinate", MatrixMarketFormat::coordinate}, {"array", MatrixMarketFormat::array}}};
@@ -64,8 +65,8 @@ void parse_banner(TextCursor& cursor, ParsedHeader& header) {
     cursor.fail(symmetry, "general or symmetric, as the field is pattern");
   if (header.symmetry == MatrixMarketSymmetry::hermitian &&
       header.field != MatrixMarketField::complex)
-    cursor.fail(symmetry, "general, symmetric or skew-symmetric, as the field is not complex");
-  cursor.finish_line();
+    header.symmetry = MatrixMarketSymmetry::symmetric;  // without imaginary parts the same
+  cursor.skip_line();
 }
 
 /// Number of values of an array file; none if it exceeds 64 bits.

@@ -199,10 +199,11 @@ bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, std::si
 }
 
 /// The variant that runs: the one chosen, or what stands in for it. `offered`: the variant chosen
-/// takes the scalar, and the product with it.
+/// takes the scalar, and the product with it. `fit` comes by value: g++ 13 takes the reference
+/// returned for one to a temporary argument.
 template <class Exec, class Offset, class Ordinal>
 SpmmVariant const& variant_that_runs(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                                     BlockFit const& fit, bool offered, std::int64_t columns) {
+                                     BlockFit fit, bool offered, std::int64_t columns) {
   SpmmVariant const& chosen = *prepared.choice.variant;
   if (offered && fit.serves(chosen)) return chosen;
   SpmmVariant const& other = prepared.stand_in();

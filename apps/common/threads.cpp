@@ -1,0 +1,95 @@
+#include "common/threads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+
+#include "common/backends.hpp"
+#include <sched.h>
+#include <unistd.h>
+
+namespace blockspan::apps {
+
+namespace {
+
+// Some 20 microseconds: longer than threads of a free machine wait for each other, short against
+// what they lose to others on a busy one.
+constexpr char const* spins = "1000";
+
+/// Sets a variable of the environment that has no value; returns whether it had none.
+bool set_default(char const* name, char const* value) {
+  if (std::getenv(name) != nullptr) return false;
+  return setenv(name, value, 0) == 0;
+}
+
+template <class First, class... Others>
+constexpr bool prefers_device(BackendList<First, Others...>) {
+  return !blockspan::detail::runs_on_host_v<First>;
+}
+
+/// Whether the command line lets the run go to a device.
+bool goes_to_device(char** argv) {
+  if (!prefers_device(Backends())) return false;
+  for (; *argv != nullptr; ++argv) {
+    std::string_view const word(*argv);
+    if (word.find("openmp") != word.npos || word.find("serial") != word.npos) return false;
+  }
+  return true;
+}
+
+/// The group of this process in version 2 of control groups.
+std::string own_group() {
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("0::", 0) == 0) return line.substr(3);
+  return "/";
+}
+
+/// CPUs that this process may run on.
+int allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+bool limit_threads() {
+  if (std::getenv("KOKKOS_NUM_THREADS") != nullptr) return false;
+  auto const granted = granted_cpus("/sys/fs/cgroup", own_group());
+  return granted && *granted < allowed_cpus() &&
+         set_default("OMP_NUM_THREADS", std::to_string(*granted).c_str());
+}
+
+}  // namespace
+
+std::optional<int> granted_cpus(std::string const& root, std::string const& group) {
+  namespace fs = std::filesystem;
+  std::optional<int> least;
+  fs::path folder = root + group;
+  for (;;) {
+    double quota = 0, period = 0;  // microseconds; "max" is no quota
+    if (std::ifstream file(folder / "cpu.max"); file >> quota >> period && period > 0) {
+      int const cpus = std::max(1, static_cast<int>(std::ceil(quota / period)));
+      least = std::min(least.value_or(cpus), cpus);
+    }
+    if (folder.string().size() <= root.size()) return least;
+    folder = folder.parent_path();
+  }
+}
+
+void share_machine(char** argv) {
+  if (goes_to_device(argv)) return;
+  bool changed = std::getenv("OMP_WAIT_POLICY") == nullptr && set_default("GOMP_SPINCOUNT", spins);
+  changed = set_default("OPENBLAS_NUM_THREADS", "1") || changed;
+  changed = limit_threads() || changed;
+  if (!changed) return;
+  std::error_code error;
+  auto const program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) execv(program.c_str(), argv);  // comes back only where it failed: then as before
+}
+
+}  // namespace blockspan::apps
