@@ -15,6 +15,7 @@
 #include "common/preconditioner.hpp"
 #include "common/problem.hpp"
 #include "common/products.hpp"
+#include "common/symmetry.hpp"
 
 namespace blockspan::apps {
 
@@ -72,6 +73,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   Lap lap;
   progress.stage("loading " + command.matrix);
   auto const A = load_matrix<Scalar>(exec, command.matrix);
+  require_hermitian(exec, command.matrix, A);
   HostBlock<Scalar> host_B;
   auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows(), host_B);
   auto const k = static_cast<std::int64_t>(B.extent(1));
