@@ -1,28 +1,113 @@
 #include "blockspan-solve/advice.hpp"
 
+#include <algorithm>
+#include <string>
+
+#include "blockspan-solve/judge.hpp"
 #include "common/words.hpp"
 
 namespace blockspan::apps {
 
-std::string solve_advice(Status status) {
-  switch (status) {
-    case Status::converged:
-      return "Every residual, recomputed from the matrix itself, is within its tolerance.";
+namespace {
+
+std::string number(double value) { return formatted("%.2g", value); }
+
+/// "column 3", the first one with this status.
+struct Example {
+  std::size_t index;
+  std::string name;
+};
+
+Example first_with(SolveResult const& result, Status status) {
+  auto const found = std::find(result.status.begin(), result.status.end(), status);
+  auto const index = static_cast<std::size_t>(found - result.status.begin());
+  return {index, "column " + std::to_string(index + 1)};
+}
+
+std::string of_iterations(SolveCommand const& command, SolveResult const& result,
+                          Example const& column) {
+  auto const& solver = result.solver;
+  bool const at_limit = solver.counters.groups == 1
+                            ? solver.iterations >= command.max_iterations
+                            : solver.columns[column.index].iterations >= command.max_iterations;
+  std::string const where = column.name + " stands at a residual of " +
+                            number(result.true_residuals[column.index]) + " for " +
+                            number(command.tolerance) + ": ";
+  if (at_limit)
+    return "The limit of " + grouped(command.max_iterations) + " iterations came first, and " +
+           where + "raise --max-iterations, or use a better --preconditioner.";
+  return "Residuals that the recurrence took for small enough were not, after " +
+         grouped(solver.counters.cycles) + " cycles of correction, and " + where +
+         "use a better --preconditioner, or ask for a larger --tolerance.";
+}
+
+std::string of_range(SolveResult const& result, Example const& column) {
+  auto const& of = result.solver.columns[column.index];
+  bool const constant = of.iterations == 0;  // known before the first iteration
+  return "The matrix is singular, and " + column.name + " has a part of " + number(of.outside) +
+         " of its length outside the range, so that no solution exists: --null-space " +
+         (constant ? "constant" : "FILE, with the vectors that the matrix maps to zero,") +
+         " solves for the rest.";
+}
+
+std::string of_infinity(SolveResult const& result) {
+  if (result.solver.trouble.find("preconditioner") != std::string::npos)
+    return "The preconditioner " + result.preconditioner +
+           " gave NaN or Inf for finite vectors: use another --preconditioner, or none.";
+  return "The product with the matrix gave NaN or Inf for finite vectors: check its values and "
+         "their range.";
+}
+
+std::string of_contradiction(SolveResult const& result, Example const& column) {
+  if (result.exponent != 0)
+    return "The solution of " + column.name +
+           " is beyond the range of the format's numbers: scale the matrix or the right-hand side.";
+  return "The residual of " + column.name +
+         ", recomputed from the matrix, contradicts the solver: this is an error of the program.";
+}
+
+}  // namespace
+
+std::string solve_advice(SolveCommand const& command, SolveResult const& result) {
+  Status const reason = stop_reason(result);
+  if (reason == Status::converged)
+    return "Every residual, recomputed from the matrix itself, is within its tolerance.";
+  Example const column = first_with(result, reason);
+  switch (reason) {
     case Status::attainable_limit:
-      return "The tolerance lies below what this arithmetic can reach on this problem: the columns "
-             "are as accurate as they get; ask for a larger --tolerance.";
+      return "The tolerance of " + number(command.tolerance) +
+             " lies below what this arithmetic reaches on this problem: " + column.name +
+             " stands at " + number(result.true_residuals[column.index]) +
+             ", as accurate as it gets; ask for a larger --tolerance.";
     case Status::max_iterations:
-      return "The iteration limit came first: raise --max-iterations, or use a better "
-             "--preconditioner.";
+      return of_iterations(command, result, column);
     case Status::operator_not_hermitian:
       return "The matrix is not Hermitian (not symmetric, if real): conjugate gradients do not "
              "apply.";
+    case Status::operator_not_finite:
+      return of_infinity(result);
+    case Status::negative_curvature:
+      return "The matrix is not positive definite, since d^H A d / (||A|| ||d||^2) is " +
+             number(result.solver.curvature) +
+             " for a direction d that was met: conjugate gradients do not apply.";
+    case Status::singular:
+      return "The matrix is singular to working precision, and " + column.name +
+             " seems to have a part outside its range; --null-space FILE, with the vectors that "
+             "the matrix maps to zero, would solve for the rest.";
+    case Status::inconsistent:
+      return of_range(result, column);
+    case Status::preconditioner_not_spd:
+      return "The preconditioner " + result.preconditioner +
+             " is not positive definite: use another --preconditioner, or none.";
+    case Status::nonfinite_rhs:
+      return "The right-hand side in " + column.name + " has NaN or Inf: check its values.";
     case Status::not_converged:
-      return "The run ended before all columns were solved.";
+      return of_contradiction(result, column);
     case Status::stopped_by_monitor:
-      return "Interrupted: this is the best solution so far.";
+      return "Interrupted after " + grouped(result.solver.iterations) +
+             " iterations: this is the best solution so far.";
     default:
-      return advice(status);
+      return advice(reason);
   }
 }
 

@@ -2,11 +2,12 @@
 
 #include <string>
 
-#include <blockspan/solvers/status.hpp>
+#include "blockspan-solve/command.hpp"
+#include "blockspan-solve/result.hpp"
 
 namespace blockspan::apps {
 
-/// What the status of a column means for a linear solve and what to do next, a sentence or two.
-std::string solve_advice(Status status);
+/// What the stop reason of this run means and what to do next, in one sentence.
+std::string solve_advice(SolveCommand const& command, SolveResult const& result);
 
 }  // namespace blockspan::apps

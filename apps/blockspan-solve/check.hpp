@@ -9,6 +9,8 @@
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/memory.hpp>
 
+#include "blockspan-solve/scaled_matrix.hpp"
+
 namespace blockspan::apps {
 
 /// What the app finds out about every column by itself.
@@ -17,15 +19,16 @@ struct ColumnCheck {
   std::vector<double> rhs_norms;  ///< ||b||, infinite where it overflows
 };
 
-/// The residuals from A itself. host_B holds
-/// what B does: its largest entries give the powers of two by which columns are scaled, so that no
-/// right-hand side over- or underflows. Fences.
+/// The residuals from A itself, and where N has columns (orthonormal), of the part of B that they
+/// leave. host_B holds what B does: its largest entries give the powers of two by which columns are
+/// scaled, so that no right-hand side over- or underflows. A: scaled for the same reason. Fences.
 template <class Scalar, class Exec>
-ColumnCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
-                            HostBlock<Scalar> const& host_B, Block<Scalar, Exec> const& B,
-                            Block<Scalar, Exec> const& X) {
+ColumnCheck check_residuals(Exec const& exec, ScaledMatrix<Scalar, Exec> const& A,
+                            Block<Scalar, Exec> const& N, HostBlock<Scalar> const& host_B,
+                            Block<Scalar, Exec> const& B, Block<Scalar, Exec> const& X) {
   auto const n = X.extent(0), k = X.extent(1);
-  Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k);
+  Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k),
+      whole("b", k);
   for (std::size_t j = 0; j < k; ++j) {
     double largest = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -38,14 +41,25 @@ ColumnCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
     scale_columns(exec, factors, to);
     return to;
   };
+  auto const project = [&](Block<Scalar, Exec> const& from) {
+    if (N.extent(1) > 0) project_out(exec, N, N, from);
+  };
   auto const R = scaled(B), Y = scaled(X);
+  column_norms(exec, R, whole);
+  project(R);
   column_norms(exec, R, b);
-  spmm(exec, Op::none, Scalar(-1), A, Y, Scalar(1), R);
+  Kokkos::View<double*, Kokkos::HostSpace> const unscale("factors", k);
+  Kokkos::deep_copy(unscale, std::ldexp(1.0, -A.exponent));
+  if (A.exponent != 0) scale_columns(exec, unscale, Y);
+  spmm(exec, Op::none, Scalar(-1), A.matrix, Y, Scalar(1), R);
+  project(R);
   column_norms(exec, R, r);
   ColumnCheck result;
   for (std::size_t j = 0; j < k; ++j) {
-    result.residual.push_back(b(j) > 0 ? r(j) / b(j) : r(j));
-    result.rhs_norms.push_back(b(j) / factors(j));
+    // nothing is left of a right-hand side that lies in the null space
+    double const size = b(j) > 1e-13 * whole(j) ? b(j) : whole(j);
+    result.residual.push_back(size > 0 ? r(j) / size : r(j));
+    result.rhs_norms.push_back(size / factors(j));
   }
   return result;
 }

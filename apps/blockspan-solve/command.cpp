@@ -24,6 +24,10 @@ void add_problem(CLI::App& app, SolveCommand& command) {
   auto* const seed = app.add_option("--seed", command.seed, "Of the random right-hand sides");
   columns->excludes(rhs);
   seed->excludes(rhs);
+  app.add_option("--null-space", command.null_space,
+                 "Of a singular matrix: constant (Neumann problems, graph Laplacians), or a Matrix "
+                 "Market file of vectors that it maps to zero. B loses its part along these, which "
+                 "no X can reach, and the rest is solved");
   app.add_option("--guess", command.guess, "A start for X, a Matrix Market file of the shape of B");
 }
 
@@ -63,7 +67,8 @@ void check_combination(SolveCommand const& command) {
   require(report.empty() || report != command.solution, "--solution", command.solution,
           " is also the file of --report");
   for (std::string const& output : {report, command.solution})
-    for (std::string const& input : {command.matrix, command.rhs, command.guess})
+    for (std::string const& input :
+         {command.matrix, command.rhs, command.guess, command.null_space})
       require(output.empty() || output != input, output, "would overwrite the input");
 }
 

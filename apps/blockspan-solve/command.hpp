@@ -16,6 +16,7 @@ struct SolveCommand {
   int columns = 8;              ///< random right-hand sides
   std::uint64_t seed = 1;       ///< of them
   std::string guess;            ///< file of the start; empty: zero
+  std::string null_space;       ///< constant, or a file of vectors; empty: none
   std::string method = "auto";  ///< auto, pseudo-block, block
   bool single_reduction = false;
   std::string preconditioner = "jacobi";

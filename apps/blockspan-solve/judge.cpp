@@ -1,6 +1,7 @@
 #include "blockspan-solve/judge.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -18,6 +19,21 @@ bool confirmed(SolveResult const& result, std::size_t j, SolveCommand const& com
   return result.true_residuals[j] <= 1.01 * allowed + slack;
 }
 
+/// What of the right-hand sides --null-space has left out.
+void note_outside(SolveResult& result) {
+  auto const& columns = result.solver.columns;
+  auto const largest =
+      std::max_element(columns.begin(), columns.end(),
+                       [](auto const& a, auto const& b) { return a.outside < b.outside; });
+  std::ostringstream note;
+  if (largest == columns.end()) return;
+  note << "the part of the right-hand sides along the " << result.solver.null_vectors
+       << (result.solver.null_vectors == 1 ? " vector" : " vectors")
+       << " of --null-space is left out: at most " << largest->outside << " of ||b||, in column "
+       << largest - columns.begin() + 1 << "; residuals are those of the rest";
+  result.notes.push_back(note.str());
+}
+
 }  // namespace
 
 void judge(SolveResult& result, SolveCommand const& command) {
@@ -27,12 +43,16 @@ void judge(SolveResult& result, SolveCommand const& command) {
     if (!columns[j].success() || confirmed(result, j, command)) continue;
     result.status[j] = Status::not_converged;
     std::ostringstream note;
-    note << "column " << j + 1 << ": the solver says " << to_string(columns[j].status)
-         << ", but its residual recomputed from the matrix is " << result.true_residuals[j];
+    if (result.exponent == 0)
+      note << "column " << j + 1 << ": the solver says " << to_string(columns[j].status)
+           << ", but its residual recomputed from the matrix is " << result.true_residuals[j];
+    else
+      note << "column " << j + 1 << ": the numbers of the format do not hold its solution";
     result.notes.push_back(note.str());
   }
+  if (!command.null_space.empty()) note_outside(result);
   result.converged = stop_reason(result) == Status::converged;
-  if (result.solver.indefinite) {
+  if (result.solver.indefinite && stop_reason(result) != Status::negative_curvature) {
     std::ostringstream note;
     note << "the matrix is not positive definite: a direction d with d^H A d / (||A|| ||d||^2) = "
          << result.solver.curvature << " was found";

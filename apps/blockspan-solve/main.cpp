@@ -36,6 +36,14 @@ bool inspect(apps::SolveCommand const& command) {
             " x ", X.columns, ", but the solution is ", A.rows, " x ", columns);
     complex = complex || X.complex;
   }
+  if (!command.null_space.empty() && command.null_space != "constant") {
+    auto const N = apps::inspect_source(command.null_space);
+    require(N.rows == A.rows, "--null-space", command.null_space, " has ", N.rows, " rows, but ",
+            command.matrix, " has ", A.rows);
+    require(N.columns > 0 && N.columns <= A.rows, "--null-space", command.null_space, " has ",
+            N.columns, " columns, but ", command.matrix, " has ", A.rows, " rows");
+    complex = complex || N.complex;
+  }
   return complex;
 }
 

@@ -15,7 +15,8 @@ Json problem(SolveCommand const& command, SolveResult const& result) {
           {"nonzeros", result.nonzeros},
           {"columns", result.columns},
           {"rhs", text_or_null(command.rhs)},
-          {"guess", text_or_null(command.guess)}};
+          {"guess", text_or_null(command.guess)},
+          {"null_space", text_or_null(command.null_space)}};
 }
 
 Json options(SolveCommand const& command) {
@@ -42,6 +43,7 @@ Json columns(SolveResult const& result) {
                     {"true_residual", result.true_residuals[j]},
                     {"solver_residual", column.residual},
                     {"backward_error", column.backward_error},
+                    {"outside", column.outside},
                     {"cycle_residuals", column.cycle_residuals}});
   }
   return list;
@@ -102,13 +104,14 @@ std::string report_text(SolveCommand const& command, SolveResult const& result) 
                   {"options", options(command)},
                   {"converged", result.converged},
                   {"stop_reason", to_string(stop_reason(result))},
-                  {"advice", solve_advice(stop_reason(result))},
+                  {"advice", solve_advice(command, result)},
                   {"columns", columns(result)},
                   {"method", solver.method},
                   {"reason", solver.reason},
                   {"iterations", solver.iterations},
                   {"operator_applications", solver.counters.operator_applications},
                   {"counters", counters(solver.counters)},
+                  {"null_vectors", solver.null_vectors},
                   {"norm_a", solver.norm_a},
                   {"indefinite", solver.indefinite},
                   {"curvature", solver.curvature},

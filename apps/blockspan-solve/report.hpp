@@ -11,7 +11,8 @@ namespace blockspan::apps {
 ///
 ///   schema                 "blockspan-solve/1"
 ///   versions               of blockspan, kokkos, kokkos_kernels
-///   problem                source, scalar, rows, nonzeros, columns; rhs, guess: null or the file
+///   problem                source, scalar, rows, nonzeros, columns; rhs, guess,
+///                          null_space: null or what was given
 ///   backend                "cuda", "openmp", "serial", ...
 ///   device                 name of the accelerator (null on the host), threads (null on it)
 ///   product                name: the kernel, or the peer; reason: why the plan chose it
@@ -23,11 +24,14 @@ namespace blockspan::apps {
 ///   columns                per column: status, iterations, true_residual (||b - A x|| / ||b||,
 ///                          recomputed at the end from A, B and X themselves with the plain
 ///                          product), solver_residual (as the solver verified it), backward_error,
-///                          cycle_residuals (of the start and after every cycle)
+///                          outside (size of the part of b outside the range of a singular A,
+///                          / ||b||, where that is known; with null_space residuals are those of
+///                          the rest), cycle_residuals (of the start and after every cycle)
 ///   method                 pseudo_block, block, or the one after the other; reason: why
 ///   iterations             of all cycles and groups
 ///   operator_applications  how often A was applied to a block
 ///   counters               columns multiplied, synchronizations, and rare events
+///   null_vectors           that A maps to zero: of null_space, or found
 ///   norm_a                 ||A|| in the backward errors
 ///   indefinite, curvature  whether a direction of negative curvature was found, and how negative
 ///   largest_condition      of the block method's one-step Gram matrices

@@ -30,6 +30,7 @@ struct SolveResult {
   std::vector<double> true_residuals;
   std::vector<double> rhs_norms;  ///< ||b||
   std::vector<Status> status;     ///< per column; what the check contradicts is not converged
+  int exponent = 0;               ///< the matrix was scaled by 2^exponent for the solve
   bool converged = false;         ///< the solver says so and the check confirms it
   std::vector<std::string> notes;
   SolveSeconds seconds;

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <blockspan/support/memory.hpp>
 
 #include "blockspan-solve/check.hpp"
 #include "blockspan-solve/judge.hpp"
+#include "blockspan-solve/scaled_matrix.hpp"
 #include "blockspan-solve/single_setup.hpp"
 #include "blockspan-solve/solve.hpp"
 #include "common/interrupt.hpp"
@@ -15,6 +17,7 @@
 #include "common/preconditioner.hpp"
 #include "common/problem.hpp"
 #include "common/products.hpp"
+#include "common/symmetry.hpp"
 
 namespace blockspan::apps {
 
@@ -61,6 +64,54 @@ Block<Scalar, Exec> right_hand_sides(Exec const& exec, SolveCommand const& comma
   return B;
 }
 
+/// Orthonormal vectors of --null-space; no columns where there is none.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> null_space(Exec const& exec, SolveCommand const& command, std::int64_t rows) {
+  if (command.null_space.empty()) return {};
+  Block<Scalar, Exec> N;
+  if (command.null_space == "constant") {
+    N = new_block<Scalar>(exec, "Blockspan::null_space", rows, 1);
+    Kokkos::deep_copy(exec, N, Scalar(1));
+  } else {
+    auto const given = read_block<Scalar>(command.null_space);
+    N = new_block<Scalar>(exec, "Blockspan::null_space", rows,
+                          static_cast<std::int64_t>(given.extent(1)));
+    Kokkos::deep_copy(exec, N, given);
+  }
+  int const rank = orthonormalize(exec, N).rank;
+  require(rows == 0 || rank > 0, "--null-space", command.null_space,
+          " has no vector that is finite and not zero");
+  return Kokkos::subview(N, Kokkos::ALL, std::pair(0, rank));
+}
+
+/// X := 2^exponent X
+template <class Scalar, class Exec>
+void scale_all(Exec const& exec, int exponent, Block<Scalar, Exec> const& X) {
+  if (exponent == 0) return;
+  Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const factors("factors", X.extent(1));
+  Kokkos::deep_copy(factors, std::ldexp(real_t<Scalar>(1), exponent));
+  scale_columns(exec, factors, X);
+}
+
+/// Columns of X that no number of the format can hold become zero.
+template <class Scalar, class Exec>
+void drop_overflow(Exec const& exec, std::vector<double> const& residuals,
+                   Block<Scalar, Exec> const& X) {
+  for (std::size_t j = 0; j < residuals.size(); ++j)
+    if (!std::isfinite(residuals[j]))
+      Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, j), Scalar(0));
+  exec.fence("Blockspan::drop_overflow");
+}
+
+/// What the solver says of 2^exponent A, said of A.
+inline void note_scale(SolveResult& result, int exponent) {
+  result.exponent = exponent;
+  if (exponent == 0) return;
+  result.solver.norm_a = std::ldexp(result.solver.norm_a, -exponent);
+  result.notes.push_back("the matrix was scaled by 2^" + std::to_string(exponent) +
+                         " for the solve, since its values are near the ends of the range");
+}
+
 }  // namespace detail
 
 template <class Scalar, class Exec>
@@ -71,13 +122,17 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   SolveResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
-  auto const A = load_matrix<Scalar>(exec, command.matrix);
+  auto const loaded = load_matrix<Scalar>(exec, command.matrix);
+  require_hermitian(exec, command.matrix, loaded);
+  auto const [A, exponent] = into_range<Scalar>(exec, loaded);
   HostBlock<Scalar> host_B;
   auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows(), host_B);
   auto const k = static_cast<std::int64_t>(B.extent(1));
   auto const X = detail::new_block<Scalar>(exec, "Blockspan::solution", A.numRows(), k);
   if (!command.guess.empty())
     Kokkos::deep_copy(exec, X, read_block<Scalar>(input_file(command.guess)));
+  detail::scale_all(exec, -exponent, X);
+  auto const N = detail::null_space<Scalar>(exec, command, A.numRows());
   exec.fence("Blockspan::load");
   result.seconds.load = lap();
 
@@ -91,6 +146,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   auto const inner = make_inner_solver<Scalar>(exec, command.precision, A, result.columns,
                                                command.preconditioner_choice);
   options.inner = inner.get();
+  options.null_space = N;
   result.notes = M.notes;
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
@@ -103,9 +159,11 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   lap();
 
   progress.stage("checking the residuals");
-  auto const check = check_residuals(exec, A, host_B, B, X);
+  detail::scale_all(exec, exponent, X);
+  auto const check = check_residuals(exec, {A, exponent}, N, host_B, B, X);
   result.true_residuals = check.residual;
   result.rhs_norms = check.rhs_norms;
+  detail::drop_overflow(exec, check.residual, X);
   result.seconds.check = lap();
   if (solution != nullptr) {
     progress.stage("writing " + solution->path().string());
@@ -120,6 +178,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   result.nonzeros = static_cast<std::int64_t>(A.nnz());
   result.product = product.name;
   result.product_reason = product.reason;
+  detail::note_scale(result, exponent);
   if (M.op) result.preconditioner = M.op->name();
   judge(result, command);
   return result;

@@ -31,17 +31,21 @@ void print_heading(std::ostream& out, SolveCommand const& command, SolveResult c
 }
 
 void print_columns(std::ostream& out, SolveResult const& result) {
-  out << "  column  iterations  true residual  backward error  status\n";
+  bool const parts = std::any_of(result.solver.columns.begin(), result.solver.columns.end(),
+                                 [](auto const& column) { return column.outside > 0; });
+  out << "  column  iterations  true residual  backward error  "
+      << (parts ? "outside the range  " : "") << "status\n";
   for (std::size_t j = 0; j < result.status.size(); ++j)
     out << formatted("%8.0f", static_cast<double>(j + 1))
         << formatted("  %10.0f", result.solver.columns[j].iterations)
         << formatted("  %13.1e", result.true_residuals[j])
-        << formatted("  %14.1e", result.solver.columns[j].backward_error) << "  "
+        << formatted("  %14.1e", result.solver.columns[j].backward_error)
+        << (parts ? formatted("  %17.1e", result.solver.columns[j].outside) : "") << "  "
         << words(result.status[j]) << "\n";
   out << "\n";
 }
 
-void print_conclusion(std::ostream& out, SolveResult const& result) {
+void print_conclusion(std::ostream& out, SolveCommand const& command, SolveResult const& result) {
   auto const solved = std::count_if(result.status.begin(), result.status.end(), [](Status status) {
     return status == Status::converged || status == Status::zero_rhs;
   });
@@ -57,7 +61,7 @@ void print_conclusion(std::ostream& out, SolveResult const& result) {
     out << grouped(inner) << " more in single precision, ";
   out << formatted("%.2f s", solver.seconds.total) << "\n";
   Status const reason = stop_reason(result);
-  if (!result.converged) out << words(reason) << ": " << solve_advice(reason) << "\n";
+  if (!result.converged) out << words(reason) << ": " << solve_advice(command, result) << "\n";
   for (std::string const& note : result.notes) out << "note: " << note << "\n";
 }
 
@@ -86,7 +90,7 @@ void print_seconds(std::ostream& out, SolveResult const& result) {
 void print_result(std::ostream& out, SolveCommand const& command, SolveResult const& result) {
   print_heading(out, command, result);
   print_columns(out, result);
-  print_conclusion(out, result);
+  print_conclusion(out, command, result);
   print_seconds(out, result);
   out << std::flush;
 }

@@ -56,6 +56,8 @@ std::string advice(Status status) {
     case Status::singular:
       return "The matrix is singular to working precision, and the right-hand side is not in its "
              "range.";
+    case Status::inconsistent:
+      return "The matrix is singular, and the right-hand side has a part outside its range.";
     case Status::preconditioner_not_spd:
       return "The preconditioner is not positive definite: use another --preconditioner, or none.";
   }

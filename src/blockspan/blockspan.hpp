@@ -23,6 +23,7 @@
 #include <blockspan/sparse/graph.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/sparse/reorder.hpp>
+#include <blockspan/sparse/symmetry.hpp>
 #include <blockspan/sparse/validate.hpp>
 #include <blockspan/spmm/heuristics.hpp>
 #include <blockspan/spmm/plan.hpp>

@@ -31,6 +31,7 @@ TEST(SolveUsage, HelpNamesEveryOptionAndGenerator) {
                            "--columns",
                            "--seed",
                            "--guess",
+                           "--null-space",
                            "--method",
                            "--preconditioner",
                            "--precision",

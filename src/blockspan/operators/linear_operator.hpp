@@ -48,6 +48,13 @@ class LinearOperator {
   /// An upper bound of ||Op||_2 where one is known (for a matrix its inf-norm).
   virtual std::optional<real_t<Scalar>> norm_bound() const { return std::nullopt; }
 
+  /// Whether it maps the vector of ones to zero, to rounding, as the matrices of Neumann problems
+  /// and graph Laplacians do; false where that is not known. Waits for the instance.
+  virtual bool annihilates_constants(Exec const& exec) const {
+    (void)exec;
+    return false;
+  }
+
   /// The most rounded products that are summed up in an entry of Op x, for bounds of rounding
   /// errors.
   virtual std::int64_t terms_per_row() const { return rows(); }

@@ -56,6 +56,11 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   /// The inf-norm of the values the matrix had when this was made, rounded up.
   std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
 
+  /// One pass over the matrix.
+  bool annihilates_constants(Exec const& exec) const override {
+    return detail::rows_sum_to_zero(exec, detail::matrix_ref<Exec>(matrix_));
+  }
+
   std::int64_t terms_per_row() const override { return plan_.statistics().longest; }
   std::int64_t work() const override { return static_cast<std::int64_t>(matrix_.nnz()); }
 

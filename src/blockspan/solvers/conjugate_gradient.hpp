@@ -54,6 +54,10 @@ struct CgOptions {
   /// does not bring forward go on in the working precision. Null: all in the working precision.
   CorrectionSolver<Scalar, Exec> const* inner = nullptr;
   bool use_guess = false;  ///< X holds a start; else it starts as zero
+  /// Vectors that A maps to zero, n x c, any basis; empty: none. Columns of B lose their part along
+  /// these (CgColumn::outside tells its size), and those of X are orthogonal to them: a singular
+  /// system is solved for the part of B in the range of A, and residuals are those of that part.
+  ConstBlock<Scalar, Exec> null_space = {};
   int max_iterations = 10000;
 
   // Defaulted.
@@ -85,7 +89,7 @@ struct CgOptions {
 template <class Real>
 struct CgColumn {
   /// converged, zero_rhs (these two are success), nonfinite_rhs, operator_not_finite,
-  /// operator_not_hermitian, negative_curvature, singular, preconditioner_not_spd,
+  /// operator_not_hermitian, negative_curvature, singular, inconsistent, preconditioner_not_spd,
   /// attainable_limit, max_iterations, time_limit or stopped_by_monitor.
   Status status = Status::not_converged;
   int iterations = 0;        ///< in which the column was not yet at its goal
@@ -93,6 +97,9 @@ struct CgColumn {
   /// CgOptions::inner did not bring the column forward; the working precision went on.
   bool fell_back = false;
   Real residual = 0;  ///< ||b - A x|| / ||b||, computed from A, b and x themselves; 0 for b = 0
+  /// Size of the part of b outside the range of A, / ||b||, where vectors are known that A maps to
+  /// zero: given, found, or the constant one. A lower bound where there are more than those.
+  Real outside = 0;
   Real backward_error = 0;            ///< ||b - A x|| / (||A|| ||x|| + ||b||)
   std::vector<Real> cycle_residuals;  ///< true residuals: of the start and after every cycle
 
@@ -146,8 +153,9 @@ struct CgReport {
   /// A direction d with d^H A d < 0 was found: A is not positive definite. Columns may have
   /// converged all the same (their residuals are verified).
   bool indefinite = false;
-  Real curvature = 0;  ///< least d^H A d / (||A|| ||d||^2) of such directions
-  Real norm_a = 0;     ///< ||A|| in the backward errors: the operator's bound, or an estimate
+  Real curvature = 0;    ///< least d^H A d / (||A|| ||d||^2) of such directions
+  int null_vectors = 0;  ///< that A maps to zero: of CgOptions::null_space, or found
+  Real norm_a = 0;       ///< ||A|| in the backward errors: the operator's bound, or an estimate
   Real largest_condition = 1;  ///< (block) of the one-step Gram matrices
   std::vector<CgIteration<Real>> history;
   CgCounters counters;
@@ -187,6 +195,15 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// brought its residual to a tenth, and after max_cycles cycles or max_iterations / 2 iterations.
 /// What went wrong in the inner solver is no status of a column: only the working precision judges.
 ///
+/// Singular A: a consistent system is solved like any other. Where b has a part outside the range
+/// of A, there are vectors z with A z = 0 and z^H b not zero. The constant vector is tried at once
+/// where the operator knows that it is one (LinearOperator::annihilates_constants). Others are
+/// found by the iteration itself: its directions p are multiples of the residuals of the minimal
+/// residual method and turn to such a z. Once p^H A p is nothing beside ||p||^2 in the norms of
+/// M, A y = A r is solved for z = r - y. A column is `inconsistent` where ||A z|| has no more than
+/// rounding errors of the product A z (which a matrix of condition 1e12 never shows), and the part
+/// of b along z is above the goal.
+///
 /// Traffic of an iteration beside the product, in passes over n x k numbers: 10 column by column
 /// (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q beside
 /// its product, as matrices do on CUDA: LinearOperator::apply_dots), 13 as a block (14 and M^-1).
@@ -194,7 +211,9 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// after the first iteration.
 ///
 /// Sources: Hestenes and Stiefel 1952, doi:10.6028/jres.049.044 (the method); Greenbaum 1997,
-/// SIAM J. Matrix Anal. Appl. 18, 535-551 (why a recurrence alone cannot be believed); Wilkinson
+/// SIAM J. Matrix Anal. Appl. 18, 535-551 (why a recurrence alone cannot be believed); Kaasschieter
+/// 1988, doi:10.1016/0377-0427(88)90358-5 (singular systems); Zhou and Walker 1994,
+/// doi:10.1137/0915021 (directions and minimal residuals); Wilkinson
 /// 1963, Rounding Errors in Algebraic Processes (iterative refinement); Buttari, Dongarra, Kurzak,
 /// Luszczek and Tomov 2008, doi:10.1145/1377596.1377597 (with an inner iteration in single
 /// precision).

@@ -26,7 +26,9 @@ enum class Status {
   stopped_by_monitor,  ///< the caller's monitor asked to stop
   nonfinite_rhs,       ///< (column) b has NaN or Inf; x is left as it was given
   negative_curvature,  ///< p^H A p < 0 for some p: A is not positive definite, CG does not apply
-  singular,            ///< A is singular to working precision, and b outside its range
+  singular,            ///< A is singular to working precision, and b seems to be outside its range
+  inconsistent,        ///< b has a part outside the range of a singular A: no x solves A x = b;
+                       ///< CgOptions::null_space solves for the rest of b
   preconditioner_not_spd,  ///< r^H M^-1 r <= 0 for some r: use another preconditioner, or none
 };
 
@@ -72,6 +74,8 @@ constexpr std::string_view to_string(Status status) {
       return "negative_curvature";
     case Status::singular:
       return "singular";
+    case Status::inconsistent:
+      return "inconsistent";
     case Status::preconditioner_not_spd:
       return "preconditioner_not_spd";
   }

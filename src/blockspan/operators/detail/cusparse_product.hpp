@@ -74,6 +74,10 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
   }
 
   std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
+
+  bool annihilates_constants(Exec const& exec) const override {
+    return rows_sum_to_zero(exec, matrix_ref<Exec>(matrix_));
+  }
   std::string name() const override { return "matrix (cuSPARSE)"; }
 
  private:

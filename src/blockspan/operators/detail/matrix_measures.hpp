@@ -17,6 +17,11 @@ namespace blockspan::detail {
 template <class Exec, class Scalar, class Offset, class Ordinal>
 real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 
+/// Whether the entries of every row add up to zero, to rounding. Waits for the instance.
+/// O(nonzeros).
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool rows_sum_to_zero(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
+
 /// The least Re a_ii - sum over j != i of |a_ij|, rounded down by its own rounding error; NaN if an
 /// entry is NaN. Waits for the instance. O(nonzeros).
 template <class Exec, class Scalar, class Offset, class Ordinal>

@@ -53,6 +53,35 @@ real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> 
   return overflow ? std::numeric_limits<Real>::max() : result;
 }
 
+/// Rows whose entries add up to more than rounding errors; a NaN is more.
+template <class Scalar, class Offset, class Ordinal>
+struct CountRowSums {
+  MatrixRef<Scalar, Offset, Ordinal> A;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& count) const {
+    Offset const first = A.pattern.row_offsets[row];
+    Offset const last = A.pattern.row_offsets[row + 1];
+    Scalar sum(0);
+    real_t<Scalar> magnitude = 0;
+    for (Offset k = first; k < last; ++k) {
+      sum += A.values[k];
+      magnitude += Kokkos::abs(A.values[k]);
+    }
+    real_t<Scalar> const rounding = rounded_up<Scalar>(magnitude, last - first) - magnitude;
+    if (!(Kokkos::abs(sum) <= rounding)) ++count;
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool rows_sum_to_zero(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  std::int64_t count = 0;
+  if (A.pattern.rows > 0)
+    Kokkos::parallel_reduce("Blockspan::rows_sum_to_zero", Policy(exec, 0, A.pattern.rows),
+                            CountRowSums<Scalar, Offset, Ordinal>{A}, count);
+  return count == 0;
+}
+
 /// Least Re a_ii - sum of |a_ij|; a NaN, once seen, stays.
 template <class Scalar, class Offset, class Ordinal>
 struct LeastDominance {

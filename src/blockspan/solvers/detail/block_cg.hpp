@@ -9,6 +9,7 @@
 #include <blockspan/solvers/detail/block_orthonormalize.hpp>
 #include <blockspan/solvers/detail/cg_control.hpp>
 #include <blockspan/solvers/detail/cg_solution.hpp>
+#include <blockspan/solvers/detail/curvature_watch.hpp>
 
 namespace blockspan::detail {
 
@@ -39,6 +40,7 @@ class BlockCg {
     live_.assign(q_, true);
     residuals_.assign(q_, Real(0));
     largest_condition_ = 1;
+    watch_.start(live_.size());
     passes_.set_width(q_);
     if (!start()) return;
     int steps = 1;
@@ -121,6 +123,10 @@ class BlockCg {
     auto const K = square(k_);
     passes_.gram_of_product(rank_, K);
     if (steps == 1 && !problem_.knows_norm()) problem_.note_norm(passes_.norm_seen(rank_));
+    if (rank_ == 1 && flat(real_part(K(0, 0)))) {
+      end(CycleEnd::singular);
+      return false;
+    }
     if (!invert_curvature(K, steps == 1)) return false;
 
     auto const F = square(f_);
@@ -143,6 +149,19 @@ class BlockCg {
       return false;
     }
     return advance(correction, steps);
+  }
+
+  /// Whether the one direction that is left shows that A is singular. Several of them do so by a K
+  /// that is not positive definite, one may stay above rounding errors for long.
+  bool flat(Real curvature) {
+    bool found = false;
+    for (int j = 0; j < q_; ++j) {
+      if (!live_[j]) continue;
+      Real const gamma = squared_magnitude(sigma_(0, j));
+      watch_.direction(j, gamma);
+      found = watch_.flat(j, curvature * gamma, cycle_->goals[j]) || found;
+    }
+    return found && control_->may_search();
   }
 
   /// Xi = K^-1 (and its negative in moved_), or the end of the cycle.
@@ -330,6 +349,7 @@ class BlockCg {
   bool factored_ = false;  ///< T F is W (else T is)
   std::vector<bool> live_;
   std::vector<Real> residuals_;
+  CurvatureWatch<Real> watch_;  ///< of the steps with one direction
   Small k_, xi_, g_, h_, f_, zeta_, back_, sigma_, moved_, step_;
   bool preconditioner_not_finite_ = false;
   Real curvature_ = 0, largest_condition_ = 1;

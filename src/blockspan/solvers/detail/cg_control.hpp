@@ -59,6 +59,10 @@ class CgControl {
   }
   int cycle() const { return cycle_; }
   int group_iterations() const { return group_iterations_; }
+  /// Whether to look for vectors that A maps to zero, and at A itself, where the iteration meets
+  /// trouble: not where it is part of such a search, or must not begin another cycle.
+  bool may_search() const { return searching_ && options_.max_cycles > 1; }
+  void forbid_search() { searching_ = false; }
   double elapsed() const { return seconds_since(begin_); }
   double time_left() const { return std::max(0.0, options_.time_limit - elapsed()); }
   void column_done() { ++done_; }
@@ -92,14 +96,14 @@ class CgControl {
       bool const done = cycle.outcome[c] != Status::not_converged;
       if (done || residuals[c] <= cycle.goals[c]) ++at_goal;
     }
-    if (options_.keep_history)
-      report_.history.push_back({report_.iterations, cycle_, first_, directions, residuals_});
-    if (options_.monitor &&
-        !options_.monitor({report_.iterations, cycle_, done_ + at_goal,
-                           static_cast<int>(report_.columns.size()), directions, residuals_}))
-      stopped_ = Status::stopped_by_monitor;
-    if (!stopped_) stopped_ = limit();
-    return stopped_;
+    return record(directions, at_goal);
+  }
+
+  /// After a step that changed no column: it looked for vectors that A maps to zero. False: stop.
+  bool step_aside(int directions) {
+    ++group_iterations_;
+    ++report_.iterations;
+    return !record(directions, 0).has_value();
   }
 
   /// The step that follows is one of CgOptions::inner.
@@ -117,6 +121,16 @@ class CgControl {
   }
 
  private:
+  std::optional<Status> record(int directions, int at_goal) {
+    if (options_.keep_history)
+      report_.history.push_back({report_.iterations, cycle_, first_, directions, residuals_});
+    if (options_.monitor &&
+        !options_.monitor({report_.iterations, cycle_, done_ + at_goal,
+                           static_cast<int>(report_.columns.size()), directions, residuals_}))
+      stopped_ = Status::stopped_by_monitor;
+    if (!stopped_) stopped_ = limit();
+    return stopped_;
+  }
   std::optional<Status> limit() const {
     if (group_iterations_ >= options_.max_iterations) return Status::max_iterations;
     if (elapsed() > options_.time_limit) return Status::time_limit;
@@ -128,6 +142,7 @@ class CgControl {
   std::vector<Real> residuals_;  ///< of all columns of B, relative, by the recurrence
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<Status> stopped_;
+  bool searching_ = true;
   int first_ = 0, cycle_ = 0, group_iterations_ = 0, done_ = 0;
 };
 

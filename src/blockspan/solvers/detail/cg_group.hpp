@@ -11,6 +11,7 @@
 #include <blockspan/solvers/detail/block_cg.hpp>
 #include <blockspan/solvers/detail/cg_inner_cycle.hpp>
 #include <blockspan/solvers/detail/cg_sizes.hpp>
+#include <blockspan/solvers/detail/null_space.hpp>
 #include <blockspan/solvers/detail/pseudo_block_cg.hpp>
 
 namespace blockspan::detail {
@@ -33,12 +34,20 @@ struct CgTools {
 
   CgControl<Scalar, Exec>& control;
   CgBlocks<Scalar, Exec> blocks;
+  NullSpace<Scalar, Exec> null_space;  ///< as far as it is known
 
  private:
   int most_;
   std::unique_ptr<PseudoBlockCg<Scalar, Exec>> pseudo_block_;
   std::unique_ptr<BlockCg<Scalar, Exec>> block_;
 };
+
+/// Z := its part that A maps to zero, as far as solves of A Y = A Z can tell, and how near A Z is
+/// to zero then. block: the method of these solves.
+template <class Scalar, class Exec>
+ImageSizes<real_t<Scalar>> refine_null_vectors(CgProblem<Scalar, Exec>& problem,
+                                               CgControl<Scalar, Exec>& control,
+                                               Block<Scalar, Exec> const& Z, bool block);
 
 /// The frame around both methods for one group of columns: norms, residuals from A itself,
 /// verdicts, cycles. Residuals, norms and goals of column j are in units of a power of two near its
@@ -74,6 +83,8 @@ class CgGroup {
     while (!open_.empty() || take_up_set_aside()) {
       run_cycle();
       verify();
+      if (null_space().count() > 0 && !null_space().given()) note_parts();
+      if (suspicious_) search();
       judge();
     }
     finish();
@@ -137,8 +148,109 @@ class CgGroup {
                                           block_ref<Exec>(tools_.blocks.residual(width)),
                                           problem_.on_device(numbers_)};
     auto squares = problem_.fold("Blockspan::cg::true_residuals", terms, width);
+    if (null_space().given()) squares = project_residuals();
     for (Real& value : squares) value = std::sqrt(value);
     return squares;
+  }
+
+  NullSpace<Scalar, Exec>& null_space() { return tools_.null_space; }
+
+  /// R without its part in the null space, whose sizes go to parts_; sums of squares.
+  std::vector<Real> project_residuals() {
+    int const width = static_cast<int>(open_.size());
+    auto const R = tools_.blocks.residual(width);
+    parts_ = null_space().parts(problem_, R);
+    null_space().project_out(problem_, R);
+    numbers_.assign(static_cast<std::size_t>(width), Real(1));
+    ScaledSquares<Scalar> const terms{block_ref<Exec>(R), problem_.on_device(numbers_)};
+    return problem_.fold("Blockspan::cg::sizes", terms, width);
+  }
+
+  /// What the null space says of the open columns, whose residuals are in units. A column is
+  /// inconsistent if no x can bring its part along the null space below the goal, and if that part
+  /// is more of the residual than vectors with errors may make believe.
+  void note_parts() {
+    if (!null_space().given())
+      parts_ = null_space().parts(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
+    for (std::size_t c = 0; c < open_.size(); ++c) {
+      int const j = open_[c];
+      auto& column = columns_[j];
+      Real const part = parts_[c];
+      if (null_space().given()) {
+        Real const whole = std::hypot(part, norms_[j]);
+        report(j).outside = part / whole;
+        if (norms_[j] <= Limits::no_part * whole) {  // nothing is left to solve for
+          column.goal = std::max(column.goal, norms_[j]);
+          norms_[j] = whole;
+        }
+      } else {
+        Real const least =
+            std::max(Limits::no_part * norms_[j], null_space().doubt() * column.residual);
+        if (part <= least) continue;
+        report(j).outside = part / norms_[j];
+        if (null_space().certain() * part > column.goal) column.failure = Status::inconsistent;
+      }
+    }
+  }
+
+  /// Some of the columns, or all as a block, met a singular A: looks for the vectors that it maps
+  /// to zero, and for the columns of B that have a part along these.
+  void search() {
+    suspicious_ = false;
+    bool const known = std::all_of(open_.begin(), open_.end(), [&](int j) {
+      return columns_[j].failure == Status::inconsistent;
+    });
+    if (known) return;
+    bool found = false;
+    if (control_.may_search() && !null_space().given() && searches_++ < 4) {
+      std::vector<int> worse;
+      for (int const j : open_)
+        if (!(columns_[j].residual <= columns_[j].best)) worse.push_back(j);
+      if (!worse.empty()) {
+        solution_.restore(worse);
+        verify();
+      }
+      found = find_null_vectors();
+      if (found) completed_ = 0;  // what follows is another problem
+    }
+    if (found) {  // the rest of b may be solved
+      for (int const j : open_)
+        if (columns_[j].failure == Status::singular) columns_[j].failure.reset();
+      // Of columns with a small part outside the range the rest is solved first. Once: errors of
+      // the vectors leave a part that the next cycle must see.
+      null_space().project_out(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
+    }
+    if (block_ && !found) hand_over(Status::singular, "A is singular to working precision");
+  }
+
+  bool find_null_vectors() {
+    using Blocks = Block<Scalar, Exec>;
+    int const width = static_cast<int>(open_.size());
+    auto const R = tools_.blocks.residual(width);
+    auto const Z =
+        allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), width);
+    copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(Z));
+    auto const sizes = refine_null_vectors(problem_, control_, Z, block_);
+    std::vector<int> kept;
+    std::vector<Real> lengths;
+    Real certain = 1;
+    for (int c = 0; c < width; ++c) {
+      bool const small = !(sizes.length[c] > Limits::no_part * columns_[open_[c]].residual);
+      if (small || !(sizes.image[c] <= Limits::null_image * sizes.rounding[c])) continue;
+      kept.push_back(c);
+      lengths.push_back(sizes.length[c]);
+      if (sizes.image[c] > sizes.rounding[c])
+        certain = std::min(certain, sizes.rounding[c] / sizes.image[c]);
+    }
+    if (kept.empty()) return false;
+    auto const null =
+        allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), kept.size());
+    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(Z), kept,
+                                std::vector<Real>(kept.size(), Real(1)), null, numbers_);
+    problem_.synchronize("Blockspan::cg: numbers of the host");
+    null_space().add(problem_, null, lengths, certain);
+    note_parts();
+    return true;
   }
 
   /// ||b||, and R from the start; a start worse than zero becomes zero.
@@ -152,6 +264,7 @@ class CgGroup {
       norms_[j] = column.residual = norms[c];
       column.goal = control_.goal(j, norms[c], column.unit);
     }
+    if (null_space().count() > 0) note_parts();
     if (!options_.use_guess) return;
     auto const given = norms;
     with_product.assign(width, true);
@@ -173,6 +286,10 @@ class CgGroup {
   void product_of_solution() {
     int const width = static_cast<int>(open_.size());
     solution_.gather(open_, tools_.blocks.direction(width));
+    if (null_space().shortens()) {
+      null_space().project_out(problem_, tools_.blocks.direction(width));
+      solution_.put_back(open_, tools_.blocks.direction(width));
+    }
     problem_.apply_a(tools_.blocks.direction(width), tools_.blocks.spare(width));
   }
 
@@ -305,9 +422,10 @@ class CgGroup {
       after_pseudo_block(cycle, method);
     }
     for (std::size_t c = 0; c < open_.size(); ++c) {
-      Status const outcome = cycle.outcome[c];
+      Status const outcome = not_hermitian_ ? Status::operator_not_hermitian : cycle.outcome[c];
       bool const failed = outcome != Status::converged && outcome != Status::not_converged;
       columns_[open_[c]].failure = failed ? std::optional(outcome) : std::nullopt;
+      suspicious_ = suspicious_ || outcome == Status::singular;
     }
   }
 
@@ -316,12 +434,16 @@ class CgGroup {
     auto& report = control_.report();
     switch (cycle.end) {
       case CycleEnd::indefinite:
+        if (!problem_.hermitian()) {
+          not_hermitian_ = true;
+          return;
+        }
         report.indefinite = true;
         report.curvature = std::min(report.curvature, method.curvature());
         hand_over(std::nullopt, "A is indefinite, and only single columns can tell which are hit");
         return;
       case CycleEnd::singular:
-        hand_over(Status::singular, "A is singular to working precision");
+        suspicious_ = true;
         return;
       case CycleEnd::conjugacy_lost:
         if (++conjugacy_lost_ >= 2) hand_over(std::nullopt, "the block lost its conjugacy twice");
@@ -338,7 +460,9 @@ class CgGroup {
   void after_pseudo_block(CgCycle<Real> const& cycle, PseudoBlockCg<Scalar, Exec> const& method) {
     auto& report = control_.report();
     if (method.preconditioner_not_finite()) trouble_ = "the preconditioner gave NaN or Inf";
-    if (method.least_curvature() < 0) {
+    if (method.least_curvature() < 0 && !problem_.hermitian()) {
+      not_hermitian_ = true;
+    } else if (method.least_curvature() < 0) {
       report.indefinite = true;
       report.curvature = std::min(report.curvature, method.least_curvature());
     }
@@ -388,6 +512,10 @@ class CgGroup {
   int handed_over_limit_ = 0;
   bool capped_ = false;
   int completed_ = 0, conjugacy_lost_ = 0;
+  bool not_hermitian_ = false;
+  bool suspicious_ = false;  ///< the last cycle met a singular A
+  int searches_ = 0;         ///< for vectors that it maps to zero
+  std::vector<Real> parts_;  ///< of the open columns along the null space, in units
   std::optional<InnerCycle<Scalar, Exec>> inner_;  ///< until columns need the working precision
   int inner_cycles_ = 0;
   std::vector<int> aside_;  ///< open columns that wait for the working precision

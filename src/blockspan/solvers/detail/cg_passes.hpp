@@ -68,6 +68,18 @@ struct AddCorrection {
   }
 };
 
+/// X(:, columns[c]) = from(:, c).
+template <class Scalar>
+struct PutColumns {
+  BlockRef<Scalar const> from;
+  BlockRef<Scalar> X;
+  real_t<Scalar> const* columns;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c) const {
+    X(i, static_cast<std::int64_t>(columns[c])) = from(i, c);
+  }
+};
+
 /// X(:, columns[c]) = from(:, columns[c]), or zero.
 template <class Scalar>
 struct RestoreColumns {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
+#include <blockspan/solvers/detail/cg_thresholds.hpp>
 #include <blockspan/solvers/detail/column_kernels.hpp>
 #include <blockspan/solvers/detail/column_sums.hpp>
 #include <blockspan/solvers/detail/device_numbers.hpp>
@@ -86,6 +89,14 @@ class CgProblem {
     return !time_phases_ && a_.replayable() && (!general() || m_->replayable());
   }
 
+  Operator const& a() const { return a_; }
+
+  /// Whether A is Hermitian as far as two random vectors can tell: one product, in the first call.
+  bool hermitian() {
+    if (!hermitian_) hermitian_ = looks_hermitian();
+    return *hermitian_;
+  }
+
   /// The host waits for numbers.
   void synchronize(char const* why) {
     exec.fence(why);
@@ -115,8 +126,25 @@ class CgProblem {
   Workspace<Exec> workspace;
 
  private:
+  /// |u^H A v - conj(v^H A u)| beside what entries that differ from their mirrors by
+  /// CgThresholds::skew would give.
+  bool looks_hermitian() {
+    auto const block = [&] { return allocate<View>(exec, "Blockspan::cg::probe", rows(), 2); };
+    View const U = block(), image = block();
+    blockspan::fill_random(exec, U, 1);
+    apply_a(U, image);
+    Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace> const K("K", 2, 2), G("G", 2, 2);
+    blockspan::gram(exec, U, image, K, workspace);
+    blockspan::gram(exec, image, image, G, workspace);
+    counters.synchronizations += 2;
+    Scalar const skew = K(0, 1) - conjugate(K(1, 0));
+    Real const length = std::sqrt(std::max(real_part(G(0, 0)), real_part(G(1, 1))));
+    return !(Kokkos::abs(skew) > CgThresholds<Real>::skew * length);
+  }
+
   Operator const& a_;
   Operator const* m_;
+  std::optional<bool> hermitian_;
   Real const* weights_ = nullptr;
   bool time_phases_;
   Real seen_norm_ = 0;

@@ -40,6 +40,15 @@ class CgSolution {
     select_scaled(problem_, BlockRef<Scalar const>(x_), columns, ones_, to, numbers_);
   }
 
+  /// What gather() brought, changed, as the columns again.
+  void put_back(std::vector<int> const& columns, View const& from) {
+    numbers_.assign(columns.begin(), columns.end());
+    auto const source = block_ref<Exec>(from);
+    for_each_entry(problem_.exec, "Blockspan::cg::put_back", source,
+                   PutColumns<Scalar>{source, x_, problem_.on_device(numbers_)});
+    problem_.synchronize("Blockspan::cg: numbers of the host");
+  }
+
   /// x_j += e_c scales[c] units[j] with j = columns[c].
   void add(View const& E, std::vector<int> const& columns, std::vector<Real> const& scales) {
     if (columns.empty()) return;

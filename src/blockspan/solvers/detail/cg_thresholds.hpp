@@ -37,6 +37,15 @@ struct CgThresholds {
   static constexpr Real orthonormal = pick(1e-6, 1e-3);
   /// |d^H A d| / (||A|| ||d||^2) up to this is no curvature at all.
   static constexpr Real flat = 10 * u;
+  /// ||A z|| up to so many times its rounding errors (image_sizes): A maps z to zero. Refined until
+  /// `refined` of them are reached, or for a few rounds.
+  static constexpr Real null_image = 100;
+  static constexpr Real refined = 10;
+  /// A part of b below this is no part at all: rounding errors of a sum of its entries.
+  static constexpr Real no_part = 100 * u;
+  /// (pseudo-block) Steps in which no residual is halved, beside a quarter of all steps, before A
+  /// is looked at for being Hermitian.
+  static constexpr int patience = 30;
   /// (automatic) Random right-hand sides that all contract alike have one-step Gram matrices of
   /// cond - 1 about 4 sqrt(columns / rows); up to so many times that, and up to this in all, the
   /// block gains nothing. In 20 steps, 8 and 32 columns: unconnected lines 1.9 to 2.0 times

@@ -21,7 +21,7 @@ template <class Scalar, class Exec>
 class ColumnNumbers {
  public:
   using Real = real_t<Scalar>;
-  enum Number { phi, state, gamma, curvature, goal, held, count };
+  enum Number { phi, state, gamma, curvature, square, goal, held, count };
 
   ColumnNumbers(Exec const& exec, int columns)
       : exec_(exec),
@@ -38,10 +38,11 @@ class ColumnNumbers {
   ColumnScalars<Real> on_device() const {
     Real* const first = device_.data();
     auto const row = [&](Number which) { return first + rest() + which * width_; };
-    return {first,      first + parts<Scalar> * most_,
-            row(phi),   row(state),
-            row(gamma), row(curvature),
-            row(goal),  row(held)};
+    return {first,       first + parts<Scalar> * most_,
+            row(phi),    row(state),
+            row(gamma),  row(curvature),
+            row(square), row(goal),
+            row(held)};
   }
 
   void upload() {

@@ -129,9 +129,9 @@ template <class RealType>
 struct ColumnScalars {
   using Real = RealType;
   Real *alpha, *beta;
-  Real *phi, *state, *gamma, *curvature;  ///< one a column, one behind the other
-  Real const* goal;                       ///< tau^2
-  Real* held;                             ///< (single reduction) beta waits for the true gamma
+  Real *phi, *state, *gamma, *curvature, *square;  ///< one a column, one behind the other
+  Real const* goal;                                ///< tau^2
+  Real* held;  ///< (single reduction) beta waits for the true gamma
 
   KOKKOS_FUNCTION bool running(std::int64_t j) const {
     return state[j] == static_cast<Real>(ColumnState::running);
@@ -150,6 +150,7 @@ struct TakeStart {
   KOKKOS_FUNCTION void operator()(std::int64_t j, int, Real const* sums) const {
     columns.gamma[j] = sums[0];
     columns.curvature[j] = 0;
+    columns.square[j] = 0;
     columns.phi[j] = 0;
     columns.stop(j, !Kokkos::isfinite(sums[0]) ? ColumnState::lost
                     : sums[0] > 0              ? ColumnState::running
@@ -167,6 +168,7 @@ struct TakeCurvature {
     Real alpha = 0;
     if (columns.running(j)) {
       columns.curvature[j] = sums[0] / sums[1];
+      columns.square[j] = sums[1];
       if (!Kokkos::isfinite(sums[0]))
         columns.stop(j, ColumnState::operator_not_finite);
       else if (sums[0] > 0)

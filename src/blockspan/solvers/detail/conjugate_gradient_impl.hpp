@@ -3,6 +3,7 @@
 #include <string>
 
 #include <blockspan/solvers/detail/cg_group.hpp>
+#include <blockspan/solvers/detail/null_search.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -82,6 +83,11 @@ void check_shapes(LinearOperator<Scalar, Exec> const& A, BlockRef<Scalar const> 
   auto const* M = options.preconditioner;
   require(!M || M->rows() == n, where, "the preconditioner has order ", M ? M->rows() : 0,
           ", A has order ", n);
+  auto const& null = options.null_space;
+  require(null.extent(1) == 0 || static_cast<std::int64_t>(null.extent(0)) == n, where,
+          "null_space has ", null.extent(0), " rows, A has order ", n);
+  require(static_cast<std::int64_t>(null.extent(1)) <= n, where, "null_space has ", null.extent(1),
+          " columns, A has order ", n);
   auto const* inner = options.inner;
   require(!inner || inner->rows() == n, where, "the inner solver has order ",
           inner ? inner->rows() : 0, ", A has order ", n);
@@ -130,6 +136,10 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
     report.reason = reason_of(method, block, k, width);
     if (options.inner) report.reason += "; corrections in " + options.inner->name();
     CgTools<Scalar, Exec> tools(problem, control, width);
+    if (options.null_space.extent(1) > 0)
+      tools.null_space.take(problem, options.null_space);
+    else if (A.annihilates_constants(exec))
+      tools.null_space.take_constant(problem);
     bool block_ran = false, pseudo_block_ran = false;
     std::string fall_back;
     for (int first = 0; first < k; first += width) {
@@ -143,6 +153,7 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
       if (!group.switched().empty() && report.reason.find(group.switched()) == std::string::npos)
         report.reason += "; then pseudo-block: " + group.switched();
     }
+    report.null_vectors = tools.null_space.count();
     if (!fall_back.empty()) report.reason += fell_back(report, fall_back);
     report.method = block_ran && pseudo_block_ran ? "block, then pseudo_block"
                     : block_ran                   ? "block"

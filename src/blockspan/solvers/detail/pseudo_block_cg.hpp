@@ -11,6 +11,7 @@
 #include <blockspan/solvers/detail/column_numbers.hpp>
 #include <blockspan/solvers/detail/column_recurrence.hpp>
 #include <blockspan/solvers/detail/column_sums.hpp>
+#include <blockspan/solvers/detail/curvature_watch.hpp>
 #include <blockspan/solvers/detail/device_numbers.hpp>
 #include <blockspan/solvers/detail/replay.hpp>
 #include <blockspan/solvers/detail/single_reduction.hpp>
@@ -45,17 +46,22 @@ class PseudoBlockCg {
     compact_next_ = false;
     numbers_.set_width(static_cast<int>(cycle.columns.size()));
     replay_.forget();
+    watch_started_ = false;
     places_.resize(width());
     for (int c = 0; c < width(); ++c) places_[c] = c;
     live_.assign(width(), true);
     residuals_.assign(width(), Real(0));
     cycle.outcome.assign(width(), Status::not_converged);
     cycle.end = CycleEnd::finished;
+    watching_ = control.may_search();
+    watch_.start(live_.size());
+    gains_.start(live_.size());
     start();
     for (int steps = 0; any_running();) {
       advance();
       auto const stop = control.step(cycle, residuals_, live_, norms, width());
       take_states();
+      if (watching_ && gains_.stale(residuals_, live_) && !problem_.hermitian()) refuse();
       if (!any_running()) break;
       if (stop || ++steps >= cycle.limit) {
         cycle.end = CycleEnd::stopped;
@@ -119,6 +125,8 @@ class PseudoBlockCg {
     if (single_) problem_.count_a(P);
     wait();
     take_states();
+    for (int c = 0; c < width(); ++c) watch_.direction(places_[c], numbers_(N::gamma, c));
+    if (single_) watch();
   }
 
   /// One step, up to the numbers on the host.
@@ -148,6 +156,35 @@ class PseudoBlockCg {
       residuals_[places_[c]] = std::sqrt(numbers_(N::phi, c));
       if (!summed_ && numbers_(N::curvature, c) > 0) problem_.note_norm(numbers_(N::curvature, c));
     }
+    watch();
+  }
+
+  /// Ends columns whose direction shows that A is singular. The scalars of the products are those
+  /// of the last direction, gamma that of the next, but with one reduction of the same one.
+  void watch() {
+    bool any = false;
+    for (int c = 0; c < width(); ++c) {
+      auto const place = static_cast<std::size_t>(places_[c]);
+      if (!live_[place] || state(c) != ColumnState::running) continue;
+      if (single_ && watch_started_) watch_.direction(place, numbers_(N::gamma, c));
+      Real const curvature = numbers_(N::curvature, c) * numbers_(N::square, c);
+      bool const flat = watch_.flat(place, curvature, cycle_->goals[place]);
+      if (!single_) watch_.direction(place, numbers_(N::gamma, c));
+      if (!flat || !watching_) continue;
+      numbers_(N::state, c) = static_cast<Real>(ColumnState::curvature);
+      any = true;
+    }
+    watch_started_ = true;
+    if (any) numbers_.upload();
+  }
+
+  /// A is not Hermitian: no recurrence means anything.
+  void refuse() {
+    for (std::size_t place = 0; place < live_.size(); ++place)
+      if (live_[place]) {
+        live_[place] = false;
+        cycle_->outcome[place] = Status::operator_not_hermitian;
+      }
   }
 
   template <class Work>
@@ -384,6 +421,9 @@ class PseudoBlockCg {
   std::vector<int> places_;  ///< column of the cycle that stands at each position of the block
   std::vector<bool> live_;   ///< by column of the cycle
   std::vector<Real> residuals_, ones_, factors_;
+  CurvatureWatch<Real> watch_;
+  Gains<Real> gains_;
+  bool watching_ = false, watch_started_ = false;
   bool preconditioner_not_finite_ = false;
   Real least_curvature_ = 0;
 };

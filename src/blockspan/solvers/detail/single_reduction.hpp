@@ -112,6 +112,7 @@ struct TakePrediction {
       columns.phi[j] = sums[4];
       columns.gamma[j] = gamma;
       columns.curvature[j] = curvature / sums[1];
+      columns.square[j] = sums[1];
       look_for_an_end(j, curvature, gamma, sums[4]);
       if (columns.running(j)) {
         alpha = gamma / curvature;

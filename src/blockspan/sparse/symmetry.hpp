@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/detail/symmetry_kernels.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan {
+
+/// What find_asymmetry found. The entry is named only where the matrix is not Hermitian.
+template <class Scalar>
+struct SymmetryReport {
+  bool hermitian = true;
+  std::int64_t row = -1, column = -1;    ///< of the worst entry, from 0
+  Scalar entry = Scalar(0);              ///< a(row, column)
+  Scalar mirror = Scalar(0);             ///< a(column, row); 0 where none is stored
+  real_t<Scalar> largest_in_row = 0;     ///< the largest |a(row, .)|
+  real_t<Scalar> largest_in_column = 0;  ///< the largest |a(column, .)|
+
+  explicit operator bool() const { return hermitian; }
+};
+
+/// Whether A equals its conjugate transpose, to rounding; if not, the entry that is worst.
+///
+/// |a_ij - conj(a_ji)| may be 1e-6 max(|a_ij|, |a_ji|), or 1.2e-7 sqrt(r_i r_j) with the largest
+/// entries r_i and r_j of the two rows: what is left where a matrix was summed up in single
+/// precision or printed with six digits. Both are blind to a scaling of rows and columns, so that
+/// one huge entry excuses no other. NaN is not judged.
+///
+/// For any KokkosSparse::CrsMatrix that validate() accepts. On `exec`, which it fences:
+/// O(entries log(row)), memory for one number a row. Rows that are not sorted, or hold a column
+/// twice, are put in order in a copy on the host first. Throws Error when A is not square, or where
+/// memory is short.
+template <class Exec, class Matrix>
+auto find_asymmetry(Exec const& exec, Matrix const& A) {
+  using Scalar = typename Matrix::non_const_value_type;
+  require(A.numRows() == A.numCols(), "find_asymmetry", "the matrix is ", A.numRows(), " x ",
+          A.numCols(), ", not square");
+  if (A.nnz() == 0) return SymmetryReport<Scalar>{};
+  detail::SymmetryCheck const check(exec, A.graph.row_map, A.graph.entries, A.values);
+  if (check.in_order() && check.worst() <= 1) return SymmetryReport<Scalar>{};
+  auto const ordered = detail::rows_in_order(detail::to_host(A));
+  Kokkos::DefaultHostExecutionSpace const host;
+  return detail::SymmetryCheck(host, ordered.offsets, ordered.indices, ordered.values)
+      .template describe<SymmetryReport<Scalar>>();
+}
+
+}  // namespace blockspan

@@ -1,0 +1,332 @@
+// Singular systems: what is outside the range of A is found, and the rest is solved.
+#include <cmath>
+#include <string>
+
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/sparse/generators.hpp>
+#include <blockspan/sparse/graph.hpp>
+
+#include "solvers/cg_solve.hpp"
+#include "support/messages.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr CgMethod every[] = {CgMethod::pseudo_block, CgMethod::block, CgMethod::automatic};
+
+/// A number in (-1, 1) by its place.
+double noise(int i, int j) { return std::sin(12.9898 * (i + 1) + 78.233 * (j + 1)); }
+
+/// The Laplacian of a graph of so many vertices and components, weights over six orders of
+/// magnitude, with rows and columns scaled: A = D L D^H. D^-H times the indicator of each component
+/// is its null space.
+template <class Scalar>
+struct Graph {
+  TestMatrix<Scalar> A;
+  std::vector<Scalar> d;
+  int components;
+
+  Graph(int n, int components_, double spread) : A(n), components(components_) {
+    using Real = real_t<Scalar>;
+    for (int i = 0; i < n; ++i) {
+      Scalar value(static_cast<Real>(std::pow(10.0, spread * noise(i, 7))));
+      if constexpr (is_complex_v<Scalar>) {
+        Real const phase = static_cast<Real>(3 * noise(i, 5));
+        value = Scalar(value.real() * std::cos(phase), value.real() * std::sin(phase));
+      }
+      d.push_back(value);
+    }
+    int const members = n / components;
+    auto const join = [&](int i, int j, double w) {
+      Scalar const weight(static_cast<Real>(w));
+      A.add(i, i, weight * d[i] * blockspan::conjugate(d[i]));
+      A.add(j, j, weight * d[j] * blockspan::conjugate(d[j]));
+      A.add(i, j, -weight * d[i] * blockspan::conjugate(d[j]));
+      A.add(j, i, -weight * d[j] * blockspan::conjugate(d[i]));
+    };
+    for (int v = 0; v < n; ++v)
+      for (int t = 0; t < 3; ++t) {
+        // the next one, so that a component holds together, and two by chance
+        int const at = v / components;
+        double const chance = 0.5 + 0.499 * noise(v, t);
+        int const other = t == 0 ? (at + 1) % members : static_cast<int>(chance * members);
+        if (other != at) join(v, v % components + components * other, std::pow(10, noise(t, v)));
+      }
+  }
+
+  /// Component c's null vector.
+  Scalar null(int i, int c) const {
+    return i % components == c ? Scalar(1) / blockspan::conjugate(d[i]) : Scalar(0);
+  }
+  /// ||N^H b|| / ||b||: null vectors of different components are orthogonal.
+  double outside(HostBlock<Scalar> const& B, int j) const {
+    double all = 0, size = 0;
+    for (int i = 0; i < A.order(); ++i) size += std::norm(std::complex<double>(wide(B(i, j))));
+    for (int c = 0; c < components; ++c) {
+      std::complex<double> dot = 0;
+      double length = 0;
+      for (int i = 0; i < A.order(); ++i) {
+        std::complex<double> const z(wide(null(i, c)));
+        dot += std::conj(z) * std::complex<double>(wide(B(i, j)));
+        length += std::norm(z);
+      }
+      all += std::norm(dot) / length;
+    }
+    return std::sqrt(all / size);
+  }
+  /// Column j without its part outside the range.
+  void make_consistent(HostBlock<Scalar>& B, int j) const {
+    for (int c = 0; c < components; ++c) {
+      std::complex<double> dot = 0;
+      double length = 0;
+      for (int i = 0; i < A.order(); ++i) {
+        std::complex<double> const z(wide(null(i, c)));
+        dot += std::conj(z) * std::complex<double>(wide(B(i, j)));
+        length += std::norm(z);
+      }
+      Scalar factor;
+      if constexpr (is_complex_v<Scalar>)
+        factor = Scalar(dot.real() / length, dot.imag() / length);
+      else
+        factor = dot.real() / length;
+      for (int i = 0; i < A.order(); ++i) B(i, j) -= factor * null(i, c);
+    }
+  }
+};
+
+/// As solvers keep blocks.
+template <class Exec>
+Block<double, Exec> packed_block(Exec const& exec, HostBlock<double> const& values) {
+  Block<double, Exec> const X("N", values.rows(), values.columns());
+  auto const host = Kokkos::create_mirror_view(X);
+  for (std::int64_t i = 0; i < values.rows(); ++i)
+    for (std::int64_t j = 0; j < values.columns(); ++j) host(i, j) = values(i, j);
+  Kokkos::deep_copy(exec, X, host);
+  exec.fence();
+  return X;
+}
+
+/// A solve whose residuals are those of what the null space leaves of B.
+template <class Exec>
+struct Rest {
+  CgReport<double> report;
+  HostBlock<double> X;
+};
+template <class Exec>
+Rest<Exec> solve_with_null_space(TestMatrix<double> const& A, HostBlock<double> const& B,
+                                 Block<double, Exec> const& N, CgMethod method) {
+  Exec const exec;
+  TestOperator<double, Exec> const op(exec, A);
+  auto const jacobi = library_jacobi<double, Exec>(A);
+  auto const right = make_block(exec, Storage::left, B);
+  auto const X = make_block(exec, Storage::left, HostBlock<double>(B.rows(), B.columns(), 3.0));
+  CgOptions<double, Exec> options;
+  options.method = method;
+  options.preconditioner = &jacobi;
+  options.null_space = N;
+  auto report = solve_spd<double, Exec>(exec, op, right.view, X.view, options);
+  return {std::move(report), X.values()};
+}
+
+template <class Config>
+class CgSingular : public ::testing::Test {};
+TYPED_TEST_SUITE(CgSingular, Backends, ConfigNames);
+
+/// Every third column is consistent, the others are not.
+template <class Scalar, class Exec>
+void expect_verdicts(Graph<Scalar> const& graph, int columns, CgMethod method,
+                     Preconditioner preconditioner, bool single_reduction) {
+  auto B = random_block<Scalar>(graph.A.order(), columns, 1);
+  for (int j = 0; j < columns; j += 3) graph.make_consistent(B, j);
+  auto const change = [&](auto& options) { options.single_reduction = single_reduction; };
+  auto const solved = solve<Scalar, Exec>({graph.A, B, method, preconditioner, change, {}});
+  for (int j = 0; j < columns; ++j) {
+    auto const& column = solved.report.columns[j];
+    EXPECT_EQ(column.status, j % 3 == 0 ? Status::converged : Status::inconsistent) << j;
+    if (j % 3 == 0) continue;
+    double const outside = graph.outside(B, j);
+    EXPECT_LE(column.outside, outside * 1.001) << j;
+    EXPECT_GE(column.outside, graph.components == 1 ? outside * 0.999 : 1e-5) << j;
+  }
+  EXPECT_LE(solved.report.iterations, 1500);
+}
+
+TYPED_TEST(CgSingular, ColumnsOutsideTheRangeAreToldFromThoseWithin) {
+  for (int const components : {1, 3}) {
+    Graph<double> const graph(320, components, 1), plain(310, components, 0.2);
+    for (int const columns : {1, 2, 7, 20})
+      for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block})
+        for (bool const single : {false, true}) {
+          if (single && method == CgMethod::block) continue;
+          expect_verdicts<double, TypeParam>(graph, columns, method, Preconditioner::jacobi,
+                                             single);
+          if (columns > 2) continue;
+          expect_verdicts<double, TypeParam>(graph, columns, method, Preconditioner::foreign,
+                                             false);
+          expect_verdicts<double, TypeParam>(plain, columns, method, Preconditioner::none, single);
+        }
+  }
+}
+
+TYPED_TEST(CgSingular, NullVectorsWithPhasesAreFound) {
+  using Complex = Kokkos::complex<double>;
+  if constexpr (has_scalar<Complex>) {
+    Graph<Complex> const graph(300, 2, 0.5);
+    for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block})
+      for (int const columns : {1, 4})
+        expect_verdicts<Complex, TypeParam>(graph, columns, method, Preconditioner::jacobi, false);
+  }
+}
+
+TYPED_TEST(CgSingular, ATinyPartOutsideTheRangeCountsAgainstTheTolerance) {
+  Graph<double> const graph(400, 1, 0);
+  auto B = random_block<double>(400, 4, 1);
+  double const parts[] = {1e-11, 1e-9, 1e-6, 1e-4};
+  for (int j = 0; j < 4; ++j) {
+    graph.make_consistent(B, j);
+    double size = 0, length = 0;
+    for (int i = 0; i < 400; ++i)
+      size += B(i, j) * B(i, j), length += graph.null(i, 0) * graph.null(i, 0);
+    for (int i = 0; i < 400; ++i) B(i, j) += parts[j] * std::sqrt(size / length) * graph.null(i, 0);
+  }
+  for (CgMethod const method : every) {
+    auto const solved =
+        solve<double, TypeParam>({graph.A, B, method, Preconditioner::jacobi, {}, {}});
+    for (int j = 0; j < 4; ++j) {
+      auto const& column = solved.report.columns[j];
+      EXPECT_EQ(column.status, j < 2 ? Status::converged : Status::inconsistent) << j;
+      if (j < 2) continue;
+      EXPECT_NEAR(column.outside, parts[j], 1e-2 * parts[j]) << j;
+    }
+  }
+}
+
+TYPED_TEST(CgSingular, TheConstantVectorIsTriedBeforeTheFirstIteration) {
+  TypeParam const exec;
+  auto const A = graph_laplacian<double>(exec, generate<double>(exec, "laplace7:9x8x7"));
+  auto const op = matrix_operator(exec, A, 3);
+  EXPECT_TRUE(op.annihilates_constants(exec));
+  EXPECT_FALSE(
+      matrix_operator(exec, generate<double>(exec, "laplace7:4")).annihilates_constants(exec));
+  auto values = random_block<double>(504, 3, 1);
+  double mean = 0;
+  for (int i = 0; i < 504; ++i) mean += values(i, 1) / 504;
+  for (int i = 0; i < 504; ++i) values(i, 1) -= mean;
+  auto const B = make_block(exec, Storage::right, values);
+  for (CgMethod const method : every) {
+    auto const X = make_block(exec, Storage::right, HostBlock<double>(504, 3, 1.0));
+    CgOptions<double, TypeParam> options;
+    options.method = method;
+    auto const report = solve_spd<double, TypeParam>(exec, op, B.view, X.view, options);
+    EXPECT_EQ(report.columns[0].status, Status::inconsistent);
+    EXPECT_EQ(report.columns[0].iterations, 0);
+    EXPECT_EQ(report.columns[1].status, Status::converged);
+    EXPECT_EQ(report.columns[1].outside, 0);
+    EXPECT_EQ(report.columns[2].status, Status::inconsistent);
+    for (int i = 0; i < 504; ++i) EXPECT_EQ(X.values()(i, 0), 0);
+  }
+}
+
+TYPED_TEST(CgSingular, GivenTheNullSpaceTheRestIsSolved) {
+  TypeParam const exec;
+  constexpr int n = 300, columns = 5;
+  Graph<double> const graph(n, 3, 0.5);
+  auto B = random_block<double>(n, columns, 1);
+  graph.make_consistent(B, 1);
+  for (int i = 0; i < n; ++i) B(i, 4) = graph.null(i, 2);  // nothing but null vectors
+  HostBlock<double> null(n, 4);
+  for (int i = 0; i < n; ++i) {
+    for (int c = 0; c < 3; ++c) null(i, c) = 1e200 * graph.null(i, c);
+    null(i, 3) = null(i, 0) + null(i, 1);  // no direction of its own
+  }
+  auto const N = packed_block(exec, null);
+  auto rest = B;
+  for (int j = 0; j < columns; ++j) graph.make_consistent(rest, j);
+  for (CgMethod const method : every)
+    for (bool const guess : {false, true}) {
+      auto const start = guess ? random_block<double>(n, columns, 3) : HostBlock<double>();
+      auto const solved =
+          solve<double, TypeParam>({graph.A, rest, method, Preconditioner::jacobi,
+                                    [&](auto& options) { options.null_space = N; }, start});
+      EXPECT_TRUE(solved.report.converged());
+      EXPECT_EQ(solved.report.null_vectors, 3);
+      auto const whole = solve_with_null_space<TypeParam>(graph.A, B, N, method);
+      for (int j = 0; j < columns; ++j) {
+        EXPECT_NEAR(whole.report.columns[j].outside, graph.outside(B, j), 1e-12) << j;
+        EXPECT_EQ(whole.report.columns[j].status, Status::converged) << j;
+        for (int c = 0; c < 3; ++c) {  // the solution is the shortest one
+          double dot = 0, length = 0, size = 0;
+          for (int i = 0; i < n; ++i) {
+            dot += graph.null(i, c) * whole.X(i, j);
+            length += graph.null(i, c) * graph.null(i, c), size += whole.X(i, j) * whole.X(i, j);
+          }
+          EXPECT_LE(std::abs(dot), 1e-12 * std::sqrt(length * size)) << j;
+        }
+      }
+      auto const judged = judge_residuals(graph.A, rest, whole.X);
+      for (int j = 0; j + 1 < columns; ++j) EXPECT_LE(judged.value[j], 1.001e-8) << j;
+      for (int i = 0; i < n; ++i) EXPECT_EQ(whole.X(i, columns - 1), 0);
+    }
+}
+
+TYPED_TEST(CgSingular, VectorsThatAreNoNullSpaceAreRefused) {
+  TypeParam const exec;
+  TestOperator<double, TypeParam> const A(exec, grid7<double>(4));
+  Block<double, TypeParam> const B("B", 64, 2), X("X", 64, 2), ones("N", 64, 1), low("N", 60, 1),
+      infinite("N", 64, 1);
+  Kokkos::deep_copy(ones, 1.0);
+  Kokkos::deep_copy(infinite, HUGE_VAL);
+  auto const bad = [&](auto const& N, std::string const& words) {
+    CgOptions<double, TypeParam> options;
+    options.null_space = N;
+    EXPECT_THAT(message_of([&] { solve_spd<double, TypeParam>(exec, A, B, X, options); }),
+                HasSubstr(words));
+  };
+  bad(ones, "does not map these vectors to zero");
+  bad(low, "null_space has 60 rows, A has order 64");
+  bad(infinite, "column 1 has NaN or Inf");
+}
+
+/// H diag(eigenvalues) H with the reflection H = I - 2 v v^T / v^T v: dense, eigenvectors known.
+TestMatrix<double> reflected(std::vector<double> const& eigenvalues) {
+  int const n = static_cast<int>(eigenvalues.size());
+  std::vector<long double> v;
+  long double length = 0;
+  for (int i = 0; i < n; ++i) v.push_back(1 + 0.5 * noise(i, 3)), length += v[i] * v[i];
+  TestMatrix<double> A(n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      long double sum = 0;
+      for (int k = 0; k < n; ++k)
+        sum += ((i == k) - 2 * v[i] * v[k] / length) * eigenvalues[k] *
+               ((j == k) - 2 * v[j] * v[k] / length);
+      A.add(i, j, static_cast<double>(sum));
+    }
+  return A;
+}
+
+TYPED_TEST(CgSingular, AnAlmostSingularMatrixIsNotCalledSingular) {
+  for (double const least : {1e-10, 1e-12}) {
+    std::vector<double> eigenvalues{least};
+    for (int i = 0; i < 59; ++i) eigenvalues.push_back(0.01 + i / 60.0);
+    auto const A = reflected(eigenvalues);
+    for (int const columns : {1, 4}) {
+      auto const B = random_block<double>(60, columns, 1);
+      for (CgMethod const method : every)
+        for (auto const preconditioner : {Preconditioner::none, Preconditioner::jacobi}) {
+          auto const solved = solve<double, TypeParam>({A, B, method, preconditioner, {}, {}});
+          for (auto const& column : solved.report.columns) {
+            EXPECT_NE(column.status, Status::inconsistent) << least;
+            EXPECT_NE(column.status, Status::singular) << least;
+            EXPECT_EQ(column.outside, 0) << least;
+          }
+        }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace blockspan::test
