@@ -151,7 +151,8 @@ void judge(EigResult& result, EigCommand const& command, Observer const& observe
   note_single_precision(result, command);
   note_certificate(result, command);
   if (!result.converged) return;
-  note_cut_cluster(result, command, observer.next_eigenvalue());
+  double const seen = observer.next_eigenvalue(), known = solver.next_eigenvalue;
+  note_cut_cluster(result, command, std::isfinite(seen) ? seen : known);
   note_missing_digits(result, command);
 }
 

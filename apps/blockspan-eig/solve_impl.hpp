@@ -16,6 +16,7 @@
 #include "common/preconditioner.hpp"
 #include "common/problem.hpp"
 #include "common/products.hpp"
+#include "common/symmetry.hpp"
 
 namespace blockspan::apps {
 
@@ -90,6 +91,8 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   std::unique_ptr<Matrix const> M;
   if (!command.mass.empty())
     M = std::make_unique<Matrix const>(load_matrix<Scalar>(exec, command.mass));
+  require_hermitian(exec, command.matrix, A);
+  if (M) require_hermitian(exec, command.mass, *M);
   auto const initial = detail::load_block<Scalar>(exec, command.initial);
   auto const constraints = detail::load_block<Scalar>(exec, command.constraints);
   exec.fence("Blockspan::load");

@@ -25,7 +25,7 @@ TEST_P(EigReport, HoldsEverythingThatIsPromised) {
   EXPECT_EQ(report["options"]["block"], 8);
   EXPECT_EQ(report["options"]["seed"], 7);
   EXPECT_EQ(report["options"]["tolerance"], 1e-8);
-  EXPECT_EQ(report["options"]["criterion"], "backward");
+  EXPECT_EQ(report["options"]["criterion"], "digits");
   EXPECT_EQ(report["converged"], true);
   EXPECT_EQ(report["stop_reason"], "converged");
   EXPECT_EQ(report["path"], "iterative");

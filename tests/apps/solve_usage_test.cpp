@@ -26,26 +26,16 @@ TEST(SolveUsage, HelpNamesEveryOptionAndGenerator) {
   Outcome const outcome = run_app("blockspan-solve", {"--help"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "");
-  for (char const* word : {"MATRIX",
-                           "--rhs",
-                           "--columns",
-                           "--seed",
-                           "--guess",
-                           "--null-space",
-                           "--method",
-                           "--preconditioner",
-                           "--precision",
-                           "--single-reduction",
-                           "--tolerance",
-                           "--absolute-tolerance",
-                           "--max-iterations",
-                           "--solution",
-                           "--backend",
-                           "--spmm",
-                           "--report",
-                           "--quiet",
-                           "--version",
-                           "laplace7",
+  for (char const* word : {"MATRIX",           "--rhs",
+                           "--columns",        "--seed",
+                           "--guess",          "--null-space",
+                           "--method",         "--preconditioner",
+                           "--precision",      "--single-reduction",
+                           "--tolerance",      "--absolute-tolerance",
+                           "--max-iterations", "--solution",
+                           "--backend",        "--spmm",
+                           "--report",         "--quiet",
+                           "--version",        "laplace7",
                            "elasticity"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word;
 }

@@ -239,6 +239,8 @@ class DensePath {
     Kokkos::deep_copy(problem_.exec, basis.x(), staging);
     problem_.apply_a(basis.x(), basis.ax());
     if (problem_.generalized()) problem_.apply_b(basis.x(), basis.bx());
+    if (k < static_cast<int>(theta_.size()))
+      report.next_eigenvalue = problem_.eigenvalue(theta_[k]);
     theta_.resize(k);
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
     if (problem_.generalized()) problem_.mass_words = std::string("exact: ") + way_;

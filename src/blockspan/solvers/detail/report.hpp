@@ -71,6 +71,8 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
     report.certain_digits.push_back(certain_digits(theta[j], quality[j].bound));
     report.pair_status.push_back(pair_status(options, theta[j], backward, relative, quality[j]));
   }
+  if (static_cast<int>(theta.size()) > options.wanted)
+    report.next_eigenvalue = problem.eigenvalue(theta[options.wanted]);
   report_unknown(options.wanted, report);
 }
 

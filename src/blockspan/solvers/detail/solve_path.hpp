@@ -61,8 +61,9 @@ struct PathChoice {
   std::string reason;
 };
 
-/// Iterations that a dense solve may cost and still be taken at once.
-constexpr int dense_at_once = 200;
+/// Iterations that a dense solve may cost and still be taken at once: what an iteration is likely
+/// to need, and with a factorization as preconditioner.
+constexpr int dense_at_once = 200, dense_at_once_nearly_exact = 10;
 
 template <class Scalar, class Exec>
 PathChoice choose_path(Problem<Scalar, Exec> const& problem,
@@ -86,7 +87,8 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
   } else if (!model.fits()) {
     words << "a dense matrix of " << problem.rows() << " rows is too large";
   } else {
-    choice.dense = iterations < dense_at_once;
+    bool const exact = options.preconditioner && options.preconditioner->nearly_exact();
+    choice.dense = iterations < (exact ? dense_at_once_nearly_exact : dense_at_once);
     choice.may_change = !choice.dense;
     words << "a dense solve is predicted to cost " << static_cast<std::int64_t>(iterations)
           << " iterations";
