@@ -158,8 +158,8 @@ TEST_P(Field, CasesFromPracticeAreRight) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Field,
                          ::testing::Values("blockspan-eig", "blockspan-solve", "blockspan-spmm"),
-                         [](auto const& info) {
-                           return std::string(info.param).substr(sizeof "blockspan-" - 1);
+                         [](::testing::TestParamInfo<std::string> const& tested) {
+                           return tested.param.substr(sizeof "blockspan-" - 1);
                          });
 
 }  // namespace

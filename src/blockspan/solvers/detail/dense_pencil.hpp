@@ -90,6 +90,7 @@ class DensePencil {
       : a_(std::move(A)),
         b_(std::move(B)),
         eigen_(std::move(eigen)),
+        digits_(digits),
         accuracy_(std::pow(Real(10), Real(-digits))),
         tolerance_(tolerance),
         n_(static_cast<int>(a_.extent(0))),
@@ -372,6 +373,7 @@ class DensePencil {
 
   Matrix a_, b_;
   Eigensolver<Scalar> eigen_;
+  int digits_;
   Real accuracy_, tolerance_;
   Real norm_a_ = 0, norm_b_ = 1;
   int n_, wanted_ = 0;

@@ -45,6 +45,7 @@ template <class Offsets, class Indices, class Values, class Largest>
 struct WorstEntry {
   using Scalar = typename Values::non_const_value_type;
   using Real = real_t<Scalar>;
+  using value_type = Real;  // of the reduction: a generic operator() does not tell
 
   /// What rounding to single precision, or to six digits, may do to an entry, and to a sum.
   static constexpr Real of_entry = static_cast<Real>(1e-6);
