@@ -27,7 +27,8 @@ class BlockCg {
 
   BlockCg(CgProblem<Scalar, Exec>& problem, CgBlocks<Scalar, Exec>& blocks, int most)
       : problem_(problem), passes_(problem, blocks, most), scratch_(most) {
-    for (Small* const M : {&k_, &xi_, &g_, &h_, &f_, &zeta_, &back_, &sigma_, &moved_, &step_})
+    for (Small* const M :
+         {&k_, &xi_, &g_, &h_, &f_, &zeta_, &back_, &sigma_, &moved_, &step_, &lengths_})
       *M = small_matrix<Scalar>(most, most);
   }
 
@@ -41,6 +42,8 @@ class BlockCg {
     residuals_.assign(q_, Real(0));
     largest_condition_ = 1;
     watch_.start(live_.size());
+    gains_.start(live_.size());
+    stale_ = false;
     passes_.set_width(q_);
     if (!start()) return;
     int steps = 1;
@@ -104,6 +107,7 @@ class BlockCg {
     for (int j = 0; j < q_; ++j)
       for (int i = 0; i < r; ++i) sigma_(i, j) = zeta_(i, j) * length[j];
     passes_.start(r);
+    set_identity(square(lengths_));
     factored_ = false;
     return true;
   }
@@ -123,11 +127,17 @@ class BlockCg {
     auto const K = square(k_);
     passes_.gram_of_product(rank_, K);
     if (steps == 1 && !problem_.knows_norm()) problem_.note_norm(passes_.norm_seen(rank_));
+    if (steps == 1)  // S is M^-1 W: of length 1 in the norm of M
+      for (int i = 0; i < rank_; ++i) watch_.note(real_part(K(i, i)));
     if (rank_ == 1 && flat(real_part(K(0, 0)))) {
       end(CycleEnd::singular);
       return false;
     }
     if (!invert_curvature(K, steps == 1)) return false;
+    if (nearly_flat()) {
+      end(CycleEnd::singular);
+      return false;
+    }
 
     auto const F = square(f_);
     passes_.step_residual(rank_, factored_ ? &F : nullptr, square(moved_));
@@ -141,6 +151,7 @@ class BlockCg {
     auto const correction = part(step_, 0, rank_, 0, q_);
     measure(G, H, correction);
     auto const stop = control_->step(*cycle_, residuals_, live_, norms, rank_);
+    stale_ = gains_.stale(residuals_, live_);
     freeze();
     bool const all = std::find(live_.begin(), live_.end(), true) == live_.end();
     if (all || stop || steps >= cycle_->limit) {
@@ -149,6 +160,27 @@ class BlockCg {
       return false;
     }
     return advance(correction, steps);
+  }
+
+  /// Whether S has a direction without curvature beside its length in the norm of M, while columns
+  /// wait in vain. trace(K^-1 N) is at most r times the inverse of the least quotient.
+  bool nearly_flat() {
+    Real trace = 0;
+    for (int j = 0; j < rank_; ++j)
+      for (int i = 0; i < rank_; ++i) trace += real_part(Scalar(xi_(i, j) * lengths_(j, i)));
+    bool const flat = trace * Limits::flat * watch_.largest() >= static_cast<Real>(rank_);
+    return flat && stale_ && control_->may_search();
+  }
+
+  /// N = S^H M S of the next S: I + zeta N zeta^H, because W^H S = 0.
+  void measure_lengths(Small const& zeta) {
+    int const before = static_cast<int>(zeta.extent(1));
+    auto const half = part(moved_, 0, rank_, 0, before), next = square(h_);
+    product(zeta, part(lengths_, 0, before, 0, before), half);
+    lapack::multiply(lapack::Transform::none, lapack::Transform::adjoint, Scalar(1), half, zeta,
+                     Scalar(0), next);
+    for (int i = 0; i < rank_; ++i) next(i, i) += Scalar(1);
+    copy_small(next, square(lengths_));
   }
 
   /// Whether the one direction that is left shows that A is singular. Several of them do so by a K
@@ -257,6 +289,7 @@ class BlockCg {
     auto const F = square(f_);
     if (!factored_) set_identity(F);
     passes_.step(correction, F, back);
+    measure_lengths(zeta);
     auto const next = part(moved_, 0, rank_, 0, q_);
     product(zeta, part(sigma_, 0, before, 0, q_), next);
     copy_small(next, sigma());
@@ -350,7 +383,9 @@ class BlockCg {
   std::vector<bool> live_;
   std::vector<Real> residuals_;
   CurvatureWatch<Real> watch_;  ///< of the steps with one direction
-  Small k_, xi_, g_, h_, f_, zeta_, back_, sigma_, moved_, step_;
+  Gains<Real> gains_;
+  bool stale_ = false;
+  Small k_, xi_, g_, h_, f_, zeta_, back_, sigma_, moved_, step_, lengths_;
   bool preconditioner_not_finite_ = false;
   Real curvature_ = 0, largest_condition_ = 1;
 };

@@ -3,44 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <blockspan/solvers/detail/block_cg.hpp>
 #include <blockspan/solvers/detail/cg_inner_cycle.hpp>
 #include <blockspan/solvers/detail/cg_sizes.hpp>
-#include <blockspan/solvers/detail/null_space.hpp>
-#include <blockspan/solvers/detail/pseudo_block_cg.hpp>
+#include <blockspan/solvers/detail/cg_tools.hpp>
 
 namespace blockspan::detail {
-
-/// Blocks and methods, shared by all groups of columns.
-template <class Scalar, class Exec>
-struct CgTools {
-  CgTools(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& control_, int most)
-      : control(control_), blocks(problem.exec, problem.rows(), most), most_(most) {}
-
-  PseudoBlockCg<Scalar, Exec>& pseudo_block(CgProblem<Scalar, Exec>& problem) {
-    if (!pseudo_block_)
-      pseudo_block_ = std::make_unique<PseudoBlockCg<Scalar, Exec>>(problem, blocks, most_);
-    return *pseudo_block_;
-  }
-  BlockCg<Scalar, Exec>& block(CgProblem<Scalar, Exec>& problem) {
-    if (!block_) block_ = std::make_unique<BlockCg<Scalar, Exec>>(problem, blocks, most_);
-    return *block_;
-  }
-
-  CgControl<Scalar, Exec>& control;
-  CgBlocks<Scalar, Exec> blocks;
-  NullSpace<Scalar, Exec> null_space;  ///< as far as it is known
-
- private:
-  int most_;
-  std::unique_ptr<PseudoBlockCg<Scalar, Exec>> pseudo_block_;
-  std::unique_ptr<BlockCg<Scalar, Exec>> block_;
-};
 
 /// Z := its part that A maps to zero, as far as solves of A Y = A Z can tell, and how near A Z is
 /// to zero then. block: the method of these solves.
@@ -156,102 +127,18 @@ class CgGroup {
   NullSpace<Scalar, Exec>& null_space() { return tools_.null_space; }
 
   /// R without its part in the null space, whose sizes go to parts_; sums of squares.
-  std::vector<Real> project_residuals() {
-    int const width = static_cast<int>(open_.size());
-    auto const R = tools_.blocks.residual(width);
-    parts_ = null_space().parts(problem_, R);
-    null_space().project_out(problem_, R);
-    numbers_.assign(static_cast<std::size_t>(width), Real(1));
-    ScaledSquares<Scalar> const terms{block_ref<Exec>(R), problem_.on_device(numbers_)};
-    return problem_.fold("Blockspan::cg::sizes", terms, width);
-  }
+  std::vector<Real> project_residuals();
 
   /// What the null space says of the open columns, whose residuals are in units. A column is
   /// inconsistent if no x can bring its part along the null space below the goal, and if that part
   /// is more of the residual than vectors with errors may make believe.
-  void note_parts() {
-    if (!null_space().given())
-      parts_ = null_space().parts(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
-    for (std::size_t c = 0; c < open_.size(); ++c) {
-      int const j = open_[c];
-      auto& column = columns_[j];
-      Real const part = parts_[c];
-      if (null_space().given()) {
-        Real const whole = std::hypot(part, norms_[j]);
-        report(j).outside = part / whole;
-        if (norms_[j] <= Limits::no_part * whole) {  // nothing is left to solve for
-          column.goal = std::max(column.goal, norms_[j]);
-          norms_[j] = whole;
-        }
-      } else {
-        Real const least =
-            std::max(Limits::no_part * norms_[j], null_space().doubt() * column.residual);
-        if (part <= least) continue;
-        report(j).outside = part / norms_[j];
-        if (null_space().certain() * part > column.goal) column.failure = Status::inconsistent;
-      }
-    }
-  }
+  void note_parts();
 
   /// Some of the columns, or all as a block, met a singular A: looks for the vectors that it maps
   /// to zero, and for the columns of B that have a part along these.
-  void search() {
-    suspicious_ = false;
-    bool const known = std::all_of(open_.begin(), open_.end(), [&](int j) {
-      return columns_[j].failure == Status::inconsistent;
-    });
-    if (known) return;
-    bool found = false;
-    if (control_.may_search() && !null_space().given() && searches_++ < 4) {
-      std::vector<int> worse;
-      for (int const j : open_)
-        if (!(columns_[j].residual <= columns_[j].best)) worse.push_back(j);
-      if (!worse.empty()) {
-        solution_.restore(worse);
-        verify();
-      }
-      found = find_null_vectors();
-      if (found) completed_ = 0;  // what follows is another problem
-    }
-    if (found) {  // the rest of b may be solved
-      for (int const j : open_)
-        if (columns_[j].failure == Status::singular) columns_[j].failure.reset();
-      // Of columns with a small part outside the range the rest is solved first. Once: errors of
-      // the vectors leave a part that the next cycle must see.
-      null_space().project_out(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
-    }
-    if (block_ && !found) hand_over(Status::singular, "A is singular to working precision");
-  }
+  void search();
 
-  bool find_null_vectors() {
-    using Blocks = Block<Scalar, Exec>;
-    int const width = static_cast<int>(open_.size());
-    auto const R = tools_.blocks.residual(width);
-    auto const Z =
-        allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), width);
-    copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(Z));
-    auto const sizes = refine_null_vectors(problem_, control_, Z, block_);
-    std::vector<int> kept;
-    std::vector<Real> lengths;
-    Real certain = 1;
-    for (int c = 0; c < width; ++c) {
-      bool const small = !(sizes.length[c] > Limits::no_part * columns_[open_[c]].residual);
-      if (small || !(sizes.image[c] <= Limits::null_image * sizes.rounding[c])) continue;
-      kept.push_back(c);
-      lengths.push_back(sizes.length[c]);
-      if (sizes.image[c] > sizes.rounding[c])
-        certain = std::min(certain, sizes.rounding[c] / sizes.image[c]);
-    }
-    if (kept.empty()) return false;
-    auto const null =
-        allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), kept.size());
-    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(Z), kept,
-                                std::vector<Real>(kept.size(), Real(1)), null, numbers_);
-    problem_.synchronize("Blockspan::cg: numbers of the host");
-    null_space().add(problem_, null, lengths, certain);
-    note_parts();
-    return true;
-  }
+  bool find_null_vectors();
 
   /// ||b||, and R from the start; a start worse than zero becomes zero.
   void first_residuals() {
@@ -349,28 +236,7 @@ class CgGroup {
 
   /// The columns that the inner solver could not finish, from their best iterates on. False: there
   /// are none.
-  bool take_up_set_aside() {
-    if (aside_.empty()) return false;
-    if (control_.stopped()) {
-      for (int const j : aside_) close(j, *control_.stopped());
-      return false;
-    }
-    fall_back_ = inner_->why_it_ended();
-    inner_cycles_ = inner_->cycles();
-    inner_.reset();
-    std::sort(aside_.begin(), aside_.end());
-    open_.swap(aside_);
-    aside_.clear();
-    solution_.restore(open_);
-    verify();
-    std::vector<int> positions;
-    for (int c = 0; c < static_cast<int>(open_.size()); ++c) {
-      report(open_[c]).fell_back = true;
-      positions.push_back(c);
-    }
-    scale_residuals(static_cast<int>(open_.size()), positions);
-    return true;
-  }
+  bool take_up_set_aside();
 
   /// R of the next cycle: the open columns side by side, in [1, 2) by powers of two.
   void scale_residuals(int width, std::vector<int> const& positions) {

@@ -3,6 +3,8 @@
 #include <string>
 
 #include <blockspan/solvers/detail/cg_group.hpp>
+#include <blockspan/solvers/detail/cg_set_aside.hpp>
+#include <blockspan/solvers/detail/compact_columns.hpp>
 #include <blockspan/solvers/detail/null_search.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>

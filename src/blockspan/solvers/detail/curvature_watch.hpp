@@ -27,12 +27,17 @@ class CurvatureWatch {
     if (!(column.first > 0)) column.first = gamma;
   }
 
+  /// A p^H A p / p^H M p that was seen.
+  void note(Real quotient) { largest_ = std::max(largest_, quotient); }
+
+  Real largest() const { return largest_; }
+
   /// Whether that direction, with p^H A p = curvature, has none beside its length, although the
   /// minimal residual is above `goal` of the first one.
   bool flat(std::size_t c, Real curvature, Real goal) {
     auto& column = columns_[c];
     Real const quotient = curvature / column.gamma / column.sum;
-    largest_ = std::max(largest_, quotient);
+    note(quotient);
     return quotient <= CgThresholds<Real>::flat * largest_ &&
            column.gamma / column.sum > goal * goal * column.first;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <blockspan/solvers/detail/cg_group.hpp>
@@ -73,9 +74,14 @@ ImageSizes<real_t<Scalar>> refine_null_vectors(CgProblem<Scalar, Exec>& problem,
   };
   auto const Q = like(), E = like();
   std::vector<Real> first;
+  // ||E|| / ||Q||: about the norm of the inverse on what is left of the errors
+  std::vector<Real> inverse(Z.extent(1), std::numeric_limits<Real>::infinity());
   for (int round = 0;; ++round) {
-    auto const sizes = image_sizes(problem, Z, Q, E);
+    auto sizes = image_sizes(problem, Z, Q, E);
     if (round == 0) first = sizes.length;
+    for (std::size_t c = 0; c < first.size(); ++c)
+      sizes.error.push_back(std::max(sizes.image[c], sizes.rounding[c]) * inverse[c] /
+                            sizes.length[c]);
     std::vector<Real> tolerances;
     bool done = true;
     for (std::size_t c = 0; c < first.size(); ++c) {
@@ -87,9 +93,135 @@ ImageSizes<real_t<Scalar>> refine_null_vectors(CgProblem<Scalar, Exec>& problem,
     }
     if (done || round == most || control.stopped()) return sizes;
     solve_within(problem, control, Q, E, tolerances, iterations, block);
+    auto const corrections = lengths_of(problem, E);
+    for (std::size_t c = 0; c < first.size(); ++c)
+      if (sizes.image[c] > 0) inverse[c] = corrections[c] / sizes.image[c];
     for_each_entry(problem.exec, "Blockspan::cg::subtract", block_ref<Exec>(Z),
                    SubtractBlock<Scalar>{block_ref<Exec>(E), block_ref<Exec>(Z)});
   }
+}
+
+template <class Scalar, class Exec>
+auto CgGroup<Scalar, Exec>::project_residuals() -> std::vector<Real> {
+  int const width = static_cast<int>(open_.size());
+  auto const R = tools_.blocks.residual(width);
+  parts_ = null_space().parts(problem_, R);
+  null_space().project_out(problem_, R);
+  numbers_.assign(static_cast<std::size_t>(width), Real(1));
+  ScaledSquares<Scalar> const terms{block_ref<Exec>(R), problem_.on_device(numbers_)};
+  return problem_.fold("Blockspan::cg::sizes", terms, width);
+}
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::note_parts() {
+  if (!null_space().given())
+    parts_ = null_space().parts(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
+  for (std::size_t c = 0; c < open_.size(); ++c) {
+    int const j = open_[c];
+    auto& column = columns_[j];
+    Real const part = parts_[c];
+    if (null_space().given()) {
+      Real const whole = std::hypot(part, norms_[j]);
+      report(j).outside = part / whole;
+      if (norms_[j] <= Limits::no_part * whole) {  // nothing is left to solve for
+        column.goal = std::max(column.goal, norms_[j]);
+        norms_[j] = whole;
+      }
+    } else if (column.residual <= column.best) {  // a huge residual has errors of its own
+      Real const least =
+          std::max(Limits::no_part * norms_[j], null_space().doubt() * column.residual);
+      if (part <= least) continue;
+      report(j).outside = std::min(Real(1), part / norms_[j]);
+      if (null_space().certain() * part > column.goal) column.failure = Status::inconsistent;
+    }
+  }
+}
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::search() {
+  suspicious_ = false;
+  bool const known = std::all_of(open_.begin(), open_.end(), [&](int j) {
+    return columns_[j].failure == Status::inconsistent;
+  });
+  if (known) return;
+  bool found = false;
+  if (control_.may_search() && !null_space().given() && searches_++ < 4) {
+    std::vector<int> worse;
+    for (int const j : open_)
+      if (!(columns_[j].residual <= columns_[j].best)) worse.push_back(j);
+    if (!worse.empty()) {
+      solution_.restore(worse);
+      verify();
+    }
+    found = find_null_vectors();
+    if (found) completed_ = 0;  // what follows is another problem
+  }
+  if (found) {  // the rest of b may be solved
+    for (int const j : open_)
+      if (columns_[j].failure == Status::singular) columns_[j].failure.reset();
+    // Of columns with a small part outside the range the rest is solved first. Once: errors of
+    // the vectors leave a part that the next cycle must see.
+    null_space().project_out(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
+  }
+  if (block_ && !found) hand_over(Status::singular, "A is singular to working precision");
+}
+
+template <class Scalar, class Exec>
+bool CgGroup<Scalar, Exec>::find_null_vectors() {
+  using Blocks = Block<Scalar, Exec>;
+  int const width = static_cast<int>(open_.size());
+  auto const R = tools_.blocks.residual(width);
+  auto const Z = allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), width);
+  copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(Z));
+  auto const sizes = refine_null_vectors(problem_, control_, Z, block_);
+  std::vector<int> kept;
+  std::vector<Real> lengths;
+  Real certain = 1, error = 0;
+  for (int c = 0; c < width; ++c) {
+    bool const small = !(sizes.length[c] > Limits::no_part * columns_[open_[c]].residual);
+    if (small || !(sizes.image[c] <= Limits::null_image * sizes.rounding[c])) continue;
+    kept.push_back(c);
+    lengths.push_back(sizes.length[c]);
+    error = std::max(error, sizes.error[c]);
+    if (sizes.image[c] > sizes.rounding[c])
+      certain = std::min(certain, sizes.rounding[c] / sizes.image[c]);
+  }
+  if (kept.empty()) return false;
+  auto const null =
+      allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), kept.size());
+  select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(Z), kept,
+                              std::vector<Real>(kept.size(), Real(1)), null, numbers_);
+  problem_.synchronize("Blockspan::cg: numbers of the host");
+  null_space().add(problem_, null, lengths, certain, error);
+  note_parts();
+  return true;
+}
+
+template <class Scalar, class Exec>
+void PseudoBlockCg<Scalar, Exec>::watch() {
+  bool any = false;
+  for (int c = 0; c < width(); ++c) {
+    auto const place = static_cast<std::size_t>(places_[c]);
+    if (!live_[place] || state(c) != ColumnState::running) continue;
+    if (single_ && watch_started_) watch_.direction(place, numbers_(N::gamma, c));
+    Real const curvature = numbers_(N::curvature, c) * numbers_(N::square, c);
+    bool const flat = watch_.flat(place, curvature, cycle_->goals[place]);
+    if (!single_) watch_.direction(place, numbers_(N::gamma, c));
+    if (!flat || !watching_) continue;
+    numbers_(N::state, c) = static_cast<Real>(ColumnState::curvature);
+    any = true;
+  }
+  watch_started_ = true;
+  if (any) numbers_.upload();
+}
+
+template <class Scalar, class Exec>
+void PseudoBlockCg<Scalar, Exec>::refuse() {
+  for (std::size_t place = 0; place < live_.size(); ++place)
+    if (live_[place]) {
+      live_[place] = false;
+      cycle_->outcome[place] = Status::operator_not_hermitian;
+    }
 }
 
 }  // namespace blockspan::detail

@@ -46,7 +46,17 @@ struct ImageSizes {
   std::vector<Real> length;    ///< ||z||
   std::vector<Real> image;     ///< ||A z||
   std::vector<Real> rounding;  ///< u ||A z'||, z' being z with some signs changed
+  std::vector<Real> error;     ///< about the part of z that A does not map to zero, / ||z||
 };
+
+/// ||x|| of every column.
+template <class Scalar, class Exec>
+std::vector<real_t<Scalar>> lengths_of(CgProblem<Scalar, Exec>& problem,
+                                       Block<Scalar, Exec> const& X) {
+  Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const result("norms", X.extent(1));
+  blockspan::column_norms(problem.exec, X, result, problem.workspace);
+  return {result.data(), result.data() + X.extent(1)};
+}
 
 /// Both, of every column of Z, with A Z left in `image`. With its signs at random, z no longer
 /// cancels in the rows of A: what is left is the size of the terms of A z, whatever the scale of a
@@ -57,21 +67,15 @@ ImageSizes<real_t<Scalar>> image_sizes(CgProblem<Scalar, Exec>& problem,
                                        Block<Scalar, Exec> const& image,
                                        Block<Scalar, Exec> const& flipped) {
   using Real = real_t<Scalar>;
-  auto const k = Z.extent(1);
-  auto const norms = [&](Block<Scalar, Exec> const& X) {
-    Kokkos::View<Real*, Kokkos::HostSpace> const result("norms", k);
-    blockspan::column_norms(problem.exec, X, result, problem.workspace);
-    return std::vector<Real>(result.data(), result.data() + k);
-  };
   for_each_entry(problem.exec, "Blockspan::cg::flip", block_ref<Exec>(flipped),
                  FlipRows<Scalar>{block_ref<Exec>(Z), block_ref<Exec>(flipped)});
   problem.apply_a(flipped, image);
   ImageSizes<Real> sizes;
-  sizes.length = norms(Z);
-  sizes.rounding = norms(image);
+  sizes.length = lengths_of(problem, Z);
+  sizes.rounding = lengths_of(problem, image);
   for (Real& size : sizes.rounding) size *= CgThresholds<Real>::u;
   problem.apply_a(Z, image);
-  sizes.image = norms(image);
+  sizes.image = lengths_of(problem, image);
   return sizes;
 }
 
@@ -89,9 +93,9 @@ class NullSpace {
   /// X is to have no part along them: one that grew while the system seemed inconsistent would hide
   /// the rest behind its rounding errors.
   bool shortens() const { return given_ || found_; }
-  /// Vectors that were found may have an error, so that a part along them counts only if it is more
-  /// than this of the residual; otherwise later cycles show it, which leave less of the rest.
-  Real doubt() const { return found_ ? Real(0.01) : Real(0); }
+  /// Vectors that were found have errors, so that a part along them counts only if it is more than
+  /// this of the residual; otherwise later cycles show it, which leave less of the rest.
+  Real doubt() const { return doubt_; }
   /// How much of a part along them no x can remove: rounding errors of A z / ||A z||.
   Real certain() const { return certain_; }
 
@@ -130,8 +134,9 @@ class NullSpace {
   /// Vectors of these lengths that were found, beside those it has. Where they are almost parallel,
   /// what makes them differ is mostly errors, and no direction of its own. Z is overwritten.
   void add(CgProblem<Scalar, Exec>& problem, View const& Z, std::vector<Real> const& lengths,
-           Real certain) {
+           Real certain, Real error) {
     found_ = true;
+    doubt_ = std::max(doubt_, std::min(Real(0.01), safety * error));
     certain_ = std::min(certain_, certain);
     int const k = static_cast<int>(Z.extent(1));
     Kokkos::View<Real*, Kokkos::HostSpace> const factors("factors", Z.extent(1));
@@ -175,6 +180,8 @@ class NullSpace {
   /// ||A z|| in parts of its terms: vectors of a file with six digits pass.
   static constexpr Real allowed = CgThresholds<Real>::pick(1e-6, 1e-3);
 
+  /// Errors are estimates, and grow by up to 100 where vectors are almost parallel.
+  static constexpr Real safety = Real(1e4);
   /// Of the Gram matrix of vectors of length 1: below this eigenvalue a direction is none of its
   /// own.
   static constexpr Real own_direction = Real(1e-4);
@@ -197,7 +204,7 @@ class NullSpace {
 
   View basis_;
   bool given_ = false, found_ = false;
-  Real certain_ = 1;
+  Real certain_ = 1, doubt_ = 0;
 };
 
 }  // namespace blockspan::detail

@@ -161,31 +161,10 @@ class PseudoBlockCg {
 
   /// Ends columns whose direction shows that A is singular. The scalars of the products are those
   /// of the last direction, gamma that of the next, but with one reduction of the same one.
-  void watch() {
-    bool any = false;
-    for (int c = 0; c < width(); ++c) {
-      auto const place = static_cast<std::size_t>(places_[c]);
-      if (!live_[place] || state(c) != ColumnState::running) continue;
-      if (single_ && watch_started_) watch_.direction(place, numbers_(N::gamma, c));
-      Real const curvature = numbers_(N::curvature, c) * numbers_(N::square, c);
-      bool const flat = watch_.flat(place, curvature, cycle_->goals[place]);
-      if (!single_) watch_.direction(place, numbers_(N::gamma, c));
-      if (!flat || !watching_) continue;
-      numbers_(N::state, c) = static_cast<Real>(ColumnState::curvature);
-      any = true;
-    }
-    watch_started_ = true;
-    if (any) numbers_.upload();
-  }
+  void watch();
 
   /// A is not Hermitian: no recurrence means anything.
-  void refuse() {
-    for (std::size_t place = 0; place < live_.size(); ++place)
-      if (live_[place]) {
-        live_[place] = false;
-        cycle_->outcome[place] = Status::operator_not_hermitian;
-      }
-  }
+  void refuse();
 
   template <class Work>
   void replay(Work const& step) {
@@ -355,32 +334,7 @@ class PseudoBlockCg {
     return false;
   }
 
-  void compact() {
-    auto const timer = problem_.time(problem_.seconds.update);
-    ++problem_.counters.compactions;
-    replay_.forget();
-    std::vector<int> kept, done;
-    for (int c = 0; c < width(); ++c) (live_[places_[c]] ? kept : done).push_back(c);
-    add(done);
-    int const now = static_cast<int>(kept.size());
-    ones_.assign(now, Real(1));
-    auto const move = [&](View const& from) {
-      select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(from), kept, ones_, blocks_.spare(now),
-                                  factors_);
-    };
-    move(blocks_.correction(width()));
-    blocks_.swap_correction();
-    move(blocks_.direction(width()));
-    blocks_.swap_direction();
-    move(blocks_.residual(width()));
-    blocks_.swap_residual();
-    std::vector<int> places;
-    for (int const c : kept) places.push_back(places_[c]);
-    places_ = places;
-    numbers_.keep(kept);
-    numbers_.upload();
-    problem_.synchronize("Blockspan::cg: columns moved");
-  }
+  void compact();
 
   /// Adds E of the columns at positions `which` to X.
   void add(std::vector<int> const& which) {
