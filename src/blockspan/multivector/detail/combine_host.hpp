@@ -106,11 +106,16 @@ struct HostCombine {
   template <int width>
   void store(std::int64_t row, int j, RegisterSet<Real, width> const& sums) const {
     int const count = std::min<int>(width, static_cast<int>(p * Y.columns) - j);
-    bool const add = beta != Scalar(0);
-    if (!add && Y.column_stride == 1 && count == width)
+    if (beta == Scalar(0) && Y.column_stride == 1 && count == width)
       return sums.store(reinterpret_cast<Real*>(&Y(row, 0)) + j);
     Real numbers[width];
     sums.store(numbers);
+    store_some(row, j, numbers, count);
+  }
+
+  /// What is no whole row of a tile. Not inlined: GCC 12 would keep the sums of AVX2 in memory.
+  [[gnu::noinline]] void store_some(std::int64_t row, int j, Real const* numbers, int count) const {
+    bool const add = beta != Scalar(0);
     if (!add && Y.column_stride == 1)
       return copy_row(numbers, reinterpret_cast<Real*>(&Y(row, 0)) + j, count);
     for (int b = 0; b < count; b += p) {
