@@ -211,8 +211,8 @@ TYPED_TEST(Gram, KeepsItsBitsOnFewerThreadsAndElsewhereInMemory) {
 
 TYPED_TEST(Gram, OfABlockWithItselfMatchesTheReferenceForWideBlocks) {
   using Scalar = typename TypeParam::Scalar;
-  for (int const k : {41, 47, 48, 64, 95, 96, 97}) {
-    auto const x = random_block<Scalar>(1100, k, 14);
+  for (int const k : {47, 64, 97}) {
+    auto const x = random_block<Scalar>(400, k, 14);
     for (Storage const storage : {Storage::right, Storage::strided}) {
       auto const X = make_block(this->exec, storage, x);
       EXPECT_TRUE(matches(this->computed(X.view, X.view), gram_reference(x, x)))
