@@ -182,6 +182,25 @@ TYPED_TEST(Combine, OfTwoTermsMatchesTheReferenceInPlaceToo) {
   }
 }
 
+TYPED_TEST(Combine, KeepsItsBitsOnFewerThreads) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const half = Kokkos::Experimental::partition_space(this->exec, 1, 1)[0];
+  for (auto const& [n, k, m] : {std::tuple{9001, 4, 4}, std::tuple{3001, 7, 30},
+                                std::tuple{2001, 48, 17}, std::tuple{1001, 61, 61}}) {
+    auto const x = random_block<Scalar>(n, k, 1), c = random_block<Scalar>(k, m, 2);
+    HostBlock<Scalar> const zero(n, m);
+    for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
+      auto const run = [&](auto const& on) {
+        auto const X = make_block(on, storage, x), Y = make_block(on, storage, zero);
+        combine(on, Scalar(1), X.view, this->host(c), Scalar(0), Y.view);
+        on.fence();
+        return Y.values();
+      };
+      EXPECT_TRUE(same_bits(run(this->exec), run(half))) << to_string(storage) << ", " << k;
+    }
+  }
+}
+
 TYPED_TEST(Combine, RepeatsItsBits) {
   using Scalar = typename TypeParam::Scalar;
   auto const x = random_block<Scalar>(2000, 7, 1), c = random_block<Scalar>(7, 9, 2);

@@ -185,6 +185,42 @@ TYPED_TEST(Gram, RepeatsItsBits) {
     EXPECT_TRUE(same_bits(first, this->computed(X.view, X.view))) << "run " << run;
 }
 
+TYPED_TEST(Gram, KeepsItsBitsOnFewerThreadsAndElsewhereInMemory) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const half = Kokkos::Experimental::partition_space(this->exec, 1, 1)[0];
+  for (auto const& [n, k, m] : {std::tuple{9001, 4, 4}, std::tuple{5003, 7, 30},
+                                std::tuple{4001, 48, 17}, std::tuple{3001, 61, 61}}) {
+    auto const x = random_block<Scalar>(n, k, 1), y = random_block<Scalar>(n, m, 2);
+    for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
+      auto const run = [&](auto const& on, bool same) {
+        auto const X = make_block(on, storage, x), Y = make_block(on, storage, y);
+        SmallMatrix<Scalar> const G("Blockspan::test", k, same ? k : m);
+        if (same)
+          gram(on, X.view, X.view, G);
+        else
+          gram(on, X.view, Y.view, G);
+        on.fence();
+        return fetch(G);
+      };
+      for (bool const same : {false, true})
+        EXPECT_TRUE(same_bits(run(this->exec, same), run(half, same)))
+            << to_string(storage) << ", " << k << ", " << m;
+    }
+  }
+}
+
+TYPED_TEST(Gram, OfABlockWithItselfMatchesTheReferenceForWideBlocks) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int const k : {47, 64, 97}) {
+    auto const x = random_block<Scalar>(400, k, 14);
+    for (Storage const storage : {Storage::right, Storage::strided}) {
+      auto const X = make_block(this->exec, storage, x);
+      EXPECT_TRUE(matches(this->computed(X.view, X.view), gram_reference(x, x)))
+          << to_string(storage) << ", " << k;
+    }
+  }
+}
+
 TYPED_TEST(Gram, CheckerFindsOneCorruptedEntry) {
   using Scalar = typename TypeParam::Scalar;
   using Real = real_t<Scalar>;

@@ -11,8 +11,9 @@
 
 namespace blockspan::detail {
 
-/// alpha C as a real matrix (a complex entry is [re im; -im re]) in column tiles of `lanes`: entry
-/// (l, b) of tile t is packed[(t inner + l) lanes + b], with zeros beyond the last column.
+/// alpha C as a real matrix (a complex entry is [re im; -im re]), a tile of columns after the
+/// other: entry (l, b) of the tile that begins with column j is packed[j inner + l width + b], with
+/// zeros beyond the last column.
 template <class Exec, class Scalar>
 struct PackCoefficients {
   using Real = real_t<Scalar>;
@@ -23,13 +24,14 @@ struct PackCoefficients {
   int inner;  ///< real rows of C
   Real* packed;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    int const l = static_cast<int>(index % inner), tile = static_cast<int>(index / inner);
-    for (int b = 0; b < lanes<Real>; ++b) {
-      int const column = tile * lanes<Real> + b;
-      packed[index * lanes<Real> + b] =
-          column < p * C.columns ? real_coefficient(alpha, C, l, column) : Real(0);
-    }
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    int const l = static_cast<int>(row);
+    for_each_tile<Real>(
+        round_up(p * static_cast<int>(C.columns), tile_unit), [&](int j, int width) {
+          Real* const to = packed + (std::int64_t(j) * inner + l * width);
+          for (int b = 0; b < width; ++b)
+            to[b] = j + b < p * C.columns ? real_coefficient(alpha, C, l, j + b) : Real(0);
+        });
   }
 };
 
@@ -48,11 +50,12 @@ template <class Exec, class Scalar, int terms>
 struct HostCombine {
   using Real = real_t<Scalar>;
   using Policy = Kokkos::TeamPolicy<Exec>;
-  static constexpr int p = parts<Scalar>, block = 128;
+  static constexpr int p = parts<Scalar>;
 
   HostTerm<Scalar> term[terms];
   Scalar beta;
   BlockRef<Scalar> Y;
+  int block = 0;  ///< rows of a task: many of narrow blocks, whose tasks would be over at once
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     KOKKOS_IF_ON_HOST((one_block(team);))
@@ -69,58 +72,72 @@ struct HostCombine {
                               : panel(X, first, count, X.columns, buffer);
       buffer += std::int64_t(block) * X.columns;
     }
-    for (int j = 0; j < p * Y.columns; j += lanes<Real>) {
-      int r = 0;
-      for (; r + tall_tile <= count; r += tall_tile) one_tile<tall_tile>(first, r, j, x);
-      for (; r < count; ++r) one_tile<1>(first, r, j, x);
-    }
+    for_each_tile<Real>(round_up(p * static_cast<int>(Y.columns), tile_unit),
+                        [&](int j, auto width) {
+                          constexpr int height = tile_height<Real>(width);
+                          int r = 0;
+                          for (; r + height <= count; r += height)
+                            one_tile<height, width>(first, r, j, x);
+                          for (; r < count; ++r) one_tile<1, width>(first, r, j, x);
+                        });
   }
 
-  template <int height>
+  template <int height, int width>
   void one_tile(std::int64_t first, int r, int j, Panel<Real> const (&x)[terms]) const {
-    typename Lanes<Real>::type sums[height];
-    for (int t = 0; t < terms; ++t) {
-      auto const& [X, packed, weights, in_place] = term[t];
-      typename Lanes<Real>::type more[height];
-      multiply_rows<height>(X.columns, x[t].data + r * x[t].ld, x[t].ld,
-                            packed + std::int64_t(j) * X.columns, more);
-      if (weights)
-        for (int a = 0; a < height; ++a) more[a] *= weights[first + r + a];
-      for (int a = 0; a < height; ++a) sums[a] = t == 0 ? more[a] : sums[a] + more[a];
+    auto const product = [&](int t) {
+      return multiply_tile<height, width>(term[t].X.columns, x[t].data + r * x[t].ld, x[t].ld, 1,
+                                          term[t].packed + std::int64_t(j) * term[t].X.columns,
+                                          width);
+    };
+    auto const weigh = [&](int t, auto& sums) {
+      if (Real const* const weights = term[t].weights)
+        sums.for_each_row([&](int a, auto& row) { row.scale(weights[first + r + a]); });
+    };
+    auto sums = product(0);
+    weigh(0, sums);
+    for (int t = 1; t < terms; ++t) {
+      auto more = product(t);
+      weigh(t, more);
+      sums.add(more);
     }
-    for (int a = 0; a < height; ++a) {
-      Real row[lanes<Real>];
-      std::memcpy(row, &sums[a], sizeof(row));
-      store(first + r + a, j, row);
-    }
+    sums.for_each_row([&](int a, auto const& row) { store<width>(first + r + a, j, row); });
   }
 
-  void store(std::int64_t row, int j, Real const (&sums)[lanes<Real>]) const {
-    int const count = std::min<int>(lanes<Real>, static_cast<int>(p * Y.columns) - j);
+  template <int width>
+  void store(std::int64_t row, int j, RegisterSet<Real, width> const& sums) const {
+    int const count = std::min<int>(width, static_cast<int>(p * Y.columns) - j);
+    if (beta == Scalar(0) && Y.column_stride == 1 && count == width)
+      return sums.store(reinterpret_cast<Real*>(&Y(row, 0)) + j);
+    Real numbers[width];
+    sums.store(numbers);
+    store_some(row, j, numbers, count);
+  }
+
+  /// What is no whole row of a tile. Not inlined: GCC 12 would keep the sums of AVX2 in memory.
+  [[gnu::noinline]] void store_some(std::int64_t row, int j, Real const* numbers, int count) const {
     bool const add = beta != Scalar(0);
-    if (!add && Y.column_stride == 1 && count == lanes<Real>) {
-      Real* const y = reinterpret_cast<Real*>(&Y(row, 0)) + j;
-      for (int b = 0; b < lanes<Real>; ++b) y[b] = sums[b];
-      return;
-    }
+    if (!add && Y.column_stride == 1)
+      return copy_row(numbers, reinterpret_cast<Real*>(&Y(row, 0)) + j, count);
     for (int b = 0; b < count; b += p) {
       Scalar& y = Y(row, (j + b) / p);
       Scalar sum;
       if constexpr (p == 1)
-        sum = sums[b];
+        sum = numbers[b];
       else
-        sum = Scalar(sums[b], sums[b + 1]);
+        sum = Scalar(numbers[b], numbers[b + 1]);
       y = add ? Scalar(sum + beta * y) : sum;
     }
   }
 
-  std::size_t scratch_bytes() const {
+  std::size_t row_bytes() const {
     std::size_t columns = 0;
     for (auto const& one : term) columns += static_cast<std::size_t>(one.X.columns);
-    return static_cast<std::size_t>(block) * columns * sizeof(Real);
+    return columns * sizeof(Real);
   }
+  std::size_t scratch_bytes() const { return static_cast<std::size_t>(block) * row_bytes(); }
 
-  void launch(Exec const& exec) const {
+  void launch(Exec const& exec) {
+    block = std::clamp(32768 / (static_cast<int>(row_bytes()) + 1) / 8 * 8, 128, 1024);
     Policy policy(exec, static_cast<int>(ceil_div(Y.rows, std::int64_t(block))), 1);
     policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes() + 64));
     Kokkos::parallel_for("Blockspan::combine", policy, *this);
@@ -130,21 +147,17 @@ struct HostCombine {
 /// Numbers that a packed k x m matrix takes.
 template <class Scalar>
 std::int64_t packed_size(BlockRef<Scalar const> const& C) {
-  using Real = real_t<Scalar>;
-  return ceil_div(C.columns * parts<Scalar>, std::int64_t(lanes<Real>)) * C.rows * parts<Scalar> *
-         lanes<Real>;
+  return round_up(static_cast<int>(C.columns) * parts<Scalar>, tile_unit) * C.rows * parts<Scalar>;
 }
 
 template <class Exec, class Scalar>
 void pack_coefficients(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& C,
                        real_t<Scalar>* packed) {
-  using Real = real_t<Scalar>;
-  std::int64_t const rows = packed_size(C) / lanes<Real>;
-  if (rows > 0)
-    Kokkos::parallel_for(
-        "Blockspan::combine_coefficients",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
-        PackCoefficients<Exec, Scalar>{alpha, C, static_cast<int>(C.rows) * parts<Scalar>, packed});
+  std::int64_t const inner = C.rows * parts<Scalar>;
+  if (inner > 0)
+    Kokkos::parallel_for("Blockspan::combine_coefficients",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, inner),
+                         PackCoefficients<Exec, Scalar>{alpha, C, static_cast<int>(inner), packed});
 }
 
 template <class Exec, class Scalar>

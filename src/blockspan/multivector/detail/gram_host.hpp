@@ -21,20 +21,19 @@ struct HostGram {
   int m, n;             ///< real columns of X and Y, rounded up to whole tiles
   int panel_rows;       ///< rows of a panel
   Real const* weights;  ///< of the rows of Y, or null
-  bool same;
-  Real* partials;  ///< chunks x m x n
+  bool same;            ///< X^H X: tiles below the diagonal are left out
+  Real* partials;       ///< chunks x m x n
 
   HostGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block,
            Real const* weights_)
       : X(X_block),
         Y(Y_block),
         rows(X_block.rows),
-        m(round_up(X.columns, short_tile)),
-        n(round_up(Y.columns, lanes<Real>)),
+        m(round_up(X.columns, tile_unit)),
+        n(round_up(Y.columns, tile_unit)),
         weights(weights_),
         same(!weights && X.data == Y.data && X.row_stride == Y.row_stride &&
              X.column_stride == Y.column_stride && X.columns == Y.columns) {
-    if (same) m = n = std::max(m, n);
     int const row_bytes = (m + n) * static_cast<int>(sizeof(Real));
     panel_rows = std::clamp(32768 / row_bytes, 32, 256);
     // Long chunks keep the work on the partial sums small; 256 of them feed any host.
@@ -77,15 +76,20 @@ struct HostGram {
   }
 
   void add_panel(int count, Panel<Real> const& x, Panel<Real> const& y, Real* g) const {
-    for (int j = 0; j < n; j += lanes<Real>) {
-      int i = 0;
-      for (; i + tall_tile <= m; i += tall_tile)
-        add_outer_products<tall_tile>(count, x.data + i, x.ld, y.data + j, y.ld,
-                                      g + std::int64_t(i) * n + j, n);
-      for (; i < m; i += short_tile)
-        add_outer_products<short_tile>(count, x.data + i, x.ld, y.data + j, y.ld,
-                                       g + std::int64_t(i) * n + j, n);
-    }
+    for_each_tile<Real>(n, [&](int j, auto tile_width) {
+      constexpr int width = tile_width;
+      int const needed = same ? std::min(m, j + width) : m;
+      for_each_height<tile_height<Real>(width), tile_unit>(needed, [&](int i, auto height) {
+        multiply_tile<height, width>(count, x.data + i, 1, x.ld, y.data + j, y.ld)
+            .for_each_row([&](int a, auto& sums) {
+              Real* const to = g + std::int64_t(i + a) * n + j;
+              RegisterSet<Real, width> before;
+              before.load(to);
+              before.add(sums);
+              before.store(to);
+            });
+      });
+    });
   }
 
   std::size_t scratch_bytes() const {
@@ -109,21 +113,27 @@ struct HostGramSum {
   Real const* partials;
   std::int64_t chunks;
   int m, n;
+  bool same;  ///< only what is on the diagonal and above is there
   BlockRef<Scalar> G;
 
   /// Task: a tile of one row of G.
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     constexpr int p = parts<Scalar>;
     std::int64_t const tiles = ceil_div(G.columns, std::int64_t(tile));
-    std::int64_t const i = task / tiles, j = task % tiles * tile;
-    int const count = static_cast<int>(G.columns - j < tile ? G.columns - j : tile);
+    std::int64_t const i = task / tiles, first = task % tiles * tile;
+    std::int64_t const j = same && first < i ? i : first;
+    std::int64_t const last = G.columns - first < tile ? G.columns : first + tile;
+    int const count = static_cast<int>(last - j);
     Real sums[p][p * tile] = {};
     for (std::int64_t c = 0; c < chunks; ++c)
       for (int a = 0; a < p; ++a) {
         Real const* const g = partials + (c * m + p * i + a) * n + p * j;
         for (int b = 0; b < p * count; ++b) sums[a][b] += g[b];
       }
-    for (int b = 0; b < count; ++b) G(i, j + b) = assemble(sums, b);
+    for (int b = 0; b < count; ++b) {
+      G(i, j + b) = assemble(sums, b);
+      if (same) G(j + b, i) = conjugate(G(i, j + b));
+    }
   }
 
   KOKKOS_FUNCTION static Scalar assemble(Real const (&sums)[parts<Scalar>][parts<Scalar> * tile],
@@ -150,7 +160,8 @@ void gram_on_host(Exec const& exec, BlockRef<Scalar const> const& X,
   kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
                                                               kernel.partials_size());
   kernel.launch(exec);
-  HostGramSum<Exec, Scalar>{kernel.partials, kernel.chunks(), kernel.m, kernel.n, G}.launch(exec);
+  HostGramSum<Exec, Scalar>{kernel.partials, kernel.chunks(), kernel.m, kernel.n, kernel.same, G}
+      .launch(exec);
 }
 
 }  // namespace blockspan::detail

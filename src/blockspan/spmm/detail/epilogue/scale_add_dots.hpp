@@ -13,8 +13,8 @@
 #include <blockspan/spmm/detail/epilogue/warp_dots.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/inner/register_set.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/support/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {

@@ -9,13 +9,14 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/inner/one_column.hpp>
-#include <blockspan/spmm/detail/inner/register_set.hpp>
 #include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
+inline namespace BLOCKSPAN_REGISTERS {
 
 /// Direct loads, for hosts: one thread walks the nonzeros of a piece with the sums of up to
 /// `MaxWidth` columns in registers, the widest pack first, halved for what remains; the last few
@@ -137,7 +138,7 @@ struct DirectRegisters {
   template <int Width>
   BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, Offset k, Set<Width>* sums) const {
     Scalar const a = entries.value(k);
-    if constexpr (Unit && Width * int(sizeof(Scalar)) >= tuning::host_pack_bytes)
+    if constexpr (Unit && Width * int(sizeof(Scalar)) >= tuning::host_asking_bytes)
       if (k < asks_until) ask_for_row<Width>(x, k + Offset(tuning::host_rows_ahead));
     entries.prefetch(k);
     add_product<Width>(a, fetch<Width>(x, entries.column(k)), sums);
@@ -192,4 +193,5 @@ struct DirectRegisters {
   }
 };
 
+}  // namespace BLOCKSPAN_REGISTERS
 }  // namespace blockspan::detail

@@ -8,6 +8,7 @@
 #include <blockspan/spmm/detail/inner/direct_registers.hpp>
 
 namespace blockspan::detail {
+inline namespace BLOCKSPAN_REGISTERS {
 
 /// Direct loads of a group of rows with the same columns, for hosts: what is read of X serves all
 /// rows of the group, whose sums are kept beside each other. As DirectRegisters otherwise, without
@@ -93,4 +94,5 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>
   }
 };
 
+}  // namespace BLOCKSPAN_REGISTERS
 }  // namespace blockspan::detail

@@ -6,11 +6,12 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/inner/register_set.hpp>
 #include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/support/register_set.hpp>
 
 namespace blockspan::detail {
+inline namespace BLOCKSPAN_REGISTERS {
 
 /// Hosts: the sum of a piece's products with one real column, whose k-th element stands at
 /// x[k * stride]. Two chains of sums: one waits for its additions, and what four leave over of a
@@ -57,4 +58,5 @@ struct OneColumn {
   }
 };
 
+}  // namespace BLOCKSPAN_REGISTERS
 }  // namespace blockspan::detail

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+/// nvcc takes vector types in functions of the host only.
+#define BLOCKSPAN_HOST_INLINE inline __attribute__((always_inline))
+
+// What the compiler was told of the processor. It names an inline namespace, which holds whatever
+// depends on it: a unit compiled for another processor (an embedder's, with flags of its own) then
+// has entities of its own, and no linker mixes them up.
+#if defined(__AVX512F__)
+#define BLOCKSPAN_REGISTERS registers_of_64_bytes
+#elif defined(__AVX__)
+#define BLOCKSPAN_REGISTERS registers_of_32_bytes
+#else
+#define BLOCKSPAN_REGISTERS registers_of_16_bytes
+#endif
+
+namespace blockspan::detail {
+inline namespace BLOCKSPAN_REGISTERS {
+
+/// Bytes of a vector register, and how many the processor has (with 16 bytes: SSE; NEON has more).
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64, registers = 32;
+#elif defined(__AVX__)
+inline constexpr int register_bytes = 32, registers = 16;
+#else
+inline constexpr int register_bytes = 16, registers = 16;
+#endif
+
+/// N numbers in registers, with the compiler's element-wise arithmetic (GCC and Clang). Plain loops
+/// over small arrays are not vectorised by GCC 12: it unrolls them first and then keeps scalars.
+template <class Real, int N>
+struct RegistersOf {
+  typedef Real type __attribute__((vector_size(N * sizeof(Real))));
+};
+template <class Real>
+struct RegistersOf<Real, 1> {
+  using type = Real;
+};
+
+/// The widest register that `reals` numbers fill.
+template <class Real>
+constexpr int register_width(int reals) {
+  int width = 1;
+  while (2 * width <= reals && 2 * width * int(sizeof(Real)) <= register_bytes) width *= 2;
+  return width;
+}
+
+/// Any number of reals in registers: the widest that they fill, then the others, so that a row of 7
+/// doubles is one of 4, one of 2 and one. Nested, because GCC 12 keeps an array of more than two
+/// registers in memory (perf/notes/hosts.md).
+template <class Real, int Reals>
+struct RegisterSet {
+  static constexpr int width = register_width<Real>(Reals);
+  using Register = typename RegistersOf<Real, width>::type;
+
+  Register first = {};
+  RegisterSet<Real, Reals - width> others;
+
+  /// Reads contiguous numbers.
+  BLOCKSPAN_HOST_INLINE void load(Real const* from) {
+    std::memcpy(&first, from, sizeof(Register));
+    others.load(from + width);
+  }
+  /// Reads groups of `Group` contiguous numbers, `stride` numbers from one to the next.
+  template <int Group>
+  BLOCKSPAN_HOST_INLINE void load_strided(Real const* from, std::int64_t stride) {
+    if constexpr (width == 1) {
+      first = *from;
+    } else {
+      Real numbers[width];
+      for (int j = 0; j < width; ++j) numbers[j] = from[j / Group * stride + j % Group];
+      std::memcpy(&first, numbers, sizeof(Register));
+    }
+    others.template load_strided<Group>(from + width / Group * stride, stride);
+  }
+  BLOCKSPAN_HOST_INLINE void add_product(Real a, RegisterSet const& b) {
+    first += a * b.first;
+    others.add_product(a, b.others);
+  }
+  /// Number by number.
+  BLOCKSPAN_HOST_INLINE void add_products(RegisterSet const& a, RegisterSet const& b) {
+    first += a.first * b.first;
+    others.add_products(a.others, b.others);
+  }
+  BLOCKSPAN_HOST_INLINE void scale(Real a) {
+    first *= a;
+    others.scale(a);
+  }
+  BLOCKSPAN_HOST_INLINE void add(RegisterSet const& b) {
+    first += b.first;
+    others.add(b.others);
+  }
+  BLOCKSPAN_HOST_INLINE void store(Real* to) const {
+    std::memcpy(to, &first, sizeof(Register));
+    others.store(to + width);
+  }
+};
+
+template <class Real>
+struct RegisterSet<Real, 0> {
+  BLOCKSPAN_HOST_INLINE void load(Real const*) {}
+  template <int Group>
+  BLOCKSPAN_HOST_INLINE void load_strided(Real const*, std::int64_t) {}
+  BLOCKSPAN_HOST_INLINE void add_product(Real, RegisterSet const&) {}
+  BLOCKSPAN_HOST_INLINE void add_products(RegisterSet const&, RegisterSet const&) {}
+  BLOCKSPAN_HOST_INLINE void scale(Real) {}
+  BLOCKSPAN_HOST_INLINE void add(RegisterSet const&) {}
+  BLOCKSPAN_HOST_INLINE void store(Real*) const {}
+};
+
+}  // namespace BLOCKSPAN_REGISTERS
+}  // namespace blockspan::detail
