@@ -230,14 +230,17 @@ int lobpcg_block_size(int wanted);
 ///
 /// X: n x m, m >= wanted; the columns beyond `wanted` are guards (see lobpcg_block_size). On entry
 /// its first `guess_columns` columns are a start, the rest is ignored; on return its first `wanted`
-/// columns are the eigenvectors, X^H B X = I, and the others guards, a start for more pairs. If the
-/// rows do not hold five blocks (beside constraints and locked pairs) the problem is solved
-/// densely. Throws Error for bad arguments (sizes, options), or where memory is short. Numerical
-/// trouble is a status, and X then holds the best vectors found, with true residuals; where there
-/// are none (operator_not_finite from the first call on, mass_not_positive_definite at the start) X
-/// is untouched, the eigenvalues are NaN and the errors infinite. Fences `exec`. Same input,
-/// backend and thread count: same bits. Memory: 6 m columns (9 m with B; m grows, see
-/// widest_block).
+/// columns are the eigenvectors, X^H B X = I, and the others guards, a start for more pairs (as
+/// they were after a dense solve). SolvePath says when a problem is solved densely; it always is if
+/// the rows do not hold five blocks (beside constraints and locked pairs). A singular B (positive
+/// semidefinite) leaves its infinite eigenvalues out: densely for any such pencil that is well
+/// posed, by iteration where A is positive definite and the smallest pairs are wanted; else the
+/// status is mass_singular, and `trouble` names rows. Throws Error for bad arguments (sizes,
+/// options), or where memory is short. Numerical trouble is a status, and X then holds the best
+/// vectors found, with true residuals; where there are none (operator_not_finite from the first
+/// call on, mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN and
+/// the errors infinite. Fences `exec`. Same input, backend and thread count: same bits. Memory: 6 m
+/// columns (9 m with B; m grows, see widest_block).
 ///
 /// An iteration without or with Jacobi, no column converged, moves about 20 m (30 m) columns,
 /// allocates nothing and waits twice, for the Gram matrices and for the norms; beside the products
