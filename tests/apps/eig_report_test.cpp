@@ -45,8 +45,9 @@ TEST_P(EigReport, HoldsEverythingThatIsPromised) {
 }
 
 TEST_P(EigReport, OfMixedPrecisionHasThePairsOfWorkingPrecision) {
-  std::vector<std::string> const pencil = {
-      "elasticity:6", "--mass", "elasticity-mass:6", "--pairs", "4", "--backend", GetParam()};
+  std::vector<std::string> const pencil = {"elasticity:6", "--mass",    "elasticity-mass:6",
+                                           "--pairs",      "4",         "--path",
+                                           "iterative",    "--backend", GetParam()};
   auto mixed_pencil = pencil;
   mixed_pencil.insert(mixed_pencil.end(), {"--precision", "mixed"});
   auto const [outcome, report] = run_eig(mixed_pencil);
@@ -105,8 +106,8 @@ TEST_P(EigReport, WritesVectorsThatSatisfyTheEquation) {
 }
 
 TEST_P(EigReport, SaysWhyAndWhatNextWhenIterationsRunOut) {
-  auto const [outcome, report] = run_eig(
-      {"laplace7:12x11x10", "--pairs", "4", "--max-iterations", "1", "--backend", GetParam()});
+  auto const [outcome, report] = run_eig({"laplace7:12x11x10", "--pairs", "4", "--max-iterations",
+                                          "1", "--path", "iterative", "--backend", GetParam()});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.err, "");
   EXPECT_NE(outcome.out.find("NOT CONVERGED"), std::string::npos) << outcome.out;

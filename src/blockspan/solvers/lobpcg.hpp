@@ -170,9 +170,9 @@ struct LobpcgFault {
 template <class Real>
 struct LobpcgCertificate {
   /// Per pair, |lambda - theta_j| <= radius_j for at least one eigenvalue lambda: ||r|| / ||x||,
-  /// for a pencil ||r|| / (sqrt(mass_lower_bound) ||x||_B), infinite without that bound (Krylov and
-  /// Weinstein; Parlett, The Symmetric Eigenvalue Problem, 1998, doi:10.1137/1.9781611971163,
-  /// theorem 4.5.1).
+  /// for a pencil ||r|| / (sqrt(mass_lower_bound) ||x||_B), without such a bound by the norm of
+  /// B^-1 that LobpcgReport::mass_norm names, an estimate (Krylov and Weinstein; Parlett, The
+  /// Symmetric Eigenvalue Problem, 1998, doi:10.1137/1.9781611971163, theorem 4.5.1).
   std::vector<Real> radius;
   /// Per pair, |lambda_j - theta_j| <= gap_radius_j for the j-th eigenvalue, where no pair was
   /// missed: ||R||_F^2 over the distance to the other clusters, R the residuals of the cluster

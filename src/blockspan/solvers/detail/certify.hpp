@@ -46,7 +46,10 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
   auto const G = small_matrix<Scalar>(k, k);
   blockspan::gram(problem.exec, X, BX, G, problem.workspace);
   result.orthogonality_loss = defect_from_diagonal(G);
-  Real const mass_bound = problem.scaled_by_b(options.mass_lower_bound);
+  // A bound of the least eigenvalue of B where one is known, else the norm of B^-1 as measured.
+  Real const known =
+      problem.generalized() ? problem.b()->eigenvalue_lower_bound().value_or(Real(0)) : Real(0);
+  Real const mass_bound = problem.scaled_by_b(std::max(options.mass_lower_bound, known));
   bool const bounded = !problem.generalized() || mass_bound > 0;
   result.rigorous = bounded && problem.a().norm_bound().has_value() &&
                     (!problem.generalized() || problem.b()->norm_bound().has_value());
@@ -58,8 +61,15 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
       terms * Thresholds<Real>::u * problem.norm_b * norms.largest_x() * norms.largest_x();
   Real const size = std::sqrt(std::max(Real(0), 1 - result.orthogonality_loss - rounding));
   for (std::size_t j = 0; j < radius.size(); ++j) {
-    Real const divisor = problem.generalized() ? std::sqrt(mass_bound) * size : norms.x[j];
-    radius[j] = bounded ? radius[j] / divisor : std::numeric_limits<Real>::infinity();
+    Real const of_rounding = (radius[j] - norms.r[j]) * problem.largest_mass_weight;
+    if (!problem.generalized())
+      radius[j] /= norms.x[j];
+    else if (bounded)
+      radius[j] /= std::sqrt(mass_bound) * size;
+    else if (problem.mass_measured)
+      radius[j] = problem.mass_factor * (norms.dual[j] + of_rounding) / size;
+    else
+      radius[j] = std::numeric_limits<Real>::infinity();
   }
   auto const by_gap = gap_radii(theta, radius);
   for (int j = 0; j < k; ++j) {

@@ -142,6 +142,7 @@ class Problem {
   // The norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= mass_factor ||r||_D^-1, D the
   // diagonal of B where that is known, else the identity.
   Real mass_factor = 1;
+  bool mass_measured = false;
   Real largest_mass_weight = 1;  ///< square root of the largest 1 / b_ii
   std::string mass_words;
   Real const* mass_weights() const { return weights_of_mass_.data(); }  ///< 1 / b_ii, or null
@@ -184,6 +185,7 @@ class Problem {
   /// `factor` of the norm above, as found by Lanczos.
   void set_mass_norm(Real factor) {
     mass_factor = factor;
+    mass_measured = true;
     mass_words = weights_of_mass_.data() ? "the diagonal of B, times an estimate by Lanczos"
                                          : "an estimate of the least eigenvalue of B by Lanczos";
     if (b_->terms_per_row() == 1) mass_words = "B is diagonal: exact";
@@ -215,7 +217,7 @@ class Problem {
     bool with_t = preconditioned();
     archive(norm_a), archive(norm_b), archive(exponent_a_), archive(exponent_b_), archive(zero_a_);
     archive(counters), archive(seconds), archive(next_random_), archive(seed_), archive(with_t);
-    archive(mass_factor);
+    archive(mass_factor), archive(mass_measured);
     rescale_weights();
     if (!with_t) drop_preconditioner();
     deflation.visit(archive, exec);
