@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 #include <vector>
 
 // What an eigenvalue's error bound means to a user: decimal digits, or the value zero.
@@ -25,44 +24,39 @@ bool is_zero_to_rounding(Real value, Real bound, Real noise) {
   return std::abs(value) + bound <= noise;
 }
 
-/// The neighbourhoods of Ritz values (ascending), chained where they touch: first and last of the
-/// cluster of each.
-template <class Real>
-std::vector<std::pair<int, int>> clusters(std::vector<Real> const& theta,
-                                          std::vector<Real> const& radius) {
-  int const count = static_cast<int>(theta.size());
-  std::vector<std::pair<int, int>> result;
-  for (int first = 0; first < count;) {
-    int last = first;
-    Real reach = theta[first] + radius[first];
-    while (last + 1 < count && theta[last + 1] - radius[last + 1] <= reach) {
-      ++last;
-      reach = std::max(reach, theta[last] + radius[last]);
-    }
-    for (int j = first; j <= last; ++j) result.emplace_back(first, last);
-    first = last + 1;
-  }
-  return result;
-}
-
-/// Radii by the gap to the neighbouring clusters (see LobpcgCertificate); never above `radius`.
-/// `complete`: the values are the whole spectrum, so that nothing comes after the last one.
+/// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `radius`, the
+/// norms of the residuals (that of B^-1) of Ritz pairs in ascending order. Any cut of the list into
+/// a cluster f..s around j and its neighbours gives a bound, the sum of the squared radii of the
+/// cluster over the distance to the other eigenvalues (Kato and Temple; Parlett 1998, theorem
+/// 11.7.1), and the least is taken. What comes below is known, lambda_(f-1) <= theta_(f-1) (Courant
+/// and Fischer); above, lambda_(s+1) >= theta_(s+1) - (sum of the squared radii to s+1)^1/2 (Kahan;
+/// Parlett, theorem 11.5.1). `complete`: nothing comes after the last value. O(count).
 template <class Real>
 std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
                             bool complete = false) {
   constexpr Real infinite = std::numeric_limits<Real>::infinity();
+  constexpr int widest = 12;  // of a cluster, to either side
   int const count = static_cast<int>(theta.size());
-  auto const cluster = clusters(theta, radius);
+  std::vector<Real> squares{0};  // of the first so many
+  for (Real const r : radius) squares.push_back(squares.back() + r * r);
   std::vector<Real> result;
   for (int j = 0; j < count; ++j) {
-    auto const [first, last] = cluster[j];
-    Real above = last + 1 == count && !complete ? -infinite : infinite, below = infinite;
-    Real squares = 0;
-    for (int i = last + 1; i < count; ++i) above = std::min(above, theta[i] - radius[i] - theta[j]);
-    for (int i = 0; i < first; ++i) below = std::min(below, theta[j] - theta[i] - radius[i]);
-    for (int i = first; i <= last; ++i) squares += radius[i] * radius[i];
-    Real const gap = std::min(above, below);
-    result.push_back(gap > 0 ? std::min(radius[j], squares / gap) : radius[j]);
+    Real best = radius[j], upper = 0;  // the squares of j..s
+    for (int s = j; s < std::min(count, j + widest); ++s) {
+      upper += radius[s] * radius[s];
+      Real const above = s + 1 < count ? theta[s + 1] - std::sqrt(squares[s + 2]) - theta[j]
+                         : complete    ? infinite
+                                       : -infinite;
+      if (!(above > 0)) continue;
+      Real sum = upper;
+      for (int f = j; f >= std::max(0, j - widest); --f) {
+        if (f < j) sum += radius[f] * radius[f];
+        Real const below = f > 0 ? theta[j] - theta[f - 1] : infinite;
+        Real const gap = std::min(above, below);
+        if (gap > 0) best = std::min(best, sum / gap);
+      }
+    }
+    result.push_back(best);
   }
   return result;
 }

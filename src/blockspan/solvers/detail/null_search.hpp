@@ -74,14 +74,9 @@ ImageSizes<real_t<Scalar>> refine_null_vectors(CgProblem<Scalar, Exec>& problem,
   };
   auto const Q = like(), E = like();
   std::vector<Real> first;
-  // ||E|| / ||Q||: about the norm of the inverse on what is left of the errors
-  std::vector<Real> inverse(Z.extent(1), std::numeric_limits<Real>::infinity());
   for (int round = 0;; ++round) {
     auto sizes = image_sizes(problem, Z, Q, E);
     if (round == 0) first = sizes.length;
-    for (std::size_t c = 0; c < first.size(); ++c)
-      sizes.error.push_back(std::max(sizes.image[c], sizes.rounding[c]) * inverse[c] /
-                            sizes.length[c]);
     std::vector<Real> tolerances;
     bool done = true;
     for (std::size_t c = 0; c < first.size(); ++c) {
@@ -93,9 +88,6 @@ ImageSizes<real_t<Scalar>> refine_null_vectors(CgProblem<Scalar, Exec>& problem,
     }
     if (done || round == most || control.stopped()) return sizes;
     solve_within(problem, control, Q, E, tolerances, iterations, block);
-    auto const corrections = lengths_of(problem, E);
-    for (std::size_t c = 0; c < first.size(); ++c)
-      if (sizes.image[c] > 0) inverse[c] = corrections[c] / sizes.image[c];
     for_each_entry(problem.exec, "Blockspan::cg::subtract", block_ref<Exec>(Z),
                    SubtractBlock<Scalar>{block_ref<Exec>(E), block_ref<Exec>(Z)});
   }
@@ -176,13 +168,12 @@ bool CgGroup<Scalar, Exec>::find_null_vectors() {
   auto const sizes = refine_null_vectors(problem_, control_, Z, block_);
   std::vector<int> kept;
   std::vector<Real> lengths;
-  Real certain = 1, error = 0;
+  Real certain = 1;
   for (int c = 0; c < width; ++c) {
     bool const small = !(sizes.length[c] > Limits::no_part * columns_[open_[c]].residual);
     if (small || !(sizes.image[c] <= Limits::null_image * sizes.rounding[c])) continue;
     kept.push_back(c);
     lengths.push_back(sizes.length[c]);
-    error = std::max(error, sizes.error[c]);
     if (sizes.image[c] > sizes.rounding[c])
       certain = std::min(certain, sizes.rounding[c] / sizes.image[c]);
   }
@@ -192,7 +183,7 @@ bool CgGroup<Scalar, Exec>::find_null_vectors() {
   select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(Z), kept,
                               std::vector<Real>(kept.size(), Real(1)), null, numbers_);
   problem_.synchronize("Blockspan::cg: numbers of the host");
-  null_space().add(problem_, null, lengths, certain, error);
+  null_space().add(problem_, null, lengths, certain);
   note_parts();
   return true;
 }

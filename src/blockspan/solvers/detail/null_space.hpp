@@ -46,7 +46,6 @@ struct ImageSizes {
   std::vector<Real> length;    ///< ||z||
   std::vector<Real> image;     ///< ||A z||
   std::vector<Real> rounding;  ///< u ||A z'||, z' being z with some signs changed
-  std::vector<Real> error;     ///< about the part of z that A does not map to zero, / ||z||
 };
 
 /// ||x|| of every column.
@@ -95,7 +94,7 @@ class NullSpace {
   bool shortens() const { return given_ || found_; }
   /// Vectors that were found have errors, so that a part along them counts only if it is more than
   /// this of the residual; otherwise later cycles show it, which leave less of the rest.
-  Real doubt() const { return doubt_; }
+  Real doubt() const { return found_ ? Real(0.01) : Real(0); }
   /// How much of a part along them no x can remove: rounding errors of A z / ||A z||.
   Real certain() const { return certain_; }
 
@@ -134,9 +133,8 @@ class NullSpace {
   /// Vectors of these lengths that were found, beside those it has. Where they are almost parallel,
   /// what makes them differ is mostly errors, and no direction of its own. Z is overwritten.
   void add(CgProblem<Scalar, Exec>& problem, View const& Z, std::vector<Real> const& lengths,
-           Real certain, Real error) {
+           Real certain) {
     found_ = true;
-    doubt_ = std::max(doubt_, std::min(Real(0.01), safety * error));
     certain_ = std::min(certain_, certain);
     int const k = static_cast<int>(Z.extent(1));
     Kokkos::View<Real*, Kokkos::HostSpace> const factors("factors", Z.extent(1));
@@ -180,8 +178,6 @@ class NullSpace {
   /// ||A z|| in parts of its terms: vectors of a file with six digits pass.
   static constexpr Real allowed = CgThresholds<Real>::pick(1e-6, 1e-3);
 
-  /// Errors are estimates, and grow by up to 100 where vectors are almost parallel.
-  static constexpr Real safety = Real(1e4);
   /// Of the Gram matrix of vectors of length 1: below this eigenvalue a direction is none of its
   /// own.
   static constexpr Real own_direction = Real(1e-4);
@@ -204,7 +200,7 @@ class NullSpace {
 
   View basis_;
   bool given_ = false, found_ = false;
-  Real certain_ = 1, doubt_ = 0;
+  Real certain_ = 1;
 };
 
 }  // namespace blockspan::detail

@@ -33,9 +33,9 @@ inline constexpr std::int64_t host_piece = 4096;
 inline constexpr std::int64_t host_longest_whole_row = 16384;
 
 inline namespace BLOCKSPAN_REGISTERS {
-/// Bytes of sums kept in registers while a row is read once: four registers of sixteen or
-/// more, where AVX2 and AVX-512 were measured to be fastest (perf/notes/hosts.md).
-inline constexpr int host_pack_bytes = 4 * register_bytes;
+/// Bytes of sums kept in registers while a row is read once: four registers, two of AVX-512 (four
+/// took 1.2 to 1.3 times as long for rows of X of just 128 bytes; perf/notes/hosts.md).
+inline constexpr int host_pack_bytes = std::min(4 * register_bytes, 128);
 
 /// The same for each row of a group, whose sums are all kept: eight registers with four rows.
 inline constexpr int host_group_pack_bytes = 2 * register_bytes;
