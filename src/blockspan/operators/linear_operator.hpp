@@ -73,8 +73,8 @@ class LinearOperator {
     return {};
   }
 
-  /// Whether, as a preconditioner, it is the inverse of the matrix but for rounding and a small shift,
-  /// so that tens of iterations are enough.
+  /// Whether, as a preconditioner, it is the inverse of the matrix but for rounding and a small
+  /// shift, so that tens of iterations are enough.
   virtual bool nearly_exact() const { return false; }
 
   /// y = |Op| x with the magnitudes of the entries, for the rounding errors of a product; x, y: one
