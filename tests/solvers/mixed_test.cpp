@@ -31,16 +31,17 @@ struct MixedProblem {
   using Options = LobpcgOptions<Scalar, Exec>;
 
   TestMatrix<Scalar> A = grid7<Scalar>(N);
-  std::optional<TestMatrix<Scalar>> B = {};
-  std::optional<TestMatrix<Single>> told = {};
+  TestMatrix<Scalar> B{0};     ///< of order 0: the identity
+  TestMatrix<Single> told{0};  ///< of order 0: A
   int pairs = wanted;
 
   Mixed<Scalar, Exec> solve(std::function<void(Options&)> const& change = nullptr) const {
     Exec const exec;
-    TestMatrix<Single> const A_single = told ? *told : A.template as<Single>();
     TestOperator<Scalar, Exec> const a(exec, A), t(exec, jacobi_matrix(A));
+    TestMatrix<Single> const A_single = told.order() > 0 ? told : A.template as<Single>();
     TestOperator<Single, Exec> const low(exec, A_single), low_t(exec, jacobi_matrix(A_single));
-    TestMatrix<Scalar> const mass = B ? *B : A;
+    bool const generalized = B.order() > 0;
+    TestMatrix<Scalar> const& mass = generalized ? B : A;
     TestOperator<Scalar, Exec> const b(exec, mass);
     TestOperator<Single, Exec> const low_b(exec, mass.template as<Single>());
     Mixed<Scalar, Exec> result;
@@ -48,11 +49,12 @@ struct MixedProblem {
     Options options = iteration_options<Scalar, Exec>(pairs);
     options.preconditioner = &t;
     if (change) change(options);
-    result.report = B ? lobpcg_mixed(exec, {low, &low_b, &low_t}, a, b, result.X, options)
-                      : lobpcg_mixed(exec, {low, nullptr, &low_t}, a, result.X, options);
+    result.report = generalized ? lobpcg_mixed(exec, {low, &low_b, &low_t}, a, b, result.X, options)
+                                : lobpcg_mixed(exec, {low, nullptr, &low_t}, a, result.X, options);
     EXPECT_EQ(result.report.counters.operator_applications, a.calls);
     EXPECT_EQ(result.report.single.counters.operator_applications, low.calls);
-    result.found = judge<Scalar, Exec>(A, B ? &*B : nullptr, result.X, result.report.eigenvalues);
+    result.found =
+        judge<Scalar, Exec>(A, generalized ? &B : nullptr, result.X, result.report.eigenvalues);
     return result;
   }
 };
@@ -140,7 +142,7 @@ TYPED_TEST(MixedLobpcg, SolvesPencilsAndTheUpperEnd) {
   problem.B = diagonal_matrix<double>(mass);
   expect_accepted(problem.solve());
   EXPECT_LE(problem.solve().found.orthogonality, 1e-12);
-  problem.B.reset();
+  problem.B = TestMatrix<double>(0);
   auto const largest = problem.solve([](auto& options) {
     options.which = Which::largest;
     options.preconditioner = nullptr;
