@@ -67,10 +67,8 @@ std::optional<Status> check_operators(Problem<Scalar, Exec>& problem,
   problem.randomize(V);
   blockspan::orthonormalize(problem.exec, V, problem.workspace);
   // Known norms give the scales at once; else the two images use the operators as they came.
-  auto const bound_a = problem.a().norm_bound();
-  auto const bound_b = problem.generalized() ? problem.b()->norm_bound() : std::optional(Real(1));
-  bool const known = bound_a && bound_b && std::isfinite(*bound_a) && std::isfinite(*bound_b);
-  if (known) problem.set_norms(*bound_a, *bound_b);
+  auto const [bound_a, bound_b] = problem.norm_bounds();
+  bool const known = problem.take_known_norms();
   auto const sample = [&](bool mass) {
     auto const image = basis.columns(mass ? basis.bs : basis.as, 0, probes);
     for (int attempt = 0;; ++attempt) {

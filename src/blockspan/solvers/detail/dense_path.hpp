@@ -93,10 +93,8 @@ class DensePath {
     auto const a = [&](View const& V, View const& W) { problem_.apply_a(V, W); };
     auto const b = [&](View const& V, View const& W) { problem_.apply_b(V, W); };
     bool const generalized = problem_.generalized();
-    auto const bound_a = problem_.a().norm_bound();
-    auto const bound_b = generalized ? problem_.b()->norm_bound() : std::optional(Real(1));
-    bool known = bound_a && bound_b && std::isfinite(*bound_a) && std::isfinite(*bound_b);
-    if (known) problem_.set_norms(*bound_a, *bound_b);
+    auto const [bound_a, bound_b] = problem_.norm_bounds();
+    bool known = problem_.take_known_norms();
     for (int pass = 0; pass < 2; ++pass) {
       if (!image_of_identity(a, A)) return Status::operator_not_finite;
       if (generalized && !image_of_identity(b, B)) return Status::operator_not_finite;
@@ -133,23 +131,19 @@ class DensePath {
     return std::nullopt;
   }
 
-  /// An orthonormal basis of all z with (B Y)^H z = 0, Y the constraints: the null vectors of Q
-  /// Q^H, Q an orthonormal basis of B Y.
+  /// An orthonormal basis of all z with (B Y)^H z = 0, Y the constraints.
   Matrix complement() const {
     int const c = problem_.deflation.count();
     auto const by = problem_.deflation.by(0, c);
     auto const whole = contiguous(problem_.exec, by);
     Kokkos::deep_copy(problem_.exec, whole, by);
     auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), whole);
-    Matrix const Q = small_matrix<Scalar>(n_, c), projector = small_matrix<Scalar>(n_, n_);
+    Matrix const Q = small_matrix<Scalar>(n_, c);
     for (int j = 0; j < c; ++j)
       for (int i = 0; i < n_; ++i) Q(i, j) = host(i, j);
     std::vector<Real> ignored;
     lapack::qr_pivoted(Q, ignored);
-    lapack::multiply(lapack::Transform::none, lapack::Transform::adjoint, Scalar(1), Q, Q,
-                     Scalar(0), projector);
-    problem_.eigen(projector, ignored);
-    return part(projector, 0, n_, 0, n_ - c);
+    return orthogonal_complement(Q, problem_.eigen);
   }
 
   /// Z^H M Z, symmetrized.

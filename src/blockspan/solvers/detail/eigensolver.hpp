@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/solvers/detail/small_dense.hpp>
 #include <blockspan/support/lapack.hpp>
 #include <blockspan/support/on_cuda.hpp>
 
@@ -34,6 +35,20 @@ Eigensolver<Scalar> small_eigensolver([[maybe_unused]] Exec const& exec) {
     return device_eigensolver<Scalar>(exec);
   else
     return lapack::hermitian_eigen<Scalar>;
+}
+
+/// An orthonormal basis of what is orthogonal to the r orthonormal columns of R: the null vectors
+/// of R R^H.
+template <class Scalar>
+SmallMatrix<Scalar> orthogonal_complement(SmallMatrix<Scalar> const& R,
+                                          Eigensolver<Scalar> const& eigen) {
+  int const n = static_cast<int>(R.extent(0)), r = static_cast<int>(R.extent(1));
+  auto const projector = small_matrix<Scalar>(n, n);
+  lapack::multiply(lapack::Transform::none, lapack::Transform::adjoint, Scalar(1), R, R, Scalar(0),
+                   projector);
+  std::vector<real_t<Scalar>> ignored;
+  eigen(projector, ignored);
+  return part(projector, 0, n, 0, n - r);
 }
 
 }  // namespace blockspan::detail

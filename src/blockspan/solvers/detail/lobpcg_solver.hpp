@@ -131,13 +131,14 @@ class LobpcgSolver {
     norms_ = residuals(problem_, basis_.x_and_images(), theta_, residuals_,
                        steps ? problem_.weights() : nullptr);
     if (!norms_.finite) return false;
-    quality_ = pair_qualities(problem_, theta_, norms_, crude_rounding(problem_, theta_, norms_));
+    bool const digits = options_.criterion == Criterion::digits;
     sharp_ = false;
+    if (digits)
+      quality_ = pair_qualities(problem_, theta_, norms_, crude_rounding(problem_, theta_, norms_));
     judge_pairs();
     // The crude bounds are enough for most problems. Where they are not, or to tell zeros, the
     // sharp ones are worth a pass once the residuals are small.
-    if (options_.criterion == Criterion::digits && residuals_are_small() &&
-        converged() < flow_.wanted) {
+    if (digits && residuals_are_small() && converged() < flow_.wanted) {
       quality_ = pair_qualities(problem_, theta_, norms_,
                                 sharp_rounding(problem_, basis_.x(), theta_, norms_));
       sharp_ = true;
@@ -148,7 +149,7 @@ class LobpcgSolver {
 
   void judge_pairs() {
     done_.clear();
-    for (int j = 0; j < basis_.m; ++j) done_.push_back(passes(norms_, theta_, quality_, j));
+    for (int j = 0; j < basis_.m; ++j) done_.push_back(passes(j));
   }
   bool residuals_are_small() const {
     for (int j = 0; j < flow_.wanted; ++j)
@@ -157,14 +158,13 @@ class LobpcgSolver {
   }
 
   /// What has to fall below the tolerance.
-  Real error(Residuals<Real> const& norms, int j) const {
-    return options_.criterion == Criterion::relative ? norms.relative[j] : norms.backward[j];
+  Real error(int j) const {
+    return options_.criterion == Criterion::relative ? norms_.relative[j] : norms_.backward[j];
   }
-  bool passes(Residuals<Real> const& norms, std::vector<Real> const& theta,
-              std::vector<PairQuality<Real>> const& quality, int j) const {
-    return error(norms, j) <= flow_.tolerance &&
+  bool passes(int j) const {
+    return error(j) <= flow_.tolerance &&
            (options_.criterion != Criterion::digits ||
-            has_digits(theta[j], quality[j], flow_.accuracy, sharp_));
+            has_digits(theta_[j], quality_[j], flow_.accuracy, sharp_));
   }
   /// Iterating on brings this pair no further.
   bool at_floor(int j) const {
@@ -197,11 +197,8 @@ class LobpcgSolver {
       wants_dense_ = true;
       return Status::not_converged;
     }
-    if (options_.criterion == Criterion::digits && flow_.exact && !probe_.running() &&
-        all_open_at_floor())
-      return Status::attainable_limit;
-    if (options_.criterion == Criterion::digits && !flow_.exact && !probe_.running() &&
-        all_open_at_floor()) {
+    if (options_.criterion == Criterion::digits && !probe_.running() && all_open_at_floor()) {
+      if (flow_.exact) return Status::attainable_limit;
       again = true;
       return verify();
     }
@@ -223,7 +220,7 @@ class LobpcgSolver {
   Real worst_open() const {
     Real worst = 0;
     for (int j = 0; j < flow_.wanted; ++j)
-      if (!done_[j] && !at_floor(j)) worst = std::max(worst, error(norms_, j));
+      if (!done_[j] && !at_floor(j)) worst = std::max(worst, error(j));
     return worst > 0 ? worst : worst_backward();
   }
 

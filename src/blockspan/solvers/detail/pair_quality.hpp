@@ -87,11 +87,12 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(
   for (std::size_t j = 0; j < theta.size(); ++j)
     radius.push_back(problem.mass_factor * (norms.dual[j] + terms * u * sizes.dual[j]));
   auto const by_gap = gap_radii(theta, radius);
+  bool const semidefinite = problem.semidefinite();
   std::vector<PairQuality<Real>> result;
   for (std::size_t j = 0; j < theta.size(); ++j) {
     Real const rounding = terms * u * sizes.energy[j];
     Real bound = by_gap[j];
-    if (problem.semidefinite() && theta[j] <= bound) bound = std::max(Real(0), theta[j]);
+    if (semidefinite && theta[j] <= bound) bound = std::max(Real(0), theta[j]);
     result.push_back({bound + rounding, rounding, noise * u * sizes.energy[j]});
   }
   return result;

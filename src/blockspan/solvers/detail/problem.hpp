@@ -111,6 +111,18 @@ class Problem {
     rescale_weights();
   }
 
+  /// What the operators tell of their norms; 1 for the identity.
+  std::pair<std::optional<Real>, std::optional<Real>> norm_bounds() const {
+    return {a_.norm_bound(), b_ ? b_->norm_bound() : std::optional(Real(1))};
+  }
+  /// set_norms by the operators' own bounds; false, and nothing is done, unless both are finite.
+  bool take_known_norms() {
+    auto const [a, b] = norm_bounds();
+    bool const known = a && b && std::isfinite(*a) && std::isfinite(*b);
+    if (known) set_norms(*a, *b);
+    return known;
+  }
+
   /// From the solver's Ritz value to an eigenvalue of the caller's problem.
   Real eigenvalue(Real theta) const { return std::ldexp(sign * theta, exponent_a_ - exponent_b_); }
   /// The Ritz value of an eigenvalue.
@@ -200,8 +212,7 @@ class Problem {
   /// Weights of the rows that bound what rounding does to a column x of X: with p = |A| 1 the error
   /// of x^H A x is at most some u sum_i p_i |x_i|^2, and that of A x in the norm of D^-1 at most
   /// some u (sum_i q_i |x_i|^2)^1/2, q = |A| (D^-1 p) (Cauchy and Schwarz). They know the grading
-  /// of A, which
-  /// ||A|| ||x||^2 does not. Null where an operator does not know its entries.
+  /// of A, which ||A|| ||x||^2 does not. Null where an operator does not know its entries.
   struct RoundingWeights {
     Kokkos::View<Real*, typename Exec::memory_space> energy, dual;
     bool known = false;

@@ -4,22 +4,10 @@
 #include <cmath>
 #include <vector>
 
+#include <blockspan/solvers/detail/eigensolver.hpp>
 #include <blockspan/solvers/detail/small_dense.hpp>
 
 namespace blockspan::detail {
-
-/// An orthonormal basis of what is orthogonal to the r orthonormal columns of R: the null vectors
-/// of R R^H.
-template <class Scalar>
-SmallMatrix<Scalar> orthogonal_complement(SmallMatrix<Scalar> const& R) {
-  int const n = static_cast<int>(R.extent(0)), r = static_cast<int>(R.extent(1));
-  auto const projector = small_matrix<Scalar>(n, n);
-  lapack::multiply(lapack::Transform::none, lapack::Transform::adjoint, Scalar(1), R, R, Scalar(0),
-                   projector);
-  std::vector<real_t<Scalar>> ignored;
-  lapack::hermitian_eigen(projector, ignored);
-  return part(projector, 0, n, 0, n - r);
-}
 
 /// The finite part of a dense pencil (A, B) with a singular B = U beta U^H. In coordinates x = Q y
 /// + N+ z + N0 w, where [N+ N0] spans the null vectors of B, Q the others, and A is diagonal on the
@@ -123,7 +111,7 @@ class SingularMass {
     if (lapack::qr_pivoted(Q, diagonal) != 0) return false;
     while (rank_ < std::min(kept_, multipliers) && diagonal[rank_] > tolerance_) ++rank_;
     r_ = part(Q, 0, kept_, 0, rank_);
-    z_ = orthogonal_complement(r_);
+    z_ = orthogonal_complement<Scalar>(r_, lapack::hermitian_eigen<Scalar>);
     return true;
   }
 
