@@ -5,6 +5,7 @@
 
 /// nvcc takes vector types in functions of the host only.
 #define BLOCKSPAN_HOST_INLINE inline __attribute__((always_inline))
+#define BLOCKSPAN_NOINLINE __attribute__((noinline))
 
 // What the compiler was told of the processor. It names an inline namespace, which holds whatever
 // depends on it: a unit compiled for another processor (an embedder's, with flags of its own) then

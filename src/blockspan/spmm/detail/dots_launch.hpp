@@ -66,6 +66,7 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
   bool const is_stand_in =
       variant != prepared.choice.variant && fit.serves(*prepared.choice.variant);
   if (is_stand_in && gains_a_pass(prepared) && is_taken(prepared, fit, product)) return {};
+  variant = &prepared.at_width(*variant, Y.columns);
   DotsLaunch result;
   auto const known = std::find(dots_variants.begin(), dots_variants.end(), variant->id);
   if (known == dots_variants.end() || alpha == Scalar(0) || Y.rows * Y.columns == 0) return {};

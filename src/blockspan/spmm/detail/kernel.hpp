@@ -9,6 +9,7 @@
 #include <blockspan/spmm/detail/schedule/piece.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/register_set.hpp>
 
 namespace blockspan::detail {
 
@@ -60,30 +61,70 @@ struct SpmmKernel {
   Epilogue epilogue;
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
-    auto stage = inner.stage(team);
     auto&& writer = epilogue.of_team(team);
-    for_each_pass([&](int begin) {
-      schedule.for_each_piece(team, [&](auto const& piece) {
-        // i: which row of the piece, where that is a group of rows; pack: which of the lane's packs
-        auto const consume = [&](std::int64_t column, auto const& sum, int i = 0, int pack = 0) {
-          if constexpr (Schedule::splits_rows) {
-            if (!piece.complete()) {
-              if (column < epilogue.Y.columns)
-                schedule.keep(piece, column, sum,
-                              [&](std::int64_t cut, std::int64_t row, std::int64_t first,
-                                  auto const& all) { epilogue.of_cut_row(cut)(row, first, all); });
-              return;
-            }
-          }
-          writer(piece.row(), i, column, sum, pack);
-        };
-        if constexpr (passes_outside)
-          inner.for_each_sum_of_pass(team, piece, begin, consume);
-        else
-          inner.for_each_sum(team, stage, piece, consume);
+    if (!multiplied_packs(team, writer)) {
+      auto stage = inner.stage(team);
+      for_each_pass([&](int begin) {
+        schedule.for_each_piece(team, [&](auto const& piece) {
+          // i: which row of the piece, where that is a group of rows; pack: which of the lane's
+          auto const consume = [&](std::int64_t column, auto const& sum, int i = 0, int pack = 0) {
+            finish(writer, piece, i, column, sum, pack);
+          };
+          if constexpr (passes_outside)
+            inner.for_each_sum_of_pass(team, piece, begin, consume);
+          else
+            inner.for_each_sum(team, stage, piece, consume);
+        });
       });
-    });
+    }
     writer.finish_team();
+  }
+
+  /// Takes the sums of a piece: of a whole row to the writer, of a part to the schedule.
+  template <class Writer, class Piece, class Sums>
+  KOKKOS_FORCEINLINE_FUNCTION void finish(Writer& writer, Piece const& piece, int i,
+                                          std::int64_t column, Sums const& sum, int pack) const {
+    if constexpr (Schedule::splits_rows) {
+      if (!piece.complete()) {
+        if (column < epilogue.Y.columns)
+          schedule.keep(piece, column, sum,
+                        [&](std::int64_t cut, std::int64_t row, std::int64_t first,
+                            auto const& all) { epilogue.of_cut_row(cut)(row, first, all); });
+        return;
+      }
+    }
+    writer(piece.row(), i, column, sum, pack);
+  }
+
+  /// Hosts: the packs of columns one after the other, if the inner has them outside the rows.
+  template <class Writer>
+  KOKKOS_FORCEINLINE_FUNCTION bool multiplied_packs([[maybe_unused]] Team const& team,
+                                                    [[maybe_unused]] Writer const& writer) const {
+    if constexpr (requires { inner.packs_outside(); }) {
+      if (!inner.packs_outside()) return false;
+      inner.for_each_pack([&](std::int64_t column, auto width) {
+        KOKKOS_IF_ON_HOST((multiply_pack<decltype(width)::value>(team, writer, column);))
+        KOKKOS_IF_ON_DEVICE(((void)column; (void)width;))
+      });
+      return true;
+    }
+    return false;
+  }
+
+  /// Hosts: the team's rows times one pack of columns. A function of its own, so that the loop
+  /// over the nonzeros has the registers to itself; copies, which no write to Y can change.
+  template <int Width, class Writer>
+  KOKKOS_FUNCTION BLOCKSPAN_NOINLINE void multiply_pack(Team const& team, Writer const& writer,
+                                                        std::int64_t column) const {
+    Inner const own = inner;
+    Writer const out = writer;
+    schedule.for_each_piece(team, [&](auto const& piece) {
+      auto const consume = [&](std::int64_t first, auto const& sum, int i = 0) {
+        finish(out, piece, i, first, sum, 0);
+      };
+      KOKKOS_IF_ON_HOST((own.template multiply_pack<Width>(piece, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)piece; (void)own; (void)out; (void)column; (void)consume;))
+    });
   }
 
   /// function(first pack) for each pass over the columns, if these do not stand within the inner:

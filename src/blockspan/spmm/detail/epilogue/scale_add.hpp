@@ -10,6 +10,8 @@
 #include <blockspan/spmm/detail/epilogue/stream_store.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/support/register_set.hpp>
+#include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
@@ -51,6 +53,8 @@ struct ScaleAdd {
       write_contiguous<Width>(y + column, sum);
     else if (Y.column_stride == 1)
       write_contiguous<Width>(y + column, sum);
+    else if constexpr (OnHost && Width > 1)
+      write_strided<Width>(y + column * Y.column_stride, sum);
     else
       write<Width>(y + column * Y.column_stride, Y.column_stride, sum);
   }
@@ -102,9 +106,36 @@ struct ScaleAdd {
     write<Width>(y, 1, sum);
   }
 
+  /// GCC 12 would take the sums apart, number by number.
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE void write_registers(Scalar* y, Sum<Scalar, Width> const& sum) const {
+    RegisterSet<Scalar, Width> result;
+    result.load(sum.value);
+    result.scale(alpha);
+    if (!overwrite) {
+      RegisterSet<Scalar, Width> old;
+      old.load(y);
+      result.add_product(beta, old);
+    }
+    result.store(y);
+  }
+
+  /// Hosts: out of the way of contiguous rows, which need the registers.
+  template <int Width>
+  KOKKOS_FUNCTION BLOCKSPAN_NOINLINE void write_strided(Scalar* y,
+                                                        Sum<Scalar, Width> const& sum) const {
+    write<Width>(y, Y.column_stride, sum);
+  }
+
   template <int Width>
   KOKKOS_FORCEINLINE_FUNCTION void write(Scalar* y, std::int64_t stride,
                                          Sum<Scalar, Width> const& sum) const {
+    if constexpr (OnHost && !is_complex_v<Scalar> && Width > 1) {
+      if (stride == 1) {
+        KOKKOS_IF_ON_HOST((write_registers<Width>(y, sum);))
+        return;
+      }
+    }
     if (overwrite)
       for (int j = 0; j < Width; ++j) y[j * stride] = alpha * sum.value[j];
     else

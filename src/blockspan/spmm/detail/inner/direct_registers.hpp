@@ -55,47 +55,63 @@ struct DirectRegisters {
     return {};
   }
 
+  /// Whether packs of columns stand outside the rows of a team: a short row takes no longer than
+  /// what stands around it. Wider rows of X would be read in parts, far from each other in time.
+  KOKKOS_FORCEINLINE_FUNCTION bool packs_outside() const { return X.columns <= MaxWidth; }
+
+  /// function(first column, width as a type) for all columns, in packs of at most MaxWidth.
+  template <class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_pack(Function const& function) const {
+    packs_from<MaxWidth>(0, function);
+  }
+
   /// consume(column, sum) for the first column of each pack and the sums of all of its columns.
   template <class Team, class Piece, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, NoStage, Piece const& piece,
                                                 Consume const& consume) const {
-    packs_from<MaxWidth>(0, [&](std::int64_t column, auto width) {
-      consume(column, multiply(piece, column, width));
+    for_each_pack([&](std::int64_t column, auto width) {
+      KOKKOS_IF_ON_HOST((multiply_pack<decltype(width)::value>(piece, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)piece; (void)column; (void)width; (void)consume;))
     });
   }
 
- protected:
-  template <class Piece, int Width>
-  KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> multiply(
-      Piece const& piece, std::int64_t first, std::integral_constant<int, Width>) const {
-    KOKKOS_IF_ON_HOST((return multiply_on_host<Width>(piece, first);))
-    KOKKOS_IF_ON_DEVICE(((void)piece; (void)first; return {};))
+  /// consume(column, sum) for the pack of columns from `column` on.
+  template <int Width, class Piece, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply_pack(Piece const& piece, std::int64_t column,
+                                           Consume const& consume) const {
+    // GCC 12 keeps a set of a single number in memory: every addition would wait for a store
+    if constexpr (Width * parts == 1) {
+      Scalar const* const x = X.data + column * X.column_stride;
+      consume(column, Sum<Scalar, 1>{{multiply_column(entries, piece, x, X.row_stride)}});
+    } else {
+      constexpr int depth = chains<Width>;
+      // a short row is over before its chains have paid for putting them together
+      if constexpr (depth > 1)
+        if (piece.last - piece.first >= Offset(tuning::host_chained_row))
+          return multiply_long<Width>(piece, column, consume);
+      consume(column, multiply<1, Width>(piece, column));
+    }
   }
 
-  template <int Width, class Piece>
-  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply_on_host(Piece const& piece,
-                                                            std::int64_t first) const {
-    constexpr int depth = chains<Width>;
-    // GCC 12 keeps a set of a single number in memory: every addition would wait for a store
-    if constexpr (Width * parts == 1)
-      return {{multiply_column(entries, piece, X.data + first * X.column_stride, X.row_stride)}};
-    // a short row is over before its chains have paid for putting them together
-    if constexpr (depth > 1)
-      if (piece.last - piece.first >= Offset(tuning::host_chained_row))
-        return multiply_chained<depth, Width>(piece, first);
-    return multiply_chained<1, Width>(piece, first);
+ protected:
+  /// Out of the way of short rows, which need the registers.
+  template <int Width, class Piece, class Consume>
+  inline BLOCKSPAN_NOINLINE void multiply_long(Piece const& piece, std::int64_t column,
+                                               Consume const& consume) const {
+    consume(column, multiply<chains<Width>, Width>(piece, column));
   }
 
   template <int Chains, int Width, class Piece>
-  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply_chained(Piece const& piece,
-                                                            std::int64_t first) const {
+  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply(Piece const& piece, std::int64_t first) const {
     Set<Width> sums[Chains][parts];
-    Scalar const* const x = X.data + first * X.column_stride;
+    Scalar const* x = X.data + first * X.column_stride;
+    // GCC 12 would add the offset of the first column to that of every row
+    asm("" : "+r"(x));
     Offset k = piece.first;
-    for (; piece.last - k >= Offset(Chains); k += Offset(Chains))
-      for (int u = 0; u < Chains; ++u) add_entry<Width>(x, k + Offset(u), sums[u]);
     if constexpr (Chains > 1)
-      for (; k < piece.last; ++k) add_entry<Width>(x, k, sums[0]);
+      for (; piece.last - k >= Offset(Chains); k += Offset(Chains))
+        for (int u = 0; u < Chains; ++u) add_entry<Width>(x, k + Offset(u), sums[u]);
+    for (; k < piece.last; ++k) add_entry<Width>(x, k, sums[0]);
     for (int u = 1; u < Chains; ++u)
       for (int part = 0; part < parts; ++part) sums[0][part].add(sums[u][part]);
     return collect<Width>(sums[0]);

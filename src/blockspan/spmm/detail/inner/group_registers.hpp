@@ -20,21 +20,31 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>
   template <int Width>
   using Set = typename Base::template Set<Width>;
 
-  /// consume(column, sum, i) for the first column of each pack and the sums of all of its columns,
-  /// for the i-th row of the group.
+  /// consume(column, sum, i) for each pack ...
   template <class Team, class Piece, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, NoStage, Piece const& piece,
                                                 Consume const& consume) const {
+    this->for_each_pack([&](std::int64_t column, auto width) {
+      KOKKOS_IF_ON_HOST((multiply_pack<decltype(width)::value>(piece, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)piece; (void)column; (void)width; (void)consume;))
+    });
+  }
+
+  /// ... and for the pack of columns from `column` on and the i-th row of the
+  /// group.
+  template <int Width, class Piece, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply_pack(Piece const& piece, std::int64_t column,
+                                           Consume const& consume) const {
     static_assert(tuning::group_rows == 4, "the cases below");
     switch (piece.rows()) {
       case 1:
-        return rows_of<1>(piece, consume);
+        return multiply<1, Width>(piece, column, consume);
       case 2:
-        return rows_of<2>(piece, consume);
+        return multiply<2, Width>(piece, column, consume);
       case 3:
-        return rows_of<3>(piece, consume);
+        return multiply<3, Width>(piece, column, consume);
       default:
-        return rows_of<4>(piece, consume);
+        return multiply<4, Width>(piece, column, consume);
     }
   }
 
@@ -48,18 +58,9 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>
   template <int Width>
   struct Sums<0, Width> {};
 
-  template <int Rows, class Piece, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void rows_of(Piece const& piece, Consume const& consume) const {
-    this->template packs_from<MaxWidth>(0, [&](std::int64_t column, auto width) {
-      constexpr int wide = decltype(width)::value;
-      KOKKOS_IF_ON_HOST((multiply_on_host<Rows, wide>(piece, column, consume);))
-      KOKKOS_IF_ON_DEVICE(((void)column, (void)wide;))
-    });
-  }
-
   template <int Rows, int Width, class Piece, class Consume>
-  BLOCKSPAN_HOST_INLINE void multiply_on_host(Piece const& piece, std::int64_t first,
-                                              Consume const& consume) const {
+  BLOCKSPAN_HOST_INLINE void multiply(Piece const& piece, std::int64_t first,
+                                      Consume const& consume) const {
     Sums<Rows, Width> sums;
     Scalar const* const x = this->X.data + first * this->X.column_stride;
     auto const& own = entries_of(this->entries, piece);
