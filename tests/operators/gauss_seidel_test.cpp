@@ -68,6 +68,40 @@ TYPED_TEST(GaussSeidel, IsThatOfSomeOrderOfTheRows) {
   }
 }
 
+/// Rows with one neighbour at most are swept like others: of a diagonal matrix T is the inverse, of
+/// pairs of rows (a, b; b, c) it is that of A + diag(0, b^2 / a) or diag(b^2 / c, 0), as the order
+/// has it.
+TYPED_TEST(GaussSeidel, SweepsRowsWithFewNeighbours) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (has_kokkos_kernels<Scalar>) {
+    Exec const exec;
+    for (int const n : {1, 2, 3, 50}) {
+      HostMatrix<Scalar> A{"diagonal", n, n, {0}, {}, {}};
+      for (int i = 0; i < n; ++i) A.add(i, Scalar(i + 2)), A.end_row();
+      auto const X = dense<Scalar, Exec>(exec, *gauss_seidel(exec, to_device(exec, A)));
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+          EXPECT_NEAR(magnitude(X(i, j) - Scalar(i == j ? 1.0 / (i + 2) : 0)), 0, 1e-15);
+    }
+    HostMatrix<Scalar> pairs{"pairs", 4, 4, {0}, {}, {}};
+    for (int i = 0; i < 4; ++i) {
+      for (int j = i - i % 2; j < i - i % 2 + 2; ++j) pairs.add(j, Scalar(i == j ? 4 : 1));
+      pairs.end_row();
+    }
+    auto const X = dense<Scalar, Exec>(exec, *gauss_seidel(exec, to_device(exec, pairs)));
+    for (int const i : {0, 2}) {
+      // the inverse of (4, 1; 1, 4 + 1/4): 1/16 of (4 + 1/4, -1; -1, 4)
+      bool const forward = magnitude(X(i, i)) > magnitude(X(i + 1, i + 1));
+      EXPECT_NEAR(magnitude(X(i, i) - Scalar(forward ? 4.25 / 16 : 0.25)), 0, 1e-15);
+      EXPECT_NEAR(magnitude(X(i + 1, i + 1) - Scalar(forward ? 0.25 : 4.25 / 16)), 0, 1e-15);
+      EXPECT_NEAR(magnitude(X(i, i + 1) + Scalar(1.0 / 16)), 0, 1e-15);
+    }
+  } else {
+    GTEST_SKIP() << "Kokkos Kernels is not built for this scalar";
+  }
+}
+
 TYPED_TEST(GaussSeidel, SameInputSameBitsAlsoWhenMadeAnew) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
