@@ -5,6 +5,15 @@
 
 /// nvcc takes vector types in functions of the host only.
 #define BLOCKSPAN_HOST_INLINE inline __attribute__((always_inline))
+
+/// Keeps a number in a register of its own: GCC 12 would put neighbouring ones together, number by
+/// number.
+#if defined(__x86_64__)
+#define BLOCKSPAN_KEEP_SCALAR(number) asm("" : "+x"(number))
+#else
+#define BLOCKSPAN_KEEP_SCALAR(number) static_cast<void>(0)
+#endif
+
 #define BLOCKSPAN_NOINLINE __attribute__((noinline))
 
 // What the compiler was told of the processor. It names an inline namespace, which holds whatever

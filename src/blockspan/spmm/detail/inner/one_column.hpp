@@ -20,17 +20,18 @@ template <class Entries, class Piece, class Scalar, class Stride>
 BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Piece const& piece,
                                              Scalar const* x, Stride stride) {
   using Offset = decltype(piece.first);
-  auto const product = [&](Offset k) {
+  auto const add = [&](Scalar& sum, Offset k) {
     entries.prefetch(k);
-    return entries.value(k) * x[static_cast<std::int64_t>(entries.column(k)) * stride];
+    sum += entries.value(k) * x[static_cast<std::int64_t>(entries.column(k)) * stride];
+    BLOCKSPAN_KEEP_SCALAR(sum);
   };
   Scalar even(0), odd(0);
   Offset k = piece.first;
   for (; piece.last - k >= Offset(2); k += Offset(2)) {
-    even += product(k);
-    odd += product(k + Offset(1));
+    add(even, k);
+    add(odd, k + Offset(1));
   }
-  if (k < piece.last) even += product(k);
+  if (k < piece.last) add(even, k);
   return even + odd;
 }
 
