@@ -1,6 +1,5 @@
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -154,7 +154,7 @@ struct PreparedPattern {
   }
 
   /// Hosts: one column by rows, where a plan has groups: a group shares no more than one number of
-  /// X then (elasticity 14, one core: 0.50 -> 0.24 ms).
+  /// X then (elasticity 14, one core: 0.50 -> 0.21 ms).
   SpmmVariant const& at_width(SpmmVariant const& variant, std::int64_t columns) const {
     bool const alone = runs_on_host_v<Exec> && columns == 1 && variant.lists_groups() &&
                        pattern.block == 1 && !choice.asked;
