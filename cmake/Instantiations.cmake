@@ -1,10 +1,9 @@
 # The one list of what the library is compiled for, and with it its tests and apps. Each combination
 # is its own translation unit, so that builds parallelise; other combinations compile from the
-# headers. Shorter lists build faster; the apps need double and offsets of int, and what else they
+# headers. Shorter lists build faster; the apps need double, and what else they
 # offer (complex matrices, --precision mixed) follows these lists.
 set(Blockspan_SCALARS "float;double;complex_float;complex_double"
   CACHE STRING "Scalars the library is instantiated for")
-set(Blockspan_OFFSETS "int;size_t" CACHE STRING "Row-offset types the SpMM kernels are instantiated for")
 
 set(Blockspan_BACKENDS "" CACHE STRING
   "Backends of Kokkos the library is instantiated for (SERIAL;OPENMP;CUDA;...); empty: all of them")
@@ -26,10 +25,8 @@ set(blockspan_type_float "float")
 set(blockspan_type_double "double")
 set(blockspan_type_complex_float "Kokkos::complex<float>")
 set(blockspan_type_complex_double "Kokkos::complex<double>")
-set(blockspan_type_int "int")
-set(blockspan_type_size_t "std::size_t")
 
-# blockspan_type_list(RESULT NAME ...): the C++ types of the named backends, scalars or offsets,
+# blockspan_type_list(RESULT NAME ...): the C++ types of the named backends or scalars,
 # separated by commas.
 function(blockspan_type_list result)
   set(types)
@@ -40,21 +37,15 @@ function(blockspan_type_list result)
   set(${result} "${types}" PARENT_SCOPE)
 endfunction()
 
-# blockspan_instantiate(FILE [OFFSETS] [ROUND_EACH] [FOREIGN] [BACKENDS NAME ...] [SCALARS NAME ...]):
-# configures FILE (.cpp.in, with @BACKEND@,
-# @SCALAR@ and, if asked for, @OFFSET@) once for every backend, scalar (and offset), and adds the
-# results to blockspan. ROUND_EACH: hosts round every product before it is added. Whether the
+# blockspan_instantiate(FILE [ROUND_EACH] [FOREIGN] [BACKENDS NAME ...] [SCALARS NAME ...]):
+# configures FILE (.cpp.in, with @BACKEND@ and @SCALAR@) once for every backend and scalar, and adds
+# the results to blockspan. ROUND_EACH: hosts round every product before it is added. Whether the
 # compiler fuses the two may depend on how a loop was vectorised, and so on the width of a block.
 # FOREIGN: nearly all of it is another library's templates, which preset debug need not sanitize (a
 # third of the time).
 # BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OFFSETS;ROUND_EACH;FOREIGN" "" "BACKENDS;SCALARS")
-  if(arg_OFFSETS)
-    set(offsets ${Blockspan_OFFSETS})
-  else()
-    set(offsets "none")
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FOREIGN" "" "BACKENDS;SCALARS")
   cmake_path(GET file STEM name)
   foreach(backend IN LISTS blockspan_backends)
     if(arg_BACKENDS AND NOT backend IN_LIST arg_BACKENDS)
@@ -64,25 +55,21 @@ function(blockspan_instantiate file)
       if(arg_SCALARS AND NOT scalar IN_LIST arg_SCALARS)
         continue()
       endif()
-      foreach(offset IN LISTS offsets)
-        set(BACKEND ${blockspan_type_${backend}})
-        set(SCALAR ${blockspan_type_${scalar}})
-        set(OFFSET ${blockspan_type_${offset}})
-        string(TOLOWER "${name}_${backend}_${scalar}_${offset}" stem)
-        string(REPLACE "_none" "" stem ${stem})
-        set(output ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cpp)
-        configure_file(${file} ${output} @ONLY)
-        target_sources(blockspan PRIVATE ${output})
-        if(arg_ROUND_EACH AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
-          set_source_files_properties(${output} TARGET_DIRECTORY blockspan
-            PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
-        endif()
-        if(arg_FOREIGN AND CMAKE_CXX_FLAGS_DEBUG MATCHES "-fsanitize=")
-          set_source_files_properties(${output} TARGET_DIRECTORY blockspan
-            PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Debug>:-fno-sanitize=all>"
-                       SKIP_PRECOMPILE_HEADERS ON)
-        endif()
-      endforeach()
+      set(BACKEND ${blockspan_type_${backend}})
+      set(SCALAR ${blockspan_type_${scalar}})
+      string(TOLOWER "${name}_${backend}_${scalar}" stem)
+      set(output ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cpp)
+      configure_file(${file} ${output} @ONLY)
+      target_sources(blockspan PRIVATE ${output})
+      if(arg_ROUND_EACH AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+        set_source_files_properties(${output} TARGET_DIRECTORY blockspan
+          PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
+      endif()
+      if(arg_FOREIGN AND CMAKE_CXX_FLAGS_DEBUG MATCHES "-fsanitize=")
+        set_source_files_properties(${output} TARGET_DIRECTORY blockspan
+          PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Debug>:-fno-sanitize=all>"
+                     SKIP_PRECOMPILE_HEADERS ON)
+      endif()
     endforeach()
   endforeach()
 endfunction()

@@ -172,7 +172,7 @@ TYPED_TEST(Instances, ShareNoSumsOfCutRows) {
   auto const host = uneven();
   TypeParam const exec;
   SpmmPlan const plan(exec, to_device(exec, host), in_pieces);
-  EXPECT_EQ(plan.state().plain.cuts().cut_rows, 400);
+  EXPECT_EQ(plan.panels().first().plain.cuts().cut_rows, 400);
   this->interleave({host, in_pieces, Storage::right, true});
   this->interleave({host, {.algorithm = "merge"}});
 }

@@ -61,7 +61,7 @@ TYPED_TEST(ShortMemory, LeavesAPlanThatServesAsBefore) {
   SpmmPlan const plan(exec, A, {.algorithm = "segments", .piece_length = 5});
   ProductCase<double> const c{host, Op::none, 6, 1.5, -0.5};
   auto const before = product(exec, plan, A, c);
-  auto& state = plan.state();
+  auto& state = plan.panels().first();
   auto const columns = static_cast<std::int64_t>(many / sizeof(double));
   EXPECT_THAT(message_of([&] {
                 kernels::reserve_carry<double>(exec, state.carry, state.plain.cuts(), columns / 8);
@@ -83,7 +83,7 @@ TYPED_TEST(ShortMemory, LeavesValuesThatAreNotHeld) {
   auto const first = product(exec, plan, A, plain), second = product(exec, plan, A, transposed);
   plan.hold_transpose(exec, A);
   ASSERT_TRUE(plan.hold_single_precision(exec, A));
-  auto& held = plan.state().held;
+  auto& held = plan.panels().first().held;
   for (auto* const numbers : {&held.singles, &held.transposed}) {
     EXPECT_THAT(message_of([&] { numbers->resize(exec, many); }),
                 StartsWith("Blockspan::spmm_plan::held values: out of memory"));

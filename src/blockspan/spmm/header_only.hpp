@@ -17,5 +17,6 @@ struct HeaderOnlySpmm {};
 #include <blockspan/spmm/detail/launch_windows.hpp>
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>
+#include <blockspan/spmm/detail/row_panels_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

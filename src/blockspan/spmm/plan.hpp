@@ -9,7 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/compiled.hpp>
-#include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
@@ -24,6 +24,10 @@ namespace blockspan {
 /// their contents. The plan keeps these arrays alive. Copies share one state. One plan may serve
 /// several execution space instances at once (each has its own scratch), but not two threads on the
 /// same instance.
+///
+/// Kernels count entries with 32 bits: of offsets that are not int the plan keeps a copy as int
+/// (rows + 1 ints), and a matrix of more than 2^31 - 1 entries is multiplied in panels of rows,
+/// each with a choice of its own (`algorithm`, `kernel` and `explain` speak of the first).
 ///
 /// Setup: two passes over the row offsets and one over the columns, four more passes over the rows
 /// to see which have the same columns (and over the columns of those), three more over the row
@@ -45,38 +49,41 @@ class SpmmPlan {
   SpmmPlan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {}) {
     detail::require_compiled_pattern<Exec, Offset, Ordinal>();
     options.validate();
-    state_ = detail::make_plan_state<Exec, Offset, Ordinal>(
+    panels_ = detail::make_plan_panels<Exec, Offset, Ordinal>(
         exec, detail::product_pattern_ref<Exec>(A), options,
         detail::scalar_kind<detail::scalar_t<Matrix>>(),
         std::make_shared<std::pair<decltype(A.graph.row_map), decltype(A.graph.entries)>>(
             A.graph.row_map, A.graph.entries));
   }
 
-  RowStatistics const& statistics() const { return state_->plain.statistics; }
+  /// Implementation: a plan of panels that are made already.
+  explicit SpmmPlan(std::shared_ptr<detail::PlanPanels<Exec, Ordinal>> panels)
+      : panels_(std::move(panels)) {}
+
+  RowStatistics const& statistics() const { return panels_->statistics; }
 
   /// Id of the variant chosen for A itself.
-  std::string_view algorithm() const { return state_->plain.choice.variant->id; }
+  std::string_view algorithm() const { return panels_->first().plain.choice.variant->id; }
 
   /// Label of the kernel, as Kokkos Tools sees it, that multiplies A with a row-major, 16-byte
   /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes (at least 8: of double
   /// precision).
   std::string kernel(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    return detail::variant_at(state_->plain, columns, scalar_bytes).label;
+    return detail::variant_at(panels_->first().plain, columns, scalar_bytes).label;
   }
 
   /// What was seen, what is run at this width, why, and what was rejected; what a product reads,
   /// and what another order of the rows might bring. Counts the columns that lie far from their
   /// row: one pass over the pattern, in the default instance.
   std::string explain(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    return detail::explain_plan(*state_, columns, scalar_bytes);
+    return detail::explain_plan(*panels_, columns, scalar_bytes);
   }
 
   /// True if A has the pattern this plan was made for, by a fingerprint of all offsets and columns.
   /// Waits for the instance. O(rows + nonzeros).
   template <class Matrix>
   bool verify(Exec const& exec, Matrix const& A) const {
-    return detail::summarize(exec, detail::product_pattern_ref<Exec>(A)).fingerprint ==
-           state_->fingerprint;
+    return detail::has_pattern(exec, *panels_, detail::product_pattern_ref<Exec>(A));
   }
 
   // What follows keeps a copy of A's values. It serves products with the same array of values and
@@ -96,7 +103,7 @@ class SpmmPlan {
   template <class Matrix>
   void hold_transpose(Exec const& exec, Matrix const& A) {
     detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, Offset, Ordinal>();
-    detail::hold_transpose(exec, *state_, detail::product_matrix_ref<Exec>(A));
+    detail::hold_transpose(exec, *panels_, detail::planned_matrix_ref<Exec>(A));
   }
 
   /// Keeps A's values in single precision: products read half the bytes for them, and compute in
@@ -112,15 +119,15 @@ class SpmmPlan {
   bool hold_single_precision(Exec const& exec, Matrix const& A,
                              SpmmSingles allowed = SpmmSingles::exact) {
     detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, Offset, Ordinal>();
-    return detail::hold_single_precision(exec, *state_, detail::product_matrix_ref<Exec>(A),
+    return detail::hold_single_precision(exec, *panels_, detail::planned_matrix_ref<Exec>(A),
                                          allowed);
   }
 
   /// Implementation: what the products read.
-  detail::PlanState<Exec, Offset, Ordinal>& state() const { return *state_; }
+  detail::PlanPanels<Exec, Ordinal>& panels() const { return *panels_; }
 
  private:
-  std::shared_ptr<detail::PlanState<Exec, Offset, Ordinal>> state_;
+  std::shared_ptr<detail::PlanPanels<Exec, Ordinal>> panels_;
 };
 
 template <class Exec, class Matrix>

@@ -55,19 +55,21 @@ void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
   static_assert(std::is_same_v<Offset, detail::offset_t<Matrix>> &&
                     std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
-  detail::multiply(exec, plan.state(), detail::product_matrix_ref<Exec>(A),
+  detail::multiply(exec, plan.panels(), detail::planned_matrix_ref<Exec>(A),
                    detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
 }
 
-/// The same without a plan: whole rows, whatever their lengths. A transposed product sorts the
-/// pattern anew on every call, allocates, and waits for the instance. A plan keeps the transposed
-/// pattern and, with hold_transpose, the values in its order.
+/// The same without a plan: whole rows, whatever their lengths. Offsets that are not int are
+/// narrowed anew on every call, which allocates and waits for the instance. A transposed product
+/// sorts the pattern anew on every call, allocates, and waits for the instance. A plan keeps the
+/// transposed pattern and, with hold_transpose, the values in its order.
 template <class Exec, class Matrix, class XView, class YView>
 requires Kokkos::is_execution_space_v<Exec>
 void spmm(Exec const& exec, Op op, std::type_identity_t<detail::scalar_t<Matrix>> const& alpha,
           Matrix const& A, XView const& X,
           std::type_identity_t<detail::scalar_t<Matrix>> const& beta, YView const& Y) {
-  detail::multiply(exec, detail::product_matrix_ref<Exec>(A),
+  detail::multiply(exec, detail::cut_into_panels(exec, detail::product_pattern_ref<Exec>(A)),
+                   detail::planned_matrix_ref<Exec>(A),
                    detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
 }
 

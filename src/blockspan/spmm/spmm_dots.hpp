@@ -90,7 +90,7 @@ void spmm_dots(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan,
                     std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
   detail::multiply_dots(
-      exec, plan.state(), detail::product_matrix_ref<Exec>(A),
+      exec, plan.panels(), detail::planned_matrix_ref<Exec>(A),
       detail::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y),
       detail::row_weights<Exec, real_t<Scalar>>(weights, A.numRows()),
       {detail::dots_ref<Exec, Scalar>(x_dot_y), detail::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
@@ -105,8 +105,8 @@ std::string spmm_dots_kernel(SpmmPlan<Exec, Offset, Ordinal> const& plan,
                              Matrix const&, XView const& X,
                              std::type_identity_t<detail::scalar_t<Matrix>> const& beta,
                              YView const& Y) {
-  detail::PlanState<Exec, Offset, Ordinal> const& state = plan.state();
-  return detail::dots_kernel(state,
+  detail::PlanPanels<Exec, Ordinal> const& panels = plan.panels();
+  return detail::dots_kernel(panels,
                              detail::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y));
 }
 

@@ -65,8 +65,8 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
     if (time < least) best = candidate;
     least = std::min(least, time);
   }
-  best.state().plain.choice.reason =
-      "measured with " + std::to_string(options.columns) + " columns: " + times.str();
+  best.panels().give_reason("measured with " + std::to_string(options.columns) +
+                            " columns: " + times.str());
   return best;
 }
 
@@ -111,14 +111,14 @@ auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& option
     auto with = options;
     with.algorithm = known->id;
     if (known->id != plan.algorithm()) plan = SpmmPlan(exec, A, with);
-    plan.state().plain.choice.reason = "measured before with " + std::to_string(options.columns) +
-                                       " columns, as the cache " + tune.cache_file + " says";
+    plan.panels().give_reason("measured before with " + std::to_string(options.columns) +
+                              " columns, as the cache " + tune.cache_file + " says");
   } else {
     if (cached) detail::check_tuned_writable(tune.cache_file);
     plan = detail::measured_plan(exec, A, options, plan);
-    if (cached) detail::add_tuned(tune.cache_file, key, *plan.state().plain.choice.variant);
+    if (cached) detail::add_tuned(tune.cache_file, key, *find_spmm_variant(plan.algorithm()));
   }
-  plan.state().options.algorithm = "auto";  // chosen, not asked for: other blocks are served too
+  plan.panels().serve_all_blocks();
   return plan;
 }
 

@@ -61,9 +61,9 @@ void check_product(std::string_view where, PatternRef<Offset, Ordinal> const& A,
   if (may_overlap<Scalar>(X, Y)) shapes("Y must not overlap X");
 }
 
-template <class Exec, class Offset, class Ordinal>
-void check_plan(std::string_view where, PlanState<Exec, Offset, Ordinal> const& plan,
-                PatternRef<Offset, Ordinal> const& A) {
+template <class Exec, class Ordinal>
+void check_plan(std::string_view where, PlanPanels<Exec, Ordinal> const& plan,
+                PatternRef<void, Ordinal> const& A) {
   auto const& known = plan.given;
   require(known.rows == A.rows && known.columns == A.columns && known.entries == A.entries, where,
           "the plan was made for another pattern (plan: ", known.rows, " x ", known.columns, ", ",

@@ -18,16 +18,15 @@ struct DotRows {
 };
 
 // Checked, dispatched and launched in the library; defined in dots_impl.hpp, compiled once per
-// backend, scalar and offset.
+// backend and scalar.
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_dots(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                   MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
+template <class Exec, class Scalar, class Ordinal>
+void multiply_dots(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                   MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product,
                    real_t<Scalar> const* weights, DotRows<Scalar> const& dots);
 
 /// Label of the kernel that sums the products: the fused one, or the separate pass.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-std::string dots_kernel(PlanState<Exec, Offset, Ordinal> const& plan,
-                        Product<Scalar> const& product);
+template <class Exec, class Scalar, class Ordinal>
+std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> const& product);
 
 }  // namespace blockspan::detail

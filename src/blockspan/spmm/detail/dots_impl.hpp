@@ -53,14 +53,14 @@ DotRows<Scalar> some_rows(DotRows<Scalar> dots, std::int64_t first, std::int64_t
 }
 
 /// The product as it is, then one pass over X and Y.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_then_dot(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                       MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
+template <class Exec, class Scalar, class Ordinal>
+void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                       MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product,
                        real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
   using Source = BlockProducts<Scalar>;
   auto const& [op, alpha, X, beta, Y] = product;
-  auto const spare =
-      reserve_dots<Scalar>(exec, plan.dots, chunks_of<Source>(Y.rows), Y.columns, dots.squares());
+  auto const spare = reserve_dots<Scalar>(exec, plan.first().dots, chunks_of<Source>(Y.rows),
+                                          Y.columns, dots.squares());
   multiply(exec, plan, A, product);  // after that: Y does not change where memory is short
   add_rows(exec, "Blockspan::spmm_dots::separate", Source{X, Y, weights}, Y.rows, Y.columns, spare,
            dots);
@@ -108,16 +108,19 @@ bool packs_x(PlanState<Exec, Offset, Ordinal> const& plan, Product<Scalar> const
          should_pack<Exec>(product.X, plan.plain.statistics.mean());
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-DotsLaunch dots_launch_of(PlanState<Exec, Offset, Ordinal> const& plan, Product<Scalar> product) {
+/// A matrix in several panels has no fused product.
+template <class Exec, class Scalar, class Ordinal>
+DotsLaunch dots_launch_of(PlanPanels<Exec, Ordinal> const& panels, Product<Scalar> product) {
+  if (panels.is_cut()) return {};
+  auto const& plan = panels.first();
   auto& X = product.X;
   if (packs_x(plan, product)) X = {X.data, X.rows, X.columns, X.columns, 1};  // only to look at
   return dots_launch(plan.plain, plan.options.algorithm != "auto", product);
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_dots(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                   MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product,
+template <class Exec, class Scalar, class Ordinal>
+void multiply_dots(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                   MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product,
                    real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
   require(A.pattern.rows == A.pattern.columns, "blockspan::spmm_dots",
           "A must be square, because x_dot_y pairs the rows of X with those of Y (A: ",
@@ -132,15 +135,15 @@ void multiply_dots(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   auto const launch = dots_launch_of(plan, product);
   if (launch.variant == nullptr) return multiply_then_dot(exec, plan, A, product, weights, dots);
   Product<Scalar> with = product;
-  if (packs_x(plan, product))
+  auto& whole = plan.first();
+  if (packs_x(whole, product))
     with.X =
-        packed_block(exec, plan.packed, product.X, std::string(launch.variant->label) + "::pack");
-  multiply_fused(exec, plan, launch, A.values, with, weights, dots);
+        packed_block(exec, whole.packed, product.X, std::string(launch.variant->label) + "::pack");
+  multiply_fused(exec, whole, launch, A.values, with, weights, dots);
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-std::string dots_kernel(PlanState<Exec, Offset, Ordinal> const& plan,
-                        Product<Scalar> const& product) {
+template <class Exec, class Scalar, class Ordinal>
+std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> const& product) {
   auto const launch = dots_launch_of(plan, product);
   return launch.variant == nullptr ? "Blockspan::spmm_dots::separate" : launch.label();
 }

@@ -10,7 +10,7 @@
 
 #include <blockspan/spmm/detail/partition/distances_impl.hpp>
 #include <blockspan/spmm/detail/partition/predict.hpp>
-#include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/spmm/detail/row_panels.hpp>
 
 namespace blockspan::detail {
 
@@ -178,9 +178,8 @@ std::string order_in_words(PatternRef<Offset, Ordinal> const& A, RowStatistics c
 }
 
 template <class Exec, class Offset, class Ordinal>
-std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
-                         std::size_t scalar_bytes) {
-  std::ostringstream out;
+void explain_panel(std::ostream& out, PlanState<Exec, Offset, Ordinal>& plan, int columns,
+                   std::size_t scalar_bytes) {
   explain_pattern(out, "A", plan.plain, columns, scalar_bytes);
   auto const& held = plan.held;
   out << "  " << bytes_in_words(plan, columns, scalar_bytes)
@@ -194,6 +193,15 @@ std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
     if (held.has_transpose)
       out << "  reads values held in its order, " << held.transposed.bytes() << " bytes\n";
   }
+}
+
+template <class Exec, class Ordinal>
+std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes) {
+  std::ostringstream out;
+  if (plan.is_cut())
+    out << "A has more than 2^31 entries: it is multiplied in " << plan.states.size()
+        << " panels of rows, of which the first is\n";
+  explain_panel(out, plan.first(), columns, scalar_bytes);
   return out.str();
 }
 

@@ -88,9 +88,8 @@ Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const&
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
-void hold_transpose(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                    MatrixRef<Scalar, Offset, Ordinal> const& A) {
-  check_plan("blockspan::SpmmPlan::hold_transpose", plan, A.pattern);
+void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                             MatrixRef<Scalar, Offset, Ordinal> const& A) {
   auto& held = plan.held;
   held.belong_to(A.values);
   held.has_transpose = false;  // and so it stays where memory is short
@@ -120,6 +119,17 @@ void hold_transpose(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   held.has_transpose = true;
 }
 
+template <class Exec, class Scalar, class Ordinal>
+void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                    MatrixRef<Scalar, void, Ordinal> const& A) {
+  check_plan("blockspan::SpmmPlan::hold_transpose", plan, A.pattern);
+  for (std::size_t p = 0; p < plan.states.size(); ++p) {
+    auto const& panel = plan.rows.panels[p];
+    hold_transpose_of_panel<Exec, Scalar, int, Ordinal>(exec, *plan.states[p],
+                                                        {panel.pattern, values_of(A, panel)});
+  }
+}
+
 /// Rounds the values; counts those that lose more than `loss` of their magnitude.
 template <class Scalar>
 struct RoundValues {
@@ -146,26 +156,37 @@ struct RoundValues {
 };
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
-bool hold_single_precision(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                           MatrixRef<Scalar, Offset, Ordinal> const& A, SpmmSingles allowed) {
-  constexpr char const* where = "blockspan::SpmmPlan::hold_single_precision";
-  check_plan(where, plan, A.pattern);
-  require(!std::is_same_v<Scalar, single_t<Scalar>>, where, "the matrix is in single precision");
-  require(A.pattern.block == 1, where, "takes no blocks (", A.pattern.block, " x ", A.pattern.block,
-          ")");
+bool hold_singles_of_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                           Scalar const* values, SpmmSingles allowed) {
   std::int64_t const count = plan.plain.statistics.nonzeros;
   auto& held = plan.held;
-  held.belong_to(A.values);
+  held.belong_to(values);
   held.singles.resize(exec, static_cast<std::size_t>(count) * sizeof(single_t<Scalar>));
   real_t<Scalar> const loss = allowed == SpmmSingles::rounded ? unit_roundoff<float> : 0;
   std::int64_t lost = 0;
   Kokkos::parallel_reduce(
       "Blockspan::spmm_plan::round_values",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
-      RoundValues<Scalar>{A.values, held.singles.template as<single_t<Scalar>>(), loss}, lost);
+      RoundValues<Scalar>{values, held.singles.template as<single_t<Scalar>>(), loss}, lost);
   exec.fence("Blockspan::spmm_plan::hold_single_precision");
   if (lost > 0) held.singles.clear();
   return lost == 0;
+}
+
+template <class Exec, class Scalar, class Ordinal>
+bool hold_single_precision(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                           MatrixRef<Scalar, void, Ordinal> const& A, SpmmSingles allowed) {
+  constexpr char const* where = "blockspan::SpmmPlan::hold_single_precision";
+  check_plan(where, plan, A.pattern);
+  require(!std::is_same_v<Scalar, single_t<Scalar>>, where, "the matrix is in single precision");
+  require(A.pattern.block == 1, where, "takes no blocks (", A.pattern.block, " x ", A.pattern.block,
+          ")");
+  bool all = true;
+  for (std::size_t p = 0; all && p < plan.states.size(); ++p)
+    all = hold_singles_of_panel(exec, *plan.states[p], values_of(A, plan.rows.panels[p]), allowed);
+  if (!all)
+    for (auto const& state : plan.states) state->held.singles.clear();
+  return all;
 }
 
 }  // namespace blockspan::detail

@@ -23,6 +23,12 @@ struct PatternRef {
   std::int64_t vector_columns() const { return columns * block; }  ///< rows of X
 };
 
+/// A pattern whose row offsets are known by their address only.
+template <class Offset, class Ordinal>
+PatternRef<void, Ordinal> without_offset_type(PatternRef<Offset, Ordinal> const& A) {
+  return {A.rows, A.columns, A.entries, A.row_offsets, A.column_indices, A.block};
+}
+
 template <class Scalar, class Offset, class Ordinal>
 struct MatrixRef {
   PatternRef<Offset, Ordinal> pattern;
@@ -64,6 +70,12 @@ template <class Exec, class Matrix>
 MatrixRef<scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>> product_matrix_ref(
     Matrix const& A) {
   return {product_pattern_ref<Exec>(A), A.values.data()};
+}
+
+/// The matrix as a plan's product takes it: the plan knows the row offsets.
+template <class Exec, class Matrix>
+MatrixRef<scalar_t<Matrix>, void, ordinal_t<Matrix>> planned_matrix_ref(Matrix const& A) {
+  return {without_offset_type(product_pattern_ref<Exec>(A)), A.values.data()};
 }
 
 template <class Exec, class Matrix>

@@ -2,7 +2,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
-#include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/spmm/op.hpp>
 
 namespace blockspan::detail {
@@ -17,16 +17,32 @@ struct Product {
   BlockRef<Scalar> Y;
 };
 
-// Checked, dispatched and launched in the library; defined in multiply_impl.hpp, compiled once per
-// backend, scalar and offset.
+/// The product with a panel of rows of A. Those of a transposed A add up, in the order of the
+/// panels.
+template <class Scalar, class Ordinal>
+Product<Scalar> product_of_panel(Product<Scalar> product, RowPanel<Ordinal> const& panel) {
+  std::int64_t const first = panel.first_row * panel.pattern.block;
+  if (transposes(product.op)) {
+    product.X.data += first * product.X.row_stride;
+    product.X.rows = panel.pattern.vector_rows();
+    if (first > 0) product.beta = Scalar(1);
+  } else {
+    product.Y.data += first * product.Y.row_stride;
+    product.Y.rows = panel.pattern.vector_rows();
+  }
+  return product;
+}
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-              MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product);
+// Checked, dispatched and launched in the library; defined in multiply_impl.hpp, compiled once per
+// backend and scalar.
+
+template <class Exec, class Scalar, class Ordinal>
+void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+              MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product);
 
 /// Without a plan: whole rows; a transposed product builds the transposed pattern on the fly.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
-              Product<Scalar> const& product);
+template <class Exec, class Scalar, class Ordinal>
+void multiply(Exec const& exec, RowPanels<Exec, Ordinal> const& rows,
+              MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product);
 
 }  // namespace blockspan::detail

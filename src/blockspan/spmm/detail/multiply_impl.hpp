@@ -162,37 +162,46 @@ Factor<Exec, Scalar, Offset, Ordinal> factor_of(Exec const& exec,
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-              MatrixRef<Scalar, Offset, Ordinal> const& A, Product<Scalar> const& product) {
+void multiply_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, Scalar const* values,
+                    Product<Scalar> const& product) {
+  auto const factor = factor_of(exec, plan, product.op, values);
+  auto const& prepared = factor.prepared;
+  auto const& variant = *prepared.choice.variant;
+  Product<Scalar> with = product;
+  with.op = factor.op;
+  if (variant.worker == SpmmWorker::blas)
+    return multiply_dense(exec, plan, prepared, factor.values.own, with);
+  if constexpr (!runs_on_host_v<Exec>)
+    if (multiplied_columns(exec, plan, prepared, factor.values, with)) return;
+  if (variant.takes_packs && should_pack<Exec>(product.X, prepared.statistics.mean()))
+    with.X = packed_block(exec, plan.packed, product.X, std::string(variant.label) + "::pack");
+  multiply_prepared(exec, prepared, plan.options.algorithm != "auto", &plan.carry, factor.values,
+                    with);
+}
+
+template <class Exec, class Scalar, class Ordinal>
+void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+              MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product) {
   check_product("blockspan::spmm", A.pattern, product);
   check_plan("blockspan::spmm", plan, A.pattern);
   if (finished_without_matrix(exec, product)) return;
-  auto const [prepared, values, op] = factor_of(exec, plan, product.op, A.values);
-  auto const& variant = *prepared.choice.variant;
-  Product<Scalar> with = product;
-  with.op = op;
-  if (variant.worker == SpmmWorker::blas)
-    return multiply_dense(exec, plan, prepared, values.own, with);
-  if constexpr (!runs_on_host_v<Exec>)
-    if (multiplied_columns(exec, plan, prepared, values, with)) return;
-  if (variant.takes_packs && should_pack<Exec>(product.X, prepared.statistics.mean()))
-    with.X = packed_block(exec, plan.packed, product.X, std::string(variant.label) + "::pack");
-  multiply_prepared(exec, prepared, plan.options.algorithm != "auto", &plan.carry, values, with);
+  for (std::size_t p = 0; p < plan.states.size(); ++p) {
+    auto const& panel = plan.rows.panels[p];
+    multiply_panel(exec, *plan.states[p], values_of(A, panel), product_of_panel(product, panel));
+  }
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
-              Product<Scalar> const& product) {
-  check_product("blockspan::spmm", A.pattern, product);
-  if (finished_without_matrix(exec, product)) return;
+void multiply_unplanned(Exec const& exec, PatternRef<Offset, Ordinal> const& pattern,
+                        Scalar const* values, Product<Scalar> const& product) {
   PreparedPattern<Exec, Offset, Ordinal> prepared;
   TransposedPattern<Exec, Offset, Ordinal> transposed;
-  std::int64_t const block = A.pattern.block;
+  std::int64_t const block = pattern.block;
   prepared.choice.variant = find_spmm_variant(block > 1 ? "row_group" : "warp_per_row_packs");
-  prepared.pattern = A.pattern;
+  prepared.pattern = pattern;
   if (transposes(product.op)) {
-    auto const entries = summarize(exec, A.pattern).rows.nonzeros;
-    transposed = transpose_pattern(exec, A.pattern, entries);
+    auto const entries = summarize(exec, pattern).rows.nonzeros;
+    transposed = transpose_pattern(exec, pattern, entries);
     prepared.pattern = transposed.ref();
     prepared.pattern.block = block;
     prepared.permutation = transposed.permutation.data();
@@ -203,9 +212,20 @@ void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
     prepared.statistics = statistics_of_blocks(prepared.statistics, block);
     prepared.groups = groups_of_blocks<Exec>(prepared.pattern, prepared.pattern.entries);
   }
-  multiply_prepared<Exec, Scalar>(exec, prepared, false, nullptr, {A.values}, product);
+  multiply_prepared<Exec, Scalar>(exec, prepared, false, nullptr, {values}, product);
   // the transposed pattern is given back when this returns
   if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");
+}
+
+template <class Exec, class Scalar, class Ordinal>
+void multiply(Exec const& exec, RowPanels<Exec, Ordinal> const& rows,
+              MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product) {
+  check_product("blockspan::spmm", A.pattern, product);
+  if (finished_without_matrix(exec, product)) return;
+  for (auto const& panel : rows.panels)
+    multiply_unplanned(exec, panel.pattern, values_of(A, panel), product_of_panel(product, panel));
+  // the narrowed offsets are given back when the caller returns
+  if (rows.offsets.extent(0) > 0) exec.fence("Blockspan::spmm without a plan, narrowed offsets");
 }
 
 }  // namespace blockspan::detail

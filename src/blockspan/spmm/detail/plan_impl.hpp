@@ -161,12 +161,10 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
 template <class Exec, class Offset, class Ordinal>
 std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
     Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
-    ScalarKind const& scalar, std::shared_ptr<void const> owner) {
-  check_blocks("blockspan::SpmmPlan", A);
+    ScalarKind const& scalar) {
   auto state = std::make_shared<PlanState<Exec, Offset, Ordinal>>();
   state->options = options;
   state->scalar = scalar;
-  state->owner = std::move(owner);
   state->given = A;
   auto const summary = summarize(exec, A);
   state->plain = prepare(exec, A, summary, options, scalar, true);

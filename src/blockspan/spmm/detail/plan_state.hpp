@@ -50,7 +50,6 @@ struct PlanState {
   PatternRef<Offset, Ordinal> given{};  ///< the pattern that the plan was made for
   PreparedPattern<Exec, Offset, Ordinal> plain;
   std::uint64_t fingerprint = 0;
-  std::shared_ptr<void const> owner;  ///< keeps the pattern's arrays alive
 
   // grow on demand
   CarryPools<Exec> carry;           ///< of cut rows
@@ -68,7 +67,7 @@ struct PlanState {
 template <class Exec, class Offset, class Ordinal>
 std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
     Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
-    ScalarKind const& scalar, std::shared_ptr<void const> owner);
+    ScalarKind const& scalar);
 
 /// The prepared transpose; the first call builds it and waits for the instance.
 template <class Exec, class Offset, class Ordinal>
@@ -81,17 +80,5 @@ template <class Exec, class Offset, class Ordinal>
 PreparedPattern<Exec, Offset, Ordinal> prepare_in_order(
     Exec const& exec, PlanState<Exec, Offset, Ordinal> const& plan,
     PatternRef<Offset, Ordinal> const& pattern);
-
-// See SpmmPlan. Defined in held_values_impl.hpp, compiled with the product.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void hold_transpose(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                    MatrixRef<Scalar, Offset, Ordinal> const& A);
-template <class Exec, class Scalar, class Offset, class Ordinal>
-bool hold_single_precision(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                           MatrixRef<Scalar, Offset, Ordinal> const& A, SpmmSingles allowed);
-
-template <class Exec, class Offset, class Ordinal>
-std::string explain_plan(PlanState<Exec, Offset, Ordinal>& plan, int columns,
-                         std::size_t scalar_bytes);
 
 }  // namespace blockspan::detail

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/spmm/row_statistics.hpp>
+
+namespace blockspan::detail {
+
+/// Entries of a panel at most: kernels count them with 32 bits.
+inline constexpr std::int64_t most_panel_entries = INT32_MAX;
+
+/// Neighbouring rows of a matrix, with row offsets that begin at 0.
+template <class Ordinal>
+struct RowPanel {
+  std::int64_t first_row;    ///< in the matrix; of blocks, where it has blocks
+  std::int64_t first_entry;  ///< in the matrix
+  PatternRef<int, Ordinal> pattern;
+};
+
+/// A matrix cut into panels of rows with 32-bit offsets. A matrix with int offsets that fits one
+/// panel is that panel; otherwise rows + panels ints are kept in `offsets`.
+template <class Exec, class Ordinal>
+struct RowPanels {
+  std::vector<RowPanel<Ordinal>> panels;  ///< at least one
+  Kokkos::View<int*, typename Exec::memory_space> offsets;
+};
+
+/// Waits for the instance, unless the matrix is its own panel. Throws Error if one row has more
+/// entries than a panel may have, or where memory is short. O(rows).
+template <class Exec, class Offset, class Ordinal>
+RowPanels<Exec, Ordinal> cut_into_panels(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                         std::int64_t most_entries = most_panel_entries);
+
+/// The values of a panel.
+template <class Scalar, class Ordinal>
+Scalar const* values_of(MatrixRef<Scalar, void, Ordinal> const& A, RowPanel<Ordinal> const& panel) {
+  return A.values + panel.first_entry * panel.pattern.block * panel.pattern.block;
+}
+
+/// What a plan holds: a state for each panel, all of the same options.
+template <class Exec, class Ordinal>
+struct PlanPanels {
+  PatternRef<void, Ordinal> given{};  ///< the pattern that the plan was made for
+  RowStatistics statistics;           ///< of the whole matrix
+  RowPanels<Exec, Ordinal> rows;
+  std::vector<std::shared_ptr<PlanState<Exec, int, Ordinal>>> states;  ///< of the panels
+  std::shared_ptr<void const> owner;               ///< keeps the pattern's arrays alive
+  std::int64_t most_entries = most_panel_entries;  ///< of a panel
+
+  PlanState<Exec, int, Ordinal>& first() const { return *states.front(); }
+  bool is_cut() const { return states.size() > 1; }
+
+  void give_reason(std::string const& reason) {
+    for (auto const& state : states) state->plain.choice.reason = reason;
+  }
+  /// Chosen, not asked for: blocks that the algorithm does not take are served by another.
+  void serve_all_blocks() {
+    for (auto const& state : states) state->options.algorithm = "auto";
+  }
+};
+
+/// Cuts the matrix, inspects the panels and prepares them. Waits for the instance.
+template <class Exec, class Offset, class Ordinal>
+std::shared_ptr<PlanPanels<Exec, Ordinal>> make_plan_panels(
+    Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
+    ScalarKind const& scalar, std::shared_ptr<void const> owner,
+    std::int64_t most_entries = most_panel_entries);
+
+/// Whether the plan was made for this pattern, by fingerprints. Waits for the instance.
+template <class Exec, class Offset, class Ordinal>
+bool has_pattern(Exec const& exec, PlanPanels<Exec, Ordinal> const& plan,
+                 PatternRef<Offset, Ordinal> const& A);
+
+// See SpmmPlan. Defined in held_values_impl.hpp, compiled with the product.
+template <class Exec, class Scalar, class Ordinal>
+void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                    MatrixRef<Scalar, void, Ordinal> const& A);
+template <class Exec, class Scalar, class Ordinal>
+bool hold_single_precision(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                           MatrixRef<Scalar, void, Ordinal> const& A, SpmmSingles allowed);
+
+template <class Exec, class Ordinal>
+std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes);
+
+}  // namespace blockspan::detail
