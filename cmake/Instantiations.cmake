@@ -6,14 +6,28 @@ set(Blockspan_SCALARS "float;double;complex_float;complex_double"
   CACHE STRING "Scalars the library is instantiated for")
 
 set(Blockspan_BACKENDS "" CACHE STRING
-  "Backends of Kokkos the library is instantiated for (SERIAL;OPENMP;CUDA;...); empty: all of them")
+  "Backends of Kokkos the library is instantiated for (CUDA;OPENMP;SERIAL;...); empty: the default \
+execution space and the default one of hosts")
 
+# The backends of Kokkos' defaults: of devices and of hosts the first that is there.
 set(blockspan_backends)
-foreach(backend SERIAL OPENMP CUDA HIP SYCL THREADS)
-  if(Kokkos_ENABLE_${backend} AND (NOT Blockspan_BACKENDS OR backend IN_LIST Blockspan_BACKENDS))
-    list(APPEND blockspan_backends ${backend})
+foreach(kind IN ITEMS "CUDA;HIP;SYCL" "OPENMP;THREADS;SERIAL")
+  foreach(backend IN LISTS kind)
+    if(Kokkos_ENABLE_${backend})
+      list(APPEND blockspan_backends ${backend})
+      break()
+    endif()
+  endforeach()
+endforeach()
+foreach(backend IN LISTS Blockspan_BACKENDS)
+  if(NOT Kokkos_ENABLE_${backend})
+    message(FATAL_ERROR "Blockspan: Blockspan_BACKENDS names ${backend}, which this Kokkos has not "
+      "(-DKokkos_ENABLE_${backend}=ON)")
   endif()
 endforeach()
+if(Blockspan_BACKENDS)
+  set(blockspan_backends ${Blockspan_BACKENDS})
+endif()
 
 set(blockspan_type_SERIAL "Kokkos::Serial")
 set(blockspan_type_OPENMP "Kokkos::OpenMP")

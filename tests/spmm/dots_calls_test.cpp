@@ -6,6 +6,7 @@
 
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/on_cuda.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/launches.hpp"
@@ -49,25 +50,31 @@ struct Seen {
 
 using Labels = std::vector<std::string>;
 
+/// What a product by this variant launches for its sums: on CUDA its own kernel makes them.
+template <class Exec>
+Labels labels_with_sums(std::string const& variant) {
+  std::string const label = "Blockspan::spmm::" + variant;
+  if (blockspan::detail::on_cuda_v<Exec>) return {label + "::dots", label + "::dots::add"};
+  return {label, "Blockspan::spmm_dots::separate"};
+}
+
 TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
   using Exec = TypeParam;
   auto const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
-  std::string const fused = "Blockspan::spmm::warp_per_row_packs::dots";
   for (int const width : {2, 8, 64}) {
     Seen const seen(exec, band<double>(40), {}, width, 0.5);
-    EXPECT_EQ(seen.labels, (Labels{fused, fused + "::add"}));
-    EXPECT_EQ(seen.kernel, fused);
+    Labels const wanted = labels_with_sums<Exec>("warp_per_row_packs");
+    EXPECT_EQ(seen.labels, wanted);
+    EXPECT_EQ(seen.kernel, blockspan::detail::on_cuda_v<Exec> ? wanted[0] : wanted[1]);
   }
-  std::string const cut = "Blockspan::spmm::segments::dots";
   Seen const pieces(exec, arrow<double>(40), {.algorithm = "segments", .piece_length = 9}, 8);
-  EXPECT_EQ(pieces.labels, (Labels{cut, cut + "::add"}));
-  std::string const grouped = "Blockspan::spmm::row_group::dots";
+  EXPECT_EQ(pieces.labels, labels_with_sums<Exec>("segments"));
   Seen const groups(exec, band<double>(40), {.algorithm = "row_group"}, 8);
-  EXPECT_EQ(groups.labels, (Labels{grouped, grouped + "::add"}));
-  std::string const listed = "Blockspan::spmm::nonempty_rows";
+  EXPECT_EQ(groups.labels, labels_with_sums<Exec>("row_group"));
   Seen const rows(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8);
-  EXPECT_EQ(rows.labels,
-            (Labels{listed + "::empty_rows", listed + "::dots", listed + "::dots::add"}));
+  Labels listed = labels_with_sums<Exec>("nonempty_rows");
+  listed.insert(listed.begin(), "Blockspan::spmm::nonempty_rows::empty_rows");
+  EXPECT_EQ(rows.labels, listed);
 }
 
 TYPED_TEST(DotsCalls, WhatCannotBeFusedComeFromAPassOfTheirOwn) {

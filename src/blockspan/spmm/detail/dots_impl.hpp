@@ -12,17 +12,14 @@
 #include <blockspan/spmm/detail/dots.hpp>
 #include <blockspan/spmm/detail/dots_launch.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
-#include <blockspan/spmm/detail/pack_block.hpp>
 #include <blockspan/spmm/detail/scale_block.hpp>
 #include <blockspan/spmm/detail/scale_empty_rows.hpp>
 
 namespace blockspan::detail {
 
-/// Teams of a fused product of up to so many columns, at most: devices need fewer for wide packs
-/// than for fewer single columns, and narrower blocks shall not need more scratch.
-template <class Exec>
-std::int64_t most_teams(std::int64_t pieces, std::int64_t columns) {
-  if (runs_on_host_v<Exec>) return 0;
+/// Teams of a fused product of up to so many columns, at most: wide packs need fewer than fewer
+/// single columns do, and narrower blocks shall not need more scratch.
+inline std::int64_t most_teams(std::int64_t pieces, std::int64_t columns) {
   std::int64_t const lanes = std::int64_t{1} << bits_to_hold(columns, tuning::device_lane_bits);
   return ceil_div(pieces * lanes, std::int64_t{tuning::device_threads});
 }
@@ -66,15 +63,6 @@ void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
            dots);
 }
 
-/// Rows of sums between so many partial sums and the result.
-template <class Exec, class Scalar>
-std::int64_t rows_between(std::int64_t partials) {
-  if constexpr (runs_on_host_v<Exec>)
-    return chunks_of<PartialSums<Scalar>>(partials);
-  else
-    return steps_of_partials<Exec, Scalar>(partials);
-}
-
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                     DotsLaunch const& launch, Scalar const* values, Product<Scalar> const& product,
@@ -82,11 +70,10 @@ void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
   auto const& prepared = plan.plain;
   auto const& Y = product.Y;
   std::int64_t const rows = launch.shape.teams + prepared.list.cut_rows;
-  std::int64_t const steps = rows_between<Exec, Scalar>(rows);
-  auto const memory =
-      reserve_dots<Scalar>(exec, plan.dots, rows + steps, Y.columns, dots.squares(),
-                           most_teams<Exec>(prepared.pieces(*launch.variant), Y.columns) +
-                               prepared.list.cut_rows + steps);
+  std::int64_t const steps = steps_of_partials<Exec, Scalar>(rows);
+  auto const memory = reserve_dots<Scalar>(
+      exec, plan.dots, rows + steps, Y.columns, dots.squares(),
+      most_teams(prepared.pieces(*launch.variant), Y.columns) + prepared.list.cut_rows + steps);
   auto const carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
   if (launch.variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
@@ -95,26 +82,14 @@ void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
       exec, {prepared, launch, values, carry, product, memory, weights});
   auto const spare = some_rows(memory, rows, steps);
   auto const label = launch.label() + "::add";
-  if constexpr (runs_on_host_v<Exec>)
-    add_rows(exec, label, PartialSums<Scalar>{memory}, rows, Y.columns, spare, dots);
-  else
-    add_partials(exec, label, memory, rows, spare, dots);
-}
-
-/// X as a product with A itself reads it, but not yet copied.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-bool packs_x(PlanState<Exec, Offset, Ordinal> const& plan, Product<Scalar> const& product) {
-  return plan.plain.choice.variant->takes_packs &&
-         should_pack<Exec>(product.X, plan.plain.statistics.mean());
+  add_partials(exec, label, memory, rows, spare, dots);
 }
 
 /// A matrix in several panels has no fused product.
 template <class Exec, class Scalar, class Ordinal>
-DotsLaunch dots_launch_of(PlanPanels<Exec, Ordinal> const& panels, Product<Scalar> product) {
+DotsLaunch dots_launch_of(PlanPanels<Exec, Ordinal> const& panels, Product<Scalar> const& product) {
   if (panels.is_cut()) return {};
   auto const& plan = panels.first();
-  auto& X = product.X;
-  if (packs_x(plan, product)) X = {X.data, X.rows, X.columns, X.columns, 1};  // only to look at
   return dots_launch(plan.plain, plan.options.algorithm != "auto", product);
 }
 
@@ -134,12 +109,8 @@ void multiply_dots(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
           ", y_dot_y: ", dots.y_dot_y.columns, ", columns: ", product.Y.columns, ")");
   auto const launch = dots_launch_of(plan, product);
   if (launch.variant == nullptr) return multiply_then_dot(exec, plan, A, product, weights, dots);
-  Product<Scalar> with = product;
-  auto& whole = plan.first();
-  if (packs_x(whole, product))
-    with.X =
-        packed_block(exec, whole.packed, product.X, std::string(launch.variant->label) + "::pack");
-  multiply_fused(exec, whole, launch, A.values, with, weights, dots);
+  if constexpr (lanes_exchange_v<Exec>)
+    multiply_fused(exec, plan.first(), launch, A.values, product, weights, dots);
 }
 
 template <class Exec, class Scalar, class Ordinal>

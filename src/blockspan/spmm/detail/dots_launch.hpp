@@ -22,7 +22,7 @@ inline constexpr std::array<std::string_view, 6> dots_variants{
     "warp_per_row",    "warp_per_row_packs", "segments",
     "segments_sorted", "nonempty_rows",      "row_group"};
 
-/// Devices: whether a lane may own two packs of a row, or two single columns. Of complex ones,
+/// Whether a lane may own two packs of a row, or two single columns. Of complex ones,
 /// registers spill.
 template <class Scalar>
 inline constexpr bool dots_two_packs_v = !is_complex_v<Scalar>;
@@ -31,7 +31,7 @@ inline constexpr bool dots_two_packs_v = !is_complex_v<Scalar>;
 struct DotsLaunch {
   SpmmVariant const* variant = nullptr;  ///< null: the products are a pass of their own
   bool packs = false;
-  DeviceShape lanes;  ///< devices
+  DeviceShape lanes;
   LaunchShape shape{0, 1, 1};
   PiecesOfTeam share{0, 1};
 
@@ -60,6 +60,7 @@ bool gains_a_pass(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
 template <class Exec, class Scalar, class Offset, class Ordinal>
 DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, bool asked,
                        Product<Scalar> const& product) {
+  if (!lanes_exchange_v<Exec>) return {};
   auto const& [op, alpha, X, beta, Y] = product;
   SpmmVariant const* variant = asked ? prepared.choice.variant : &prepared.stand_in();
   BlockFit const fit = fit_of<Exec>(X, Y);
@@ -78,33 +79,22 @@ DotsLaunch dots_launch(PreparedPattern<Exec, Offset, Ordinal> const& prepared, b
     variant = find_spmm_variant("warp_per_row");
   }
   result.share.pieces = prepared.pieces(*variant);
-  if constexpr (runs_on_host_v<Exec>) {
-    bool const one_by_one = !result.packs || X.columns == 1;
-    if (!one_by_one && X.column_stride != 1) return {};
-    if (team_dots_bytes<Scalar>(Y.columns) > tuning::host_dots_bytes) return {};
-  } else {
-    if (X.row_stride * std::int64_t{sizeof(Scalar)} >= std::int64_t{UINT32_MAX}) return {};
-    std::int64_t const packs = result.packs ? X.columns / device_pack_v<Scalar> : X.columns;
-    bool const two = dots_two_packs_v<Scalar> && !variant->lists_groups();
-    auto const pieces = prepared.piece_statistics(*variant);
-    if (!lanes_exchange_v<Exec>) return {};
-    result.lanes = device_shape(true, packs, pieces, two && result.packs ? 2 : 1, prepared.lanes);
-    if (two && !result.packs && X.column_stride == 1 && Y.column_stride == 1)
-      result.lanes = columns_of_lane(result.lanes, X.columns, 2, pieces, prepared.lanes);
-    result.lanes = one_pass_shape(result.lanes, packs);
-    if (result.lanes.passes(packs) > 1) return {};
-  }
+  if (X.row_stride * std::int64_t{sizeof(Scalar)} >= std::int64_t{UINT32_MAX}) return {};
+  std::int64_t const packs = result.packs ? X.columns / device_pack_v<Scalar> : X.columns;
+  bool const two = dots_two_packs_v<Scalar> && !variant->lists_groups();
+  auto const pieces = prepared.piece_statistics(*variant);
+  result.lanes = device_shape(true, packs, pieces, two && result.packs ? 2 : 1, prepared.lanes);
+  if (two && !result.packs && X.column_stride == 1 && Y.column_stride == 1)
+    result.lanes = columns_of_lane(result.lanes, X.columns, 2, pieces, prepared.lanes);
+  result.lanes = one_pass_shape(result.lanes, packs);
+  if (result.lanes.passes(packs) > 1) return {};
   result.shape = launch_shape<Exec>(variant->worker, result.lanes.grid.lanes(), prepared.statistics,
                                     result.share);
   // more pieces than a league has threads for
-  if (!runs_on_host_v<Exec> && result.share.per_team > result.shape.team_size) return {};
+  if (result.share.per_team > result.shape.team_size) return {};
   result.variant = variant;
   return result;
 }
-
-/// How teams hand out pieces in fused kernels: on devices a piece a thread.
-template <class Exec>
-using DotsShare = std::conditional_t<runs_on_host_v<Exec>, PiecesOfTeam, PieceOfThread>;
 
 /// Operands of a fused launch.
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -117,17 +107,7 @@ struct DotsCall {
   DotRows<Scalar> partials;       ///< those of a column side by side
   real_t<Scalar> const* weights;  ///< of the rows in y_dot_y; null: ones
 
-  DotsShare<Exec> share() const { return {launch.share.pieces, launch.share.per_team}; }
-};
-
-/// Columns of a pack and packs of a lane, where there are lanes.
-template <bool OnHost, class Inner>
-struct LaneOf {
-  static constexpr int width = 1, packs = 1;
-};
-template <class Inner>
-struct LaneOf<false, Inner> {
-  static constexpr int width = Inner::width, packs = Inner::packs;
+  PieceOfThread share() const { return {launch.share.pieces, launch.share.per_team}; }
 };
 
 template <bool Packed, class Exec, class Scalar, class Offset, class Ordinal, class Schedule,
@@ -135,15 +115,11 @@ template <bool Packed, class Exec, class Scalar, class Offset, class Ordinal, cl
 void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
                         Schedule const& schedule, Inner const& inner) {
   auto const& [prepared, launch, values, carry, product, partials, weights] = call;
-  std::int64_t const bytes = product.Y.rows * product.Y.columns * std::int64_t{sizeof(Scalar)};
   auto const with = [&]<bool Squares>() {
-    using Lane = LaneOf<runs_on_host_v<Exec>, Inner>;
-    using Epilogue =
-        ScaleAddDots<Scalar, Packed, runs_on_host_v<Exec>, Squares, Lane::width, Lane::packs>;
+    using Epilogue = ScaleAddDots<Scalar, Packed, Squares, Inner::width, Inner::packs>;
     Epilogue const epilogue{product.alpha,
                             product.beta,
                             product.beta == Scalar(0),
-                            bytes >= tuning::host_stream_bytes,
                             product.X.data,
                             product.X.row_stride,
                             product.X.column_stride,
@@ -169,12 +145,12 @@ void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordin
   auto const& [prepared, launch, values, carry, product, partials, weights] = call;
   auto const& list = prepared.list;
   if (launch.variant->lists_pieces()) {
-    using Schedule = CutRows<Scalar, Offset, Ordinal, DotsShare<Exec>>;
+    using Schedule = CutRows<Scalar, Offset, Ordinal, PieceOfThread>;
     Schedule const schedule{carry_of(list, product.Y.columns, carry), call.share(),
                             list.target.data(), list.first.data(), list.last.data()};
     launch_dots_kernel<Packed>(exec, call, schedule, inner);
   } else {
-    using Schedule = WholeRows<Offset, DotsShare<Exec>>;
+    using Schedule = WholeRows<Offset, PieceOfThread>;
     Schedule const schedule{call.share(), prepared.pattern.row_offsets};
     launch_dots_kernel<Packed>(exec, call, schedule, inner);
   }
@@ -183,7 +159,7 @@ void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordin
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_dots_groups(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call) {
   using Entries = PlainEntries<Scalar, Offset, Ordinal>;
-  using Schedule = RowGroups<Offset, Ordinal, DotsShare<Exec>>;
+  using Schedule = RowGroups<Offset, Ordinal, PieceOfThread>;
   auto const groups = row_groups_of(call.prepared);
   Schedule const schedule{call.share(), groups.row_offsets, groups.begin};
   GroupInners<Exec, Scalar, Offset, Entries, true> const inners{
@@ -197,41 +173,31 @@ void launch_dots_groups(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal
   inners.template with<true>(call.prepared.groups.most, call.launch.lanes.grid, run);
 }
 
-/// The inners of launch_inner, for A as it is; on hosts without strided packs.
+/// The inners of launch_lanes, for A as it is.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_dots(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call) {
   if (call.launch.variant->lists_groups()) return launch_dots_groups(exec, call);
   using Entries = PlainEntries<Scalar, Offset, Ordinal>;
   Entries const entries{call.prepared.pattern.column_indices, call.values};
   auto const& X = call.product.X;
-  if constexpr (runs_on_host_v<Exec>) {
-    auto const with = [&]<int Width, bool Unit>() {
-      using Inner = DirectRegisters<Scalar, Entries, Offset, Width, Unit>;
-      launch_dots_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(exec, call,
-                                                                        {entries, X, false});
-    };
-    if (!call.launch.packs || X.columns == 1) return with.template operator()<1, false>();
-    with.template operator()<host_pack_v<Scalar>, true>();
-  } else {
-    LaneGrid const grid = call.launch.lanes.grid;
-    auto const row_bytes = static_cast<std::uint32_t>(X.row_stride * std::int64_t{sizeof(Scalar)});
-    auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
-      using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes, 1, true>;
-      launch_dots_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(
-          exec, call, {entries, X, false, grid, row_bytes});
-    };
-    constexpr int width = device_pack_v<Scalar>;
-    bool const shared = grid.entry_bits > 0;
-    bool const two = call.launch.lanes.packs_per_lane == 2;
-    if (!call.launch.packs && shared) return with.template operator()<1, false, 1, true>();
-    if constexpr (dots_two_packs_v<Scalar>) {
-      if (!call.launch.packs && two) return with.template operator()<1, false, 2, false>();
-      if (call.launch.packs && two) return with.template operator()<width, true, 2, false>();
-    }
-    if (!call.launch.packs) return with.template operator()<1, false, 1, false>();
-    if (shared) return with.template operator()<width, true, 1, true>();
-    with.template operator()<width, true, 1, false>();
+  LaneGrid const grid = call.launch.lanes.grid;
+  auto const row_bytes = static_cast<std::uint32_t>(X.row_stride * std::int64_t{sizeof(Scalar)});
+  auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
+    using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes, 1, true>;
+    launch_dots_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(
+        exec, call, {entries, X, false, grid, row_bytes});
+  };
+  constexpr int width = device_pack_v<Scalar>;
+  bool const shared = grid.entry_bits > 0;
+  bool const two = call.launch.lanes.packs_per_lane == 2;
+  if (!call.launch.packs && shared) return with.template operator()<1, false, 1, true>();
+  if constexpr (dots_two_packs_v<Scalar>) {
+    if (!call.launch.packs && two) return with.template operator()<1, false, 2, false>();
+    if (call.launch.packs && two) return with.template operator()<width, true, 2, false>();
   }
+  if (!call.launch.packs) return with.template operator()<1, false, 1, false>();
+  if (shared) return with.template operator()<width, true, 1, true>();
+  with.template operator()<width, true, 1, false>();
 }
 
 }  // namespace blockspan::detail

@@ -8,29 +8,41 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/column_operations.hpp>
-#include <blockspan/spmm/detail/epilogue/stream_store.hpp>
-#include <blockspan/spmm/detail/epilogue/team_dots.hpp>
 #include <blockspan/spmm/detail/epilogue/warp_dots.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/support/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
+/// The sums of one cut row: partial sums of its own, each of which one lane makes.
+template <class Epilogue>
+struct CutRowDots {
+  Epilogue const& epilogue;
+  std::int64_t partial;
+
+  template <class Scalar, int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t column,
+                                              Sum<Scalar, Width> const& sum) const {
+    Scalar x_dot_y[Width] = {};
+    real_t<Scalar> y_dot_y[Width] = {};
+    epilogue.template finish<Width>(row, column, sum, x_dot_y, y_dot_y);
+    for (int j = 0; j < Width; ++j) epilogue.keep(partial, column + j, x_dot_y[j], y_dot_y[j]);
+  }
+};
+
 /// As ScaleAdd, and adds up conj(x) y and (Squares) |y|^2 down the columns with the y just written,
-/// which is still in registers. A team leaves partial sums, a cut row too; add_rows (hosts) or
-/// add_partials (devices) adds them.
-/// Packed: as in DirectLanes; LaneWidth, LanePacks: the packs of a lane (devices).
-template <class Scalar, bool Packed, bool OnHost, bool Squares, int LaneWidth, int LanePacks>
+/// which is still in registers. A team leaves partial sums, a cut row too; add_partials adds them.
+/// For devices: hosts gained nothing by it. Packed: as in DirectLanes; LaneWidth, LanePacks: the
+/// packs of a lane.
+template <class Scalar, bool Packed, bool Squares, int LaneWidth, int LanePacks>
 struct ScaleAddDots {
   using Real = real_t<Scalar>;
 
   Scalar alpha;
   Scalar beta;
   bool overwrite;  ///< beta is zero
-  bool stream;     ///< hosts: Y is too large for the caches
   Scalar const* X;
   std::int64_t x_row_stride;
   std::int64_t x_column_stride;
@@ -41,12 +53,10 @@ struct ScaleAddDots {
   Real* y_dot_y;  ///< to the next. Bare pointers: CUDA launches small functors without waiting.
 
   Real const* weights;  ///< of the rows in y_dot_y; null: ones
-  LaneGrid grid;        ///< devices; all columns in one pass
+  LaneGrid grid;        ///< all columns in one pass
 
   template <class Team>
-  using Sums =
-      std::conditional_t<OnHost, TeamDots<ScaleAddDots, Scalar, Team>,
-                         WarpDots<ScaleAddDots, Scalar, Team, Squares, LaneWidth, LanePacks>>;
+  using Sums = WarpDots<ScaleAddDots, Scalar, Team, Squares, LaneWidth, LanePacks>;
 
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION Sums<Team> of_team(Team const& team) const {
@@ -56,8 +66,7 @@ struct ScaleAddDots {
     return {*this, teams + i};
   }
   std::size_t scratch_bytes(int) const {
-    return OnHost ? team_dots_bytes<Scalar>(Y.columns)
-                  : warp_dots_bytes<Scalar, Squares>(LaneWidth * LanePacks, grid);
+    return warp_dots_bytes<Scalar, Squares>(LaneWidth * LanePacks, grid);
   }
 
   /// Leaves the partial sums of a team or cut row ...
@@ -84,12 +93,6 @@ struct ScaleAddDots {
                                           Real* y_sums) const {
     Scalar* const y_row = Y.data + row * Y.row_stride + column * Y.column_stride;
     Scalar const* const x_row = X + row * x_row_stride + column * x_column_stride;
-    if constexpr (OnHost && !is_complex_v<Scalar> && Width > 1) {
-      if (x_column_stride == 1 && Y.column_stride == 1 && weights == nullptr) {
-        KOKKOS_IF_ON_HOST((finish_on_host<Width>(x_row, y_row, sum, x_sums, y_sums);))
-        return;
-      }
-    }
     Sum<Scalar, Width> const x = read<Width>(x_row, x_column_stride);
     Sum<Scalar, Width> y;
     if (overwrite) {
@@ -109,38 +112,7 @@ struct ScaleAddDots {
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void finish_stores() const {
-    if constexpr (OnHost)
-      if (overwrite && stream) finish_stream_stores();
-  }
-
  private:
-  /// The same in registers of the compiler's, which keeps plain loops over short arrays scalar.
-  template <int Width>
-  BLOCKSPAN_HOST_INLINE void finish_on_host(Scalar const* x_row, Scalar* y_row,
-                                            Sum<Scalar, Width> const& sum, Scalar* x_sums,
-                                            Real* y_sums) const {
-    using Set = RegisterSet<Real, Width>;
-    Set x, y, total, old, sums;
-    total.load(sum.value);
-    y.add_product(alpha, total);
-    if (!overwrite) {
-      old.load(y_row);
-      y.add_product(beta, old);
-    }
-    Sum<Scalar, Width> result;
-    y.store(result.value);
-    write<Width>(y_row, result);
-    x.load(x_row);
-    sums.load(x_sums);
-    sums.add_products(x, y);
-    sums.store(x_sums);
-    if constexpr (!Squares) return;
-    sums.load(y_sums);
-    sums.add_products(y, y);
-    sums.store(y_sums);
-  }
-
   /// What no thread writes.
   template <int Width>
   static KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, Width> read(Scalar const* from,
@@ -176,12 +148,6 @@ struct ScaleAddDots {
       for (int j = 0; j < Width; ++j) pack.value[j] = y.value[j];
       *reinterpret_cast<Pack<Scalar, Width>*>(to) = pack;
       return;
-    }
-    if constexpr (OnHost && can_stream_v<sizeof(Scalar) * Width>) {
-      if (overwrite && stream && Y.column_stride == 1 && is_line_aligned(to)) {
-        stream_store(to, y);
-        return;
-      }
     }
     if (Y.column_stride == 1)
       for (int j = 0; j < Width; ++j) to[j] = y.value[j];

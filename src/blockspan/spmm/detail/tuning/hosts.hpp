@@ -23,10 +23,6 @@ inline constexpr double host_model_byte = 1e-4;
 inline constexpr double host_model_group = 0.7;
 inline constexpr int host_model_group_columns = 4;
 
-/// Scratch of a team for the products summed beside a multiplication, at most (what Kokkos
-/// has there).
-inline constexpr std::size_t host_dots_bytes = 30 << 10;
-
 /// A row is cut only when it alone could hold up a core; 4096 nonzeros are about 10 us
 /// (reasoned, not measured).
 inline constexpr std::int64_t host_piece = 4096;
