@@ -7,7 +7,7 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/partition/predict.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/on_cuda.hpp>
 

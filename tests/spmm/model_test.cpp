@@ -10,7 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/partition/predict.hpp>
+#include <blockspan/spmm/plan/panels.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
 
 namespace blockspan::test {
 namespace {
@@ -85,7 +86,7 @@ std::string choice_of(Recorded const& one) {
                                                 least.piece > 0 ? least.piece : one.rows.longest);
   bool const whole = !variant.lists_pieces();
   auto const [grid, packs_per_lane, is_deep, is_spread] =
-      kernels::device_shape(true, fit ? one.columns * one.scalar_bytes / 16 : one.columns, of,
+      kernels::choose_lanes(true, fit ? one.columns * one.scalar_bytes / 16 : one.columns, of,
                             fit ? 3 : 1, {}, fit && whole);
   auto const choice = [&](std::int64_t piece) {
     std::ostringstream text;
@@ -106,8 +107,9 @@ bool may_be_paired(Recorded const& one) {
          one.columns >= kernels::tuning::device_pair_columns_short;
 }
 
-/// Work items for the elements of longer rows: the record has their kernel before it kept the ends
-/// of a row in registers and read narrow columns (27-point 96^3, 5 columns: 248 then, 172 since).
+/// Work items for the elements of longer rows: the record has their kernel before it kept the
+/// ends of a row in registers and read narrow columns (27-point 96^3, 5 columns: 248 then, 172
+/// since).
 bool are_items_of_long_rows(Recorded const& one, std::string const& choice) {
   return choice.rfind("thread_per_element", 0) == 0 &&
          one.rows.mean() >= kernels::tuning::device_item_row;
@@ -155,7 +157,7 @@ TEST(Model, CostsLittleAgainstTheBestThatWasMeasured) {
 TEST(Model, GivesALaneUpToThreePacks) {
   auto const shape = [](double mean, double unevenness, std::int64_t packs, int most_packs) {
     kernels::PieceStatistics const of{1 << 20, mean, 40, unevenness, false};
-    auto const found = kernels::device_shape(true, packs, of, most_packs, {});
+    auto const found = kernels::choose_lanes(true, packs, of, most_packs, {});
     EXPECT_GE(found.room(packs), packs);
     return std::pair(found.packs_per_lane, found.grid.columns());
   };
@@ -195,7 +197,7 @@ TEST(Model, GivesALaneUpToFiveSingleColumns) {
 TEST(Model, SpreadsThePassesOfFewRows) {
   auto const shape = [](std::int64_t rows, std::int64_t row, std::int64_t packs, bool may_spread) {
     kernels::PieceStatistics const of{rows, static_cast<double>(row), row, 0.1, false};
-    return kernels::device_shape(true, packs, of, 3, {}, may_spread);
+    return kernels::choose_lanes(true, packs, of, 3, {}, may_spread);
   };
   for (std::int64_t const packs : {32, 33, 256}) {
     auto const few = shape(800, 48, packs, true);
@@ -264,7 +266,8 @@ TEST(Model, TakesOtherScalarsForDoublesThatAreAsWide) {
         << columns << " columns of " << scalar_bytes << " bytes";
 }
 
-/// Reasoned, not recorded: what a group fetches once can only save time, and more in larger groups.
+/// Reasoned, not recorded: what a group fetches once can only save time, and more in larger
+/// groups.
 TEST(Model, TakesGroupsWhereTheyShareEnough) {
   RowStatistics const rows{255552, 255552, 19773000, 0, 24, 81, 20087000};
   for (int const columns : {1, 4, 8, 16, 64}) {

@@ -102,31 +102,6 @@ TYPED_TEST(Plan, CountsTheBytesOfGroupsAndHeldValues) {
   EXPECT_THAT(rows.explain(8, 4), reads_at_least(entries * (4 + 4) + offsets));
 }
 
-/// A plan of windows, also where they are not offered: floats run by rows or groups.
-TYPED_TEST(Plan, CountsTheBytesOfWhatRunsInPlaceOfWindows) {
-  TypeParam const exec;
-  kernels::PlanState<TypeParam, int, int> state;
-  auto& plain = state.plain;
-  plain.choice.variant = find_spmm_variant("tensor_window");
-  plain.pattern.rows = plain.statistics.rows = plain.statistics.columns = 100;
-  plain.statistics.nonzeros = 1200;
-  plain.windows.count = {13, 40};
-  std::int64_t const windows = 40 * (16 * 2 + 4 + 8 * 2), offsets = 101 * 4;
-  auto const words = [&](std::size_t scalar_bytes) {
-    return kernels::bytes_in_words(state, 8, scalar_bytes);
-  };
-  EXPECT_THAT(words(8), reads_at_least(1200 * 8 + windows + offsets));
-  EXPECT_THAT(words(16), reads_at_least(1200 * 16 + windows + offsets));
-  EXPECT_THAT(words(4), reads_at_least(1200 * 4 + 1200 * 4 + offsets));
-  state.held.singles.resize(exec, 1200 * 4);
-  EXPECT_THAT(words(8), reads_at_least(1200 * 4 + windows + offsets));
-  EXPECT_THAT(words(4), reads_at_least(1200 * 4 + 1200 * 4 + offsets));
-  plain.groups.count = {34, 410};
-  plain.groups.begin = decltype(plain.groups.begin)("Blockspan::test", 35);
-  EXPECT_THAT(words(8), reads_at_least(1200 * 4 + windows + offsets));
-  EXPECT_THAT(words(4), reads_at_least(1200 * 4 + 410 * 4 + offsets));
-}
-
 TYPED_TEST(Plan, RunsTheVariantAskedFor) {
   TypeParam const exec;
   auto const A = to_device(exec, band<double>(20));

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/partition/predict.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
 
 namespace blockspan::test {
 namespace {

@@ -69,7 +69,9 @@ class SpmmPlan {
   /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes (at least 8: of double
   /// precision).
   std::string kernel(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    return detail::variant_at(panels_->first().plain, columns, scalar_bytes).label;
+    return detail::decision_at(panels_->first().plain, columns, scalar_bytes)
+        .first()
+        .variant->label;
   }
 
   /// What was seen, what is run at this width, why, and what was rejected; what a product reads,

@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/add_rows.hpp>
+#include <blockspan/spmm/detail/block_facts.hpp>
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/dots.hpp>
 #include <blockspan/spmm/detail/dots_launch.hpp>
@@ -64,33 +65,42 @@ void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                    DotsLaunch const& launch, Scalar const* values, Product<Scalar> const& product,
+void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, Launch const& launch,
+                    Scalar const* values, Product<Scalar> const& product,
                     real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
   auto const& prepared = plan.plain;
   auto const& Y = product.Y;
-  std::int64_t const rows = launch.shape.teams + prepared.list.cut_rows;
+  PieceOfThread share{prepared.pieces(*launch.variant), 1};
+  auto const shape = launch_shape<Exec>(launch.variant->worker, launch.lanes.grid.lanes(),
+                                        prepared.statistics, share);
+  std::int64_t const rows = shape.teams + prepared.list.cut_rows;
   std::int64_t const steps = steps_of_partials<Exec, Scalar>(rows);
-  auto const memory = reserve_dots<Scalar>(
-      exec, plan.dots, rows + steps, Y.columns, dots.squares(),
-      most_teams(prepared.pieces(*launch.variant), Y.columns) + prepared.list.cut_rows + steps);
+  auto const memory =
+      reserve_dots<Scalar>(exec, plan.dots, rows + steps, Y.columns, dots.squares(),
+                           most_teams(share.pieces, Y.columns) + prepared.list.cut_rows + steps);
   auto const carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
   if (launch.variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
                      std::string(launch.variant->label) + "::empty_rows");
   launch_dots<Exec, Scalar, Offset, Ordinal>(
-      exec, {prepared, launch, values, carry, product, memory, weights});
+      exec, {prepared, launch, shape, share, values, carry, product, memory, weights});
   auto const spare = some_rows(memory, rows, steps);
-  auto const label = launch.label() + "::add";
+  auto const label = dots_label(launch) + "::add";
   add_partials(exec, label, memory, rows, spare, dots);
 }
 
-/// A matrix in several panels has no fused product.
+/// The launch that sums products as well; null: they take a pass of their own. A matrix in several
+/// panels has none.
 template <class Exec, class Scalar, class Ordinal>
-DotsLaunch dots_launch_of(PlanPanels<Exec, Ordinal> const& panels, Product<Scalar> const& product) {
-  if (panels.is_cut()) return {};
+Launch const* fused_launch(PlanPanels<Exec, Ordinal> const& panels,
+                           Product<Scalar> const& product) {
+  if (!lanes_exchange_v<Exec> || panels.is_cut() || product.alpha == Scalar(0)) return nullptr;
   auto const& plan = panels.first();
-  return dots_launch(plan.plain, plan.options.algorithm != "auto", product);
+  auto blocks = block_facts(product, false, plan.options.algorithm != "auto");
+  blocks.sums = true;
+  blocks.overwrites = product.beta == Scalar(0);
+  auto const& decision = plan.plain.decision_for(blocks);
+  return decision.fuses_sums ? &decision.first() : nullptr;
 }
 
 template <class Exec, class Scalar, class Ordinal>
@@ -107,16 +117,16 @@ void multiply_dots(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
           "blockspan::spmm_dots",
           "x_dot_y and y_dot_y must have an entry for each column (x_dot_y: ", dots.x_dot_y.columns,
           ", y_dot_y: ", dots.y_dot_y.columns, ", columns: ", product.Y.columns, ")");
-  auto const launch = dots_launch_of(plan, product);
-  if (launch.variant == nullptr) return multiply_then_dot(exec, plan, A, product, weights, dots);
+  auto const* const launch = fused_launch(plan, product);
+  if (launch == nullptr) return multiply_then_dot(exec, plan, A, product, weights, dots);
   if constexpr (lanes_exchange_v<Exec>)
-    multiply_fused(exec, plan.first(), launch, A.values, product, weights, dots);
+    multiply_fused(exec, plan.first(), *launch, A.values, product, weights, dots);
 }
 
 template <class Exec, class Scalar, class Ordinal>
 std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> const& product) {
-  auto const launch = dots_launch_of(plan, product);
-  return launch.variant == nullptr ? "Blockspan::spmm_dots::separate" : launch.label();
+  auto const* const launch = fused_launch(plan, product);
+  return launch == nullptr ? "Blockspan::spmm_dots::separate" : dots_label(*launch);
 }
 
 }  // namespace blockspan::detail

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <blockspan/spmm/detail/partition/distances_impl.hpp>
-#include <blockspan/spmm/detail/partition/predict.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
 
 namespace blockspan::detail {
 
@@ -25,31 +25,21 @@ inline std::string best_three(std::vector<SpmmPrediction> const& predictions) {
 }
 
 /// How column-major blocks are served.
-inline char const* in_words(BlockAccess access) {
-  switch (access) {
-    case BlockAccess::by_columns:
-      return "column-major blocks run as warp_per_row, with a lane a row";
-    case BlockAccess::row_major_copies:
-      return "column-major blocks go by way of row-major copies";
-    default:
-      return "column-major blocks are read number by number";
-  }
+inline char const* column_major_in_words(Decision const& decision) {
+  auto const kernel = decision.first().kernel;
+  if (kernel == SpmmKernelKind::row_columns || kernel == SpmmKernelKind::staged_columns)
+    return "column-major blocks run as warp_per_row, with a lane a row";
+  if (decision.x == BlockCopy::whole_packs || decision.y_by_copy)
+    return "column-major blocks go by way of row-major copies";
+  return "column-major blocks are read number by number";
 }
 
-/// The products that a block of so many columns takes, if several.
-template <class Exec, class Offset, class Ordinal>
-std::string panels_in_words(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                            SpmmVariant const& variant, std::int64_t columns,
-                            std::size_t scalar_bytes) {
-  bool const packs =
-      variant.takes_packs &&
-      columns * static_cast<std::int64_t>(scalar_bytes) % tuning::device_pack_bytes == 0;
+/// The launches that a block takes, if several.
+inline std::string panels_in_words(Decision const& decision) {
+  if (decision.launches.size() == 1) return {};
   std::ostringstream out;
-  for (std::int64_t first = 0, width = 0; first < columns; first += width) {
-    width = prepared.panel(variant, columns - first, scalar_bytes, packs);
-    if (width == columns) return {};
-    out << (first == 0 ? "  in products of " : ", ") << width;
-  }
+  for (auto const& launch : decision.launches)
+    out << (&launch == &decision.first() ? "  in products of " : ", ") << launch.columns;
   out << " columns, for the sake of caches and lanes\n";
   return out.str();
 }
@@ -60,13 +50,15 @@ void explain_pattern(std::ostream& out, char const* what,
                      std::size_t scalar_bytes) {
   auto const& rows = prepared.statistics;
   auto const& choice = prepared.choice;
-  auto const& variant = variant_at(prepared, columns, scalar_bytes);
+  auto const& decision = decision_at(prepared, columns, scalar_bytes);
+  auto const& variant = *decision.first().variant;
+  auto const facts = prepared.facts();
   out << what << ": " << rows.rows << " x " << rows.columns << ", " << rows.nonzeros
       << " nonzeros, rows of " << rows.shortest << " to " << rows.longest << ", mean "
       << rows.mean() << ", " << rows.empty_rows << " empty\n  runs " << variant.label << " at "
       << columns << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts
       << "\n  because " << choice.reason << '\n'
-      << panels_in_words(prepared, variant, columns, scalar_bytes);
+      << panels_in_words(decision);
   if (!choice.predictions.empty()) out << "  expected " << best_three(choice.predictions) << '\n';
   out << "  rejected " << choice.rejected << '\n';
   if (choice.variant->lists_pieces())
@@ -87,7 +79,7 @@ void explain_pattern(std::ostream& out, char const* what,
     out << "  " << windows.windows << " windows of " << tuning::window_rows << " rows have "
         << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
         << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
-        << " % full\n  scalars in single precision run as " << prepared.stand_in().label
+        << " % full\n  scalars in single precision run as " << fallback_of(facts, choice).label
         << (windows_are_worth_it(rows, windows) ? "; sums of products are a pass of their own\n"
                                                 : ", and so do sums of products\n");
   }
@@ -96,18 +88,17 @@ void explain_pattern(std::ostream& out, char const* what,
         << " of them a team, share tiles of X on tensor cores; bits say which places are full\n";
   if (choice.variant->stages_tiles() && !choice.asked)
     out << "  rows of X shorter than " << tuning::shared_tile_packs * tuning::device_pack_bytes
-        << " bytes run as " << prepared.stand_in().label
+        << " bytes run as " << fallback_of(facts, choice).label
         << "; sums of products are a pass of their own\n";
   if (choice.variant->needs_contiguous_x() && !runs_on_host_v<Exec>)
     out << "  blocks without "
         << (choice.variant->needs_whole_packs ? "16-byte aligned, contiguous rows of whole packs"
                                               : "contiguous rows of X")
-        << " run as " << variant_that_runs(prepared, {false, false, false}, true, columns).label
-        << '\n';
+        << " run as " << without_packs(fallback_of(facts, choice), rows, columns).label << '\n';
   if (columns > 1 && !runs_on_host_v<Exec>) {
     out << "  "
-        << in_words(column_major_access(rows, choice, prepared.groups.count, prepared.windows.count,
-                                        columns, scalar_bytes, prepared.stands_in_order()))
+        << column_major_in_words(
+               decision_at(prepared, columns, scalar_bytes, BlockLayout{false, true, false, false}))
         << '\n';
   }
 }
@@ -127,30 +118,14 @@ bool reads_singles(PlanState<Exec, Offset, Ordinal> const& plan, SpmmVariant con
 template <class Exec, class Offset, class Ordinal>
 std::string bytes_in_words(PlanState<Exec, Offset, Ordinal> const& plan, int columns,
                            std::size_t scalar_bytes) {
-  auto const& prepared = plan.plain;
-  auto const& rows = prepared.statistics;
-  auto const times = [](std::int64_t count, std::size_t each) {
-    return count * static_cast<std::int64_t>(each);
-  };
-  auto const& variant = variant_at(prepared, columns, scalar_bytes);
-  bool const singles = reads_singles(plan, variant, scalar_bytes);
-  bool const narrow = prepared.reads_distances(times(columns, scalar_bytes));
-  auto const& windows = prepared.windows.count;
-  std::int64_t const indices =
-      variant.lists_groups()
-          ? times(prepared.groups.count.fetches / prepared.pattern.block, sizeof(Ordinal))
-      : variant.lists_windows()
-          ? times(windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(Ordinal)) +
-                times(windows.tiles * tuning::window_rows, sizeof(std::uint16_t))
-      : variant.stages_tiles() && prepared.masks.extent(0) > 0
-          ? times(static_cast<std::int64_t>(prepared.masks.extent(0)), sizeof(std::uint64_t))
-          : times(rows.nonzeros, narrow ? sizeof(std::int16_t) : sizeof(Ordinal));
+  auto const& rows = plan.plain.statistics;
+  auto const& launch = decision_at(plan.plain, columns, scalar_bytes).first();
+  bool const singles = reads_singles(plan, *launch.variant, scalar_bytes);
   std::ostringstream out;
   out << "a product reads at least "
-      << times(rows.nonzeros, singles ? scalar_bytes / 2 : scalar_bytes) + indices +
-             times(prepared.pattern.rows + 1, sizeof(Offset))
-      << " bytes of A" << (narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
-      << times((rows.rows + rows.columns) * columns, scalar_bytes) << '\n';
+      << bytes_of_matrix(plan.plain.facts(), launch, singles ? scalar_bytes / 2 : scalar_bytes)
+      << " bytes of A" << (launch.narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
+      << (rows.rows + rows.columns) * columns * static_cast<std::int64_t>(scalar_bytes) << '\n';
   if (singles)
     out << "  reads values in single precision, " << plan.held.singles.bytes() << " bytes\n";
   return out.str();

@@ -70,23 +70,17 @@ template <bool AllSizes, class Place, class Exec, class Scalar, class Offset, cl
           class Schedule, class Entries>
 void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                         Schedule schedule, Entries const& entries) {
-  auto const& [prepared, values, carry, use_packs, product, variant] = call;
-  auto const& X = product.X;
-  LaneGrid grid;
-  if constexpr (!runs_on_host_v<Exec>)
-    grid = device_shape(lanes_exchange_v<Exec>,
-                        use_packs ? X.columns / device_pack_v<Scalar> : X.columns,
-                        prepared.piece_statistics(variant), 1, prepared.lanes)
-               .grid;
+  auto const& [prepared, values, carry, launch, product] = call;
+  LaneGrid const& grid = launch.lanes.grid;
   auto const shape =
-      launch_shape<Exec>(variant.worker, grid.lanes(), prepared.statistics, schedule.share);
-  GroupInners<Exec, Scalar, Place, Entries> const inners{entries, X, conjugates(product.op),
-                                                         use_packs};
+      launch_shape<Exec>(call.variant().worker, grid.lanes(), prepared.statistics, schedule.share);
+  GroupInners<Exec, Scalar, Place, Entries> const inners{entries, product.X, conjugates(product.op),
+                                                         launch.packs};
   auto const run = [&]<bool Packed, class Inner>(Inner const& inner) {
     auto const epilogue = make_epilogue<Exec, Scalar, Packed, writes_any_v<Inner>>(call.product);
     using Epilogue = std::remove_const_t<decltype(epilogue)>;
     SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
-        exec, call.variant.label, shape);
+        exec, call.variant().label, shape);
   };
   inners.template with<AllSizes>(prepared.groups.most, grid, run);
 }

@@ -5,7 +5,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/inner/direct_lanes.hpp>
 #include <blockspan/spmm/detail/inner/staged_columns.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
@@ -28,16 +27,16 @@ std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
 /// Whole rows, whose passes run side by side.
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner>
 void launch_passes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
-                   Inner const& inner, DeviceShape const& lanes, std::int64_t packs) {
+                   Inner const& inner, Lanes const& lanes, std::int64_t packs) {
   auto const& prepared = call.prepared;
   auto const& pattern = prepared.pattern;
   PiecesOfTeam share{pattern.rows * lanes.passes(packs), 1};
   auto const shape =
-      launch_shape<Exec>(call.variant.worker, lanes.grid.lanes(), prepared.statistics, share);
+      launch_shape<Exec>(call.variant().worker, lanes.grid.lanes(), prepared.statistics, share);
   auto const epilogue = make_epilogue<Exec, Scalar, true, true>(call.product);
   SpmmKernel<Exec, RowPasses<Offset>, Inner, std::remove_const_t<decltype(epilogue)>>{
       {share, pattern.rows, pattern.row_offsets}, inner, epilogue}
-      .launch(exec, call.variant.label, shape);
+      .launch(exec, call.variant().label, shape);
 }
 
 /// The kernels that one kind of entries has. Several packs (or single columns) a lane are
@@ -54,30 +53,16 @@ struct LaneKernels {
   SpmmCall<Exec, Scalar, Offset, Ordinal> const& call;
   Entries const& entries;
   std::int64_t packs;  ///< or single columns
-  DeviceShape shape = choose_shape();
+  Lanes const& shape = call.launch.lanes;
 
   void launch() const {
-    if (call.packs)
+    if (call.launch.packs)
       launch_packs();
     else
       launch_singles();
   }
 
  private:
-  DeviceShape choose_shape() const {
-    auto const& [prepared, values, carry, use_packs, product, variant] = call;
-    auto const pieces = prepared.piece_statistics(variant);
-    bool const may_spread = spreads && use_packs && !variant.lists_pieces() &&
-                            variant.worker == SpmmWorker::team_thread;
-    auto const found = device_shape(lanes_exchange_v<Exec>, packs, pieces,
-                                    use_packs ? most_packs : 1, prepared.lanes, may_spread);
-    bool const several = plain && !is_complex_v<Scalar> && !use_packs &&
-                         product.X.column_stride == 1 && product.Y.column_stride == 1;
-    return several ? columns_of_lane(found, packs, tuning::device_columns_of_lane, pieces,
-                                     prepared.lanes)
-                   : found;
-  }
-
   template <int Width, bool Packed, int Packs, bool EntryLanes, bool Deep = false>
   void run() const {
     using Inner =
@@ -87,7 +72,7 @@ struct LaneKernels {
                       device_row_bytes(product.X)};
     if constexpr (spreads && Packed && (EntryLanes || Deep))
       if (shape.spread) return launch_passes(exec, call, inner, shape, packs);
-    constexpr bool contiguous = Packed || Packs > 1;  // see choose_shape
+    constexpr bool contiguous = Packed || Packs > 1;  // as decided
     launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, contiguous>(exec, call, inner,
                                                                       shape.grid.lanes());
   }
@@ -123,72 +108,68 @@ template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
   std::int64_t const columns = call.product.X.columns;
-  std::int64_t const packs = call.packs ? columns / device_pack_v<Scalar> : columns;
+  std::int64_t const packs = call.launch.packs ? columns / device_pack_v<Scalar> : columns;
   LaneKernels<Exec, Scalar, Offset, Ordinal, Entries>{exec, call, entries, packs}.launch();
 }
 
-/// Column-major X by way of scratch; false, and nothing done, where that does not serve.
+/// Column-major X by way of scratch.
 template <int Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-bool launched_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
-                             Entries const& entries) {
+void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                           Entries const& entries) {
   constexpr int threads = tuning::staged_column_threads, rows = tuning::staged_column_rows;
   auto const& product = call.product;
   auto const& pattern = call.prepared.pattern;
   auto const& statistics = call.prepared.statistics;
-  std::int64_t const column_bytes = product.X.column_stride * std::int64_t{sizeof(Scalar)};
-  if (column_bytes < 0 || column_bytes > UINT32_MAX) return false;
   auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
   auto const run = [&]<std::uint32_t Depth>() {
     using Inner = StagedColumns<Scalar, Entries, Offset, Columns, Depth>;
-    if (!stages_columns(statistics, product.X.columns, sizeof(Scalar), Inner::entry_bytes))
-      return false;
     typename Inner::Schedule const schedule{pattern.rows, pattern.row_offsets};
-    Inner const inner{entries,
-                      schedule,
-                      product.X,
-                      conjugates(product.op),
-                      device_row_bytes(product.X),
-                      static_cast<std::uint32_t>(column_bytes),
-                      static_cast<int>(rows * statistics.longest)};
+    Inner const inner{
+        entries,
+        schedule,
+        product.X,
+        conjugates(product.op),
+        device_row_bytes(product.X),
+        static_cast<std::uint32_t>(product.X.column_stride * std::int64_t{sizeof(Scalar)}),
+        static_cast<int>(rows * statistics.longest)};
     SpmmKernel<Exec, typename Inner::Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
         schedule, inner, epilogue}
         .launch(exec, "Blockspan::spmm::warp_per_row::staged",
                 {ceil_div(pattern.rows, std::int64_t{threads} * rows), threads, rows});
-    return true;
   };
   if (statistics.mean() < tuning::device_short_row)
     return run.template operator()<tuning::staged_column_depth_short>();
-  return run.template operator()<tuning::staged_column_depth>();
+  run.template operator()<tuning::staged_column_depth>();
 }
 
 /// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of a column
-/// of X where neighbouring rows have neighbouring columns. Values stand as the pattern does.
+/// of X where neighbouring rows have neighbouring columns. Values are in the order of the pattern.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   auto const& product = call.product;
   auto const& prepared = call.prepared;
   auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
   constexpr int size = sizeof(Scalar);
-  int const at_once = column_bytes(product.X.columns, sizeof(Scalar)) / size;
-  with_entries_of_rows(call, at_once, [&](auto const& entries) {
+  with_entries_of_rows(call, [&](auto const& entries) {
     using Entries = std::remove_cvref_t<decltype(entries)>;
     constexpr int all = tuning::device_column_bytes / size;
     if constexpr (lanes_exchange_v<Exec>)
-      if (launched_staged_columns<all>(exec, call, entries)) return;
+      if (call.launch.kernel == SpmmKernelKind::staged_columns)
+        return launch_staged_columns<all>(exec, call, entries);
     auto const run = [&]<int Columns>() {
       using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns, false, 1, false, true>;
       using Schedule = WholeRows<Offset, PieceShare<Piece<Offset>, Inner>>;
       Schedule schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
       auto const shape =
-          launch_shape<Exec>(call.variant.worker, 1, prepared.statistics, schedule.share);
+          launch_shape<Exec>(call.variant().worker, 1, prepared.statistics, schedule.share);
       SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
           schedule,
           {entries, product.X, conjugates(product.op), {}, device_row_bytes(product.X)},
           epilogue}
-          .launch(exec, call.variant.label, shape);
+          .launch(exec, call.variant().label, shape);
     };
     constexpr int few = tuning::device_few_column_bytes / size;
-    if (at_once == few) return run.template operator()<few>();
+    if (product.X.columns <= few) return run.template operator()<few>();
     run.template operator()<all>();
   });
 }

@@ -7,14 +7,17 @@
 #include <Kokkos_Core.hpp>
 #include <climits>
 
+#include <blockspan/spmm/detail/device_facts.hpp>
 #include <blockspan/spmm/detail/inner/row_classes.hpp>
 #include <blockspan/spmm/detail/inner/segmented_scan.hpp>
 #include <blockspan/spmm/detail/inner/staged_lanes.hpp>
 #include <blockspan/spmm/detail/inner/staged_tile.hpp>
+#include <blockspan/spmm/detail/item_kernels.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/spmm/detail/launch_shared_tiles.hpp>
 #include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
+#include <blockspan/spmm/plan/lanes.hpp>
 
 namespace blockspan::detail {
 
@@ -31,7 +34,7 @@ class PublishedLaunch {
   PublishedLaunch(Exec const& exec, Call const& call)
       : exec_(exec),
         call_(call),
-        variant_(call.variant),
+        variant_(call.variant()),
         packs_(static_cast<int>(call.product.X.columns / Width)),
         entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values.own,
                  conjugates(call.product.op)} {}
@@ -90,7 +93,7 @@ class PublishedLaunch {
       double const mean = prepared.statistics.mean();
       PieceStatistics const rows{prepared.pattern.rows, mean, static_cast<std::int64_t>(mean), 0,
                                  true};
-      auto const shape = device_shape(lanes_exchange_v<Exec>, packs_, rows, 1, prepared.lanes);
+      auto const shape = choose_lanes(lanes_exchange_v<Exec>, packs_, rows, 1, prepared.lanes);
       using Inner = DirectLanes<Scalar, Any, Offset, Width, wide, 1, true>;
       run(Inner{entries_, block, false, shape.grid, device_row_bytes(block)}, shape.grid.lanes());
     }
@@ -145,9 +148,6 @@ class PublishedLaunch {
       run_team(Work{tiles({}), entries_, call_.product.X, shape.team_size}, shape);
   }
   void staged_tile() const {
-    constexpr bool one_a_pack = device_pack_v<Scalar> == 1;
-    if constexpr ((wide || one_a_pack) && bulk::available<Exec>)
-      if (call_.packs && suit_shared_tiles(call_.prepared, call_.product)) return shared_tiles();
     int const lanes = on_host ? 1 : lanes_for_packs(tuning::tile_packs);
     int const panels = static_cast<int>(ceil_div(std::int64_t{packs_}, std::int64_t{lanes}));
     int const team_size = on_host ? 1 : static_cast<int>(tuning::device_threads) / lanes;
@@ -163,13 +163,6 @@ class PublishedLaunch {
              {teams, team_size, lanes});
   }
 
-  void shared_tiles() const {
-    if constexpr (windows_share_tiles_v<Exec> && std::is_same_v<real_t<Scalar>, double>)
-      if (call_.prepared.masks.extent(0) > 0) return launch_shared_windows(exec_, call_);
-    if constexpr (wide && sizeof(Scalar) <= sizeof(double))
-      launch_shared_tiles<Width>(exec_, call_);
-  }
-
   using Any = AnyEntries<Scalar, Offset, Ordinal>;
   Exec const& exec_;
   Call const& call_;
@@ -178,13 +171,40 @@ class PublishedLaunch {
   Any entries_;
 };
 
+template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                  Entries const& entries) {
+  auto const& product = call.product;
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  using Kernel = ItemKernel<Exec, Scalar, Offset, Entries, std::remove_const_t<decltype(epilogue)>>;
+  Kernel const kernel{call.prepared.pattern.row_offsets, entries, product.X, conjugates(product.op),
+                      epilogue};
+  if (call.variant().worker == SpmmWorker::row_item)
+    kernel.template launch<typename Kernel::Row>(exec, call.variant().label, product.Y.rows);
+  else
+    kernel.template launch<typename Kernel::Element>(exec, call.variant().label,
+                                                     product.Y.rows * product.Y.columns);
+}
+
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   constexpr int width = device_pack_v<Scalar>;
+  if (call.launch.kernel == SpmmKernelKind::shared_windows) {
+    if constexpr (device_facts_v<Exec>.shared_windows && std::is_same_v<real_t<Scalar>, double>)
+      launch_shared_windows(exec, call);
+    return;
+  }
+  if (call.launch.kernel == SpmmKernelKind::shared_tiles) {
+    if constexpr (bulk::available<Exec> && width > 1 && sizeof(Scalar) <= sizeof(double))
+      launch_shared_tiles<width>(exec, call);
+    return;
+  }
+  if (call.variant().is_direct())
+    return with_entries(call, [&](auto const& entries) { launch_items(exec, call, entries); });
   auto const& X = call.product.X;
   bool const contiguous = X.column_stride == 1 && X.columns % width == 0;
   if constexpr (width > 1)
-    if (call.packs && contiguous)
+    if (call.launch.packs && contiguous)
       return PublishedLaunch<Exec, Scalar, Offset, Ordinal, width>(exec, call)();
   PublishedLaunch<Exec, Scalar, Offset, Ordinal, 1>(exec, call)();
 }

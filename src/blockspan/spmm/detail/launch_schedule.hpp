@@ -12,9 +12,9 @@
 #include <blockspan/spmm/detail/kernel.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/packs.hpp>
-#include <blockspan/spmm/detail/partition/predict.hpp>
 #include <blockspan/spmm/detail/schedule/cut_rows.hpp>
 #include <blockspan/spmm/detail/schedule/whole_rows.hpp>
+#include <blockspan/spmm/plan/launch.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -62,9 +62,10 @@ struct SpmmCall {
   PreparedPattern<Exec, Offset, Ordinal> const& prepared;
   MatrixValues<Scalar> values;
   CarrySpace<Scalar> carry;
-  bool packs;  ///< a lane takes whole packs of columns; hosts: wide registers
+  Launch const& launch;
   Product<Scalar> const& product;
-  SpmmVariant const& variant;  ///< that runs: the chosen one, or what stands in for it
+
+  SpmmVariant const& variant() const { return *launch.variant; }
 };
 
 /// The one place that decides teams, team size and vector length; also hands the schedule its
@@ -116,9 +117,9 @@ template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bo
 void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                    Inner const& inner, int lanes) {
   using Share = PieceShare<ListedPiece<Offset>, Inner>;
-  Share share{call.prepared.pieces(call.variant), 1};
+  Share share{call.prepared.pieces(call.variant()), 1};
   LaunchShape const shape =
-      launch_shape<Exec>(call.variant.worker, lanes, call.prepared.statistics, share);
+      launch_shape<Exec>(call.variant().worker, lanes, call.prepared.statistics, share);
   auto const epilogue = make_epilogue<Exec, Scalar, Packed>(call.product);
   auto const& list = call.prepared.list;
   using Schedule = CutRows<Scalar, Offset, Ordinal, Share>;
@@ -127,7 +128,7 @@ void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
   auto const run = [&]<unsigned Blocks>() {
     SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>, Blocks>{
         schedule, inner, epilogue}
-        .launch(exec, call.variant.label, shape);
+        .launch(exec, call.variant().label, shape);
   };
   if constexpr (requires { Inner::blocks_of_many_pieces; })
     if (list.pieces >= tuning::device_few_pieces)
@@ -138,7 +139,8 @@ void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
 void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                      Inner const& inner, int lanes) {
-  auto const& [prepared, values, carry, use_packs, product, variant] = call;
+  auto const& [prepared, values, carry, launch, product] = call;
+  auto const& variant = call.variant();
   if constexpr (!requires { requires Inner::only_whole_rows; })
     if (variant.lists_pieces())
       return launch_pieces<Exec, Scalar, Offset, Ordinal, Inner, Packed>(exec, call, inner, lanes);
@@ -161,8 +163,8 @@ PermutedEntries<Scalar, Offset, Ordinal> permuted_entries(
           static_cast<Offset>(pattern.entries - 1)};
 }
 
-/// run(entries) with the values that stand in the order of the pattern, in single precision where
-/// they are held so ...
+/// run(entries) with the values in the order of the pattern, in single precision where they are
+/// held so ...
 template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
 void with_plain_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
   auto const* const columns = call.prepared.pattern.column_indices;
@@ -173,14 +175,12 @@ void with_plain_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run
   run(PlainEntries<Scalar, Offset, Ordinal>{columns, call.values.own});
 }
 
-/// ... for whole rows, with the columns in 16 bits where the plan has them so and a walk over the
-/// entries serves few enough columns of X.
+/// ... for whole rows, with the columns in 16 bits where that was decided.
 template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
-void with_entries_of_rows(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
-                          std::int64_t columns_of_walk, Run const& run) {
+void with_entries_of_rows(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
   if constexpr (!runs_on_host_v<Exec>) {
     auto const& distances = call.prepared.distances;
-    if (call.prepared.reads_distances(columns_of_walk * std::int64_t{sizeof(Scalar)})) {
+    if (call.launch.narrow) {
       if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
         if (call.values.singles != nullptr)
           return run(NarrowEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{distances.data(),
@@ -189,6 +189,15 @@ void with_entries_of_rows(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
     }
   }
   with_plain_entries(call, run);
+}
+
+/// run(entries) of rows or pieces, as decided.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
+void with_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
+  if (call.prepared.permutation != nullptr)
+    run(permuted_entries(call));
+  else
+    with_entries_of_rows(call, run);
 }
 
 }  // namespace blockspan::detail

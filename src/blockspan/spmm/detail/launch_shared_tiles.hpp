@@ -67,7 +67,8 @@ void launch_in_large_teams(Exec const& exec, char const* label, std::int64_t tea
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void require_teams(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, std::int64_t teams) {
-  require(teams <= INT_MAX, "blockspan::spmm", call.variant.id, " cannot serve this input: ", teams,
+  require(teams <= INT_MAX, "blockspan::spmm", call.variant().id,
+          " cannot serve this input: ", teams,
           " teams are more than a launch can have (rows: ", call.prepared.pattern.rows,
           ", columns: ", call.product.X.columns, ")");
 }
@@ -82,7 +83,7 @@ void launch_shared_tiles_of(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ord
   std::int64_t const teams = panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows});
   require_teams(call, teams);
   bool const whole = packs == Lanes && X.row_stride == X.columns;
-  launch_in_large_teams(exec, call.variant.label, teams,
+  launch_in_large_teams(exec, call.variant().label, teams,
                         Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
                              call.values.own, X, packs, panels, whole},
                         make_epilogue<Exec, Scalar, true>(call.product));
@@ -98,7 +99,7 @@ void launch_shared_windows_of(Exec const& exec,
   int const panels = ceil_div(packs, Work::packs_of_panel);
   std::int64_t const teams = panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows});
   require_teams(call, teams);
-  launch_in_large_teams(exec, call.variant.label, teams,
+  launch_in_large_teams(exec, call.variant().label, teams,
                         Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
                              call.values.own, call.prepared.masks.data(), X, packs, panels},
                         make_epilogue<Exec, Scalar, true>(call.product));

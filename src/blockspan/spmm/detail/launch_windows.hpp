@@ -25,7 +25,8 @@ inline int groups_of_pass(std::int64_t packs, int most) {
 template <class Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                            Entries const& entries) {
-  auto const& [prepared, values, carry, use_packs, product, variant] = call;
+  auto const& [prepared, values, carry, launch, product] = call;
+  auto const& variant = call.variant();
   auto const& list = prepared.windows;
   auto const passes =
       static_cast<int>(ceil_div(product.X.columns, std::int64_t{Columns::packs} * Columns::width));
@@ -61,11 +62,14 @@ void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordina
   } else {
     std::int64_t const columns = call.product.X.columns;
     if constexpr (AllWidths) {
-      if (!call.packs && columns <= 8) return launch.template operator()<WindowColumns<1, 1>>();
-      if (!call.packs && columns > 32) return launch.template operator()<WindowColumns<8, 1>>();
-      if (!call.packs && columns > 16) return launch.template operator()<WindowColumns<4, 1>>();
+      if (!call.launch.packs && columns <= 8)
+        return launch.template operator()<WindowColumns<1, 1>>();
+      if (!call.launch.packs && columns > 32)
+        return launch.template operator()<WindowColumns<8, 1>>();
+      if (!call.launch.packs && columns > 16)
+        return launch.template operator()<WindowColumns<4, 1>>();
     }
-    if (!call.packs) return launch.template operator()<WindowColumns<2, 1>>();
+    if (!call.launch.packs) return launch.template operator()<WindowColumns<2, 1>>();
     if constexpr (AllWidths) {
       if (columns <= 8) return launch.template operator()<WindowColumns<1, 2>>();
       int const groups = groups_of_pass(columns / device_pack_v<Scalar>, 4);

@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/detail/block_facts.hpp>
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
@@ -41,101 +42,66 @@ void multiply_dense(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
                     PreparedPattern<Exec, Offset, Ordinal> const& prepared, Scalar const* values,
                     Product<Scalar> const& product);
 
-/// Multiplies with a prepared pattern. `asked`: the variant was asked for by its id. `pools`: for
-/// the parts of cut rows, of which there are none without a plan.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_prepared(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                       bool asked, CarryPools<Exec>* pools, MatrixValues<Scalar> const& values,
-                       Product<Scalar> const& product) {
-  SpmmVariant const& chosen = *prepared.choice.variant;
-  BlockFit const fit = fit_of<Exec>(product.X, product.Y);
-  SpmmVariant const& variant =
-      variant_that_runs(prepared, fit, is_taken(prepared, fit, product), product.Y.columns);
-  require(!asked || &variant == &chosen, "blockspan::spmm", chosen.id,
-          " cannot serve this input; it needs ", chosen.needs, " (columns: ", product.Y.columns,
-          " of ", sizeof(Scalar), " bytes, strides of X: ", product.X.row_stride, ", ",
-          product.X.column_stride, ", of Y: ", product.Y.row_stride, ", ", product.Y.column_stride,
-          ")");
-  bool const packs = variant.takes_packs && fit.has_packs_for(variant);
-  std::int64_t const columns = product.Y.columns;
-  auto const width_from = [&](std::int64_t first) {
-    return prepared.panel(variant, columns - first, sizeof(Scalar), packs);
-  };
-  // for all panels, since the first is the widest; and before Y changes, since memory may be short
-  CarrySpace<Scalar> carry;
-  if (pools != nullptr) carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), width_from(0));
-  if (variant.skips_empty_rows() && !prepared.fills_beside(variant, packs))
-    scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
-                     std::string(variant.label) + "::empty_rows");
-  for (std::int64_t first = 0, width = 0; first < columns; first += width) {
-    width = width_from(first);
-    // X may be wider than Y, padded to whole packs
-    Product<Scalar> const panel = width == columns ? product : columns_of(product, first, width);
-    launch(exec,
-           SpmmCall<Exec, Scalar, Offset, Ordinal>{prepared, values, carry, packs, panel, variant});
-  }
-}
-
-/// Devices: whether windows of rows multiply X, if its rows are contiguous.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-bool go_by_windows(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
-  auto const& variant = *prepared.choice.variant;
-  return variant.lists_windows() && is_offered<Exec, real_t<Scalar>>(variant);
-}
-
-/// Devices: by way of row-major copies, of whole packs, of those blocks that are none. Kernels that
-/// write any Y need none of it.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                     PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                     MatrixValues<Scalar> const& values, Product<Scalar> const& product) {
-  std::string const label = prepared.choice.variant->label;
-  std::int64_t const columns =
-      ceil_div(product.X.columns, std::int64_t{device_pack_v<Scalar>}) * device_pack_v<Scalar>;
-  bool const padded = columns != product.X.columns;
-  Product<Scalar> with = product;
-  if (padded || !rows_are_aligned(product.X)) {
-    auto const X = row_major_scratch<Scalar>(exec, plan.packed, product.X.rows, columns);
-    relayout_block(exec, product.X, Scalar(0), X, label + "::pack");
-    with.X = X;
-  }
-  SpmmVariant const& variant =
-      variant_that_runs(prepared, {true, true, true},
-                        is_offered<Exec, real_t<Scalar>>(*prepared.choice.variant), columns);
-  bool const through_copy = !variant.writes_any() && (padded || !rows_are_aligned(product.Y));
-  if (through_copy) {
-    with.Y = row_major_scratch<Scalar>(exec, plan.packed_result, product.Y.rows, columns);
-    with.beta = Scalar(0);
-  }
-  multiply_prepared(exec, prepared, false, &plan.carry, values, with);
-  if (through_copy)
-    relayout_block<Exec, Scalar>(exec, with.Y, product.beta, product.Y, label + "::unpack");
-}
-
-/// Devices: serves blocks whose rows are not contiguous, or no packs, where that is faster than to
-/// read them number by number. False: nothing was done.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-bool multiplied_columns(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                        PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                        MatrixValues<Scalar> const& values, Product<Scalar> const& product) {
+/// A variant that was asked for by its id serves these blocks or none.
+template <class Scalar>
+[[noreturn]] void refuse(SpmmVariant const& asked, Product<Scalar> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
-  if (X.column_stride == 1 && go_by_windows<Exec, Scalar>(prepared)) return false;
-  bool const contiguous = X.column_stride == 1 && Y.column_stride == 1;
-  if (X.columns == 1 || contiguous || plan.options.algorithm != "auto") return false;
-  bool const may_go_by_columns = X.row_stride == 1 && prepared.stands_in_order();
-  switch (column_major_access(prepared.statistics, prepared.choice, prepared.groups.count,
-                              prepared.windows.count, static_cast<int>(X.columns), sizeof(Scalar),
-                              may_go_by_columns)) {
-    case BlockAccess::by_columns:
-      launch_columns<Exec, Scalar, Offset, Ordinal>(
-          exec, {prepared, values, {}, false, product, *find_spmm_variant("warp_per_row")});
-      return true;
-    case BlockAccess::row_major_copies:
-      multiply_copies(exec, plan, prepared, values, product);
-      return true;
-    default:
-      return false;
+  fail("blockspan::spmm", asked.id, " cannot serve this input; it needs ", asked.needs,
+       " (columns: ", Y.columns, " of ", sizeof(Scalar), " bytes, strides of X: ", X.row_stride,
+       ", ", X.column_stride, ", of Y: ", Y.row_stride, ", ", Y.column_stride, ")");
+}
+
+/// Runs the launches, one after the other over the columns.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void run_all(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+             Decision const& decision, CarryPools<Exec>* pools, MatrixValues<Scalar> const& values,
+             Product<Scalar> const& product) {
+  // for all launches, since the first is the widest; and before Y changes, since memory may be
+  // short
+  CarrySpace<Scalar> carry;
+  if (pools != nullptr)
+    carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), decision.first().columns);
+  if (decision.fills_empty_rows)
+    scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
+                     std::string(decision.first().variant->label) + "::empty_rows");
+  std::int64_t first = 0;
+  for (Launch const& launch : decision.launches) {
+    // X may be wider than Y, padded to whole packs
+    bool const whole = launch.columns == product.Y.columns;
+    Product<Scalar> const part = whole ? product : columns_of(product, first, launch.columns);
+    run(exec, SpmmCall<Exec, Scalar, Offset, Ordinal>{prepared, values, carry, launch, part});
+    first += launch.columns;
   }
+}
+
+/// The product by way of the copies that were decided, in the plan's memory.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void run_with_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
+                     PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+                     Decision const& decision, MatrixValues<Scalar> const& values,
+                     Product<Scalar> const& product) {
+  std::string const label = prepared.choice.variant->label;
+  Product<Scalar> with = product;
+  auto const scratch = [&](auto& pool, std::int64_t rows) {
+    return row_major_scratch<Scalar>(exec, pool, rows, whole_packs_of<Scalar>(product.Y.columns));
+  };
+  if (decision.x == BlockCopy::row_major)
+    with.X = packed_block(exec, plan.packed, product.X, label + "::pack");
+  if constexpr (!runs_on_host_v<Exec>) {
+    if (decision.x == BlockCopy::whole_packs) {
+      auto const X = scratch(plan.packed, product.X.rows);
+      relayout_block(exec, product.X, Scalar(0), X, label + "::pack");
+      with.X = X;
+    }
+    if (decision.y_by_copy) {
+      with.Y = scratch(plan.packed_result, product.Y.rows);
+      with.beta = Scalar(0);
+      run_all(exec, prepared, decision, &plan.carry, values, with);
+      return relayout_block<Exec, Scalar>(exec, with.Y, product.beta, product.Y,
+                                          label + "::unpack");
+    }
+  }
+  run_all(exec, prepared, decision, &plan.carry, values, with);
 }
 
 /// op(A) as it is read.
@@ -163,20 +129,17 @@ Factor<Exec, Scalar, Offset, Ordinal> factor_of(Exec const& exec,
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, Scalar const* values,
-                    Product<Scalar> const& product) {
+                    Product<Scalar> product) {
   auto const factor = factor_of(exec, plan, product.op, values);
+  product.op = factor.op;
   auto const& prepared = factor.prepared;
-  auto const& variant = *prepared.choice.variant;
-  Product<Scalar> with = product;
-  with.op = factor.op;
-  if (variant.worker == SpmmWorker::blas)
-    return multiply_dense(exec, plan, prepared, factor.values.own, with);
-  if constexpr (!runs_on_host_v<Exec>)
-    if (multiplied_columns(exec, plan, prepared, factor.values, with)) return;
-  if (variant.takes_packs && should_pack<Exec>(product.X, prepared.statistics.mean()))
-    with.X = packed_block(exec, plan.packed, product.X, std::string(variant.label) + "::pack");
-  multiply_prepared(exec, prepared, plan.options.algorithm != "auto", &plan.carry, factor.values,
-                    with);
+  bool const asked = plan.options.algorithm != "auto";
+  Decision const& decision =
+      prepared.decision_for(block_facts(product, factor.values.singles != nullptr, asked));
+  if (decision.launches.empty()) refuse(*prepared.choice.variant, product);
+  if (decision.first().kernel == SpmmKernelKind::dense)
+    return multiply_dense(exec, plan, prepared, factor.values.own, product);
+  run_with_copies(exec, plan, prepared, decision, factor.values, product);
 }
 
 template <class Exec, class Scalar, class Ordinal>
@@ -212,7 +175,11 @@ void multiply_unplanned(Exec const& exec, PatternRef<Offset, Ordinal> const& pat
     prepared.statistics = statistics_of_blocks(prepared.statistics, block);
     prepared.groups = groups_of_blocks<Exec>(prepared.pattern, prepared.pattern.entries);
   }
-  multiply_prepared<Exec, Scalar>(exec, prepared, false, nullptr, {values}, product);
+  MatrixValues<Scalar> const own{values};
+  auto blocks = block_facts(product, false, false);
+  blocks.may_copy = false;
+  auto const decision = decide(prepared.facts(), prepared.choice, blocks, device_facts_v<Exec>);
+  run_all<Exec, Scalar>(exec, prepared, decision, nullptr, own, product);
   // the transposed pattern is given back when this returns
   if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");
 }

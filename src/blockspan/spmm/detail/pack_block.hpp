@@ -29,14 +29,6 @@ struct PackBlock {
   }
 };
 
-/// Whether a product gains by a row-major copy of X: on hosts, because there a lane's columns are a
-/// register, which strided loads fill one number at a time.
-template <class Exec, class Scalar>
-bool should_pack(BlockRef<Scalar const> const& X, double mean_row) {
-  return runs_on_host_v<Exec> && X.column_stride != 1 && X.columns >= tuning::host_packed_columns &&
-         mean_row * static_cast<double>(X.columns) >= static_cast<double>(tuning::host_packed_work);
-}
-
 /// A row-major block in the pool's memory: valid until the next call with the same pool and
 /// instance.
 template <class Scalar, class Exec>

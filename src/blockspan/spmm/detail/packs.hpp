@@ -8,7 +8,8 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
-#include <blockspan/spmm/variants.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -33,25 +34,14 @@ bool rows_are_packs(BlockRef<Scalar> const& B) {
   return B.columns % device_pack_v<std::remove_const_t<Scalar>> == 0 && rows_are_aligned(B);
 }
 
-/// What of that X and Y have; hosts: all, packs fit everything there.
-struct BlockFit {
-  bool packs_of_x;
-  bool packs;         ///< of both
-  bool contiguous_x;  ///< its rows
+template <class Scalar>
+std::int64_t whole_packs_of(std::int64_t columns) {
+  return ceil_div(columns, std::int64_t{device_pack_v<Scalar>}) * device_pack_v<Scalar>;
+}
 
-  bool has_packs_for(SpmmVariant const& variant) const {
-    return variant.writes_any() ? packs_of_x : packs;
-  }
-  bool serves(SpmmVariant const& variant) const {
-    return variant.needs_whole_packs ? has_packs_for(variant)
-                                     : contiguous_x || !variant.needs_contiguous_x();
-  }
-};
-template <class Exec, class Scalar>
-BlockFit fit_of(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
-  if constexpr (runs_on_host_v<Exec>) return {true, true, true};
-  bool const packs_of_x = rows_are_packs(X);
-  return {packs_of_x, packs_of_x && rows_are_packs(Y), X.column_stride == 1};
+template <class Scalar>
+BlockLayout layout_of(BlockRef<Scalar> const& B) {
+  return {B.column_stride == 1, B.row_stride == 1, rows_are_aligned(B), rows_are_packs(B)};
 }
 
 }  // namespace blockspan::detail

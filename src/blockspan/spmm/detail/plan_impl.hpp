@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <blockspan/spmm/detail/check.hpp>
-#include <blockspan/spmm/detail/partition/choose.hpp>
+#include <blockspan/spmm/detail/device_facts.hpp>
 #include <blockspan/spmm/detail/partition/cut_impl.hpp>
 #include <blockspan/spmm/detail/partition/distances_impl.hpp>
 #include <blockspan/spmm/detail/partition/group_impl.hpp>
@@ -16,6 +16,7 @@
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
 #include <blockspan/spmm/detail/partition/window_impl.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
 
 namespace blockspan::detail {
 
@@ -81,18 +82,6 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(PatternRef<Offset, Ordinal
   return result;
 }
 
-/// How staged tiles of X may be taken with sorted rows.
-template <class Exec>
-TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar) {
-  std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
-  if (row_bytes % tuning::device_pack_bytes != 0) return {};
-  double const fill = rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
-  return {rows_share_tiles<Exec>(rows, row_bytes, scalar.bytes),
-          windows_share_tiles_v<Exec> && scalar.is_double && has_packs_for_tiles(row_bytes) &&
-              fill >= tuning::shared_window_least_fill,
-          scalar.bytes > sizeof(double)};
-}
-
 /// About how many windows sorted rows have; without tiles where they do not come into question.
 template <class Exec, class Offset, class Ordinal>
 WindowCount windows_in_question(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
@@ -116,21 +105,22 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
                                                ScalarKind const& scalar, bool in_order) {
   PreparedPattern<Exec, Offset, Ordinal> result;
   if (A.block > 1) return prepare_blocks<Exec>(A, summary, options);
+  constexpr DeviceFacts device = device_facts_v<Exec>;
   result.pattern = A;
   result.statistics = summary.rows;
   result.reach = summary.reach;
   result.groups = groups_for(exec, A, summary, options);
   bool const sorted = in_order && summary.sorted, choose = sorted && options.algorithm == "auto";
   auto const tiles =
-      sorted ? tile_forms<Exec>(result.statistics, options.columns, scalar) : TileForms{};
+      sorted ? tile_forms(result.statistics, options.columns, scalar, device) : TileForms{};
   auto const windows =
       choose ? windows_in_question(exec, A, result.statistics, options, scalar) : WindowCount{};
-  result.choice = choose_variant<Exec>(result.statistics, result.groups.count, windows,
-                                       choose ? tiles : TileForms{}, options, scalar);
+  result.choice = choose_variant(result.statistics, result.groups.count, windows,
+                                 choose ? tiles : TileForms{}, options, scalar, device);
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
-  require(is_offered<Exec, double>(variant), "blockspan::SpmmPlan", variant.id,
-          " is not offered by ", Exec::name(), ": it needs ", variant.needs);
+  require(is_offered(variant, scalar_of_bytes(sizeof(double)), device), "blockspan::SpmmPlan",
+          variant.id, " is not offered by ", Exec::name(), ": it needs ", variant.needs);
   bool const stand_by =
       variant.lists_windows() && groups_are_worth_it(result.statistics, result.groups.count);
   if (!variant.lists_groups() && !stand_by) result.groups.begin = {};

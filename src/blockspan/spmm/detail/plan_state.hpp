@@ -24,14 +24,9 @@ struct TransposedState {
   PreparedPattern<Exec, Offset, Ordinal> prepared;
 };
 
-/// What a plan knows of the scalars that it will multiply.
-struct ScalarKind {
-  std::size_t bytes;
-  bool is_double;  ///< of double precision, complex or not
-};
 template <class Scalar>
 constexpr ScalarKind scalar_kind() {
-  return {sizeof(Scalar), std::is_same_v<real_t<Scalar>, double>};
+  return {sizeof(Scalar), std::is_same_v<real_t<Scalar>, double>, is_complex_v<Scalar>};
 }
 
 /// Where the parts of cut rows wait: see Carry.

@@ -7,7 +7,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>

@@ -6,7 +6,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/inner/device_shape.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/launch_lanes.hpp>
@@ -110,7 +109,7 @@ void launch_sparse_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal
       FastDivision(packs),
       {bits_to_hold(packs, tuning::device_lane_bits), 0},
       epilogue}
-      .launch(exec, call.variant.label);
+      .launch(exec, call.variant().label);
 }
 
 }  // namespace blockspan::detail

@@ -26,7 +26,7 @@ namespace blockspan::detail {
 /// Rows > 1: a piece is a group of up to as many rows with the same columns. What is fetched of X
 /// serves all of them; every row has sums of its own, in the order that it has alone.
 ///
-/// OnePass: the lanes are enough for all columns at once. Deep: see DeviceShape, or column-major X.
+/// OnePass: the lanes are enough for all columns at once. Deep: see Lanes, or column-major X.
 /// A piece that is one pass over a row (RowPass) gets that pass.
 ///
 /// Packed: a pack is one 16-byte load; X is row-major, aligned, a whole number of packs wide.

@@ -8,6 +8,7 @@
 
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/memory.hpp>
@@ -139,13 +140,6 @@ TileList<Exec, Offset, Ordinal> cut_row_classes(Exec const& exec,
                                                 PatternRef<Offset, Ordinal> const& A,
                                                 std::int64_t stream, std::int64_t longest);
 
-/// Groups of rows: how many there are, and how many entries their first rows have together, which
-/// is how many rows of X a product fetches.
-struct GroupCount {
-  std::int64_t groups = 0;
-  std::int64_t fetches = 0;
-};
-
 /// Of groups of at most 2, 3, ... rows.
 struct GroupCounts {
   GroupCount of[tuning::group_rows - 1];
@@ -177,12 +171,6 @@ using DistanceArray = Kokkos::View<std::int16_t*, typename Exec::memory_space>;
 template <class Exec, class Offset, class Ordinal>
 DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
                                      PatternSummary const& summary);
-
-/// Windows of tuning::window_rows neighbouring rows (the last one may have fewer), and their tiles.
-struct WindowCount {
-  std::int64_t windows = 0;
-  std::int64_t tiles = 0;
-};
 
 /// The tiles of windows, for the schedule RowWindows. A tile has tuning::window_columns columns of
 /// its window, in the order of the rows; the last tile of a window repeats the last one. Bit j of

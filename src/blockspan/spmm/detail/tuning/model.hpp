@@ -6,7 +6,7 @@ namespace blockspan::detail::tuning {
 
 // The models that choose among the variants. See tuning.hpp.
 
-/// Devices: the model of partition/predict.hpp and inner/device_shape.hpp; microseconds, bytes a
+/// Devices: the model of plan/predict.hpp and plan/lanes.hpp; microseconds, bytes a
 /// microsecond, and factors. Fitted to 24,000 products of 67 matrices with 1 to 128 columns on one
 /// H200, with every grid of lanes and length of pieces (perf/results/spmm_shapes_h200.csv):
 /// tests/spmm/model_test.cpp says what its choice costs against the best that was measured.

@@ -1,23 +1,22 @@
-#pragma once
-
 #include <algorithm>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <blockspan/spmm/detail/partition/predict.hpp>
-#include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 
 namespace blockspan::detail {
+namespace {
 
 /// What the rows look like, as far as the choice depends on it, in words.
-template <class Exec>
-std::string rows_in_words(RowStatistics const& rows) {
+std::string rows_in_words(RowStatistics const& rows, bool on_host) {
   std::ostringstream words;
   words << "the longest row has " << rows.longest << " nonzeros, the mean row " << rows.mean();
-  if (runs_on_host_v<Exec>)
+  if (on_host)
     words << ", and one thread can take " << tuning::host_longest_whole_row
           << " without holding up the others";
   else
@@ -28,8 +27,8 @@ std::string rows_in_words(RowStatistics const& rows) {
 
 /// The length of the pieces that a variant gets: asked for, the model's, or the backend's usual
 /// one.
-inline std::int64_t piece_of(SpmmVariant const& variant, std::int64_t asked,
-                             std::vector<SpmmPrediction> const& predictions) {
+std::int64_t piece_of(SpmmVariant const& variant, std::int64_t asked,
+                      std::vector<SpmmPrediction> const& predictions) {
   if (!variant.lists_pieces()) return 0;
   if (asked > 0) return asked;
   for (auto const& prediction : predictions)
@@ -38,7 +37,7 @@ inline std::int64_t piece_of(SpmmVariant const& variant, std::int64_t asked,
 }
 
 /// What speaks against the other entries of the menu.
-inline std::string rejections(SpmmVariant const& chosen, std::string_view by_model) {
+std::string rejections(SpmmVariant const& chosen, std::string_view by_model) {
   std::string text;
   for (auto const& variant : spmm_variants) {
     if (variant.id == chosen.id) continue;
@@ -48,14 +47,16 @@ inline std::string rejections(SpmmVariant const& chosen, std::string_view by_mod
   return text;
 }
 
-template <class Exec>
+}  // namespace
+
 SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
                           WindowCount const& windows, TileForms const& tiles,
-                          SpmmPlanOptions const& options, ScalarKind const& scalar) {
+                          SpmmPlanOptions const& options, ScalarKind const& scalar,
+                          DeviceFacts const& device) {
   bool const asked = options.algorithm != "auto";
   std::int64_t const piece = options.piece_length;
   auto predictions =
-      runs_on_host_v<Exec>
+      device.is_host
           ? predict_host(rows, piece, options.columns, groups)
           : predict_device(rows, piece, columns_of_doubles(options.columns, scalar.bytes), groups,
                            windows, tiles);
@@ -68,7 +69,7 @@ SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
       asked ? find_spmm_variant(options.algorithm) : predictions.front().variant;
   return {variant,
           piece_of(*variant, piece, predictions),
-          (asked ? "asked for; " : "") + rows_in_words<Exec>(rows),
+          (asked ? "asked for; " : "") + rows_in_words(rows, device.is_host),
           rejections(*variant, id),
           predictions,
           asked};

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <blockspan/spmm/detail/partition/device_model.hpp>
-#include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 
 namespace blockspan::detail {

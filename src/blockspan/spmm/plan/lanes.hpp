@@ -4,36 +4,15 @@
 #include <cmath>
 #include <cstdint>
 
-#include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/spmm/plan/launch.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
+#include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
-
-/// How a device kernel lays its lanes over a piece.
-struct DeviceShape {
-  LaneGrid grid;
-  int packs_per_lane = 1;  ///< 1 to 3; of single columns 1 to 5
-  bool deep = false;       ///< of two packs, as many nonzeros are in flight as of one
-  bool spread = false;     ///< each pass over the packs is a piece of its own (RowPasses)
-
-  std::int64_t passes(std::int64_t packs) const {
-    return ceil_div(packs, std::int64_t{grid.columns()} * packs_per_lane);
-  }
-  /// Packs that the lanes would have room for in so many passes.
-  std::int64_t room(std::int64_t packs) const {
-    return passes(packs) * grid.columns() * packs_per_lane;
-  }
-};
-
-/// Bits of the smallest power of two that is at least `count`, at most `most`.
-inline int bits_to_hold(std::int64_t count, int most) {
-  int bits = 0;
-  while (bits < most && (std::int64_t{1} << bits) < count) ++bits;
-  return bits;
-}
 
 /// The pieces that the threads of a kernel multiply, as far as the lanes depend on them.
 struct PieceStatistics {
@@ -52,10 +31,29 @@ struct PieceStatistics {
   }
 };
 
+/// The pieces of a variant that works by rows, cut where they are longer than `piece`.
+inline PieceStatistics statistics_of_pieces(RowStatistics const& rows, SpmmVariant const& variant,
+                                            std::int64_t pieces, std::int64_t piece) {
+  bool const sorted = variant.partition == SpmmPartition::sorted_segments;
+  std::int64_t const empty = variant.skips_empty_rows() ? 0 : std::min(rows.empty_rows, pieces);
+  std::int64_t const filled = std::max<std::int64_t>(1, pieces - empty);
+  double const mean = static_cast<double>(rows.nonzeros) / static_cast<double>(filled);
+  double const unevenness = std::max(0.0, rows.imbalance() - 1);
+  return {pieces, mean, std::min(rows.longest, piece), unevenness, sorted, empty};
+}
+
+/// Groups of rows as pieces: of as many entries as one of their rows has.
+inline PieceStatistics statistics_of_groups(RowStatistics const& rows, GroupCount const& count) {
+  std::int64_t const filled = std::max<std::int64_t>(1, count.groups - rows.empty_rows);
+  double const mean = static_cast<double>(count.fetches) / static_cast<double>(filled);
+  double const unevenness = std::max(0.0, rows.imbalance() - 1);
+  return {count.groups, mean, rows.longest, unevenness, false, rows.empty_rows};
+}
+
 /// Microseconds of a product that depend on the shape: the loads that wait for each other until the
 /// longest piece is done; what every warp costs, however short its pieces; and the threads of a
 /// warp that wait for the one with the longest piece.
-inline double shape_time(DeviceShape const& shape, PieceStatistics const& of, std::int64_t packs) {
+inline double shape_time(Lanes const& shape, PieceStatistics const& of, std::int64_t packs) {
   bool const shallow = shape.packs_per_lane >= 2 && !shape.deep;
   int const depth = shallow ? tuning::device_depth<2> : tuning::device_depth<1>;
   auto const batch = static_cast<double>(shape.grid.entries() * depth);
@@ -94,21 +92,21 @@ inline int column_lane_bits(std::int64_t packs, int packs_per_lane, bool is_shor
 /// The shape that keeps all lanes busy: two packs a lane where there are many, or three where that
 /// leaves fewer lanes idle (`most_packs`: as many as there is a kernel for, with this input); else
 /// one, and lanes over the nonzeros as long as each of them has enough to do.
-inline DeviceShape busy_shape(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
-                              int most_packs, SpmmLanes const& asked) {
+inline Lanes busy_shape(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
+                        int most_packs, SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
   std::int64_t const many = is_short ? tuning::device_two_packs_short : tuning::device_two_packs;
   bool const is_long = of.mean >= tuning::device_deep_row;
   bool const are_many = of.pieces >= tuning::device_few_pieces ||
                         (is_long && of.pieces * packs >= tuning::device_many_packs);
   auto const with = [&](int packs_per_lane) {
-    return DeviceShape{{column_lane_bits(packs, packs_per_lane, is_short), 0}, packs_per_lane};
+    return Lanes{{column_lane_bits(packs, packs_per_lane, is_short), 0}, packs_per_lane};
   };
-  DeviceShape shape = with(1);
+  Lanes shape = with(1);
   if (most_packs >= 2 && (asked.packs == 2 || (asked.packs == 0 && packs >= many && are_many))) {
     shape = with(2);
     shape.deep = is_long;
-    DeviceShape const three = with(3);
+    Lanes const three = with(3);
     bool const suits = of.unevenness <= tuning::device_three_packs_uneven ||
                        three.grid.column_bits >= tuning::device_three_packs_bits;
     if (most_packs >= 3 && asked.packs == 0 && asked.columns == 0 && suits &&
@@ -130,9 +128,9 @@ inline DeviceShape busy_shape(bool lanes_exchange, std::int64_t packs, PieceStat
 }
 
 /// The fastest shape that the model knows of with passes side by side, if faster than `best`.
-inline DeviceShape spread_shape(DeviceShape best, std::int64_t packs, PieceStatistics const& of) {
+inline Lanes spread_shape(Lanes best, std::int64_t packs, PieceStatistics const& of) {
   double least = tuning::device_spread_gain * shape_time(best, of, packs);
-  auto const consider = [&](DeviceShape const& shape) {
+  auto const consider = [&](Lanes const& shape) {
     if (shape.passes(packs) == 1) return;
     if (double const time = shape_time(shape, of, packs); time < least) {
       best = shape;
@@ -152,16 +150,16 @@ inline DeviceShape spread_shape(DeviceShape best, std::int64_t packs, PieceStati
 /// are few or uneven, the wider one that the model expects to be faster. Nonzero members of `asked`
 /// decide. `lanes_exchange`: whether lanes can exchange numbers; `may_spread`: whether pieces are
 /// whole rows, of which each pass may be a piece of its own.
-inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
-                                int most_packs, SpmmLanes const& asked, bool may_spread = false) {
-  DeviceShape best = busy_shape(lanes_exchange, packs, of, most_packs, asked);
+inline Lanes choose_lanes(bool lanes_exchange, std::int64_t packs, PieceStatistics const& of,
+                          int most_packs, SpmmLanes const& asked, bool may_spread = false) {
+  Lanes best = busy_shape(lanes_exchange, packs, of, most_packs, asked);
   if (asked.any() || !lanes_exchange ||
       (of.pieces >= tuning::device_few_pieces && of.unevenness <= tuning::device_uneven))
     return best;
   int const lanes = best.grid.lanes();
   auto const filled = of.worth_lanes();
   double least = shape_time(best, filled, packs);
-  DeviceShape wider{{bits_to_hold(packs, tuning::device_lane_bits), 0}, 1};
+  Lanes wider{{bits_to_hold(packs, tuning::device_lane_bits), 0}, 1};
   for (; wider.grid.column_bits + wider.grid.entry_bits <= tuning::device_lane_bits;
        ++wider.grid.entry_bits) {
     double const time = shape_time(wider, filled, packs);
@@ -175,8 +173,8 @@ inline DeviceShape device_shape(bool lanes_exchange, std::int64_t packs, PieceSt
 }
 
 /// The same for single columns of a row-major block, where a lane may own up to `most` of them.
-inline DeviceShape columns_of_lane(DeviceShape shape, std::int64_t columns, int most,
-                                   PieceStatistics const& of, SpmmLanes const& asked) {
+inline Lanes columns_of_lane(Lanes shape, std::int64_t columns, int most, PieceStatistics const& of,
+                             SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
   std::int64_t const least =
       is_short ? tuning::device_pair_columns_short : tuning::device_pair_columns;
@@ -192,9 +190,9 @@ inline DeviceShape columns_of_lane(DeviceShape shape, std::int64_t columns, int 
   if (asked.packs == 2 && shape.grid.entry_bits == 0) shape.packs_per_lane = 2;
   if (!wanted) return shape;
   if (many) {
-    DeviceShape best{{column_lane_bits(columns, 4, false), 0}, 4};
+    Lanes best{{column_lane_bits(columns, 4, false), 0}, 4};
     auto const consider = [&](int each, int least_bits) {
-      DeviceShape const other{{column_lane_bits(columns, each, false), 0}, each};
+      Lanes const other{{column_lane_bits(columns, each, false), 0}, each};
       if (other.grid.column_bits >= least_bits && other.room(columns) < best.room(columns))
         best = other;
     };

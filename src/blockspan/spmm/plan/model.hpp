@@ -6,9 +6,9 @@
 #include <iterator>
 #include <string_view>
 
-#include <blockspan/spmm/detail/inner/device_shape.hpp>
-#include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 
 namespace blockspan::detail {
@@ -41,16 +41,6 @@ inline int columns_of_doubles(std::int64_t columns, std::size_t scalar_bytes) {
   bool const packs_fit = bytes % tuning::device_pack_bytes == 0;
   return static_cast<int>(packs_fit || doubles % 2 == 1 ? doubles : doubles + 1);
 }
-
-/// How a team may take staged tiles of X: its lanes each a pack of a row, or windows of rows on
-/// tensor cores.
-struct TileForms {
-  bool lanes = false;
-  bool windows = false;
-  bool are_complex = false;  ///< the numbers
-
-  bool any() const { return lanes || windows; }
-};
 
 /// Groups of eight packs side by side in a panel of SharedWindows, one to four, for so many packs.
 inline int shared_window_groups(std::int64_t packs) {
@@ -257,7 +247,7 @@ class DeviceModel {
   double time_of(PieceStatistics const& of, bool may_spread = false) const {
     // several single columns a lane are about as many lanes as packs
     auto const packs = ceil_div(std::int64_t{columns_}, std::int64_t{2});
-    return shape_time(device_shape(true, packs, of, columns_ > 1 ? 3 : 1, {}, may_spread), of,
+    return shape_time(choose_lanes(true, packs, of, columns_ > 1 ? 3 : 1, {}, may_spread), of,
                       packs);
   }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/spmm/detail/bulk_copies.hpp>
+#include <blockspan/spmm/detail/inner/lane_grid.hpp>
+#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
+
+namespace blockspan::detail {
+
+/// What decisions have to know of a backend.
+template <class Exec>
+inline constexpr DeviceFacts device_facts_v{
+    runs_on_host_v<Exec>, lanes_exchange_v<Exec>, tensor::available<Exec, double>,
+    bulk::available<Exec>, tensor::available<Exec, double>&& bulk::available<Exec>};
+
+/// Whether the backend has what the variant needs, for scalars with this real type.
+template <class Exec, class Real>
+bool is_offered(SpmmVariant const& variant) {
+  return is_offered(variant, scalar_of_bytes(sizeof(Real)), device_facts_v<Exec>);
+}
+
+}  // namespace blockspan::detail

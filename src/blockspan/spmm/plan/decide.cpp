@@ -1,0 +1,422 @@
+#include <algorithm>
+#include <optional>
+
+#include <climits>
+
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/lanes.hpp>
+#include <blockspan/spmm/plan/panels.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan::detail {
+namespace {
+
+/// Bytes of a row of X that are enough for staged tiles.
+bool has_packs_for_tiles(std::int64_t bytes) {
+  return bytes >= std::int64_t{tuning::shared_tile_packs} * tuning::device_pack_bytes;
+}
+
+double fill_of(RowStatistics const& rows) {
+  return rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
+}
+
+/// Whether an element of Y is a work item where packs do not fit: the lanes of a row would be few.
+/// No row may hold up the others.
+bool runs_by_elements(RowStatistics const& rows, std::int64_t columns) {
+  bool const is_short =
+      rows.mean() < (columns == 1 ? tuning::device_item_row_one_column : tuning::device_item_row) &&
+      static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
+  bool const are_even = columns > 1 && rows.rows >= tuning::device_few_pieces &&
+                        rows.imbalance() <= tuning::device_item_imbalance;
+  bool const are_few = rows.rows < tuning::device_few_pieces;
+  std::int64_t const too_many = !is_short ? tuning::device_item_columns_of_even_rows
+                                : are_few ? tuning::device_item_columns_of_few_rows
+                                          : tuning::device_item_columns;
+  return columns < too_many && (is_short || are_even);
+}
+
+/// The decisions about one product.
+class Decider {
+ public:
+  Decider(PatternFacts const& A, SpmmChoice const& choice, BlockFacts const& blocks,
+          DeviceFacts const& device)
+      : A_(A), choice_(choice), blocks_(blocks), device_(device) {}
+
+  Decision product() {
+    auto const& chosen = *choice_.variant;
+    Decision decision;
+    if (blocks_.sums) {
+      if (auto const launch = sums()) {
+        decision.launches = {*launch};
+        decision.fuses_sums = true;
+        decision.fills_empty_rows = launch->variant->skips_empty_rows();
+        return decision;
+      }
+    }
+    if (chosen.worker == SpmmWorker::blas) {
+      decision.launches = {launch_of(SpmmKernelKind::dense, chosen, blocks_.columns)};
+      return decision;
+    }
+    if (blocks_.may_copy && !device_.is_host && column_major_decided(decision)) return decision;
+    if (blocks_.may_copy && chosen.takes_packs && should_copy_on_host())
+      copy_x(decision, BlockCopy::row_major);
+    decide_launches(decision, blocks_.must_run);
+    return decision;
+  }
+
+  /// The launch that sums products as well, if there is one.
+  std::optional<Launch> sums() const {
+    if (!blocks_.x_rows_near) return {};
+    if (!device_.lanes_exchange || A_.block > 1 || A_.rows.rows * blocks_.columns == 0) return {};
+    bool const asked = blocks_.must_run;
+    SpmmVariant const* variant = asked ? choice_.variant : &fallback_of(A_, choice_);
+    bool const is_fallback = variant != choice_.variant && serves(*choice_.variant);
+    if (is_fallback && gains_a_pass() && is_taken()) return {};
+    if (variant->skips_empty_rows() && !blocks_.overwrites) return {};
+    bool const packs = variant->takes_packs && blocks_.x.packs && blocks_.y.packs;
+    if (variant->needs_whole_packs && !packs) {
+      if (asked) return {};  // the product says what is wrong
+      variant = find_spmm_variant("warp_per_row");
+    }
+    if (!sums_products(*variant)) return {};
+    Launch launch =
+        launch_of(variant->lists_groups() ? SpmmKernelKind::groups : SpmmKernelKind::rows, *variant,
+                  blocks_.columns);
+    launch.packs = packs;
+    launch.lanes = lanes_of_dots(launch);
+    std::int64_t const team_size =
+        tuning::device_threads >> launch.lanes.grid.column_bits >> launch.lanes.grid.entry_bits;
+    bool const has_threads = pieces_of(*variant) <= team_size * std::int64_t{INT_MAX};
+    if (launch.lanes.passes(packs_of(launch)) > 1 || !has_threads) return {};
+    return launch;
+  }
+
+ private:
+  static Launch launch_of(SpmmKernelKind kernel, SpmmVariant const& variant, std::int64_t columns) {
+    Launch launch;
+    launch.kernel = kernel;
+    launch.variant = &variant;
+    launch.columns = columns;
+    return launch;
+  }
+
+  std::int64_t scalar_bytes() const { return static_cast<std::int64_t>(blocks_.scalar.bytes); }
+  std::int64_t pack() const { return tuning::device_pack_bytes / scalar_bytes(); }
+  std::int64_t row_bytes(std::int64_t columns) const { return columns * scalar_bytes(); }
+
+  bool has_packs_for(SpmmVariant const& variant) const {
+    return device_.is_host || (blocks_.x.packs && (variant.writes_any() || blocks_.y.packs));
+  }
+  bool serves(SpmmVariant const& variant) const {
+    if (variant.needs_whole_packs) return has_packs_for(variant);
+    return device_.is_host || blocks_.x.contiguous || !variant.needs_contiguous_x();
+  }
+
+  /// Whether staged tiles of X run as shared tiles or shared windows.
+  bool suits_shared_tiles(std::int64_t columns) const {
+    if (A_.is_permuted || (blocks_.scalar.is_complex && blocks_.conjugates)) return false;
+    return shares_windows(columns) ||
+           rows_share_tiles(A_.rows, row_bytes(columns), blocks_.scalar, device_);
+  }
+  bool shares_windows(std::int64_t columns) const {
+    return blocks_.scalar.is_double && A_.window_masks > 0 &&
+           has_packs_for_tiles(row_bytes(columns));
+  }
+  /// Whether the variant chosen takes this product; of staged tiles, whether it is any use.
+  bool is_taken() const {
+    auto const& chosen = *choice_.variant;
+    bool const both = device_.is_host || (blocks_.x.packs && blocks_.y.packs);
+    return is_offered(chosen, blocks_.scalar, device_) &&
+           (choice_.asked || !chosen.stages_tiles() ||
+            (both && suits_shared_tiles(blocks_.columns)));
+  }
+  /// The variant that runs: the one chosen, or its fallback.
+  SpmmVariant const& variant_that_runs() const {
+    auto const& chosen = *choice_.variant;
+    if (is_taken() && serves(chosen)) return at_width(chosen);
+    auto const& other = fallback_of(A_, choice_);
+    return has_packs_for(other) ? other : without_packs(other, A_.rows, blocks_.columns);
+  }
+  /// Hosts: one column by rows, where a plan has groups: a group shares no more than one number of
+  /// X then (elasticity 14, one core: 0.50 -> 0.21 ms).
+  SpmmVariant const& at_width(SpmmVariant const& variant) const {
+    bool const alone = device_.is_host && blocks_.columns == 1 && variant.lists_groups() &&
+                       A_.block == 1 && !choice_.asked;
+    return alone ? *find_spmm_variant("warp_per_row_packs") : variant;
+  }
+
+  /// Devices: blocks whose rows are not contiguous, where there is something faster than to read
+  /// them number by number. True: nothing is left to decide.
+  bool column_major_decided(Decision& decision) {
+    auto const& chosen = *choice_.variant;
+    bool const by_windows = chosen.lists_windows() && is_offered(chosen, blocks_.scalar, device_);
+    if (blocks_.x.contiguous && (by_windows || blocks_.y.contiguous)) return false;
+    if (blocks_.columns == 1 || blocks_.must_run) return false;
+    bool const may_go_by_columns = blocks_.x.column_major && A_.stands_in_order();
+    switch (column_major_access(A_.rows, choice_, A_.groups, A_.windows,
+                                static_cast<int>(blocks_.columns), blocks_.scalar.bytes,
+                                may_go_by_columns)) {
+      case BlockAccess::by_columns:
+        decision.launches = {launch_by_columns()};
+        return true;
+      case BlockAccess::row_major_copies:
+        decide_copies(decision);
+        decide_launches(decision, false);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  Launch launch_by_columns() const {
+    Launch launch =
+        launch_of(SpmmKernelKind::row_columns, *find_spmm_variant("warp_per_row"), blocks_.columns);
+    int const bytes = column_bytes(blocks_.columns, blocks_.scalar.bytes);
+    launch.narrow = reads_narrow(bytes);
+    std::size_t const value =
+        blocks_.reads_singles ? blocks_.scalar.bytes / 2 : blocks_.scalar.bytes;
+    std::size_t const entry = value + (launch.narrow ? sizeof(std::int16_t) : sizeof(int));
+    if (blocks_.x_columns_near &&
+        stages_columns(A_.rows, blocks_.columns, blocks_.scalar.bytes, entry))
+      launch.kernel = SpmmKernelKind::staged_columns;
+    return launch;
+  }
+
+  /// Row-major copies, of whole packs, of those blocks that are none. Kernels that write any Y need
+  /// none of it.
+  void decide_copies(Decision& decision) {
+    std::int64_t const columns = ceil_div(blocks_.columns, pack()) * pack();
+    bool const padded = columns != blocks_.columns;
+    bool const y_aligned = blocks_.y.aligned;
+    BlockLayout const y = blocks_.y;
+    std::int64_t const y_columns = blocks_.columns;
+    if (padded || !blocks_.x.aligned) copy_x(decision, BlockCopy::whole_packs);
+    blocks_.x.packs = true;
+    // which variant this would be with whole packs of both
+    blocks_.y = {};
+    blocks_.columns = columns;
+    auto const& chosen = *choice_.variant;
+    bool const offered = is_offered(chosen, blocks_.scalar, device_);
+    auto const& variant = offered ? chosen : fallback_of(A_, choice_);
+    decision.y_by_copy = !variant.writes_any() && (padded || !y_aligned);
+    if (decision.y_by_copy) return;
+    blocks_.y = y;
+    blocks_.columns = y_columns;
+  }
+
+  void copy_x(Decision& decision, BlockCopy copy) {
+    decision.x = copy;
+    blocks_.x = {};
+  }
+
+  /// Whether a product gains by a row-major copy of X: on hosts, because there a lane's columns are
+  /// a register, which strided loads fill one number at a time.
+  bool should_copy_on_host() const {
+    return device_.is_host && !blocks_.x.contiguous &&
+           blocks_.columns >= tuning::host_packed_columns &&
+           A_.rows.mean() * static_cast<double>(blocks_.columns) >=
+               static_cast<double>(tuning::host_packed_work);
+  }
+
+  void decide_launches(Decision& decision, bool must_run) const {
+    auto const& variant = variant_that_runs();
+    if (must_run && &variant != choice_.variant) return;
+    bool const packs = variant.takes_packs && has_packs_for(variant);
+    decision.fills_empty_rows = variant.skips_empty_rows() && !fills_beside(variant, packs);
+    for (std::int64_t first = 0; first < blocks_.columns;) {
+      std::int64_t const rest = blocks_.columns - first;
+      Launch launch = launch_of(kernel_of(variant, packs), variant, panel(variant, rest, packs));
+      launch.packs = packs;
+      decide_lanes(launch);
+      decision.launches.push_back(launch);
+      first += launch.columns;
+    }
+  }
+
+  /// Devices: how many of so many columns the next launch takes.
+  std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, bool packs) const {
+    if (device_.is_host || A_.lanes.any()) return columns;
+    return columns_of_panel(variant, A_.rows, A_.half_bandwidth, columns, blocks_.scalar.bytes,
+                            packs);
+  }
+
+  SpmmKernelKind kernel_of(SpmmVariant const& variant, bool packs) const {
+    if (variant.lists_windows() && is_offered(variant, blocks_.scalar, device_))
+      return SpmmKernelKind::windows;
+    if (variant.lists_groups()) return SpmmKernelKind::groups;
+    if (variant.stages_tiles() && packs && device_.bulk_copies &&
+        suits_shared_tiles(blocks_.columns))
+      return A_.window_masks > 0 && blocks_.scalar.is_double ? SpmmKernelKind::shared_windows
+                                                             : SpmmKernelKind::shared_tiles;
+    if (!variant.is_direct() || is_item(variant)) return SpmmKernelKind::published;
+    return fills_beside(variant, packs) ? SpmmKernelKind::sparse_rows : SpmmKernelKind::rows;
+  }
+
+  /// Devices: whether the rows without entries are filled alongside the products of the others, by
+  /// SparseRowsKernel, and not before them.
+  bool fills_beside(SpmmVariant const& variant, bool packs) const {
+    return device_.lanes_exchange && variant.skips_empty_rows() && packs && !A_.is_permuted &&
+           A_.slots == 0 && A_.rows.longest <= tuning::device_sparse_row;
+  }
+
+  /// Whether whole rows are read with their columns in 16 bits, by a walk that serves so many bytes
+  /// of a row of X.
+  bool reads_narrow(std::int64_t bytes) const {
+    return A_.has_distances && bytes <= tuning::device_narrow_bytes;
+  }
+
+  std::int64_t x_columns(Launch const& launch) const {
+    // the last launch takes what X has been padded by; that never makes more packs than X has
+    return launch.packs ? ceil_div(launch.columns, pack()) * pack() : launch.columns;
+  }
+  std::int64_t packs_of(Launch const& launch) const {
+    return launch.packs ? x_columns(launch) / pack() : launch.columns;
+  }
+  std::int64_t pieces_of(SpmmVariant const& variant) const {
+    if (variant.lists_groups()) return A_.groups.groups;
+    return variant.lists_pieces() ? A_.pieces : A_.rows.rows;
+  }
+  PieceStatistics statistics_of(SpmmVariant const& variant) const {
+    if (variant.lists_groups()) return statistics_of_groups(A_.rows, A_.groups);
+    return statistics_of_pieces(A_.rows, variant, pieces_of(variant),
+                                variant.lists_pieces() ? choice_.piece : A_.rows.longest);
+  }
+
+  /// A work item is a row or an element of Y: there are no lanes.
+  static bool is_item(SpmmVariant const& variant) {
+    return variant.worker == SpmmWorker::row_item || variant.worker == SpmmWorker::element_item;
+  }
+
+  void decide_lanes(Launch& launch) const {
+    if (device_.is_host) return;
+    auto const& variant = *launch.variant;
+    std::int64_t const packs = packs_of(launch);
+    if (launch.kernel == SpmmKernelKind::groups)
+      launch.lanes.grid =
+          choose_lanes(device_.lanes_exchange, packs, statistics_of(variant), 1, A_.lanes).grid;
+    if (!variant.is_direct() || launch.kernel == SpmmKernelKind::sparse_rows) return;
+    bool const plain = !A_.is_permuted;
+    launch.narrow = plain && !variant.lists_pieces() && reads_narrow(row_bytes(x_columns(launch)));
+    if (is_item(variant)) return;
+    // several packs (or single columns) a lane have kernels for plain entries only; columns in 16
+    // bits serve fewer packs than three a lane, and like single values no passes side by side
+    int const most_packs = !launch.packs || !plain ? 1 : launch.narrow ? 2 : 3;
+    bool const spreads = plain && !launch.narrow && !blocks_.reads_singles;
+    auto const pieces = statistics_of(variant);
+    launch.lanes = choose_lanes(device_.lanes_exchange, packs, pieces, most_packs, A_.lanes,
+                                spreads && launch.packs && !variant.lists_pieces() &&
+                                    variant.worker == SpmmWorker::team_thread);
+    bool const several = plain && !blocks_.scalar.is_complex && !launch.packs &&
+                         blocks_.x.contiguous && blocks_.y.contiguous;
+    if (several)
+      launch.lanes =
+          columns_of_lane(launch.lanes, packs, tuning::device_columns_of_lane, pieces, A_.lanes);
+  }
+
+  // sums of products
+
+  /// There is a fused kernel for direct loads by team threads.
+  static bool sums_products(SpmmVariant const& variant) {
+    return variant.lists_groups() ||
+           (variant.is_direct() && variant.worker == SpmmWorker::team_thread);
+  }
+  /// Whether windows or staged tiles gain more than a pass for the sums costs.
+  bool gains_a_pass() const {
+    return !choice_.variant->lists_windows() || windows_are_worth_it(A_.rows, A_.windows);
+  }
+  /// The shape with lanes enough for all packs of a row at once, if a warp has them. Of complex
+  /// numbers a lane has one pack: registers would spill.
+  Lanes lanes_of_dots(Launch const& launch) const {
+    bool const two = !blocks_.scalar.is_complex && launch.kernel != SpmmKernelKind::groups;
+    std::int64_t const packs = packs_of(launch);
+    auto const pieces = statistics_of(*launch.variant);
+    Lanes lanes = choose_lanes(true, packs, pieces, two && launch.packs ? 2 : 1, A_.lanes);
+    if (two && !launch.packs && blocks_.x.contiguous && blocks_.y.contiguous)
+      lanes = columns_of_lane(lanes, packs, 2, pieces, A_.lanes);
+    if (lanes.passes(packs) <= 1) return lanes;
+    lanes.grid.column_bits =
+        bits_to_hold(ceil_div(packs, std::int64_t{lanes.packs_per_lane}), tuning::device_lane_bits);
+    lanes.grid.entry_bits =
+        std::min(lanes.grid.entry_bits, tuning::device_lane_bits - lanes.grid.column_bits);
+    return lanes;
+  }
+
+  PatternFacts const& A_;
+  SpmmChoice const& choice_;
+  BlockFacts blocks_;
+  DeviceFacts const& device_;
+};
+
+}  // namespace
+
+bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFacts const& device) {
+  return !variant.lists_windows() || (device.double_tensor_cores && scalar.is_double);
+}
+
+SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice) {
+  auto const& chosen = *choice.variant;
+  if (!chosen.lists_windows() && !chosen.stages_tiles()) return chosen;
+  bool const grouped = chosen.lists_windows() && A.lists_groups;
+  return *find_spmm_variant(grouped ? "row_group" : "warp_per_row_packs");
+}
+
+SpmmVariant const& without_packs(SpmmVariant const& variant, RowStatistics const& rows,
+                                 std::int64_t columns) {
+  if (!variant.needs_whole_packs) return variant;
+  return *find_spmm_variant(runs_by_elements(rows, columns) ? "thread_per_element"
+                                                            : "warp_per_row");
+}
+
+bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
+                      DeviceFacts const& device) {
+  return device.bulk_copies && scalar.bytes <= sizeof(double) && has_packs_for_tiles(row_bytes) &&
+         fill_of(rows) >= tuning::shared_tile_least_fill;
+}
+
+TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar,
+                     DeviceFacts const& device) {
+  std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
+  if (row_bytes % tuning::device_pack_bytes != 0) return {};
+  return {rows_share_tiles(rows, row_bytes, scalar, device),
+          device.shared_windows && scalar.is_double && has_packs_for_tiles(row_bytes) &&
+              fill_of(rows) >= tuning::shared_window_least_fill,
+          scalar.is_complex && scalar.is_double};
+}
+
+Decision decide(PatternFacts const& A, SpmmChoice const& choice, BlockFacts const& blocks,
+                DeviceFacts const& device) {
+  return Decider(A, choice, blocks, device).product();
+}
+
+std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes) {
+  auto const times = [](std::int64_t count, std::size_t each) {
+    return count * static_cast<std::int64_t>(each);
+  };
+  std::int64_t const rows = A.rows.rows / A.block;
+  auto const indices = [&] {
+    switch (launch.kernel) {
+      case SpmmKernelKind::groups:
+        return times(A.groups.fetches / A.block, sizeof(int));
+      case SpmmKernelKind::windows:
+        return times(A.windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(int) +
+                                          tuning::window_rows * sizeof(std::uint16_t));
+      case SpmmKernelKind::shared_windows:
+        return times(A.window_masks, sizeof(std::uint64_t));
+      default:
+        return times(A.rows.nonzeros, launch.narrow ? sizeof(std::int16_t) : sizeof(int));
+    }
+  };
+  return times(A.rows.nonzeros, value_bytes) + indices() + times(rows + 1, sizeof(int));
+}
+
+Decision const& DecisionMemo::find(PatternFacts const& A, SpmmChoice const& choice,
+                                   BlockFacts const& blocks, DeviceFacts const& device) {
+  std::lock_guard const lock(mutex_);
+  for (auto const& [known, decision] : made_)
+    if (known == blocks) return decision;
+  return made_.emplace_back(blocks, decide(A, choice, blocks, device)).second;
+}
+
+}  // namespace blockspan::detail

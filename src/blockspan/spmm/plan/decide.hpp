@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/spmm/plan/launch.hpp>
+#include <blockspan/spmm/variants.hpp>
+
+// Every decision about a product, from plain facts: the variant of a plan (choose_variant), once,
+// and for each kind of blocks the launches (decide). Pure functions, compiled once, tested by
+// tables on any host. Nothing else derives a decision: products, explanations, sweeps and tests
+// read these.
+
+namespace blockspan::detail {
+
+/// What the model expects of a variant.
+struct SpmmPrediction {
+  SpmmVariant const* variant;
+  double microseconds;
+  std::int64_t piece;  ///< with rows longer than this cut; 0: it cuts none
+};
+
+/// Which variant runs, with which cuts, and why: decided from the statistics alone, so the same
+/// pattern gives the same bits on any number of threads.
+struct SpmmChoice {
+  SpmmVariant const* variant;
+  std::int64_t piece;  ///< rows longer than this are cut; 0: none is
+  std::string reason;
+  std::string rejected;
+  std::vector<SpmmPrediction> predictions;  ///< at the plan's width and scalar; the fastest first
+  bool asked = false;                       ///< the variant, by its id: there is no fallback
+};
+
+/// How a team may take staged tiles of X: its lanes each a pack of a row, or windows of rows on
+/// tensor cores.
+struct TileForms {
+  bool lanes = false;
+  bool windows = false;
+  bool are_complex = false;  ///< the numbers
+
+  bool any() const { return lanes || windows; }
+};
+
+/// The variant of a plan, with the reasons. `windows`: without tiles where they are no candidates.
+SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
+                          WindowCount const& windows, TileForms const& tiles,
+                          SpmmPlanOptions const& options, ScalarKind const& scalar,
+                          DeviceFacts const& device);
+
+/// Copies and launches of a product with this pattern and choice. Without launches: the algorithm
+/// must run, but cannot serve these blocks.
+Decision decide(PatternFacts const& A, SpmmChoice const& choice, BlockFacts const& blocks,
+                DeviceFacts const& device);
+
+/// Decisions that were made, for as long as a plan lives. Several threads may ask.
+class DecisionMemo {
+ public:
+  /// The decision for these blocks; the first time decide() is called. The reference stays valid.
+  Decision const& find(PatternFacts const& A, SpmmChoice const& choice, BlockFacts const& blocks,
+                       DeviceFacts const& device);
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::pair<BlockFacts, Decision>> made_;
+};
+
+/// What a launch reads of A at least: values of so many bytes, columns as it finds them, row
+/// offsets.
+std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes);
+
+/// Whether the device has what the variant needs.
+bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFacts const& device);
+
+/// What runs where a variant that does not take all blocks does not take these ...
+SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
+/// ... and what runs of a variant where whole packs do not fit.
+SpmmVariant const& without_packs(SpmmVariant const& variant, RowStatistics const& rows,
+                                 std::int64_t columns);
+
+/// Whether a tile of X, staged for all rows of a team at once, serves nearly every row, and the
+/// entries can be copied as they stand. `row_bytes`: of X.
+bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
+                      DeviceFacts const& device);
+
+/// How staged tiles of X may be taken with sorted rows.
+TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar,
+                     DeviceFacts const& device);
+
+}  // namespace blockspan::detail

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <blockspan/spmm/plan_options.hpp>
+#include <blockspan/spmm/row_statistics.hpp>
+#include <blockspan/spmm/variants.hpp>
+
+// What decisions about products are made from. Plain numbers, of any origin: a plan fills them in
+// from a matrix and a device, tests from tables.
+
+namespace blockspan::detail {
+
+/// What a backend offers to kernels.
+struct DeviceFacts {
+  bool is_host = false;
+  bool lanes_exchange = false;  ///< lanes of a warp exchange numbers
+  bool double_tensor_cores = false;
+  bool bulk_copies = false;     ///< asynchronous copies of many bytes to scratch
+  bool shared_windows = false;  ///< both of them
+};
+
+/// What a plan knows of the scalars that it will multiply.
+struct ScalarKind {
+  std::size_t bytes;
+  bool is_double;  ///< of double precision, complex or not
+  bool is_complex;
+
+  bool operator==(ScalarKind const&) const = default;
+};
+/// Scalars known by their size: of at least 8 bytes they are taken for double precision.
+constexpr ScalarKind scalar_of_bytes(std::size_t bytes) {
+  return {bytes, bytes >= sizeof(double), bytes > sizeof(double)};
+}
+
+/// How many groups of rows there are, and the entries of one row of each of them: how many rows of
+/// X are fetched, which is how many entries there are if no row has a partner.
+struct GroupCount {
+  std::int64_t groups = 0;
+  std::int64_t fetches = 0;
+};
+
+/// Windows of rows and their tiles.
+struct WindowCount {
+  std::int64_t windows = 0;
+  std::int64_t tiles = 0;
+};
+
+/// A matrix as a plan has prepared it for products.
+struct PatternFacts {
+  RowStatistics rows;
+  std::int64_t half_bandwidth = 0;  ///< largest distance of a first or last column from its row
+  std::int64_t block = 1;           ///< rows of the blocks that are stored
+  GroupCount groups;
+  bool lists_groups = false;  ///< as arrays
+  WindowCount windows;
+  std::int64_t window_masks = 0;  ///< of 64 bits, for shared windows; 0: there are none
+  std::int64_t pieces = 0;        ///< listed
+  std::int64_t slots = 0;         ///< for sums of cut rows
+  bool has_distances = false;     ///< 16-bit columns
+  bool is_permuted = false;       ///< values are looked up
+  SpmmLanes lanes;                ///< asked for; 0: to be chosen
+
+  /// Whether an entry's value stands where its column does.
+  bool stands_in_order() const { return !is_permuted && block == 1; }
+};
+
+/// How a block of vectors lies in memory.
+struct BlockLayout {
+  bool contiguous = true;     ///< rows: the elements of one are neighbours
+  bool column_major = false;  ///< the elements of a column are
+  bool aligned = true;        ///< rows begin at multiples of a pack, and are contiguous
+  bool packs = true;          ///< and are whole packs
+
+  bool operator==(BlockLayout const&) const = default;
+};
+
+/// The blocks of one product.
+struct BlockFacts {
+  std::int64_t columns = 0;
+  ScalarKind scalar{};
+  BlockLayout x, y;
+  bool x_rows_near = true;     ///< a 32-bit number of bytes from one to the next
+  bool x_columns_near = true;  ///< the same
+  bool conjugates = false;     ///< A's values
+  bool reads_singles = false;  ///< A's values in single precision
+  bool must_run = false;       ///< the algorithm asked for, or none
+  bool may_copy = true;        ///< there is memory for copies
+  bool sums = false;           ///< conj(X) Y and |Y|^2 are summed as well ...
+  bool overwrites = false;     ///< ... and beta is 0
+
+  bool operator==(BlockFacts const&) const = default;
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <blockspan/spmm/detail/inner/lane_grid.hpp>
+#include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan::detail {
+
+/// How a device kernel lays its lanes over a row.
+struct Lanes {
+  LaneGrid grid;
+  int packs_per_lane = 1;  ///< 1 to 3; of single columns 1 to 5
+  bool deep = false;       ///< of two packs, as many nonzeros are in flight as of one
+  bool spread = false;     ///< each pass over the packs is a unit of work of its own (RowPasses)
+
+  std::int64_t passes(std::int64_t packs) const {
+    return ceil_div(packs, std::int64_t{grid.columns()} * packs_per_lane);
+  }
+  /// Packs that the lanes would have room for in so many passes.
+  std::int64_t room(std::int64_t packs) const {
+    return passes(packs) * grid.columns() * packs_per_lane;
+  }
+};
+
+/// The kernels of the library; each is launched by one function.
+enum class SpmmKernelKind {
+  rows,            ///< whole rows or listed pieces of them
+  row_columns,     ///< devices: whole rows of a column-major X, a lane a row
+  staged_columns,  ///< the same with the entries in team scratch
+  sparse_rows,     ///< devices: rows of which most are empty, these scaled by the same kernel
+  groups,          ///< rows with the same columns
+  windows,         ///< windows of rows on tensor cores
+  shared_tiles,    ///< tiles of X that a team shares, a lane a pack
+  shared_windows,  ///< the same for windows of rows on tensor cores
+  published,       ///< those of the literature
+  dense            ///< by way of a dense A
+};
+
+/// One launch of one kernel: all that is decided about it. `run` makes types of it.
+struct Launch {
+  SpmmKernelKind kernel = SpmmKernelKind::rows;
+  SpmmVariant const* variant = nullptr;  ///< its label and id
+  bool packs = false;                    ///< a lane takes packs of 16 bytes; hosts: wide registers
+  bool narrow = false;       ///< devices: columns are read as 16-bit distances from their row
+  Lanes lanes;               ///< devices
+  std::int64_t columns = 0;  ///< of Y
+};
+
+/// What is copied to row-major scratch before a product.
+enum class BlockCopy {
+  none,
+  row_major,   ///< as wide as it is
+  whole_packs  ///< padded to whole packs
+};
+
+/// A product: copies, if any, and its launches from the first column on.
+struct Decision {
+  BlockCopy x = BlockCopy::none;
+  bool y_by_copy = false;         ///< written to a copy of X's width, then added to Y
+  bool fills_empty_rows = false;  ///< by a kernel of their own, before the launches
+  bool fuses_sums = false;        ///< of products: the one launch makes them too
+  std::vector<Launch> launches;   ///< empty: the algorithm asked for cannot serve the product
+
+  Launch const& first() const { return launches.front(); }
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,331 @@
+// Decisions about products from plain facts, on any host: a table of matrices (as facts) against
+// the launches that are recorded for them in decisions.txt, and rules one by one.
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
+
+namespace blockspan::test {
+namespace {
+
+namespace kernels = blockspan::detail;
+using kernels::BlockFacts;
+using kernels::Decision;
+using kernels::DeviceFacts;
+using kernels::Launch;
+using kernels::PatternFacts;
+using kernels::ScalarKind;
+using kernels::SpmmChoice;
+using Kind = kernels::SpmmKernelKind;
+
+constexpr DeviceFacts hopper{false, true, true, true, true}, host{true, false, false, false, false};
+
+constexpr ScalarKind f32{4, false, false}, f64{8, true, false}, c64{16, true, true};
+
+/// A matrix as its rows are on average.
+struct Matrix {
+  char const* name;
+  std::int64_t rows, columns;
+  double mean;
+  std::int64_t shortest, longest;
+  double imbalance, diagonal;
+  std::int64_t half_bandwidth;
+  double groups, fetches;  ///< groups a row; rows of X they fetch an entry
+  double share;            ///< entries that a row of X serves in a window
+  bool near;               ///< columns are 16-bit distances from their row
+  std::int64_t empty = 0;
+
+  RowStatistics statistics() const {
+    auto const entries = mean * static_cast<double>(rows);
+    auto const diagonal_groups = diagonal * static_cast<double>((rows + 7) / 8);
+    return {rows,
+            columns,
+            static_cast<std::int64_t>(entries),
+            empty,
+            shortest,
+            longest,
+            static_cast<std::int64_t>(imbalance * entries),
+            static_cast<std::int64_t>(diagonal_groups)};
+  }
+  kernels::WindowCount windows() const {
+    auto const tiles = mean * static_cast<double>(rows) / (16 * share);
+    return {(rows + 7) / 8, static_cast<std::int64_t>(tiles)};
+  }
+  kernels::GroupCount group_count() const {
+    return {static_cast<std::int64_t>(groups * static_cast<double>(rows)),
+            static_cast<std::int64_t>(fetches * mean * static_cast<double>(rows))};
+  }
+};
+
+constexpr Matrix matrices[] = {
+    {"laplace7:128", 2097152, 2097152, 6.95, 4, 7, 1.004, .99, 16384, 1, 1, 1.2, true},
+    {"laplace7:40", 64000, 64000, 6.85, 4, 7, 1.01, .95, 1600, 1, 1, 1.2, true},
+    {"laplace27:96", 884736, 884736, 26.4, 8, 27, 1.02, .98, 9313, 1, 1, 2.2, true},
+    {"elasticity:44", 255552, 255552, 77.4, 24, 81, 1.016, 0, 5941, 1 / 3., 1 / 3., 4.2, true},
+    {"elasticity:14", 8232, 8232, 70, 24, 81, 1.03, 0, 700, 1 / 3., 1 / 3., 4.2, true},
+    {"delaunay", 32768, 32768, 6, 3, 18, 1.35, 0, 32000, 1, 1, 1.33, false},
+    {"mesh in space", 100000, 100000, 15, 5, 40, 1.3, 0, 90000, 1, 1, 1.86, false},
+    {"rmat:20", 1048576, 1048576, 15.7, 0, 53000, 5, 0, 1048000, 1, 1, 0.9, false, 420000},
+    {"rmat:14", 16384, 16384, 15, 0, 2500, 4, 0, 16300, 1, 1, 0.9, false, 3000},
+    {"power law", 200000, 200000, 12, 1, 9000, 3.2, 0, 199000, 1, 1, 0.9, false},
+    {"mostly empty", 4000000, 4000000, 0.2, 0, 4, 6, 0, 3900000, 1, 1, 0.9, false, 3600000},
+    {"empty and long", 500000, 500000, 2, 0, 4000, 6, 0, 490000, 1, 1, 0.9, false, 400000},
+    {"few long rows", 800, 200000, 5000, 4000, 6000, 1.1, 0, 199000, 1, 1, 0.5, false},
+    {"few rows", 800, 800, 48, 40, 56, 1.1, 0, 790, 1, 1, 1.5, false},
+    {"small", 100, 100, 5, 1, 12, 1.4, 0, 90, 1, 1, 1.2, false},
+    {"band of 33", 500000, 500000, 33, 17, 33, 1, .99, 16, 1, 1, 4, true},
+    {"10 % full", 8192, 4096, 410, 380, 440, 1.02, 0, 4090, 1, 1, 2, false},
+    {"5 % full", 8192, 4096, 225, 190, 260, 1.05, 0, 4090, 1, 1, 1.2, false},
+    {"one heavy row", 1000000, 1000000, 4, 2, 900000, 1.5, 0, 999000, 1, 1, 1, false},
+    {"pairs of rows", 300000, 300000, 20, 10, 40, 1.2, 0, 4000, .5, .5, 2.4, true},
+};
+
+/// The facts and the choice of a plan made for 8 columns.
+struct Planned {
+  PatternFacts A;
+  SpmmChoice choice;
+};
+
+Planned plan(Matrix const& matrix, ScalarKind const& scalar, DeviceFacts const& device,
+             std::string const& algorithm = "auto") {
+  PatternFacts A;
+  A.rows = matrix.statistics();
+  A.half_bandwidth = matrix.half_bandwidth;
+  SpmmPlanOptions const options{.columns = 8, .algorithm = algorithm};
+  bool const automatic = algorithm == "auto";
+  if (device.is_host || A.rows.rows >= kernels::tuning::device_group_least_rows || !automatic)
+    A.groups = matrix.group_count();
+  kernels::WindowCount windows;
+  if (automatic && device.double_tensor_cores && scalar.is_double &&
+      kernels::may_take_windows(A.rows, 8, scalar.bytes))
+    windows = matrix.windows();
+  auto const tiles = kernels::tile_forms(A.rows, 8, scalar, device);
+  auto const choice = kernels::choose_variant(
+      A.rows, A.groups, windows, automatic ? tiles : kernels::TileForms{}, options, scalar, device);
+  auto const& variant = *choice.variant;
+  A.lists_groups = variant.lists_groups() ||
+                   (variant.lists_windows() && kernels::groups_are_worth_it(A.rows, A.groups));
+  if (variant.lists_windows()) A.windows = matrix.windows();
+  if (variant.lists_pieces()) {
+    A.slots = A.rows.longest > choice.piece ? A.rows.nonzeros / choice.piece : 0;
+    A.pieces = A.rows.rows - (variant.skips_empty_rows() ? A.rows.empty_rows : 0) + A.slots;
+  }
+  A.has_distances = matrix.near && !device.is_host && variant.is_direct() &&
+                    !variant.lists_pieces() &&
+                    A.rows.nonzeros >= kernels::tuning::device_narrow_entries;
+  bool const shares_windows =
+      variant.stages_tiles() &&
+      kernels::DeviceModel(A.rows, kernels::columns_of_doubles(8, scalar.bytes))
+          .windows_take_tiles(tiles);
+  A.window_masks = shares_windows ? A.rows.rows / 64 * (A.rows.columns / 64) * 64 : 0;
+  return {A, choice};
+}
+
+BlockFacts blocks(std::int64_t columns, ScalarKind const& scalar, bool column_major = false) {
+  bool const packs = columns * static_cast<std::int64_t>(scalar.bytes) % 16 == 0;
+  kernels::BlockLayout const by_rows{true, columns == 1, packs, packs};
+  kernels::BlockLayout const by_columns{columns == 1, true, false, false};
+  auto const& layout = column_major ? by_columns : by_rows;
+  return {.columns = columns, .scalar = scalar, .x = layout, .y = layout};
+}
+
+Decision decide(Planned const& planned, BlockFacts const& blocks, DeviceFacts const& device) {
+  return kernels::decide(planned.A, planned.choice, blocks, device);
+}
+
+char const* name_of(Kind kernel) {
+  switch (kernel) {
+    case Kind::rows:
+      return "rows";
+    case Kind::row_columns:
+      return "row_columns";
+    case Kind::staged_columns:
+      return "staged_columns";
+    case Kind::sparse_rows:
+      return "sparse_rows";
+    case Kind::groups:
+      return "groups";
+    case Kind::windows:
+      return "windows";
+    case Kind::shared_tiles:
+      return "shared_tiles";
+    case Kind::shared_windows:
+      return "shared_windows";
+    case Kind::published:
+      return "published";
+    default:
+      return "dense";
+  }
+}
+
+/// Columns, variant, kernel, lanes over columns x over entries x packs a lane.
+std::string in_words(Launch const& launch) {
+  std::ostringstream words;
+  words << launch.columns << ' ' << launch.variant->id << ' ' << name_of(launch.kernel) << ' '
+        << launch.lanes.grid.columns() << 'x' << launch.lanes.grid.entries() << 'x'
+        << launch.lanes.packs_per_lane << (launch.packs ? " packs" : "")
+        << (launch.narrow ? " narrow" : "") << (launch.lanes.deep ? " deep" : "")
+        << (launch.lanes.spread ? " spread" : "");
+  return words.str();
+}
+
+std::string in_words(Decision const& decision) {
+  std::string words;
+  if (decision.x != kernels::BlockCopy::none) words += "copy of X, ";
+  if (decision.y_by_copy) words += "copy of Y, ";
+  if (decision.fills_empty_rows) words += "empty rows first, ";
+  for (auto const& launch : decision.launches)
+    words += (&launch == &decision.first() ? "" : "; ") + in_words(launch);
+  return words;
+}
+
+/// Every decision of the table, a line each.
+std::map<std::string, std::string> decisions() {
+  struct Scalar {
+    char const* name;
+    ScalarKind kind;
+  };
+  std::map<std::string, std::string> all;
+  for (auto const& matrix : matrices)
+    for (auto const& [name, scalar] : {Scalar{"f32", f32}, {"f64", f64}, {"c64", c64}}) {
+      auto const planned = plan(matrix, scalar, hopper);
+      for (std::int64_t const columns : {1, 3, 8, 64, 130})
+        for (bool const column_major : {false, true}) {
+          if (column_major && columns == 1) continue;
+          auto const key = std::string(matrix.name) + ", " + name + ", " + std::to_string(columns) +
+                           (column_major ? " down" : "");
+          all[key] = in_words(decide(planned, blocks(columns, scalar, column_major), hopper));
+        }
+    }
+  return all;
+}
+
+TEST(Decisions, AreTheRecordedOnes) {
+  std::ifstream file(BLOCKSPAN_DECISIONS);
+  std::map<std::string, std::string> recorded;
+  for (std::string line; std::getline(file, line);) {
+    auto const colon = line.rfind(": ");
+    ASSERT_NE(colon, std::string::npos) << line;
+    recorded[line.substr(0, colon)] = line.substr(colon + 2);
+  }
+  auto const made = decisions();
+  EXPECT_EQ(made.size(), recorded.size());
+  for (auto const& [key, words] : made) EXPECT_EQ(words, recorded[key]) << key;
+  if (!HasFailure()) return;
+  auto const copy = ::testing::TempDir() + "decisions.txt";  // the new record, if it is meant so
+  std::ofstream out(copy);
+  for (auto const& [key, words] : made) out << key << ": " << words << '\n';
+  ADD_FAILURE() << "all decisions of now: " << copy;
+}
+
+TEST(Decisions, CoverEveryKernelOfTheLibrary) {
+  auto const made = decisions();
+  for (Kind const kernel : {Kind::rows, Kind::row_columns, Kind::staged_columns, Kind::sparse_rows,
+                            Kind::groups, Kind::windows, Kind::shared_windows}) {
+    auto const name = std::string(" ") + name_of(kernel) + ' ';
+    EXPECT_TRUE(std::any_of(made.begin(), made.end(), [&](auto const& one) {
+      return one.second.find(name) != std::string::npos;
+    })) << name;
+  }
+}
+
+/// Whatever the facts: the launches have all columns, once, and a device's lanes fit a warp.
+TEST(Decisions, CoverAllColumnsWithLanesOfAWarp) {
+  for (auto const& device : {hopper, host})
+    for (auto const& matrix : matrices)
+      for (auto const& scalar : {f32, f64, c64}) {
+        auto const planned = plan(matrix, scalar, device);
+        for (std::int64_t columns = 1; columns <= 300; columns += 1 + columns / 9)
+          for (bool const column_major : {false, true}) {
+            auto const decision = decide(planned, blocks(columns, scalar, column_major), device);
+            std::int64_t sum = 0;
+            for (auto const& launch : decision.launches) {
+              sum += launch.columns;
+              EXPECT_GT(launch.columns, 0);
+              EXPECT_LE(launch.lanes.grid.lanes(), 32);
+            }
+            auto const pack = std::max<std::int64_t>(1, 16 / std::int64_t(scalar.bytes));
+            auto const padded = (columns + pack - 1) / pack * pack;
+            EXPECT_EQ(sum, decision.y_by_copy ? padded : columns) << matrix.name;
+          }
+      }
+}
+
+TEST(Decisions, LeaveTensorCoresAndStagedTilesToDevicesThatHaveThem) {
+  DeviceFacts const plain{false, true, false, false, false};
+  for (auto const& matrix : matrices)
+    for (std::int64_t const columns : {8, 16, 64}) {
+      auto const kernel =
+          decide(plan(matrix, f64, plain), blocks(columns, f64), plain).first().kernel;
+      EXPECT_TRUE(kernel != Kind::windows && kernel != Kind::shared_tiles &&
+                  kernel != Kind::shared_windows)
+          << matrix.name;
+    }
+}
+
+TEST(Decisions, RefuseWhatTheAlgorithmAskedForCannotServe) {
+  auto const planned = plan(matrices[0], f64, hopper, "warp_per_row_packs");
+  auto with = blocks(7, f64);
+  with.must_run = true;
+  EXPECT_TRUE(decide(planned, with, hopper).launches.empty());
+  with.must_run = false;  // chosen by measurement: other blocks are served too
+  EXPECT_FALSE(decide(planned, with, hopper).launches.empty());
+}
+
+TEST(Decisions, SumProductsInTheKernelWhereOnePassHasAllColumns) {
+  auto const planned = plan(matrices[0], f64, hopper);
+  auto with = blocks(8, f64);
+  with.sums = with.overwrites = true;
+  EXPECT_TRUE(decide(planned, with, hopper).fuses_sums);
+  EXPECT_FALSE(decide(plan(matrices[0], f64, host), with, host).fuses_sums);
+  auto wide = blocks(1000, f64);
+  wide.sums = wide.overwrites = true;
+  EXPECT_FALSE(decide(planned, wide, hopper).fuses_sums);
+  auto const listed = plan(matrices[10], f64, hopper, "nonempty_rows");
+  EXPECT_TRUE(decide(listed, with, hopper).fuses_sums);
+  with.overwrites = false;  // beta Y of the empty rows is not in the sums
+  EXPECT_FALSE(decide(listed, with, hopper).fuses_sums);
+}
+
+/// Windows read tiles of 16 distances, a base and a mask a row; their fallbacks columns.
+TEST(Decisions, KnowWhatTheirKernelReadsOfTheMatrix) {
+  SpmmChoice choice{};
+  choice.variant = find_spmm_variant("tensor_window");
+  PatternFacts A;
+  A.rows.rows = A.rows.columns = 100;
+  A.rows.nonzeros = 1200;
+  A.windows = {13, 40};
+  std::int64_t const windows = 40 * (16 * 2 + 4 + 8 * 2), offsets = 101 * 4;
+  auto const bytes = [&](ScalarKind const& scalar, std::size_t value_bytes) {
+    auto const decision = kernels::decide(A, choice, blocks(8, scalar), hopper);
+    return kernels::bytes_of_matrix(A, decision.first(), value_bytes);
+  };
+  EXPECT_EQ(bytes(f64, 8), 1200 * 8 + windows + offsets);
+  EXPECT_EQ(bytes(c64, 16), 1200 * 16 + windows + offsets);
+  EXPECT_EQ(bytes(f64, 4), 1200 * 4 + windows + offsets);
+  EXPECT_EQ(bytes(f32, 4), 1200 * (4 + 4) + offsets);
+  A.groups = {34, 410};
+  A.lists_groups = true;
+  EXPECT_EQ(bytes(f32, 4), 1200 * 4 + 410 * 4 + offsets);
+}
+
+TEST(Decisions, AreMadeOnce) {
+  auto const planned = plan(matrices[0], f64, hopper);
+  kernels::DecisionMemo memo;
+  auto const& first = memo.find(planned.A, planned.choice, blocks(8, f64), hopper);
+  for (std::int64_t columns = 1; columns < 40; ++columns)
+    memo.find(planned.A, planned.choice, blocks(columns, f64), hopper);
+  EXPECT_EQ(&memo.find(planned.A, planned.choice, blocks(8, f64), hopper), &first);
+  EXPECT_NE(&memo.find(planned.A, planned.choice, blocks(8, f32), hopper), &first);
+}
+
+}  // namespace
+}  // namespace blockspan::test
