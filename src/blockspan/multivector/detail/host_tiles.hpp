@@ -103,11 +103,12 @@ Panel<real_t<Scalar>> pack(RealView<Scalar> const& X, std::int64_t first, int ro
 
 /// True if rows before `end` are contiguous and have `width` columns that may be read. Without gaps
 /// between the rows, what is read behind a row is the next one, and finite if X is; its products
-/// belong to columns of a tile that nobody looks at.
+/// belong to columns of a tile that nobody looks at. Wide rows are better copied: whole registers
+/// across cache lines, read for every tile again, take longer.
 template <class Scalar>
 bool readable(RealView<Scalar> const& X, std::int64_t end, int width) {
-  bool const followed =
-      X.row_stride == X.columns && (end - 1) * X.row_stride + width <= X.rows * X.row_stride;
+  bool const followed = width <= 4 * widest_tile<real_t<Scalar>> && X.row_stride == X.columns &&
+                        (end - 1) * X.row_stride + width <= X.rows * X.row_stride;
   return X.rows_contiguous() && (X.columns == width || followed);
 }
 
