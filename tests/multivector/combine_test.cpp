@@ -54,6 +54,41 @@ TYPED_TEST(Combine, MatchesAReferenceInExtendedPrecisionForEveryWidth) {
                 this->factor(0.7, -0.2), this->factor(-1.3, 0.4));
 }
 
+TYPED_TEST(Combine, OfSquareCoefficientsMatchesTheReferenceInPlaceToo) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int const k : block_widths) {
+    auto const x = random_block<Scalar>(143, k, 1), c = random_block<Scalar>(k, k, 2);
+    HostBlock<Scalar> const nan(143, k, not_a_number<Scalar>());
+    auto const wanted = combine_reference(Scalar(1), x, c, Scalar(0), nan);
+    for (Storage const storage : all_storages) {
+      this->check(storage, storage, x, c, nan, Scalar(1), Scalar(0));
+      auto const X = make_block(this->exec, storage, x);
+      combine_in_place(this->exec, X.view, this->host(c), this->workspace);
+      EXPECT_TRUE(matches(X.values(), wanted)) << to_string(storage) << ", k = " << k;
+      EXPECT_TRUE(X.surroundings_intact()) << to_string(storage) << ", k = " << k;
+    }
+  }
+}
+
+TYPED_TEST(Combine, KeepsNanInItsRow) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int const k : block_widths) {
+    auto x = random_block<Scalar>(61, k, 1);
+    auto const c = random_block<Scalar>(k, k, 2);
+    auto wanted = combine_reference(Scalar(1), x, c, Scalar(0), x);
+    x(40, k / 2) = not_a_number<Scalar>();
+    auto const X = make_block(this->exec, Storage::right, x);
+    combine_in_place(this->exec, X.view, this->host(c), this->workspace);
+    auto values = X.values();
+    for (int j = 0; j < k; ++j) {
+      EXPECT_FALSE(magnitude(values(40, j)) >= 0) << "k = " << k;
+      values(40, j) = x(0, 0);
+      wanted.value(40, j) = extended(x(0, 0));
+    }
+    EXPECT_TRUE(matches(values, wanted)) << "k = " << k;
+  }
+}
+
 TYPED_TEST(Combine, MatchesTheReferenceForEveryNumberOfRows) {
   using Scalar = typename TypeParam::Scalar;
   for (int n : {0, 1, 2, 7, 31, 32, 33, 1000, 4099})

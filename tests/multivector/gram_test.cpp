@@ -44,6 +44,35 @@ TYPED_TEST(Gram, MatchesAReferenceInExtendedPrecisionForEveryWidth) {
   }
 }
 
+TYPED_TEST(Gram, OfEquallyWideBlocksMatchesTheReference) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int const k : block_widths) {
+    auto const x = random_block<Scalar>(143, k, 1), y = random_block<Scalar>(143, k, 2);
+    for (Storage const storage : {Storage::right, Storage::padded_right, Storage::strided}) {
+      auto const X = make_block(this->exec, storage, x), Y = make_block(this->exec, storage, y);
+      EXPECT_TRUE(matches(this->computed(X.view, Y.view), gram_reference(x, y)))
+          << to_string(storage) << ", k = " << k;
+      EXPECT_TRUE(matches(this->computed(X.view, X.view), gram_reference(x, x)))
+          << to_string(storage) << ", k = " << k;
+    }
+  }
+}
+
+TYPED_TEST(Gram, KeepsNanInItsColumn) {
+  using Scalar = typename TypeParam::Scalar;
+  for (int const k : block_widths) {
+    auto x = random_block<Scalar>(61, k, 1);
+    auto const y = random_block<Scalar>(61, k, 2);
+    x(40, 0) = not_a_number<Scalar>();
+    auto const X = make_block(this->exec, Storage::right, x),
+               Y = make_block(this->exec, Storage::right, y);
+    auto const G = this->computed(X.view, Y.view);
+    for (int i = 0; i < k; ++i)
+      for (int j = 0; j < k; ++j)
+        EXPECT_EQ(magnitude(G(i, j)) >= 0, i != 0) << "k = " << k << ": " << i << ", " << j;
+  }
+}
+
 TYPED_TEST(Gram, MatchesTheReferenceForEveryNumberOfRows) {
   using Scalar = typename TypeParam::Scalar;
   for (int n : {0, 1, 2, 7, 31, 32, 33, 1000, 4099}) {

@@ -4,6 +4,10 @@
 
 namespace blockspan::test {
 
+/// Columns of blocks around the widths of vector registers and of tiles.
+inline constexpr int block_widths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
+                                       13, 14, 15, 16, 17, 24, 31, 32, 33, 47, 48, 96};
+
 /// |X|^H |Y| style sums: value = x^H y and the sum of magnitudes.
 template <class Scalar>
 Reference<Scalar> gram_reference(HostBlock<Scalar> const& X, HostBlock<Scalar> const& Y) {

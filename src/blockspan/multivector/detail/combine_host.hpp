@@ -26,12 +26,11 @@ struct PackCoefficients {
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
     int const l = static_cast<int>(row);
-    for_each_tile<Real>(
-        round_up(p * static_cast<int>(C.columns), tile_unit), [&](int j, int width) {
-          Real* const to = packed + (std::int64_t(j) * inner + l * width);
-          for (int b = 0; b < width; ++b)
-            to[b] = j + b < p * C.columns ? real_coefficient(alpha, C, l, j + b) : Real(0);
-        });
+    for_each_tile<Real>(p * static_cast<int>(C.columns), [&](int j, int width) {
+      Real* const to = packed + (std::int64_t(j) * inner + l * width);
+      for (int b = 0; b < width; ++b)
+        to[b] = j + b < p * C.columns ? real_coefficient(alpha, C, l, j + b) : Real(0);
+    });
   }
 };
 
@@ -45,7 +44,8 @@ struct HostTerm {
 };
 
 /// Y = sum of the terms + beta Y, a block of rows per task. Every row of X is read before it is
-/// written, so that Y may be X.
+/// written, so that Y may be X: with one tile a row the sums of a tile are complete before they are
+/// stored, with several the rows are copied first.
 template <class Exec, class Scalar, int terms>
 struct HostCombine {
   using Real = real_t<Scalar>;
@@ -65,25 +65,26 @@ struct HostCombine {
     std::int64_t const first = std::int64_t(team.league_rank()) * block;
     int const count = static_cast<int>(std::min<std::int64_t>(block, Y.rows - first));
     auto* buffer = static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(), 64));
+    int const columns = p * static_cast<int>(Y.columns);
     Panel<Real> x[terms];
     for (int t = 0; t < terms; ++t) {
       auto const& X = term[t].X;
-      x[t] = term[t].in_place ? pack(X, first, count, X.columns, buffer)
-                              : panel(X, first, count, X.columns, buffer);
+      x[t] = term[t].in_place && columns > widest_tile<Real>
+                 ? pack(X, first, count, X.columns, buffer)
+                 : panel(X, first, count, X.columns, buffer);
       buffer += std::int64_t(block) * X.columns;
     }
-    for_each_tile<Real>(round_up(p * static_cast<int>(Y.columns), tile_unit),
-                        [&](int j, auto width) {
-                          constexpr int height = tile_height<Real>(width);
-                          int r = 0;
-                          for (; r + height <= count; r += height)
-                            one_tile<height, width>(first, r, j, x);
-                          for (; r < count; ++r) one_tile<1, width>(first, r, j, x);
-                        });
+    for_each_tile<Real>(columns, [&](int j, auto width) {
+      constexpr int height = tile_height<Real>(width);
+      int r = 0;
+      for (; r + height <= count; r += height) one_tile<height, width>(first, r, j, x);
+      for (; r < count; ++r) one_tile<1, width>(first, r, j, x);
+    });
   }
 
   template <int height, int width>
-  void one_tile(std::int64_t first, int r, int j, Panel<Real> const (&x)[terms]) const {
+  BLOCKSPAN_HOST_INLINE void one_tile(std::int64_t first, int r, int j,
+                                      Panel<Real> const (&x)[terms]) const {
     auto const product = [&](int t) {
       return multiply_tile<height, width>(term[t].X.columns, x[t].data + r * x[t].ld, x[t].ld, 1,
                                           term[t].packed + std::int64_t(j) * term[t].X.columns,
@@ -100,32 +101,52 @@ struct HostCombine {
       weigh(t, more);
       sums.add(more);
     }
-    sums.for_each_row([&](int a, auto const& row) { store<width>(first + r + a, j, row); });
+    store(first + r, j, sums);
   }
 
+  template <int height, int width>
+  BLOCKSPAN_HOST_INLINE void store(std::int64_t row, int j,
+                                   TileSums<Real, height, width>& sums) const {
+    int const columns = p * static_cast<int>(Y.columns), count = std::min(width, columns - j);
+    bool const whole = count == width;
+    std::int64_t const stride = p * Y.row_stride;
+    // Rows without gaps are stored with what the tile is too wide: the next one puts that right.
+    bool const gapless = stride == columns && count == columns && 2 * count > width;
+    alignas(register_bytes) Real numbers[height * width];
+    if (beta == Scalar(0) && Y.column_stride == 1 && (whole || gapless)) {
+      Real* const to = reinterpret_cast<Real*>(Y.data) + row * stride + j;
+      sums.for_each_row([&](int a, auto const& sum) {
+        sum.store(whole || a + 1 < height ? to + a * stride : numbers);
+      });
+      if (!whole) store_some<width>(row + height - 1, 1, j, numbers, count);
+      return;
+    }
+    sums.for_each_row([&](int a, auto const& sum) { sum.store(numbers + a * width); });
+    store_some<width>(row, height, j, numbers, count);
+  }
+
+  /// What are no whole rows of a tile. Not inlined: GCC 12 would keep the sums of AVX2 in memory.
   template <int width>
-  void store(std::int64_t row, int j, RegisterSet<Real, width> const& sums) const {
-    int const count = std::min<int>(width, static_cast<int>(p * Y.columns) - j);
-    if (beta == Scalar(0) && Y.column_stride == 1 && count == width)
-      return sums.store(reinterpret_cast<Real*>(&Y(row, 0)) + j);
-    Real numbers[width];
-    sums.store(numbers);
-    store_some(row, j, numbers, count);
-  }
-
-  /// What is no whole row of a tile. Not inlined: GCC 12 would keep the sums of AVX2 in memory.
-  [[gnu::noinline]] void store_some(std::int64_t row, int j, Real const* numbers, int count) const {
+  BLOCKSPAN_NOINLINE void store_some(std::int64_t first, int rows, int j, Real const* numbers,
+                                     int count) const {
     bool const add = beta != Scalar(0);
-    if (!add && Y.column_stride == 1)
-      return copy_row(numbers, reinterpret_cast<Real*>(&Y(row, 0)) + j, count);
-    for (int b = 0; b < count; b += p) {
-      Scalar& y = Y(row, (j + b) / p);
-      Scalar sum;
-      if constexpr (p == 1)
-        sum = numbers[b];
-      else
-        sum = Scalar(numbers[b], numbers[b + 1]);
-      y = add ? Scalar(sum + beta * y) : sum;
+    if (!add && Y.column_stride == 1) {
+      std::int64_t const stride = p * Y.row_stride;
+      Real* to = reinterpret_cast<Real*>(Y.data) + first * stride + j;
+      for (int r = 0; r < rows; ++r, to += stride)
+        copy_row<Real, width / 2>(numbers + r * width, to, count);
+      return;
+    }
+    for (std::int64_t row = first; row < first + rows; ++row, numbers += width) {
+      for (int b = 0; b < count; b += p) {
+        Scalar& y = Y(row, (j + b) / p);
+        Scalar sum;
+        if constexpr (p == 1)
+          sum = numbers[b];
+        else
+          sum = Scalar(numbers[b], numbers[b + 1]);
+        y = add ? Scalar(sum + beta * y) : sum;
+      }
     }
   }
 
@@ -137,7 +158,9 @@ struct HostCombine {
   std::size_t scratch_bytes() const { return static_cast<std::size_t>(block) * row_bytes(); }
 
   void launch(Exec const& exec) {
-    block = std::clamp(32768 / (static_cast<int>(row_bytes()) + 1) / 8 * 8, 128, 1024);
+    constexpr int heights = 24;  // a multiple of every tile_height
+    block = std::clamp(32768 / (static_cast<int>(row_bytes()) + 1) / heights * heights, 6 * heights,
+                       42 * heights);
     Policy policy(exec, static_cast<int>(ceil_div(Y.rows, std::int64_t(block))), 1);
     policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes() + 64));
     Kokkos::parallel_for("Blockspan::combine", policy, *this);
@@ -147,7 +170,8 @@ struct HostCombine {
 /// Numbers that a packed k x m matrix takes.
 template <class Scalar>
 std::int64_t packed_size(BlockRef<Scalar const> const& C) {
-  return round_up(static_cast<int>(C.columns) * parts<Scalar>, tile_unit) * C.rows * parts<Scalar>;
+  int const columns = static_cast<int>(C.columns) * parts<Scalar>;
+  return tiled_columns<real_t<Scalar>>(columns) * C.rows * parts<Scalar>;
 }
 
 template <class Exec, class Scalar>

@@ -18,7 +18,7 @@ struct HostGram {
 
   RealView<Scalar> X, Y;
   std::int64_t rows, chunk;
-  int m, n;             ///< real columns of X and Y, rounded up to whole tiles
+  int m, n;             ///< rows and columns of a partial result, in whole tiles
   int panel_rows;       ///< rows of a panel
   Real const* weights;  ///< of the rows of Y, or null
   bool same;            ///< X^H X: tiles below the diagonal are left out
@@ -29,8 +29,8 @@ struct HostGram {
       : X(X_block),
         Y(Y_block),
         rows(X_block.rows),
-        m(round_up(X.columns, tile_unit)),
-        n(round_up(Y.columns, tile_unit)),
+        m(round_up(X.columns, 2)),
+        n(tiled_columns<Real>(Y.columns)),
         weights(weights_),
         same(!weights && X.data == Y.data && X.row_stride == Y.row_stride &&
              X.column_stride == Y.column_stride && X.columns == Y.columns) {
@@ -54,11 +54,13 @@ struct HostGram {
     auto* const buffer =
         static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(), 64));
     std::fill(g, g + std::int64_t(m) * n, Real(0));
-    clear_padding(X, panel_rows, m, buffer);
-    if (!same) clear_padding(Y, panel_rows, n, buffer + std::int64_t(panel_rows) * m);
+    int const x_width = same ? n : m;
+    if (!readable(X, last, x_width)) clear_padding(X, panel_rows, x_width, buffer);
+    if (!same && (weights || !readable(Y, last, n)))
+      clear_padding(Y, panel_rows, n, buffer + std::int64_t(panel_rows) * m);
     for (std::int64_t row = first; row < last; row += panel_rows) {
       int const count = static_cast<int>(std::min<std::int64_t>(panel_rows, last - row));
-      auto const x = panel(X, row, count, m, buffer);
+      auto const x = panel(X, row, count, x_width, buffer);
       auto const y = right_panel(row, count, x, buffer + std::int64_t(panel_rows) * m);
       add_panel(count, x, y, g);
     }
@@ -76,10 +78,10 @@ struct HostGram {
   }
 
   void add_panel(int count, Panel<Real> const& x, Panel<Real> const& y, Real* g) const {
-    for_each_tile<Real>(n, [&](int j, auto tile_width) {
+    for_each_tile<Real>(Y.columns, [&](int j, auto tile_width) {
       constexpr int width = tile_width;
       int const needed = same ? std::min(m, j + width) : m;
-      for_each_height<tile_height<Real>(width), tile_unit>(needed, [&](int i, auto height) {
+      for_each_height<tile_height<Real>(width)>(needed, [&](int i, auto height) {
         multiply_tile<height, width>(count, x.data + i, 1, x.ld, y.data + j, y.ld)
             .for_each_row([&](int a, auto& sums) {
               Real* const to = g + std::int64_t(i + a) * n + j;

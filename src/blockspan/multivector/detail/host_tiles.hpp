@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -13,34 +14,44 @@
 
 namespace blockspan::detail {
 
-/// Real columns of a tile: two registers, or halves of that down to a unit, to whose multiples
-/// blocks are padded.
+/// Real columns of a tile: two registers; of the last tile of a block one or a part of one, at
+/// least `narrowest_tile`, where the remaining columns fit.
 template <class Real>
 inline constexpr int widest_tile = 2 * register_bytes / static_cast<int>(sizeof(Real));
-inline constexpr int tile_unit = 4;
+template <class Real>
+inline constexpr int narrowest_tile = std::min(4, widest_tile<Real> / 2);
 
-/// Rows of a tile of so many columns.
+/// Rows of a tile of so many columns: 12, 8, or 4.
 template <class Real>
 constexpr int tile_height(int width) {
   int const in_a_row = ceil_div(width * static_cast<int>(sizeof(Real)), register_bytes);
-  return registers / 2 / in_a_row > 8 ? 8 : registers / 2 / in_a_row;
+  return std::min(12, registers / 2 / in_a_row);
 }
 
-/// function(first column, integral constant of the width) for the tiles of `columns`, a multiple of
-/// the unit.
+/// function(first column, integral constant of the width) for the tiles that cover `columns`.
 template <class Real, int width = widest_tile<Real>, class Function>
 void for_each_tile(int columns, Function const& function, int first = 0) {
-  for (; first + width <= columns; first += width)
+  constexpr bool narrower = width > narrowest_tile<Real>;
+  for (; columns - first > (narrower ? width / 2 : 0); first += width)
     function(first, std::integral_constant<int, width>{});
-  if constexpr (width > tile_unit) for_each_tile<Real, width / 2>(columns, function, first);
+  if constexpr (narrower) for_each_tile<Real, width / 2>(columns, function, first);
 }
 
-/// The same for the rows, by tiles of `height` and halves of it down to `least`.
-template <int height, int least, class Function>
+/// The columns of these tiles, those of the last one beyond the block included.
+template <class Real>
+int tiled_columns(int columns) {
+  int end = 0;
+  for_each_tile<Real>(columns, [&](int first, int width) { end = first + width; });
+  return end;
+}
+
+/// function(first row, integral constant of the height) for tiles of `height` and what is left
+/// over; both are even.
+template <int height, class Function>
 void for_each_height(int rows, Function const& function, int first = 0) {
   for (; first + height <= rows; first += height)
     function(first, std::integral_constant<int, height>{});
-  if constexpr (height > least) for_each_height<height / 2, least>(rows, function, first);
+  if constexpr (height > 2) for_each_height<height - 2>(rows, function, first);
 }
 
 constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
@@ -59,22 +70,25 @@ void clear_padding(RealView<Scalar> const& X, int rows, int width, real_t<Scalar
     for (int c = X.columns; c < width; ++c) buffer[r * std::int64_t(width) + c] = 0;
 }
 
-/// Copies a row: few numbers, for which a call of memcpy takes longer than they do.
-template <class Real>
-void copy_row(Real const* from, Real* to, int count) {
-  static_assert(tile_unit == 4, "what is left over below");
+/// Copies a row: few numbers, for which a call of memcpy takes longer than they do. In steps that
+/// do not overlap, since a processor waits for what it has just stored if it cannot have that in
+/// one piece.
+template <class Real, int step = register_bytes / static_cast<int>(sizeof(Real))>
+BLOCKSPAN_HOST_INLINE void copy_row(Real const* from, Real* to, int count) {
   int c = 0;
-  for (; c + tile_unit <= count; c += tile_unit)
-    std::memcpy(to + c, from + c, tile_unit * sizeof(Real));
-  if (count & 2) std::memcpy(to + c, from + c, 2 * sizeof(Real));
-  if (count & 1) to[count - 1] = from[count - 1];
+  for (; c + step <= count; c += step) std::memcpy(to + c, from + c, step * sizeof(Real));
+  if constexpr (step > 1)
+    if (c < count) copy_row<Real, step / 2>(from + c, to + c, count - c);
 }
 
 /// Copies rows [first, first + rows) of X into `buffer`, whose rows have `width` entries.
 template <class Scalar>
 Panel<real_t<Scalar>> pack(RealView<Scalar> const& X, std::int64_t first, int rows, int width,
                            real_t<Scalar>* buffer) {
-  if (X.rows_contiguous()) {
+  if (X.rows_contiguous() && X.row_stride == X.columns && X.columns == width) {
+    std::memcpy(buffer, X.data + first * X.row_stride,
+                static_cast<std::size_t>(rows) * static_cast<std::size_t>(width) * sizeof(*buffer));
+  } else if (X.rows_contiguous()) {
     for (int r = 0; r < rows; ++r)
       copy_row(X.data + (first + r) * X.row_stride, buffer + r * std::int64_t(width), X.columns);
   } else if (X.row_stride <= X.column_stride) {
@@ -87,13 +101,22 @@ Panel<real_t<Scalar>> pack(RealView<Scalar> const& X, std::int64_t first, int ro
   return {buffer, width};
 }
 
-/// Rows [first, first + rows) of X with `width` readable columns: X itself where it is laid out so,
-/// or a copy in `buffer`.
+/// True if rows before `end` are contiguous and have `width` columns that may be read. Without gaps
+/// between the rows, what is read behind a row is the next one, and finite if X is; its products
+/// belong to columns of a tile that nobody looks at. Wide rows are better copied: whole registers
+/// across cache lines, read for every tile again, take longer.
+template <class Scalar>
+bool readable(RealView<Scalar> const& X, std::int64_t end, int width) {
+  bool const followed = width <= 4 * widest_tile<real_t<Scalar>> && X.row_stride == X.columns &&
+                        (end - 1) * X.row_stride + width <= X.rows * X.row_stride;
+  return X.rows_contiguous() && (X.columns == width || followed);
+}
+
+/// Rows [first, first + rows) of X with `width` readable columns: X itself or a copy in `buffer`.
 template <class Scalar>
 Panel<real_t<Scalar>> panel(RealView<Scalar> const& X, std::int64_t first, int rows, int width,
                             real_t<Scalar>* buffer) {
-  if (X.rows_contiguous() && X.columns == width)
-    return {X.data + first * X.row_stride, X.row_stride};
+  if (readable(X, first + rows, width)) return {X.data + first * X.row_stride, X.row_stride};
   return pack(X, first, rows, width, buffer);
 }
 

@@ -18,11 +18,13 @@ struct RealView {
   static constexpr int p = parts<Scalar>;
 
   Real const* data;
+  std::int64_t rows;
   std::int64_t row_stride, column_stride;  ///< in real numbers, of the block's rows and columns
   int columns;                             ///< real columns
 
   explicit RealView(BlockRef<Scalar const> const& X)
       : data(reinterpret_cast<Real const*>(X.data)),
+        rows(X.rows),
         row_stride(X.row_stride * p),
         column_stride(X.column_stride * p),
         columns(static_cast<int>(X.columns) * p) {}
