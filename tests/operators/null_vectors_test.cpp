@@ -3,6 +3,7 @@
 #include <complex>
 
 #include <blockspan/operators/detail/null_vectors.hpp>
+#include <blockspan/sparse/generators.hpp>
 
 #include "solvers/singular_graph.hpp"
 #include "support/types.hpp"
@@ -102,6 +103,21 @@ TYPED_TEST(NullVectors, OfDefiniteIndefiniteAndInfiniteMatricesThereAreNone) {
   infinite.add(7, 7, TypeParam(HUGE_VAL));
   EXPECT_TRUE(found(infinite).empty());
   EXPECT_TRUE(found(TestMatrix<TypeParam>(0)).empty());
+}
+
+TYPED_TEST(NullVectors, OfAFreeBodyAreItsTranslationsAndRotations) {
+  if constexpr (has_scalar<TypeParam>) {
+    Kokkos::DefaultHostExecutionSpace const exec;
+    auto const host = blockspan::detail::to_host(generate<TypeParam>(exec, "elasticity:4:free"));
+    TestMatrix<TypeParam> A(host.rows);
+    for (int i = 0; i < A.order(); ++i)
+      for (int p = host.offsets(i); p < host.offsets(i + 1); ++p)
+        A.add(i, host.indices(p), host.values(p));
+    EXPECT_EQ(found(A, 0).size(), 3U);
+    expect_null(A, found(A, 0));
+    EXPECT_EQ(found(A).size(), 6U);
+    expect_null(A, found(A));
+  }
 }
 
 TYPED_TEST(NullVectors, AreAtMostThirtyTwo) {

@@ -30,29 +30,82 @@ Scalar dot(Scalar const* g, Scalar const* l, std::size_t length) {
   return sum;
 }
 
-/// Ones on each component whose rows add up to zero.
+/// The graph of a matrix whose pattern is symmetric, as graph_pattern but in one pass; of others
+/// edges may be missing. Repeated entries are one edge.
 template <class Scalar, class Offset>
-void add_indicators(HostCsr<Scalar const, Offset const, int const> const& A,
-                    Neighbours<int> const& graph, Vectors<Scalar>& vectors) {
-  using Real = real_t<Scalar>;
-  auto const [component, count] = components(graph);
-  std::vector<bool> vanishes(count, true);
-  for (std::size_t i = 0; i < component.size(); ++i) {
-    Scalar sum(0);
-    Real magnitude = 0;
+Neighbours<int> neighbours(HostCsr<Scalar const, Offset const, int const> const& A) {
+  Neighbours<int> graph;
+  graph.offsets.push_back(0);
+  graph.indices.reserve(A.indices.extent(0));
+  std::vector<int> last(static_cast<std::size_t>(A.rows), -1);  // row in which a column was seen
+  for (int i = 0; i < static_cast<int>(A.rows); ++i) {
+    last[static_cast<std::size_t>(i)] = i;
     for (Offset p = A.offsets(i); p < A.offsets(i + 1); ++p)
-      sum += A.values(p), magnitude += Kokkos::abs(A.values(p));
-    Real const terms = static_cast<Real>(A.offsets(i + 1) - A.offsets(i) + 4);
-    if (!(Kokkos::abs(sum) <= terms * 2 * unit_roundoff<Scalar> * magnitude))
-      vanishes[component[i]] = false;
+      if (std::exchange(last[static_cast<std::size_t>(A.indices(p))], i) != i)
+        graph.indices.push_back(A.indices(p));
+    graph.offsets.push_back(graph.indices.size());
   }
-  for (std::size_t c = 0; c < count && vectors.size() < most; ++c) {
-    if (!vanishes[c]) continue;
-    std::vector<Scalar> ones(component.size(), Scalar(0));
-    for (std::size_t i = 0; i < component.size(); ++i)
-      if (component[i] == c) ones[i] = Scalar(1);
+  return graph;
+}
+
+/// Whether a sum of so many entries is nothing but their rounding errors.
+template <class Scalar, class Offset>
+bool is_nothing(Scalar const& sum, real_t<Scalar> magnitude, Offset terms) {
+  return Kokkos::abs(sum) <=
+         static_cast<real_t<Scalar>>(terms + 4) * 2 * unit_roundoff<Scalar> * magnitude;
+}
+
+/// Ones on the rows of a class, for the classes that the flags name.
+template <class Scalar, class Class>
+void add_ones(std::size_t rows, std::vector<bool> const& flags, Class const& class_of,
+              Vectors<Scalar>& vectors) {
+  for (std::size_t c = 0; c < flags.size() && vectors.size() < most; ++c) {
+    if (!flags[c]) continue;
+    std::vector<Scalar> ones(rows, Scalar(0));
+    for (std::size_t i = 0; i < rows; ++i)
+      if (class_of(i) == c) ones[i] = Scalar(1);
     vectors.push_back(std::move(ones));
   }
+}
+
+/// Of each component whose rows add up to zero.
+template <class Scalar, class Offset>
+void add_components(HostCsr<Scalar const, Offset const, int const> const& A,
+                    Neighbours<int> const& graph, Vectors<Scalar>& vectors) {
+  auto const all = components(graph);
+  std::vector<bool> vanishes(all.count, true);
+  for (std::size_t i = 0; i < all.of.size(); ++i) {
+    Scalar sum(0);
+    real_t<Scalar> magnitude = 0;
+    for (Offset p = A.offsets(i); p < A.offsets(i + 1); ++p)
+      sum += A.values(p), magnitude += Kokkos::abs(A.values(p));
+    if (!is_nothing(sum, magnitude, A.offsets(i + 1) - A.offsets(i))) vanishes[all.of[i]] = false;
+  }
+  add_ones(
+      all.of.size(), vanishes, [&](std::size_t i) { return all.of[i]; }, vectors);
+}
+
+/// Of every `unknowns`-th row, where the entries of each row in these columns add up to zero.
+template <class Scalar, class Offset>
+void add_translations(HostCsr<Scalar const, Offset const, int const> const& A, std::size_t unknowns,
+                      Vectors<Scalar>& vectors) {
+  auto const rows = static_cast<std::size_t>(A.rows);
+  if (rows % unknowns != 0) return;
+  std::vector<bool> vanishes(unknowns, true);
+  std::vector<Scalar> sums(unknowns);
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (std::find(vanishes.begin(), vanishes.end(), true) == vanishes.end()) return;
+    sums.assign(unknowns, Scalar(0));
+    real_t<Scalar> magnitude = 0;
+    for (Offset p = A.offsets(i); p < A.offsets(i + 1); ++p) {
+      sums[static_cast<std::size_t>(A.indices(p)) % unknowns] += A.values(p);
+      magnitude += Kokkos::abs(A.values(p));
+    }
+    for (std::size_t c = 0; c < unknowns; ++c)
+      if (!is_nothing(sums[c], magnitude, A.offsets(i + 1) - A.offsets(i))) vanishes[c] = false;
+  }
+  add_ones(
+      rows, vanishes, [&](std::size_t i) { return i % unknowns; }, vectors);
 }
 
 /// z := (I - V V^H) z
@@ -237,10 +290,10 @@ class Envelope {
 template <class Scalar, class Offset>
 Vectors<Scalar> null_vectors_of(HostCsr<Scalar const, Offset const, int const> const& A,
                                 std::int64_t work) {
-  auto const graph =
-      graph_pattern(HostPattern<Offset, int>{A.rows, A.columns, A.offsets, A.indices});
+  auto const graph = neighbours(A);
   Vectors<Scalar> vectors;
-  add_indicators(A, graph, vectors);
+  add_components(A, graph, vectors);
+  for (std::size_t const unknowns : {2, 3, 6}) add_translations(A, unknowns, vectors);
   Envelope<Scalar> envelope(A, rcm_places(graph));
   if (envelope.work() <= static_cast<double>(work) && envelope.factor(A))
     envelope.add_null_vectors(A, vectors);

@@ -14,7 +14,8 @@ namespace blockspan::detail {
 /// Orthonormal vectors that a Hermitian positive semidefinite A maps to zero, to rounding, as far
 /// as its entries show them; at most 32, none where A is not semidefinite. They are to be tested:
 /// small pivots alone prove nothing.
-///   1. Of each component of the graph whose rows add up to zero: ones.
+///   1. Ones on each component of the graph whose rows add up to zero, and on every second,
+///      third or sixth row where their columns do (translations of elastic bodies).
 ///   2. A = L D L^H within the envelope of the reverse Cuthill-McKee order, where that takes at
 ///      most `work` multiplications: L^-H e_k of each pivot k that vanishes beside its diagonal
 ///      entry, refined by these factors.
@@ -32,7 +33,7 @@ template <class Exec, class Matrix>
 auto null_vectors_of_matrix(Exec const& exec, Matrix const& A, std::int64_t work) {
   using Scalar = typename Matrix::non_const_value_type;
   using Result = Block<Scalar, Exec>;
-  constexpr std::int64_t look = 30;  // multiplications an entry that the graph takes the time of
+  constexpr std::int64_t look = 150;  // multiplications an entry: the time of the graph
   if (look * static_cast<std::int64_t>(A.nnz()) > work) return Result();
   auto const vectors = null_vectors_of(to_host(A), work);
   if (vectors.empty()) return Result();
