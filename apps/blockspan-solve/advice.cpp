@@ -37,13 +37,15 @@ std::string of_iterations(SolveCommand const& command, SolveResult const& result
     return "The limit of " + grouped(command.max_iterations) + " iterations came first, and " +
            where + "raise --max-iterations, or use a better --preconditioner.";
   return "Residuals that the recurrence took for small enough were not, after " +
-         grouped(solver.counters.cycles) + " cycles of correction, and " + where +
+         grouped(solver.counters.cycles) + (solver.counters.cycles == 1 ? " cycle" : " cycles") +
+         " of correction, and " + where +
          "use a better --preconditioner, or ask for a larger --tolerance.";
 }
 
 std::string of_range(SolveResult const& result, Example const& column) {
   auto const& of = result.solver.columns[column.index];
-  bool const constant = of.iterations == 0;  // known before the first iteration
+  // known before the first iteration, and no other was found
+  bool const constant = of.iterations == 0 && result.solver.null_vectors == 1;
   return "The matrix is singular, and " + column.name + " has a part of " + number(of.outside) +
          " of its length outside the range, so that no solution exists: --null-space " +
          (constant ? "constant" : "FILE, with the vectors that the matrix maps to zero,") +

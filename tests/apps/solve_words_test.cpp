@@ -49,6 +49,19 @@ std::string chain_file(std::string const& path, std::vector<double> const& diago
   return write_text(path, text);
 }
 
+/// Two chains of n vertices: the constant vector is not their only null vector.
+std::string chains_file(std::string const& path, std::size_t n) {
+  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n" + std::to_string(2 * n) +
+                     " " + std::to_string(2 * n) + " " + std::to_string(4 * n - 2) + "\n";
+  for (std::size_t i = 0; i < 2 * n; ++i) {
+    auto const row = std::to_string(i + 1);
+    bool const end = i % n == 0 || i % n == n - 1;
+    text += row + " " + row + (end ? " 3\n" : " 6\n");
+    if (i % n != n - 1) text += std::to_string(i + 2) + " " + row + " -3\n";
+  }
+  return write_text(path, text);
+}
+
 std::vector<double> neumann_diagonal(std::size_t n) {
   std::vector<double> diagonal(n, 2.0);
   diagonal.front() = diagonal.back() = 1;
@@ -152,14 +165,7 @@ TEST_P(SolveWords, ARightHandSideOutsideTheRangeIsMeasured) {
 TEST_P(SolveWords, NullVectorsOfAFileSolveForTheRest) {
   // Two chains; the load of each adds up to something else.
   std::size_t const n = 40;
-  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n80 80 158\n";
-  for (std::size_t i = 0; i < 2 * n; ++i) {
-    auto const row = std::to_string(i + 1);
-    bool const end = i % n == 0 || i % n == n - 1;
-    text += row + " " + row + (end ? " 3\n" : " 6\n");
-    if (i % n != n - 1) text += std::to_string(i + 2) + " " + row + " -3\n";
-  }
-  auto const file = write_text(folder / "a.mtx", text);
+  auto const file = chains_file(folder / "a.mtx", n);
   auto b = load(n, 0.25);
   for (double const value : load(n, -0.25)) b.push_back(value);
   auto const rhs = vectors_file(folder / "b.mtx", {b});
@@ -177,6 +183,56 @@ TEST_P(SolveWords, NullVectorsOfAFileSolveForTheRest) {
   auto const wrong = run({"laplace7:4", "--null-space", "constant"});
   EXPECT_EQ(wrong.outcome.status, 2);
   EXPECT_THAT(wrong.outcome.err, HasSubstr("does not map these vectors to zero"));
+}
+
+TEST_P(SolveWords, ANullSpaceThatIsNotAllOfItLeavesTheMatrixSingular) {
+  std::size_t const n = 40;
+  auto const file = chains_file(folder / "a.mtx", n);
+  auto b = load(n, 0.25);
+  for (double const value : load(n, -0.25)) b.push_back(value);  // nothing along the constants
+  auto const rhs = vectors_file(folder / "b.mtx", {b});
+  for (std::string const method : {"block", "pseudo-block"})
+    expect_reason({file, "--rhs", rhs, "--null-space", "constant", "--method", method}, "singular",
+                  "The matrix is singular to working precision, and column 1 seems to have a part "
+                  "outside its range; --null-space FILE, with the vectors that the matrix maps to "
+                  "zero, would solve for the rest.");
+}
+
+TEST_P(SolveWords, TheConstantVectorIsNotAdvisedWhereOthersAreMissing) {
+  std::size_t const n = 40;
+  auto const file = chains_file(folder / "a.mtx", n);
+  auto b = load(n, 0.25);
+  for (double const value : load(n, -0.1)) b.push_back(value);
+  auto const rhs = vectors_file(folder / "b.mtx", {b});
+  auto const report =
+      expect_reason({file, "--rhs", rhs}, "inconsistent",
+                    "The matrix is singular, and column 1 has a part of 0.[0-9]+ of its length "
+                    "outside the range, so that no solution exists: --null-space FILE, with the "
+                    "vectors that the matrix maps to zero, solves for the rest.");
+  EXPECT_EQ(report["null_vectors"], 2);
+}
+
+TEST_P(SolveWords, ASolutionWhoseProductOverflowsIsToldAsSuch) {
+  auto const file = write_text(folder / "a.mtx",
+                               "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n"
+                               "1 1 2\n2 2 2\n2 1 -1\n");
+  auto const rhs = vectors_file(folder / "b.mtx", {{1, 2}, {1.7e308, 1.7e308}});
+  expect_reason({file, "--rhs", rhs}, "operator_not_finite",
+                "The product with the matrix gave NaN or Inf for finite vectors: check its values "
+                "and their range.");
+}
+
+TEST_P(SolveWords, ARightHandSideThatIsNotFiniteIsRefusedByItsEntry) {
+  for (std::string const value : {"nan", "inf"}) {
+    auto const rhs =
+        write_text(folder / "b.mtx", "%%MatrixMarket matrix array real general\n8 1\n1\n2\n" +
+                                         value + "\n4\n5\n6\n7\n8\n");
+    auto const outcome =
+        run_app("blockspan-solve", {"laplace7:2", "--rhs", rhs, "--backend", GetParam()});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(rhs));
+    EXPECT_THAT(outcome.err, HasSubstr(value));
+  }
 }
 
 TEST_P(SolveWords, ValuesAtTheEndsOfTheRangeAreSolvedAsOthers) {

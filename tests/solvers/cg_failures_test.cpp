@@ -221,50 +221,6 @@ TYPED_TEST(CgFailures, ABlockWithoutConjugacyStartsAnewAndGivesWayTheSecondTime)
   EXPECT_THAT(other.report.reason, HasSubstr("conjugacy"));
 }
 
-/// The 1-D Neumann matrix: singular, the constant vector is its kernel.
-TestMatrix<double> neumann(int n) {
-  TestMatrix<double> A(n);
-  for (int i = 0; i < n; ++i) {
-    A.add(i, i, i == 0 || i == n - 1 ? 1.0 : 2.0);
-    if (i > 0) A.add(i, i - 1, -1.0);
-    if (i < n - 1) A.add(i, i + 1, -1.0);
-  }
-  return A;
-}
-
-TYPED_TEST(CgFailures, AConsistentSingularSystemIsSolved) {
-  auto const A = neumann(200);
-  auto B = random_block<double>(200, 4, 1);
-  for (int j = 0; j < 4; ++j) {
-    double mean = 0;
-    for (int i = 0; i < 200; ++i) mean += B(i, j) / 200;
-    for (int i = 0; i < 200; ++i) B(i, j) -= mean;
-  }
-  for (CgMethod const method : every)
-    EXPECT_TRUE((run<TypeParam>(A, B, method).report.converged()));
-}
-
-TYPED_TEST(CgFailures, AnInconsistentSingularSystemIsNotSolved) {
-  auto const A = neumann(200);
-  auto const B = random_block<double>(200, 4, 1);
-  for (CgMethod const method : every) {
-    auto const solved = run<TypeParam>(A, B, method);
-    for (int j = 0; j < 4; ++j) {
-      EXPECT_EQ(solved.status(j), Status::inconsistent);
-      double largest = 0, sum = 0, squares = 0;
-      for (int i = 0; i < 200; ++i) {
-        largest = std::max(largest, std::abs(solved.X(i, j)));
-        sum += B(i, j), squares += B(i, j) * B(i, j);
-      }
-      EXPECT_LT(largest, 1e6);
-      double const outside = std::abs(sum) / std::sqrt(200 * squares);
-      EXPECT_NEAR(solved.report.columns[j].outside, outside, 1e-6 * outside);
-    }
-    EXPECT_EQ(solved.report.null_vectors, 1);
-    EXPECT_LE(solved.report.iterations, 1000);  // a consistent one takes 200
-  }
-}
-
 TYPED_TEST(CgFailures, APreconditionerThatIsNotDefiniteIsRefused) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 4, 1);

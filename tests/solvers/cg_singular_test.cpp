@@ -7,6 +7,7 @@
 #include <blockspan/sparse/graph.hpp>
 
 #include "solvers/cg_solve.hpp"
+#include "solvers/singular_graph.hpp"
 #include "support/messages.hpp"
 #include <gmock/gmock.h>
 
@@ -16,86 +17,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr CgMethod every[] = {CgMethod::pseudo_block, CgMethod::block, CgMethod::automatic};
-
-/// A number in (-1, 1) by its place.
-double noise(int i, int j) { return std::sin(12.9898 * (i + 1) + 78.233 * (j + 1)); }
-
-/// The Laplacian of a graph of so many vertices and components, weights over six orders of
-/// magnitude, with rows and columns scaled: A = D L D^H. D^-H times the indicator of each component
-/// is its null space.
-template <class Scalar>
-struct Graph {
-  TestMatrix<Scalar> A;
-  std::vector<Scalar> d;
-  int components;
-
-  Graph(int n, int components_, double spread) : A(n), components(components_) {
-    using Real = real_t<Scalar>;
-    for (int i = 0; i < n; ++i) {
-      Scalar value(static_cast<Real>(std::pow(10.0, spread * noise(i, 7))));
-      if constexpr (is_complex_v<Scalar>) {
-        Real const phase = static_cast<Real>(3 * noise(i, 5));
-        value = Scalar(value.real() * std::cos(phase), value.real() * std::sin(phase));
-      }
-      d.push_back(value);
-    }
-    int const members = n / components;
-    auto const join = [&](int i, int j, double w) {
-      Scalar const weight(static_cast<Real>(w));
-      A.add(i, i, weight * d[i] * blockspan::conjugate(d[i]));
-      A.add(j, j, weight * d[j] * blockspan::conjugate(d[j]));
-      A.add(i, j, -weight * d[i] * blockspan::conjugate(d[j]));
-      A.add(j, i, -weight * d[j] * blockspan::conjugate(d[i]));
-    };
-    for (int v = 0; v < n; ++v)
-      for (int t = 0; t < 3; ++t) {
-        // the next one, so that a component holds together, and two by chance
-        int const at = v / components;
-        double const chance = 0.5 + 0.499 * noise(v, t);
-        int const other = t == 0 ? (at + 1) % members : static_cast<int>(chance * members);
-        if (other != at) join(v, v % components + components * other, std::pow(10, noise(t, v)));
-      }
-  }
-
-  /// Component c's null vector.
-  Scalar null(int i, int c) const {
-    return i % components == c ? Scalar(1) / blockspan::conjugate(d[i]) : Scalar(0);
-  }
-  /// ||N^H b|| / ||b||: null vectors of different components are orthogonal.
-  double outside(HostBlock<Scalar> const& B, int j) const {
-    double all = 0, size = 0;
-    for (int i = 0; i < A.order(); ++i) size += std::norm(std::complex<double>(wide(B(i, j))));
-    for (int c = 0; c < components; ++c) {
-      std::complex<double> dot = 0;
-      double length = 0;
-      for (int i = 0; i < A.order(); ++i) {
-        std::complex<double> const z(wide(null(i, c)));
-        dot += std::conj(z) * std::complex<double>(wide(B(i, j)));
-        length += std::norm(z);
-      }
-      all += std::norm(dot) / length;
-    }
-    return std::sqrt(all / size);
-  }
-  /// Column j without its part outside the range.
-  void make_consistent(HostBlock<Scalar>& B, int j) const {
-    for (int c = 0; c < components; ++c) {
-      std::complex<double> dot = 0;
-      double length = 0;
-      for (int i = 0; i < A.order(); ++i) {
-        std::complex<double> const z(wide(null(i, c)));
-        dot += std::conj(z) * std::complex<double>(wide(B(i, j)));
-        length += std::norm(z);
-      }
-      Scalar factor;
-      if constexpr (is_complex_v<Scalar>)
-        factor = Scalar(dot.real() / length, dot.imag() / length);
-      else
-        factor = dot.real() / length;
-      for (int i = 0; i < A.order(); ++i) B(i, j) -= factor * null(i, c);
-    }
-  }
-};
 
 /// As solvers keep blocks.
 template <class Exec>
@@ -135,9 +56,54 @@ template <class Config>
 class CgSingular : public ::testing::Test {};
 TYPED_TEST_SUITE(CgSingular, Backends, ConfigNames);
 
+/// The 1-D Neumann matrix: singular, the constant vector is its kernel.
+TestMatrix<double> neumann(int n) {
+  TestMatrix<double> A(n);
+  for (int i = 0; i < n; ++i) {
+    A.add(i, i, i == 0 || i == n - 1 ? 1.0 : 2.0);
+    if (i > 0) A.add(i, i - 1, -1.0);
+    if (i < n - 1) A.add(i, i + 1, -1.0);
+  }
+  return A;
+}
+
+TYPED_TEST(CgSingular, AConsistentSingularSystemIsSolved) {
+  auto const A = neumann(200);
+  auto B = random_block<double>(200, 4, 1);
+  for (int j = 0; j < 4; ++j) {
+    double mean = 0;
+    for (int i = 0; i < 200; ++i) mean += B(i, j) / 200;
+    for (int i = 0; i < 200; ++i) B(i, j) -= mean;
+  }
+  for (CgMethod const method : every)
+    EXPECT_TRUE((
+        solve<double, TypeParam>({A, B, method, Preconditioner::none, {}, {}}).report.converged()));
+}
+
+TYPED_TEST(CgSingular, AnInconsistentSingularSystemIsNotSolved) {
+  auto const A = neumann(200);
+  auto const B = random_block<double>(200, 4, 1);
+  for (CgMethod const method : every) {
+    auto const solved = solve<double, TypeParam>({A, B, method, Preconditioner::none, {}, {}});
+    for (int j = 0; j < 4; ++j) {
+      EXPECT_EQ(solved.report.columns[j].status, Status::inconsistent);
+      double largest = 0, sum = 0, squares = 0;
+      for (int i = 0; i < 200; ++i) {
+        largest = std::max(largest, std::abs(solved.X(i, j)));
+        sum += B(i, j), squares += B(i, j) * B(i, j);
+      }
+      EXPECT_LT(largest, 1e6);
+      double const outside = std::abs(sum) / std::sqrt(200 * squares);
+      EXPECT_NEAR(solved.report.columns[j].outside, outside, 1e-6 * outside);
+    }
+    EXPECT_EQ(solved.report.null_vectors, 1);
+    EXPECT_LE(solved.report.iterations, 1000);  // a consistent one takes 200
+  }
+}
+
 /// Every third column is consistent, the others are not.
 template <class Scalar, class Exec>
-void expect_verdicts(Graph<Scalar> const& graph, int columns, CgMethod method,
+void expect_verdicts(SingularGraph<Scalar> const& graph, int columns, CgMethod method,
                      Preconditioner preconditioner, bool single_reduction) {
   auto B = random_block<Scalar>(graph.A.order(), columns, 1);
   for (int j = 0; j < columns; j += 3) graph.make_consistent(B, j);
@@ -156,7 +122,8 @@ void expect_verdicts(Graph<Scalar> const& graph, int columns, CgMethod method,
 
 TYPED_TEST(CgSingular, ColumnsOutsideTheRangeAreToldFromThoseWithin) {
   for (int const components : {1, 3}) {
-    Graph<double> const graph(320, components, 1), plain(310, components, 0.2);
+    auto const graph = random_graph<double>(320, components, 1);
+    auto const plain = random_graph<double>(310, components, 0.2);
     for (int const columns : {1, 2, 7, 20})
       for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block})
         for (bool const single : {false, true}) {
@@ -174,7 +141,7 @@ TYPED_TEST(CgSingular, ColumnsOutsideTheRangeAreToldFromThoseWithin) {
 TYPED_TEST(CgSingular, NullVectorsWithPhasesAreFound) {
   using Complex = Kokkos::complex<double>;
   if constexpr (has_scalar<Complex>) {
-    Graph<Complex> const graph(300, 2, 0.5);
+    auto const graph = random_graph<Complex>(300, 2, 0.5);
     for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block})
       for (int const columns : {1, 4})
         expect_verdicts<Complex, TypeParam>(graph, columns, method, Preconditioner::jacobi, false);
@@ -182,7 +149,7 @@ TYPED_TEST(CgSingular, NullVectorsWithPhasesAreFound) {
 }
 
 TYPED_TEST(CgSingular, ATinyPartOutsideTheRangeCountsAgainstTheTolerance) {
-  Graph<double> const graph(400, 1, 0);
+  auto const graph = random_graph<double>(400, 1, 0);
   // 58: a null vector found early, with errors as large as the smallest parts
   for (std::uint64_t const seed : {1, 58}) {
     auto B = random_block<double>(400, 4, seed);
@@ -237,7 +204,7 @@ TYPED_TEST(CgSingular, TheConstantVectorIsTriedBeforeTheFirstIteration) {
 TYPED_TEST(CgSingular, GivenTheNullSpaceTheRestIsSolved) {
   TypeParam const exec;
   constexpr int n = 300, columns = 5;
-  Graph<double> const graph(n, 3, 0.5);
+  auto const graph = random_graph<double>(n, 3, 0.5);
   auto B = random_block<double>(n, columns, 1);
   graph.make_consistent(B, 1);
   for (int i = 0; i < n; ++i) B(i, 4) = graph.null(i, 2);  // nothing but null vectors

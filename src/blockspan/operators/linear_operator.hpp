@@ -55,6 +55,14 @@ class LinearOperator {
     return false;
   }
 
+  /// Orthonormal vectors, n x c, that it may map to zero if it is positive semidefinite, as far as
+  /// its entries show; to be tested by the caller. May take the time of `work` multiplications of
+  /// one thread; no columns where that is too little or nothing is known. Waits for the instance.
+  virtual Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const {
+    (void)exec, (void)work;
+    return {};
+  }
+
   /// The most rounded products that are summed up in an entry of Op x, for bounds of rounding
   /// errors.
   virtual std::int64_t terms_per_row() const { return rows(); }

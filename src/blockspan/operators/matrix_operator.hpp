@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/detail/null_vectors.hpp>
 #include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
@@ -59,6 +60,10 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   /// One pass over the matrix.
   bool annihilates_constants(Exec const& exec) const override {
     return detail::rows_sum_to_zero(exec, detail::matrix_ref<Exec>(matrix_));
+  }
+
+  Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
+    return detail::null_vectors_of_matrix(exec, matrix_, work);
   }
 
   std::int64_t terms_per_row() const override { return plan_.statistics().longest; }

@@ -12,6 +12,7 @@
 #include <blockspan/operators/cusparse_operator.hpp>
 #include <blockspan/operators/detail/cuda_library.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/detail/null_vectors.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
@@ -77,6 +78,10 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
 
   bool annihilates_constants(Exec const& exec) const override {
     return rows_sum_to_zero(exec, matrix_ref<Exec>(matrix_));
+  }
+
+  Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
+    return null_vectors_of_matrix(exec, matrix_, work);
   }
   std::string name() const override { return "matrix (cuSPARSE)"; }
 

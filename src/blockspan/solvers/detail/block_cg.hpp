@@ -154,9 +154,11 @@ class BlockCg {
     stale_ = gains_.stale(residuals_, live_);
     freeze();
     bool const all = std::find(live_.begin(), live_.end(), true) == live_.end();
-    if (all || stop || steps >= cycle_->limit) {
+    bool const last = all || stop || steps >= cycle_->limit;
+    bool const outside = !last && stale_ && cycle_->outside && cycle_->outside(rank_);
+    if (last || outside) {
       passes_.step_correction(correction);
-      end(all ? CycleEnd::finished : CycleEnd::stopped);
+      end(all ? CycleEnd::finished : outside ? CycleEnd::singular : CycleEnd::stopped);
       return false;
     }
     return advance(correction, steps);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct CgCycle {
   std::vector<Real> goals;   ///< for ||r_j|| / scale
   int limit = 0;             ///< steps of this cycle
   bool first = false;        ///< of the group
+  /// Whether so many columns of the residual block have parts along vectors that A maps to zero.
+  /// Asked where residuals do not fall; null: not to be asked.
+  std::function<bool(int)> outside;
 
   CycleEnd end = CycleEnd::finished;
   std::vector<Status> outcome;  ///< converged: at its goal; not_converged: open; or a failure

@@ -140,6 +140,19 @@ class CgGroup {
 
   bool find_null_vectors();
 
+  /// Null vectors that the entries of A show; false: none that are new. A second look may take more
+  /// work, once iterations have taken several times as much.
+  bool look_at_entries();
+
+  /// Of vectors with these images those that A maps to zero, to rounding, and that are longer than
+  /// `least`.
+  bool keep_null_vectors(View const& Z, ImageSizes<Real> const& sizes,
+                         std::vector<Real> const& least, bool of_residuals);
+
+  /// Whether so many columns of the residual block of a cycle have parts along null vectors that
+  /// the entries of A show only now.
+  bool parts_seen_now(int columns);
+
   /// ||b||, and R from the start; a start worse than zero becomes zero.
   void first_residuals() {
     int const width = static_cast<int>(open_.size());
@@ -151,7 +164,11 @@ class CgGroup {
       norms_[j] = column.residual = norms[c];
       column.goal = control_.goal(j, norms[c], column.unit);
     }
-    if (null_space().count() > 0) note_parts();
+    if (null_space().count() > 0) {
+      note_parts();
+      auto const fails = [&](int j) { return columns_[j].failure.has_value(); };
+      if (std::any_of(open_.begin(), open_.end(), fails) && look_at_entries()) note_parts();
+    }
     if (!options_.use_guess) return;
     auto const given = norms;
     with_product.assign(width, true);
@@ -264,6 +281,8 @@ class CgGroup {
       cycle.goals.push_back(Limits::margin * columns_[open_[c]].goal / scales_[c]);
     cycle.limit = hopeless_ ? handed_over_limit_ : std::numeric_limits<int>::max();
     cycle.first = control_.cycle() == 1;
+    if (control_.may_search() && !null_space().given())
+      cycle.outside = [&](int columns) { return parts_seen_now(columns); };
     bool const alone = options_.method == CgMethod::automatic && open_.size() == 1;
     if (inner_) {
       bool const block = block_ && !alone;
@@ -295,46 +314,9 @@ class CgGroup {
     }
   }
 
-  /// What the end of a block cycle means for the next one.
-  void after_block(CgCycle<Real> const& cycle, BlockCg<Scalar, Exec> const& method) {
-    auto& report = control_.report();
-    switch (cycle.end) {
-      case CycleEnd::indefinite:
-        if (!problem_.hermitian()) {
-          not_hermitian_ = true;
-          return;
-        }
-        report.indefinite = true;
-        report.curvature = std::min(report.curvature, method.curvature());
-        hand_over(std::nullopt, "A is indefinite, and only single columns can tell which are hit");
-        return;
-      case CycleEnd::singular:
-        suspicious_ = true;
-        return;
-      case CycleEnd::conjugacy_lost:
-        if (++conjugacy_lost_ >= 2) hand_over(std::nullopt, "the block lost its conjugacy twice");
-        return;
-      case CycleEnd::no_gain:
-        hand_over(std::nullopt, "all columns see the same contraction");
-        return;
-      default:
-        if (method.preconditioner_not_finite()) trouble_ = "the preconditioner gave NaN or Inf";
-        ++completed_;
-    }
-  }
-
-  void after_pseudo_block(CgCycle<Real> const& cycle, PseudoBlockCg<Scalar, Exec> const& method) {
-    auto& report = control_.report();
-    if (method.preconditioner_not_finite()) trouble_ = "the preconditioner gave NaN or Inf";
-    if (method.least_curvature() < 0 && !problem_.hermitian()) {
-      not_hermitian_ = true;
-    } else if (method.least_curvature() < 0) {
-      report.indefinite = true;
-      report.curvature = std::min(report.curvature, method.least_curvature());
-    }
-    capped_ = cycle.end == CycleEnd::stopped && hopeless_.has_value();
-    ++completed_;
-  }
+  /// What the end of a cycle means for the next one.
+  void after_block(CgCycle<Real> const& cycle, BlockCg<Scalar, Exec> const& method);
+  void after_pseudo_block(CgCycle<Real> const& cycle, PseudoBlockCg<Scalar, Exec> const& method);
 
   /// On with pseudo-block. `hopeless`: the status of columns that it cannot finish in twenty times
   /// the steps so far (it never needed more than fifteen times those of the block).
@@ -381,6 +363,7 @@ class CgGroup {
   bool not_hermitian_ = false;
   bool suspicious_ = false;  ///< the last cycle met a singular A
   int searches_ = 0;         ///< for vectors that it maps to zero
+  bool seen_now_ = false;    ///< the last cycle ended because of parts along such vectors
   std::vector<Real> parts_;  ///< of the open columns along the null space, in units
   std::optional<InnerCycle<Scalar, Exec>> inner_;  ///< until columns need the working precision
   int inner_cycles_ = 0;

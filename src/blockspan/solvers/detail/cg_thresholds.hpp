@@ -43,6 +43,11 @@ struct CgThresholds {
   static constexpr Real refined = 10;
   /// A part of b below this is no part at all: rounding errors of a sum of its entries.
   static constexpr Real no_part = 100 * u;
+  /// A look at the entries of A may take the time of so many iterations, and of those so far, and
+  /// an iteration takes that of so many multiplications an entry (two cores, 5 to 27 entries a
+  /// row).
+  static constexpr std::int64_t look = 50;
+  static constexpr std::int64_t work_of_entry = 8;
   /// (pseudo-block) Steps in which no residual is halved, beside a quarter of all steps, before A
   /// is looked at for being Hermitian.
   static constexpr int patience = 30;

@@ -27,6 +27,7 @@ struct CgTools {
   CgControl<Scalar, Exec>& control;
   CgBlocks<Scalar, Exec> blocks;
   NullSpace<Scalar, Exec> null_space;  ///< as far as it is known
+  int looked_after = -1;               ///< the iterations before the last look at A's entries
 
  private:
   int most_;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <blockspan/solvers/detail/cg_after_cycle.hpp>
 #include <blockspan/solvers/detail/cg_group.hpp>
 #include <blockspan/solvers/detail/cg_set_aside.hpp>
 #include <blockspan/solvers/detail/compact_columns.hpp>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <blockspan/solvers/detail/cg_group.hpp>
@@ -132,6 +133,7 @@ void CgGroup<Scalar, Exec>::note_parts() {
 template <class Scalar, class Exec>
 void CgGroup<Scalar, Exec>::search() {
   suspicious_ = false;
+  bool const seen = std::exchange(seen_now_, false);
   bool const known = std::all_of(open_.begin(), open_.end(), [&](int j) {
     return columns_[j].failure == Status::inconsistent;
   });
@@ -145,7 +147,12 @@ void CgGroup<Scalar, Exec>::search() {
       solution_.restore(worse);
       verify();
     }
-    found = find_null_vectors();
+    if (seen || look_at_entries()) {
+      note_parts();
+      found = true;
+    } else {
+      found = find_null_vectors();
+    }
     if (found) completed_ = 0;  // what follows is another problem
   }
   if (found) {  // the rest of b may be solved
@@ -166,11 +173,51 @@ bool CgGroup<Scalar, Exec>::find_null_vectors() {
   auto const Z = allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), width);
   copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(Z));
   auto const sizes = refine_null_vectors(problem_, control_, Z, block_);
+  std::vector<Real> least;
+  for (int const j : open_) least.push_back(Limits::no_part * columns_[j].residual);
+  if (!keep_null_vectors(Z, sizes, least, true)) return false;
+  note_parts();
+  return true;
+}
+
+template <class Scalar, class Exec>
+bool CgGroup<Scalar, Exec>::look_at_entries() {
+  if (!control_.may_search() || null_space().given()) return false;
+  int const steps = control_.group_iterations();
+  if (tools_.looked_after >= 0 && steps < 2 * tools_.looked_after + 50) return false;
+  tools_.looked_after = steps;
+  std::int64_t const allowed = (steps + Limits::look) * Limits::work_of_entry *
+                               problem_.a().work() / (runs_on_host_v<Exec> ? 1 : 100);
+  auto const Z = problem_.a().likely_null_vectors(problem_.exec, allowed);
+  if (Z.extent(1) == 0 || static_cast<int>(Z.extent(1)) <= null_space().count()) return false;
+  auto const like = [&] {
+    return allocate<View>(problem_.exec, "Blockspan::cg::null_vectors", Z.extent(0), Z.extent(1));
+  };
+  auto const sizes = image_sizes(problem_, Z, like(), like());
+  int const before = null_space().count();
+  return keep_null_vectors(Z, sizes, std::vector<Real>(Z.extent(1), Real(0)), false) &&
+         null_space().count() > before;
+}
+
+template <class Scalar, class Exec>
+bool CgGroup<Scalar, Exec>::parts_seen_now(int columns) {
+  if (!look_at_entries()) return false;
+  auto const R = tools_.blocks.residual(columns);
+  auto const parts = null_space().parts(problem_, R);
+  auto const lengths = lengths_of(problem_, R);
+  for (int c = 0; c < columns; ++c)
+    seen_now_ = seen_now_ || parts[c] > std::sqrt(Limits::u) * lengths[c];
+  return seen_now_;
+}
+
+template <class Scalar, class Exec>
+bool CgGroup<Scalar, Exec>::keep_null_vectors(View const& Z, ImageSizes<Real> const& sizes,
+                                              std::vector<Real> const& least, bool of_residuals) {
   std::vector<int> kept;
   std::vector<Real> lengths;
   Real certain = 1;
-  for (int c = 0; c < width; ++c) {
-    bool const small = !(sizes.length[c] > Limits::no_part * columns_[open_[c]].residual);
+  for (int c = 0; c < static_cast<int>(least.size()); ++c) {
+    bool const small = !(sizes.length[c] > least[c]);
     if (small || !(sizes.image[c] <= Limits::null_image * sizes.rounding[c])) continue;
     kept.push_back(c);
     lengths.push_back(sizes.length[c]);
@@ -179,12 +226,11 @@ bool CgGroup<Scalar, Exec>::find_null_vectors() {
   }
   if (kept.empty()) return false;
   auto const null =
-      allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), kept.size());
+      allocate<View>(problem_.exec, "Blockspan::cg::null_vectors", Z.extent(0), kept.size());
   select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(Z), kept,
                               std::vector<Real>(kept.size(), Real(1)), null, numbers_);
   problem_.synchronize("Blockspan::cg: numbers of the host");
-  null_space().add(problem_, null, lengths, certain);
-  note_parts();
+  null_space().add(problem_, null, lengths, certain, of_residuals);
   return true;
 }
 
@@ -207,11 +253,11 @@ void PseudoBlockCg<Scalar, Exec>::watch() {
 }
 
 template <class Scalar, class Exec>
-void PseudoBlockCg<Scalar, Exec>::refuse() {
+void PseudoBlockCg<Scalar, Exec>::refuse(Status why) {
   for (std::size_t place = 0; place < live_.size(); ++place)
     if (live_[place]) {
       live_[place] = false;
-      cycle_->outcome[place] = Status::operator_not_hermitian;
+      cycle_->outcome[place] = why;
     }
 }
 

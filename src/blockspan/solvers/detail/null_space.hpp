@@ -92,9 +92,10 @@ class NullSpace {
   /// X is to have no part along them: one that grew while the system seemed inconsistent would hide
   /// the rest behind its rounding errors.
   bool shortens() const { return given_ || found_; }
-  /// Vectors that were found have errors, so that a part along them counts only if it is more than
-  /// this of the residual; otherwise later cycles show it, which leave less of the rest.
-  Real doubt() const { return found_ ? Real(0.01) : Real(0); }
+  /// Vectors made of residuals have errors along these, so that a part along them counts only if it
+  /// is more than this of the residual; otherwise later cycles show it, which leave less of the
+  /// rest.
+  Real doubt() const { return of_residuals_ ? Real(0.01) : Real(0); }
   /// How much of a part along them no x can remove: rounding errors of A z / ||A z||.
   Real certain() const { return certain_; }
 
@@ -133,8 +134,9 @@ class NullSpace {
   /// Vectors of these lengths that were found, beside those it has. Where they are almost parallel,
   /// what makes them differ is mostly errors, and no direction of its own. Z is overwritten.
   void add(CgProblem<Scalar, Exec>& problem, View const& Z, std::vector<Real> const& lengths,
-           Real certain) {
+           Real certain, bool of_residuals) {
     found_ = true;
+    of_residuals_ = of_residuals_ || of_residuals;
     certain_ = std::min(certain_, certain);
     int const k = static_cast<int>(Z.extent(1));
     Kokkos::View<Real*, Kokkos::HostSpace> const factors("factors", Z.extent(1));
@@ -199,7 +201,7 @@ class NullSpace {
   }
 
   View basis_;
-  bool given_ = false, found_ = false;
+  bool given_ = false, found_ = false, of_residuals_ = false;
   Real certain_ = 1;
 };
 

@@ -61,7 +61,12 @@ class PseudoBlockCg {
       advance();
       auto const stop = control.step(cycle, residuals_, live_, norms, width());
       take_states();
-      if (watching_ && gains_.stale(residuals_, live_) && !problem_.hermitian()) refuse();
+      if (watching_ && gains_.stale(residuals_, live_)) {
+        if (!problem_.hermitian())
+          refuse(Status::operator_not_hermitian);
+        else if (cycle.outside && cycle.outside(width()))
+          refuse(Status::singular);
+      }
       if (!any_running()) break;
       if (stop || ++steps >= cycle.limit) {
         cycle.end = CycleEnd::stopped;
@@ -163,8 +168,8 @@ class PseudoBlockCg {
   /// of the last direction, gamma that of the next, but with one reduction of the same one.
   void watch();
 
-  /// A is not Hermitian: no recurrence means anything.
-  void refuse();
+  /// No column goes on: A is not Hermitian, or has null vectors that the residuals have parts of.
+  void refuse(Status why);
 
   template <class Work>
   void replay(Work const& step) {

@@ -126,27 +126,47 @@ HostCsr<Scalar, Offset, Ordinal> graph_matrix(Neighbours<Ordinal> const& graph, 
   return A;
 }
 
+/// The connected component of every vertex, numbered by their smallest vertices.
+struct Components {
+  std::vector<std::size_t> of;
+  std::size_t count = 0;
+};
+
 template <class Ordinal>
-std::vector<Ordinal> largest_component(Neighbours<Ordinal> const& graph) {
-  std::vector<bool> seen(graph.vertices(), false);
-  std::vector<Ordinal> best;
+Components components(Neighbours<Ordinal> const& graph) {
+  constexpr auto none = std::numeric_limits<std::size_t>::max();
+  Components result{std::vector<std::size_t>(graph.vertices(), none), 0};
+  std::vector<std::size_t> reached;
   for (std::size_t start = 0; start < graph.vertices(); ++start) {
-    if (seen[start]) continue;
-    seen[start] = true;
-    std::vector<Ordinal> component{static_cast<Ordinal>(start)};
-    for (std::size_t next = 0; next < component.size(); ++next) {
-      auto const i = static_cast<std::size_t>(component[next]);
+    if (result.of[start] != none) continue;
+    result.of[start] = result.count;
+    reached.assign(1, start);
+    while (!reached.empty()) {
+      std::size_t const i = reached.back();
+      reached.pop_back();
       for (std::size_t p = graph.offsets[i]; p < graph.offsets[i + 1]; ++p) {
         auto const j = static_cast<std::size_t>(graph.indices[p]);
-        if (seen[j]) continue;
-        seen[j] = true;
-        component.push_back(graph.indices[p]);
+        if (result.of[j] != none) continue;
+        result.of[j] = result.count;
+        reached.push_back(j);
       }
     }
-    if (component.size() > best.size()) best = std::move(component);
+    ++result.count;
   }
-  std::sort(best.begin(), best.end());
-  return best;
+  return result;
+}
+
+template <class Ordinal>
+std::vector<Ordinal> largest_component(Neighbours<Ordinal> const& graph) {
+  auto const [of, count] = components(graph);
+  std::vector<std::size_t> sizes(count, 0);
+  for (std::size_t const c : of) ++sizes[c];
+  auto const largest =
+      static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
+  std::vector<Ordinal> vertices;
+  for (std::size_t i = 0; i < of.size(); ++i)
+    if (of[i] == largest) vertices.push_back(static_cast<Ordinal>(i));
+  return vertices;
 }
 
 template <class Scalar, class Offset, class Ordinal>

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// Orthonormal vectors that a Hermitian positive semidefinite A maps to zero, to rounding, as far
+/// as its entries show them; at most 32, none where A is not semidefinite. They are to be tested:
+/// small pivots alone prove nothing.
+///   1. Ones on each component of the graph whose rows add up to zero, and on every second,
+///      third or sixth row where their columns do (translations of elastic bodies).
+///   2. A = L D L^H within the envelope of the reverse Cuthill-McKee order, where that takes at
+///      most `work` multiplications: L^-H e_k of each pivot k that vanishes beside its diagonal
+///      entry, refined by these factors.
+/// On one thread of the host. O(entries log(row)) and the factors; nothing where `work` is too
+/// little for the graph. For offsets of int and std::size_t.
+///
+/// Source: George and Liu 1981, Computer Solution of Large Sparse Positive Definite Systems,
+/// chapter 4 (envelopes).
+template <class Scalar, class Offset>
+std::vector<std::vector<Scalar>> null_vectors_of(
+    HostCsr<Scalar const, Offset const, int const> const& A, std::int64_t work);
+
+/// The same as a block where Exec computes, without columns where there are none.
+template <class Exec, class Matrix>
+auto null_vectors_of_matrix(Exec const& exec, Matrix const& A, std::int64_t work) {
+  using Scalar = typename Matrix::non_const_value_type;
+  using Result = Block<Scalar, Exec>;
+  constexpr std::int64_t look = 150;  // multiplications an entry: the time of the graph
+  if (look * static_cast<std::int64_t>(A.nnz()) > work) return Result();
+  auto const vectors = null_vectors_of(to_host(A), work);
+  if (vectors.empty()) return Result();
+  auto const Z = allocate<Result>(exec, "Blockspan::null_vectors", A.numRows(), vectors.size());
+  auto const host = Kokkos::create_mirror_view(Z);
+  for (std::size_t j = 0; j < vectors.size(); ++j)
+    for (std::size_t i = 0; i < vectors[j].size(); ++i) host(i, j) = vectors[j][i];
+  Kokkos::deep_copy(exec, Z, host);
+  exec.fence("Blockspan::null_vectors");  // the host's block ends with this call
+  return Z;
+}
+
+}  // namespace blockspan::detail
