@@ -60,13 +60,18 @@ std::string not_hermitian(EigCommand const& command, EigResult const& result) {
 }
 
 std::string singular_mass(EigCommand const& command, EigResult const& result) {
+  auto const& solver = result.solver;
   auto const known = std::count_if(result.status.begin(), result.status.end(), is_done);
   std::string const found =
       known > 0 ? "only " + counted(known, "pair") + (known == 1 ? " is" : " are") + " finite"
                 : "no finite pair could be found";
-  std::string const what = command.path == "iterative" && known == 0
-                               ? "; --path dense deflates the infinite ones where the matrix fits"
-                               : "";
+  std::string what;
+  if (solver.path == "iterative" && known == 0) {
+    double const scalar = result.scalar == "double" ? sizeof(double) : 2 * sizeof(double);
+    double const rows = static_cast<double>(result.rows);
+    what = "; --path dense, which takes " + formatted("%.2g", 6 * rows * rows * scalar / 1e9) +
+           " GB of memory, deflates the infinite ones";
+  }
   return "The mass matrix " + command.mass + " is singular, and " + found + what + ".";
 }
 

@@ -234,8 +234,10 @@ int lobpcg_block_size(int wanted);
 /// they were after a dense solve). SolvePath says when a problem is solved densely; it always is if
 /// the rows do not hold five blocks (beside constraints and locked pairs). A singular B (positive
 /// semidefinite) leaves its infinite eigenvalues out: densely for any such pencil that is well
-/// posed, by iteration where A is positive definite and the smallest pairs are wanted; else the
-/// status is mass_singular, and `trouble` names rows. Throws Error for bad arguments (sizes,
+/// posed, by iteration (with A + s B as inner product, s > 0 small) where A is positive
+/// semidefinite, has no null vector in common with B, and the smallest pairs are wanted without
+/// constraints, batches and checkpoints; else the status is mass_singular, and `trouble` names rows
+/// and the reason. Throws Error for bad arguments (sizes,
 /// options), or where memory is short. Numerical trouble is a status, and X then holds the best
 /// vectors found, with true residuals; where there are none (operator_not_finite from the first
 /// call on, mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN and

@@ -155,7 +155,9 @@ class DirectFactors::Work {
   }
 
   /// Brackets the least sigma by factors of 16 and halves the bracket's logarithm: the nearer it is
-  /// to the eigenvalues that are wanted, the fewer iterations these take.
+  /// to the eigenvalues that are wanted, the fewer iterations these take. Where many eigenvalues
+  /// stand close together at the end of the spectrum, 3 % of sigma may be far beside their
+  /// distances: their number within the bracket, by inertia, is what has to be small.
   bool shift_until_definite(HostHermitian const& A) {
     double const bound = std::max(definite_shift(A, mass_ ? &*mass_ : nullptr) - options_.shift,
                                   0x1p-10 * std::abs(options_.shift));
@@ -174,9 +176,16 @@ class DirectFactors::Work {
       else
         bad = last;
     }
-    while (bad > 0 && good > 1.03 * bad) {
+    constexpr std::int64_t few = 8;
+    for (std::int64_t within = few + 1;
+         bad > 0 && (good > 1.03 * bad || (within > few && good > (1 + 0x1p-14) * bad));) {
       last = std::sqrt(bad) * std::sqrt(good);
-      (holds(last) ? good : bad) = last;
+      if (holds(last)) {
+        good = last;
+      } else {
+        bad = last;
+        within = counts_.negative_pivots / parts_;
+      }
     }
     return last == good || holds(good);
   }

@@ -117,11 +117,13 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   report.path_reason = choice.reason;
   char const* const reason = reason_for_dense(report, choice, solver.wants_dense());
   if (report.status == Status::mass_singular && B) {
-    auto inverted = InvertedSolve<Scalar, Exec>(exec, A, *B, X, options).solve(columns);
+    InvertedSolve<Scalar, Exec> shifted(exec, A, *B, X, options);
+    auto inverted = shifted.solve(columns);
     if (inverted && (inverted->converged() || !reason)) {
-      inverted->path_reason = "the mass matrix is singular: solved as M x = mu K x";
+      inverted->path_reason = "the mass matrix is singular: solved as M x = mu (K + s M) x";
       return *inverted;
     }
+    if (!inverted) report.trouble += "; " + shifted.refusal();
   }
   return reason ? solve_densely_after(report, reason, exec, A, B, X, options) : report;
 }
