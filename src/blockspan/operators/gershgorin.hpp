@@ -17,7 +17,7 @@ template <class Exec, class Matrix>
 real_t<detail::scalar_t<Matrix>> gershgorin_lower_bound(Exec const& exec, Matrix const& A) {
   require(A.numRows() == A.numCols(), "blockspan::gershgorin_lower_bound",
           "the matrix must be square (", A.numRows(), " x ", A.numCols(), ")");
-  return detail::least_dominance(exec, detail::matrix_ref<Exec>(A));
+  return detail::row_bounds(exec, detail::matrix_ref<Exec>(A)).lowest;
 }
 
 }  // namespace blockspan

@@ -26,15 +26,14 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   using Matrix = CrsMatrix<Scalar, Exec, Offset>;
   using Plan = SpmmPlan<Exec, Offset, int>;
 
-  /// A: n x n. columns: the widest block expected. Inspects the pattern, computes the bound of the
-  /// norm, waits for the instance. Throws Error if A is not square or an option is bad, or where
-  /// memory is short.
+  /// A: n x n. columns: the widest block expected. Inspects the pattern, computes bounds of the
+  /// norm and of the eigenvalues in one pass, waits for the instance. Throws Error if A is not
+  /// square or an option is bad, or where memory is short.
   MatrixOperator(Exec const& exec, Matrix A, SpmmPlanOptions const& options)
       : matrix_(std::move(A)), plan_(exec, matrix_, options) {
     require(matrix_.numRows() == matrix_.numCols(), "blockspan::MatrixOperator",
             "the matrix must be square (", matrix_.numRows(), " x ", matrix_.numCols(), ")");
-    norm_bound_ = detail::max_row_sum(exec, detail::matrix_ref<Exec>(matrix_));
-    lower_bound_ = detail::least_dominance(exec, detail::matrix_ref<Exec>(matrix_));
+    bounds_ = detail::row_bounds(exec, detail::matrix_ref<Exec>(matrix_));
   }
 
   std::int64_t rows() const override { return matrix_.numRows(); }
@@ -55,7 +54,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   /// The inf-norm of the values the matrix had when this was made, rounded up.
-  std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
+  std::optional<real_t<Scalar>> norm_bound() const override { return bounds_.norm; }
 
   /// One pass over the matrix.
   bool annihilates_constants(Exec const& exec) const override {
@@ -70,7 +69,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   std::int64_t work() const override { return static_cast<std::int64_t>(matrix_.nnz()); }
 
   /// Gershgorin's, of the values the matrix had when this was made.
-  std::optional<real_t<Scalar>> eigenvalue_lower_bound() const override { return lower_bound_; }
+  std::optional<real_t<Scalar>> eigenvalue_lower_bound() const override { return bounds_.lowest; }
 
   bool apply_magnitudes(Exec const& exec, OperatorNumbers<real_t<Scalar> const, Exec> const& x,
                         OperatorNumbers<real_t<Scalar>, Exec> const& y) const override {
@@ -98,7 +97,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
  private:
   Matrix matrix_;
   Plan plan_;
-  real_t<Scalar> norm_bound_ = 0, lower_bound_ = 0;
+  detail::RowBounds<real_t<Scalar>> bounds_;
 };
 
 /// A as an operator, for blocks of up to about `columns` columns (wider ones are served too).

@@ -12,20 +12,26 @@ namespace blockspan::detail {
 
 // Defined in matrix_measures_impl.hpp, compiled once per backend, scalar and offset.
 
-/// An upper bound of the inf-norm, the largest row sum of |a_ij|; NaN if an entry is NaN. The sums
-/// are rounded up by their own rounding error. Waits for the instance. O(nonzeros).
+/// What one pass over the rows tells; NaN if an entry is NaN, zeros without rows.
+template <class Real>
+struct RowBounds {
+  Real norm = 0;    ///< above the inf-norm, the largest row sum of |a_ij|
+  Real lowest = 0;  ///< below the least Re a_ii - sum over j != i of |a_ij| (Gershgorin)
+};
+/// Both are rounded outwards by the rounding error of their sums. Waits for the instance.
+/// O(nonzeros).
 template <class Exec, class Scalar, class Offset, class Ordinal>
-real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
+RowBounds<real_t<Scalar>> row_bounds(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  return row_bounds(exec, A).norm;
+}
 
 /// Whether the entries of every row add up to zero, to rounding. Waits for the instance.
 /// O(nonzeros).
 template <class Exec, class Scalar, class Offset, class Ordinal>
 bool rows_sum_to_zero(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
-
-/// The least Re a_ii - sum over j != i of |a_ij|, rounded down by its own rounding error; NaN if an
-/// entry is NaN. Waits for the instance. O(nonzeros).
-template <class Exec, class Scalar, class Offset, class Ordinal>
-real_t<Scalar> least_dominance(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 
 /// diagonal(i) = a_ii, the sum of its duplicates, zero where there is none. Does not wait.
 template <class Exec, class Scalar, class Offset, class Ordinal>

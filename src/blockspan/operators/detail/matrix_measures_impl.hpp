@@ -16,41 +16,56 @@ KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> rounded_up(real_t<Scalar> sum, Offset
   return sum * (1 + real_t<Scalar>(m + 4) * 2 * unit_roundoff<Scalar>);
 }
 
-/// Largest row sum of factor |a_ij|; a NaN, once seen, stays.
+/// RowBounds of factor A; a NaN, once seen, stays.
 template <class Scalar, class Offset, class Ordinal>
-struct MaxRowSum {
-  using value_type = real_t<Scalar>;
+struct BoundRows {
+  using Real = real_t<Scalar>;
+  using value_type = RowBounds<Real>;
   MatrixRef<Scalar, Offset, Ordinal> A;
-  value_type factor;
+  Real factor;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& largest) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& bounds) const {
     Offset const first = A.pattern.row_offsets[row];
     Offset const last = A.pattern.row_offsets[row + 1];
-    value_type sum = 0;
-    for (Offset k = first; k < last; ++k) sum += Kokkos::abs(factor * A.values[k]);
-    join(largest, rounded_up<Scalar>(sum, last - first));
+    Real diagonal = 0, others = 0, sum = 0;
+    for (Offset k = first; k < last; ++k) {
+      Scalar const entry = factor * A.values[k];
+      Real const size = Kokkos::abs(entry);
+      sum += size;
+      if (static_cast<std::int64_t>(A.pattern.column_indices[k]) == row)
+        diagonal += real_part(entry);
+      else
+        others += size;
+    }
+    Real const rounding = Real(last - first + 4) * 4 * unit_roundoff<Scalar>;
+    join(bounds, {rounded_up<Scalar>(sum, last - first), diagonal - others - rounding * sum});
   }
-  KOKKOS_FUNCTION void init(value_type& largest) const { largest = 0; }
+  KOKKOS_FUNCTION void init(value_type& bounds) const {
+    bounds = {0, Kokkos::Experimental::infinity_v<Real>};
+  }
   KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const {
-    if (b > a || b != b) a = b;
+    if (b.norm > a.norm || b.norm != b.norm) a.norm = b.norm;
+    if (b.lowest < a.lowest || b.lowest != b.lowest) a.lowest = b.lowest;
   }
 };
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
-real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+RowBounds<real_t<Scalar>> row_bounds(Exec const& exec,
+                                     MatrixRef<Scalar, Offset, Ordinal> const& A) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using Real = real_t<Scalar>;
-  auto const sum = [&](Real factor) {
-    Real result = 0;
+  auto const bounds = [&](Real factor) {
+    RowBounds<Real> result;
     if (A.pattern.rows > 0)
-      Kokkos::parallel_reduce("Blockspan::max_row_sum", Policy(exec, 0, A.pattern.rows),
-                              MaxRowSum<Scalar, Offset, Ordinal>{A, factor}, result);
+      Kokkos::parallel_reduce("Blockspan::row_bounds", Policy(exec, 0, A.pattern.rows),
+                              BoundRows<Scalar, Offset, Ordinal>{A, factor}, result);
     return result;
   };
-  Real const result = sum(Real(1));
+  auto result = bounds(Real(1));
   // Finite entries at the end of the range: the largest number there is stands for their sum.
-  bool const overflow = Kokkos::isinf(result) && Kokkos::isfinite(sum(std::ldexp(Real(1), -60)));
-  return overflow ? std::numeric_limits<Real>::max() : result;
+  if (Kokkos::isinf(result.norm) && Kokkos::isfinite(bounds(std::ldexp(Real(1), -60)).norm))
+    result.norm = std::numeric_limits<Real>::max();
+  return result;
 }
 
 /// Rows whose entries add up to more than rounding errors; a NaN is more.
@@ -80,45 +95,6 @@ bool rows_sum_to_zero(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const
     Kokkos::parallel_reduce("Blockspan::rows_sum_to_zero", Policy(exec, 0, A.pattern.rows),
                             CountRowSums<Scalar, Offset, Ordinal>{A}, count);
   return count == 0;
-}
-
-/// Least Re a_ii - sum of |a_ij|; a NaN, once seen, stays.
-template <class Scalar, class Offset, class Ordinal>
-struct LeastDominance {
-  using value_type = real_t<Scalar>;
-  MatrixRef<Scalar, Offset, Ordinal> A;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t row, value_type& least) const {
-    Offset const first = A.pattern.row_offsets[row];
-    Offset const last = A.pattern.row_offsets[row + 1];
-    value_type diagonal = 0, sum = 0, magnitude = 0;
-    for (Offset k = first; k < last; ++k) {
-      value_type const size = Kokkos::abs(A.values[k]);
-      magnitude += size;
-      if (static_cast<std::int64_t>(A.pattern.column_indices[k]) == row)
-        diagonal += real_part(A.values[k]);
-      else
-        sum += size;
-    }
-    value_type const rounding = value_type(last - first + 4) * 4 * unit_roundoff<Scalar>;
-    join(least, diagonal - sum - rounding * magnitude);
-  }
-  KOKKOS_FUNCTION void init(value_type& least) const {
-    least = Kokkos::Experimental::infinity_v<value_type>;
-  }
-  KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const {
-    if (b < a || b != b) a = b;
-  }
-};
-
-template <class Exec, class Scalar, class Offset, class Ordinal>
-real_t<Scalar> least_dominance(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  real_t<Scalar> result = 0;
-  if (A.pattern.rows > 0)
-    Kokkos::parallel_reduce("Blockspan::gershgorin", Policy(exec, 0, A.pattern.rows),
-                            LeastDominance<Scalar, Offset, Ordinal>{A}, result);
-  return result;
 }
 
 template <class Scalar, class Offset, class Ordinal>
