@@ -8,7 +8,7 @@ namespace blockspan::detail::tuning {
 
 /// Devices: the model of plan/predict.hpp and plan/lanes.hpp; microseconds, bytes a
 /// microsecond, and factors. Fitted to 24,000 products of 67 matrices with 1 to 128 columns on one
-/// H200, with every grid of lanes and length of pieces (perf/results/spmm_shapes_h200.csv):
+/// H200, with every grid of lanes and length of pieces (tests/spmm/model_record.csv):
 /// tests/spmm/model_test.cpp says what its choice costs against the best that was measured.
 inline constexpr double model_stream = 3.3e6;
 inline constexpr double model_gather = 6.5e6;
