@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Runs Blockspan's test programs and records what ran, as JSON, under perf/results/.
+"""Runs Blockspan's test programs and records what ran, as JSON.
 
     perf/record_tests.py --tests DIR [--commit HASH] [--out FILE] [--jobs N] [--sanitizer REPORT ...]
 
 DIR holds the programs blockspan_test_*, N of which run at a time. Each writes its own summary
-(BLOCKSPAN_TEST_SUMMARY); the record adds date, host, device and driver versions. It is written anew
-after each program, so that a run cut short leaves what was done, marked incomplete. Exit status 1 if
-a test failed or was skipped.
+(BLOCKSPAN_TEST_SUMMARY); the record adds commit, date, device and versions. A record that exists keeps
+the programs that did not run now, so that it holds the newest run of each. It is written anew after each
+program. REPORT: what compute-sanitizer printed, in a file whose name says of which tool and tests. Exit
+status 1 if a test failed or was skipped. report.py makes its page.
 """
 
 import argparse
@@ -20,6 +21,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+SCHEMA = "blockspan-test-record/2"
 
 
 def output_of(*command):
@@ -43,47 +46,66 @@ def run_program(program, arguments):
 
 
 def totals(programs):
-    result = {key: sum(p.get(key, 0) for p in programs.values())
-              for key in ("tests", "passed", "failed", "skipped")}
-    result["seconds"] = round(sum(p.get("seconds", 0) for p in programs.values()), 1)
-    result["matrices_read"] = max((p.get("matrices_read", 0) for p in programs.values()), default=0)
-    result["kernels_launched"] = {
-        backend: sum(p["kernels_launched"].get(backend, 0) for p in programs.values())
-        for backend in ("serial", "openmp", "cuda")}
-    return result
+    return {key: round(sum(p.get(key, 0) for p in programs.values()), 1)
+            for key in ("tests", "passed", "failed", "skipped", "seconds")}
 
 
-def sanitizer_lines(reports):
-    """The closing line of each compute-sanitizer report, by file name."""
-    lines = {}
+def sanitizer_errors(reports, commit):
+    """How many errors each compute-sanitizer report ends with, by file name."""
+    found = {}
     for report in reports:
         text = pathlib.Path(report).read_text(errors="replace")
-        found = re.findall(r"ERROR SUMMARY: .*", text)
-        lines[pathlib.Path(report).stem] = found[-1] if found else "no summary"
-    return lines
+        counts = re.findall(r"ERROR SUMMARY: (\d+) error", text)
+        found[pathlib.Path(report).stem] = {
+            "commit": commit, "errors": int(counts[-1]) if counts else "no summary"}
+    return found
 
 
-def describe(options, programs, kokkos, complete):
-    """The record of the programs that have run."""
+def versions_of(kokkos):
+    """Versions in what Kokkos says of its configuration."""
+    found = {"kokkos": re.search(r"Kokkos Version: (\S+)", kokkos),
+             "cuda": re.search(r"CUDA_VERSION\s*=\s*\d+ = version (\S+)", kokkos)}
+    return {name: match[1] for name, match in found.items() if match}
+
+
+def entry(options, result):
+    """The line of a program."""
+    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    keys = ("tests", "passed", "failed", "skipped", "seconds", "failures")
+    return {"commit": options.commit, "date": today, **{key: result.get(key, 0) for key in keys}}
+
+
+def text_of(record):
+    """A line for each program and each report."""
+    parts = []
+    for key, value in record.items():
+        if key in ("programs", "compute_sanitizer") and value:
+            lines = ",\n".join(f'  "{name}": {json.dumps(one)}' for name, one in value.items())
+            parts.append(f' "{key}": {{\n{lines}\n }}')
+        else:
+            parts.append(f' "{key}": {json.dumps(value)}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def describe(options, old, programs, kokkos):
+    """The record: what ran now over what the old one holds."""
+    newest = {**old.get("programs", {}), **{name: entry(options, r) for name, r in programs.items()}}
+    device = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     return {
-        "schema": "blockspan-test-record/1",
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "commit": options.commit,
-        "device": output_of("nvidia-smi", "--query-gpu=name,driver_version,memory.total",
-                            "--format=csv,noheader"),
-        "processor": platform.processor() or platform.machine(),
-        "kokkos": max(kokkos, default=None),
-        "complete": complete,
-        "totals": totals(programs),
-        "compute_sanitizer": sanitizer_lines(options.sanitizer),
-        "programs": dict(sorted(programs.items())),
+        "schema": SCHEMA,
+        "date": max((one["date"] for one in newest.values()), default=""),
+        "device": device.splitlines()[0].replace(", ", ", driver ") if device else platform.machine(),
+        "versions": {**old.get("versions", {}), **versions_of(kokkos)},
+        "compute_sanitizer": {**old.get("compute_sanitizer", {}),
+                              **sanitizer_errors(options.sanitizer, options.commit)},
+        "programs": dict(sorted(newest.items())),
     }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tests", type=pathlib.Path, required=True)
-    parser.add_argument("--commit", default=output_of("git", "rev-parse", "HEAD"))
+    parser.add_argument("--commit", default=output_of("git", "rev-parse", "--short", "HEAD"))
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("test-record.json"))
     parser.add_argument("--sanitizer", nargs="*", default=[])
     parser.add_argument("--filter", default="*")
@@ -92,19 +114,19 @@ def main():
 
     files = [f for f in sorted(options.tests.glob("blockspan_test_*"))
              if f.is_file() and os.access(f, os.X_OK)]
-    programs, kokkos = {}, set()
-    record = {"totals": totals(programs)}
+    old = json.loads(options.out.read_text()) if options.out.exists() else {}
+    programs, kokkos = {}, ""
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         running = {pool.submit(run_program, f, [f"--gtest_filter={options.filter}"]): f.name
                    for f in files}
         for done in concurrent.futures.as_completed(running):
             programs[running[done]] = done.result()
-            kokkos.add(done.result().pop("kokkos", ""))
-            record = describe(options, programs, kokkos, complete=len(programs) == len(files))
-            options.out.write_text(json.dumps(record, indent=1) + "\n")
+            kokkos = max(kokkos, done.result().pop("kokkos", ""))
+            options.out.write_text(text_of(describe(options, old, programs, kokkos)))
             print(running[done], json.dumps(totals({"": done.result()})), flush=True)
-    print(json.dumps(record["totals"]))
-    return 1 if record["totals"]["failed"] or record["totals"]["skipped"] or not programs else 0
+    found = totals(programs)
+    print(json.dumps(found))
+    return 1 if found["failed"] or found["skipped"] or not programs else 0
 
 
 if __name__ == "__main__":

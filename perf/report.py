@@ -1,40 +1,61 @@
 #!/usr/bin/env python3
-"""Makes pages of Markdown, with figures, of what blockspan-perf measured.
+"""Makes pages of Markdown, with figures, of results and of records (compact.py).
 
     perf/report.py FOLDER [--check]
     perf/report.py RESULTS.json [--out PAGE.md] [--check]
 
-Of a folder, every STUDY.json becomes STUDY.md, and README.md lists them; figures (PNG and SVG) go to
+Of a folder, every NAME.json becomes NAME.md, and README.md lists them; figures (SVG, one a study) go to
 figures/, where matplotlib is there. Without --out the page of a single file goes to stdout, without
-figures. --check writes nothing: exit status 1 where a page is not, byte for byte, what the results
+a figure. --check writes nothing: exit status 1 where a page is not, byte for byte, what the results
 give; figures are not compared, since they change with matplotlib."""
 
 import argparse
 import pathlib
 import sys
 
-from pages import figures, index, study
+from pages import charts, claims, figures, index, study, tests
+from pages.drawing import pyplot
 from pages.results import read
+
+OTHERS = (claims.pairs, claims.systems, tests)  # what is no study: each knows its schema
+
+
+def maker_of(results):
+    return next((one for one in OTHERS if results.get("schema", "").startswith(one.SCHEMA)), None)
+
+
+def page_of(results, folder, stem):
+    maker = maker_of(results)
+    return maker.page(results) if maker else study.page(results, folder, stem)
+
+
+def draw_overview(folder, studies):
+    picture = charts.overview(dict(studies)) if pyplot else None
+    if picture:
+        figures.save(picture, figures.path(folder, "overview"))
 
 
 def texts_of(source, out, draw):
     """(path of a page, its text); path None: stdout."""
     if not source.is_dir():
         results = read(source)
-        folder = out.parent if out else source.parent
-        if draw and out and "plots" in results:
-            figures.draw(folder, results)
-        return [(out, study.page(results, folder))]
-    studies = [(path.stem, read(path)) for path in sorted(source.glob("*.json"))]
-    studies = [(stem, results) for stem, results in studies if "cases" in results]
-    if not studies:
+        folder, stem = (out.parent, out.stem) if out else (source.parent, "")
+        if draw and out and "study" in results:
+            figures.draw(folder, stem, results)
+        return [(out, page_of(results, folder, stem))]
+    found = [(path.stem, read(path)) for path in sorted(source.glob("*.json"))]
+    studies = [(stem, results) for stem, results in found if "cases" in results]
+    others = [(stem, maker_of(results).title(results), results) for stem, results in found
+              if maker_of(results)]
+    if not studies and not others:
         sys.exit(f"{source} has no results")
-    pages = []
-    for stem, results in studies:
-        if draw and "plots" in results:
-            figures.draw(source, results)
-        pages.append((source / f"{stem}.md", study.page(results, source)))
-    return [*pages, (source / "README.md", index.page(studies))]
+    if draw:
+        for stem, results in studies:
+            figures.draw(source, stem, results)
+        draw_overview(source, studies)
+    pages = [(source / f"{stem}.md", study.page(results, source, stem)) for stem, results in studies]
+    pages += [(source / f"{stem}.md", maker_of(results).page(results)) for stem, _, results in others]
+    return [*pages, (source / "README.md", index.page(source, studies, others))]
 
 
 def check(pages, source):
@@ -62,7 +83,7 @@ def main():
             sys.stdout.write(text)
         else:
             path.write_bytes(text.encode())
-    if figures.pyplot is None and arguments.results.is_dir():
+    if pyplot is None and arguments.results.is_dir():
         print("matplotlib is not there: pages without figures", file=sys.stderr)
     return 0
 

@@ -123,7 +123,7 @@ def rule_section(results):
             continue
         cuts = case["mean"] < RULE  # the rule says merge
         families += 1
-        family_agrees += best["whole_rows"] != cuts
+        family_agrees += best.get("whole_rows", False) != cuts
         split = next((k for k in menu if k["id"] == "row_split"), None)
         merge = next((k for k in menu if k["id"].startswith("merge")), None)
         if median(split) and median(merge):

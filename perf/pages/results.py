@@ -4,8 +4,30 @@ import json
 import math
 
 
+PEERS = ("cusparse", "kokkos-kernels")
+
+
 def read(path):
-    return json.loads(path.read_text(encoding="utf-8"))
+    """Results, or a record of them (compact.py): what a record leaves out is filled in."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    refusals = document.get("refusals")
+    for case in document.get("cases", []) if refusals is not None else []:
+        case.setdefault("source", case["matrix"])
+        if "nonzeros" in case:
+            case.setdefault("mean", case["nonzeros"] / max(case["rows"], 1))
+        for kernel in case.get("kernels", []):
+            kernel.setdefault("family", family_of(kernel["id"]))
+            if "refused" in kernel:
+                kernel["refused"] = refusals[int(kernel["refused"])]
+            if "setup_ms" in kernel and median(kernel):
+                kernel["setup_products"] = kernel["setup_ms"] / median(kernel)
+    return document
+
+
+def family_of(name):
+    """The family that an id belongs to unless its kernel says otherwise."""
+    first, *rest = name.split("/")
+    return first if rest and first != "auto" else "blockspan"
 
 
 def median(kernel):

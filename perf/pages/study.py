@@ -3,7 +3,7 @@
 from pages import cases, figures
 from pages.results import groups, troubles
 from pages.summaries import summarize
-from pages.text import listing, name, table
+from pages.text import listing, name, origin, table
 from pages.values import written
 
 
@@ -33,12 +33,11 @@ def clock_lines(results):
 
 
 def about(results):
-    versions = results["versions"]
-    device = results["device"]["name"] or f"{results['device']['threads']} threads"
-    built = ", ".join(f"{key.replace('_', ' ')} {versions[key]}" for key in versions)
     old = "study" not in results  # schema blockspan-perf-spmm/1
     lines = [
         "# " + results.get("title", "Products of a sparse matrix with a block of vectors"),
+        "",
+        origin(results),
         "",
         f"Made by `perf/report.py` of the results of `blockspan-perf{'-spmm' if old else ''}`; do "
         "not edit.",
@@ -47,9 +46,6 @@ def about(results):
     if not old:
         lines += [results["reproduces"], ""] + ([results["note"], ""] if results["note"] else [])
     return lines + [
-        f"{results['backend']}, {device}, {results['date']}, commit "
-        f"{results['commit'] or 'unknown'}.",
-        f"Versions: {built}.",
         f"Times: {results['clock']}, medians, milliseconds. Copy: {results['copy_gbytes']:.0f} GB/s."
         + ("" if old else f" Gather: {results['gather_gbytes']:.0f} GB/s.")
         + (" Caches emptied before every product." if results.get("flush") else ""),
@@ -117,14 +113,13 @@ def trouble_section(results):
     return ["## Wrong, refused, failed", "", *(table(head, rows) if rows else listing([]))]
 
 
-def page(results, folder):
-    """folder: where the page will lie, its figures below it."""
-    lines = about(results)
+def page(results, folder, stem=""):
+    """folder: where the page will lie, its figure below it, under the same stem."""
+    lines = about(results) + figures.lines(folder, stem, results)
     if results.get("study", "cases") == "cases":
         for section in cases.SECTIONS:
             lines += section(results)
     else:
-        lines += summary_section(results) + figures.lines(folder, results)
-        lines += table_sections(results) + profile_section(results)
+        lines += summary_section(results) + table_sections(results) + profile_section(results)
     lines += trouble_section(results)
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -32,3 +32,29 @@ def table(head, rows):
 
 def listing(items, none="None."):
     return [f"- {item}" for item in items] + [""] if items else [none, ""]
+
+
+NAMES = {"kokkos": "Kokkos", "kokkos_kernels": "Kokkos Kernels", "cuda": "CUDA", "cuda_driver":
+         "driver", "cusparse": "cuSPARSE", "blockspan": "Blockspan", "numpy": "NumPy", "scipy": "SciPy",
+         "cuda_compiler": "nvcc", "gcc": "GCC"}
+
+
+def device_of(results):
+    """The device, or how many threads of a host."""
+    device = results.get("device") or {}
+    if isinstance(device, str):
+        return device
+    threads = device.get("threads")
+    return device.get("name") or (f"a host, {threads} thread" + ("s" if threads != 1 else "")
+                                  if threads else "a host")
+
+
+def origin(results):
+    """The first line of a page: commit, device, date and versions."""
+    backend = f" ({results['backend']})" if results.get("backend") else ""
+    commit = f"Commit `{results['commit']}`, " if results.get("commit") else ""
+    versions = {**results.get("versions", {}),
+                **{key: value for key, value in results.get("judge", {}).items() if key in NAMES}}
+    built = ", ".join(f"{NAMES.get(key, key)} {value}" for key, value in versions.items())
+    line = f"{commit}{device_of(results)}{backend}, {results['date'][:10]}"
+    return line + (f": {built}." if built else ".")

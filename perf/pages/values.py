@@ -44,6 +44,19 @@ def candidates(case, who):
     return family or [k for k in all_kernels if k["id"].startswith(who + "/")]
 
 
+def words_of(results):
+    """All that a study's layout calls a contender by."""
+    words = [word for _, word in results["table"]]
+    words += [word for plot in results["plots"] for _, word in plot["curves"]]
+    words += [one["value"] for one in results["summaries"]]
+    found = set()
+    for word in words:
+        measure, *who = word.split(":")
+        several = measure == "speedup" or measure.startswith(("geomean", "crossover", "mean_sp"))
+        found.update(who if several or measure in ("peak", "least") else [":".join(who)])
+    return sorted(found - {"", "this"}) + ["row_split", "merge"]
+
+
 def fault(kernel):
     """Why a kernel has no time, in a word or two."""
     if "refused" in kernel:

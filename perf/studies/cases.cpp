@@ -76,9 +76,8 @@ Study cases(Scope const& scope) {
   study.title = "Products of a sparse matrix with a block of vectors";
   study.reproduces =
       "The cases of cases.json, in groups: a laboratory of raw CUDA kernels on an H200, widths, "
-      "complex scalars, rows that are several percent full, real matrices; the whole menu beside "
-      "every "
-      "peer.";
+      "complex scalars, rows that are several percent full, real matrices; the whole menu against "
+      "every peer.";
   study.cases = scope.quick && scope.groups.empty() ? quick_cases() : read_cases(scope);
   return study;
 }

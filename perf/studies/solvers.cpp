@@ -5,7 +5,7 @@ namespace blockspan::perf {
 Study solvers(Scope const& scope) {
   Study study;
   study.name = "solvers";
-  study.title = "LOBPCG and conjugate gradients beside those of others";
+  study.title = "LOBPCG and conjugate gradients against those of others";
   study.reproduces =
       "Time an iteration and time to solution, by phase, with the floor of an iteration: its "
       "traffic (A once; for LOBPCG 20 columns of length n for each column of its block, 30 and B "

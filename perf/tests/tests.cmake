@@ -1,5 +1,5 @@
 # The quick form of the programs is a test, and the pages of what they wrote two more: made, then
-# checked. suite_test.py tests what the suite does when runs end early, results are wrong or slower.
+# checked. runs_test.py tests what the suite does when runs end early, results are wrong or slower.
 set_property(DIRECTORY APPEND PROPERTY
   TEST_INCLUDE_FILES ${PROJECT_BINARY_DIR}/tests/environment.cmake)
 add_test(NAME perf.spmm_shapes COMMAND blockspan-perf-spmm-shapes --quick)
@@ -19,14 +19,14 @@ if(Python3_FOUND)
     FIXTURES_REQUIRED perf_results FIXTURES_SETUP perf_page)
   set_tests_properties(perf.report_check PROPERTIES FIXTURES_REQUIRED "perf_results;perf_page")
   # the pages of committed records are what the records give
-  foreach(record spmm_h200 spmm_real_host solvers_85433ea_h200 solvers_host
-      solvers_host_1_thread)
-    add_test(NAME perf.record_check.${record} COMMAND ${Python3_EXECUTABLE} report.py
-      results/${record}.json --out results/${record}.md --check
-      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  foreach(folder h200 host judged tests)
+    add_test(NAME perf.records_check.${folder} COMMAND ${Python3_EXECUTABLE} report.py
+      results/${folder} --check WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   endforeach()
-  add_test(NAME perf.records_check COMMAND ${Python3_EXECUTABLE} report.py results/h200 --check
-    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   add_test(NAME perf.suite COMMAND ${Python3_EXECUTABLE}
-    ${CMAKE_CURRENT_SOURCE_DIR}/tests/suite_test.py $<TARGET_FILE:blockspan-perf>)
+    ${CMAKE_CURRENT_SOURCE_DIR}/tests/runs_test.py $<TARGET_FILE:blockspan-perf>)
+  foreach(part pages robustness)
+    add_test(NAME perf.${part} COMMAND ${Python3_EXECUTABLE}
+      ${CMAKE_CURRENT_SOURCE_DIR}/tests/${part}_test.py)
+  endforeach()
 endif()

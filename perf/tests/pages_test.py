@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""What report.py and compact.py make of results.
+
+    perf/tests/pages_test.py [unittest's arguments]"""
+
+import unittest
+
+from support import InFolder, PERF, main, read, write
+import compact
+import profile_ncu
+from pages import drawing, figures, palette, results, study, summaries, values
+
+RECORDS = [path for folder in ("h200", "host", "judged", "tests")
+           for path in sorted((PERF / "results" / folder).glob("*.json"))]
+
+
+class Pages(InFolder):
+    def fill(self, fill, own, dense):
+        kernels = [{"id": name, "family": "blockspan", "right": True, "ms": {"median": ms}}
+                   for name, ms in (("auto", own), ("dense", dense))]
+        return {"group": "fill", "matrix": "m", "scalar": "f64", "columns": 1, "fill": fill,
+                "kernels": kernels}
+
+    def test_crossover_lies_between_the_fills(self):
+        document = {"cases": [self.fill(0.01, 1, 5), self.fill(0.03, 3, 5), self.fill(0.1, 9, 5)]}
+        self.assertEqual(summaries.summarize(document, "crossover:auto:dense"),
+                         "between 3 and 10 %")
+        document["cases"].pop()
+        self.assertIn("above 3 %", summaries.summarize(document, "crossover:auto:dense"))
+
+    def test_a_speed_up_is_the_ratio_of_medians(self):
+        case = self.fill(0.1, 2, 5)
+        self.assertEqual(values.written({}, case, "speedup:auto:dense"), "2.50")
+        self.assertEqual(values.written({}, case, "speedup:auto:cusparse"), "-")
+
+    def test_metrics_of_nsight_compute_are_read(self):
+        heading = ['"ID"', '"Kernel Name"', *(f'"{key}"' for key in profile_ncu.METRICS)]
+        units = ['""'] * len(heading)
+        numbers = ['"0"', '"kernel"', *(f'"{1000 + i},0"'.replace(",0", ".5")
+                                        for i in range(len(profile_ncu.METRICS)))]
+        text = "==PROF== Connected\n" + "\n".join(",".join(r) for r in (heading, units, numbers))
+        metrics = profile_ncu.parse(text)
+        self.assertEqual(list(metrics), list(profile_ncu.METRICS.values()))
+        self.assertEqual(metrics["memory throughput %"], 1000.5)
+        self.assertEqual(profile_ncu.parse("==ERROR== no counters"), {})
+
+
+class Records(InFolder):
+    def document(self):
+        """Results as blockspan-perf writes them: one case, with a wrong and a refused kernel."""
+        document = read(PERF / "results" / "h200" / "coalescing.json")
+        del document["refusals"]
+        time = {"median": 0.123456, "min": 0.1, "max": 0.2, "mean": 0.13, "spread": 0.00123}
+        kernel = {"right": True, "ms": time, "error": 1.234e-16, "setup_ms": 0.3, "setup_products": 3}
+        document["cases"] = [{
+            "group": "g", "matrix": "m", "source": "m", "scalar": "f64", "columns": 8, "rows": 10,
+            "nonzeros": 70, "mean": 7.0, "longest": 9, "floor_bytes": 1234567.0, "floor_ms": 0.01,
+            "density": 0.5, "kernels": [
+                {"id": "auto", "family": "blockspan", "ran": "warp_per_row", **kernel},
+                {"id": "thread_per_row", "family": "blockspan", "right": False, "error": 1.0},
+                {"id": "warp_per_row", "family": "blockspan", "refused": "no (columns: 8 of 8 bytes)"},
+                {"id": "cusparse/a", "family": "cusparse", **kernel},
+                {"id": "cusparse/b", "family": "cusparse", **kernel, "ms": dict(time, median=1.0)}]}]
+        return document
+
+    def test_the_page_of_a_record_is_that_of_its_results(self):
+        whole = write(self.folder / "whole.json", self.document())
+        short = self.folder / "short.json"
+        short.write_text(compact.record(results.read(whole)), encoding="utf-8")
+        pages = [study.page(results.read(path), self.folder) for path in (whole, short)]
+        self.assertEqual(pages[0].replace(" (columns: 8 of 8 bytes)", ""), pages[1])
+        self.assertIn("WRONG", pages[1])
+        ids = [kernel["id"] for kernel in read(short)["cases"][0]["kernels"]]
+        self.assertIn("cusparse/a", ids)
+        self.assertNotIn("cusparse/b", ids)  # slower than the other, and no column asks for it
+
+    def test_what_is_kept_is_compact(self):
+        for path in RECORDS:
+            document = results.read(path)
+            if "cases" in document and "schema" in document:
+                with self.subTest(path.stem):
+                    self.assertEqual(compact.record(document), path.read_text(encoding="utf-8"))
+        sizes = [path.stat().st_size for path in (PERF / "results").rglob("*") if path.is_file()]
+        self.assertLess(sum(sizes), 3e6)
+
+    def test_every_page_names_its_origin_first(self):
+        for path in RECORDS:
+            page = path.with_suffix(".md")
+            if page.exists():
+                first = page.read_text(encoding="utf-8").split("\n")[2]
+                with self.subTest(page.name):
+                    self.assertRegex(first, r"(NVIDIA|host).*20\d\d-\d\d-\d\d: .*\d\.\d")
+
+    def test_every_study_has_its_figure(self):
+        for path in RECORDS:
+            if "study" in read(path):
+                file = figures.path(path.parent, path.stem)
+                self.assertIn(f"figures/{file.name}", path.with_suffix(".md").read_text("utf-8"))
+                self.assertTrue(file.exists())
+
+
+class Figures(InFolder):
+    def test_a_system_has_one_colour(self):
+        for words in (("ms:auto", "gflops:auto", "auto", "ms:auto/column"),
+                      ("cusparse", "ms:cusparse/spmm/default/row", "gflops:cusparse"),
+                      ("kokkos-kernels", "ms:kokkos-kernels")):
+            self.assertEqual(len({palette.style(word)[1] for word in words}), 1)
+        peers = ("auto", "cusparse", "kokkos-kernels", "torch", "cupy", "scipy", "petsc", "slepc")
+        self.assertEqual(len({palette.style(who)[1] for who in peers}), len(peers))
+
+    def test_ticks_are_few_and_within(self):
+        for low, high in ((0.11, 0.9), (0.03, 0.06), (1e-6, 3e6), (143, 3400), (1, 9.9e9)):
+            ticks = drawing.series(low, high)
+            self.assertTrue(2 <= len(ticks) <= 5, ticks)
+            self.assertTrue(low * 0.99 <= min(ticks) and max(ticks) <= high * 1.01)
+
+    def test_names_do_not_touch(self):
+        for heights in ([0, 0, 0], [0.2, 0.21, 0.5, 0.99, 1.0], [0.5], []):
+            places = drawing.spread(heights, 0.1)
+            self.assertTrue(all(b - a > 0.099 for a, b in zip(places, places[1:])), places)
+
+    @unittest.skipIf(drawing.pyplot is None, "no matplotlib")
+    def test_a_figure_is_the_same_every_time(self):
+        document = results.read(PERF / "results" / "h200" / "casper.json")
+        for stem in ("a", "b"):
+            figures.draw(self.folder, stem, document)
+        texts = [figures.path(self.folder, stem).read_text("utf-8") for stem in ("a", "b")]
+        self.assertEqual(*texts)
+        self.assertIn(">Blockspan<", texts[0])
+
+
+if __name__ == "__main__":
+    main()
