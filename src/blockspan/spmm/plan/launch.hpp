@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -66,5 +67,11 @@ struct Decision {
 
   Launch const& first() const { return launches.front(); }
 };
+
+/// Groups of eight packs side by side in a panel of SharedWindows, one to four, for so many packs.
+inline int shared_window_groups(std::int64_t packs) {
+  std::int64_t const groups = std::max<std::int64_t>(1, ceil_div(packs, std::int64_t{8}));
+  return static_cast<int>(ceil_div(groups, ceil_div(groups, std::int64_t{4})));
+}
 
 }  // namespace blockspan::detail

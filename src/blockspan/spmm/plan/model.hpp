@@ -42,12 +42,6 @@ inline int columns_of_doubles(std::int64_t columns, std::size_t scalar_bytes) {
   return static_cast<int>(packs_fit || doubles % 2 == 1 ? doubles : doubles + 1);
 }
 
-/// Groups of eight packs side by side in a panel of SharedWindows, one to four, for so many packs.
-inline int shared_window_groups(std::int64_t packs) {
-  std::int64_t const groups = std::max<std::int64_t>(1, ceil_div(packs, std::int64_t{8}));
-  return static_cast<int>(ceil_div(groups, ceil_div(groups, std::int64_t{4})));
-}
-
 /// What a device product has to do whatever the variant, and what the variants add to it.
 class DeviceModel {
  public:
