@@ -99,10 +99,11 @@ struct PreparedPattern {
 
 /// How a product with blocks of `columns` columns runs whose rows are as wide as that, and aligned;
 /// or with blocks of another layout. Scalars of at least 8 bytes are taken for double precision.
+/// `layout` comes by value: g++ 13 takes the reference returned for one to a temporary argument.
 template <class Exec, class Offset, class Ordinal>
 Decision const& decision_at(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
                             std::int64_t columns, std::size_t scalar_bytes,
-                            std::optional<BlockLayout> const& layout = {}) {
+                            std::optional<BlockLayout> layout = {}) {
   bool const packs =
       columns * static_cast<std::int64_t>(scalar_bytes) % tuning::device_pack_bytes == 0;
   BlockLayout const row_major{true, columns == 1, packs, packs};
