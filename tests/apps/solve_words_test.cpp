@@ -78,6 +78,13 @@ std::vector<double> load(std::size_t n, double mean) {
   return values;
 }
 
+/// Loads of two chains, one after the other.
+std::vector<double> loads(std::size_t n, double first, double second) {
+  auto b = load(n, first);
+  for (double const value : load(n, second)) b.push_back(value);
+  return b;
+}
+
 class SolveWords : public ::testing::TestWithParam<std::string> {
  protected:
   ReportRun run(std::vector<std::string> arguments) {
@@ -166,9 +173,7 @@ TEST_P(SolveWords, NullVectorsOfAFileSolveForTheRest) {
   // Two chains; the load of each adds up to something else.
   std::size_t const n = 40;
   auto const file = chains_file(folder / "a.mtx", n);
-  auto b = load(n, 0.25);
-  for (double const value : load(n, -0.25)) b.push_back(value);
-  auto const rhs = vectors_file(folder / "b.mtx", {b});
+  auto const rhs = vectors_file(folder / "b.mtx", {loads(n, 0.25, -0.25)});
   expect_reason({file, "--rhs", rhs}, "inconsistent",
                 "The matrix is singular, and column 1 has a part of 0.32 of its length outside the "
                 "range, so that no solution exists: --null-space FILE, with the vectors that the "
@@ -188,9 +193,8 @@ TEST_P(SolveWords, NullVectorsOfAFileSolveForTheRest) {
 TEST_P(SolveWords, ANullSpaceThatIsNotAllOfItLeavesTheMatrixSingular) {
   std::size_t const n = 40;
   auto const file = chains_file(folder / "a.mtx", n);
-  auto b = load(n, 0.25);
-  for (double const value : load(n, -0.25)) b.push_back(value);  // nothing along the constants
-  auto const rhs = vectors_file(folder / "b.mtx", {b});
+  auto const rhs =
+      vectors_file(folder / "b.mtx", {loads(n, 0.25, -0.25)});  // nothing along the constants
   for (std::string const method : {"block", "pseudo-block"})
     expect_reason({file, "--rhs", rhs, "--null-space", "constant", "--method", method}, "singular",
                   "The matrix is singular to working precision, and column 1 seems to have a part "
@@ -201,9 +205,7 @@ TEST_P(SolveWords, ANullSpaceThatIsNotAllOfItLeavesTheMatrixSingular) {
 TEST_P(SolveWords, TheConstantVectorIsNotAdvisedWhereOthersAreMissing) {
   std::size_t const n = 40;
   auto const file = chains_file(folder / "a.mtx", n);
-  auto b = load(n, 0.25);
-  for (double const value : load(n, -0.1)) b.push_back(value);
-  auto const rhs = vectors_file(folder / "b.mtx", {b});
+  auto const rhs = vectors_file(folder / "b.mtx", {loads(n, 0.25, -0.1)});
   auto const report =
       expect_reason({file, "--rhs", rhs}, "inconsistent",
                     "The matrix is singular, and column 1 has a part of 0.[0-9]+ of its length "

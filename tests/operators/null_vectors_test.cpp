@@ -18,13 +18,7 @@ constexpr std::int64_t plenty = 1000000000;
 
 template <class Scalar>
 Vectors<Scalar> found(TestMatrix<Scalar> const& A, std::int64_t work = plenty) {
-  std::size_t entries = 0, at = 0;
-  for (auto const& row : A.rows) entries += row.size();
-  auto const host = blockspan::detail::zero_csr<Scalar, int, int>(A.order(), A.order(), entries);
-  for (int i = 0; i < A.order(); ++i) {
-    for (auto const& e : A.rows[i]) host.indices(at) = e.column, host.values(at++) = e.value;
-    host.offsets(i + 1) = static_cast<int>(at);
-  }
+  auto const host = host_csr_of(A);
   return blockspan::detail::null_vectors_of<Scalar, int>(
       {host.rows, host.columns, host.offsets, host.indices, host.values}, work);
 }

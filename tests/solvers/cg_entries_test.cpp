@@ -4,7 +4,6 @@
 #include <string>
 
 #include <blockspan/operators/matrix_operator.hpp>
-#include <blockspan/sparse/detail/host_csr.hpp>
 
 #include "solvers/cg_solve.hpp"
 #include "solvers/singular_graph.hpp"
@@ -16,14 +15,7 @@ constexpr CgMethod every[] = {CgMethod::pseudo_block, CgMethod::block, CgMethod:
 
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> library_matrix(Exec const& exec, TestMatrix<Scalar> const& A) {
-  std::size_t entries = 0, at = 0;
-  for (auto const& row : A.rows) entries += row.size();
-  auto const host = blockspan::detail::zero_csr<Scalar, int, int>(A.order(), A.order(), entries);
-  for (int i = 0; i < A.order(); ++i) {
-    for (auto const& e : A.rows[i]) host.indices(at) = e.column, host.values(at++) = e.value;
-    host.offsets(i + 1) = static_cast<int>(at);
-  }
-  return blockspan::detail::to_device(exec, host);
+  return blockspan::detail::to_device(exec, host_csr_of(A));
 }
 
 /// A solve with the library's own operator and Jacobi.

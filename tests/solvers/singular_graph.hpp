@@ -4,10 +4,25 @@
 #include <complex>
 #include <vector>
 
+#include <blockspan/sparse/detail/host_csr.hpp>
+
 #include "solvers/test_matrix.hpp"
 #include "support/blocks.hpp"
 
 namespace blockspan::test {
+
+/// The same matrix as the library keeps it on the host.
+template <class Scalar>
+auto host_csr_of(TestMatrix<Scalar> const& A) {
+  std::size_t entries = 0, at = 0;
+  for (auto const& row : A.rows) entries += row.size();
+  auto const host = blockspan::detail::zero_csr<Scalar, int, int>(A.order(), A.order(), entries);
+  for (int i = 0; i < A.order(); ++i) {
+    for (auto const& e : A.rows[i]) host.indices(at) = e.column, host.values(at++) = e.value;
+    host.offsets(i + 1) = static_cast<int>(at);
+  }
+  return host;
+}
 
 /// A number in (-1, 1) by its place.
 inline double noise(int i, int j) { return std::sin(12.9898 * (i + 1) + 78.233 * (j + 1)); }

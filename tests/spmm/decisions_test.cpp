@@ -26,7 +26,7 @@ using kernels::ScalarKind;
 using kernels::SpmmChoice;
 using Kind = kernels::SpmmKernelKind;
 
-constexpr DeviceFacts hopper{false, true, true, true, true}, host{true, false, false, false, false};
+constexpr DeviceFacts hopper{false, true, true, true}, host{true, false, false, false};
 
 constexpr ScalarKind f32{4, false, false}, f64{8, true, false}, c64{16, true, true};
 
@@ -260,7 +260,7 @@ TEST(Decisions, CoverAllColumnsWithLanesOfAWarp) {
 }
 
 TEST(Decisions, LeaveTensorCoresAndStagedTilesToDevicesThatHaveThem) {
-  DeviceFacts const plain{false, true, false, false, false};
+  DeviceFacts const plain{false, true, false, false};
   for (auto const& matrix : matrices)
     for (std::int64_t const columns : {8, 16, 64}) {
       auto const kernel =
@@ -320,11 +320,14 @@ TEST(Decisions, KnowWhatTheirKernelReadsOfTheMatrix) {
 TEST(Decisions, AreMadeOnce) {
   auto const planned = plan(matrices[0], f64, hopper);
   kernels::DecisionMemo memo;
-  auto const& first = memo.find(planned.A, planned.choice, blocks(8, f64), hopper);
-  for (std::int64_t columns = 1; columns < 40; ++columns)
-    memo.find(planned.A, planned.choice, blocks(columns, f64), hopper);
-  EXPECT_EQ(&memo.find(planned.A, planned.choice, blocks(8, f64), hopper), &first);
-  EXPECT_NE(&memo.find(planned.A, planned.choice, blocks(8, f32), hopper), &first);
+  auto const find = [&](std::int64_t columns, ScalarKind const& scalar) -> Decision const& {
+    auto const with = blocks(columns, scalar);
+    return memo.find(with, [&] { return decide(planned, with, hopper); });
+  };
+  auto const& first = find(8, f64);
+  for (std::int64_t columns = 1; columns < 40; ++columns) find(columns, f64);
+  EXPECT_EQ(&find(8, f64), &first);
+  EXPECT_NE(&find(8, f32), &first);
 }
 
 }  // namespace

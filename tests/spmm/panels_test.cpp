@@ -126,20 +126,5 @@ TYPED_TEST(Panels, DotAfterTheProduct) {
   for (int j = 0; j < 3; ++j) EXPECT_LE(Kokkos::abs(sums(j) - wanted(j)), bound) << j;
 }
 
-TYPED_TEST(Panels, AreNotNeededWithoutAPlan) {
-  using Exec = typename TypeParam::Exec;
-  using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
-  for (auto const& host : battery<Scalar>()) {
-    auto const A = to_device<std::size_t>(exec, host);
-    for (Op const op : all_ops) {
-      ProductCase<Scalar> const c{host, op, 5, Scalar(2), Scalar(-1)};
-      expect_product(exec, Storages{right, left}, c, [&](auto const& X, auto const& Y) {
-        spmm(exec, op, c.alpha, A, X, c.beta, Y);
-      });
-    }
-  }
-}
-
 }  // namespace
 }  // namespace blockspan::test

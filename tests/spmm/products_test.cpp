@@ -270,13 +270,16 @@ TYPED_TEST(Products, APlanIsNotNeeded) {
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
   for (auto const& host : battery<Scalar>()) {
-    auto const A = to_device(exec, host);
-    for (Op const op : all_ops) {
-      ProductCase<Scalar> const c{host, op, 5, Scalar(2), Scalar(-1)};
-      expect_product(exec, Storages{right, left}, c, [&](auto const& X, auto const& Y) {
-        spmm(exec, op, c.alpha, A, X, c.beta, Y);
-      });
-    }
+    auto const expect_right = [&](auto const& A) {
+      for (Op const op : all_ops) {
+        ProductCase<Scalar> const c{host, op, 5, Scalar(2), Scalar(-1)};
+        expect_product(exec, Storages{right, left}, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, op, c.alpha, A, X, c.beta, Y);
+        });
+      }
+    };
+    expect_right(to_device(exec, host));
+    expect_right(to_device<std::size_t>(exec, host));
   }
 }
 

@@ -11,9 +11,8 @@ namespace blockspan::detail {
 
 /// What decisions have to know of a backend.
 template <class Exec>
-inline constexpr DeviceFacts device_facts_v{
-    runs_on_host_v<Exec>, lanes_exchange_v<Exec>, tensor::available<Exec, double>,
-    bulk::available<Exec>, tensor::available<Exec, double>&& bulk::available<Exec>};
+inline constexpr DeviceFacts device_facts_v{runs_on_host_v<Exec>, lanes_exchange_v<Exec>,
+                                            tensor::available<Exec, double>, bulk::available<Exec>};
 
 /// Whether the backend has what the variant needs, for scalars with this real type.
 template <class Exec, class Real>

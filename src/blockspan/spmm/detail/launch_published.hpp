@@ -190,7 +190,7 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   constexpr int width = device_pack_v<Scalar>;
   if (call.launch.kernel == SpmmKernelKind::shared_windows) {
-    if constexpr (device_facts_v<Exec>.shared_windows && std::is_same_v<real_t<Scalar>, double>)
+    if constexpr (windows_share_tiles_v<Exec> && std::is_same_v<real_t<Scalar>, double>)
       launch_shared_windows(exec, call);
     return;
   }

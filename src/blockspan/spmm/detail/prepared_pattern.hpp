@@ -93,7 +93,8 @@ struct PreparedPattern {
 
   /// How a product with such blocks runs. Decided once.
   Decision const& decision_for(BlockFacts const& blocks) const {
-    return memo->find(facts(), choice, blocks, device_facts_v<Exec>);
+    return memo->find(blocks,
+                      [&] { return decide(facts(), choice, blocks, device_facts_v<Exec>); });
   }
 };
 

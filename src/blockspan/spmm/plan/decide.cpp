@@ -189,21 +189,15 @@ class Decider {
   void decide_copies(Decision& decision) {
     std::int64_t const columns = ceil_div(blocks_.columns, pack()) * pack();
     bool const padded = columns != blocks_.columns;
-    bool const y_aligned = blocks_.y.aligned;
-    BlockLayout const y = blocks_.y;
-    std::int64_t const y_columns = blocks_.columns;
     if (padded || !blocks_.x.aligned) copy_x(decision, BlockCopy::whole_packs);
     blocks_.x.packs = true;
-    // which variant this would be with whole packs of both
-    blocks_.y = {};
-    blocks_.columns = columns;
     auto const& chosen = *choice_.variant;
     bool const offered = is_offered(chosen, blocks_.scalar, device_);
     auto const& variant = offered ? chosen : fallback_of(A_, choice_);
-    decision.y_by_copy = !variant.writes_any() && (padded || !y_aligned);
-    if (decision.y_by_copy) return;
-    blocks_.y = y;
-    blocks_.columns = y_columns;
+    decision.y_by_copy = !variant.writes_any() && (padded || !blocks_.y.aligned);
+    if (!decision.y_by_copy) return;
+    blocks_.y = {};
+    blocks_.columns = columns;
   }
 
   void copy_x(Decision& decision, BlockCopy copy) {
@@ -248,8 +242,8 @@ class Decider {
     if (variant.lists_groups()) return SpmmKernelKind::groups;
     if (variant.stages_tiles() && packs && device_.bulk_copies &&
         suits_shared_tiles(blocks_.columns))
-      return A_.window_masks > 0 && blocks_.scalar.is_double ? SpmmKernelKind::shared_windows
-                                                             : SpmmKernelKind::shared_tiles;
+      return shares_windows(blocks_.columns) ? SpmmKernelKind::shared_windows
+                                             : SpmmKernelKind::shared_tiles;
     if (!variant.is_direct() || is_item(variant)) return SpmmKernelKind::published;
     return fills_beside(variant, packs) ? SpmmKernelKind::sparse_rows : SpmmKernelKind::rows;
   }
@@ -380,7 +374,7 @@ TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& s
   std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
   if (row_bytes % tuning::device_pack_bytes != 0) return {};
   return {rows_share_tiles(rows, row_bytes, scalar, device),
-          device.shared_windows && scalar.is_double && has_packs_for_tiles(row_bytes) &&
+          device.shares_windows() && scalar.is_double && has_packs_for_tiles(row_bytes) &&
               fill_of(rows) >= tuning::shared_window_least_fill,
           scalar.is_complex && scalar.is_double};
 }
@@ -388,35 +382,6 @@ TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& s
 Decision decide(PatternFacts const& A, SpmmChoice const& choice, BlockFacts const& blocks,
                 DeviceFacts const& device) {
   return Decider(A, choice, blocks, device).product();
-}
-
-std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes) {
-  auto const times = [](std::int64_t count, std::size_t each) {
-    return count * static_cast<std::int64_t>(each);
-  };
-  std::int64_t const rows = A.rows.rows / A.block;
-  auto const indices = [&] {
-    switch (launch.kernel) {
-      case SpmmKernelKind::groups:
-        return times(A.groups.fetches / A.block, sizeof(int));
-      case SpmmKernelKind::windows:
-        return times(A.windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(int) +
-                                          tuning::window_rows * sizeof(std::uint16_t));
-      case SpmmKernelKind::shared_windows:
-        return times(A.window_masks, sizeof(std::uint64_t));
-      default:
-        return times(A.rows.nonzeros, launch.narrow ? sizeof(std::int16_t) : sizeof(int));
-    }
-  };
-  return times(A.rows.nonzeros, value_bytes) + indices() + times(rows + 1, sizeof(int));
-}
-
-Decision const& DecisionMemo::find(PatternFacts const& A, SpmmChoice const& choice,
-                                   BlockFacts const& blocks, DeviceFacts const& device) {
-  std::lock_guard const lock(mutex_);
-  for (auto const& [known, decision] : made_)
-    if (known == blocks) return decision;
-  return made_.emplace_back(blocks, decide(A, choice, blocks, device)).second;
 }
 
 }  // namespace blockspan::detail

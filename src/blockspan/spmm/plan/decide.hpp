@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -61,18 +60,19 @@ Decision decide(PatternFacts const& A, SpmmChoice const& choice, BlockFacts cons
 /// Decisions that were made, for as long as a plan lives. Several threads may ask.
 class DecisionMemo {
  public:
-  /// The decision for these blocks; the first time decide() is called. The reference stays valid.
-  Decision const& find(PatternFacts const& A, SpmmChoice const& choice, BlockFacts const& blocks,
-                       DeviceFacts const& device);
+  /// The decision for these blocks; make() is called the first time. The reference stays valid.
+  template <class Make>
+  Decision const& find(BlockFacts const& blocks, Make const& make) {
+    std::lock_guard const lock(mutex_);
+    for (auto const& [known, decision] : made_)
+      if (known == blocks) return decision;
+    return made_.emplace_back(blocks, make()).second;
+  }
 
  private:
   std::mutex mutex_;
   std::deque<std::pair<BlockFacts, Decision>> made_;
 };
-
-/// What a launch reads of A at least: values of so many bytes, columns as it finds them, row
-/// offsets.
-std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes);
 
 /// Whether the device has what the variant needs.
 bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFacts const& device);

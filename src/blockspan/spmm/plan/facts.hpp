@@ -17,8 +17,10 @@ struct DeviceFacts {
   bool is_host = false;
   bool lanes_exchange = false;  ///< lanes of a warp exchange numbers
   bool double_tensor_cores = false;
-  bool bulk_copies = false;     ///< asynchronous copies of many bytes to scratch
-  bool shared_windows = false;  ///< both of them
+  bool bulk_copies = false;  ///< asynchronous copies of many bytes to scratch
+
+  /// Windows of rows may share tiles of X.
+  bool shares_windows() const { return double_tensor_cores && bulk_copies; }
 };
 
 /// What a plan knows of the scalars that it will multiply.

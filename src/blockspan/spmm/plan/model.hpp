@@ -283,4 +283,28 @@ class DeviceModel {
   double stream_, gather_;
 };
 
+/// What a launch reads of A at least: values of so many bytes, columns as it finds them, row
+/// offsets.
+inline std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch,
+                                    std::size_t value_bytes) {
+  auto const times = [](std::int64_t count, std::size_t each) {
+    return count * static_cast<std::int64_t>(each);
+  };
+  std::int64_t const rows = A.rows.rows / A.block;
+  auto const indices = [&] {
+    switch (launch.kernel) {
+      case SpmmKernelKind::groups:
+        return times(A.groups.fetches / A.block, sizeof(int));
+      case SpmmKernelKind::windows:
+        return times(A.windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(int) +
+                                          tuning::window_rows * sizeof(std::uint16_t));
+      case SpmmKernelKind::shared_windows:
+        return times(A.window_masks, sizeof(std::uint64_t));
+      default:
+        return times(A.rows.nonzeros, launch.narrow ? sizeof(std::int16_t) : sizeof(int));
+    }
+  };
+  return times(A.rows.nonzeros, value_bytes) + indices() + times(rows + 1, sizeof(int));
+}
+
 }  // namespace blockspan::detail

@@ -79,25 +79,6 @@ KOKKOS_FORCEINLINE_FUNCTION EntryWalk<Own const&, Offset> walk_over(Own const& o
                                                                     Offset last) {
   return {own, first, last};
 }
-/// Long offsets: counted from the first one, in 32 bits, which save registers and instructions. A
-/// piece has fewer entries than that.
-template <class Scalar, class Ordinal, class Stored>
-KOKKOS_FORCEINLINE_FUNCTION
-    EntryWalk<PlainEntries<Scalar, std::uint32_t, Ordinal, Stored>, std::uint32_t>
-    walk_over(PlainEntries<Scalar, std::size_t, Ordinal, Stored> const& own, std::size_t first,
-              std::size_t last) {
-  return {{own.columns + first, own.values + first}, 0, static_cast<std::uint32_t>(last - first)};
-}
-template <class Scalar, class Ordinal, class Stored>
-KOKKOS_FORCEINLINE_FUNCTION
-    EntryWalk<NarrowRowEntries<Scalar, std::uint32_t, Ordinal, Stored>, std::uint32_t>
-    walk_over(NarrowRowEntries<Scalar, std::size_t, Ordinal, Stored> const& own, std::size_t first,
-              std::size_t last) {
-  return {{{own.distances + first, own.values + first}, own.row},
-          0,
-          static_cast<std::uint32_t>(last - first)};
-}
-
 /// Entries that know whole rows only.
 template <class Entries>
 inline constexpr bool are_narrow_v = false;
