@@ -223,6 +223,24 @@ TYPED_TEST(Products, WideBlocksOfManyRowsAreRight) {
   expect("warp_per_row", 32 * pack + (pack > 1 ? 3 : 1));
 }
 
+/// Hosts write them around the caches, whole lines at a time.
+TYPED_TEST(Products, ResultsLargerThanTheCachesAreRight) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (!kernels::runs_on_host_v<Exec>) GTEST_SKIP() << "devices write all results alike";
+  Exec const exec;
+  constexpr int width = 8;
+  std::int64_t const rows = (std::int64_t{32} << 20) / (width * sizeof(Scalar)) + 1;
+  auto const host =
+      random_matrix<Scalar>("a large result", rows, 50, [](std::int64_t i) { return i % 3; });
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.columns = width});
+  ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(0)};
+  expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
+    spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+  });
+}
+
 TYPED_TEST(Products, ViewsMayHaveAnyLayout) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

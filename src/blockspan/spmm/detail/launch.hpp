@@ -7,10 +7,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/inner/direct_registers.hpp>
-#include <blockspan/spmm/detail/inner/one_column.hpp>
 #include <blockspan/spmm/detail/launch_lanes.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/sparse_rows.hpp>
+#include <blockspan/spmm/kernels/rows_host.hpp>
 
 namespace blockspan::detail {
 
@@ -23,6 +23,29 @@ Offset rows_asked_until(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
       X.rows * X.columns * std::int64_t{sizeof(Scalar)} >= tuning::host_asked_block;
   return static_cast<Offset>(is_large ? std::max(entries - tuning::host_rows_ahead, std::int64_t{0})
                                       : 0);
+}
+
+/// Hosts: blocks of one pack of columns, rows of X and Y contiguous.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                      Entries const& entries) {
+  auto const& [prepared, values, carry, launch, product] = call;
+  auto const& variant = call.variant();
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  auto const run = [&](auto schedule) {
+    LaunchShape const shape =
+        launch_shape<Exec>(variant.worker, 1, prepared.statistics, schedule.share);
+    HostRows<Exec, Scalar, decltype(schedule), Entries, std::remove_const_t<decltype(epilogue)>>{
+        schedule, {entries, product.X, conjugates(product.op), rows_asked_until(call)}, epilogue}
+        .launch(exec, variant.label, shape.teams);
+  };
+  PiecesOfTeam const share{prepared.pieces(variant), 1};
+  auto const& list = prepared.list;
+  if (variant.lists_pieces())
+    run(CutRows<Scalar, Offset, Ordinal>{carry_of(list, product.Y.columns, carry), share,
+                                         list.target.data(), list.first.data(), list.last.data()});
+  else
+    run(WholeRows<Offset>{share, prepared.pattern.row_offsets});
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
@@ -38,10 +61,10 @@ void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
       run(DirectRegisters<Scalar, Entries, Offset, Widest, Unit>{entries, X, conjugate_values,
                                                                  rows_asked_until(call)});
     };
-    // one column has no choice among packs
-    if constexpr (!is_complex_v<Scalar>)
-      if (X.columns == 1 && X.row_stride == 1)
-        return run(OneColumn<Scalar, Entries>{entries, X.data});
+    auto const& Y = call.product.Y;
+    bool const contiguous = X.columns == 1 || (X.column_stride == 1 && Y.column_stride == 1);
+    if (contiguous && (call.launch.packs || X.columns == 1) && X.columns <= host_pack_v<Scalar>)
+      return launch_host_rows(exec, call, entries);
     if (!call.launch.packs || X.columns == 1) return in_registers.template operator()<1, false>();
     if (X.column_stride == 1) return in_registers.template operator()<host_pack_v<Scalar>, true>();
     in_registers.template operator()<tuning::host_strided_columns, false>();

@@ -89,22 +89,20 @@ struct DirectRegisters {
       if constexpr (depth > 1)
         if (piece.last - piece.first >= Offset(tuning::host_chained_row))
           return multiply_long<Width>(piece, column, consume);
-      consume(column, multiply<1, Width>(piece, column));
+      consume(column, multiply<1, Width>(piece, X.data + column * X.column_stride));
     }
   }
 
- protected:
   /// Out of the way of short rows, which need the registers.
   template <int Width, class Piece, class Consume>
   inline BLOCKSPAN_NOINLINE void multiply_long(Piece const& piece, std::int64_t column,
                                                Consume const& consume) const {
-    consume(column, multiply<chains<Width>, Width>(piece, column));
+    consume(column, multiply<chains<Width>, Width>(piece, X.data + column * X.column_stride));
   }
 
   template <int Chains, int Width, class Piece>
-  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply(Piece const& piece, std::int64_t first) const {
+  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply(Piece const& piece, Scalar const* x) const {
     Set<Width> sums[Chains][parts];
-    Scalar const* x = X.data + first * X.column_stride;
     // GCC 12 would add the offset of the first column to that of every row
     asm("" : "+r"(x));
     Offset k = piece.first;

@@ -21,12 +21,14 @@ struct CutRows : Carry<Scalar, Ordinal> {
   Offset const* first;    ///< pieces
   Offset const* last;     ///< pieces (often first + 1: neighbouring pieces share an end)
 
+  KOKKOS_FORCEINLINE_FUNCTION OwnPiece at(std::int64_t p) const {
+    return {{static_cast<std::int64_t>(target[p]), first[p], last[p]}};
+  }
+
   template <class Team, class Function>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
                                                   Function const& function) const {
-    share.for_each(team, [&](std::int64_t p) {
-      function(OwnPiece{{static_cast<std::int64_t>(target[p]), first[p], last[p]}});
-    });
+    share.for_each(team, [&](std::int64_t p) { function(at(p)); });
   }
 };
 

@@ -13,12 +13,14 @@ struct WholeRows {
   Share share;
   Offset const* row_offsets;  ///< rows + 1
 
+  KOKKOS_FORCEINLINE_FUNCTION OwnPiece at(std::int64_t row) const {
+    return {row, row_offsets[row], row_offsets[row + 1]};
+  }
+
   template <class Team, class Function>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
                                                   Function const& function) const {
-    share.for_each(team, [&](std::int64_t row) {
-      function(OwnPiece{row, row_offsets[row], row_offsets[row + 1]});
-    });
+    share.for_each(team, [&](std::int64_t row) { function(at(row)); });
   }
 };
 
