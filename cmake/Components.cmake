@@ -33,10 +33,3 @@ function(blockspan_leave_out_component name reason)
   endif()
   message(STATUS "Blockspan: component ${name}: left out: ${reason}")
 endfunction()
-
-# blockspan_link_components(TARGET VISIBILITY): links every component that was built.
-function(blockspan_link_components target visibility)
-  get_property(components GLOBAL PROPERTY BLOCKSPAN_COMPONENTS)
-  list(TRANSFORM components PREPEND Blockspan::)
-  target_link_libraries(${target} ${visibility} ${components})
-endfunction()

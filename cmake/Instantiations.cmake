@@ -19,6 +19,7 @@ foreach(kind IN ITEMS "CUDA;HIP;SYCL" "OPENMP;THREADS;SERIAL")
     endif()
   endforeach()
 endforeach()
+list(GET blockspan_backends -1 blockspan_default_host)
 foreach(backend IN LISTS Blockspan_BACKENDS)
   if(NOT Kokkos_ENABLE_${backend})
     message(FATAL_ERROR "Blockspan: Blockspan_BACKENDS names ${backend}, which this Kokkos has not "

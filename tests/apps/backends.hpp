@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "common/backends.hpp"
-#include "common/components.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {

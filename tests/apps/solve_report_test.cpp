@@ -4,6 +4,7 @@
 #include "apps/backends.hpp"
 #include "apps/reference.hpp"
 #include "apps/report_run.hpp"
+#include "common/components.hpp"
 
 namespace blockspan::test {
 namespace {

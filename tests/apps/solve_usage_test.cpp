@@ -2,6 +2,7 @@
 // stdout, no report.
 #include "apps/backends.hpp"
 #include "apps/refused.hpp"
+#include "common/components.hpp"
 
 namespace blockspan::test {
 namespace {

@@ -1,5 +1,6 @@
 // What a run of blockspan-spmm writes: the report's members and their relations, the table.
 #include "apps/spmm.hpp"
+#include "common/components.hpp"
 
 namespace blockspan::test {
 namespace {
