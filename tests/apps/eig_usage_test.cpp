@@ -205,9 +205,10 @@ TEST(EigUsage, RefusesOutputsThatCannotBeWrittenBeforeItSolves) {
 }
 
 TEST(EigUsage, RefusesBackendsAndProductsThatAreNotThere) {
-  expect_refused({small, "--spmm", "cusparse", "--backend", host_backend()},
-                 "--spmm cusparse: cuSPARSE runs on the backend cuda only, and this run is on " +
-                     host_backend());
+  if (!host_backend().empty())
+    expect_refused({small, "--spmm", "cusparse", "--backend", host_backend()},
+                   "--spmm cusparse: cuSPARSE runs on the backend cuda only, and this run is on " +
+                       host_backend());
   if (has_cuda()) return;
   Outcome const outcome = run_app("blockspan-eig", {small, "--backend", "cuda"});
   EXPECT_EQ(outcome.status, 2);

@@ -146,6 +146,7 @@ TEST_P(EigValues, OfAGraphAreThoseOfItsPatternAlone) {
 /// The Hermitian tridiagonal matrix with 2 on the diagonal and i, -i beside it is similar to the
 /// one-dimensional Laplacian.
 TEST_P(EigValues, OfAComplexHermitianMatrixAreReal) {
+  if (!has_scalar<Kokkos::complex<double>>) GTEST_SKIP() << needs_complex;
   TemporaryFolder const folder;
   int const n = 120;
   std::string text = "%%MatrixMarket matrix coordinate complex hermitian\n120 120 239\n";
@@ -167,6 +168,7 @@ TEST_P(EigValues, OfAComplexHermitianMatrixAreReal) {
 }
 
 TEST_P(EigValues, OfAMatrixThatIsNotHermitianAreRefusedWithAReason) {
+  if (!has_scalar<Kokkos::complex<double>>) GTEST_SKIP() << needs_complex;
   TemporaryFolder const folder;
   std::string text = "%%MatrixMarket matrix coordinate complex symmetric\n90 90 179\n";
   for (int i = 1; i <= 90; ++i) {

@@ -235,6 +235,7 @@ TEST(SolveOutput, IsNothingWhenQuiet) {
 }
 
 TEST(SolveOutput, KeepsTheBestSoFarWhenInterrupted) {
+  if (host_backend().empty()) GTEST_SKIP() << needs_host;
   TemporaryFolder const folder;
   std::string const path = folder / "report.json";
   Outcome const outcome = run_app_and_interrupt(
