@@ -152,9 +152,10 @@ TEST(SpmmUsage, RefusesAKernelThatCannotServe) {
 TEST(SpmmUsage, RefusesSinglePrecisionWhereItChangesAValue) {
   EXPECT_THAT(refusal({"elasticity:3", "--single-values"}),
               HasSubstr("--single-values: single precision changes values of this matrix"));
-  if (has_scalar<float>)
+  if (has_scalar<float>) {
     EXPECT_THAT(refusal({small, "--single-values", "--scalar", "f32"}),
                 HasSubstr("the matrix is in single precision"));
+  }
 }
 
 TEST(SpmmUsage, RefusesABlockThatNoMemoryHolds) {

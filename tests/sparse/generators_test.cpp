@@ -67,11 +67,12 @@ TYPED_TEST(Generators, GiveTheRecordedBitsOnEveryBackend) {
 
 TYPED_TEST(Generators, AgreeToTheBitWithTheHost) {
   using Host = Kokkos::DefaultHostExecutionSpace;
-  if constexpr (has_backend<Host>)
+  if constexpr (has_backend<Host>) {
     for (auto const spec : all_specs())
       EXPECT_EQ(generated<TypeParam>(spec), generated<Host>(spec)) << spec;
-  else
+  } else {
     GTEST_SKIP() << needs_host;
+  }
 }
 
 TYPED_TEST(Generators, MakeDistinctAscendingColumnsInRange) {
