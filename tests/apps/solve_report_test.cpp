@@ -4,6 +4,7 @@
 #include "apps/backends.hpp"
 #include "apps/reference.hpp"
 #include "apps/report_run.hpp"
+#include "common/components.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -164,6 +165,7 @@ TEST_P(SolveReport, SolvesInMixedPrecisionToTheSameAccuracy) {
 }
 
 TEST_P(SolveReport, GaussSeidelAndIncompleteLuTakeFewerIterations) {
+  if (!apps::has_kokkos_kernels) GTEST_SKIP() << apps::left_out("kokkos_kernels");
   auto const run_with = [&](std::string const& preconditioner) {
     auto const [outcome, report] = run_solve(
         {"laplace7:12x11x10", "--preconditioner", preconditioner, "--backend", GetParam()});
@@ -233,6 +235,7 @@ TEST(SolveOutput, IsNothingWhenQuiet) {
 }
 
 TEST(SolveOutput, KeepsTheBestSoFarWhenInterrupted) {
+  if (host_backend().empty()) GTEST_SKIP() << needs_host;
   TemporaryFolder const folder;
   std::string const path = folder / "report.json";
   Outcome const outcome = run_app_and_interrupt(

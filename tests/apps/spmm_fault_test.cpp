@@ -1,6 +1,7 @@
 // The check of blockspan-spmm finds what is wrong: an error of four bounds in one element of one
 // kernel's result makes that kernel WRONG, without a speed, and no other.
 #include "apps/spmm.hpp"
+#include "common/components.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -60,6 +61,7 @@ TEST_P(SpmmFault, IsFoundInEveryScalarLayoutAndOp) {
 }
 
 TEST_P(SpmmFault, IsFoundAtEveryWidthAndInAPeer) {
+  if (!apps::has_kokkos_kernels) GTEST_SKIP() << apps::left_out("kokkos_kernels");
   auto const [outcome, report] =
       run_spmm({"laplace7:8", "--columns", "1,6,40", "--compare", "kokkos-kernels",
                 "--inject-fault", "kokkos-kernels", "--backend", GetParam()});

@@ -1,4 +1,5 @@
-// Multiplies a small matrix by a block of two vectors, and sees a bad call refused.
+// Multiplies a small matrix by a block of two vectors, sees a bad call refused, and calls the
+// components it was linked with.
 #include <cstdio>
 
 #include <Kokkos_Core.hpp>
@@ -6,6 +7,13 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
+
+#ifdef BLOCKSPAN_HAS_DIRECT
+#include <blockspan/operators/direct.hpp>
+#endif
+#ifdef BLOCKSPAN_HAS_KOKKOS_KERNELS
+#include <blockspan/operators/gauss_seidel.hpp>
+#endif
 
 namespace {
 
@@ -59,12 +67,24 @@ bool refuses_wrong_sizes(Matrix const& A) {
   return false;
 }
 
+bool calls_components([[maybe_unused]] Matrix const& A) {
+  [[maybe_unused]] Exec const exec;
+  bool right = true;
+#ifdef BLOCKSPAN_HAS_DIRECT
+  right = right && blockspan::direct(exec, A).report().negative_pivots == 0;
+#endif
+#ifdef BLOCKSPAN_HAS_KOKKOS_KERNELS
+  right = right && blockspan::gauss_seidel(exec, A)->rows() == 3;
+#endif
+  return right;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
   Matrix const A = second_difference();
-  bool const right = multiplies_rightly(A) && refuses_wrong_sizes(A);
+  bool const right = multiplies_rightly(A) && refuses_wrong_sizes(A) && calls_components(A);
   std::printf("%s\n", right ? "right" : "wrong");
   return right ? 0 : 1;
 }
