@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/detail/partition/pattern.hpp>
-#include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
+#include <blockspan/published/detail/cut_tiles.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"

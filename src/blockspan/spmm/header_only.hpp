@@ -8,12 +8,12 @@ template <class Exec>
 struct HeaderOnlySpmm {};
 }  // namespace blockspan::detail
 
-#include <blockspan/spmm/detail/dense_product.hpp>
+#include <blockspan/published/detail/dense_product.hpp>
 #include <blockspan/spmm/detail/dots_impl.hpp>
 #include <blockspan/spmm/detail/explain_impl.hpp>
 #include <blockspan/spmm/detail/held_values_impl.hpp>
 #include <blockspan/spmm/detail/launch_groups.hpp>
-#include <blockspan/spmm/detail/launch_published.hpp>
+#include <blockspan/published/detail/launch_published.hpp>
 #include <blockspan/spmm/detail/launch_windows.hpp>
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>

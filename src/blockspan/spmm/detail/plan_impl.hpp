@@ -12,7 +12,7 @@
 #include <blockspan/spmm/detail/partition/group_impl.hpp>
 #include <blockspan/spmm/detail/partition/mask_impl.hpp>
 #include <blockspan/spmm/detail/partition/summary_impl.hpp>
-#include <blockspan/spmm/detail/partition/tile_impl.hpp>
+#include <blockspan/published/detail/tile_impl.hpp>
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
 #include <blockspan/spmm/detail/partition/window_impl.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>

@@ -8,7 +8,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
+#include <blockspan/published/detail/cut_tiles.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 

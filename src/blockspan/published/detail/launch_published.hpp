@@ -8,14 +8,14 @@
 #include <climits>
 
 #include <blockspan/spmm/detail/device_facts.hpp>
-#include <blockspan/spmm/detail/inner/row_classes.hpp>
-#include <blockspan/spmm/detail/inner/segmented_scan.hpp>
-#include <blockspan/spmm/detail/inner/staged_lanes.hpp>
-#include <blockspan/spmm/detail/inner/staged_tile.hpp>
-#include <blockspan/spmm/detail/item_kernels.hpp>
+#include <blockspan/published/detail/row_classes.hpp>
+#include <blockspan/published/detail/segmented_scan.hpp>
+#include <blockspan/published/detail/staged_lanes.hpp>
+#include <blockspan/published/detail/staged_tile.hpp>
+#include <blockspan/published/detail/item_kernels.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/spmm/detail/launch_shared_tiles.hpp>
-#include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
+#include <blockspan/published/detail/cut_tiles.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 

@@ -7,7 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/gemm.hpp>
+#include <blockspan/published/detail/gemm.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>

@@ -11,7 +11,7 @@
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/pack_access.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
+#include <blockspan/published/detail/cut_tiles.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 
