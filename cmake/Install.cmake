@@ -5,6 +5,7 @@ include(GNUInstallDirs)
 set(blockspan_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Blockspan)
 
 install(TARGETS blockspan EXPORT BlockspanTargets)
+install(TARGETS blockspan_published blockspan_published_kernels EXPORT BlockspanTargets)
 if(TARGET blockspan_mumps)
   install(TARGETS blockspan_mumps EXPORT BlockspanTargets)
 endif()

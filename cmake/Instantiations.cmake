@@ -51,15 +51,20 @@ function(blockspan_type_list result)
   set(${result} "${types}" PARENT_SCOPE)
 endfunction()
 
-# blockspan_instantiate(FILE [ROUND_EACH] [FOREIGN] [BACKENDS NAME ...] [SCALARS NAME ...]):
+# blockspan_instantiate(FILE [TARGET NAME] [ROUND_EACH] [FOREIGN] [BACKENDS NAME ...]
+#   [SCALARS NAME ...]):
 # configures FILE (.cpp.in, with @BACKEND@ and @SCALAR@) once for every backend and scalar, and adds
-# the results to blockspan. ROUND_EACH: hosts round every product before it is added. Whether the
-# compiler fuses the two may depend on how a loop was vectorised, and so on the width of a block.
+# the results to TARGET, by default blockspan.
+# ROUND_EACH: hosts round every product before it is added. Whether the compiler fuses the two may
+# depend on how a loop was vectorised, and so on the width of a block.
 # FOREIGN: nearly all of it is another library's templates, which preset debug need not sanitize (a
 # third of the time).
 # BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FOREIGN" "" "BACKENDS;SCALARS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FOREIGN" "TARGET" "BACKENDS;SCALARS")
+  if(NOT arg_TARGET)
+    set(arg_TARGET blockspan)
+  endif()
   cmake_path(GET file STEM name)
   foreach(backend IN LISTS blockspan_backends)
     if(arg_BACKENDS AND NOT backend IN_LIST arg_BACKENDS)
@@ -74,13 +79,13 @@ function(blockspan_instantiate file)
       string(TOLOWER "${name}_${backend}_${scalar}" stem)
       set(output ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cpp)
       configure_file(${file} ${output} @ONLY)
-      target_sources(blockspan PRIVATE ${output})
+      target_sources(${arg_TARGET} PRIVATE ${output})
       if(arg_ROUND_EACH AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
-        set_source_files_properties(${output} TARGET_DIRECTORY blockspan
+        set_source_files_properties(${output} TARGET_DIRECTORY ${arg_TARGET}
           PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
       endif()
       if(arg_FOREIGN AND CMAKE_CXX_FLAGS_DEBUG MATCHES "-fsanitize=")
-        set_source_files_properties(${output} TARGET_DIRECTORY blockspan
+        set_source_files_properties(${output} TARGET_DIRECTORY ${arg_TARGET}
           PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Debug>:-fno-sanitize=all>"
                      SKIP_PRECOMPILE_HEADERS ON)
       endif()

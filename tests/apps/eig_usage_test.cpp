@@ -214,6 +214,9 @@ TEST(EigUsage, RefusesBackendsAndProductsThatAreNotThere) {
   expect_refused({small, "--spmm", "cusparse", "--backend", host_backend()},
                  "--spmm cusparse: cuSPARSE runs on the backend cuda only, and this run is on " +
                      host_backend());
+  expect_refused({small, "--spmm", "merge", "--backend", "openmp"},
+                 "merge on OpenMP is a kernel of the component Blockspan::published, which this "
+                 "program does not link");
   if (has_cuda()) return;
   Outcome const outcome = run_app("blockspan-eig", {small, "--backend", "cuda"});
   EXPECT_EQ(outcome.status, 2);

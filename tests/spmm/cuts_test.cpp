@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/published/detail/cut_tiles.hpp>
+#include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"

@@ -261,7 +261,7 @@ TEST(PlanOnCuda, RefusesPacksThatDoNotFit) {
   SpmmPlan const chosen(exec, A);
   EXPECT_NO_THROW(spmm(exec, chosen, Op::none, 1.0, A, X.view, 0.0, Y.view));
   exec.fence("Blockspan::test");
-  EXPECT_EQ(chosen.kernel(5), "Blockspan::spmm::thread_per_element");  // rows are short
+  EXPECT_EQ(chosen.kernel(5), "Blockspan::spmm::warp_per_row");
   EXPECT_EQ(chosen.kernel(6), "Blockspan::spmm::warp_per_row_packs");
 }
 #endif

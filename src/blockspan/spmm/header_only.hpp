@@ -1,19 +1,18 @@
 #pragma once
 
 // Compiles the product where it is used, for types the library has no instance of: include this
-// before any other header of spmm/.
+// before any other header of spmm/. Published kernels: <blockspan/published/header_only.hpp>.
 
 namespace blockspan::detail {
 template <class Exec>
 struct HeaderOnlySpmm {};
 }  // namespace blockspan::detail
 
-#include <blockspan/published/detail/dense_product.hpp>
 #include <blockspan/spmm/detail/dots_impl.hpp>
 #include <blockspan/spmm/detail/explain_impl.hpp>
 #include <blockspan/spmm/detail/held_values_impl.hpp>
 #include <blockspan/spmm/detail/launch_groups.hpp>
-#include <blockspan/published/detail/launch_published.hpp>
+#include <blockspan/spmm/detail/launch_shared_tiles.hpp>
 #include <blockspan/spmm/detail/launch_windows.hpp>
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>

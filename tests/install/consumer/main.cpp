@@ -30,7 +30,8 @@ Matrix second_difference() {
   return Matrix("A", 3, 3, 7, values, row_map, columns);
 }
 
-bool multiplies_rightly(Matrix const& A) {
+/// Without a plan, and by a kernel of Blockspan::published.
+bool multiplies_rightly(Matrix const& A, bool published) {
   Exec const exec;
   Block const X("X", 3, 2);
   Block const Y("Y", 3, 2);
@@ -38,7 +39,11 @@ bool multiplies_rightly(Matrix const& A) {
     X(row, 0) = 1.0;
     X(row, 1) = row;
   }
-  blockspan::spmm(exec, blockspan::Op::none, 1.0, A, X, 0.0, Y);
+  if (published)
+    blockspan::spmm(exec, blockspan::SpmmPlan(exec, A, {.algorithm = "merge"}), blockspan::Op::none,
+                    1.0, A, X, 0.0, Y);
+  else
+    blockspan::spmm(exec, blockspan::Op::none, 1.0, A, X, 0.0, Y);
   exec.fence();
   double const expected[3][2] = {{1.0, -1.0}, {0.0, 0.0}, {1.0, 3.0}};
   for (int row = 0; row < 3; ++row)
@@ -64,7 +69,8 @@ bool refuses_wrong_sizes(Matrix const& A) {
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
   Matrix const A = second_difference();
-  bool const right = multiplies_rightly(A) && refuses_wrong_sizes(A);
+  bool const right =
+      multiplies_rightly(A, false) && multiplies_rightly(A, true) && refuses_wrong_sizes(A);
   std::printf("%s\n", right ? "right" : "wrong");
   return right ? 0 : 1;
 }

@@ -8,6 +8,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/published/detail/gemm.hpp>
+#include <blockspan/published/detail/tuning.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>

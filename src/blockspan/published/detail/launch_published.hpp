@@ -7,23 +7,23 @@
 #include <Kokkos_Core.hpp>
 #include <climits>
 
-#include <blockspan/spmm/detail/device_facts.hpp>
+#include <blockspan/published/detail/cut_tiles.hpp>
+#include <blockspan/published/detail/item_kernels.hpp>
 #include <blockspan/published/detail/row_classes.hpp>
 #include <blockspan/published/detail/segmented_scan.hpp>
 #include <blockspan/published/detail/staged_lanes.hpp>
 #include <blockspan/published/detail/staged_tile.hpp>
-#include <blockspan/published/detail/item_kernels.hpp>
+#include <blockspan/published/detail/tuning.hpp>
+#include <blockspan/spmm/detail/device_facts.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
-#include <blockspan/spmm/detail/launch_shared_tiles.hpp>
-#include <blockspan/published/detail/cut_tiles.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 
 namespace blockspan::detail {
 
-/// Launches the variants that launch.hpp does not: tiles, staged loads, whole teams. They serve as
-/// peers and for special shapes, so they are compiled once for plain and permuted entries, and with
-/// two widths of packs: 16 bytes (Width > 1) and single columns.
+/// Launches tiles, staged loads and whole teams. They serve as peers, so they are compiled once for
+/// plain and permuted entries, and with two widths of packs: 16 bytes (Width > 1) and single
+/// columns.
 template <class Exec, class Scalar, class Offset, class Ordinal, int Width>
 class PublishedLaunch {
  public:
@@ -189,16 +189,6 @@ void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
   constexpr int width = device_pack_v<Scalar>;
-  if (call.launch.kernel == SpmmKernelKind::shared_windows) {
-    if constexpr (windows_share_tiles_v<Exec> && std::is_same_v<real_t<Scalar>, double>)
-      launch_shared_windows(exec, call);
-    return;
-  }
-  if (call.launch.kernel == SpmmKernelKind::shared_tiles) {
-    if constexpr (bulk::available<Exec> && width > 1 && sizeof(Scalar) <= sizeof(double))
-      launch_shared_tiles<width>(exec, call);
-    return;
-  }
   if (call.variant().is_direct())
     return with_entries(call, [&](auto const& entries) { launch_items(exec, call, entries); });
   auto const& X = call.product.X;

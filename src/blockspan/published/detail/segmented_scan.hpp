@@ -6,9 +6,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/published/detail/cut_tiles.hpp>
+#include <blockspan/published/detail/tuning.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/published/detail/cut_tiles.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 

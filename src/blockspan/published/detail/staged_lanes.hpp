@@ -4,9 +4,9 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/published/detail/stage.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/pack_access.hpp>
-#include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 

@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/published/detail/tuning.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/pack_access.hpp>

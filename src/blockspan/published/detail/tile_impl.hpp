@@ -7,7 +7,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/published/detail/tiles.hpp>
+#include <blockspan/published/detail/tuning.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -205,6 +208,31 @@ TileList<Exec, Offset, Ordinal> cut_row_classes(Exec const& exec,
                         Write{list, A.row_offsets, A.rows, stream, longest});
   number_slots(exec, A, list);
   return list;
+}
+
+/// The tiles of the variant chosen, of at most options.piece_length entries if that is given.
+template <class Exec, class Offset, class Ordinal>
+TileList<Exec, Offset, Ordinal> tiles_for(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+                                          RowStatistics const& rows, SpmmVariant const& variant,
+                                          std::int64_t asked) {
+  auto const at_most = [&](std::int64_t usual) {
+    return asked > 0 && asked < usual ? asked : usual;
+  };
+  if (variant.partition == SpmmPartition::row_classes) {
+    std::int64_t const stream = at_most(tuning::team_stream);
+    return cut_row_classes(exec, A, stream, std::max(stream, at_most(tuning::team_longest)));
+  }
+  std::int64_t const usual = variant.worker == SpmmWorker::whole_team ? tuning::team_scan
+                             : runs_on_host_v<Exec>                   ? tuning::host_thread_tile
+                                                                      : tuning::device_thread_tile;
+  return cut_equal_tiles(exec, A, rows.nonzeros, variant.partition, at_most(usual));
+}
+
+/// True, so that a constant's initialisation can call it.
+template <class Exec, class Offset, class Ordinal>
+bool register_published_tiles() {
+  PublishedTiles<Exec, Offset, Ordinal>::cut = tiles_for<Exec, Offset, Ordinal>;
+  return true;
 }
 
 }  // namespace blockspan::detail

@@ -94,7 +94,7 @@ void explain_pattern(std::ostream& out, char const* what,
     out << "  blocks without "
         << (choice.variant->needs_whole_packs ? "16-byte aligned, contiguous rows of whole packs"
                                               : "contiguous rows of X")
-        << " run as " << without_packs(fallback_of(facts, choice), rows, columns).label << '\n';
+        << " run as " << without_packs(fallback_of(facts, choice)).label << '\n';
   if (columns > 1 && !runs_on_host_v<Exec>) {
     out << "  "
         << column_major_in_words(

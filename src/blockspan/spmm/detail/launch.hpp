@@ -6,10 +6,12 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/detail/bulk_copies.hpp>
 #include <blockspan/spmm/detail/inner/direct_registers.hpp>
 #include <blockspan/spmm/detail/inner/one_column.hpp>
 #include <blockspan/spmm/detail/launch_lanes.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
+#include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/spmm/detail/sparse_rows.hpp>
 
 namespace blockspan::detail {
@@ -50,10 +52,6 @@ void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   }
 }
 
-/// Tiles, staged loads, whole teams. Defined in launch_published.hpp, compiled on its own.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
-
 /// Groups of rows. Defined in launch_groups.hpp, compiled on its own.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
@@ -61,6 +59,19 @@ void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
 /// Windows of rows. Defined in launch_windows.hpp, compiled on its own.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+
+/// Tiles of X that a team shares, for lanes and for windows of rows. Defined in
+/// launch_shared_tiles.hpp, compiled on its own.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+
+/// The literature's kernels, of a library that a program may do without.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_of_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const launch = PublishedKernels<Exec, Scalar, Offset, Ordinal>::launch;
+  require_published<Exec>("blockspan::spmm", call.variant(), launch);
+  launch(exec, call);
+}
 
 /// The one place where a decided launch becomes types.
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -82,8 +93,12 @@ void run(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) 
       return;
     case SpmmKernelKind::rows:
       return with_entries(call, [&](auto const& entries) { launch_inner(exec, call, entries); });
+    case SpmmKernelKind::shared_tiles:
+    case SpmmKernelKind::shared_windows:
+      if constexpr (bulk::available<Exec>) launch_sharing_tiles(exec, call);
+      return;
     default:
-      return launch_published(exec, call);
+      return launch_of_published(exec, call);
   }
 }
 

@@ -132,4 +132,15 @@ void launch_shared_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordina
     launch_shared_tiles_of<Width, 32>(exec, call);
 }
 
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  constexpr int width = device_pack_v<Scalar>;
+  if (call.launch.kernel == SpmmKernelKind::shared_windows) {
+    if constexpr (windows_share_tiles_v<Exec> && std::is_same_v<real_t<Scalar>, double>)
+      launch_shared_windows(exec, call);
+  } else if constexpr (bulk::available<Exec> && width > 1 && sizeof(Scalar) <= sizeof(double)) {
+    launch_shared_tiles<width>(exec, call);
+  }
+}
+
 }  // namespace blockspan::detail

@@ -120,24 +120,6 @@ inline constexpr int device_lane_bits = 5;
 /// 27-point: 0.81 and 0.80.
 inline constexpr double device_short_row = 12;
 
-/// Rows so short that, where packs do not fit, an element of Y is a work item, or rows so even (the
-/// imbalance of the row statistics), and below how many columns. Microseconds of work items and of
-/// lanes (two columns each from 7 or 9 on), n = 3, 5, 7, 9, 11, 13: 7-point 128^3 92, 119; 137,
-/// 198; 182, 194; 230, 343; 277, 348; 324, 357; 27-point 96^3 127, 155; 168, 257; 208, 257; 250,
-/// 338; 293, 343; 335, 358; a band of 33, n = 7, 9, 13, 146, 171; 172, 223; 224, 241. Elasticity
-/// with groups in place of lanes 131, 129; 162, 198; 187, 201; 209, 294; 237, 297; 266, 299. One
-/// column: 7-point 66 and 68, 27-point 235 and 91, delaunay_n15 (6 nonzeros a row) 6.0 and 4.8,
-/// wing and bfly (4) 5.2 and 5.7, 4.9 and 5.1; 1e6 rows of 6 to 12 random nonzeros 200 and 130.
-/// Lanes that have up to five columns take, n = 5, 7, 9: 7-point 138, 197, 199; 27-point 157, 171,
-/// 220; so what is below of even rows is for those that are not short, of few for fewer rows than
-/// such lanes are for.
-inline constexpr double device_item_row = 8;
-inline constexpr double device_item_row_one_column = 4.5;
-inline constexpr double device_item_imbalance = 1.25;
-inline constexpr std::int64_t device_item_columns = 9;
-inline constexpr std::int64_t device_item_columns_of_even_rows = 5;
-inline constexpr std::int64_t device_item_columns_of_few_rows = 10;
-
 /// Where packs do not fit, a lane owns two single columns from so many of them on (short rows;
 /// others), and so many lanes, as a power of two, stand side by side at most. Microseconds with one
 /// and two columns a lane, at the best number of lanes: 27-point 80^3, n = 7: 135 and 129; 9: 213
@@ -159,6 +141,9 @@ inline constexpr int device_columns_of_lane = 5;
 inline constexpr int device_five_columns_bits = 3;  // lanes, as a power of two
 inline constexpr std::int64_t device_four_columns = 17;
 inline constexpr std::int64_t device_four_columns_of_even_rows[] = {5, 13};
+
+/// Rows of at most this imbalance are even.
+inline constexpr double device_even_imbalance = 1.25;
 
 /// From so many packs in a row of X on a lane owns two of them (short rows; others). n = 16: 0.256
 /// against 0.284 on the 7-point grid, 0.304 against 0.287 on the 27-point one. (With one each, n =
