@@ -1,12 +1,16 @@
-# `cmake --install`: the library with its headers and a package for find_package(Blockspan); the
-# apps add themselves. Kokkos and Kokkos Kernels install themselves along when they were built here.
+# `cmake --install`: the library and its components, with headers and a package for
+# find_package(Blockspan); the apps add themselves. Kokkos and Kokkos Kernels install themselves along when they were built here.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(blockspan_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Blockspan)
 
 install(TARGETS blockspan EXPORT BlockspanTargets)
-install(TARGETS blockspan_published blockspan_published_kernels EXPORT BlockspanTargets)
-if(TARGET blockspan_mumps)
+get_property(blockspan_components GLOBAL PROPERTY BLOCKSPAN_COMPONENTS)
+foreach(component IN LISTS blockspan_components)
+  install(TARGETS blockspan_${component} EXPORT BlockspanTargets)
+endforeach()
+install(TARGETS blockspan_published_kernels EXPORT BlockspanTargets)
+if(TARGET blockspan_mumps)  # of component direct
   install(TARGETS blockspan_mumps EXPORT BlockspanTargets)
 endif()
 foreach(folder ${PROJECT_SOURCE_DIR}/src/blockspan ${PROJECT_BINARY_DIR}/generated/blockspan)
@@ -15,10 +19,6 @@ foreach(folder ${PROJECT_SOURCE_DIR}/src/blockspan ${PROJECT_BINARY_DIR}/generat
 endforeach()
 install(EXPORT BlockspanTargets NAMESPACE Blockspan:: DESTINATION ${blockspan_package_folder})
 
-set(Blockspan_WITH_DIRECT FALSE)
-if(TARGET blockspan_mumps)
-  set(Blockspan_WITH_DIRECT TRUE)
-endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/BlockspanConfig.cmake.in
   ${PROJECT_BINARY_DIR}/BlockspanConfig.cmake INSTALL_DESTINATION ${blockspan_package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/BlockspanConfigVersion.cmake

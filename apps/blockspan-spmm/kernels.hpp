@@ -16,6 +16,7 @@
 #include "blockspan-spmm/command.hpp"
 #include "blockspan-spmm/launches.hpp"
 #include "blockspan-spmm/result.hpp"
+#include "common/components.hpp"
 #include "common/dispatch.hpp"
 
 namespace blockspan::apps {
@@ -45,8 +46,8 @@ template <class Scalar, class Exec>
 std::string peer_refusal(std::string const& id, SpmmCommand const& command) {
   if (id == "cusparse" && backend_name<Exec>() != "cuda")
     return "cuSPARSE runs on the backend cuda only, and this run is on " + backend_name<Exec>();
-  if (id == "kokkos-kernels" && !has_kokkos_kernels_product)
-    return "Kokkos Kernels is " + left_out("OPERATOR");
+  if (id == "cusparse" && !has_cusparse) return left_out("cusparse");
+  if (id == "kokkos-kernels" && !has_kokkos_kernels) return left_out("kokkos_kernels");
   if (id == "kokkos-kernels" && !std::is_same_v<real_t<Scalar>, double>)
     return "Kokkos Kernels is compiled for f64 and c128 only, and this run is " +
            scalar_name<Scalar>();
@@ -82,6 +83,18 @@ auto plan_kernel(Operands const& with, SpmmRun& run, std::function<void(SpmmRun&
   });
 }
 
+/// A peer's operator, of those that the program is linked with.
+template <class Scalar, class Exec>
+std::unique_ptr<LinearOperator<Scalar, Exec>> make_peer(Exec const& exec,
+                                                        CrsMatrix<Scalar, Exec> const& A,
+                                                        std::string const& id) {
+  if constexpr (has_cusparse)
+    if (id == "cusparse") return cusparse_operator(exec, A, CusparseAlgorithm::fastest);
+  if constexpr (has_kokkos_kernels)
+    if (id == "kokkos-kernels") return kokkos_kernels_operator(exec, A);
+  fail("blockspan-spmm", id, " is no peer of this build");
+}
+
 /// A peer's product, where peer_refusal has nothing against it; fills in setup_ms. Throws Error for
 /// a matrix that it does not serve.
 template <class Scalar, class Layout, class Exec>
@@ -90,9 +103,7 @@ Multiply<BlockOf<Scalar, Layout, Exec>> peer_kernel(Operands<Scalar, Layout, Exe
   if constexpr (std::is_same_v<Layout, Kokkos::LayoutRight>) {
     Kokkos::Timer const timer;
     std::shared_ptr<LinearOperator<Scalar, Exec>> const peer =
-        run.requested == "cusparse"
-            ? cusparse_operator(with.exec, with.A, CusparseAlgorithm::fastest)
-            : kokkos_kernels_operator(with.exec, with.A);
+        make_peer(with.exec, with.A, run.requested);
     with.fence();
     run.setup_ms = 1e3 * timer.seconds();
     run.ran = run.requested;

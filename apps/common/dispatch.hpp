@@ -42,12 +42,6 @@ std::string backend_names(BackendList<Execs...>) {
   return names;
 }
 
-/// Says that Blockspan_ENABLE_KOKKOS_KERNELS_... was OFF.
-inline std::string left_out(char const* what) {
-  return std::string("left out of this build (Blockspan_ENABLE_KOKKOS_KERNELS_") + what +
-         " is OFF)";
-}
-
 /// The name of a scalar on command lines and in reports: f32, f64, c64 (complex<float>), c128.
 template <class Scalar>
 std::string scalar_name() {

@@ -16,6 +16,7 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
 
+#include "common/components.hpp"
 #include "common/preconditioner_choice.hpp"
 #include "common/words.hpp"
 
@@ -150,15 +151,20 @@ Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
       return detail::make_chebyshev<Scalar>(
           exec, A, product, {.degree = choice.degree, .ratio = choice.ratio}, definiteness);
     case PreconditionerChoice::Kind::gauss_seidel:
-      return detail::make_definite<Scalar>(
-          exec, A, definiteness, "gauss-seidel",
-          [](auto const&... on) { return gauss_seidel<Scalar, Exec>(on...); });
+      if constexpr (has_kokkos_kernels)
+        return detail::make_definite<Scalar>(
+            exec, A, definiteness, "gauss-seidel",
+            [](auto const&... on) { return gauss_seidel<Scalar, Exec>(on...); });
+      break;
     case PreconditionerChoice::Kind::incomplete_lu:
-      return detail::make_definite<Scalar>(exec, A, definiteness, "ilu0", [](auto const&... on) {
-        return incomplete_lu<Scalar, Exec>(on...);
-      });
+      if constexpr (has_kokkos_kernels)
+        return detail::make_definite<Scalar>(exec, A, definiteness, "ilu0", [](auto const&... on) {
+          return incomplete_lu<Scalar, Exec>(on...);
+        });
+      break;
     case PreconditionerChoice::Kind::direct:
-      return detail::make_direct<Scalar>(exec, A, M, definiteness);
+      if constexpr (has_direct) return detail::make_direct<Scalar>(exec, A, M, definiteness);
+      break;
   }
   return {};
 }

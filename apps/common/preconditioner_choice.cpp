@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/operators/detail/direct_factors.hpp>
 #include <blockspan/support/error.hpp>
+
+#include "common/components.hpp"
 
 namespace blockspan::apps {
 
@@ -39,6 +40,16 @@ Number number_in(std::string const& text, char const* what, Number least, Number
   return value;
 }
 
+/// Throws Error where the component behind a preconditioner was not linked.
+void require_linked(PreconditionerChoice::Kind kind, std::string const& name) {
+  using Kind = PreconditionerChoice::Kind;
+  std::string const asked = option + (" " + name);
+  require(has_direct || kind != Kind::direct, asked,
+          left_out("direct", "apt-get install libmumps-seq-dev, then "));
+  require(has_kokkos_kernels || (kind != Kind::gauss_seidel && kind != Kind::incomplete_lu), asked,
+          left_out("kokkos_kernels"));
+}
+
 }  // namespace
 
 PreconditionerChoice parse_preconditioner(std::string const& text, double ratio) {
@@ -66,8 +77,6 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio)
     choice.kind = Kind::incomplete_lu;
   } else if (parts[0] == "direct") {
     choice.kind = Kind::direct;
-    require(has_direct(), option,
-            "direct needs the library MUMPS: apt-get install libmumps-seq-dev and build again");
   } else {
     fail(option, "'", text, "' is not ", preconditioner_forms);
   }
@@ -75,6 +84,7 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio)
           most == 1   ? " takes none"
           : most == 2 ? " takes ROWS"
                       : " takes DEGREE and RATIO");
+  require_linked(choice.kind, parts[0]);
   return choice;
 }
 

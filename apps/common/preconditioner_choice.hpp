@@ -25,7 +25,8 @@ inline constexpr char const* preconditioner_help =
     "slow; "
     "direct: a complete factorization, by MUMPS on the host, for stiff problems that fit in memory";
 
-/// Reads one of those forms; `ratio` is the default for chebyshev. Throws Error for anything else.
+/// Reads one of those forms; `ratio` is the default for chebyshev. Throws Error for anything else,
+/// and where the component behind it was not linked.
 PreconditionerChoice parse_preconditioner(std::string const& text, double ratio);
 
 }  // namespace blockspan::apps

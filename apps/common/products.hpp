@@ -9,16 +9,20 @@
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/support/error.hpp>
 
+#include "common/components.hpp"
 #include "common/dispatch.hpp"
 
 namespace blockspan::apps {
 
-/// Throws Error where the product called `spmm` cannot run on this backend, before anything is
-/// loaded.
+/// Throws Error where the product called `spmm` cannot run on this backend or was not linked,
+/// before anything is loaded.
 template <class Exec>
 void require_product(std::string const& spmm) {
   require(spmm != "cusparse" || backend_name<Exec>() == "cuda", "--spmm cusparse",
           "cuSPARSE runs on the backend cuda only, and this run is on ", backend_name<Exec>());
+  require(has_cusparse || spmm != "cusparse", "--spmm cusparse", left_out("cusparse"));
+  require(has_kokkos_kernels || spmm != "kokkos-kernels", "--spmm kokkos-kernels",
+          left_out("kokkos_kernels"));
 }
 
 /// A matrix as the operator of a solver, and who multiplies.
@@ -35,8 +39,10 @@ template <class Scalar, class Exec>
 Product<Scalar, Exec> make_product(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                    std::string const& spmm, int columns) {
   require_product<Exec>(spmm);
-  if (spmm == "kokkos-kernels") return {kokkos_kernels_operator(exec, A), "Kokkos Kernels", ""};
-  if (spmm == "cusparse") return {cusparse_operator(exec, A), "cuSPARSE", ""};
+  if constexpr (has_kokkos_kernels)
+    if (spmm == "kokkos-kernels") return {kokkos_kernels_operator(exec, A), "Kokkos Kernels", ""};
+  if constexpr (has_cusparse)
+    if (spmm == "cusparse") return {cusparse_operator(exec, A), "cuSPARSE", ""};
   using Operator = MatrixOperator<Scalar, Exec>;
   SpmmPlanOptions options{.columns = columns};
   if (spmm != "blockspan") options.algorithm = spmm;

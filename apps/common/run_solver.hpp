@@ -10,26 +10,18 @@
 #include "common/dispatch.hpp"
 #include "common/interrupt.hpp"
 #include "common/output_file.hpp"
-#include "common/preconditioner_choice.hpp"
 #include "common/progress.hpp"
 
 namespace blockspan::apps {
 
 namespace detail {
 
-/// Throws Error where this build lacks what the problem or the command asks for.
+/// Throws Error where this build lacks the scalar of the problem.
 template <class Command>
-void require_built(Command const& command, bool complex) {
+void require_scalar(Command const& command, bool complex) {
   require(!complex || has_scalar<Kokkos::complex<double>>, command.matrix,
           "the problem is complex, and this build has real scalars only: build it with "
           "complex_double in Blockspan_SCALARS");
-  require(has_kokkos_kernels_product || command.machine.spmm != "kokkos-kernels",
-          "--spmm kokkos-kernels", left_out("OPERATOR"));
-  using Kind = PreconditionerChoice::Kind;
-  Kind const kind = command.preconditioner_choice.kind;
-  require(has_kokkos_kernels_preconditioners ||
-              (kind != Kind::gauss_seidel && kind != Kind::incomplete_lu),
-          "--preconditioner " + command.preconditioner, left_out("PRECONDITIONERS"));
 }
 
 template <class Command>
@@ -59,7 +51,7 @@ int run_solver(Command const& command, std::string const& option, std::string co
   auto const report = claim_output("--report", command.machine.report, true);
   auto const file = claim_output(option, vectors, false);
   bool const complex = inspect(command);
-  detail::require_built(command, complex);
+  detail::require_scalar(command, complex);
   KokkosSession const kokkos;
   auto result = detail::solve_on_backend(command, complex, file.get());
   result.seconds.total =

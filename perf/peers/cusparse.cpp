@@ -6,14 +6,14 @@
 
 #include <blockspan/support/error.hpp>
 
-#ifdef KOKKOS_ENABLE_CUDA
+#ifdef BLOCKSPAN_HAS_CUSPARSE
 #include "peers/cusparse_spmm.hpp"
 #include "peers/cusparse_spmv.hpp"
 #endif
 
 namespace blockspan::perf {
 
-#ifdef KOKKOS_ENABLE_CUDA
+#ifdef BLOCKSPAN_HAS_CUSPARSE
 
 namespace {
 
@@ -64,7 +64,7 @@ std::string cusparse_version() {
 template <class Scalar>
 std::vector<Contender> cusparse_contenders(Operands<Scalar> const&) {
   auto const refuse = []() -> Prepared {
-    fail("cuSPARSE", "needs CUDA, which this build is without");
+    fail("cuSPARSE", "needs the component cusparse, which this build is without");
   };
   return {{"cusparse", "cusparse", Order::row, false, refuse}};
 }

@@ -1,13 +1,11 @@
 #pragma once
 
-/// Everything: sparse matrices, blocks of vectors, their product, operators and solvers.
+/// Everything: sparse matrices, blocks of vectors, their product, operators and solvers, and of the
+/// components those that the including target links.
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
-#include <blockspan/operators/direct.hpp>
-#include <blockspan/operators/gauss_seidel.hpp>
 #include <blockspan/operators/gershgorin.hpp>
-#include <blockspan/operators/incomplete_lu.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
@@ -31,3 +29,15 @@
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/spmm/tuned_plan.hpp>
 #include <blockspan/support/error.hpp>
+
+#ifdef BLOCKSPAN_HAS_CUSPARSE
+#include <blockspan/operators/cusparse_operator.hpp>
+#endif
+#ifdef BLOCKSPAN_HAS_DIRECT
+#include <blockspan/operators/direct.hpp>
+#endif
+#ifdef BLOCKSPAN_HAS_KOKKOS_KERNELS
+#include <blockspan/operators/gauss_seidel.hpp>
+#include <blockspan/operators/incomplete_lu.hpp>
+#include <blockspan/operators/kokkos_kernels_operator.hpp>
+#endif

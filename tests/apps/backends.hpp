@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "common/backends.hpp"
+#include "common/components.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <tuple>
 
-#include <blockspan/operators/direct.hpp>
-
 #include "apps/eig.hpp"
 #include "apps/refused.hpp"
 #include "support/matrices.hpp"
@@ -15,7 +13,7 @@ namespace {
 class AppsDirect : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (!has_direct()) GTEST_SKIP() << "built without MUMPS";
+    if (!apps::has_direct) GTEST_SKIP() << apps::left_out("direct");
   }
 
   ReportRun run(std::string const& app, std::vector<std::string> arguments) const {
@@ -85,11 +83,11 @@ TEST_P(AppsDirect, IteratesLittleOnStiffMatrices) {
 
 TEST(AppsDirectInput, RefusesIndefiniteSystemsAndWhereItWasLeftOut) {
   std::vector<std::string> const arguments{"laplace5:9x9", "--preconditioner", "direct"};
-  if (!has_direct()) {
+  if (!apps::has_direct) {
     for (char const* const app : {"blockspan-eig", "blockspan-solve"})
       expect_refused(app, arguments,
-                     "--preconditioner: direct needs the library MUMPS: apt-get install "
-                     "libmumps-seq-dev and build again");
+                     "--preconditioner direct: this build is without the component direct (apt-get "
+                     "install libmumps-seq-dev, then configure with -DBlockspan_ENABLE_DIRECT=ON)");
     return;
   }
   TemporaryFolder const folder;

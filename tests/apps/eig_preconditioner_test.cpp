@@ -61,6 +61,7 @@ TEST_P(EigPreconditioner, FindsTheSamePairsOfALaplacian) {
 }
 
 TEST_P(EigPreconditioner, GaussSeidelAndIncompleteLuFindThemToo) {
+  if (!apps::has_kokkos_kernels) GTEST_SKIP() << apps::left_out("kokkos_kernels");
   std::vector<std::string> const problem{"laplace7:14x14x14", "--pairs", "4"};
   Json const jacobi = run(problem, "jacobi");
   for (auto const& [text, name] :
@@ -114,6 +115,7 @@ TEST_P(EigPreconditioner, SaysWhatItPutsInPlaceOfWhatWasAskedFor) {
 }
 
 TEST_P(EigPreconditioner, GaussSeidelGivesWayWhereTheDiagonalIsNotPositive) {
+  if (!apps::has_kokkos_kernels) GTEST_SKIP() << apps::left_out("kokkos_kernels");
   Json const report =
       run({"laplace5:9x9", "--operator", "adjacency", "--pairs", "2"}, "gauss-seidel");
   EXPECT_EQ(report["preconditioner"], "jacobi");

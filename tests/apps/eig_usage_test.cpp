@@ -1,7 +1,5 @@
 // Whatever is wrong with the input: one line that says what and where, exit status 2, nothing on
 // stdout, no report.
-#include <blockspan/operators/direct.hpp>
-
 #include "apps/eig.hpp"
 #include "apps/refused.hpp"
 
@@ -134,11 +132,7 @@ TEST(EigUsage, RefusesPreconditionersThatAreNone) {
   refused("jacobi:2", "'jacobi:2' has too many parts: jacobi takes none");
   refused("ilu0:1", "'ilu0:1' has too many parts: ilu0 takes none");
   refused("gauss-seidel:2", "'gauss-seidel:2' has too many parts: gauss-seidel takes none");
-  if (has_direct())
-    refused("direct:2", "'direct:2' has too many parts: direct takes none");
-  else
-    refused("direct",
-            "direct needs the library MUMPS: apt-get install libmumps-seq-dev and build again");
+  refused("direct:2", "'direct:2' has too many parts: direct takes none");
   refused("block-jacobi:1", "block size 1 is not between 2 and 8");
   refused("block-jacobi:9", "block size 9 is not between 2 and 8");
   refused("block-jacobi:3.5", "block size '3.5' is not a number");

@@ -164,6 +164,7 @@ TEST_P(SolveReport, SolvesInMixedPrecisionToTheSameAccuracy) {
 }
 
 TEST_P(SolveReport, GaussSeidelAndIncompleteLuTakeFewerIterations) {
+  if (!apps::has_kokkos_kernels) GTEST_SKIP() << apps::left_out("kokkos_kernels");
   auto const run_with = [&](std::string const& preconditioner) {
     auto const [outcome, report] = run_solve(
         {"laplace7:12x11x10", "--preconditioner", preconditioner, "--backend", GetParam()});

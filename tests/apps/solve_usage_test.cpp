@@ -116,26 +116,23 @@ TEST(SolveUsage, RefusesMixedPrecisionWhereThereIsNoSingleOne) {
                    "--precision mixed: this build has no single precision (see Blockspan_SCALARS)");
     return;
   }
-  if (apps::has_kokkos_kernels_product)
-    expect_refused({small, "--precision", "mixed", "--spmm", "kokkos-kernels"},
-                   "--precision mixed: goes with --spmm blockspan only, not with kokkos-kernels");
-  if (!apps::has_kokkos_kernels_preconditioners) return;
+  if (!apps::has_kokkos_kernels) return;
+  expect_refused({small, "--precision", "mixed", "--spmm", "kokkos-kernels"},
+                 "--precision mixed: goes with --spmm blockspan only, not with kokkos-kernels");
   for (std::string const choice : {"gauss-seidel", "ilu0"})
     expect_refused({small, "--precision", "mixed", "--preconditioner", choice},
                    "--precision mixed: gauss-seidel and ilu0 work in double precision only");
 }
 
 TEST(SolveUsage, SaysWhatTheBuildWasMadeWithout) {
-  if (!apps::has_kokkos_kernels_product)
-    expect_refused({small, "--spmm", "kokkos-kernels"},
-                   "--spmm kokkos-kernels: left out of this build "
-                   "(Blockspan_ENABLE_KOKKOS_KERNELS_OPERATOR is OFF)");
-  for (std::string const choice : {"gauss-seidel", "ilu0"})
-    if (!apps::has_kokkos_kernels_preconditioners)
-      expect_refused({small, "--preconditioner", choice},
-                     "--preconditioner " + choice +
-                         ": left out of this build "
-                         "(Blockspan_ENABLE_KOKKOS_KERNELS_PRECONDITIONERS is OFF)");
+  std::string const without =
+      ": this build is without the component kokkos_kernels (configure with "
+      "-DBlockspan_ENABLE_KOKKOS_KERNELS=ON)";
+  if (!apps::has_kokkos_kernels) {
+    expect_refused({small, "--spmm", "kokkos-kernels"}, "--spmm kokkos-kernels" + without);
+    for (std::string const choice : {"gauss-seidel", "ilu0"})
+      expect_refused({small, "--preconditioner", choice}, "--preconditioner " + choice + without);
+  }
   TemporaryFolder const folder;
   std::string const z = write_text(
       folder / "z.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");

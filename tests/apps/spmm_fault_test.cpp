@@ -60,6 +60,7 @@ TEST_P(SpmmFault, IsFoundInEveryScalarLayoutAndOp) {
 }
 
 TEST_P(SpmmFault, IsFoundAtEveryWidthAndInAPeer) {
+  if (!apps::has_kokkos_kernels) GTEST_SKIP() << apps::left_out("kokkos_kernels");
   auto const [outcome, report] =
       run_spmm({"laplace7:8", "--columns", "1,6,40", "--compare", "kokkos-kernels",
                 "--inject-fault", "kokkos-kernels", "--backend", GetParam()});

@@ -107,10 +107,10 @@ TEST(SpmmUsage, RefusesPeersThatCannotServeBeforeAnythingIsMade) {
   expect_refused({large, "--compare", "cusparse", "--backend", host_backend()},
                  "--compare cusparse: cuSPARSE runs on the backend cuda only, and this run is on " +
                      host_backend());
-  if (!apps::has_kokkos_kernels_product) {
+  if (!apps::has_kokkos_kernels) {
     expect_refused({large, "--compare", "kokkos-kernels"},
-                   "--compare kokkos-kernels: Kokkos Kernels is left out of this build "
-                   "(Blockspan_ENABLE_KOKKOS_KERNELS_OPERATOR is OFF)");
+                   "--compare kokkos-kernels: this build is without the component kokkos_kernels "
+                   "(configure with -DBlockspan_ENABLE_KOKKOS_KERNELS=ON)");
     return;
   }
   Outcome const outcome =

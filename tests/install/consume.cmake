@@ -10,11 +10,12 @@ if(CCACHE)
   set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros)
   list(APPEND arguments -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE})
 endif()
+if(HOW STREQUAL "find_package")
+  list(APPEND arguments -DCOMPONENTS=${COMPONENTS})
+endif()
 if(HOW STREQUAL "add_subdirectory")
-  # Quick to compile: one scalar, one offset, not optimised.
+  # Quick to compile: one scalar, not optimised.
   list(APPEND arguments -DBLOCKSPAN_SOURCE_DIR=${BLOCKSPAN_SOURCE} -DBlockspan_SCALARS=double
-    -DBlockspan_ENABLE_KOKKOS_KERNELS_OPERATOR=OFF
-    -DBlockspan_ENABLE_KOKKOS_KERNELS_PRECONDITIONERS=OFF
     -DCMAKE_CXX_FLAGS_RELEASE=-O0
     --no-warn-unused-cli -DFETCHCONTENT_FULLY_DISCONNECTED=ON)
 endif()

@@ -17,14 +17,9 @@
 
 namespace blockspan::test {
 
-/// Skips where this build cannot factor.
 template <class Config>
 class DirectTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!has_direct()) GTEST_SKIP() << "built without MUMPS";
-  }
-
   typename Config::Exec exec_;
 };
 

@@ -167,16 +167,5 @@ TYPED_TEST(DirectShifts, RefusesInWords) {
             where + "made for 4 rows, the matrix has 1728");
 }
 
-TEST(DirectWithoutMumps, SaysHowToGetIt) {
-  if (has_direct()) GTEST_SKIP() << "built with MUMPS";
-  using Exec = Kokkos::DefaultHostExecutionSpace;
-  Exec const exec;
-  EXPECT_EQ(message_of([&] {
-              direct(exec, to_device(exec, diagonal_matrix<double>({1, 2})));
-            }),
-            "blockspan::direct: needs the library MUMPS: apt-get install libmumps-seq-dev and "
-            "build again");
-}
-
 }  // namespace
 }  // namespace blockspan::test

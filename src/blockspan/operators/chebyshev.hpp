@@ -86,8 +86,8 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     Real const middle = (upper_ + lower_) / 2, half = (upper_ - lower_) / 2;
     Real const sigma = middle / half;
     Block<Scalar, Exec> other, image;
-    if (degree_ > 1) other = work(exec, Workspace<Exec>::result, x.columns);
-    if (degree_ > 1) image = work(exec, Workspace<Exec>::product, x.columns);
+    if (degree_ > 1) other = scratch(exec, Workspace<Exec>::result, x.columns);
+    if (degree_ > 1) image = scratch(exec, Workspace<Exec>::product, x.columns);
     // Z_i overwrites Z_i-2, and the last one must end up in Y
     auto const z = [&](int i) { return (degree_ - i) % 2 == 0 ? Y : other; };
     detail::chebyshev_step<Exec, Scalar>(exec, {Terms::first, Real(0), 1 / middle}, factors_.data(),
@@ -122,8 +122,8 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
  private:
   static constexpr char const* where = "blockspan::ChebyshevPreconditioner";
 
-  Block<Scalar, Exec> work(Exec const& exec, typename Workspace<Exec>::Slot slot,
-                           std::int64_t columns) const {
+  Block<Scalar, Exec> scratch(Exec const& exec, typename Workspace<Exec>::Slot slot,
+                              std::int64_t columns) const {
     return Block<Scalar, Exec>(workspace_.template device<Scalar>(exec, slot, rows() * columns),
                                static_cast<std::size_t>(rows()), static_cast<std::size_t>(columns));
   }

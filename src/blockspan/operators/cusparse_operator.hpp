@@ -27,7 +27,7 @@ std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
 /// int offsets; shared, not copied. Its norm_bound is the same as MatrixOperator's. The first
 /// product of a width allocates a buffer and waits. Not for two threads at once. Throws Error with
 /// cuSPARSE's own words if a call fails, if A is not square, where memory for the buffer is short,
-/// and on every backend but CUDA.
+/// and on every backend but CUDA. Link Blockspan::cusparse.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> cusparse_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A,

@@ -113,8 +113,8 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
 ///
 /// Waits for the instance. Throws Error if A is not square or has an entry that is not finite, M is
 /// not of the same order, the factors are larger than the memory (with the bytes), A is not
-/// positive (semi)definite where `definite` asks for it, or no sigma makes it so; and in builds
-/// without MUMPS.
+/// positive (semi)definite where `definite` asks for it, or no sigma makes it so. Link
+/// Blockspan::direct.
 ///
 /// Sources: Amestoy, Duff, L'Excellent and Koster 2001, doi:10.1137/S0895479899358194 (MUMPS);
 /// Schulze 2001, doi:10.1023/A:1021908421589 (the ordering); Sylvester's law of inertia.

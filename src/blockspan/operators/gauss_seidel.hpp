@@ -34,8 +34,8 @@ std::unique_ptr<RefreshableOperator<Scalar, Exec>> make_gauss_seidel(
 ///
 /// Throws Error if A is not square, a diagonal entry is not positive and finite (naming the row),
 /// where memory for the diagonal is short (what Kokkos Kernels allocates fails in words of its
-/// own), for scalars other than double and Kokkos::complex<double>, and in builds without
-/// Blockspan_ENABLE_KOKKOS_KERNELS_PRECONDITIONERS.
+/// own), and for scalars other than double and Kokkos::complex<double>. Link
+/// Blockspan::kokkos_kernels.
 ///
 /// Source: Saad 2003, Iterative Methods for Sparse Linear Systems, sections 10.2 and 12.4; Deveci,
 /// Boman, Devine and Rajamanickam 2016, doi:10.1109/IPDPS.2016.54.

@@ -33,9 +33,8 @@ std::unique_ptr<RefreshableOperator<Scalar, Exec>> make_incomplete_lu(
 ///
 /// Throws Error if A is not square, a diagonal entry of A or of U is not positive and finite
 /// (naming the row: A is not positive definite, or the factorization breaks down as it may where A
-/// is no H-matrix), where memory for the two columns or the factors is short, for scalars other
-/// than double and Kokkos::complex<double>, and in builds without
-/// Blockspan_ENABLE_KOKKOS_KERNELS_PRECONDITIONERS.
+/// is no H-matrix), where memory for the two columns or the factors is short, and for scalars other
+/// than double and Kokkos::complex<double>. Link Blockspan::kokkos_kernels.
 ///
 /// Source: Meijerink and van der Vorst 1977, doi:10.1090/S0025-5718-1977-0438681-4.
 template <class Scalar, class Exec>

@@ -28,8 +28,7 @@ std::unique_ptr<LinearOperator<Scalar, Exec>> make_kokkos_kernels_operator(
 /// rank-2 views: a peer, for comparing answers and times. A: n x n with int offsets; shared, not
 /// copied. Its norm_bound is the same as MatrixOperator's. Waits for the instance when it is made;
 /// whether a product waits is up to Kokkos Kernels. Throws Error if A is not square, for scalars
-/// other than double and Kokkos::complex<double>, and in builds without
-/// Blockspan_ENABLE_KOKKOS_KERNELS_OPERATOR.
+/// other than double and Kokkos::complex<double>. Link Blockspan::kokkos_kernels.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> kokkos_kernels_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {

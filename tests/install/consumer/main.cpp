@@ -1,11 +1,20 @@
-// Multiplies a small matrix by a block of two vectors, and sees a bad call refused.
+// Multiplies a small matrix by a block of two vectors, sees a bad call refused, and calls the
+// components it was linked with.
 #include <cstdio>
+#include <string>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
+
+#ifdef BLOCKSPAN_HAS_DIRECT
+#include <blockspan/operators/direct.hpp>
+#endif
+#ifdef BLOCKSPAN_HAS_KOKKOS_KERNELS
+#include <blockspan/operators/gauss_seidel.hpp>
+#endif
 
 namespace {
 
@@ -30,8 +39,8 @@ Matrix second_difference() {
   return Matrix("A", 3, 3, 7, values, row_map, columns);
 }
 
-/// Without a plan, and by a kernel of Blockspan::published.
-bool multiplies_rightly(Matrix const& A, bool published) {
+/// By a plan with this algorithm; empty: without one.
+bool multiplies_rightly(Matrix const& A, std::string const& algorithm = {}) {
   Exec const exec;
   Block const X("X", 3, 2);
   Block const Y("Y", 3, 2);
@@ -39,11 +48,11 @@ bool multiplies_rightly(Matrix const& A, bool published) {
     X(row, 0) = 1.0;
     X(row, 1) = row;
   }
-  if (published)
-    blockspan::spmm(exec, blockspan::SpmmPlan(exec, A, {.algorithm = "merge"}), blockspan::Op::none,
-                    1.0, A, X, 0.0, Y);
-  else
+  if (algorithm.empty())
     blockspan::spmm(exec, blockspan::Op::none, 1.0, A, X, 0.0, Y);
+  else
+    blockspan::spmm(exec, blockspan::SpmmPlan(exec, A, {.algorithm = algorithm}),
+                    blockspan::Op::none, 1.0, A, X, 0.0, Y);
   exec.fence();
   double const expected[3][2] = {{1.0, -1.0}, {0.0, 0.0}, {1.0, 3.0}};
   for (int row = 0; row < 3; ++row)
@@ -64,13 +73,27 @@ bool refuses_wrong_sizes(Matrix const& A) {
   return false;
 }
 
+bool calls_components([[maybe_unused]] Matrix const& A) {
+  [[maybe_unused]] Exec const exec;
+  bool right = true;
+#ifdef BLOCKSPAN_HAS_PUBLISHED
+  right = right && multiplies_rightly(A, "merge");
+#endif
+#ifdef BLOCKSPAN_HAS_DIRECT
+  right = right && blockspan::direct(exec, A).report().negative_pivots == 0;
+#endif
+#ifdef BLOCKSPAN_HAS_KOKKOS_KERNELS
+  right = right && blockspan::gauss_seidel(exec, A)->rows() == 3;
+#endif
+  return right;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
   Matrix const A = second_difference();
-  bool const right =
-      multiplies_rightly(A, false) && multiplies_rightly(A, true) && refuses_wrong_sizes(A);
+  bool const right = multiplies_rightly(A) && refuses_wrong_sizes(A) && calls_components(A);
   std::printf("%s\n", right ? "right" : "wrong");
   return right ? 0 : 1;
 }

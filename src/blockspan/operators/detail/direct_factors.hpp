@@ -36,9 +36,6 @@ struct DirectReport {
   std::vector<std::string> notes() const;
 };
 
-/// Whether this build can factor (Blockspan_ENABLE_DIRECT).
-bool has_direct();
-
 namespace detail {
 
 /// A Hermitian matrix on the host: complex values as pairs of real ones.

@@ -9,11 +9,7 @@
 #include <blockspan/operators/mumps/mumps.h>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan {
-
-bool has_direct() { return true; }
-
-namespace detail {
+namespace blockspan::detail {
 
 namespace {
 
@@ -92,5 +88,4 @@ void SymmetricFactors::solve(double* B, std::int64_t columns) const {
   if (report.code < 0) give_up(report, *std::max_element(rows_.begin(), rows_.end()));
 }
 
-}  // namespace detail
-}  // namespace blockspan
+}  // namespace blockspan::detail

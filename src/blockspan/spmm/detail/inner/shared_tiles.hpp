@@ -240,10 +240,11 @@ struct SharedTiles {
       T of[N];
     };
 
-    KOKKOS_FORCEINLINE_FUNCTION void multiply(P const* tile, Entries const* rows, Ordinal begin) {
+    KOKKOS_FORCEINLINE_FUNCTION void multiply(P const* tile, Entries const* staged_rows,
+                                              Ordinal begin) {
       BLOCKSPAN_UNROLL
       for (int r = 0; r < own; ++r) {
-        Entries const& entries = rows[r * groups + group];
+        Entries const& entries = staged_rows[r * groups + group];
         int const count = here[r] < staged ? here[r] : staged;
         int k = 0;
         BLOCKSPAN_UNROLL_TWICE

@@ -1,27 +1,18 @@
-// Blockspan's product beside its peers': Kokkos Kernels everywhere, cuSPARSE on CUDA.
+#pragma once
+
 #include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 
-#include <blockspan/operators/cusparse_operator.hpp>
-#include <blockspan/operators/kokkos_kernels_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/reference.hpp"
 #include "support/blocks.hpp"
 #include "support/compare.hpp"
-#include "support/types.hpp"
-#include <gmock/gmock.h>
 
 namespace blockspan::test {
-namespace {
-
-using ::testing::HasSubstr;
-
-template <class Config>
-class Peers : public ::testing::Test {};
-TYPED_TEST_SUITE(Peers, Configs, ConfigNames);
 
 /// Both products of every square matrix of the battery and widths, each within the bound of theory:
 /// so neither is further from the other than twice that.
@@ -54,37 +45,4 @@ void expect_agreement(Exec const& exec, Make const& make_peer,
   }
 }
 
-TYPED_TEST(Peers, KokkosKernelsAgrees) {
-  using Exec = typename TypeParam::Exec;
-  using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
-  if constexpr (blockspan::detail::has_kokkos_kernels_operator_v<Scalar>)
-    expect_agreement<Scalar>(exec, [&](auto const& A) { return kokkos_kernels_operator(exec, A); });
-  else
-    EXPECT_THROW(kokkos_kernels_operator(exec, to_device(exec, band<Scalar>(5))), Error);
-}
-
-TYPED_TEST(Peers, CusparseAgreesOrSaysThatItIsAbsent) {
-  using Exec = typename TypeParam::Exec;
-  using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
-  auto const make = [&](auto const& A, CusparseAlgorithm algorithm = CusparseAlgorithm::csr_alg2) {
-    return cusparse_operator(exec, A, algorithm);
-  };
-  if constexpr (blockspan::detail::on_cuda_v<Exec>) {
-    expect_agreement<Scalar>(exec, make);
-    for (auto const algorithm : {CusparseAlgorithm::csr_alg1, CusparseAlgorithm::fastest})
-      expect_agreement<Scalar>(exec, [&](auto const& A) { return make(A, algorithm); },
-                               {band<Scalar>(45)});
-  } else {
-    try {
-      make(to_device(exec, band<Scalar>(5)));
-      ADD_FAILURE() << "nothing was thrown";
-    } catch (Error const& error) {
-      EXPECT_THAT(error.what(), HasSubstr("needs the CUDA backend"));
-    }
-  }
-}
-
-}  // namespace
 }  // namespace blockspan::test
