@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/published/detail/cut_tiles.hpp>
+#include <blockspan/published/detail/tiles.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
