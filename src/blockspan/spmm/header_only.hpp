@@ -11,11 +11,11 @@ struct HeaderOnlySpmm {};
 #include <blockspan/spmm/detail/dots_impl.hpp>
 #include <blockspan/spmm/detail/explain_impl.hpp>
 #include <blockspan/spmm/detail/held_values_impl.hpp>
-#include <blockspan/spmm/detail/launch_groups.hpp>
-#include <blockspan/spmm/detail/launch_shared_tiles.hpp>
-#include <blockspan/spmm/detail/launch_windows.hpp>
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/detail/row_panels_impl.hpp>
+#include <blockspan/spmm/kernels/groups.hpp>
+#include <blockspan/spmm/kernels/large_teams.hpp>
+#include <blockspan/spmm/kernels/windows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

@@ -7,12 +7,12 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/bulk_copies.hpp>
-#include <blockspan/spmm/detail/inner/direct_registers.hpp>
-#include <blockspan/spmm/detail/inner/one_column.hpp>
-#include <blockspan/spmm/detail/launch_lanes.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/published_kernels.hpp>
-#include <blockspan/spmm/detail/sparse_rows.hpp>
+#include <blockspan/spmm/kernels/one_column.hpp>
+#include <blockspan/spmm/kernels/rows.hpp>
+#include <blockspan/spmm/kernels/rows_host.hpp>
+#include <blockspan/spmm/kernels/sparse_rows.hpp>
 
 namespace blockspan::detail {
 

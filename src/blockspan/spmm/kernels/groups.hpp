@@ -5,12 +5,12 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/inner/block_entries.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/inner/group_registers.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
-#include <blockspan/spmm/detail/schedule/block_rows.hpp>
-#include <blockspan/spmm/detail/schedule/row_groups.hpp>
+#include <blockspan/spmm/kernels/block_entries.hpp>
+#include <blockspan/spmm/kernels/block_rows.hpp>
+#include <blockspan/spmm/kernels/group_registers.hpp>
+#include <blockspan/spmm/kernels/row_groups.hpp>
 
 namespace blockspan::detail {
 

@@ -6,7 +6,7 @@
 
 #include <blockspan/spmm/detail/inner/entries.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/schedule/block_rows.hpp>
+#include <blockspan/spmm/kernels/block_rows.hpp>
 #include <blockspan/support/fast_division.hpp>
 
 namespace blockspan::detail {

@@ -6,9 +6,9 @@
 
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/inner/window_tiles.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
-#include <blockspan/spmm/detail/schedule/row_windows.hpp>
+#include <blockspan/spmm/kernels/row_windows.hpp>
+#include <blockspan/spmm/kernels/window_tiles.hpp>
 
 namespace blockspan::detail {
 

@@ -11,9 +11,9 @@
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/pack_access.hpp>
 #include <blockspan/spmm/detail/inner/stage.hpp>
-#include <blockspan/spmm/detail/inner/window_packs.hpp>
-#include <blockspan/spmm/detail/inner/window_values.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/window_packs.hpp>
+#include <blockspan/spmm/kernels/window_values.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {

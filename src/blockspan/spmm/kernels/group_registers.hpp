@@ -5,7 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/inner/direct_registers.hpp>
+#include <blockspan/spmm/kernels/rows_host.hpp>
 
 namespace blockspan::detail {
 inline namespace BLOCKSPAN_REGISTERS {

@@ -7,9 +7,9 @@
 #include <climits>
 
 #include <blockspan/spmm/detail/bulk_copies.hpp>
-#include <blockspan/spmm/detail/inner/shared_tiles.hpp>
-#include <blockspan/spmm/detail/inner/shared_windows.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/kernels/shared_tiles.hpp>
+#include <blockspan/spmm/kernels/shared_windows.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {

@@ -5,10 +5,10 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/inner/direct_lanes.hpp>
-#include <blockspan/spmm/detail/inner/staged_columns.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/schedule/row_passes.hpp>
+#include <blockspan/spmm/kernels/direct_lanes.hpp>
+#include <blockspan/spmm/kernels/staged_columns.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {

@@ -8,9 +8,9 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/launch_lanes.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/scale_empty_rows.hpp>
+#include <blockspan/spmm/kernels/rows.hpp>
 #include <blockspan/support/fast_division.hpp>
 
 namespace blockspan::detail {

@@ -8,10 +8,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/inner/one_column.hpp>
 #include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/one_column.hpp>
 #include <blockspan/support/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
