@@ -9,7 +9,7 @@
 #include <blockspan/spmm/detail/bulk_copies.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/published_kernels.hpp>
-#include <blockspan/spmm/kernels/one_column.hpp>
+#include <blockspan/spmm/kernels/rows_host.hpp>
 #include <blockspan/spmm/kernels/rows.hpp>
 #include <blockspan/spmm/kernels/rows_host.hpp>
 #include <blockspan/spmm/kernels/sparse_rows.hpp>
