@@ -15,7 +15,7 @@ struct HeaderOnlySpmm {};
 #include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/detail/row_panels_impl.hpp>
 #include <blockspan/spmm/kernels/groups.hpp>
-#include <blockspan/spmm/kernels/large_teams.hpp>
+#include <blockspan/spmm/kernels/shared_tiles.hpp>
 #include <blockspan/spmm/kernels/windows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

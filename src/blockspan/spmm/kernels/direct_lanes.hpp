@@ -14,9 +14,64 @@
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/schedule/piece.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
+
+namespace tuning {
+/// Blocks for one pack of floats a lane, without lanes over nonzeros. Same machine, microseconds
+/// with 5 and 6: 7-point n = 8, 16, 32 87, 147, 236; 84, 142, 235; 27-point 96, 137, 237; 94, 133,
+/// 229; R-MAT 20, n = 16, 32 211, 306; 219, 294. Of doubles six are slower (7-point n = 4 100,
+/// 109).
+inline constexpr unsigned device_lean_blocks = 6;
+
+/// Blocks for lanes over the nonzeros of listed pieces, of which there are many: 64 registers keep
+/// what a piece needs. Same machine, with 5 blocks and with 4, microseconds: R-MAT 18, n = 1 51,
+/// 49; 2 55, 48; 4 63, 55; R-MAT 20, n = 2 233, 209; but 512 rows of 2242 nonzeros (36,000 pieces),
+/// n = 4 16, 20; 8 21, 26.
+inline constexpr unsigned device_many_piece_blocks = 4;
+
+/// Blocks for two packs a lane at the depth of one (device_deep_row), and for a lane that owns a
+/// row of column-major X (device_column_bytes): as many as the registers of that allow.
+inline constexpr unsigned device_deep_blocks = 4;
+template <int Bytes>
+inline constexpr unsigned device_column_blocks = Bytes > device_few_column_bytes ? 2 : 3;
+
+/// Nonzeros in flight in a lane for a group of rows that share what is fetched of X, by its rows:
+/// more sums, more values. 64 registers at 4 blocks hold them without spills (ptxas, CUDA 13.0:
+/// double; with products summed beside it, 40 to 72 bytes). Same machine, elasticity 44^3 x 3, n =
+/// 1, 2, 4, 8, 16, 32, 64, microseconds: 69, 66, 81, 107, 163, 263, 413; without groups 73, 77, 97,
+/// 139, 219, 346, 563. Other depths and blocks were not tried.
+template <int Rows>
+inline constexpr int device_group_depth = Rows == 2 ? 4 : 2;
+inline constexpr unsigned device_group_blocks = 4;
+
+/// For pieces that a plan has listed, and for whole rows: what measured best, because registers and
+/// the order of loads are the compiler's. One H200, CUDA 13.0, double, microseconds with none of it
+/// and as below, then what else was tried. Listed, R-MAT 20, n = 16, 32, 64: 345, 581, 1156; 333,
+/// 571, 1141; with pieces of threads alone 336, 587, 1165. Three packs, 27-point n = 24: 376, 344;
+/// 7-point 346, 336. Two deep ones, 27-point n = 32, 64: 423, 773; 418, 765; shallow ones lose by
+/// any of it (7-point n = 32: 423; 431 to 459). Single columns: see device_depth. One pack, 7-point
+/// n = 1, 4, 8: 64.6, 102, 162; 59.2, 100, 160; with passes outside 58.7, 109, 163. Columns of
+/// column-major X, 27-point n = 8, 32: 168, 514; 157, 483. Lanes over nonzeros lose by any of it
+/// (27-point n = 2: 92; 94 to 101; elasticity by rows, n = 8: 132; 142 to 177), groups of rows too
+/// (elasticity, n = 4: 81; 96). With loads first, without and with: R-MAT 20, n = 4, 8, 16, 31 218,
+/// 243, 330, 739; 213, 237, 321, 717; R-MAT 18, n = 4, 15, 16 54, 107, 79; 52, 95, 76; 512 rows of
+/// 2242, n = 32 65, 59; 8192 rows of 82, n = 64 34.5, 32.3; 32768 of 266 271, 259; 7-point, n = 15
+/// 341, 319; but whole rows with one pack, two shallow ones or four single columns 7-point, n = 4,
+/// 32, 9, 31 99, 426, 199, 514; 110, 549, 395, 610, and listed ones with five, which have no
+/// registers for that, R-MAT 18, n = 33, 39 199, 212; 290, 304.
+constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep, bool single) {
+  bool const columns = deep && packs > 2;  // of column-major X
+  if (columns) return {true, false, true, false};
+  if (single && packs > 1) return {true, true, true, true, packs == 2 || (listed && packs < 5)};
+  if (listed || packs == 3) return {true, true, true, true, true};
+  if (deep) return {true, true, false, false, true};
+  if (packs == 1 && !entry_lanes) return {true, false, true, true};
+  return {};
+}
+}  // namespace tuning
 
 /// Direct loads, for devices: the vector lanes of a team thread stand in a grid over the columns of
 /// X and the nonzeros of the piece. A lane owns `Packs` packs of `Width` neighbouring columns and
@@ -256,5 +311,14 @@ struct DirectLanes {
     }
   }
 };
+
+/// From a row of X to the next, as DirectLanes addresses it. Throws Error if that is too far.
+template <class Scalar>
+std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
+  std::int64_t const stride = X.row_stride * std::int64_t{sizeof(Scalar)};
+  require(stride < std::int64_t{UINT32_MAX}, "blockspan::spmm", "rows of X lie ", stride,
+          " bytes apart, more than a device kernel can address");
+  return static_cast<std::uint32_t>(stride);
+}
 
 }  // namespace blockspan::detail

@@ -14,6 +14,13 @@
 
 namespace blockspan::detail {
 
+namespace tuning {
+inline namespace BLOCKSPAN_REGISTERS {
+/// Bytes of sums kept in registers for each row of a group: eight registers with four rows.
+inline constexpr int host_group_pack_bytes = 2 * register_bytes;
+}  // namespace BLOCKSPAN_REGISTERS
+}  // namespace tuning
+
 /// A group of neighbouring rows that have the same columns: the entries first .. last - 1 are those
 /// of the first row, and the other rows' follow.
 template <class Offset>

@@ -8,21 +8,10 @@
 #include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/schedule/row_passes.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
-#include <blockspan/spmm/kernels/staged_columns.hpp>
-#include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {
 
 // Devices: which of the kernels with direct loads runs, and how its lanes stand.
-
-/// From a row of X to the next, as DirectLanes addresses it. Throws Error if that is too far.
-template <class Scalar>
-std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
-  std::int64_t const stride = X.row_stride * std::int64_t{sizeof(Scalar)};
-  require(stride < std::int64_t{UINT32_MAX}, "blockspan::spmm", "rows of X lie ", stride,
-          " bytes apart, more than a device kernel can address");
-  return static_cast<std::uint32_t>(stride);
-}
 
 /// Whole rows, whose passes run side by side.
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner>
@@ -110,68 +99,6 @@ void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
   std::int64_t const columns = call.product.X.columns;
   std::int64_t const packs = call.launch.packs ? columns / device_pack_v<Scalar> : columns;
   LaneKernels<Exec, Scalar, Offset, Ordinal, Entries>{exec, call, entries, packs}.launch();
-}
-
-/// Column-major X by way of scratch.
-template <int Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
-                           Entries const& entries) {
-  constexpr int threads = tuning::staged_column_threads, rows = tuning::staged_column_rows;
-  auto const& product = call.product;
-  auto const& pattern = call.prepared.pattern;
-  auto const& statistics = call.prepared.statistics;
-  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
-  auto const run = [&]<std::uint32_t Depth>() {
-    using Inner = StagedColumns<Scalar, Entries, Offset, Columns, Depth>;
-    typename Inner::Schedule const schedule{pattern.rows, pattern.row_offsets};
-    Inner const inner{
-        entries,
-        schedule,
-        product.X,
-        conjugates(product.op),
-        device_row_bytes(product.X),
-        static_cast<std::uint32_t>(product.X.column_stride * std::int64_t{sizeof(Scalar)}),
-        static_cast<int>(rows * statistics.longest)};
-    SpmmKernel<Exec, typename Inner::Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
-        schedule, inner, epilogue}
-        .launch(exec, "Blockspan::spmm::warp_per_row::staged",
-                {ceil_div(pattern.rows, std::int64_t{threads} * rows), threads, rows});
-  };
-  if (statistics.mean() < tuning::device_short_row)
-    return run.template operator()<tuning::staged_column_depth_short>();
-  run.template operator()<tuning::staged_column_depth>();
-}
-
-/// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of a column
-/// of X where neighbouring rows have neighbouring columns. Values are in the order of the pattern.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
-  auto const& product = call.product;
-  auto const& prepared = call.prepared;
-  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
-  constexpr int size = sizeof(Scalar);
-  with_entries_of_rows(call, [&](auto const& entries) {
-    using Entries = std::remove_cvref_t<decltype(entries)>;
-    constexpr int all = tuning::device_column_bytes / size;
-    if constexpr (lanes_exchange_v<Exec>)
-      if (call.launch.kernel == SpmmKernelKind::staged_columns)
-        return launch_staged_columns<all>(exec, call, entries);
-    auto const run = [&]<int Columns>() {
-      using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns, false, 1, false, true>;
-      using Schedule = WholeRows<Offset, PieceShare<Piece<Offset>, Inner>>;
-      Schedule schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
-      auto const shape =
-          launch_shape<Exec>(call.variant().worker, 1, prepared.statistics, schedule.share);
-      SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
-          schedule,
-          {entries, product.X, conjugates(product.op), {}, device_row_bytes(product.X)},
-          epilogue}
-          .launch(exec, call.variant().label, shape);
-    };
-    constexpr int few = tuning::device_few_column_bytes / size;
-    if (product.X.columns <= few) return run.template operator()<few>();
-    run.template operator()<all>();
-  });
 }
 
 }  // namespace blockspan::detail

@@ -10,11 +10,40 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/inner/stage.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
+
+namespace tuning {
+inline namespace BLOCKSPAN_REGISTERS {
+/// Packs of so many bytes ask for rows of X ahead of their use.
+inline constexpr int host_asking_bytes = std::min(128, host_pack_bytes);
+}  // namespace BLOCKSPAN_REGISTERS
+
+/// At most so many chains of sums (the latency of an addition in its throughput), in rows of
+/// so many nonzeros or more. One core of an EPYC 9004 (2.6 GHz, AVX-512), n = 1: elasticity 44 (77
+/// nonzeros a row) 15.2 -> 12.4 ms with chains; 7-point 100^3 9.2 -> 11.7 ms, hence the bound.
+inline constexpr int host_chains = 4;
+inline constexpr int host_chained_row = 16;
+
+/// So many columns or fewer, left at the end, are multiplied in one pass over the row. Same
+/// core, elasticity 44, n = 7: 47 -> 30 ms.
+inline constexpr int host_last_few = 8;
+
+/// A row of X is asked for this many entries ahead, in lines of so many bytes, where X has so many.
+/// Two cores of an EPYC with 1 MiB of second-level cache each, 32 columns, milliseconds without and
+/// 16, 24, 32 ahead (the least of five medians, not kept): wing 2.00, 1.27, 1.42, 1.41; bfly 1.25,
+/// 0.78, 0.72, 0.73; delaunay_n15 0.58, 0.55, 0.55, 0.54; soc-Slashdot0902 4.92, 4.29, 4.33, 4.14;
+/// email-Enron 1.09, 1.07, 1.05, 1.04; wave 7.01, 6.59, 6.20, 6.10; 7-point
+/// 64^3 6.42, 6.06, 5.94, 5.41; elasticity 24 4.32, 4.29, 4.04, 4.16. But 4.5 MiB of X with near
+/// columns (memplus; 16 ahead) 0.23, 0.27; with 8 columns nothing is gained.
+inline constexpr int host_rows_ahead = 24;
+inline constexpr std::size_t host_line_bytes = 64;
+inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
+}  // namespace tuning
 
 inline namespace BLOCKSPAN_REGISTERS {
 
@@ -256,5 +285,38 @@ struct DirectRegisters {
 };
 
 }  // namespace BLOCKSPAN_REGISTERS
+
+/// Hosts: before which entry rows of X are asked for; before none where X stays in the caches.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+Offset rows_asked_until(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& X = call.product.X;
+  std::int64_t const entries = call.prepared.statistics.nonzeros;
+  bool const is_large =
+      X.rows * X.columns * std::int64_t{sizeof(Scalar)} >= tuning::host_asked_block;
+  return static_cast<Offset>(is_large ? std::max(entries - tuning::host_rows_ahead, std::int64_t{0})
+                                      : 0);
+}
+
+/// Whole rows or listed pieces, by packs of columns in registers.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_on_host(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                    Entries const& entries) {
+  auto const& X = call.product.X;
+  bool const conjugate_values = conjugates(call.product.op);
+  auto const run = [&]<class Inner>(Inner const& inner) {
+    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(exec, call, inner, 1);
+  };
+  auto const in_registers = [&]<int Widest, bool Unit>() {
+    run(DirectRegisters<Scalar, Entries, Offset, Widest, Unit>{entries, X, conjugate_values,
+                                                               rows_asked_until(call)});
+  };
+  // one column has no choice among packs
+  if constexpr (!is_complex_v<Scalar>)
+    if (X.columns == 1 && X.row_stride == 1)
+      return run(OneColumn<Scalar, Entries>{entries, X.data});
+  if (!call.launch.packs || X.columns == 1) return in_registers.template operator()<1, false>();
+  if (X.column_stride == 1) return in_registers.template operator()<host_pack_v<Scalar>, true>();
+  in_registers.template operator()<tuning::host_strided_columns, false>();
+}
 
 }  // namespace blockspan::detail

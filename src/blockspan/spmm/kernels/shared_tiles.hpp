@@ -10,8 +10,15 @@
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/large_teams.hpp>
+#include <blockspan/spmm/kernels/shared_windows.hpp>
 
 namespace blockspan::detail {
+
+namespace tuning {
+/// Warps of a team that fetch.
+inline constexpr int shared_tile_fetchers = 3;
+}  // namespace tuning
 
 /// Staged tiles for devices with bulk copies and rows of so many nonzeros that a tile serves every
 /// row: a team owns 64 rows and a panel of `Lanes` packs, and walks all tiles of X. Some warps do
@@ -281,5 +288,44 @@ struct SharedTiles {
     static constexpr Ordinal none = std::numeric_limits<Ordinal>::max();
   };
 };
+
+template <int Width, int Lanes, class Exec, class Scalar, class Offset, class Ordinal>
+void launch_shared_tiles_of(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  using Work = SharedTiles<Scalar, Offset, Ordinal, Width, Lanes>;
+  auto const& pattern = call.prepared.pattern;
+  auto const& X = call.product.X;
+  int const packs = static_cast<int>(X.columns / Width);
+  int const panels = ceil_div(packs, Lanes);
+  std::int64_t const teams = panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows});
+  require_teams(call, teams);
+  bool const whole = packs == Lanes && X.row_stride == X.columns;
+  launch_in_large_teams(exec, call.variant().label, teams,
+                        Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
+                             call.values.own, X, packs, panels, whole},
+                        make_epilogue<Exec, Scalar, true>(call.product));
+}
+
+/// Panels as wide as the rows of X, up to 32 packs.
+template <int Width, class Exec, class Scalar, class Offset, class Ordinal>
+void launch_shared_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  std::int64_t const packs = call.product.X.columns / Width;
+  if (packs <= 8)
+    launch_shared_tiles_of<Width, 8>(exec, call);
+  else if (packs <= 16)
+    launch_shared_tiles_of<Width, 16>(exec, call);
+  else
+    launch_shared_tiles_of<Width, 32>(exec, call);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  constexpr int width = device_pack_v<Scalar>;
+  if (call.launch.kernel == SpmmKernelKind::shared_windows) {
+    if constexpr (windows_share_tiles_v<Exec> && std::is_same_v<real_t<Scalar>, double>)
+      launch_shared_windows(exec, call);
+  } else if constexpr (bulk::available<Exec> && width > 1 && sizeof(Scalar) <= sizeof(double)) {
+    launch_shared_tiles<width>(exec, call);
+  }
+}
 
 }  // namespace blockspan::detail

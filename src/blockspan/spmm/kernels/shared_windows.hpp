@@ -7,18 +7,24 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/bulk_copies.hpp>
+#include <blockspan/spmm/detail/device_facts.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/large_teams.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
-/// Whether windows of rows can share tiles of X on tensor cores.
-template <class Exec>
-inline constexpr bool windows_share_tiles_v =
-    tensor::available<Exec, double>&& bulk::available<Exec>;
+namespace tuning {
+/// Parts of a tile that warps share; tiles on their way (values of complex numbers leave room for
+/// two); warps that fetch.
+inline constexpr int shared_window_parts = 2;
+template <bool Complex>
+inline constexpr int shared_window_stages = Complex ? 2 : 3;
+inline constexpr int shared_window_fetchers = 4;
+}  // namespace tuning
 
 /// Windows of rows that share staged tiles of X, on tensor cores, where rows are so full that a
 /// tile serves every row: a team owns 64 rows and a panel of 32 packs and walks all tiles of X.
@@ -266,5 +272,36 @@ struct SharedWindows {
     return sum;
   }
 };
+
+template <int Groups, class Exec, class Scalar, class Offset, class Ordinal>
+void launch_shared_windows_of(Exec const& exec,
+                              SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  using Work = SharedWindows<Scalar, Offset, Ordinal, Groups>;
+  auto const& pattern = call.prepared.pattern;
+  auto const& X = call.product.X;
+  int const packs = static_cast<int>(X.columns / Work::width);
+  int const panels = ceil_div(packs, Work::packs_of_panel);
+  std::int64_t const teams = panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows});
+  require_teams(call, teams);
+  launch_in_large_teams(exec, call.variant().label, teams,
+                        Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
+                             call.values.own, call.prepared.masks.data(), X, packs, panels},
+                        make_epilogue<Exec, Scalar, true>(call.product));
+}
+
+/// Panels of about equal width, up to 32 packs.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_shared_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  switch (shared_window_groups(call.product.X.columns / device_pack_v<Scalar>)) {
+    case 1:
+      return launch_shared_windows_of<1>(exec, call);
+    case 2:
+      return launch_shared_windows_of<2>(exec, call);
+    case 3:
+      return launch_shared_windows_of<3>(exec, call);
+    default:
+      return launch_shared_windows_of<4>(exec, call);
+  }
+}
 
 }  // namespace blockspan::detail

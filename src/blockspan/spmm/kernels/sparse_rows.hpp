@@ -15,6 +15,11 @@
 
 namespace blockspan::detail {
 
+namespace tuning {
+/// Eight blocks would spill.
+inline constexpr unsigned device_sparse_blocks = 6;
+}  // namespace tuning
+
 /// Y = epilogue(op(A) X) where most rows have no entry and the others a few: a team thread with all
 /// lanes of a warp owns as many neighbouring rows as it has lanes. Each lane looks at one of them;
 /// together they scale those without entries, then multiply the others, a few at a time, with just

@@ -5,9 +5,9 @@
 #include <Kokkos_Core.hpp>
 #include <climits>
 
+#include <blockspan/spmm/detail/device_facts.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
-#include <blockspan/spmm/kernels/shared_windows.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/memory.hpp>
 

@@ -7,15 +7,13 @@ namespace blockspan::detail::tuning {
 
 // Tiles of X that a team shares. See tuning.hpp.
 
-/// Tiles of X staged with bulk copies (SharedTiles): warps of a team that multiply, and that fetch;
+/// Tiles of X staged with bulk copies (SharedTiles): warps of a team that multiply;
 /// rows of A a warp; rows of X a tile (48 or 64 KiB, two of them) and entries of a row in a tile
 /// that are staged, by the packs side by side. Together some 200 KB of scratch, so a team has a
 /// multiprocessor to itself. One H200, 8192 x 4096, 10 % full, microseconds (of a kernel with the
 /// starts of all tiles listed): double, n = 64, three tiles of 96 rows 107, two of 128 100; n = 16,
 /// two of 256 and 384 rows 42, 38.
-inline constexpr std::size_t shared_tile_scratch = 227 << 10;  // bytes that a block can have
 inline constexpr int shared_tile_warps = 16;
-inline constexpr int shared_tile_fetchers = 3;
 inline constexpr int shared_tile_warp_rows = 4;
 template <int Lanes>
 inline constexpr int shared_tile_rows = Lanes == 32   ? 128
@@ -50,8 +48,7 @@ inline constexpr int shared_tile_least_teams = 96;
 inline constexpr double model_shared_tiles = 0.75;
 
 /// Windows of rows that share tiles of X on tensor cores (SharedWindows): rows of a team; rows of X
-/// in a tile, which is as many bits of a row's mask; parts of a tile that warps share; tiles on
-/// their way (values of complex numbers leave room for two); warps that fetch. Same machine, 8192 x
+/// in a tile, which is as many bits of a row's mask. Same machine, 8192 x
 /// 4096, microseconds as above and by windows: double, 9.7 %, n = 16, 32, 48, 64, 128 38, 59, 107,
 /// 103, 204; 34, 52, 73, 91, 179; 7.5 % 32, 50, 87, 84, 170; 34, 52, 72, 90, 178; 5.6 %, n = 32, 64
 /// 43, 70; 52, 91; 15 %, n = 16, 64, 128 54, 146, 284; 39, 92, 181; 38 %, n = 64 601, 95; complex
@@ -59,10 +56,6 @@ inline constexpr double model_shared_tiles = 0.75;
 /// 72 (n = 64).
 inline constexpr int shared_window_rows = 64;
 inline constexpr int shared_window_columns = 64;
-inline constexpr int shared_window_parts = 2;
-template <bool Complex>
-inline constexpr int shared_window_stages = Complex ? 2 : 3;
-inline constexpr int shared_window_fetchers = 4;
 
 /// The plan asks for them where so large a part of all places is full. The model expects a launch
 /// and, for as many teams as there are multiprocessors, a time a tile and one a group of eight

@@ -11,12 +11,34 @@
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/schedule/piece.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
+
+namespace tuning {
+/// Column-major X of more columns than that: the lanes of a thread, so many threads a team, copy
+/// the entries of their rows to scratch first, up to staged_column_bytes of them, so many loads in
+/// flight. Rows of X of so many nonzeros are on their way together (short rows; others), in the
+/// registers of so many teams. What of the threads of a multiprocessor is there at once, in
+/// percent, leaves room in the first-level cache; more of them take its lines from each other: raw
+/// CUDA on the same machine, microseconds with 12, 16 and 20 to 24 of 64 warps, 27-point n = 8 192,
+/// 164, 168; 32 456, 395, 465; with 2 nonzeros at a time 506, 430, 569. Here, row-major,
+/// column-major without scratch (27-point: by copies) and with it, n = 16, 32, 64: 7-point 245,
+/// 422, 792; 263, 502, 985; 256, 464, 944; with 3 at a time 284, 515, 1033; 27-point 205, 331, 634;
+/// -, 476, 940; 235, 415, 789; with 2 256, 456, 885.
+inline constexpr int staged_column_threads = 4;
+inline constexpr unsigned staged_column_copies = 9;
+inline constexpr unsigned staged_column_depth_short = 2;
+inline constexpr unsigned staged_column_depth = 3;
+template <unsigned Depth>
+inline constexpr unsigned staged_column_teams = Depth == staged_column_depth ? 4 : 5;
+inline constexpr int staged_column_occupancy = 25;
+}  // namespace tuning
 
 /// Where the i-th of the entries in scratch stands: lanes whose rows begin a power of two apart
 /// meet different banks.
@@ -247,5 +269,67 @@ struct StagedColumns {
     }
   }
 };
+
+/// Column-major X by way of scratch.
+template <int Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                           Entries const& entries) {
+  constexpr int threads = tuning::staged_column_threads, rows = tuning::staged_column_rows;
+  auto const& product = call.product;
+  auto const& pattern = call.prepared.pattern;
+  auto const& statistics = call.prepared.statistics;
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  auto const run = [&]<std::uint32_t Depth>() {
+    using Inner = StagedColumns<Scalar, Entries, Offset, Columns, Depth>;
+    typename Inner::Schedule const schedule{pattern.rows, pattern.row_offsets};
+    Inner const inner{
+        entries,
+        schedule,
+        product.X,
+        conjugates(product.op),
+        device_row_bytes(product.X),
+        static_cast<std::uint32_t>(product.X.column_stride * std::int64_t{sizeof(Scalar)}),
+        static_cast<int>(rows * statistics.longest)};
+    SpmmKernel<Exec, typename Inner::Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
+        schedule, inner, epilogue}
+        .launch(exec, "Blockspan::spmm::warp_per_row::staged",
+                {ceil_div(pattern.rows, std::int64_t{threads} * rows), threads, rows});
+  };
+  if (statistics.mean() < tuning::device_short_row)
+    return run.template operator()<tuning::staged_column_depth_short>();
+  run.template operator()<tuning::staged_column_depth>();
+}
+
+/// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of a column
+/// of X where neighbouring rows have neighbouring columns. Values are in the order of the pattern.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& product = call.product;
+  auto const& prepared = call.prepared;
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  constexpr int size = sizeof(Scalar);
+  with_entries_of_rows(call, [&](auto const& entries) {
+    using Entries = std::remove_cvref_t<decltype(entries)>;
+    constexpr int all = tuning::device_column_bytes / size;
+    if constexpr (lanes_exchange_v<Exec>)
+      if (call.launch.kernel == SpmmKernelKind::staged_columns)
+        return launch_staged_columns<all>(exec, call, entries);
+    auto const run = [&]<int Columns>() {
+      using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns, false, 1, false, true>;
+      using Schedule = WholeRows<Offset, PieceShare<Piece<Offset>, Inner>>;
+      Schedule schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
+      auto const shape =
+          launch_shape<Exec>(call.variant().worker, 1, prepared.statistics, schedule.share);
+      SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
+          schedule,
+          {entries, product.X, conjugates(product.op), {}, device_row_bytes(product.X)},
+          epilogue}
+          .launch(exec, call.variant().label, shape);
+    };
+    constexpr int few = tuning::device_few_column_bytes / size;
+    if (product.X.columns <= few) return run.template operator()<few>();
+    run.template operator()<all>();
+  });
+}
 
 }  // namespace blockspan::detail
