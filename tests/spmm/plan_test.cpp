@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/generators.hpp>
-#include <blockspan/spmm/detail/explain_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -22,7 +21,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-namespace kernels = blockspan::detail;
 
 template <class Exec>
 class Plan : public ::testing::Test {};
