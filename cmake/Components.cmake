@@ -34,12 +34,3 @@ function(blockspan_leave_out_component name reason)
   endif()
   message(STATUS "Blockspan: component ${name}: left out: ${reason}")
 endfunction()
-
-# blockspan_link_components(TARGET VISIBILITY): links every component that was built, but published:
-# its kernels are for programs that ask for them by their ids.
-function(blockspan_link_components target visibility)
-  get_property(components GLOBAL PROPERTY BLOCKSPAN_COMPONENTS)
-  list(REMOVE_ITEM components published)
-  list(TRANSFORM components PREPEND Blockspan::)
-  target_link_libraries(${target} ${visibility} ${components})
-endfunction()

@@ -19,6 +19,7 @@ foreach(kind IN ITEMS "CUDA;HIP;SYCL" "OPENMP;THREADS;SERIAL")
     endif()
   endforeach()
 endforeach()
+list(GET blockspan_backends -1 blockspan_default_host)
 foreach(backend IN LISTS Blockspan_BACKENDS)
   if(NOT Kokkos_ENABLE_${backend})
     message(FATAL_ERROR "Blockspan: Blockspan_BACKENDS names ${backend}, which this Kokkos has not "
@@ -40,6 +41,10 @@ set(blockspan_type_double "double")
 set(blockspan_type_complex_float "Kokkos::complex<float>")
 set(blockspan_type_complex_double "Kokkos::complex<double>")
 
+set(Blockspan_FOREIGN_OPTIONS "" CACHE STRING
+  "More compiler options for what is nearly all Kokkos Kernels' templates, -O0 say")
+mark_as_advanced(Blockspan_FOREIGN_OPTIONS)
+
 # blockspan_type_list(RESULT NAME ...): the C++ types of the named backends or scalars,
 # separated by commas.
 function(blockspan_type_list result)
@@ -58,7 +63,8 @@ endfunction()
 # ROUND_EACH: hosts round every product before it is added. Whether the compiler fuses the two may
 # depend on how a loop was vectorised, and so on the width of a block.
 # FOREIGN: nearly all of it is another library's templates, which preset debug need not sanitize (a
-# third of the time).
+# third of the time), and which need no optimisation where their answers are tested and not their
+# speed (Blockspan_FOREIGN_OPTIONS).
 # BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FOREIGN" "TARGET" "BACKENDS;SCALARS")
@@ -84,10 +90,13 @@ function(blockspan_instantiate file)
         set_source_files_properties(${output} TARGET_DIRECTORY ${arg_TARGET}
           PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
       endif()
-      if(arg_FOREIGN AND CMAKE_CXX_FLAGS_DEBUG MATCHES "-fsanitize=")
+      if(arg_FOREIGN)
+        set(options ${Blockspan_FOREIGN_OPTIONS})
+        if(CMAKE_CXX_FLAGS_DEBUG MATCHES "-fsanitize=")
+          list(APPEND options "$<$<CONFIG:Debug>:-fno-sanitize=all>")
+        endif()
         set_source_files_properties(${output} TARGET_DIRECTORY ${arg_TARGET}
-          PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Debug>:-fno-sanitize=all>"
-                     SKIP_PRECOMPILE_HEADERS ON)
+          PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
       endif()
     endforeach()
   endforeach()

@@ -4,7 +4,8 @@
 #   cmake/bootstrap.sh test   builds the host preset and runs its tests
 #   cmake/bootstrap.sh cuda   builds the CUDA preset and says where the programs are
 # The demo is built with what it runs and no more (preset demo, in build/demo); the programs say in one
-# line what they were built without.
+# line what they were built without. Kokkos Kernels' component takes minutes: cuda has it, the others
+# on demand: cmake/bootstrap.sh test -DBlockspan_ENABLE_KOKKOS_KERNELS=ON
 # More arguments go to the configuration: cmake/bootstrap.sh test -DBlockspan_BACKENDS=OPENMP
 set -eu
 

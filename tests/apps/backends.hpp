@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "common/backends.hpp"
-#include "common/components.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {
@@ -31,17 +30,21 @@ inline bool has_cuda() {
   return std::find(names.begin(), names.end(), "cuda") != names.end();
 }
 
-/// A backend of this build that runs on the host.
+/// A backend of this build that runs on the host; empty in a build for devices alone.
 inline std::string host_backend() {
   auto const names = backends();
-  return *std::find_if(names.begin(), names.end(), [](auto const& name) { return name != "cuda"; });
+  auto const found =
+      std::find_if(names.begin(), names.end(), [](auto const& name) { return name != "cuda"; });
+  return found == names.end() ? std::string() : *found;
 }
 
-/// The scalar as the command line calls it, or its double-precision kin where the build has no
-/// single precision.
+/// The scalar as the command line calls it, or the next one where the build has no single
+/// precision or no complex numbers.
 inline std::string built_scalar(std::string const& scalar) {
-  if (has_scalar<float>) return scalar;
-  return scalar == "f32" ? "f64" : scalar == "c64" ? "c128" : scalar;
+  bool const single = scalar == "f32" || scalar == "c64";
+  if (scalar[0] == 'c' && has_scalar<Kokkos::complex<float>> && single) return scalar;
+  if (scalar[0] == 'c' && has_scalar<Kokkos::complex<double>>) return "c128";
+  return single && has_scalar<float> ? "f32" : "f64";
 }
 
 /// Names parameterized tests after a backend.

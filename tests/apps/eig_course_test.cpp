@@ -70,6 +70,7 @@ TEST(EigCourse, AConstrainedPencilIsJudgedByItsProjectedResiduals) {
 }
 
 TEST(EigCourse, ALimitLeavesACheckpointToGoOnFrom) {
+  if (host_backend().empty()) GTEST_SKIP() << needs_host;
   TemporaryFolder const folder;
   std::string const file = folder / "state.bin";
   std::vector<std::string> const problem = {"laplace7:12x12x12", "--pairs", "5", "--backend",
@@ -91,6 +92,7 @@ TEST(EigCourse, ALimitLeavesACheckpointToGoOnFrom) {
 }
 
 TEST(EigCourse, AnInterruptLeavesOneToo) {
+  if (host_backend().empty()) GTEST_SKIP() << needs_host;
   TemporaryFolder const folder;
   std::string const file = folder / "state.bin";
   // far too many iterations for that time, and on a GPU they might not be

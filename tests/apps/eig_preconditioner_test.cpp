@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apps/eig.hpp"
+#include "common/components.hpp"
 
 namespace blockspan::test {
 namespace {

@@ -144,6 +144,7 @@ TEST(EigOutput, IsNothingWhenQuiet) {
 }
 
 TEST(EigOutput, KeepsTheBestSoFarWhenInterrupted) {
+  if (host_backend().empty()) GTEST_SKIP() << needs_host;
   TemporaryFolder const folder;
   std::string const path = folder / "report.json";
   Outcome const outcome =

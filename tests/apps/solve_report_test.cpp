@@ -4,6 +4,7 @@
 #include "apps/backends.hpp"
 #include "apps/reference.hpp"
 #include "apps/report_run.hpp"
+#include "common/components.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -234,6 +235,7 @@ TEST(SolveOutput, IsNothingWhenQuiet) {
 }
 
 TEST(SolveOutput, KeepsTheBestSoFarWhenInterrupted) {
+  if (host_backend().empty()) GTEST_SKIP() << needs_host;
   TemporaryFolder const folder;
   std::string const path = folder / "report.json";
   Outcome const outcome = run_app_and_interrupt(

@@ -3,11 +3,12 @@
 
 #include <blockspan/multivector/multivector.hpp>
 
+#include "support/types.hpp"
 #include <gmock/gmock.h>
 
 namespace blockspan::test {
 
-using Exec = Kokkos::DefaultExecutionSpace;
+using Exec = AnyBackend;
 
 Block<double, Exec> block(int rows, int columns) {
   return Block<double, Exec>("Blockspan::test", rows, columns);

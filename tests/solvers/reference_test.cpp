@@ -5,11 +5,12 @@
 
 #include "solvers/solve.hpp"
 #include "solvers/truth.hpp"
+#include "support/types.hpp"
 
 namespace blockspan::test {
 namespace {
 
-using Exec = Kokkos::DefaultExecutionSpace;
+using Exec = AnyBackend;
 
 struct Reference {
   char const* problem;

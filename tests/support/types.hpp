@@ -60,6 +60,11 @@ struct ExecOf<Config<Exec, Scalar>> {
   using type = Exec;
 };
 
+template <class T, class... Rest>
+struct First {
+  using type = T;
+};
+
 template <class Scalar, class... Scalars>
 inline constexpr bool is_among = (std::is_same_v<Scalar, Scalars> || ...);
 
@@ -76,9 +81,23 @@ template <class T>
 inline constexpr bool on_host_v =
     std::is_same_v<typename detail::ExecOf<T>::type::memory_space, Kokkos::HostSpace>;
 
+/// Whether the library is compiled for this backend.
+template <class Exec>
+inline constexpr bool has_backend = detail::is_among<Exec, BLOCKSPAN_TEST_BACKENDS>;
+
+/// The first backend of the library, for tests that need only one.
+using AnyBackend = typename detail::First<BLOCKSPAN_TEST_BACKENDS>::type;
+
+/// Why a test is skipped that compares with a host in a build for devices alone.
+inline constexpr char const* needs_host =
+    "needs the default backend of hosts in Blockspan_BACKENDS";
+
 /// True if the solvers are compiled for this scalar.
 template <class Scalar>
 inline constexpr bool has_scalar = detail::is_among<Scalar, BLOCKSPAN_TEST_SCALARS>;
+
+/// Why a test is skipped that is complex.
+inline constexpr char const* needs_complex = "needs complex_double in Blockspan_SCALARS";
 
 /// Those of them whose scalar has Keep<Scalar>::value; all of them if none has.
 template <template <class> class Keep>

@@ -92,14 +92,14 @@ struct TensorGram {
 
     KOKKOS_FORCEINLINE_FUNCTION Place(TensorGram const& gram, std::int64_t first, int warp,
                                       int lane) {
-      int const widest = gram.widest;
-      int const across = widest > 32 ? 32 : widest > 16 ? 16 : widest > 8 ? 8 : widest > 4 ? 4 : 2;
-      int const down = tensor::lanes / across;
+      int const w = gram.widest;
+      int const lanes_across = w > 32 ? 32 : w > 16 ? 16 : w > 8 ? 8 : w > 4 ? 4 : 2;
+      int const lanes_down = tensor::lanes / lanes_across;
       rank = warp * tensor::lanes + lane;
-      row = warp * down + lane / across;
-      rows = tensor::warps * down;
-      column = lane % across * 2;
-      columns = across * 2;
+      row = warp * lanes_down + lane / lanes_across;
+      rows = tensor::warps * lanes_down;
+      column = lane % lanes_across * 2;
+      columns = lanes_across * 2;
       for (int s = 0; s < 3; ++s) {
         from[s] = gram.sources[s].data + (first + row) * gram.sources[s].stride;
         step[s] = rows * gram.sources[s].stride;
