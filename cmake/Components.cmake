@@ -10,7 +10,8 @@ set(Blockspan_ENABLE_DIRECT AUTO CACHE STRING
 set_property(CACHE Blockspan_ENABLE_CUSPARSE Blockspan_ENABLE_DIRECT PROPERTY STRINGS AUTO ON OFF)
 
 # Every name that a package may be asked for, whether this build has it or not.
-set(blockspan_known_components kokkos_kernels cusparse direct)
+# published is in every build.
+set(blockspan_known_components published kokkos_kernels cusparse direct)
 
 # blockspan_component(NAME): the library of a component, still without sources.
 function(blockspan_component name)

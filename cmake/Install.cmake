@@ -9,6 +9,7 @@ get_property(blockspan_components GLOBAL PROPERTY BLOCKSPAN_COMPONENTS)
 foreach(component IN LISTS blockspan_components)
   install(TARGETS blockspan_${component} EXPORT BlockspanTargets)
 endforeach()
+install(TARGETS blockspan_published_kernels EXPORT BlockspanTargets)
 if(TARGET blockspan_mumps)  # of component direct
   install(TARGETS blockspan_mumps EXPORT BlockspanTargets)
 endif()

@@ -114,7 +114,6 @@ class Sweep {
           time(lines, {.algorithm = id, .piece_length = piece, .lanes = lanes});
       }
     }
-    time(lines, {.algorithm = "adaptive"});
     std::printf("%-24s n = %-3d plan %9.2f us, %5.2f times the best: %s\n", source_.c_str(),
                 columns_, plan, plan / least_, best_.c_str());
     std::fflush(stdout);

@@ -205,10 +205,16 @@ TEST(EigUsage, RefusesOutputsThatCannotBeWrittenBeforeItSolves) {
 }
 
 TEST(EigUsage, RefusesBackendsAndProductsThatAreNotThere) {
-  if (!host_backend().empty())
+  if (!host_backend().empty()) {
     expect_refused({small, "--spmm", "cusparse", "--backend", host_backend()},
                    "--spmm cusparse: cuSPARSE runs on the backend cuda only, and this run is on " +
                        host_backend());
+    std::string const name = host_backend() == "openmp" ? "OpenMP" : "Serial";
+    expect_refused({small, "--spmm", "merge", "--backend", host_backend()},
+                   "merge on " + name +
+                       " is a kernel of the component Blockspan::published, which this program "
+                       "does not link");
+  }
   if (has_cuda()) return;
   Outcome const outcome = run_app("blockspan-eig", {small, "--backend", "cuda"});
   EXPECT_EQ(outcome.status, 2);

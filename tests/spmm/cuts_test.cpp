@@ -6,8 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <blockspan/published/detail/cut_tiles.hpp>
+#include <blockspan/published/detail/tiles.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
-#include <blockspan/spmm/detail/schedule/cut_tiles.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"

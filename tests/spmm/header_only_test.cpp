@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/blockspan.hpp>
-#include <blockspan/spmm/header_only.hpp>
+#include <blockspan/published/header_only.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/product_case.hpp"
@@ -16,7 +16,9 @@ TEST(HeaderOnly, OrdinalsAndOffsetsMayHave64Bits) {
   Exec const exec;
   auto const host = arrow<double>(40);
   auto const A = to_device<std::int64_t, std::int64_t>(exec, host);
-  for (auto const* algorithm : {"auto", "segments"}) {
+  EXPECT_THROW(SpmmPlan(exec, A, {.algorithm = "merge"}), Error);
+  register_published<Exec, double, std::int64_t>();
+  for (auto const* algorithm : {"auto", "segments", "merge"}) {
     SpmmPlan const plan(exec, A, {.algorithm = algorithm, .piece_length = 5});
     for (Op const op : {Op::none, Op::transpose}) {
       ProductCase<double> const c{host, op, 6, 2.0, 0.0};

@@ -8,7 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/gemm.hpp>
+#include <blockspan/published/detail/gemm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/on_cuda.hpp>
 

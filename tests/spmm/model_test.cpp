@@ -26,9 +26,12 @@ struct Recorded {
   RowStatistics rows;
   std::map<std::string, double> microseconds;
 
+  /// Of the kernels that a plan chooses among; the record has some of Blockspan::published too.
   double best() const {
     double least = INFINITY;
-    for (auto const& [id, time] : microseconds) least = std::min(least, time);
+    for (auto const& [parts, time] : microseconds)
+      if (!find_spmm_variant(parts.substr(0, parts.find(',')))->is_published())
+        least = std::min(least, time);
     return least;
   }
 };
@@ -66,20 +69,28 @@ std::vector<Recorded> read_record(std::string const& path) {
   return record;
 }
 
+/// The kernel of mostly empty rows is younger than the record; its times are those of
+/// device_sparse_row.
+std::string const nonempty_rows = "nonempty_rows,0,0,0,0";
+void add_nonempty_rows(std::vector<Recorded>& record) {
+  for (auto& one : record)
+    for (auto const& [columns, microseconds] :
+         {std::pair{2, 69.0}, {4, 86.0}, {8, 131.0}, {16, 212.0}, {64, 777.0}})
+      if (one.name ==
+          "hypersparse:4000000x4000000:0.3, " + std::to_string(columns) + " columns, 8 bytes")
+        one.microseconds[nonempty_rows] = microseconds;
+}
+
 /// What runs with the model's choice, as the record has it: variant, piece, grid of lanes.
 std::string choice_of(Recorded const& one) {
-  auto predictions = kernels::predict_device(
+  auto const predictions = kernels::predict_device(
       one.rows, 0, kernels::columns_of_doubles(one.columns, std::size_t(one.scalar_bytes)));
-  // not in the record
-  std::erase_if(predictions, [](auto const& each) { return each.variant->skips_empty_rows(); });
   auto const& least = *std::min_element(
       predictions.begin(), predictions.end(),
       [](auto const& a, auto const& b) { return a.microseconds < b.microseconds; });
+  if (least.variant->skips_empty_rows()) return nonempty_rows;
   bool const fit = one.columns * one.scalar_bytes % 16 == 0;
-  auto const& variant =
-      fit ? *least.variant : kernels::without_packs(*least.variant, one.rows, one.columns);
-  if (variant.lists_tiles() || variant.worker == SpmmWorker::element_item)
-    return std::string(variant.id) + ",0,0,0,0";
+  auto const& variant = fit ? *least.variant : kernels::without_packs(*least.variant);
   bool const cuts = least.piece > 0 && one.rows.longest > least.piece;
   auto const pieces = one.rows.rows + (cuts ? one.rows.nonzeros / least.piece : 0);
   auto const of = kernels::statistics_of_pieces(one.rows, variant, pieces,
@@ -107,14 +118,6 @@ bool may_be_paired(Recorded const& one) {
          one.columns >= kernels::tuning::device_pair_columns_short;
 }
 
-/// Work items for the elements of longer rows: the record has their kernel before it kept the
-/// ends of a row in registers and read narrow columns (27-point 96^3, 5 columns: 248 then, 172
-/// since).
-bool are_items_of_long_rows(Recorded const& one, std::string const& choice) {
-  return choice.rfind("thread_per_element", 0) == 0 &&
-         one.rows.mean() >= kernels::tuning::device_item_row;
-}
-
 /// Two packs a lane with as many nonzeros in flight as one, three, and passes side by side: the
 /// record knows none.
 bool is_new(std::string const& choice) { return choice.ends_with(",new"); }
@@ -128,7 +131,8 @@ std::map<std::string, double> const known_misses{
     {"laplace7:40, 64 columns, 8 bytes", 1.26}};
 
 TEST(Model, CostsLittleAgainstTheBestThatWasMeasured) {
-  auto const record = read_record(BLOCKSPAN_MODEL_RECORD);
+  auto record = read_record(BLOCKSPAN_MODEL_RECORD);
+  add_nonempty_rows(record);
   ASSERT_GT(record.size(), 200u);
   double sum = 0;
   std::map<std::string, int> chosen;
@@ -136,7 +140,7 @@ TEST(Model, CostsLittleAgainstTheBestThatWasMeasured) {
   for (auto const& one : record) {
     if (may_be_paired(one)) continue;
     auto const choice = choice_of(one);
-    if (are_items_of_long_rows(one, choice) || is_new(choice)) continue;
+    if (is_new(choice)) continue;
     if (one.microseconds.count(choice) == 0) {
       unknown.push_back(one.name + ": " + choice);
       continue;
@@ -346,10 +350,10 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
 TEST(Model, GrowsWithTheProduct) {
   RowStatistics small{1000, 1000, 9000, 0, 9, 9, 9000};
   RowStatistics large{1000000, 1000000, 9000000, 0, 9, 9, 9000000};
-  for (std::size_t i = 0; i < 5; ++i)
+  for (std::size_t i = 0; i < 4; ++i)
     for (int const columns : {1, 3, 8, 32}) {
       auto const time = [&](RowStatistics const& rows, int n) {
-        return kernels::predict_device(rows, 0, n)[i].microseconds;
+        return kernels::predict_device(rows, 0, n).at(i).microseconds;
       };
       EXPECT_GT(time(large, columns), time(small, columns));
       EXPECT_GT(time(large, 2 * columns), time(large, columns) * 0.9);

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/generators.hpp>
-#include <blockspan/spmm/detail/explain_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -22,7 +21,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-namespace kernels = blockspan::detail;
 
 template <class Exec>
 class Plan : public ::testing::Test {};
@@ -261,7 +259,7 @@ TEST(PlanOnCuda, RefusesPacksThatDoNotFit) {
   SpmmPlan const chosen(exec, A);
   EXPECT_NO_THROW(spmm(exec, chosen, Op::none, 1.0, A, X.view, 0.0, Y.view));
   exec.fence("Blockspan::test");
-  EXPECT_EQ(chosen.kernel(5), "Blockspan::spmm::thread_per_element");  // rows are short
+  EXPECT_EQ(chosen.kernel(5), "Blockspan::spmm::warp_per_row");
   EXPECT_EQ(chosen.kernel(6), "Blockspan::spmm::warp_per_row_packs");
 }
 #endif

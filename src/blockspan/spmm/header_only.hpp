@@ -1,22 +1,21 @@
 #pragma once
 
 // Compiles the product where it is used, for types the library has no instance of: include this
-// before any other header of spmm/.
+// before any other header of spmm/. Published kernels: <blockspan/published/header_only.hpp>.
 
 namespace blockspan::detail {
 template <class Exec>
 struct HeaderOnlySpmm {};
 }  // namespace blockspan::detail
 
-#include <blockspan/spmm/detail/dense_product.hpp>
 #include <blockspan/spmm/detail/dots_impl.hpp>
 #include <blockspan/spmm/detail/explain_impl.hpp>
 #include <blockspan/spmm/detail/held_values_impl.hpp>
-#include <blockspan/spmm/detail/launch_groups.hpp>
-#include <blockspan/spmm/detail/launch_published.hpp>
-#include <blockspan/spmm/detail/launch_windows.hpp>
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/detail/row_panels_impl.hpp>
+#include <blockspan/spmm/kernels/groups.hpp>
+#include <blockspan/spmm/kernels/shared_tiles.hpp>
+#include <blockspan/spmm/kernels/windows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

@@ -18,12 +18,13 @@ namespace blockspan {
 
 namespace detail {
 
-/// The variants that win somewhere: what the models choose among, and staged tiles. The others are
-/// baselines and peers.
-constexpr bool is_candidate(SpmmVariant const& variant) {
-  return (variant.is_direct() && variant.worker == SpmmWorker::team_thread) ||
-         variant.partition == SpmmPartition::row_classes || variant.lists_groups() ||
-         variant.lists_windows() || variant.inner == SpmmInner::staged_tile;
+/// Whether the library runs the variant by itself at a plan's width: no kernel of
+/// Blockspan::published, as staged tiles are where no team shares them.
+template <class Plan>
+bool runs_without_published(Plan const& plan, SpmmVariant const& variant, int columns,
+                            std::size_t scalar_bytes) {
+  auto const& launch = decision_at(plan.panels().first().plain, columns, scalar_bytes).first();
+  return launch.variant == &variant && launch.kernel != SpmmKernelKind::published;
 }
 
 /// Milliseconds of one product, row-major blocks of X.extent(1) columns: the least of a few
@@ -44,8 +45,8 @@ double milliseconds_of(Exec const& exec, Plan const& plan, Matrix const& A, View
   return least;
 }
 
-/// Measures the menu's variants but the baselines; the fastest plan, with the times in its reason.
-/// `best`: what is taken where nothing can be measured.
+/// Measures the menu's variants but the published ones; the fastest plan, with the times in its
+/// reason. `best`: what is taken where nothing can be measured.
 template <class Exec, class Matrix, class Plan>
 Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, Plan best) {
   using Scalar = scalar_t<Matrix>;
@@ -57,10 +58,10 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
   double least = std::numeric_limits<double>::infinity();
   std::ostringstream times;
   for (auto const& variant : spmm_variants) {
-    if (!is_candidate(variant) || !is_offered<Exec, real_t<Scalar>>(variant)) continue;
+    if (variant.is_published() || !is_offered<Exec, real_t<Scalar>>(variant)) continue;
     options.algorithm = variant.id;
     Plan const candidate(exec, A, options);
-    if (candidate.kernel(options.columns, sizeof(Scalar)) != variant.label) continue;
+    if (!runs_without_published(candidate, variant, options.columns, sizeof(Scalar))) continue;
     double const time = milliseconds_of(exec, candidate, A, X, Y);
     times << (times.str().empty() ? "" : ", ") << variant.id << ' ' << time << " ms";
     if (time < least) best = candidate;
@@ -79,11 +80,11 @@ struct SpmmTuneOptions {
   std::string cache_file;
 };
 
-/// A plan whose variant is chosen by measurement: each variant of the menu but the baselines
-/// multiplies A with a row-major block of options.columns columns, and the fastest one is kept;
-/// explain() lists the times. For a matrix that many products will be made with: it costs some 20
-/// products a variant, two blocks of memory, and waits for the instance. Which variant wins, and
-/// with it the bits of the products, may differ from run to run; plan.algorithm() tells.
+/// A plan whose variant is chosen by measurement: each variant of the menu that the library runs by
+/// itself multiplies A with a row-major block of options.columns columns, and the fastest one is
+/// kept; explain() lists the times. For a matrix that many products will be made with: it costs
+/// some 20 products a variant, two blocks of memory, and waits for the instance. Which variant
+/// wins, and with it the bits of the products, may differ from run to run; plan.algorithm() tells.
 ///
 /// With a cache file, a choice that was measured before is taken from there, without measuring, and
 /// explain() says so; what is measured is added. A choice holds for the device by its name (on
@@ -108,7 +109,7 @@ auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& option
                             detail::tune_scalar<detail::scalar_t<Matrix>>(),
                             int(sizeof(detail::offset_t<Matrix>)), plan.statistics(), options};
   auto const* const known = cached ? detail::find_tuned(tune.cache_file, key) : nullptr;
-  if (known != nullptr) {
+  if (known != nullptr && !known->is_published()) {  // as files of earlier versions may say
     auto with = options;
     with.algorithm = known->id;
     if (known->id != plan.algorithm()) plan = SpmmPlan(exec, A, with);

@@ -64,6 +64,11 @@ struct SpmmVariant {
   }
   constexpr bool lists_groups() const { return partition == SpmmPartition::row_groups; }
   constexpr bool lists_windows() const { return partition == SpmmPartition::row_windows; }
+  /// Needs the library Blockspan::published: what serves as a peer, and no plan takes by itself.
+  constexpr bool is_published() const {
+    if (worker != SpmmWorker::team_thread) return !stages_tiles();
+    return lists_tiles() || inner == SpmmInner::staged || inner == SpmmInner::broadcast;
+  }
   constexpr bool stages_tiles() const { return inner == SpmmInner::staged_tile; }
   /// On devices: packs of X are enough for packs; sums go to Y of any strides.
   constexpr bool writes_any() const {
@@ -85,7 +90,8 @@ struct SpmmVariant {
 };
 
 /// The menu: each supported combination once. Nothing else is instantiated, measured or documented;
-/// the variant asked for is the variant run, or the call says why not.
+/// the variant asked for is the variant run, or the call says why not. Those that are
+/// is_published() run where the library Blockspan::published is linked.
 inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
     {"thread_per_row", "Blockspan::spmm::thread_per_row",
      "whole rows; a work item walks its row once a column",
@@ -196,7 +202,8 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "Hong, Sukumaran-Rajam, Nisa, Singh, Sadayappan 2019, PPoPP, doi:10.1145/3293883.3295712 "
      "(tiles of X), without its reordering; bits for the places of a tile as in Fan, Wang, Chu "
      "2024, ASPLOS (DTC-SpMM), doi:10.1145/3620666.3651378",
-     "", "pays only where a tile serves many rows: sorted rows with some 5 % of the places full",
+     "Blockspan::published, but where tiles are fetched ahead",
+     "pays only where a tile serves many rows: sorted rows with some 5 % of the places full",
      SpmmPartition::whole_rows, SpmmWorker::whole_team, SpmmInner::staged_tile, false, true},
     {"dense", "Blockspan::spmm::dense", "A written out, then the BLAS' matrix product", "GEMM",
      "X without NaN and infinities (zeros of A multiply them too), room for the dense A, a BLAS: "

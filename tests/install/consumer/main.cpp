@@ -1,6 +1,7 @@
 // Multiplies a small matrix by a block of two vectors, sees a bad call refused, and calls the
 // components it was linked with.
 #include <cstdio>
+#include <string>
 
 #include <Kokkos_Core.hpp>
 
@@ -38,7 +39,8 @@ Matrix second_difference() {
   return Matrix("A", 3, 3, 7, values, row_map, columns);
 }
 
-bool multiplies_rightly(Matrix const& A) {
+/// By a plan with this algorithm; empty: without one.
+bool multiplies_rightly(Matrix const& A, std::string const& algorithm = {}) {
   Exec const exec;
   Block const X("X", 3, 2);
   Block const Y("Y", 3, 2);
@@ -46,7 +48,11 @@ bool multiplies_rightly(Matrix const& A) {
     X(row, 0) = 1.0;
     X(row, 1) = row;
   }
-  blockspan::spmm(exec, blockspan::Op::none, 1.0, A, X, 0.0, Y);
+  if (algorithm.empty())
+    blockspan::spmm(exec, blockspan::Op::none, 1.0, A, X, 0.0, Y);
+  else
+    blockspan::spmm(exec, blockspan::SpmmPlan(exec, A, {.algorithm = algorithm}),
+                    blockspan::Op::none, 1.0, A, X, 0.0, Y);
   exec.fence();
   double const expected[3][2] = {{1.0, -1.0}, {0.0, 0.0}, {1.0, 3.0}};
   for (int row = 0; row < 3; ++row)
@@ -70,6 +76,9 @@ bool refuses_wrong_sizes(Matrix const& A) {
 bool calls_components([[maybe_unused]] Matrix const& A) {
   [[maybe_unused]] Exec const exec;
   bool right = true;
+#ifdef BLOCKSPAN_HAS_PUBLISHED
+  right = right && multiplies_rightly(A, "merge");
+#endif
 #ifdef BLOCKSPAN_HAS_DIRECT
   right = right && blockspan::direct(exec, A).report().negative_pivots == 0;
 #endif

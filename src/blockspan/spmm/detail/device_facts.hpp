@@ -9,6 +9,11 @@
 
 namespace blockspan::detail {
 
+/// Whether windows of rows can share tiles of X on tensor cores.
+template <class Exec>
+inline constexpr bool windows_share_tiles_v =
+    tensor::available<Exec, double>&& bulk::available<Exec>;
+
 /// What decisions have to know of a backend.
 template <class Exec>
 inline constexpr DeviceFacts device_facts_v{runs_on_host_v<Exec>, lanes_exchange_v<Exec>,

@@ -9,7 +9,7 @@
 #include <blockspan/spmm/detail/dots.hpp>
 #include <blockspan/spmm/detail/epilogue/scale_add_dots.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
-#include <blockspan/spmm/detail/launch_groups.hpp>
+#include <blockspan/spmm/kernels/groups.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {

@@ -6,84 +6,46 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/inner/direct_registers.hpp>
-#include <blockspan/spmm/detail/launch_lanes.hpp>
+#include <blockspan/spmm/detail/bulk_copies.hpp>
 #include <blockspan/spmm/detail/launch_schedule.hpp>
-#include <blockspan/spmm/detail/sparse_rows.hpp>
+#include <blockspan/spmm/detail/published_kernels.hpp>
+#include <blockspan/spmm/kernels/columns.hpp>
+#include <blockspan/spmm/kernels/rows.hpp>
 #include <blockspan/spmm/kernels/rows_host.hpp>
+#include <blockspan/spmm/kernels/sparse_rows.hpp>
 
 namespace blockspan::detail {
-
-/// Hosts: before which entry rows of X are asked for; before none where X stays in the caches.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-Offset rows_asked_until(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
-  auto const& X = call.product.X;
-  std::int64_t const entries = call.prepared.statistics.nonzeros;
-  bool const is_large =
-      X.rows * X.columns * std::int64_t{sizeof(Scalar)} >= tuning::host_asked_block;
-  return static_cast<Offset>(is_large ? std::max(entries - tuning::host_rows_ahead, std::int64_t{0})
-                                      : 0);
-}
-
-/// Hosts: blocks of one pack of columns, rows of X and Y contiguous.
-template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
-                      Entries const& entries) {
-  auto const& [prepared, values, carry, launch, product] = call;
-  auto const& variant = call.variant();
-  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
-  auto const run = [&](auto schedule) {
-    LaunchShape const shape =
-        launch_shape<Exec>(variant.worker, 1, prepared.statistics, schedule.share);
-    HostRows<Exec, Scalar, decltype(schedule), Entries, std::remove_const_t<decltype(epilogue)>>{
-        schedule, {entries, product.X, conjugates(product.op), rows_asked_until(call)}, epilogue}
-        .launch(exec, variant.label, shape.teams);
-  };
-  PiecesOfTeam const share{prepared.pieces(variant), 1};
-  auto const& list = prepared.list;
-  if (variant.lists_pieces())
-    run(CutRows<Scalar, Offset, Ordinal>{carry_of(list, product.Y.columns, carry), share,
-                                         list.target.data(), list.first.data(), list.last.data()});
-  else
-    run(WholeRows<Offset>{share, prepared.pattern.row_offsets});
-}
 
 template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
 void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
                   Entries const& entries) {
-  auto const& X = call.product.X;
-  bool const conjugate_values = conjugates(call.product.op);
   if constexpr (runs_on_host_v<Exec>) {
-    auto const run = [&]<class Inner>(Inner const& inner) {
-      launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(exec, call, inner, 1);
-    };
-    auto const in_registers = [&]<int Widest, bool Unit>() {
-      run(DirectRegisters<Scalar, Entries, Offset, Widest, Unit>{entries, X, conjugate_values,
-                                                                 rows_asked_until(call)});
-    };
-    auto const& Y = call.product.Y;
-    bool const contiguous = X.columns == 1 || (X.column_stride == 1 && Y.column_stride == 1);
-    if (contiguous && (call.launch.packs || X.columns == 1) && X.columns <= host_pack_v<Scalar>)
-      return launch_host_rows(exec, call, entries);
-    if (!call.launch.packs || X.columns == 1) return in_registers.template operator()<1, false>();
-    if (X.column_stride == 1) return in_registers.template operator()<host_pack_v<Scalar>, true>();
-    in_registers.template operator()<tuning::host_strided_columns, false>();
+    launch_on_host<Exec, Scalar, Offset, Ordinal, Entries>(exec, call, entries);
   } else {
     launch_lanes<Exec, Scalar, Offset, Ordinal, Entries>(exec, call, entries);
   }
 }
 
-/// Tiles, staged loads, whole teams. Defined in launch_published.hpp, compiled on its own.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
-
-/// Groups of rows. Defined in launch_groups.hpp, compiled on its own.
+/// Groups of rows. Defined in kernels/groups.hpp, compiled on its own.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
 
-/// Windows of rows. Defined in launch_windows.hpp, compiled on its own.
+/// Windows of rows. Defined in kernels/windows.hpp, compiled on its own.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+
+/// Tiles of X that a team shares, for lanes and for windows of rows. Defined in
+/// kernels/shared_tiles.hpp, compiled on its own.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+
+/// The literature's kernels, of a library that a program may do without.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_of_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const launch = PublishedKernels<Exec, Scalar, Offset, Ordinal>::launch;
+  require_published<Exec>("blockspan::spmm", call.variant(), launch);
+  launch(exec, call);
+}
 
 /// The one place where a decided launch becomes types.
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -105,8 +67,12 @@ void run(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) 
       return;
     case SpmmKernelKind::rows:
       return with_entries(call, [&](auto const& entries) { launch_inner(exec, call, entries); });
+    case SpmmKernelKind::shared_tiles:
+    case SpmmKernelKind::shared_windows:
+      if constexpr (bulk::available<Exec>) launch_sharing_tiles(exec, call);
+      return;
     default:
-      return launch_published(exec, call);
+      return launch_of_published(exec, call);
   }
 }
 

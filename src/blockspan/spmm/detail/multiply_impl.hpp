@@ -10,6 +10,7 @@
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/pack_block.hpp>
+#include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/spmm/detail/relayout_block.hpp>
 #include <blockspan/spmm/detail/scale_block.hpp>
 #include <blockspan/spmm/detail/scale_empty_rows.hpp>
@@ -35,12 +36,6 @@ Product<Scalar> columns_of(Product<Scalar> product, std::int64_t first, std::int
   product.Y.columns = columns;
   return product;
 }
-
-/// By way of a dense A. Defined in dense_product.hpp, compiled with launch_published.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_dense(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                    PreparedPattern<Exec, Offset, Ordinal> const& prepared, Scalar const* values,
-                    Product<Scalar> const& product);
 
 /// A variant that was asked for by its id serves these blocks or none.
 template <class Scalar>
@@ -137,8 +132,11 @@ void multiply_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, Sc
   Decision const& decision =
       prepared.decision_for(block_facts(product, factor.values.singles != nullptr, asked));
   if (decision.launches.empty()) refuse(*prepared.choice.variant, product);
-  if (decision.first().kernel == SpmmKernelKind::dense)
+  if (decision.first().kernel == SpmmKernelKind::dense) {
+    auto const multiply_dense = PublishedKernels<Exec, Scalar, Offset, Ordinal>::multiply_dense;
+    require_published<Exec>("blockspan::spmm", *decision.first().variant, multiply_dense);
     return multiply_dense(exec, plan, prepared, factor.values.own, product);
+  }
   run_with_copies(exec, plan, prepared, decision, factor.values, product);
 }
 

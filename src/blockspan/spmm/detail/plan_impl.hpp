@@ -12,31 +12,13 @@
 #include <blockspan/spmm/detail/partition/group_impl.hpp>
 #include <blockspan/spmm/detail/partition/mask_impl.hpp>
 #include <blockspan/spmm/detail/partition/summary_impl.hpp>
-#include <blockspan/spmm/detail/partition/tile_impl.hpp>
 #include <blockspan/spmm/detail/partition/transpose_impl.hpp>
 #include <blockspan/spmm/detail/partition/window_impl.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/spmm/plan/predict.hpp>
 
 namespace blockspan::detail {
-
-/// The tiles of the variant chosen, of at most options.piece_length entries if that is given.
-template <class Exec, class Offset, class Ordinal>
-TileList<Exec, Offset, Ordinal> tiles_for(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                                          RowStatistics const& rows, SpmmVariant const& variant,
-                                          std::int64_t asked) {
-  auto const at_most = [&](std::int64_t usual) {
-    return asked > 0 && asked < usual ? asked : usual;
-  };
-  if (variant.partition == SpmmPartition::row_classes) {
-    std::int64_t const stream = at_most(tuning::team_stream);
-    return cut_row_classes(exec, A, stream, std::max(stream, at_most(tuning::team_longest)));
-  }
-  std::int64_t const usual = variant.worker == SpmmWorker::whole_team ? tuning::team_scan
-                             : runs_on_host_v<Exec>                   ? tuning::host_thread_tile
-                                                                      : tuning::device_thread_tile;
-  return cut_equal_tiles(exec, A, rows.nonzeros, variant.partition, at_most(usual));
-}
 
 /// The groups of rows, where they are asked for; else their numbers, where they come into question,
 /// and the list only where it may serve.
@@ -121,6 +103,8 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   auto const& variant = *result.choice.variant;
   require(is_offered(variant, scalar_of_bytes(sizeof(double)), device), "blockspan::SpmmPlan",
           variant.id, " is not offered by ", Exec::name(), ": it needs ", variant.needs);
+  auto const cut_tiles = PublishedTiles<Exec, Offset, Ordinal>::cut;
+  if (variant.is_published()) require_published<Exec>("blockspan::SpmmPlan", variant, cut_tiles);
   bool const stand_by =
       variant.lists_windows() && groups_are_worth_it(result.statistics, result.groups.count);
   if (!variant.lists_groups() && !stand_by) result.groups.begin = {};
@@ -129,7 +113,7 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
                                 {result.choice.piece, variant.skips_empty_rows(),
                                  variant.partition == SpmmPartition::sorted_segments});
   if (variant.lists_tiles())
-    result.tiles = tiles_for(exec, A, result.statistics, variant, options.piece_length);
+    result.tiles = cut_tiles(exec, A, result.statistics, variant, options.piece_length);
   if (!runs_on_host_v<Exec> && variant.is_direct() && !variant.lists_pieces() &&
       result.statistics.nonzeros >= tuning::device_narrow_entries)
     result.distances = column_distances(exec, A, summary);

@@ -63,7 +63,11 @@ struct PlanPanels {
   }
   /// Chosen, not asked for: blocks that the algorithm does not take are served by another.
   void serve_all_blocks() {
-    for (auto const& state : states) state->options.algorithm = "auto";
+    for (auto const& state : states) {
+      state->options.algorithm = "auto";
+      state->plain.choice.asked = false;
+      state->plain.memo = std::make_shared<DecisionMemo>();
+    }
   }
 };
 

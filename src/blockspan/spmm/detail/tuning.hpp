@@ -8,6 +8,7 @@
 #include <blockspan/spmm/detail/tuning/teams.hpp>
 #include <blockspan/spmm/detail/tuning/windows.hpp>
 
-/// Every number of the product's kernels that was chosen rather than derived, with what chose it,
-/// by what it is of. "Same machine" is the one of the first figures in lanes.hpp.
+/// Every number that was chosen rather than derived, with what chose it, by what it is of; those
+/// that one kernel alone reads are in its file. "Same machine" is the one of the first figures in
+/// lanes.hpp.
 namespace blockspan::detail::tuning {}

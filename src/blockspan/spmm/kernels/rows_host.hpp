@@ -7,10 +7,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/epilogue/stream_store.hpp>
-#include <blockspan/spmm/detail/inner/direct_registers.hpp>
-#include <blockspan/spmm/detail/inner/one_column.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/launch_schedule.hpp>
 #include <blockspan/spmm/detail/packs.hpp>
+#include <blockspan/spmm/kernels/direct_registers.hpp>
 #include <blockspan/support/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -151,4 +151,61 @@ struct HostRows {
 };
 
 }  // namespace BLOCKSPAN_REGISTERS
+
+/// Hosts: before which entry rows of X are asked for; before none where X stays in the caches.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+Offset rows_asked_until(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& X = call.product.X;
+  std::int64_t const entries = call.prepared.statistics.nonzeros;
+  bool const is_large =
+      X.rows * X.columns * std::int64_t{sizeof(Scalar)} >= tuning::host_asked_block;
+  return static_cast<Offset>(is_large ? std::max(entries - tuning::host_rows_ahead, std::int64_t{0})
+                                      : 0);
+}
+
+/// Hosts: blocks of one pack of columns, rows of X and Y contiguous.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                      Entries const& entries) {
+  auto const& [prepared, values, carry, launch, product] = call;
+  auto const& variant = call.variant();
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  auto const run = [&](auto schedule) {
+    LaunchShape const shape =
+        launch_shape<Exec>(variant.worker, 1, prepared.statistics, schedule.share);
+    HostRows<Exec, Scalar, decltype(schedule), Entries, std::remove_const_t<decltype(epilogue)>>{
+        schedule, {entries, product.X, conjugates(product.op), rows_asked_until(call)}, epilogue}
+        .launch(exec, variant.label, shape.teams);
+  };
+  PiecesOfTeam const share{prepared.pieces(variant), 1};
+  auto const& list = prepared.list;
+  if (variant.lists_pieces())
+    run(CutRows<Scalar, Offset, Ordinal>{carry_of(list, product.Y.columns, carry), share,
+                                         list.target.data(), list.first.data(), list.last.data()});
+  else
+    run(WholeRows<Offset>{share, prepared.pattern.row_offsets});
+}
+
+/// Whole rows or listed pieces, by packs of columns in registers.
+template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_on_host(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                    Entries const& entries) {
+  auto const& X = call.product.X;
+  bool const conjugate_values = conjugates(call.product.op);
+  auto const run = [&]<class Inner>(Inner const& inner) {
+    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(exec, call, inner, 1);
+  };
+  auto const in_registers = [&]<int Widest, bool Unit>() {
+    run(DirectRegisters<Scalar, Entries, Offset, Widest, Unit>{entries, X, conjugate_values,
+                                                               rows_asked_until(call)});
+  };
+  auto const& Y = call.product.Y;
+  bool const contiguous = X.columns == 1 || (X.column_stride == 1 && Y.column_stride == 1);
+  if (contiguous && (call.launch.packs || X.columns == 1) && X.columns <= host_pack_v<Scalar>)
+    return launch_host_rows(exec, call, entries);
+  if (!call.launch.packs || X.columns == 1) return in_registers.template operator()<1, false>();
+  if (X.column_stride == 1) return in_registers.template operator()<host_pack_v<Scalar>, true>();
+  in_registers.template operator()<tuning::host_strided_columns, false>();
+}
+
 }  // namespace blockspan::detail

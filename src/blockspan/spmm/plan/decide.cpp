@@ -22,21 +22,6 @@ double fill_of(RowStatistics const& rows) {
   return rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
 }
 
-/// Whether an element of Y is a work item where packs do not fit: the lanes of a row would be few.
-/// No row may hold up the others.
-bool runs_by_elements(RowStatistics const& rows, std::int64_t columns) {
-  bool const is_short =
-      rows.mean() < (columns == 1 ? tuning::device_item_row_one_column : tuning::device_item_row) &&
-      static_cast<double>(rows.longest) <= 3 * tuning::device_item_row;
-  bool const are_even = columns > 1 && rows.rows >= tuning::device_few_pieces &&
-                        rows.imbalance() <= tuning::device_item_imbalance;
-  bool const are_few = rows.rows < tuning::device_few_pieces;
-  std::int64_t const too_many = !is_short ? tuning::device_item_columns_of_even_rows
-                                : are_few ? tuning::device_item_columns_of_few_rows
-                                          : tuning::device_item_columns;
-  return columns < too_many && (is_short || are_even);
-}
-
 /// The decisions about one product.
 class Decider {
  public:
@@ -137,7 +122,7 @@ class Decider {
     auto const& chosen = *choice_.variant;
     if (is_taken() && serves(chosen)) return at_width(chosen);
     auto const& other = fallback_of(A_, choice_);
-    return has_packs_for(other) ? other : without_packs(other, A_.rows, blocks_.columns);
+    return has_packs_for(other) ? other : without_packs(other);
   }
   /// Hosts: one column by rows, where a plan has groups: a group shares no more than one number of
   /// X then (elasticity 14, one core: 0.50 -> 0.21 ms).
@@ -356,11 +341,8 @@ SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice) 
   return *find_spmm_variant(grouped ? "row_group" : "warp_per_row_packs");
 }
 
-SpmmVariant const& without_packs(SpmmVariant const& variant, RowStatistics const& rows,
-                                 std::int64_t columns) {
-  if (!variant.needs_whole_packs) return variant;
-  return *find_spmm_variant(runs_by_elements(rows, columns) ? "thread_per_element"
-                                                            : "warp_per_row");
+SpmmVariant const& without_packs(SpmmVariant const& variant) {
+  return variant.needs_whole_packs ? *find_spmm_variant("warp_per_row") : variant;
 }
 
 bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,

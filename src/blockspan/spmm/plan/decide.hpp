@@ -80,8 +80,7 @@ bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFact
 /// What runs where a variant that does not take all blocks does not take these ...
 SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
 /// ... and what runs of a variant where whole packs do not fit.
-SpmmVariant const& without_packs(SpmmVariant const& variant, RowStatistics const& rows,
-                                 std::int64_t columns);
+SpmmVariant const& without_packs(SpmmVariant const& variant);
 
 /// Whether a tile of X, staged for all rows of a team at once, serves nearly every row, and the
 /// entries can be copied as they stand. `row_bytes`: of X.

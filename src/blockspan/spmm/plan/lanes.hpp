@@ -182,7 +182,7 @@ inline Lanes columns_of_lane(Lanes shape, std::int64_t columns, int most, PieceS
       of.pieces >= tuning::device_few_pieces ||
       (of.mean >= tuning::device_deep_row && of.pieces * columns >= tuning::device_many_packs);
   auto const& [few, most_of_few] = tuning::device_four_columns_of_even_rows;
-  bool const are_even = of.unevenness <= tuning::device_item_imbalance - 1;
+  bool const are_even = of.unevenness <= tuning::device_even_imbalance - 1;
   bool const many = most > 2 && (columns >= tuning::device_four_columns ||
                                  (are_even && columns >= few && columns <= most_of_few));
   bool const wanted =

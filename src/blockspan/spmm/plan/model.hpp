@@ -56,12 +56,8 @@ class DeviceModel {
 
   SpmmPrediction whole_rows() const {
     auto const& variant = *find_spmm_variant("warp_per_row_packs");
-    double const time =
-        common() + tail() +
-        time_of(statistics_of_pieces(rows_, variant, rows_.rows, rows_.longest), packs_fit());
-    bool const by_elements =
-        !packs_fit() && without_packs(variant, rows_, columns_).worker == SpmmWorker::element_item;
-    return {&variant, by_elements ? 0.9 * common() : time, 0};
+    auto const pieces = statistics_of_pieces(rows_, variant, rows_.rows, rows_.longest);
+    return {&variant, common() + tail() + time_of(pieces, packs_fit()), 0};
   }
 
   /// A variant that lists pieces, with the length of them that suits it; `asked`: that one, if not
@@ -173,28 +169,6 @@ class DeviceModel {
     }
     double const walk = (each * passes * rows_.imbalance() + scattered) * entries;
     return tuning::model_launch + std::max({stream_, walk, wait});
-  }
-
-  SpmmPrediction adaptive() const {
-    double const packs = std::ceil(columns_ / 2.0);
-    auto const at_most = [&](std::int64_t entries) {
-      return static_cast<double>(std::min<std::int64_t>(rows_.longest, entries));
-    };
-    // a team walks a long row together, a thread one of the others, once for each 32 packs
-    double const waits = tuning::model_team_wait_long * at_most(tuning::team_longest) * packs /
-                             tuning::device_threads +
-                         (packs > 1 ? tuning::model_team_wait : tuning::model_team_wait_one_pack) *
-                             at_most(tuning::team_stream) * std::max(1.0, packs / 32);
-    double const streaming = packs > 1       ? tuning::model_team_stream
-                             : columns_ == 1 ? tuning::model_team_stream_one_column
-                                             : tuning::model_team_stream_one_pack;
-    double const work = streaming * stream_ + tuning::model_team_gather * gather_ *
-                                                  (packs > 1 ? tuning::model_team_wide : 1);
-    bool const all_long = rows_.mean() >= static_cast<double>(tuning::team_longest);
-    double const launch =
-        columns_ == 1 ? tuning::model_team_launch_one_column : tuning::model_team_launch;
-    return {find_spmm_variant("adaptive"),
-            launch + work * (all_long ? tuning::model_team_long_rows : 1) + waits, 0};
   }
 
  private:

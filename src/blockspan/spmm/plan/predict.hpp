@@ -116,7 +116,7 @@ inline std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, std
   DeviceModel const model(rows, columns);
   std::vector<SpmmPrediction> all{model.whole_rows(), model.listed("segments", piece),
                                   model.listed("segments_sorted", piece),
-                                  model.listed("nonempty_rows", piece), model.adaptive()};
+                                  model.listed("nonempty_rows", piece)};
   if (rows.rows >= tuning::device_group_least_rows && groups_are_worth_it(rows, groups))
     all.push_back(model.row_groups(groups));
   if (windows_are_worth_it(rows, windows, window_needs(rows, columns).share))

@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <climits>
 
-#include <blockspan/spmm/detail/inner/shared_windows.hpp>
+#include <blockspan/spmm/detail/device_facts.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>

@@ -6,15 +6,6 @@ namespace blockspan::detail::tuning {
 
 // Groups of rows that share their columns. See tuning.hpp.
 
-/// Nonzeros in flight in a lane for a group of rows that share what is fetched of X, by its rows:
-/// more sums, more values. 64 registers at 4 blocks hold them without spills (ptxas, CUDA 13.0:
-/// double; with products summed beside it, 40 to 72 bytes). Same machine, elasticity 44^3 x 3, n =
-/// 1, 2, 4, 8, 16, 32, 64, microseconds: 69, 66, 81, 107, 163, 263, 413; without groups 73, 77, 97,
-/// 139, 219, 346, 563. Other depths and blocks were not tried.
-template <int Rows>
-inline constexpr int device_group_depth = Rows == 2 ? 4 : 2;
-inline constexpr unsigned device_group_blocks = 4;
-
 /// Rows of a group, at most: what the sums of a lane have registers for.
 inline constexpr int group_rows = 4;
 

@@ -32,37 +32,10 @@ inline namespace BLOCKSPAN_REGISTERS {
 /// Bytes of sums kept in registers while a row is read once: four registers, two of AVX-512 (four
 /// took 1.2 to 1.3 times as long for rows of X of just 128 bytes; perf/notes/hosts.md).
 inline constexpr int host_pack_bytes = std::min(4 * register_bytes, 128);
-
-/// The same for each row of a group, whose sums are all kept: eight registers with four rows.
-inline constexpr int host_group_pack_bytes = 2 * register_bytes;
-
-/// Packs of so many bytes ask for rows of X ahead of their use.
-inline constexpr int host_asking_bytes = std::min(128, host_pack_bytes);
 }  // namespace BLOCKSPAN_REGISTERS
-
-/// At most so many chains of sums (the latency of an addition in its throughput), in rows of
-/// so many nonzeros or more. One core of an EPYC 9004 (2.6 GHz, AVX-512), n = 1: elasticity 44 (77
-/// nonzeros a row) 15.2 -> 12.4 ms with chains; 7-point 100^3 9.2 -> 11.7 ms, hence the bound.
-inline constexpr int host_chains = 4;
-inline constexpr int host_chained_row = 16;
-
-/// So many columns or fewer, left at the end, are multiplied in one pass over the row. Same
-/// core, elasticity 44, n = 7: 47 -> 30 ms.
-inline constexpr int host_last_few = 8;
 
 /// A value of the transposed pattern is asked for this many entries ahead.
 inline constexpr int host_prefetch = 32;
-
-/// ... this many entries ahead, in lines of so many bytes, where X has so many. Two cores of an
-/// EPYC with 1 MiB of second-level cache each, 32 columns, milliseconds without and 16, 24, 32
-/// ahead (the least of five medians, not kept): wing 2.00, 1.27, 1.42, 1.41; bfly 1.25, 0.78, 0.72,
-/// 0.73; delaunay_n15 0.58, 0.55, 0.55, 0.54; soc-Slashdot0902 4.92, 4.29, 4.33, 4.14;
-/// email-Enron 1.09, 1.07, 1.05, 1.04; wave 7.01, 6.59, 6.20, 6.10; 7-point
-/// 64^3 6.42, 6.06, 5.94, 5.41; elasticity 24 4.32, 4.29, 4.04, 4.16. But 4.5 MiB of X with near
-/// columns (memplus; 16 ahead) 0.23, 0.27; with 8 columns nothing is gained.
-inline constexpr int host_rows_ahead = 24;
-inline constexpr std::size_t host_line_bytes = 64;
-inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
 
 /// X whose rows are not contiguous is copied into row-major scratch first where it has at
 /// least host_packed_columns columns and a row of A times its columns is at least host_packed_work:

@@ -15,12 +15,6 @@ namespace blockspan::detail::tuning {
 inline constexpr unsigned device_threads = 256;
 inline constexpr unsigned device_blocks = 5;
 
-/// Blocks for one pack of floats a lane, without lanes over nonzeros. Same machine, microseconds
-/// with 5 and 6: 7-point n = 8, 16, 32 87, 147, 236; 84, 142, 235; 27-point 96, 137, 237; 94, 133,
-/// 229; R-MAT 20, n = 16, 32 211, 306; 219, 294. Of doubles six are slower (7-point n = 4 100,
-/// 109).
-inline constexpr unsigned device_lean_blocks = 6;
-
 /// Nonzeros whose loads are in flight in one lane, by packs a lane; of single columns, as many as
 /// of one pack (two and four of them in flight, 7-point 128^3, n = 11, 17, 31, 63: 240, 416, 535,
 /// 1011; 212, 348, 515, 952; 27-point 96^3 262, 415, 576, 856; 232, 394, 559, 770).
@@ -33,7 +27,6 @@ inline constexpr int device_depth = Packs >= 2 ? 2 : 4;
 /// n = 64 -, 143; elasticity 44^3 x 3 without groups, n = 32, 64 347, 319; 563, 541; R-MAT 18 150,
 /// 139; 268, 263; R-MAT 20 589, 588; 1168, 1160; 27-point some 5 and 3 % less.
 inline constexpr double device_deep_row = 16;
-inline constexpr unsigned device_deep_blocks = 4;
 inline constexpr std::int64_t device_many_packs = std::int64_t{1} << 18;
 
 /// What the code of a kernel with direct loads does so that registers are left for loads in flight.
@@ -45,31 +38,6 @@ struct LaneCode {
   bool loads_first = false;     ///< all loads of some nonzeros stand before their products
 };
 
-/// For pieces that a plan has listed, and for whole rows: what measured best, because registers and
-/// the order of loads are the compiler's. One H200, CUDA 13.0, double, microseconds with none of it
-/// and as below, then what else was tried. Listed, R-MAT 20, n = 16, 32, 64: 345, 581, 1156; 333,
-/// 571, 1141; with pieces of threads alone 336, 587, 1165. Three packs, 27-point n = 24: 376, 344;
-/// 7-point 346, 336. Two deep ones, 27-point n = 32, 64: 423, 773; 418, 765; shallow ones lose by
-/// any of it (7-point n = 32: 423; 431 to 459). Single columns: see device_depth. One pack, 7-point
-/// n = 1, 4, 8: 64.6, 102, 162; 59.2, 100, 160; with passes outside 58.7, 109, 163. Columns of
-/// column-major X, 27-point n = 8, 32: 168, 514; 157, 483. Lanes over nonzeros lose by any of it
-/// (27-point n = 2: 92; 94 to 101; elasticity by rows, n = 8: 132; 142 to 177), groups of rows too
-/// (elasticity, n = 4: 81; 96). With loads first, without and with: R-MAT 20, n = 4, 8, 16, 31 218,
-/// 243, 330, 739; 213, 237, 321, 717; R-MAT 18, n = 4, 15, 16 54, 107, 79; 52, 95, 76; 512 rows of
-/// 2242, n = 32 65, 59; 8192 rows of 82, n = 64 34.5, 32.3; 32768 of 266 271, 259; 7-point, n = 15
-/// 341, 319; but whole rows with one pack, two shallow ones or four single columns 7-point, n = 4,
-/// 32, 9, 31 99, 426, 199, 514; 110, 549, 395, 610, and listed ones with five, which have no
-/// registers for that, R-MAT 18, n = 33, 39 199, 212; 290, 304.
-constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep, bool single) {
-  bool const columns = deep && packs > 2;  // of column-major X
-  if (columns) return {true, false, true, false};
-  if (single && packs > 1) return {true, true, true, true, packs == 2 || (listed && packs < 5)};
-  if (listed || packs == 3) return {true, true, true, true, true};
-  if (deep) return {true, true, false, false, true};
-  if (packs == 1 && !entry_lanes) return {true, false, true, true};
-  return {};
-}
-
 /// Column-major X: a lane owns a row and so many bytes of its columns at a time (where few hold all
 /// of them; otherwise), and as many blocks as the registers of that allow. Same machine,
 /// microseconds with 4, 8 and 16 columns of doubles (the last with 2 nonzeros in flight) and of the
@@ -77,34 +45,11 @@ constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep
 /// 27-point n = 4 137, -, -, 133; 8 -, 181, -, 169; 16 -, 293, 331, 281; 64 -, 1053, 1151, 792.
 inline constexpr int device_few_column_bytes = 32;
 inline constexpr int device_column_bytes = 64;
-template <int Bytes>
-inline constexpr unsigned device_column_blocks = Bytes > device_few_column_bytes ? 2 : 3;
 
-/// Column-major X of more columns than that: the lanes of a thread, so many threads a team, copy
-/// the entries of their rows to scratch first, up to so many bytes of them, so many loads in
-/// flight. Rows of X of so many nonzeros are on their way together (short rows; others), in the
-/// registers of so many teams. What of the threads of a multiprocessor is there at once, in
-/// percent, leaves room in the first-level cache; more of them take its lines from each other: raw
-/// CUDA on the same machine, microseconds with 12, 16 and 20 to 24 of 64 warps, 27-point n = 8 192,
-/// 164, 168; 32 456, 395, 465; with 2 nonzeros at a time 506, 430, 569. Here, row-major,
-/// column-major without scratch (27-point: by copies) and with it, n = 16, 32, 64: 7-point 245,
-/// 422, 792; 263, 502, 985; 256, 464, 944; with 3 at a time 284, 515, 1033; 27-point 205, 331, 634;
-/// -, 476, 940; 235, 415, 789; with 2 256, 456, 885.
+/// Column-major X of more columns than that, by way of scratch (StagedColumns): rows of a thread,
+/// which is a warp, and bytes of the entries that a team keeps.
 inline constexpr int staged_column_rows = 32;  // a warp's
-inline constexpr int staged_column_threads = 4;
 inline constexpr int staged_column_bytes = 11 << 10;
-inline constexpr unsigned staged_column_copies = 9;
-inline constexpr unsigned staged_column_depth_short = 2;
-inline constexpr unsigned staged_column_depth = 3;
-template <unsigned Depth>
-inline constexpr unsigned staged_column_teams = Depth == staged_column_depth ? 4 : 5;
-inline constexpr int staged_column_occupancy = 25;
-
-/// Blocks for lanes over the nonzeros of listed pieces, of which there are many: 64 registers keep
-/// what a piece needs. Same machine, with 5 blocks and with 4, microseconds: R-MAT 18, n = 1 51,
-/// 49; 2 55, 48; 4 63, 55; R-MAT 20, n = 2 233, 209; but 512 rows of 2242 nonzeros (36,000 pieces),
-/// n = 4 16, 20; 8 21, 26.
-inline constexpr unsigned device_many_piece_blocks = 4;
 
 /// Entries of a tile that a team copies through scratch from one layout to another.
 inline constexpr int device_copy_bits = 10;
@@ -119,24 +64,6 @@ inline constexpr int device_lane_bits = 5;
 /// Same machine, 7-point 128^3, n = 64: 0.80 with 8 lanes in two passes, 0.89 with 16 in one;
 /// 27-point: 0.81 and 0.80.
 inline constexpr double device_short_row = 12;
-
-/// Rows so short that, where packs do not fit, an element of Y is a work item, or rows so even (the
-/// imbalance of the row statistics), and below how many columns. Microseconds of work items and of
-/// lanes (two columns each from 7 or 9 on), n = 3, 5, 7, 9, 11, 13: 7-point 128^3 92, 119; 137,
-/// 198; 182, 194; 230, 343; 277, 348; 324, 357; 27-point 96^3 127, 155; 168, 257; 208, 257; 250,
-/// 338; 293, 343; 335, 358; a band of 33, n = 7, 9, 13, 146, 171; 172, 223; 224, 241. Elasticity
-/// with groups in place of lanes 131, 129; 162, 198; 187, 201; 209, 294; 237, 297; 266, 299. One
-/// column: 7-point 66 and 68, 27-point 235 and 91, delaunay_n15 (6 nonzeros a row) 6.0 and 4.8,
-/// wing and bfly (4) 5.2 and 5.7, 4.9 and 5.1; 1e6 rows of 6 to 12 random nonzeros 200 and 130.
-/// Lanes that have up to five columns take, n = 5, 7, 9: 7-point 138, 197, 199; 27-point 157, 171,
-/// 220; so what is below of even rows is for those that are not short, of few for fewer rows than
-/// such lanes are for.
-inline constexpr double device_item_row = 8;
-inline constexpr double device_item_row_one_column = 4.5;
-inline constexpr double device_item_imbalance = 1.25;
-inline constexpr std::int64_t device_item_columns = 9;
-inline constexpr std::int64_t device_item_columns_of_even_rows = 5;
-inline constexpr std::int64_t device_item_columns_of_few_rows = 10;
 
 /// Where packs do not fit, a lane owns two single columns from so many of them on (short rows;
 /// others), and so many lanes, as a power of two, stand side by side at most. Microseconds with one
@@ -159,6 +86,9 @@ inline constexpr int device_columns_of_lane = 5;
 inline constexpr int device_five_columns_bits = 3;  // lanes, as a power of two
 inline constexpr std::int64_t device_four_columns = 17;
 inline constexpr std::int64_t device_four_columns_of_even_rows[] = {5, 13};
+
+/// Rows of at most this imbalance are even.
+inline constexpr double device_even_imbalance = 1.25;
 
 /// From so many packs in a row of X on a lane owns two of them (short rows; others). n = 16: 0.256
 /// against 0.284 on the 7-point grid, 0.304 against 0.287 on the 27-point one. (With one each, n =
@@ -216,13 +146,12 @@ inline constexpr double device_spread_gain = 0.55;
 /// them.
 inline constexpr int piece_classes = 16;
 
-/// Longest row, and blocks, of the kernel that fills empty rows beside the products of the others
-/// (SparseRowsKernel); eight blocks would spill. Same machine, 4e6 rows of 0.3 nonzeros, n = 2, 4,
+/// Longest row of the kernel that fills empty rows beside the products of the others
+/// (SparseRowsKernel). Same machine, 4e6 rows of 0.3 nonzeros, n = 2, 4,
 /// 8, 16, 64: filled before 100, 96, 156, 228, 795; beside 69, 86, 131, 212, 777; by teams that
 /// walk a list of the nonempty rows among 256: 78, 108, 171, 265, 921. 1e6 rows of 0.05, n = 2, 4,
 /// 8, 16: 11, 17, 29, 49; 13, 18, 27, 43.
 inline constexpr std::int64_t device_sparse_row = 32;
-inline constexpr unsigned device_sparse_blocks = 6;
 
 /// Items of the scan that writes pieces, about: more have several rows each. Same machine,
 /// microseconds of the scan with one row an item and with eight: email-Enron (36,692 rows) 26, 55;

@@ -29,21 +29,7 @@ inline constexpr double model_carry = 3.22e-6;
 /// (4e6 rows of 0.3, n = 4, 8: 95, 153; adaptive 122, 193. R-MAT 20, n = 8, 32, 64: 369, 803, 1357;
 /// sorted 251, 617, 1220: no other rows hide that uneven ones stand in their order.)
 inline constexpr double model_empty_rows = 2;
-inline constexpr double model_team_launch = 4.75;
-inline constexpr double model_team_stream = 1.35;
-inline constexpr double model_team_stream_one_pack = 1.7;
-inline constexpr double model_team_stream_one_column = 0.97;
-inline constexpr double model_team_gather = 0.512;
-inline constexpr double model_team_wide = 2.46;
-/// (Since the fit both became faster: one column of wiki-Vote, memplus, email-Enron, R-MAT 18 and
-/// 20 takes 9.2, 5.5, 7.3, 41, 150 by teams that share rows, 6.7, 6.3, 8.9, 46, 192 cut; two
-/// columns of the last two 54, 190; 47, 208.)
-inline constexpr double model_team_launch_one_column = 5.6;
-inline constexpr double model_team_wait_long = 0.14;
-inline constexpr double model_team_wait = 0.09;
-inline constexpr double model_team_wait_one_pack = 0.003;
-inline constexpr double model_whole_rows = 0.99;   // a tie is theirs: they need no list
-inline constexpr double model_team_long_rows = 2;  // rows that all are longer than a team's tile
+inline constexpr double model_whole_rows = 0.99;  // a tie is theirs: they need no list
 
 /// What explain() says of an order: of X larger than a first-level cache has, and where so large a
 /// part of the columns lies far from their row. (Reasoned. A permuted 7-point grid of 128^3, 8

@@ -5,53 +5,15 @@
 
 namespace blockspan::detail::tuning {
 
-// What teams stage and tile, and the dense product. See tuning.hpp.
+// Tiles of X that a team shares. See tuning.hpp.
 
-/// Entries of a chunk that the lanes of a thread stage in scratch (GE-SpMM takes a warp's 32), and
-/// the least lanes of such a thread: more threads a team would be more chunks than scratch has room
-/// for.
-inline constexpr int staged_entries = 32;
-inline constexpr int staged_lanes = 8;
-
-/// Tiles of merge_path and equal_entries: work of a team thread. Devices: few enough that all
-/// threads are busy, enough that the sums of cut rows stay a small part of the traffic (reasoned).
-inline constexpr std::int64_t device_thread_tile = 128;
-inline constexpr std::int64_t host_thread_tile = 4096;
-
-/// Tiles of whole teams (row_classes, prefix_sum): entries of a common tile of short rows, whose
-/// products lie in scratch; a row of more than team_longest entries is cut. (Reasoned: 1024
-/// products of 16 bytes leave room for ten teams on a multiprocessor; a team of 256 takes 8192
-/// entries in 32 turns.)
-inline constexpr int team_stream = 512;
-inline constexpr std::int64_t team_longest = 8192;
-inline constexpr int team_scan = 1024;
-
-/// The first of these for one pack of columns: threads of a team, entries of a thread whose loads
-/// are in flight, and lanes among which the rows of a tile share. One H200, one column,
-/// microseconds with 256 threads, one entry and a lane a row; with these; with 8 in flight; with 64
-/// and 256 lanes: R-MAT 20 211, 150, 171, 153, 150; R-MAT 18 60, 41, 47, 44, 41; 98e6 random
-/// nonzeros 1560, 1257,
-/// -, 1252, 1322; email-Enron 8.8, 7.3, -, 13, 7.8; cit-HepPh 9.4, 8.2, -, 14, 8.8; wave 19, 14, -,
-/// 14, 17; but wiki-Vote 8.1, 9.2, -, 16, 8.1. (Sums of a row that wait for one load at a time
-/// took half as much again.)
-inline constexpr int team_stream_threads = 128;
-inline constexpr int team_stream_depth = 4;
-inline constexpr int team_stream_lanes = 128;
-
-/// Staged tiles of X: packs side by side, rows of X a tile (16 KiB), rows of A a thread.
-inline constexpr int tile_packs = 8;
-inline constexpr int tile_rows = 128;
-inline constexpr int tile_thread_rows = 2;
-
-/// The same with bulk copies (SharedTiles): warps of a team that multiply, and that fetch; rows of
-/// A a warp; rows of X a tile (48 or 64 KiB, two of them) and entries of a row in a tile that are
-/// staged, by the packs side by side. Together some 200 KB of scratch, so a team has a
+/// Tiles of X staged with bulk copies (SharedTiles): warps of a team that multiply;
+/// rows of A a warp; rows of X a tile (48 or 64 KiB, two of them) and entries of a row in a tile
+/// that are staged, by the packs side by side. Together some 200 KB of scratch, so a team has a
 /// multiprocessor to itself. One H200, 8192 x 4096, 10 % full, microseconds (of a kernel with the
 /// starts of all tiles listed): double, n = 64, three tiles of 96 rows 107, two of 128 100; n = 16,
 /// two of 256 and 384 rows 42, 38.
-inline constexpr std::size_t shared_tile_scratch = 227 << 10;  // bytes that a block can have
 inline constexpr int shared_tile_warps = 16;
-inline constexpr int shared_tile_fetchers = 3;
 inline constexpr int shared_tile_warp_rows = 4;
 template <int Lanes>
 inline constexpr int shared_tile_rows = Lanes == 32   ? 128
@@ -86,8 +48,7 @@ inline constexpr int shared_tile_least_teams = 96;
 inline constexpr double model_shared_tiles = 0.75;
 
 /// Windows of rows that share tiles of X on tensor cores (SharedWindows): rows of a team; rows of X
-/// in a tile, which is as many bits of a row's mask; parts of a tile that warps share; tiles on
-/// their way (values of complex numbers leave room for two); warps that fetch. Same machine, 8192 x
+/// in a tile, which is as many bits of a row's mask. Same machine, 8192 x
 /// 4096, microseconds as above and by windows: double, 9.7 %, n = 16, 32, 48, 64, 128 38, 59, 107,
 /// 103, 204; 34, 52, 73, 91, 179; 7.5 % 32, 50, 87, 84, 170; 34, 52, 72, 90, 178; 5.6 %, n = 32, 64
 /// 43, 70; 52, 91; 15 %, n = 16, 64, 128 54, 146, 284; 39, 92, 181; 38 %, n = 64 601, 95; complex
@@ -95,10 +56,6 @@ inline constexpr double model_shared_tiles = 0.75;
 /// 72 (n = 64).
 inline constexpr int shared_window_rows = 64;
 inline constexpr int shared_window_columns = 64;
-inline constexpr int shared_window_parts = 2;
-template <bool Complex>
-inline constexpr int shared_window_stages = Complex ? 2 : 3;
-inline constexpr int shared_window_fetchers = 4;
 
 /// The plan asks for them where so large a part of all places is full. The model expects a launch
 /// and, for as many teams as there are multiprocessors, a time a tile and one a group of eight
@@ -114,9 +71,5 @@ inline constexpr double model_full_row_entry = 5e-6;
 inline constexpr double model_full_row_column = 0.65e-6;
 inline constexpr double model_full_row_complex = 1.6;
 inline constexpr int model_multiprocessors = 132;
-
-/// The largest A that is written out as a dense matrix.
-inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
-inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
 
 }  // namespace blockspan::detail::tuning

@@ -16,30 +16,6 @@ inline constexpr int window_columns = 16;
 /// at best: 246, 432, 727 and 111, 187, 299 (8 rows: the figures at WindowPacks).
 inline constexpr int window_rows = 8;
 
-/// Groups of eight packs that a warp multiplies at once (or of sixteen single columns; 0: eight of
-/// those) and the blocks asked of the compiler. The same scratch kernel, n = 32: two groups 343 at
-/// 4 blocks, 360 at 3, one and one 401; n = 64: four groups 638 at 2 blocks, 780 and more at 3
-/// (spills), two passes of two 668. Here, with the rows of X of one, two and all four steps of a
-/// tile (4 columns each) on their way together, n = 32: 27-point 363, 373, 339; elasticity 179,
-/// 182, 167. Complex values take twice as many registers. Values fetched a tile ahead or in another
-/// order of a lane's steps, all of a window asked into the L2 cache or copied to scratch,
-/// neighbouring columns in one lane, halves of the numbers in turn (one group of complex packs,
-/// eight columns): gained nothing or lost. Windows of neighbouring lines of a grid in one team
-/// gained 4 % of 27-point and nothing of elasticity.
-template <int Groups, bool Complex>
-inline constexpr unsigned window_blocks = Groups == 4 || (Groups == 2 && Complex) ? 2
-                                          : Complex                               ? 3
-                                          : Groups == 0                           ? 5
-                                                                                  : 4;
-/// Of four times eight single columns. n = 17, 31, with 4 and 3 blocks: elasticity 180, 211; 147,
-/// 166; 27-point 384, 460; 319, 359.
-inline constexpr unsigned window_blocks_of_four_eights = 3;
-
-/// Kernels of more real numbers a row have all loads of a tile before its products: without and
-/// with, n = 24, 32: elasticity 169, 177; 157, 164; 27-point 348, 359; 325, 333; with fewer the
-/// compiler does so by itself, as long as its registers reach (n = 8: 94 where they did not, 80).
-inline constexpr int window_numbers_in_any_order = 16;
-
 /// Windows come into question from so many columns and rows on (fewer leave multiprocessors
 /// waiting; n = 8, windows and the best of the others: bcsstk29, 1,749 windows, 6.6, 8.7; nasa4704,
 /// 588 of them, 5.3, 5.3; at n = 32 11.6, 16.8; 7.8, 6.4); where rows have so many nonzeros, and

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <blockspan/published/detail/dense_product.hpp>
+#include <blockspan/published/detail/launch_published.hpp>
+#include <blockspan/spmm/detail/published_kernels.hpp>
+
+namespace blockspan::detail {
+
+/// True, so that a constant's initialisation can call it.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+bool register_published_kernels() {
+  using Table = PublishedKernels<Exec, Scalar, Offset, Ordinal>;
+  Table::launch = launch_published<Exec, Scalar, Offset, Ordinal>;
+  Table::multiply_dense = multiply_dense<Exec, Scalar, Offset, Ordinal>;
+  return true;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,20 @@
+#pragma once
+
+// Compiles the product and the published kernels where they are used, for types that the libraries
+// have no instance of; as <blockspan/spmm/header_only.hpp>, which it includes.
+
+#include <blockspan/published/detail/registration.hpp>
+#include <blockspan/published/detail/tile_impl.hpp>
+#include <blockspan/spmm/header_only.hpp>
+
+namespace blockspan {
+
+/// Makes the published kernels known for these types. Once, before the first plan that asks for one
+/// of them, and not while another thread makes plans.
+template <class Exec, class Scalar, class Ordinal>
+void register_published() {
+  detail::register_published_tiles<Exec, int, Ordinal>();
+  detail::register_published_kernels<Exec, Scalar, int, Ordinal>();
+}
+
+}  // namespace blockspan

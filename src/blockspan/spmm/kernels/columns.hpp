@@ -1,0 +1,335 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/inner/lane_grid.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/launch_schedule.hpp>
+#include <blockspan/spmm/detail/schedule/piece.hpp>
+#include <blockspan/spmm/detail/team_kernel.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/direct_lanes.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+namespace tuning {
+/// Column-major X of more columns than that: the lanes of a thread, so many threads a team, copy
+/// the entries of their rows to scratch first, up to staged_column_bytes of them, so many loads in
+/// flight. Rows of X of so many nonzeros are on their way together (short rows; others), in the
+/// registers of so many teams. What of the threads of a multiprocessor is there at once, in
+/// percent, leaves room in the first-level cache; more of them take its lines from each other: raw
+/// CUDA on the same machine, microseconds with 12, 16 and 20 to 24 of 64 warps, 27-point n = 8 192,
+/// 164, 168; 32 456, 395, 465; with 2 nonzeros at a time 506, 430, 569. Here, row-major,
+/// column-major without scratch (27-point: by copies) and with it, n = 16, 32, 64: 7-point 245,
+/// 422, 792; 263, 502, 985; 256, 464, 944; with 3 at a time 284, 515, 1033; 27-point 205, 331, 634;
+/// -, 476, 940; 235, 415, 789; with 2 256, 456, 885.
+inline constexpr int staged_column_threads = 4;
+inline constexpr unsigned staged_column_copies = 9;
+inline constexpr unsigned staged_column_depth_short = 2;
+inline constexpr unsigned staged_column_depth = 3;
+template <unsigned Depth>
+inline constexpr unsigned staged_column_teams = Depth == staged_column_depth ? 4 : 5;
+inline constexpr int staged_column_occupancy = 25;
+}  // namespace tuning
+
+/// Where the i-th of the entries in scratch stands: lanes whose rows begin a power of two apart
+/// meet different banks.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_place(std::uint32_t i) { return i + (i >> 4); }
+
+/// How entries are kept in scratch: as they are in memory.
+template <class Entries>
+struct StoredEntry;
+template <class Scalar, class Offset, class Ordinal, class Stored>
+struct StoredEntry<PlainEntries<Scalar, Offset, Ordinal, Stored>> {
+  using Value = Stored;
+  using Column = Ordinal;
+  using Index = Ordinal;
+
+  static KOKKOS_FORCEINLINE_FUNCTION Column const* columns_of(
+      PlainEntries<Scalar, Offset, Ordinal, Stored> const& entries) {
+    return entries.columns;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION Index origin(std::int64_t) { return 0; }
+};
+template <class Scalar, class Offset, class Ordinal, class Stored>
+struct StoredEntry<NarrowEntries<Scalar, Offset, Ordinal, Stored>> {
+  using Value = Stored;
+  using Column = std::int16_t;
+  using Index = Ordinal;
+
+  static KOKKOS_FORCEINLINE_FUNCTION Column const* columns_of(
+      NarrowEntries<Scalar, Offset, Ordinal, Stored> const& entries) {
+    return entries.distances;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION Index origin(std::int64_t row) {
+    return static_cast<Index>(row);
+  }
+};
+
+/// Entries of one row in scratch, counted from the first one of the team.
+template <class Scalar, class Entry>
+struct ScratchEntries {
+  using Index = typename Entry::Index;
+
+  typename Entry::Column const* columns;
+  typename Entry::Value const* values;
+  Index origin;  ///< of the columns
+
+  KOKKOS_FORCEINLINE_FUNCTION Index column(std::uint32_t k) const {
+    return origin + static_cast<Index>(columns[scratch_place(k)]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(std::uint32_t k) const {
+    return Scalar(values[scratch_place(k)]);
+  }
+};
+
+/// A piece is a row, and each of the lanes of a team thread has one of its own. Nothing is left to
+/// finish.
+template <class Offset>
+struct RowsOfLanes {
+  static constexpr bool splits_rows = false;
+  using OwnPiece = Piece<Offset>;
+
+  std::int64_t rows;
+  Offset const* row_offsets;  ///< rows + 1
+
+  /// The first of the thread's rows.
+  template <class Team>
+  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(Team const& team) {
+    return (std::int64_t{team.league_rank()} * team.team_size() + team.team_rank()) *
+           tuning::staged_column_rows;
+  }
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
+                                                  Function const& function) const {
+    for_each_lane<false>(team, tuning::staged_column_rows, [&](int lane) {
+      std::int64_t const row = first_row(team) + lane;
+      if (row < rows) function(OwnPiece{row, load(row_offsets + row), load(row_offsets + row + 1)});
+    });
+  }
+};
+
+/// Column-major X of more columns than a lane owns at a time. A lane a row, so that neighbouring
+/// lanes read neighbours of a column where neighbouring rows have neighbouring columns; passes over
+/// `Columns` columns, the loads of `Depth` nonzeros before the first product. The lanes of a thread
+/// first copy the entries of their rows to its scratch, coalesced: A is read once, however many
+/// passes there are, and no lane waits for entries that lie a row apart.
+template <class Scalar, class Entries, class Offset, int Columns, std::uint32_t Depth>
+struct StagedColumns {
+  using Entry = StoredEntry<Entries>;
+  using RowEntries = ScratchEntries<Scalar, Entry>;
+  using Schedule = RowsOfLanes<Offset>;
+  static constexpr unsigned threads_of_team =
+      tuning::staged_column_threads * tuning::staged_column_rows;
+  static constexpr unsigned blocks = tuning::staged_column_teams<Depth>;
+  static constexpr std::size_t entry_bytes =
+      sizeof(typename Entry::Value) + sizeof(typename Entry::Column);
+  static constexpr int occupancy = tuning::staged_column_occupancy;
+
+  Entries entries;
+  Schedule rows;
+  BlockRef<Scalar const> X;  ///< row_stride 1
+  bool conjugate_values;
+  std::uint32_t row_bytes;     ///< from a row of X to the next
+  std::uint32_t column_bytes;  ///< from a column of X to the next
+  int room;                    ///< entries of a thread, at most
+
+  struct Stage {
+    typename Entry::Value* values;
+    typename Entry::Column* columns;
+    Offset first;  ///< of the entries in scratch
+  };
+
+  std::size_t scratch_bytes_of_thread() const { return scratch_for(places() * entry_bytes); }
+
+  /// What the thread copied.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION Stage stage(Team const& team) const {
+    auto const& scratch = team.thread_scratch(0);
+    using Value = typename Entry::Value;
+    using Column = typename Entry::Column;
+    Stage stage{
+        static_cast<Value*>(scratch.get_shmem_aligned(places() * sizeof(Value), alignof(Value))),
+        static_cast<Column*>(scratch.get_shmem_aligned(places() * sizeof(Column), alignof(Column))),
+        Offset(0)};
+    std::int64_t const row = rows.first_row(team), last = row + tuning::staged_column_rows;
+    if (row >= rows.rows) return stage;
+    stage.first = load(rows.row_offsets + row);
+    Offset const end = load(rows.row_offsets + (last < rows.rows ? last : rows.rows));
+    for_each_lane<true>(team, tuning::staged_column_rows, [&](int lane) {
+      copy(stage, static_cast<std::uint32_t>(lane), static_cast<std::uint32_t>(end - stage.first));
+    });
+    return stage;
+  }
+
+  /// consume(column, sums) for all columns of the row, once each.
+  template <class Team, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Stage const& stage,
+                                                Piece<Offset> const& piece,
+                                                Consume const& consume) const {
+    RowEntries const own{stage.columns, stage.values, Entry::origin(piece.row())};
+    auto const first = static_cast<std::uint32_t>(piece.first - stage.first);
+    auto const last = static_cast<std::uint32_t>(piece.last - stage.first);
+    int const columns = static_cast<int>(X.columns);
+    BLOCKSPAN_ROLLED
+    for (int begin = 0; begin < columns; begin += Columns) {
+      Sum<Scalar, Columns> sums{};
+      multiply(own, first, last, begin, columns, sums.value);
+      if (begin + Columns <= columns) {
+        consume(std::int64_t{begin}, sums);
+      } else {
+        BLOCKSPAN_UNROLL
+        for (int s = 0; s < Columns; ++s)
+          if (begin + s < columns)
+            consume(std::int64_t{begin + s}, Sum<Scalar, 1>{{sums.value[s]}});
+      }
+    }
+  }
+
+ private:
+  KOKKOS_FUNCTION std::size_t places() const {
+    return scratch_place(static_cast<std::uint32_t>(room)) + 1u;
+  }
+
+  /// Adds up a row for the columns from `begin` on; the last column stands for those beyond it.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(RowEntries const& own, std::uint32_t first,
+                                            std::uint32_t last, int begin, int columns,
+                                            Scalar (&sums)[Columns]) const {
+    char const* x[Columns];
+    BLOCKSPAN_UNROLL
+    for (int s = 0; s < Columns; ++s) {
+      auto const column = static_cast<std::uint32_t>(begin + s < columns ? begin + s : columns - 1);
+      x[s] = reinterpret_cast<char const*>(X.data) + std::uint64_t{column} * column_bytes;
+    }
+    std::uint32_t k = first;
+    for (; k + Depth <= last; k += Depth) add_products<Depth>(own, k, x, sums);
+    for (; k < last; ++k) add_products<1>(own, k, x, sums);
+  }
+
+  template <std::uint32_t Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add_products(RowEntries const& own, std::uint32_t k,
+                                                char const* const (&x)[Columns],
+                                                Scalar (&sums)[Columns]) const {
+    using Unsigned = std::make_unsigned_t<typename Entry::Index>;
+    Scalar b[Count][Columns];
+    BLOCKSPAN_UNROLL
+    for (std::uint32_t u = 0; u < Count; ++u) {
+      auto const column = std::uint64_t{static_cast<Unsigned>(own.column(k + u))};
+      BLOCKSPAN_UNROLL
+      for (int s = 0; s < Columns; ++s)  // one multiply-add of 32 by 32 bits finds a number
+        b[u][s] = load(reinterpret_cast<Scalar const*>(x[s] + column * row_bytes));
+    }
+    if constexpr (Count > 1) {
+      BLOCKSPAN_UNROLL
+      for (std::uint32_t u = 0; u < Count; ++u) {
+        BLOCKSPAN_UNROLL
+        for (int s = 0; s < Columns; ++s) is_loaded(b[u][s]);
+      }
+      no_load_passes(k);
+    }
+    BLOCKSPAN_UNROLL
+    for (std::uint32_t u = 0; u < Count; ++u) {
+      Scalar const a = conjugate_if(conjugate_values, own.value(k + u));
+      BLOCKSPAN_UNROLL
+      for (int s = 0; s < Columns; ++s) sums[s] += a * b[u][s];
+    }
+  }
+
+  /// The last entry stands for those beyond it: no branches between loads.
+  KOKKOS_FORCEINLINE_FUNCTION void copy(Stage const& stage, std::uint32_t lane,
+                                        std::uint32_t count) const {
+    constexpr std::uint32_t step = tuning::staged_column_rows;
+    constexpr std::uint32_t depth = tuning::staged_column_copies;  // loads in flight
+    auto const* const values = entries.values + stage.first;
+    auto const* const columns = Entry::columns_of(entries) + stage.first;
+    BLOCKSPAN_ROLLED
+    for (std::uint32_t k = lane; k < count; k += depth * step) {
+      typename Entry::Value value[depth];
+      typename Entry::Column column[depth];
+      BLOCKSPAN_UNROLL
+      for (std::uint32_t u = 0; u < depth; ++u) {
+        std::uint32_t const place = k + u * step < count ? k + u * step : count - 1;
+        value[u] = load(values + place);
+        column[u] = load(columns + place);
+      }
+      BLOCKSPAN_UNROLL
+      for (std::uint32_t u = 0; u < depth; ++u) {
+        if (k + u * step >= count) continue;
+        stage.values[scratch_place(k + u * step)] = value[u];
+        stage.columns[scratch_place(k + u * step)] = column[u];
+      }
+    }
+  }
+};
+
+/// Column-major X by way of scratch.
+template <int Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                           Entries const& entries) {
+  constexpr int threads = tuning::staged_column_threads, rows = tuning::staged_column_rows;
+  auto const& product = call.product;
+  auto const& pattern = call.prepared.pattern;
+  auto const& statistics = call.prepared.statistics;
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  auto const run = [&]<std::uint32_t Depth>() {
+    using Inner = StagedColumns<Scalar, Entries, Offset, Columns, Depth>;
+    typename Inner::Schedule const schedule{pattern.rows, pattern.row_offsets};
+    Inner const inner{
+        entries,
+        schedule,
+        product.X,
+        conjugates(product.op),
+        device_row_bytes(product.X),
+        static_cast<std::uint32_t>(product.X.column_stride * std::int64_t{sizeof(Scalar)}),
+        static_cast<int>(rows * statistics.longest)};
+    SpmmKernel<Exec, typename Inner::Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
+        schedule, inner, epilogue}
+        .launch(exec, "Blockspan::spmm::warp_per_row::staged",
+                {ceil_div(pattern.rows, std::int64_t{threads} * rows), threads, rows});
+  };
+  if (statistics.mean() < tuning::device_short_row)
+    return run.template operator()<tuning::staged_column_depth_short>();
+  run.template operator()<tuning::staged_column_depth>();
+}
+
+/// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of a column
+/// of X where neighbouring rows have neighbouring columns. Values are in the order of the pattern.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& product = call.product;
+  auto const& prepared = call.prepared;
+  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+  constexpr int size = sizeof(Scalar);
+  with_entries_of_rows(call, [&](auto const& entries) {
+    using Entries = std::remove_cvref_t<decltype(entries)>;
+    constexpr int all = tuning::device_column_bytes / size;
+    if constexpr (lanes_exchange_v<Exec>)
+      if (call.launch.kernel == SpmmKernelKind::staged_columns)
+        return launch_staged_columns<all>(exec, call, entries);
+    auto const run = [&]<int Columns>() {
+      using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns, false, 1, false, true>;
+      using Schedule = WholeRows<Offset, PieceShare<Piece<Offset>, Inner>>;
+      Schedule schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
+      auto const shape =
+          launch_shape<Exec>(call.variant().worker, 1, prepared.statistics, schedule.share);
+      SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
+          schedule,
+          {entries, product.X, conjugates(product.op), {}, device_row_bytes(product.X)},
+          epilogue}
+          .launch(exec, call.variant().label, shape);
+    };
+    constexpr int few = tuning::device_few_column_bytes / size;
+    if (product.X.columns <= few) return run.template operator()<few>();
+    run.template operator()<all>();
+  });
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,264 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/stage.hpp>
+#include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/packs.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/support/register_set.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+namespace tuning {
+inline namespace BLOCKSPAN_REGISTERS {
+/// Packs of so many bytes ask for rows of X ahead of their use.
+inline constexpr int host_asking_bytes = std::min(128, host_pack_bytes);
+}  // namespace BLOCKSPAN_REGISTERS
+
+/// At most so many chains of sums (the latency of an addition in its throughput), in rows of
+/// so many nonzeros or more. One core of an EPYC 9004 (2.6 GHz, AVX-512), n = 1: elasticity 44 (77
+/// nonzeros a row) 15.2 -> 12.4 ms with chains; 7-point 100^3 9.2 -> 11.7 ms, hence the bound.
+inline constexpr int host_chains = 4;
+inline constexpr int host_chained_row = 16;
+
+/// So many columns or fewer, left at the end, are multiplied in one pass over the row. Same
+/// core, elasticity 44, n = 7: 47 -> 30 ms.
+inline constexpr int host_last_few = 8;
+
+/// A row of X is asked for this many entries ahead, in lines of so many bytes, where X has so many.
+/// Two cores of an EPYC with 1 MiB of second-level cache each, 32 columns, milliseconds without and
+/// 16, 24, 32 ahead (the least of five medians, not kept): wing 2.00, 1.27, 1.42, 1.41; bfly 1.25,
+/// 0.78, 0.72, 0.73; delaunay_n15 0.58, 0.55, 0.55, 0.54; soc-Slashdot0902 4.92, 4.29, 4.33, 4.14;
+/// email-Enron 1.09, 1.07, 1.05, 1.04; wave 7.01, 6.59, 6.20, 6.10; 7-point
+/// 64^3 6.42, 6.06, 5.94, 5.41; elasticity 24 4.32, 4.29, 4.04, 4.16. But 4.5 MiB of X with near
+/// columns (memplus; 16 ahead) 0.23, 0.27; with 8 columns nothing is gained.
+inline constexpr int host_rows_ahead = 24;
+inline constexpr std::size_t host_line_bytes = 64;
+inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
+}  // namespace tuning
+
+inline namespace BLOCKSPAN_REGISTERS {
+
+/// Hosts: the sum of a piece's products with one real column, whose k-th element stands at
+/// x[k * stride]. Two chains of sums: one waits for its additions, and what four leave over of a
+/// row is a loop whose end the processor cannot foresee.
+template <class Entries, class Piece, class Scalar, class Stride>
+BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Piece const& piece,
+                                             Scalar const* x, Stride stride) {
+  using Offset = decltype(piece.first);
+  auto const add = [&](Scalar& sum, Offset k) {
+    entries.prefetch(k);
+    Scalar product = entries.value(k) * x[static_cast<std::int64_t>(entries.column(k)) * stride];
+    BLOCKSPAN_KEEP_SCALAR(product);
+    sum += product;
+  };
+  Scalar even(0), odd(0);
+  Offset k = piece.first;
+  for (; piece.last - k >= Offset(2); k += Offset(2)) {
+    add(even, k);
+    add(odd, k + Offset(1));
+  }
+  if (k < piece.last) add(even, k);
+  return even + odd;
+}
+
+/// Direct loads, for hosts: one thread walks the nonzeros of a piece with the sums of up to
+/// `MaxWidth` columns in registers, the widest pack first, halved for what remains; the last few
+/// columns are one pack of their own.
+///
+/// A complex value times a row of X is two real products, re * x and im * x, added up apart; they
+/// are put together (and conjugated, which costs nothing) when the piece ends. So the loop is the
+/// same for real and complex: no shuffles in it.
+///
+/// Narrow packs have several chains of sums, which take the nonzeros in turn: an addition waits for
+/// the one before it in its own chain only. The number of chains is fixed by the width and the
+/// length of the piece, and so is the order of the sums.
+///
+/// Unit: the elements of a row of X are contiguous; otherwise X may have any strides.
+template <class Scalar, class Entries, class Offset, int MaxWidth, bool Unit>
+struct DirectRegisters {
+  using Real = real_t<Scalar>;
+  static constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
+  template <int Width>
+  using Set = RegisterSet<Real, Width * parts>;
+  template <int Width>
+  static constexpr int chains = std::clamp(tuning::host_pack_bytes /
+                                               (Width * int(sizeof(Scalar)) * parts),
+                                           1, tuning::host_chains);
+
+  Entries entries;
+  BlockRef<Scalar const> X;  ///< columns of op(A) x n
+  bool conjugate_values;
+  Offset asks_until = Offset(0);  ///< before this entry rows of X are asked for ahead of their use
+
+  static constexpr unsigned blocks = 0;
+  static constexpr std::size_t thread_scratch_bytes = 0;
+
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
+    return {};
+  }
+
+  /// Whether packs of columns stand outside the rows of a team: a short row takes no longer than
+  /// what stands around it. Wider rows of X would be read in parts, far from each other in time.
+  KOKKOS_FORCEINLINE_FUNCTION bool packs_outside() const { return X.columns <= MaxWidth; }
+
+  /// function(first column, width as a type) for all columns, in packs of at most MaxWidth.
+  template <class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_pack(Function const& function) const {
+    packs_from<MaxWidth>(0, function);
+  }
+
+  /// consume(column, sum) for the first column of each pack and the sums of all of its columns.
+  template <class Team, class Piece, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, NoStage, Piece const& piece,
+                                                Consume const& consume) const {
+    for_each_pack([&](std::int64_t column, auto width) {
+      KOKKOS_IF_ON_HOST((multiply_pack<decltype(width)::value>(piece, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)piece; (void)column; (void)width; (void)consume;))
+    });
+  }
+
+  /// consume(column, sum) for the pack of columns from `column` on.
+  template <int Width, class Piece, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply_pack(Piece const& piece, std::int64_t column,
+                                           Consume const& consume) const {
+    // GCC 12 keeps a set of a single number in memory: every addition would wait for a store
+    if constexpr (Width * parts == 1) {
+      Scalar const* const x = X.data + column * X.column_stride;
+      consume(column, Sum<Scalar, 1>{{multiply_column(entries, piece, x, X.row_stride)}});
+    } else {
+      constexpr int depth = chains<Width>;
+      // a short row is over before its chains have paid for putting them together
+      if constexpr (depth > 1)
+        if (piece.last - piece.first >= Offset(tuning::host_chained_row))
+          return multiply_long<Width>(piece, column, consume);
+      consume(column, multiply<1, Width>(piece, X.data + column * X.column_stride));
+    }
+  }
+
+  /// Out of the way of short rows, which need the registers.
+  template <int Width, class Piece, class Consume>
+  inline BLOCKSPAN_NOINLINE void multiply_long(Piece const& piece, std::int64_t column,
+                                               Consume const& consume) const {
+    consume(column, multiply<chains<Width>, Width>(piece, X.data + column * X.column_stride));
+  }
+
+  template <int Chains, int Width, class Piece>
+  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply(Piece const& piece, Scalar const* x) const {
+    Set<Width> sums[Chains][parts];
+    // GCC 12 would add the offset of the first column to that of every row
+    asm("" : "+r"(x));
+    Offset k = piece.first;
+    if constexpr (Chains > 1)
+      for (; piece.last - k >= Offset(Chains); k += Offset(Chains))
+        for (int u = 0; u < Chains; ++u) add_entry<Width>(x, k + Offset(u), sums[u]);
+    for (; k < piece.last; ++k) add_entry<Width>(x, k, sums[0]);
+    for (int u = 1; u < Chains; ++u)
+      for (int part = 0; part < parts; ++part) sums[0][part].add(sums[u][part]);
+    return collect<Width>(sums[0]);
+  }
+
+  /// Calls the function for the columns from `first` on, in packs of at most `Width`.
+  template <int Width, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void packs_from(std::int64_t first, Function const& function) const {
+    for (; X.columns - first >= Width; first += Width)
+      function(first, std::integral_constant<int, Width>{});
+    if constexpr (Unit && Width == tuning::host_last_few)
+      last_few(first, function);
+    else if constexpr (Width > 1)
+      packs_from<Width / 2>(first, function);
+  }
+
+  template <class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void last_few(std::int64_t first, Function const& function) const {
+    static_assert(tuning::host_last_few == 8, "the cases below");
+    switch (X.columns - first) {
+      case 1:
+        return function(first, std::integral_constant<int, 1>{});
+      case 2:
+        return function(first, std::integral_constant<int, 2>{});
+      case 3:
+        return function(first, std::integral_constant<int, 3>{});
+      case 4:
+        return function(first, std::integral_constant<int, 4>{});
+      case 5:
+        return function(first, std::integral_constant<int, 5>{});
+      case 6:
+        return function(first, std::integral_constant<int, 6>{});
+      case 7:
+        return function(first, std::integral_constant<int, 7>{});
+      default:
+        return;
+    }
+  }
+
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, Offset k, Set<Width>* sums) const {
+    Scalar const a = entries.value(k);
+    if constexpr (Unit && Width * int(sizeof(Scalar)) >= tuning::host_asking_bytes)
+      if (k < asks_until) ask_for_row<Width>(x, k + Offset(tuning::host_rows_ahead));
+    entries.prefetch(k);
+    add_product<Width>(a, fetch<Width>(x, entries.column(k)), sums);
+  }
+
+  /// Asks for a row of X: short rows of A are over before the processor sees the next one coming.
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE void ask_for_row(Scalar const* x, Offset k) const {
+    auto const* const row = reinterpret_cast<char const*>(
+        x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride);
+    for (std::size_t byte = 0; byte < Width * sizeof(Scalar); byte += tuning::host_line_bytes)
+      __builtin_prefetch(row + byte);
+  }
+
+  template <int Width, class Ordinal>
+  BLOCKSPAN_HOST_INLINE Set<Width> fetch(Scalar const* x, Ordinal column) const {
+    Scalar const* const row = x + static_cast<std::int64_t>(column) * X.row_stride;
+    Set<Width> b;
+    if constexpr (Unit)
+      b.load(reinterpret_cast<Real const*>(row));
+    else
+      b.template load_strided<parts>(reinterpret_cast<Real const*>(row), X.column_stride * parts);
+    return b;
+  }
+
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE static void add_product(Scalar const& a, Set<Width> const& b,
+                                                Set<Width>* sums) {
+    if constexpr (parts == 2) {
+      sums[0].add_product(a.real(), b);
+      sums[1].add_product(a.imag(), b);
+    } else {
+      sums[0].add_product(a, b);
+    }
+  }
+
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> collect(Set<Width> const* sums) const {
+    Sum<Scalar, Width> result;
+    if constexpr (parts == 2) {
+      Real by_real[2 * Width], by_imaginary[2 * Width];
+      sums[0].store(by_real);
+      sums[1].store(by_imaginary);
+      Real const sign = conjugate_values ? Real(-1) : Real(1);
+      for (int j = 0; j < Width; ++j)
+        result.value[j] = Scalar(by_real[2 * j] - sign * by_imaginary[2 * j + 1],
+                                 by_real[2 * j + 1] + sign * by_imaginary[2 * j]);
+    } else {
+      sums[0].store(result.value);
+    }
+    return result;
+  }
+};
+
+}  // namespace BLOCKSPAN_REGISTERS
+
+}  // namespace blockspan::detail

@@ -1,0 +1,388 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/schedule/piece.hpp>
+#include <blockspan/spmm/kernels/direct_registers.hpp>
+#include <blockspan/support/fast_division.hpp>
+
+namespace blockspan::detail {
+
+namespace tuning {
+inline namespace BLOCKSPAN_REGISTERS {
+/// Bytes of sums kept in registers for each row of a group: eight registers with four rows.
+inline constexpr int host_group_pack_bytes = 2 * register_bytes;
+}  // namespace BLOCKSPAN_REGISTERS
+}  // namespace tuning
+
+/// A group of neighbouring rows that have the same columns: the entries first .. last - 1 are those
+/// of the first row, and the other rows' follow.
+template <class Offset>
+struct RowGroup {
+  std::int64_t first_row;
+  int count;
+  Offset first;
+  Offset last;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const { return first_row; }
+  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return count; }
+  /// From the first row's entries to the i-th's; rows beyond the group's last repeat that.
+  KOKKOS_FORCEINLINE_FUNCTION Offset row_at(int i) const {
+    return static_cast<Offset>(i < count ? i : count - 1) * (last - first);
+  }
+};
+
+/// A piece is a group of rows, as a plan has found them (RowGroupList in partition/pattern.hpp; the
+/// arrays belong to the plan). Nothing is left to finish.
+template <class Offset, class Ordinal, class Share = PiecesOfTeam>
+struct RowGroups {
+  static constexpr bool splits_rows = false;
+  using OwnPiece = RowGroup<Offset>;
+
+  Share share;                ///< of the groups
+  Offset const* row_offsets;  ///< rows + 1
+  Ordinal const* begin;       ///< groups + 1: the first row
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
+                                                  Function const& function) const {
+    share.for_each(team, [&](std::int64_t group) {
+      auto const row = static_cast<std::int64_t>(begin[group]);
+      auto const count = static_cast<int>(begin[group + 1] - begin[group]);
+      function(OwnPiece{row, count, row_offsets[row], row_offsets[row + 1]});
+    });
+  }
+};
+
+/// Rows of one block row, which have the same columns. Places count the scalar columns of its
+/// blocks: 0 .. last - 1.
+template <class Offset>
+struct BlockGroup {
+  static constexpr int first = 0;
+
+  std::int64_t first_row;
+  int count;
+  int last;
+  Offset block;  ///< the first of the block row
+  int before;    ///< rows of the block row before the group's first
+  int row_step;  ///< values from a row of a block to the next
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const { return first_row; }
+  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return count; }
+  /// From the begin of a block to the i-th row; rows beyond the group's last repeat that.
+  KOKKOS_FORCEINLINE_FUNCTION int row_at(int i) const {
+    return (before + (i < count ? i : count - 1)) * row_step;
+  }
+};
+
+/// A piece is a group of rows of one block row, which has `groups` of them, about equally large.
+template <class Offset>
+struct BlockRows {
+  static constexpr bool splits_rows = false;
+  using OwnPiece = BlockGroup<Offset>;
+
+  PiecesOfTeam share;         ///< of the groups
+  Offset const* row_offsets;  ///< block rows + 1
+  int size;                   ///< rows of a block
+  int groups;
+  int row_step;
+
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
+                                                  Function const& function) const {
+    share.for_each(team, [&](std::int64_t piece) {
+      std::int64_t const block_row = piece / groups;
+      auto const group = static_cast<int>(piece - block_row * groups);
+      int const begin = group * size / groups, end = (group + 1) * size / groups;
+      Offset const first = row_offsets[block_row];
+      auto const last = static_cast<int>(row_offsets[block_row + 1] - first) * size;
+      function(OwnPiece{block_row * size + begin, end - begin, last, first, begin, row_step});
+    });
+  }
+};
+
+/// How the blocks of a matrix lie, or those of its transpose.
+struct BlockShape {
+  FastDivision by_size;
+  int size;         ///< rows and columns of a block
+  int column_step;  ///< values from a column of a block to the next
+};
+
+/// One entry of each row of a block row: a column of a block.
+template <class Ordinal>
+struct BlockPlace {
+  Ordinal column;
+  std::int64_t value;  ///< of the first row
+  int block;           ///< in the block row
+  int left;            ///< columns of the block from this one on
+};
+
+/// How the entries of a block row are read.
+template <class Scalar, class Offset, class Ordinal>
+struct BlockRowEntries {
+  Ordinal const* columns;     ///< of the block row
+  Offset const* permutation;  ///< null, or of the block row
+  Scalar const* values;       ///< of the block row; with a permutation, of the matrix
+  BlockShape shape;
+
+  /// The j-th column of a block.
+  KOKKOS_FORCEINLINE_FUNCTION BlockPlace<Ordinal> place(int block, int j) const {
+    auto const number = permutation == nullptr
+                            ? std::int64_t{block}
+                            : static_cast<std::int64_t>(load(permutation + block));
+    return {load(columns + block) * static_cast<Ordinal>(shape.size) + static_cast<Ordinal>(j),
+            number * shape.size * shape.size + j * shape.column_step, block, shape.size - j};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(BlockPlace<Ordinal> const& place) const {
+    return place.column;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(BlockPlace<Ordinal> const& place, int row_at) const {
+    return load(values + (place.value + row_at));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(BlockPlace<Ordinal> const&, int) const {}
+};
+
+template <class Scalar, class Offset, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION BlockPlace<Ordinal> place_at(
+    BlockRowEntries<Scalar, Offset, Ordinal> const& own, int k) {
+  int const block = own.shape.by_size(k);
+  return own.place(block, k - block * own.shape.size);
+}
+template <class Scalar, class Offset, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION void advance(BlockRowEntries<Scalar, Offset, Ordinal> const& own,
+                                         BlockPlace<Ordinal>& place) {
+  if (--place.left == 0) {
+    place = own.place(place.block + 1, 0);
+  } else {
+    ++place.column;
+    place.value += own.shape.column_step;
+  }
+}
+
+/// The entries of a matrix of blocks, as an inner reads them (entries.hpp).
+template <class Scalar, class Offset, class Ordinal>
+struct BlockEntries {
+  Ordinal const* columns;
+  Offset const* permutation;  ///< of the blocks; null: none
+  Scalar const* values;
+  BlockShape shape;
+};
+
+template <class Scalar, class Offset, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION BlockRowEntries<Scalar, Offset, Ordinal> entries_of(
+    BlockEntries<Scalar, Offset, Ordinal> const& all, BlockGroup<Offset> const& group) {
+  auto const first = static_cast<std::int64_t>(group.block);
+  auto const& shape = all.shape;
+  if (all.permutation != nullptr)
+    return {all.columns + first, all.permutation + first, all.values, shape};
+  return {all.columns + first, nullptr, all.values + first * shape.size * shape.size, shape};
+}
+
+inline namespace BLOCKSPAN_REGISTERS {
+
+/// Direct loads of a group of rows with the same columns, for hosts: what is read of X serves all
+/// rows of the group, whose sums are kept beside each other. As DirectRegisters otherwise, without
+/// chains: the rows are as many sums that do not wait for each other. So every sum runs in the
+/// order of its row's entries, whatever the group.
+template <class Scalar, class Entries, class Offset, int MaxWidth, bool Unit>
+struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit> {
+  using Base = DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>;
+  template <int Width>
+  using Set = typename Base::template Set<Width>;
+
+  /// consume(column, sum, i) for each pack ...
+  template <class Team, class Piece, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, NoStage, Piece const& piece,
+                                                Consume const& consume) const {
+    this->for_each_pack([&](std::int64_t column, auto width) {
+      KOKKOS_IF_ON_HOST((multiply_pack<decltype(width)::value>(piece, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)piece; (void)column; (void)width; (void)consume;))
+    });
+  }
+
+  /// ... and for the pack of columns from `column` on and the i-th row of the
+  /// group.
+  template <int Width, class Piece, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply_pack(Piece const& piece, std::int64_t column,
+                                           Consume const& consume) const {
+    static_assert(tuning::group_rows == 4, "the cases below");
+    switch (piece.rows()) {
+      case 1:
+        return multiply<1, Width>(piece, column, consume);
+      case 2:
+        return multiply<2, Width>(piece, column, consume);
+      case 3:
+        return multiply<3, Width>(piece, column, consume);
+      default:
+        return multiply<4, Width>(piece, column, consume);
+    }
+  }
+
+ private:
+  /// Of all rows: nested, because GCC 12 keeps an array of them in memory.
+  template <int Rows, int Width>
+  struct Sums {
+    Set<Width> own[Base::parts];
+    Sums<Rows - 1, Width> others;
+  };
+  template <int Width>
+  struct Sums<0, Width> {};
+
+  template <int Rows, int Width, class Piece, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply(Piece const& piece, std::int64_t first,
+                                      Consume const& consume) const {
+    Sums<Rows, Width> sums;
+    Scalar const* const x = this->X.data + first * this->X.column_stride;
+    auto const& own = entries_of(this->entries, piece);
+    Offset row_at[Rows];
+    for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
+    Offset left = piece.last - piece.first;
+    if (left > Offset(0))
+      for (auto place = place_at(own, Offset(piece.first));; advance(own, place)) {
+        add_entry<0>(own, place, row_at, this->template fetch<Width>(x, own.column(place)), sums);
+        if (--left == Offset(0)) break;
+      }
+    give<0>(first, sums, consume);
+  }
+
+  template <int Row, class Own, class Place, int Rows, int Width>
+  BLOCKSPAN_HOST_INLINE void add_entry(Own const& own, Place const& place, Offset const* row_at,
+                                       Set<Width> const& b, Sums<Rows, Width>& sums) const {
+    if constexpr (Rows > 0) {
+      own.prefetch(place, row_at[Row]);
+      Base::template add_product<Width>(own.value(place, row_at[Row]), b, sums.own);
+      add_entry<Row + 1>(own, place, row_at, b, sums.others);
+    }
+  }
+
+  template <int Row, int Rows, int Width, class Consume>
+  BLOCKSPAN_HOST_INLINE void give(std::int64_t column, Sums<Rows, Width> const& sums,
+                                  Consume const& consume) const {
+    if constexpr (Rows > 0) {
+      consume(column, this->template collect<Width>(sums.own), Row);
+      give<Row + 1>(column, sums.others, consume);
+    }
+  }
+};
+
+}  // namespace BLOCKSPAN_REGISTERS
+
+/// Hosts: columns of a pack of a group's sums.
+template <class Scalar>
+inline constexpr int host_group_pack_v = tuning::host_group_pack_bytes / int(sizeof(Scalar)) /
+                                         (is_complex_v<Scalar> ? 2 : 1);
+
+/// What multiplies groups of rows, with the inner still to be made a type of.
+template <class Exec, class Scalar, class Offset, class Entries, bool OnePass = false>
+struct GroupInners {
+  Entries entries;
+  BlockRef<Scalar const> X;
+  bool conjugate_values;
+  bool packs;  ///< as in SpmmCall
+
+  /// run.operator()<Packed>(inner), for groups of at most `most` rows. Devices: AllSizes: each
+  /// number of rows has a kernel of its own; otherwise the largest serves all of them.
+  template <bool AllSizes, class Run>
+  void with(int most, LaneGrid const& grid, Run const& run) const {
+    if constexpr (!runs_on_host_v<Exec>) {
+      if (packs) return with_lanes<AllSizes, device_pack_v<Scalar>, true>(most, grid, run);
+      with_lanes<AllSizes, 1, false>(most, grid, run);
+    } else if (X.column_stride == 1) {
+      with_registers<host_group_pack_v<Scalar>, true>(run);
+    } else {
+      with_registers<tuning::host_strided_columns, false>(run);
+    }
+  }
+
+ private:
+  template <int MaxWidth, bool Unit, class Run>
+  void with_registers(Run const& run) const {
+    using Inner = GroupRegisters<Scalar, Entries, Offset, MaxWidth, Unit>;
+    run.template operator()<false>(Inner{{entries, X, conjugate_values}});
+  }
+
+  template <bool AllSizes, int Width, bool Packed, class Run>
+  void with_lanes(int most, LaneGrid const& grid, Run const& run) const {
+    if constexpr (AllSizes) {
+      if (most <= 2) return with_rows<2, Width, Packed>(grid, run);
+      if (most == 3) return with_rows<3, Width, Packed>(grid, run);
+    }
+    with_rows<tuning::group_rows, Width, Packed>(grid, run);
+  }
+
+  /// Always with lanes over the nonzeros, be it one of them.
+  template <int Rows, int Width, bool Packed, class Run>
+  void with_rows(LaneGrid const& grid, Run const& run) const {
+    using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, 1, true, Rows, OnePass>;
+    run.template operator()<Packed>(Inner{entries, X, conjugate_values, grid, device_row_bytes(X)});
+  }
+};
+
+/// `schedule`: its share of the groups still to be set. AllSizes: see GroupInners.
+template <bool AllSizes, class Place, class Exec, class Scalar, class Offset, class Ordinal,
+          class Schedule, class Entries>
+void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                        Schedule schedule, Entries const& entries) {
+  auto const& [prepared, values, carry, launch, product] = call;
+  LaneGrid const& grid = launch.lanes.grid;
+  auto const shape =
+      launch_shape<Exec>(call.variant().worker, grid.lanes(), prepared.statistics, schedule.share);
+  GroupInners<Exec, Scalar, Place, Entries> const inners{entries, product.X, conjugates(product.op),
+                                                         launch.packs};
+  auto const run = [&]<bool Packed, class Inner>(Inner const& inner) {
+    auto const epilogue = make_epilogue<Exec, Scalar, Packed, writes_any_v<Inner>>(call.product);
+    using Epilogue = std::remove_const_t<decltype(epilogue)>;
+    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
+        exec, call.variant().label, shape);
+  };
+  inners.template with<AllSizes>(prepared.groups.most, grid, run);
+}
+
+/// The groups that a plan has found in a matrix without blocks.
+template <class Exec, class Offset, class Ordinal>
+RowGroups<Offset, Ordinal> row_groups_of(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
+  return {{prepared.groups.count.groups, 1},
+          prepared.pattern.row_offsets,
+          prepared.groups.begin.data()};
+}
+
+/// A block is read by rows, a block of the transpose by columns.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_blocks(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& prepared = call.prepared;
+  auto const& pattern = prepared.pattern;
+  auto const size = static_cast<int>(pattern.block);
+  bool const by_rows = prepared.permutation == nullptr;
+  BlockRows<Offset> const schedule{{prepared.groups.count.groups, 1},
+                                   pattern.row_offsets,
+                                   size,
+                                   static_cast<int>(groups_of_block(pattern.block)),
+                                   by_rows ? size : 1};
+  BlockEntries<Scalar, Offset, Ordinal> const entries{
+      pattern.column_indices,
+      prepared.permutation,
+      call.values.own,
+      {FastDivision(size), size, by_rows ? 1 : size}};
+  launch_groups_with<true, int>(exec, call, schedule, entries);
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  auto const& prepared = call.prepared;
+  auto const& pattern = prepared.pattern;
+  if (pattern.block > 1) return launch_blocks(exec, call);
+  if (prepared.permutation == nullptr)
+    with_plain_entries(call, [&](auto const& entries) {
+      launch_groups_with<true, Offset>(exec, call, row_groups_of(prepared), entries);
+    });
+  else
+    launch_groups_with<false, Offset>(exec, call, row_groups_of(prepared), permuted_entries(call));
+}
+
+}  // namespace blockspan::detail

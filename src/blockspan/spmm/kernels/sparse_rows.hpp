@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/launch_schedule.hpp>
+#include <blockspan/spmm/detail/scale_empty_rows.hpp>
+#include <blockspan/spmm/kernels/rows.hpp>
+#include <blockspan/support/fast_division.hpp>
+
+namespace blockspan::detail {
+
+namespace tuning {
+/// Eight blocks would spill.
+inline constexpr unsigned device_sparse_blocks = 6;
+}  // namespace tuning
+
+/// Y = epilogue(op(A) X) where most rows have no entry and the others a few: a team thread with all
+/// lanes of a warp owns as many neighbouring rows as it has lanes. Each lane looks at one of them;
+/// together they scale those without entries, then multiply the others, a few at a time, with just
+/// enough lanes for the packs of a row of X. What a thread writes is a stretch of Y, complete
+/// within a moment: filled by a kernel of its own, the lines of Y go to memory twice.
+///
+/// Traffic: the row offsets, the entries and Y once, a row of X for each entry.
+template <class Exec, class Scalar, class Entries, class Offset, class Epilogue>
+struct SparseRowsKernel {
+  static constexpr int lanes = 1 << tuning::device_lane_bits, width = device_pack_v<Scalar>;
+  using Policy = Kokkos::TeamPolicy<
+      Exec, Kokkos::LaunchBounds<tuning::device_threads, tuning::device_sparse_blocks>>;
+  using Team = typename Policy::member_type;
+
+  Offset const* row_offsets;  ///< rows + 1
+  Entries entries;
+  BlockRef<Scalar const> X;
+  bool conjugate_values;
+  std::uint32_t row_bytes;  ///< from a row of X to the next
+  int packs;                ///< of a row
+  FastDivision by_packs;
+  LaneGrid grid;  ///< of a row; the other lanes of the warp multiply other rows
+  Epilogue epilogue;
+
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    std::int64_t const thread =
+        std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
+    std::int64_t const first = thread * lanes, left = epilogue.Y.rows - first;
+    if (left > 0) multiply(first, left < lanes ? static_cast<int>(left) : lanes);
+  }
+
+  void launch(Exec const& exec, char const* label) const {
+    constexpr int team_size = static_cast<int>(tuning::device_threads) / lanes;
+    auto const teams = ceil_div(epilogue.Y.rows, std::int64_t{team_size} * lanes);
+    Kokkos::parallel_for(label, Policy(exec, static_cast<int>(teams), team_size, lanes), *this);
+  }
+
+ private:
+  /// The rows first .. first + rows - 1; all lanes call it.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(std::int64_t first, int rows) const {
+    int const lane = place_in_team() & (lanes - 1);
+    bool const is_row = lane < rows;
+    Offset const begin = is_row ? load(row_offsets + first + lane) : Offset(0);
+    Offset const end = is_row ? load(row_offsets + first + lane + 1) : Offset(0);
+    unsigned const filled = lanes_with(begin < end);
+    if (epilogue.beta != Scalar(1))
+      for (int i = lane; i < rows * packs; i += lanes) {
+        int const row = by_packs(i);
+        if ((filled >> row & 1) == 0)
+          scale_pack<width>(epilogue.Y, first + row, std::int64_t{i - row * packs} * width,
+                            epilogue.beta);
+      }
+    int const count = number_of_bits(filled), each = lanes / grid.columns();
+    for (int done = 0; done < count; done += each) {
+      int const which = done + (lane >> grid.column_bits);
+      int const row = which < count ? nth_bit(filled, which) : 0;
+      Offset const k = broadcast(begin, row, lanes), last = broadcast(end, row, lanes);
+      if (which < count) multiply_row(first + row, k, last, grid.column_of(lane));
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_row(std::int64_t row, Offset begin, Offset end,
+                                                int lane) const {
+    using P = Pack<Scalar, width>;
+    for (int pack = lane; pack < packs; pack += grid.columns()) {
+      auto const* const x = reinterpret_cast<char const*>(X.data + pack * width);
+      Sum<Scalar, width> sum{};
+      for (Offset k = begin; k < end; ++k) {
+        auto const column = static_cast<std::uint32_t>(entries.column(k));
+        Scalar const a = conjugate_if(conjugate_values, entries.value(k));
+        P const b = load(reinterpret_cast<P const*>(x + std::uint64_t{column} * row_bytes));
+        for (int j = 0; j < width; ++j) sum.value[j] += a * b.value[j];
+      }
+      epilogue(row, std::int64_t{pack} * width, sum);
+    }
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_sparse_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                        Entries const& entries) {
+  auto const& product = call.product;
+  auto const epilogue = make_epilogue<Exec, Scalar, true>(product);
+  auto const packs = static_cast<int>(product.X.columns / device_pack_v<Scalar>);
+  SparseRowsKernel<Exec, Scalar, Entries, Offset, std::remove_const_t<decltype(epilogue)>>{
+      call.prepared.pattern.row_offsets,
+      entries,
+      product.X,
+      conjugates(product.op),
+      device_row_bytes(product.X),
+      packs,
+      FastDivision(packs),
+      {bits_to_hold(packs, tuning::device_lane_bits), 0},
+      epilogue}
+      .launch(exec, call.variant().label);
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,347 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/spmm/detail/inner/entries.hpp>
+#include <blockspan/spmm/detail/inner/lane_grid.hpp>
+#include <blockspan/spmm/detail/inner/load.hpp>
+#include <blockspan/spmm/detail/inner/pack_access.hpp>
+#include <blockspan/spmm/detail/inner/stage.hpp>
+#include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/window_packs.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// A window of neighbouring rows, with the tiles first .. last - 1, and one of the passes over
+/// them.
+struct RowWindow {
+  int window;
+  int count;
+  std::uint32_t first;
+  std::uint32_t last;
+  int pass;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const {
+    return std::int64_t{window} * tuning::window_rows;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return count; }
+};
+
+/// A piece is a pass over a window, as a plan has listed them (RowWindowList in
+/// partition/pattern.hpp; the arrays belong to the plan). The passes over the windows of a team are
+/// neighbouring teams. Nothing is left to finish.
+struct RowWindows {
+  static constexpr bool splits_rows = false;
+  using OwnPiece = RowWindow;
+
+  int windows;
+  int passes;                       ///< over a window: each makes some of the columns
+  int rows;                         ///< of the matrix
+  std::uint32_t const* first_tile;  ///< windows + 1
+
+  /// 32 bits: the numbers of rows are indices of the matrix.
+  template <class Team, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
+                                                  Function const& function) const {
+    auto const all = static_cast<unsigned>(passes), own = static_cast<unsigned>(team.league_rank());
+    unsigned const share = all == 1 ? own : own / all;
+    int const window = static_cast<int>(share) * team.team_size() + team.team_rank();
+    if (window >= windows) return;
+    int const left = rows - window * tuning::window_rows;
+    function(OwnPiece{window, left < tuning::window_rows ? left : tuning::window_rows,
+                      load(first_tile + window), load(first_tile + window + 1),
+                      static_cast<int>(own - share * all)});
+  }
+};
+
+/// The number there, or zero where none is wanted. Loaded as what it is: where it is put together
+/// from other words (load), the compiler waits for each of these loads before it begins the next.
+/// One H200, 16 rows a window, elasticity 44^3 x 3, n = 8, microseconds: 105, and 82 without waits.
+template <class Number>
+KOKKOS_FORCEINLINE_FUNCTION Number load_or_zero(bool wanted, Number const* address) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (is_complex_v<Number>) {
+    using Parts = std::conditional_t<std::is_same_v<real_t<Number>, double>, double2, float2>;
+    Parts parts{0, 0};
+    if (wanted) parts = __ldg(reinterpret_cast<Parts const*>(address));
+    return {parts.x, parts.y};
+  } else {
+    return wanted ? __ldg(address) : Number(0);
+  }
+#else
+  return wanted ? *address : Number(0);
+#endif
+}
+
+/// The values of a row from an entry on, where they stand in the matrix ...
+template <class Scalar, class Stored>
+struct PlainValues {
+  Stored const* next;
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value_or_zero(bool wanted, int ahead) const {
+    return Scalar(load_or_zero(wanted, next + ahead));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void advance(int entries) { next += entries; }
+};
+template <class Scalar, class Offset, class Ordinal, class Stored>
+KOKKOS_FORCEINLINE_FUNCTION PlainValues<Scalar, Stored> values_from(
+    PlainEntries<Scalar, Offset, Ordinal, Stored> const& entries, Offset k) {
+  return {entries.values + k};
+}
+
+/// ... or are looked up.
+template <class Scalar, class Offset>
+struct PermutedValues {
+  Scalar const* values;
+  Offset const* next;
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value_or_zero(bool wanted, int ahead) const {
+    return wanted ? load(values + load(next + ahead)) : Scalar(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void advance(int entries) { next += entries; }
+};
+template <class Scalar, class Offset, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION PermutedValues<Scalar, Offset> values_from(
+    PermutedEntries<Scalar, Offset, Ordinal> const& entries, Offset k) {
+  return {entries.values, entries.permutation + k};
+}
+
+/// Windows of rows as tiles on tensor cores, for devices: a team thread is a warp, and each row of
+/// X is fetched once for a window. In a step the lanes of a row (four neighbours) take four columns
+/// of a tile. They read the values where they stand in the matrix: rows are sorted, so the entries
+/// of a row meet its tiles in their order, and the bits say how many a tile takes.
+///
+/// A place without an entry is a zero there, and zero times an infinity of X is NaN. So where a sum
+/// of a window is NaN, its rows are multiplied once more, entry by entry.
+///
+/// Columns: WindowPacks or WindowColumns. X is row-major; for packs aligned, and a whole number of
+/// them wide.
+template <class Scalar, class Entries, class Offset, class Ordinal, class Columns>
+struct WindowTiles {
+  static constexpr unsigned blocks = Columns::blocks;
+  static constexpr std::size_t thread_scratch_bytes = 0;
+  static constexpr int steps = tuning::window_columns / 4, width = Columns::width;
+
+  Entries entries;
+  BlockRef<Scalar const> X;  ///< columns of op(A) x n
+  bool conjugate_values;
+  std::uint32_t row_bytes;      ///< from a row of X to the next
+  Offset const* row_offsets;    ///< rows + 1
+  Ordinal const* first_column;  ///< these three as in RowWindowList
+  std::uint16_t const* distance;
+  std::uint16_t const* masks;
+
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
+    return {};
+  }
+
+  /// consume(column, sum, i, s) for all columns of the pass and the i-th row of the window, once
+  /// each, on the lane that has the sum, in its s-th pack.
+  template <class Team, class Window, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, NoStage, Window const& window,
+                                                Consume const& consume) const {
+    int const all = static_cast<int>(X.columns) / width;
+    for_each_lane<true>(team, tensor::lanes, [&](int lane) {
+      multiply_pass(window, lane, window.pass * Columns::packs, all, consume);
+    });
+  }
+
+ private:
+  /// What a lane knows of a tile: its column in each step, the bits of its row.
+  struct Tile {
+    Ordinal first_column;
+    std::uint64_t distances;
+    unsigned bits;
+
+    KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int step) const {
+      return first_column + static_cast<Ordinal>(distances >> 16 * step & 0xffffu);
+    }
+  };
+  static_assert(steps * sizeof(std::uint16_t) == sizeof(std::uint64_t));
+  static_assert(tuning::window_columns == 16);
+  /// The lane's number of each step.
+  struct Values {
+    Scalar of[steps];
+  };
+
+  KOKKOS_FORCEINLINE_FUNCTION Tile load_tile(std::uint32_t tile, int lane) const {
+    auto const* const of_steps = reinterpret_cast<std::uint64_t const*>(distance);
+    return {load(first_column + tile), load(of_steps + (4 * tile + window_step(lane))),
+            load(masks + (tuning::window_rows * tile + window_row(lane)))};
+  }
+
+  template <class Window, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_pass(Window const& window, int lane, int first, int all,
+                                                 Consume const& consume) const {
+    Columns const x(X, row_bytes, first, all, lane);
+    typename Columns::Sums sums = {};
+    multiply(window, lane, x, sums);
+    if (any_in_warp(sums.has_nan())) return multiply_entries(window, lane, first, all, consume);
+    auto const finished = x.finish(sums, lane);
+    BLOCKSPAN_UNROLL
+    for (int i = 0; i < Columns::rows_of_lane; ++i) {
+      int const row = Columns::row_of(lane, i);
+      BLOCKSPAN_UNROLL
+      for (int s = 0; s < Columns::packs_of_lane; ++s) {
+        int const pack = first + Columns::pack_of(lane, s);
+        if (row < window.rows() && pack < all)
+          consume(std::int64_t{pack} * width, finished.of[i][s], row, s);
+      }
+    }
+  }
+
+  template <class Window>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(Window const& window, int lane, Columns const& x,
+                                            typename Columns::Sums& sums) const {
+    if (window.first == window.last) return;
+    auto values = values_from(entries, entry_of(window, window_row(lane)));
+    Tile tile = load_tile(window.first, lane);
+    for (std::uint32_t next = window.first + 1; next <= window.last; ++next) {
+      Values const a = load_values(tile.bits, lane, values);
+      typename Columns::Fetched b[steps];
+      BLOCKSPAN_UNROLL
+      for (int step = 0; step < steps; ++step) b[step] = x.fetch(tile.column(step));
+      tile = load_tile(next, lane);  // asked for after what is needed first
+      // Never: as no_load_passes, but for the compiler as well.
+      if (Columns::loads_first && next == 0) return;
+      BLOCKSPAN_UNROLL
+      for (int step = 0; step < steps; ++step) x.add(a.of[step], b[step], sums);
+    }
+  }
+
+  /// The first entry of the i-th row; of rows beyond the last, which have none, the end of that.
+  template <class Window>
+  KOKKOS_FORCEINLINE_FUNCTION Offset entry_of(Window const& window, int i) const {
+    return load(row_offsets + window.row() + (i < window.rows() ? i : window.rows()));
+  }
+
+  /// Those of a tile; `values` moves on to the next one's. An entry stands behind as many of its
+  /// row as there are bits below its own: these are shifted to the upper end of a word.
+  template <class RowValues>
+  KOKKOS_FORCEINLINE_FUNCTION Values load_values(unsigned bits, int lane, RowValues& values) const {
+    using Kokkos::Experimental::popcount_builtin;
+    constexpr int unused = 32 - 4 * (steps - 1);
+    unsigned const own = bits >> window_step(lane), below = bits << (unused - window_step(lane));
+    Values a;
+    BLOCKSPAN_UNROLL
+    for (int step = 0; step < steps; ++step) {
+      bool const wanted = (own & 1u << 4 * step) != 0;
+      int const before = popcount_builtin(below << 4 * (steps - 1 - step));
+      a.of[step] = conjugated(values.value_or_zero(wanted, before));
+    }
+    values.advance(popcount_builtin(bits));
+    return a;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar conjugated(Scalar const& a) const {
+    return conjugate_if(conjugate_values, a);
+  }
+
+  /// The same sums without a zero in them that the matrix does not have. One lane an element: slow.
+  template <class Window, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(Window const& window, int lane, int first,
+                                                    int all, Consume const& consume) const {
+    PackAccess<Scalar, width, true> const x{X};
+    for (int own = 0; own < Columns::rows_of_lane * Columns::packs_of_lane; ++own) {
+      int const s = own / Columns::rows_of_lane;
+      int const row = Columns::row_of(lane, own % Columns::rows_of_lane);
+      int const pack = first + Columns::pack_of(lane, s);
+      if (row >= window.rows() || pack >= all) continue;
+      Sum<Scalar, width> sum = {};
+      Offset const end = entry_of(window, row + 1);
+      for (Offset k = entry_of(window, row); k < end; ++k)
+        x.add_product(conjugated(entries.value(k)), entries.column(k), pack, sum);
+      consume(std::int64_t{pack} * width, sum, row, s);
+    }
+  }
+};
+
+/// Groups of packs in a pass: a pass costs about as much as a group of columns, whatever its width.
+inline int groups_of_pass(std::int64_t packs, int most) {
+  auto const groups = ceil_div(packs, std::int64_t{8});
+  auto const cost = [&](int each) { return ceil_div(groups, std::int64_t{each}) * (1 + each); };
+  int best = 1;
+  for (int each = 2; each <= most; each *= 2)
+    if (cost(each) < cost(best)) best = each;
+  return best;
+}
+
+template <class Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                           Entries const& entries) {
+  auto const& [prepared, values, carry, launch, product] = call;
+  auto const& variant = call.variant();
+  auto const& list = prepared.windows;
+  auto const passes =
+      static_cast<int>(ceil_div(product.X.columns, std::int64_t{Columns::packs} * Columns::width));
+  PieceOfThread share{list.count.windows, 1};
+  auto shape = launch_shape<Exec>(variant.worker, tensor::lanes, prepared.statistics, share);
+  shape.teams *= passes;
+  auto const epilogue = make_epilogue<Exec, Scalar, true, true>(product);
+  using Epilogue = std::remove_const_t<decltype(epilogue)>;
+  using Inner = WindowTiles<Scalar, Entries, Offset, Ordinal, Columns>;
+  using Schedule = RowWindows;
+  SpmmKernel<Exec, Schedule, Inner, Epilogue>{
+      {static_cast<int>(list.count.windows), passes, static_cast<int>(prepared.pattern.rows),
+       list.first_tile.data()},
+      {entries, product.X, conjugates(product.op), device_row_bytes(product.X),
+       prepared.pattern.row_offsets, list.first_column.data(), list.distance.data(),
+       list.masks.data()},
+      epilogue}
+      .launch(exec, variant.label, shape);
+}
+
+/// As many columns a pass as suit the product, single ones where packs do not fit; AllWidths false:
+/// one kernel for all packs.
+template <bool AllWidths, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+                         Entries const& entries) {
+  auto const launch = [&]<class Columns>() { launch_window_columns<Columns>(exec, call, entries); };
+  if constexpr (is_complex_v<Scalar>) {  // a complex number is a pack
+    // four groups of complex columns: sums and values need more registers than there are
+    if constexpr (AllWidths)
+      if (groups_of_pass(call.product.X.columns, 2) == 2)
+        return launch.template operator()<WindowPacks<Scalar, 2>>();
+    launch.template operator()<WindowPacks<Scalar, 1>>();
+  } else {
+    std::int64_t const columns = call.product.X.columns;
+    if constexpr (AllWidths) {
+      if (!call.launch.packs && columns <= 8)
+        return launch.template operator()<WindowColumns<1, 1>>();
+      if (!call.launch.packs && columns > 32)
+        return launch.template operator()<WindowColumns<8, 1>>();
+      if (!call.launch.packs && columns > 16)
+        return launch.template operator()<WindowColumns<4, 1>>();
+    }
+    if (!call.launch.packs) return launch.template operator()<WindowColumns<2, 1>>();
+    if constexpr (AllWidths) {
+      if (columns <= 8) return launch.template operator()<WindowColumns<1, 2>>();
+      int const groups = groups_of_pass(columns / device_pack_v<Scalar>, 4);
+      if (groups == 4) return launch.template operator()<WindowPacks<Scalar, 4>>();
+      if (groups == 2) return launch.template operator()<WindowPacks<Scalar, 2>>();
+    }
+    launch.template operator()<WindowColumns<2, 2>>();
+  }
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+  if constexpr (tensor::available<Exec, real_t<Scalar>>) {
+    auto const& pattern = call.prepared.pattern;
+    if (call.prepared.permutation == nullptr)
+      with_plain_entries(
+          call, [&](auto const& entries) { launch_windows_with<true>(exec, call, entries); });
+    else
+      launch_windows_with<false>(exec, call, permuted_entries(call));
+  }
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cstdint>
+#include <iomanip>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/explain.hpp>
+#include <blockspan/spmm/plan/predict.hpp>
+
+namespace blockspan::detail {
+namespace {
+
+std::string best_three(std::vector<SpmmPrediction> const& predictions) {
+  std::ostringstream out;
+  out << std::setprecision(3);
+  for (std::size_t i = 0; i < predictions.size() && i < 3; ++i)
+    out << (i > 0 ? ", " : "") << predictions[i].variant->id << ' ' << predictions[i].microseconds
+        << " us";
+  out << " (by the model, at the plan's width)";
+  return out.str();
+}
+
+/// How column-major blocks are served.
+char const* column_major_in_words(Decision const& decision) {
+  auto const kernel = decision.first().kernel;
+  if (kernel == SpmmKernelKind::row_columns || kernel == SpmmKernelKind::staged_columns)
+    return "column-major blocks run as warp_per_row, with a lane a row";
+  if (decision.x == BlockCopy::whole_packs || decision.y_by_copy)
+    return "column-major blocks go by way of row-major copies";
+  return "column-major blocks are read number by number";
+}
+
+/// The launches that a block takes, if several.
+std::string panels_in_words(Decision const& decision) {
+  if (decision.launches.size() == 1) return {};
+  std::ostringstream out;
+  for (auto const& launch : decision.launches)
+    out << (&launch == &decision.first() ? "  in products of " : ", ") << launch.columns;
+  out << " columns, for the sake of caches and lanes\n";
+  return out.str();
+}
+
+void explain_windows(std::ostream& out, ExplainedPattern const& A) {
+  auto const& rows = A.facts.rows;
+  auto const& windows = A.facts.windows;
+  double const places =
+      static_cast<double>(windows.tiles) * tuning::window_rows * tuning::window_columns;
+  out << "  " << windows.windows << " windows of " << tuning::window_rows << " rows have "
+      << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
+      << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
+      << " % full\n  scalars in single precision run as " << fallback_of(A.facts, A.choice).label
+      << (windows_are_worth_it(rows, windows) ? "; sums of products are a pass of their own\n"
+                                              : ", and so do sums of products\n");
+}
+
+/// What the plan has listed for the variant chosen.
+void explain_lists(std::ostream& out, ExplainedPattern const& A) {
+  auto const& variant = *A.choice.variant;
+  auto const& rows = A.facts.rows;
+  if (variant.lists_pieces())
+    out << "  " << A.pieces.rows << " rows are cut into " << A.pieces.parts << " pieces of at most "
+        << A.choice.piece << " nonzeros\n";
+  std::int64_t const groups = A.facts.groups.groups;
+  if (variant.lists_groups() || (groups > 0 && groups < rows.rows))
+    out << "  rows with the same columns make " << groups << " groups of "
+        << static_cast<double>(rows.rows) / static_cast<double>(groups)
+        << " rows on average, at most " << A.rows_of_group << '\n';
+  if (variant.lists_tiles())
+    out << "  " << A.tiles << " tiles cut " << A.cut_tiles.rows << " rows into "
+        << A.cut_tiles.parts << " parts\n";
+  if (variant.lists_windows()) explain_windows(out, A);
+  if (A.facts.window_masks > 0)
+    out << "  windows of 8 rows, " << tuning::shared_window_rows / 8
+        << " of them a team, share tiles of X on tensor cores; bits say which places are full\n";
+}
+
+/// What runs for blocks that the variant chosen does not take.
+void explain_fallbacks(std::ostream& out, ExplainedPattern const& A, DeviceFacts const& device) {
+  auto const& variant = *A.choice.variant;
+  auto const& fallback = fallback_of(A.facts, A.choice);
+  if (variant.stages_tiles() && !A.choice.asked)
+    out << "  rows of X shorter than " << tuning::shared_tile_packs * tuning::device_pack_bytes
+        << " bytes run as " << fallback.label << "; sums of products are a pass of their own\n";
+  if (variant.needs_contiguous_x() && !device.is_host)
+    out << "  blocks without "
+        << (variant.needs_whole_packs ? "16-byte aligned, contiguous rows of whole packs"
+                                      : "contiguous rows of X")
+        << " run as " << without_packs(fallback).label << '\n';
+}
+
+}  // namespace
+
+std::string explain_pattern(std::string const& what, ExplainedPattern const& A, int columns,
+                            Decision const& decision, Decision const& column_major,
+                            DeviceFacts const& device) {
+  auto const& rows = A.facts.rows;
+  auto const& choice = A.choice;
+  std::ostringstream out;
+  out << what << ": " << rows.rows << " x " << rows.columns << ", " << rows.nonzeros
+      << " nonzeros, rows of " << rows.shortest << " to " << rows.longest << ", mean "
+      << rows.mean() << ", " << rows.empty_rows << " empty\n  runs "
+      << decision.first().variant->label << " at " << columns
+      << (columns == 1 ? " column: " : " columns: ") << choice.variant->parts << "\n  because "
+      << choice.reason << '\n'
+      << panels_in_words(decision);
+  if (!choice.predictions.empty()) out << "  expected " << best_three(choice.predictions) << '\n';
+  out << "  rejected " << choice.rejected << '\n';
+  explain_lists(out, A);
+  explain_fallbacks(out, A, device);
+  if (columns > 1 && !device.is_host) out << "  " << column_major_in_words(column_major) << '\n';
+  return out.str();
+}
+
+bool may_read_singles(Launch const& launch) {
+  auto const& variant = *launch.variant;
+  return variant.is_direct() || variant.lists_groups() || variant.lists_windows();
+}
+
+std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,
+                          std::size_t scalar_bytes, std::size_t held_bytes) {
+  std::ostringstream out;
+  out << "a product reads at least "
+      << bytes_of_matrix(A, launch, held_bytes > 0 ? scalar_bytes / 2 : scalar_bytes)
+      << " bytes of A" << (launch.narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
+      << (A.rows.rows + A.rows.columns) * columns * static_cast<std::int64_t>(scalar_bytes) << '\n';
+  if (held_bytes > 0) out << "  reads values in single precision, " << held_bytes << " bytes\n";
+  return out.str();
+}
+
+bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar_bytes) {
+  std::int64_t const bytes = rows.rows * columns * static_cast<std::int64_t>(scalar_bytes);
+  return rows.rows == rows.columns && bytes >= tuning::order_least_bytes;
+}
+
+std::string explain_order(RowStatistics const& rows, double far, int columns,
+                          std::size_t scalar_bytes, DeviceFacts const& device) {
+  if (far < tuning::order_least_far) return {};
+  std::ostringstream out;
+  out << std::setprecision(2) << "  " << 100 * far
+      << " % of the columns lie far from their row: an order that brings them near (reorder), if "
+         "their graph has one, keeps rows of X in the caches";
+  if (!device.is_host)
+    out << "; a product would take "
+        << DeviceModel(rows, columns_of_doubles(columns, scalar_bytes)).near_over_far(far)
+        << " of the time at best (by the model)";
+  out << '\n';
+  return out.str();
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/spmm/plan/launch.hpp>
+
+// What a plan says of itself, from the facts and decisions that its products run by.
+
+namespace blockspan::detail {
+
+/// Rows that were cut, and the parts they were cut into.
+struct CutRowCount {
+  std::int64_t rows = 0;
+  std::int64_t parts = 0;
+};
+
+/// A pattern as a plan has prepared it. Of counts those of the variant chosen are said.
+struct ExplainedPattern {
+  PatternFacts facts;
+  SpmmChoice const& choice;
+  int rows_of_group = 0;  ///< at most
+  CutRowCount pieces;
+  std::int64_t tiles = 0;
+  CutRowCount cut_tiles;
+};
+
+/// The matrix, the kernel that runs with `columns` columns, why, and what was rejected. `decision`:
+/// for row-major blocks of whole packs where they fit; `column_major`: for others.
+std::string explain_pattern(std::string const& what, ExplainedPattern const& A, int columns,
+                            Decision const& decision, Decision const& column_major,
+                            DeviceFacts const& device);
+
+/// Bytes that a product has to read and write. `held_bytes`: of values held in single precision, 0
+/// if the launch reads none.
+std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,
+                          std::size_t scalar_bytes, std::size_t held_bytes);
+
+/// Whether the launch reads values in single precision where they are held.
+bool may_read_singles(Launch const& launch);
+
+/// Whether X is so large that an order with columns near their rows might serve the caches better.
+bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar_bytes);
+
+/// What it might bring; `far`: the part of the entries whose column lies far from their row.
+std::string explain_order(RowStatistics const& rows, double far, int columns,
+                          std::size_t scalar_bytes, DeviceFacts const& device);
+
+}  // namespace blockspan::detail
