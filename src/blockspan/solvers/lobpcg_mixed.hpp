@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <blockspan/multivector/convert.hpp>
-#include <blockspan/solvers/detail/solve_path.hpp>
-#include <blockspan/solvers/detail/thresholds.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/solvers/lobpcg/solve_path.hpp>
+#include <blockspan/solvers/lobpcg/thresholds.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>

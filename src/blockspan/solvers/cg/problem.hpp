@@ -1,0 +1,197 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/solvers/cg/thresholds.hpp>
+#include <blockspan/solvers/common/column_kernels.hpp>
+#include <blockspan/solvers/common/column_sums.hpp>
+#include <blockspan/solvers/common/device_numbers.hpp>
+#include <blockspan/solvers/common/phase_timer.hpp>
+#include <blockspan/solvers/common/select_columns.hpp>
+#include <blockspan/solvers/conjugate_gradient.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// The operators as the solver sees them: calls counted and timed, Jacobi as the weights of its
+/// rows.
+template <class Scalar, class Exec>
+class CgProblem {
+ public:
+  using Real = real_t<Scalar>;
+  using View = Block<Scalar, Exec>;
+  using Operator = LinearOperator<Scalar, Exec>;
+
+  CgProblem(Exec const& exec_, Operator const& A, CgOptions<Scalar, Exec> const& options)
+      : exec(exec_), a_(A), m_(options.preconditioner), time_phases_(options.time_phases) {
+    auto const* const jacobi = dynamic_cast<JacobiPreconditioner<Scalar, Exec> const*>(m_);
+    if (jacobi) weights_ = jacobi->factors().data();
+  }
+
+  std::int64_t rows() const { return a_.rows(); }
+  bool preconditioned() const { return m_ != nullptr; }
+  /// M^-1 is more than row weights.
+  bool general() const { return m_ != nullptr && weights_ == nullptr; }
+  /// The diagonal of M^-1 (Jacobi), or null.
+  Real const* weights() const { return weights_; }
+
+  PhaseTimer<Exec> time(double& phase) const { return {time_phases_ ? &exec : nullptr, phase}; }
+
+  void apply_a(View const& X, View const& Y) {
+    enqueue_a(X, Y);
+    count_a(X);
+  }
+  void apply_m(View const& X, View const& Y) {
+    enqueue_m(X, Y);
+    count_m(X);
+  }
+
+  /// The same in two parts, for what is enqueued once and counted whenever it is replayed.
+  void enqueue_a(View const& X, View const& Y) {
+    auto const timer = time(seconds.product);
+    a_.apply(exec, X, Y);
+  }
+  /// Whether the product sums x.y and y.(w y) beside it: see LinearOperator::apply_dots.
+  bool enqueue_a_dots(View const& X, View const& Y, ProductDots<Scalar, Exec> const& dots,
+                      bool squares) {
+    auto const timer = time(seconds.product);
+    OperatorNumbers<Real const, Exec> const weights(
+        weights_, weights_ ? static_cast<std::size_t>(rows()) : std::size_t{0});
+    return a_.apply_dots(
+        exec, X, Y, weights, OperatorNumbers<Scalar, Exec>(dots.x_dot_y.data(), X.extent(1)),
+        OperatorNumbers<Real, Exec>(dots.y_dot_y.data(), squares ? X.extent(1) : 0));
+  }
+  void enqueue_m(View const& X, View const& Y) {
+    auto const timer = time(seconds.preconditioner);
+    m_->apply(exec, X, Y);
+  }
+  void count_a(View const& X) {
+    ++counters.operator_applications;
+    counters.operator_columns += static_cast<std::int64_t>(X.extent(1));
+  }
+  void count_m(View const& X) {
+    if (!general()) return;  // Jacobi: a pass of this solver's own
+    ++counters.preconditioner_applications;
+    counters.preconditioner_columns += static_cast<std::int64_t>(X.extent(1));
+  }
+  /// Whether steps may be recorded and replayed.
+  bool replayable() const {
+    return !time_phases_ && a_.replayable() && (!general() || m_->replayable());
+  }
+
+  Operator const& a() const { return a_; }
+
+  /// Whether A is Hermitian as far as two random vectors can tell: one product, in the first call.
+  bool hermitian() {
+    if (!hermitian_) hermitian_ = looks_hermitian();
+    return *hermitian_;
+  }
+
+  /// The host waits for numbers.
+  void synchronize(char const* why) {
+    exec.fence(why);
+    ++counters.synchronizations;
+  }
+
+  /// Per column of any block the sums of Terms, on the host. Fences exec.
+  template <class Terms>
+  std::vector<Real> fold(char const* label, Terms const& terms, std::int64_t columns) {
+    ++counters.synchronizations;
+    return fold_(exec, label, terms, rows(), columns);
+  }
+
+  /// A copy on the device, valid until the next call; `values` must live until the next fence.
+  Real const* on_device(std::vector<Real> const& values) { return numbers_(exec, values); }
+
+  /// ||A||: the operator's bound, or the largest ||A p|| / ||p|| seen.
+  Real norm_a() const { return a_.norm_bound().value_or(seen_norm_); }
+  void note_norm(Real ratio) {
+    if (ratio > seen_norm_) seen_norm_ = ratio;
+  }
+  bool knows_norm() const { return a_.norm_bound().has_value(); }
+
+  Exec exec;
+  CgCounters counters;
+  CgSeconds seconds;
+  Workspace<Exec> workspace;
+
+ private:
+  /// |u^H A v - conj(v^H A u)| beside what entries that differ from their mirrors by
+  /// CgThresholds::skew would give.
+  bool looks_hermitian() {
+    auto const block = [&] { return allocate<View>(exec, "Blockspan::cg::probe", rows(), 2); };
+    View const U = block(), image = block();
+    blockspan::fill_random(exec, U, 1);
+    apply_a(U, image);
+    Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace> const K("K", 2, 2), G("G", 2, 2);
+    blockspan::gram(exec, U, image, K, workspace);
+    blockspan::gram(exec, image, image, G, workspace);
+    counters.synchronizations += 2;
+    Scalar const skew = K(0, 1) - conjugate(K(1, 0));
+    Real const length = std::sqrt(std::max(real_part(G(0, 0)), real_part(G(1, 1))));
+    return !(Kokkos::abs(skew) > CgThresholds<Real>::skew * length);
+  }
+
+  Operator const& a_;
+  Operator const* m_;
+  std::optional<bool> hermitian_;
+  Real const* weights_ = nullptr;
+  bool time_phases_;
+  Real seen_norm_ = 0;
+  ColumnFolder<Exec, Real> fold_;
+  DeviceNumbers<Real, Exec> numbers_;
+};
+
+/// The four blocks of n x k that both methods work in, as memory without a fixed width: rows of a
+/// narrower block move together, so that none is read in vain. `spare` is free between iterations
+/// and takes what is gathered.
+template <class Scalar, class Exec>
+class CgBlocks {
+ public:
+  using View = Block<Scalar, Exec>;
+
+  CgBlocks(Exec const& exec, std::int64_t rows, int columns) : rows_(rows) {
+    for (auto& memory : memory_)
+      memory = allocate<Memory>(exec, "Blockspan::cg::block", rows * columns);
+  }
+
+  View correction(int columns) const { return view(0, columns); }  ///< E
+  View direction(int columns) const { return view(1, columns); }   ///< P, S
+  View spare(int columns) const { return view(2, columns); }       ///< Q, Z
+  View residual(int columns) const { return view(3, columns); }    ///< R, T
+
+  void swap_correction() { std::swap(memory_[0], memory_[2]); }
+  void swap_direction() { std::swap(memory_[1], memory_[2]); }
+  void swap_residual() { std::swap(memory_[3], memory_[2]); }
+
+ private:
+  using Memory = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+
+  View view(int which, int columns) const { return View(memory_[which].data(), rows_, columns); }
+
+  std::int64_t rows_;
+  Memory memory_[4];
+};
+
+/// to(:, j) = factors[j] from(:, columns[j]), to and from different blocks.
+template <class Scalar, class Exec>
+void select_scaled(CgProblem<Scalar, Exec>& problem, BlockRef<Scalar const> const& from,
+                   std::vector<int> const& columns, std::vector<real_t<Scalar>> const& factors,
+                   Block<Scalar, Exec> const& to, std::vector<real_t<Scalar>>& numbers) {
+  numbers.assign(factors.begin(), factors.end());
+  numbers.insert(numbers.end(), columns.begin(), columns.end());
+  SelectScaled<Scalar, Exec>{from, block_ref<Exec>(to), problem.on_device(numbers)}.launch(
+      problem.exec);
+}
+
+}  // namespace blockspan::detail

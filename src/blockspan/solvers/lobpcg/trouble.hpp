@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include <blockspan/solvers/lobpcg/solver.hpp>
+
+// What the solver does when numbers fail: it tries again from what is left, a few times in a row.
+namespace blockspan::detail {
+
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
+  if (outcome == Extension::not_finite) locate_fault();
+  basis_.w = 0;
+  switch (outcome) {
+    case Extension::mass_not_positive_definite:
+      return Status::mass_not_positive_definite;
+    case Extension::not_finite:
+      return Status::operator_not_finite;
+    case Extension::empty:
+      // No direction is left to look for missed pairs in: the probe has seen all there is.
+      if (probe_.running() && converged() == flow_.wanted) {
+        probe_.end(theta_);
+        return std::nullopt;
+      }
+      if (++flow_.empty >= 2)
+        return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
+      ++problem_.counters.restarts;
+      return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+    default:
+      return collapse();
+  }
+}
+
+/// The basis lost rank or drifted: everything anew from X, three times in a row at most.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::collapse() {
+  basis_.w = 0;
+  if (++flow_.collapses > 3) return Status::basis_collapsed;
+  ++problem_.counters.restarts;
+  return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+}
+
+/// Numbers that are not finite may be an accident: another try decides.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::mended(std::optional<Status> status) {
+  return status == Status::operator_not_finite ? recover() : status;
+}
+
+/// NaN or Inf turned up: from the last X with new images, with random columns for those of X whose
+/// images are not finite; three times in a row at most.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::recover() {
+  locate_fault();
+  if (++flow_.recoveries > 3) return Status::operator_not_finite;
+  ++problem_.counters.restarts;
+  basis_.p = basis_.w = 0;
+  auto const trouble = refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  if (trouble != Status::operator_not_finite) return trouble;
+  auto const entries = problem_.largest_entries(basis_.ax());
+  for (int j = 0; j < basis_.m; ++j)
+    if (!std::isfinite(entries[j])) problem_.randomize(basis_.columns(basis_.s, j, 1));
+  return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+}
+
+/// Remembers the first image under A or B that was not finite though its vector was, in place of
+/// one under the preconditioner, which ends nothing. The columns of W are what the operators saw
+/// last; where there are none it was X.
+template <class Scalar, class Exec>
+void LobpcgSolver<Scalar, Exec>::locate_fault() {
+  if (fault_.operator_name == "A" || fault_.operator_name == "B") return;
+  LobpcgFault found;
+  int const first = basis_.w > 0 ? basis_.m + basis_.p : 0;
+  int const count = basis_.w > 0 ? basis_.w : basis_.m;
+  auto const largest = [&](View const& block) {
+    return problem_.largest_entries(basis_.columns(block, first, count));
+  };
+  auto const vectors = largest(basis_.s);
+  auto const blame = [&](char const* name, View const& images) {
+    auto const entries = largest(images);
+    for (int j = 0; j < count && found.operator_name.empty(); ++j)
+      if (std::isfinite(vectors[j]) && !std::isfinite(entries[j]))
+        found = {name, j, flow_.iteration};
+  };
+  blame("A", basis_.as);
+  if (problem_.generalized()) blame("B", basis_.bs);
+  if (!found.operator_name.empty()) fault_ = found;
+}
+
+}  // namespace blockspan::detail
