@@ -11,7 +11,7 @@
 #include <blockspan/operators/detail/block_jacobi.hpp>
 #include <blockspan/operators/detail/check_blocks.hpp>
 #include <blockspan/operators/linear_operator.hpp>
-#include <blockspan/spmm/detail/compiled.hpp>
+#include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 

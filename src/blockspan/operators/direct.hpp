@@ -12,7 +12,7 @@
 #include <blockspan/operators/detail/check_blocks.hpp>
 #include <blockspan/operators/detail/direct_factors.hpp>
 #include <blockspan/operators/refreshable_operator.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 

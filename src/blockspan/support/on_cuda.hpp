@@ -6,6 +6,11 @@
 
 namespace blockspan::detail {
 
+/// True where the code of `Exec` runs on the host processor.
+template <class Exec>
+inline constexpr bool runs_on_host_v =
+    Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+
 /// True for Kokkos::Cuda, which has the libraries of the CUDA Toolkit; false without that backend.
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Exec>

@@ -7,8 +7,8 @@
 #include <blockspan/solvers/cg/group.hpp>
 #include <blockspan/solvers/cg/null_search.hpp>
 #include <blockspan/solvers/cg/set_aside.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/on_cuda.hpp>
 
 namespace blockspan {
 
