@@ -18,8 +18,7 @@ void PseudoBlockCg<Scalar, Exec>::compact() {
   int const now = static_cast<int>(kept.size());
   ones_.assign(now, Real(1));
   auto const move = [&](View const& from) {
-    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(from), kept, ones_, blocks_.spare(now),
-                                factors_);
+    problem_.select_scaled(block_ref<Exec>(from), kept, ones_, blocks_.spare(now));
   };
   move(blocks_.correction(width()));
   blocks_.swap_correction();

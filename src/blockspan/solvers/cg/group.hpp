@@ -266,8 +266,8 @@ class CgGroup {
     }
     auto& blocks = tools_.blocks;
     int const now = static_cast<int>(open_.size());
-    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(blocks.residual(width)), positions,
-                                factors, blocks.spare(now), numbers_);
+    problem_.select_scaled(block_ref<Exec>(blocks.residual(width)), positions, factors,
+                           blocks.spare(now));
     problem_.synchronize("Blockspan::cg: numbers of the host");
     blocks.swap_residual();
   }

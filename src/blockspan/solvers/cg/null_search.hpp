@@ -204,7 +204,7 @@ bool CgGroup<Scalar, Exec>::parts_seen_now(int columns) {
   if (!look_at_entries()) return false;
   auto const R = tools_.blocks.residual(columns);
   auto const parts = null_space().parts(problem_, R);
-  auto const lengths = lengths_of(problem_, R);
+  auto const lengths = problem_.norms(R);
   for (int c = 0; c < columns; ++c)
     seen_now_ = seen_now_ || parts[c] > std::sqrt(Limits::u) * lengths[c];
   return seen_now_;
@@ -227,8 +227,7 @@ bool CgGroup<Scalar, Exec>::keep_null_vectors(View const& Z, ImageSizes<Real> co
   if (kept.empty()) return false;
   auto const null =
       allocate<View>(problem_.exec, "Blockspan::cg::null_vectors", Z.extent(0), kept.size());
-  select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(Z), kept,
-                              std::vector<Real>(kept.size(), Real(1)), null, numbers_);
+  problem_.select_scaled(block_ref<Exec>(Z), kept, std::vector<Real>(kept.size(), Real(1)), null);
   problem_.synchronize("Blockspan::cg: numbers of the host");
   null_space().add(problem_, null, lengths, certain, of_residuals);
   return true;

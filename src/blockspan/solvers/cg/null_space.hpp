@@ -48,15 +48,6 @@ struct ImageSizes {
   std::vector<Real> rounding;  ///< u ||A z'||, z' being z with some signs changed
 };
 
-/// ||x|| of every column.
-template <class Scalar, class Exec>
-std::vector<real_t<Scalar>> lengths_of(CgProblem<Scalar, Exec>& problem,
-                                       Block<Scalar, Exec> const& X) {
-  Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const result("norms", X.extent(1));
-  blockspan::column_norms(problem.exec, X, result, problem.workspace);
-  return {result.data(), result.data() + X.extent(1)};
-}
-
 /// Both, of every column of Z, with A Z left in `image`. With its signs at random, z no longer
 /// cancels in the rows of A: what is left is the size of the terms of A z, whatever the scale of a
 /// row or column may be. `flipped`: a block for z'.
@@ -70,11 +61,11 @@ ImageSizes<real_t<Scalar>> image_sizes(CgProblem<Scalar, Exec>& problem,
                  FlipRows<Scalar>{block_ref<Exec>(Z), block_ref<Exec>(flipped)});
   problem.apply_a(flipped, image);
   ImageSizes<Real> sizes;
-  sizes.length = lengths_of(problem, Z);
-  sizes.rounding = lengths_of(problem, image);
+  sizes.length = problem.norms(Z);
+  sizes.rounding = problem.norms(image);
   for (Real& size : sizes.rounding) size *= CgThresholds<Real>::u;
   problem.apply_a(Z, image);
-  sizes.image = lengths_of(problem, image);
+  sizes.image = problem.norms(image);
   return sizes;
 }
 

@@ -11,41 +11,31 @@
 
 #include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
-#include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>
-#include <blockspan/solvers/common/column_kernels.hpp>
 #include <blockspan/solvers/common/column_sums.hpp>
-#include <blockspan/solvers/common/device_numbers.hpp>
-#include <blockspan/solvers/common/phase_timer.hpp>
-#include <blockspan/solvers/common/select_columns.hpp>
+#include <blockspan/solvers/common/problem.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
-/// The operators as the solver sees them: calls counted and timed, Jacobi as the weights of its
-/// rows.
+/// The operators as the solver sees them: calls counted and timed, Jacobi as weights of the rows.
 template <class Scalar, class Exec>
-class CgProblem {
+class CgProblem : public SolverProblem<Scalar, Exec> {
+  using Base = SolverProblem<Scalar, Exec>;
+  using Base::a_, Base::t_, Base::weights_;
+
  public:
-  using Real = real_t<Scalar>;
-  using View = Block<Scalar, Exec>;
-  using Operator = LinearOperator<Scalar, Exec>;
+  using Base::exec, Base::workspace, Base::rows, Base::time;
+  using typename Base::Operator;
+  using typename Base::Real;
+  using typename Base::View;
 
   CgProblem(Exec const& exec_, Operator const& A, CgOptions<Scalar, Exec> const& options)
-      : exec(exec_), a_(A), m_(options.preconditioner), time_phases_(options.time_phases) {
-    auto const* const jacobi = dynamic_cast<JacobiPreconditioner<Scalar, Exec> const*>(m_);
-    if (jacobi) weights_ = jacobi->factors().data();
-  }
+      : Base(exec_, A, options.preconditioner, options.time_phases) {}
 
-  std::int64_t rows() const { return a_.rows(); }
-  bool preconditioned() const { return m_ != nullptr; }
   /// M^-1 is more than row weights.
-  bool general() const { return m_ != nullptr && weights_ == nullptr; }
-  /// The diagonal of M^-1 (Jacobi), or null.
-  Real const* weights() const { return weights_; }
-
-  PhaseTimer<Exec> time(double& phase) const { return {time_phases_ ? &exec : nullptr, phase}; }
+  bool general() const { return t_ != nullptr && weights_ == nullptr; }
 
   void apply_a(View const& X, View const& Y) {
     enqueue_a(X, Y);
@@ -73,7 +63,7 @@ class CgProblem {
   }
   void enqueue_m(View const& X, View const& Y) {
     auto const timer = time(seconds.preconditioner);
-    m_->apply(exec, X, Y);
+    t_->apply(exec, X, Y);
   }
   void count_a(View const& X) {
     ++counters.operator_applications;
@@ -86,10 +76,8 @@ class CgProblem {
   }
   /// Whether steps may be recorded and replayed.
   bool replayable() const {
-    return !time_phases_ && a_.replayable() && (!general() || m_->replayable());
+    return !Base::time_phases_ && a_.replayable() && (!general() || t_->replayable());
   }
-
-  Operator const& a() const { return a_; }
 
   /// Whether A is Hermitian as far as two random vectors can tell: one product, in the first call.
   bool hermitian() {
@@ -103,15 +91,11 @@ class CgProblem {
     ++counters.synchronizations;
   }
 
-  /// Per column of any block the sums of Terms, on the host. Fences exec.
   template <class Terms>
   std::vector<Real> fold(char const* label, Terms const& terms, std::int64_t columns) {
     ++counters.synchronizations;
-    return fold_(exec, label, terms, rows(), columns);
+    return Base::fold(label, terms, columns);
   }
-
-  /// A copy on the device, valid until the next call; `values` must live until the next fence.
-  Real const* on_device(std::vector<Real> const& values) { return numbers_(exec, values); }
 
   /// ||A||: the operator's bound, or the largest ||A p|| / ||p|| seen.
   Real norm_a() const { return a_.norm_bound().value_or(seen_norm_); }
@@ -120,10 +104,8 @@ class CgProblem {
   }
   bool knows_norm() const { return a_.norm_bound().has_value(); }
 
-  Exec exec;
   CgCounters counters;
   CgSeconds seconds;
-  Workspace<Exec> workspace;
 
  private:
   /// |u^H A v - conj(v^H A u)| beside what entries that differ from their mirrors by
@@ -142,14 +124,8 @@ class CgProblem {
     return !(Kokkos::abs(skew) > CgThresholds<Real>::skew * length);
   }
 
-  Operator const& a_;
-  Operator const* m_;
   std::optional<bool> hermitian_;
-  Real const* weights_ = nullptr;
-  bool time_phases_;
   Real seen_norm_ = 0;
-  ColumnFolder<Exec, Real> fold_;
-  DeviceNumbers<Real, Exec> numbers_;
 };
 
 /// The four blocks of n x k that both methods work in, as memory without a fixed width: rows of a
@@ -182,16 +158,5 @@ class CgBlocks {
   std::int64_t rows_;
   Memory memory_[4];
 };
-
-/// to(:, j) = factors[j] from(:, columns[j]), to and from different blocks.
-template <class Scalar, class Exec>
-void select_scaled(CgProblem<Scalar, Exec>& problem, BlockRef<Scalar const> const& from,
-                   std::vector<int> const& columns, std::vector<real_t<Scalar>> const& factors,
-                   Block<Scalar, Exec> const& to, std::vector<real_t<Scalar>>& numbers) {
-  numbers.assign(factors.begin(), factors.end());
-  numbers.insert(numbers.end(), columns.begin(), columns.end());
-  SelectScaled<Scalar, Exec>{from, block_ref<Exec>(to), problem.on_device(numbers)}.launch(
-      problem.exec);
-}
 
 }  // namespace blockspan::detail

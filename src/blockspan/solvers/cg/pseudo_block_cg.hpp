@@ -355,7 +355,7 @@ class PseudoBlockCg {
     if (count == width()) return solution_->add(E, columns, scales);
     ones_.assign(count, Real(1));
     auto const gathered = blocks_.spare(count);
-    select_scaled<Scalar, Exec>(problem_, block_ref<Exec>(E), which, ones_, gathered, factors_);
+    problem_.select_scaled(block_ref<Exec>(E), which, ones_, gathered);
     problem_.synchronize("Blockspan::cg: columns gathered");
     solution_->add(gathered, columns, scales);
   }
@@ -379,7 +379,7 @@ class PseudoBlockCg {
   CgSolution<Scalar, Exec>* solution_ = nullptr;
   std::vector<int> places_;  ///< column of the cycle that stands at each position of the block
   std::vector<bool> live_;   ///< by column of the cycle
-  std::vector<Real> residuals_, ones_, factors_;
+  std::vector<Real> residuals_, ones_;
   CurvatureWatch<Real> watch_;
   Gains<Real> gains_;
   bool watching_ = false, watch_started_ = false;

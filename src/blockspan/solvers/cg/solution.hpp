@@ -37,7 +37,7 @@ class CgSolution {
   /// The columns, side by side. Those that are zero get what X holds: not to be used.
   void gather(std::vector<int> const& columns, View const& to) {
     ones_.assign(columns.size(), Real(1));
-    select_scaled(problem_, BlockRef<Scalar const>(x_), columns, ones_, to, numbers_);
+    problem_.select_scaled(x_, columns, ones_, to);
   }
 
   /// What gather() brought, changed, as the columns again.

@@ -12,14 +12,14 @@ namespace blockspan::detail {
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::lock_batch() {
   int const found = flow_.wanted;
-  lock_columns(problem_, basis_, found);
-  locked_theta_.insert(locked_theta_.end(), theta_.begin(), theta_.begin() + found);
+  lock_columns(space_, found);
+  locked_theta_.insert(locked_theta_.end(), space_.theta.begin(), space_.theta.begin() + found);
   locked_errors_.insert(locked_errors_.end(), norms_.backward.begin(),
                         norms_.backward.begin() + found);
   if (locked() == options_.wanted) return settle_all();
   ++problem_.counters.batches;
   int const more = std::min(flow_.guesses - flow_.next_guess, found);
-  shift_guards(problem_, basis_, found, basis_.columns(x_, flow_.next_guess, more));
+  shift_guards(space_, found, columns(x_, flow_.next_guess, more));
   flow_.next_guess += more;
   int const left = options_.wanted - locked();
   return next_batch(std::min(left, batch_size(options_.wanted, key_.columns)));
@@ -32,15 +32,14 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::next_batch(int pairs) {
   stagnation_ = Stagnation<Real>(options_.stagnation_window);
   stagnation_.begin_anew(flow_.iteration);
   probe_ = {};
-  return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  return space_.refresh(false);
 }
 
 /// Rayleigh-Ritz over all pairs. Where some are above the tolerance then (a cluster that a batch
 /// cut through, say), these go back into the block and are iterated further.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
-  if (auto const trouble = settle(problem_, basis_, constraints_, locked_theta_, settled_))
-    return trouble;
+  if (auto const trouble = settle(space_, constraints_, locked_theta_, settled_)) return trouble;
   std::vector<int> open;
   locked_errors_ = settled_.backward;
   quality_ = pair_qualities(problem_, locked_theta_, settled_,
@@ -65,7 +64,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
   flow_.tolerance /= 4;
   flow_.accuracy /= 4;
   int const count = static_cast<int>(open.size());
-  unlock_columns(problem_, basis_, constraints_, open);
+  unlock_columns(space_, constraints_, open);
   return next_batch(count);
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <blockspan/solvers/lobpcg/mass_norm.hpp>
-#include <blockspan/solvers/lobpcg/start_block.hpp>
 
 namespace blockspan::detail {
 
@@ -32,10 +31,7 @@ class SampledImage {
 
   /// Twice the largest ||Op v||: an estimate of ||Op||.
   Real norm() const {
-    std::vector<Real> norms(image_.extent(1));
-    Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const target(
-        norms.data(), norms.size());
-    blockspan::column_norms(problem_.exec, image_, target, problem_.workspace);
+    auto const norms = problem_.norms(image_);
     return 2 * *std::max_element(norms.begin(), norms.end()) / factor_;
   }
 

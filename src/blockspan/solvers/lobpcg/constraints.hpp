@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include <blockspan/solvers/lobpcg/start_block.hpp>
+#include <blockspan/solvers/lobpcg/problem.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {
@@ -31,7 +31,7 @@ std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
   problem.scale_each(Y, factors);
   if (problem.generalized()) {
     problem.apply_b(Y, BY);
-    if (auto const trouble = trouble_of_mass(problem, Y, BY)) return trouble;
+    if (auto const trouble = problem.trouble_of_mass(Y, BY)) return trouble;
   }
   int const rank = problem.orthonormalize(Y, BY);
   if (problem.generalized() && rank > 0)

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include <blockspan/solvers/common/select_columns.hpp>
 #include <blockspan/solvers/lobpcg/residuals.hpp>
+#include <blockspan/solvers/lobpcg/subspace.hpp>
 
 namespace blockspan::detail {
 
@@ -16,8 +16,7 @@ std::vector<real_t<Scalar>> measure_directions(Problem<Scalar, Exec>& problem,
                                                Block<Scalar, Exec> const& R,
                                                Block<Scalar, Exec> const& W) {
   DirectionTerms<Scalar> const terms{block_ref<Exec>(R), block_ref<Exec>(W)};
-  return problem.fold(problem.exec, "Blockspan::lobpcg::directions", terms, W.extent(0),
-                      W.extent(1));
+  return problem.fold("Blockspan::lobpcg::directions", terms, W.extent(1));
 }
 
 /// A preconditioner of an extreme scale (the inverse of a matrix near 1e-200): brings its columns
@@ -41,23 +40,14 @@ bool is_harmless(Real square) {
   return square > 1 / huge && square < huge;
 }
 
-/// to(:, j) = factors[j] from(:, columns[j]); from and to do not overlap.
-template <class Scalar, class Exec>
-void select_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& from,
-                       std::vector<int> const& columns, std::vector<real_t<Scalar>> numbers,
-                       Block<Scalar, Exec> const& to) {
-  numbers.insert(numbers.end(), columns.begin(), columns.end());
-  SelectScaled<Scalar, Exec>{block_ref<Exec>(from), block_ref<Exec>(to), problem.on_device(numbers)}
-      .launch(problem.exec);
-}
-
 /// W := the active columns of `steps`, which holds T R for all columns of X. Where all of them are
 /// active and stand in their place already, nothing moves.
 template <class Scalar, class Exec>
-void take_steps(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
-                Block<Scalar, Exec> const& steps) {
+void take_steps(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const& norms,
+                std::vector<int> const& active, Block<Scalar, Exec> const& steps) {
   using Real = real_t<Scalar>;
+  auto& problem = space.problem;
+  auto& basis = space.basis;
   auto const timer = problem.time(problem.seconds.residual);
   auto const W = basis.dirs();
   bool harmless = true;
@@ -73,7 +63,7 @@ void take_steps(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
   }
   if (!harmless) factors.assign(active.size(), Real(1));
   auto const target = in_s ? basis.a_spare(basis.w) : W;  // columns of S would overlap
-  select_directions(problem, steps, active, factors, target);
+  problem.select_scaled(block_ref<Exec>(steps), active, factors, target);
   if (in_s) Kokkos::deep_copy(problem.exec, W, target);
   if (harmless) return;
   tame_directions(problem, W);
@@ -87,16 +77,17 @@ void take_steps(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
 /// norm. `residuals` holds R for all columns of X, outside the place of W. Returns the first column
 /// of T R that was not finite; -1: all are.
 template <class Scalar, class Exec>
-int precondition(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                 Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
-                 Block<Scalar, Exec> const& residuals) {
+int precondition(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const& norms,
+                 std::vector<int> const& active, Block<Scalar, Exec> const& residuals) {
   using Real = real_t<Scalar>;
+  auto& problem = space.problem;
+  auto& basis = space.basis;
   int const w = basis.w;
   auto const R = problem.preconditioned() ? basis.a_spare(w) : basis.dirs();
   auto const W = basis.dirs();
   std::vector<Real> factors;
   for (int const j : active) factors.push_back(1 / norms.r[j]);
-  select_directions(problem, residuals, active, factors, R);
+  problem.select_scaled(block_ref<Exec>(residuals), active, factors, R);
   if (!problem.preconditioned()) {
     for (int pass = 0; pass < 2; ++pass) problem.constrain(W);
     return -1;
@@ -130,14 +121,13 @@ int precondition(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
 /// problem.steps_with_residuals(), else R. Returns the first column that the preconditioner made
 /// not finite, and for which R stands in; -1: none.
 template <class Scalar, class Exec>
-int build_directions(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                     Residuals<real_t<Scalar>> const& norms, std::vector<int> const& active,
-                     Block<Scalar, Exec> const& from) {
-  basis.w = static_cast<int>(active.size());
-  basis.w_norms.clear();
-  if (basis.w == 0) return -1;
-  if (!problem.steps_with_residuals()) return precondition(problem, basis, norms, active, from);
-  take_steps(problem, basis, norms, active, from);
+int build_directions(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const& norms,
+                     std::vector<int> const& active, Block<Scalar, Exec> const& from) {
+  space.basis.w = static_cast<int>(active.size());
+  space.basis.w_norms.clear();
+  if (active.empty()) return -1;
+  if (!space.problem.steps_with_residuals()) return precondition(space, norms, active, from);
+  take_steps(space, norms, active, from);
   return -1;
 }
 

@@ -4,7 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include <blockspan/solvers/lobpcg/start_block.hpp>
+#include <blockspan/solvers/lobpcg/residuals.hpp>
+#include <blockspan/solvers/lobpcg/subspace.hpp>
 
 // More pairs than the block holds are found in batches: a converged batch is locked, that is moved
 // to the deflated vectors, and the block goes on with its guards, what is left of the start, and
@@ -22,7 +23,9 @@ inline int batch_size(int wanted, int columns) {
 
 /// Moves the first `count` columns of X, orthonormal, to the deflated vectors.
 template <class Scalar, class Exec>
-void lock_columns(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis, int count) {
+void lock_columns(Subspace<Scalar, Exec>& space, int count) {
+  auto& problem = space.problem;
+  auto const& basis = space.basis;
   auto& locked = problem.deflation;
   int const first = locked.count();
   Kokkos::deep_copy(problem.exec, locked.y(first, count), basis.columns(basis.s, 0, count));
@@ -34,18 +37,19 @@ void lock_columns(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& bas
 /// The next start of the block after its first `locked` columns were locked: the guards, the
 /// columns of `more` (at most as many as were locked), then random columns.
 template <class Scalar, class Exec>
-void shift_guards(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, int locked,
-                  Block<Scalar, Exec> const& more) {
-  basis.p = basis.w = 0;
+void shift_guards(Subspace<Scalar, Exec>& space, int locked, Block<Scalar, Exec> const& more) {
+  space.drop_directions();
+  auto const& exec = space.problem.exec;
+  auto const& basis = space.basis;
   int const guards = basis.m - locked;
   if (guards > 0) {
     auto const staging = basis.spare(guards);
-    Kokkos::deep_copy(problem.exec, staging, basis.columns(basis.s, locked, guards));
-    Kokkos::deep_copy(problem.exec, basis.columns(basis.s, 0, guards), staging);
+    Kokkos::deep_copy(exec, staging, basis.columns(basis.s, locked, guards));
+    Kokkos::deep_copy(exec, basis.columns(basis.s, 0, guards), staging);
   }
   int const given = static_cast<int>(more.extent(1));
-  Kokkos::deep_copy(problem.exec, basis.columns(basis.s, guards, given), more);
-  repair_start(problem, basis, guards + given);
+  Kokkos::deep_copy(exec, basis.columns(basis.s, guards, given), more);
+  space.repair_x(guards + given);
 }
 
 /// V := V C for deflated vectors, and B V by the same coefficients.
@@ -63,8 +67,9 @@ void combine_locked(Problem<Scalar, Exec>& problem, int first, SmallMatrix<Scala
 
 /// H = V^H A V of the deflated vectors from `first` on, in chunks of the block's width.
 template <class Scalar, class Exec>
-SmallMatrix<Scalar> gram_of_locked(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis,
-                                   int first, int count) {
+SmallMatrix<Scalar> gram_of_locked(Subspace<Scalar, Exec>& space, int first, int count) {
+  auto& problem = space.problem;
+  auto const& basis = space.basis;
   auto const H = small_matrix<Scalar>(count, count);
   auto const V = problem.deflation.y(first, count);
   for (int begin = 0; begin < count; begin += basis.m) {
@@ -91,14 +96,14 @@ void append(Residuals<Real>& all, Residuals<Real> const& more) {
 
 /// Rayleigh-Ritz on `count` deflated vectors from `first` on, none of which count as deflated here.
 template <class Scalar, class Exec>
-std::optional<Status> rotate_locked(Problem<Scalar, Exec>& problem,
-                                    Basis<Scalar, Exec> const& basis, int first, int count,
+std::optional<Status> rotate_locked(Subspace<Scalar, Exec>& space, int first, int count,
                                     std::vector<real_t<Scalar>>& theta) {
+  auto& problem = space.problem;
   auto const V = problem.deflation.y(first, count), BV = problem.deflation.by(first, count);
   for (int pass = 0; pass < 2; ++pass) problem.constrain(V);
   if (problem.generalized()) problem.apply_b(V, BV);
   if (problem.orthonormalize(V, BV) < count) return Status::basis_collapsed;
-  auto const H = gram_of_locked(problem, basis, first, count);
+  auto const H = gram_of_locked(space, first, count);
   if (!all_finite(H)) return Status::operator_not_finite;
   auto const timer = problem.time(problem.seconds.dense);
   if (problem.eigen(H, theta) != 0) return Status::basis_collapsed;
@@ -108,9 +113,10 @@ std::optional<Status> rotate_locked(Problem<Scalar, Exec>& problem,
 
 /// Residuals of deflated vectors from A and B themselves, in chunks of the block's width.
 template <class Scalar, class Exec>
-Residuals<real_t<Scalar>> residuals_of_locked(Problem<Scalar, Exec>& problem,
-                                              Basis<Scalar, Exec> const& basis, int first,
+Residuals<real_t<Scalar>> residuals_of_locked(Subspace<Scalar, Exec>& space, int first,
                                               std::vector<real_t<Scalar>> const& theta) {
+  auto& problem = space.problem;
+  auto const& basis = space.basis;
   auto const& locked = problem.deflation;
   Residuals<real_t<Scalar>> norms;
   int const count = static_cast<int>(theta.size());
@@ -131,26 +137,27 @@ Residuals<real_t<Scalar>> residuals_of_locked(Problem<Scalar, Exec>& problem,
 /// others goes, and the values come in order. theta and norms are those of the resulting pairs.
 /// Overwrites the images in `basis`. A status if the numbers do not allow it.
 template <class Scalar, class Exec>
-std::optional<Status> settle(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, int first,
+std::optional<Status> settle(Subspace<Scalar, Exec>& space, int first,
                              std::vector<real_t<Scalar>>& theta, Residuals<real_t<Scalar>>& norms) {
-  basis.p = basis.w = 0;
-  int const count = problem.deflation.count() - first;
-  problem.deflation.resize(first);  // pairs are deflated against constraints, not each other
-  auto const trouble = rotate_locked(problem, basis, first, count, theta);
-  if (!trouble) norms = residuals_of_locked(problem, basis, first, theta);
-  problem.deflation.resize(first + count);
+  space.drop_directions();
+  auto& locked = space.problem.deflation;
+  int const count = locked.count() - first;
+  locked.resize(first);  // pairs are deflated against constraints, not each other
+  auto const trouble = rotate_locked(space, first, count, theta);
+  if (!trouble) norms = residuals_of_locked(space, first, theta);
+  locked.resize(first + count);
   return trouble;
 }
 
 /// Takes the listed pairs (counted from `first`) out of the deflated vectors and makes them the
 /// leading columns of X.
 template <class Scalar, class Exec>
-void unlock_columns(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, int first,
-                    std::vector<int> const& listed) {
+void unlock_columns(Subspace<Scalar, Exec>& space, int first, std::vector<int> const& listed) {
+  auto& problem = space.problem;
   auto& locked = problem.deflation;
   int const count = locked.count() - first, freed = static_cast<int>(listed.size());
   blockspan::copy_columns(problem.exec, locked.y(first, count), listed,
-                          basis.columns(basis.s, 0, freed));
+                          space.basis.columns(space.basis.s, 0, freed));
   auto const kept = small_matrix<Scalar>(count, count - freed);
   Kokkos::deep_copy(kept, Scalar(0));
   int column = 0;
@@ -158,7 +165,7 @@ void unlock_columns(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, 
     if (std::find(listed.begin(), listed.end(), i) == listed.end()) kept(i, column++) = Scalar(1);
   if (column > 0) combine_locked(problem, first, kept);
   locked.resize(first + column);
-  repair_start(problem, basis, freed);
+  space.repair_x(freed);
 }
 
 }  // namespace blockspan::detail

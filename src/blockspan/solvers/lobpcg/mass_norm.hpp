@@ -19,14 +19,6 @@ struct LowerEnd {
   Real top = 0;       ///< the largest Ritz value
 };
 
-/// The norm of a single column. Fences exec.
-template <class Scalar, class Exec>
-real_t<Scalar> norm_of(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& x) {
-  Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const norm("norm", 1);
-  blockspan::column_norms(problem.exec, x, norm, problem.workspace);
-  return norm(0);
-}
-
 /// About twenty steps of Lanczos with full orthogonalization from a random vector on
 /// image(V, W): W = Op V, Hermitian. Uses S, BS and a column of AS. Nothing if a number is not
 /// finite.
@@ -50,7 +42,8 @@ std::optional<LowerEnd<real_t<Scalar>>> lower_end(Problem<Scalar, Exec>& problem
       blockspan::project_out(problem.exec, V(0, steps), V(0, steps), V(steps, 1),
                              problem.workspace);
     // What is left of a vector that lay in the span is rounding, and would not be orthogonal to it.
-    Real const left = norm_of(problem, V(steps, 1)), image_norm = norm_of(problem, W(steps - 1, 1));
+    Real const left = problem.norms(V(steps, 1))[0];
+    Real const image_norm = problem.norms(W(steps - 1, 1))[0];
     grows = left > std::sqrt(Thresholds<Real>::u) * image_norm &&
             blockspan::orthonormalize(problem.exec, V(steps, 1), problem.workspace).rank == 1;
   }

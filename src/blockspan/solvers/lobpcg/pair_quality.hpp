@@ -56,7 +56,7 @@ RoundingSizes<real_t<Scalar>> sharp_rounding(Problem<Scalar, Exec>& problem,
                                     {of_a.energy.data(), energy_b, of_a.dual.data(), dual_b}};
   auto const m = X.extent(1);
   auto const sums =
-      problem.fold(problem.exec, "Blockspan::lobpcg::rounding", terms, X.extent(0), m);
+      problem.fold("Blockspan::lobpcg::rounding", terms, static_cast<std::int64_t>(m));
   // x^H B x = 1 and |x|^H |B| |x|, about twice x^H D x, tell how small the least eigenvalue of the
   // scaled B is at least; Lanczos may not have come near it.
   if (problem.mass_weights() != nullptr)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <blockspan/solvers/lobpcg/residuals.hpp>
+#include <blockspan/solvers/lobpcg/subspace.hpp>
 
 namespace blockspan::detail {
 
@@ -37,8 +38,10 @@ std::vector<real_t<Scalar>> descent(Problem<Scalar, Exec>& problem,
 /// down than T R does, by a factor of four: T then favours another part of the spectrum. Overwrites
 /// the places of P and W. Two products with a block.
 template <class Scalar, class Exec>
-bool preconditioner_harms(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                          std::vector<real_t<Scalar>> const& theta, int wanted) {
+bool preconditioner_harms(Subspace<Scalar, Exec>& space, int wanted) {
+  auto& problem = space.problem;
+  auto const& basis = space.basis;
+  auto const& theta = space.theta;
   int const m = basis.m;
   auto const place = [&](Block<Scalar, Exec> const& block, int section) {
     return basis.columns(block, section * m, m);
@@ -47,8 +50,7 @@ bool preconditioner_harms(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& b
   residuals(problem, basis.x_and_images(), theta, R);
   problem.apply_t(R, W);
   problem.constrain(W);
-  // P is given up: its place holds the images.
-  basis.p = basis.w = 0;
+  space.drop_directions();  // the place of P holds the images
   auto const AD = place(basis.as, 1), BD = place(basis.generalized() ? basis.bs : basis.as, 1);
   auto const plain = descent(problem, theta, R, R, AD, BD);
   auto const with_t = descent(problem, theta, R, W, AD, BD);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include <blockspan/solvers/lobpcg/start_block.hpp>
+#include <blockspan/solvers/lobpcg/subspace.hpp>
 
 namespace blockspan::detail {
 
@@ -22,22 +22,27 @@ class Probe {
   bool wanted() const { return !passed_ && count_ < most; }
   bool due(int iteration) const { return running_ && iteration >= end_; }
 
-  /// New guards; the images of the wanted columns must be exact. Ends at iteration `limit` at the
-  /// latest.
-  std::optional<Status> begin(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                              Grams<Scalar, Exec>& grams, RayleighRitz<Scalar>& ritz,
-                              std::vector<Real>& theta, int wanted, int iteration, int limit,
-                              Real worst, Real largest_x) {
-    Real const size = std::max(Real(1), largest_x * largest_x) * problem.norm_a;
+  /// New guards; the images of the wanted columns must be exact. worst: the largest backward error
+  /// of these. Ends at iteration `limit` at the latest.
+  std::optional<Status> begin(Subspace<Scalar, Exec>& space, int wanted, int iteration, int limit,
+                              Real worst) {
+    auto& problem = space.problem;
+    Real const size = std::max(Real(1), space.largest_x * space.largest_x) * problem.norm_a;
     allowance_ = (std::sqrt(Real(wanted)) * worst + Thresholds<Real>::probe_fall) * size;
-    before_.assign(theta.begin(), theta.begin() + wanted);
+    before_.assign(space.theta.begin(), space.theta.begin() + wanted);
     running_ = true;
     ++count_;
     ++problem.counters.probes;
     end_ = std::min(limit, iteration + std::max(10, iteration / 5));
-    return replace_guards(problem, basis, wanted)
-               ? rotate_x(problem, basis, grams, ritz, theta)
-               : refresh(problem, basis, grams, ritz, theta, false);
+    space.drop_directions();
+    auto const& basis = space.basis;
+    auto const guards = [&](Block<Scalar, Exec> const& block) {
+      return basis.columns(block, wanted, basis.m - wanted);
+    };
+    bool const replaced = random_orthonormal(
+        problem, Images<Scalar, Exec>{guards(basis.s), guards(basis.as), guards(basis.bs)},
+        {{basis.columns(basis.s, 0, wanted), basis.columns(basis.bs, 0, wanted)}});
+    return replaced ? space.rotate_x() : space.refresh(false);
   }
 
   /// Ends the probe; true if nothing was missed.
@@ -56,27 +61,6 @@ class Probe {
   }
 
  private:
-  /// False if the random columns did not survive their orthonormalization.
-  static bool replace_guards(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis,
-                             int wanted) {
-    basis.p = basis.w = 0;
-    int const guards = basis.m - wanted;
-    auto const Q = basis.columns(basis.s, 0, wanted), BQ = basis.columns(basis.bs, 0, wanted);
-    auto const V = basis.columns(basis.s, wanted, guards);
-    auto const BV = basis.columns(basis.bs, wanted, guards);
-    problem.randomize(V);
-    for (int round = 0; round < 2; ++round) {
-      for (int pass = 0; pass < 2 - round; ++pass) {
-        problem.constrain(V);
-        blockspan::project_out(problem.exec, Q, BQ, V, problem.workspace);
-      }
-      if (problem.generalized()) problem.apply_b(V, BV);
-      if (problem.orthonormalize(V, BV) < guards) return false;
-    }
-    problem.apply_a(V, basis.columns(basis.as, wanted, guards));
-    return true;
-  }
-
   bool running_ = false, passed_ = false;
   int count_ = 0, end_ = 0;
   Real allowance_ = 0;

@@ -13,12 +13,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/multivector.hpp>
-#include <blockspan/multivector/workspace.hpp>
-#include <blockspan/operators/jacobi.hpp>
-#include <blockspan/operators/linear_operator.hpp>
-#include <blockspan/solvers/common/column_kernels.hpp>
-#include <blockspan/solvers/common/device_numbers.hpp>
-#include <blockspan/solvers/common/phase_timer.hpp>
+#include <blockspan/solvers/common/problem.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/solvers/lobpcg/deflation.hpp>
 #include <blockspan/solvers/lobpcg/eigensolver.hpp>
@@ -33,41 +28,32 @@ namespace blockspan::detail {
 /// largest pairs into smallest ones is applied to the small matrices and in the residual, never
 /// here.
 template <class Scalar, class Exec>
-class Problem {
+class Problem : public SolverProblem<Scalar, Exec> {
+  using Base = SolverProblem<Scalar, Exec>;
+  using Base::a_, Base::t_, Base::weights_, Base::jacobi;
+
  public:
-  using Real = real_t<Scalar>;
-  using View = Block<Scalar, Exec>;
-  using Operator = LinearOperator<Scalar, Exec>;
+  using Base::exec, Base::workspace, Base::rows, Base::preconditioned, Base::time, Base::fold;
+  using typename Base::Operator;
+  using typename Base::Real;
+  using typename Base::View;
 
   Problem(Exec const& exec_, Operator const& A, Operator const* B,
           LobpcgOptions<Scalar, Exec> const& options)
-      : exec(exec_),
+      : Base(exec_, A, options.preconditioner, options.time_phases),
         sign(options.which == Which::largest ? Real(-1) : Real(1)),
         eigen(small_eigensolver<Scalar>(exec_)),
-        a_(A),
         b_(B),
-        t_(options.preconditioner),
-        seed_(options.seed),
-        time_phases_(options.time_phases) {
-    auto const* const jacobi = dynamic_cast<JacobiPreconditioner<Scalar, Exec> const*>(t_);
-    if (jacobi) weights_ = jacobi->factors().data();
-  }
+        seed_(options.seed) {}
 
-  std::int64_t rows() const { return a_.rows(); }
   bool generalized() const { return b_ != nullptr; }
-  bool preconditioned() const { return t_ != nullptr; }
   void drop_preconditioner() {
     t_ = nullptr;
     weights_ = nullptr;
   }
   /// True if T R is R times `weights` (null: R itself), so that the residual pass can write it.
   bool steps_with_residuals() const { return deflation.empty() && (!t_ || weights_); }
-  Real const* weights() const { return weights_; }
-  Operator const& a() const { return a_; }
   Operator const* b() const { return b_; }
-
-  /// Times a phase until the end of the scope.
-  PhaseTimer<Exec> time(double& phase) const { return {time_phases_ ? &exec : nullptr, phase}; }
 
   void apply_a(View const& X, View const& Y) {
     auto const timer = time(seconds.operator_a);
@@ -84,9 +70,8 @@ class Problem {
 
   /// Jacobi of the rescaled A: its factors times the power of two that was taken out.
   void rescale_weights() {
-    auto const* const jacobi = dynamic_cast<JacobiPreconditioner<Scalar, Exec> const*>(t_);
-    if (!jacobi || exponent_a_ == 0) return;
-    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), jacobi->factors());
+    if (!jacobi() || exponent_a_ == 0) return;
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), jacobi()->factors());
     rescaled_weights_ =
         allocate<decltype(rescaled_weights_)>(exec, "Blockspan::lobpcg::jacobi", host.extent(0));
     auto const scaled = Kokkos::create_mirror_view(rescaled_weights_);
@@ -249,6 +234,24 @@ class Problem {
     return report.rank;
   }
 
+  /// A status if v^H B v is not finite, or negative beyond rounding, for a column v of V: B is then
+  /// indefinite. null_columns gets those with v^H B v = 0, to rounding.
+  std::optional<Status> trouble_of_mass(View const& V, View const& BV,
+                                        std::vector<int>* null_columns = nullptr) {
+    int const k = static_cast<int>(V.extent(1));
+    DirectionTerms<Scalar> const terms{block_ref<Exec>(BV), block_ref<Exec>(V)};
+    auto const sums = fold("Blockspan::lobpcg::mass", terms, k);
+    for (int j = 0; j < k; ++j) {
+      Real const size = std::sqrt(sums[j]), product = sums[k + j];
+      if (!std::isfinite(product)) return Status::operator_not_finite;
+      if (product < -Thresholds<Real>::indefinite * size * std::sqrt(sums[2 * k + j]))
+        return Status::mass_not_positive_definite;
+      if (null_columns && !(product > Thresholds<Real>::u * norm_b * size * size))
+        null_columns->push_back(j);
+    }
+    return std::nullopt;
+  }
+
   /// V := V without what lies in the span of the deflated vectors, in the inner product of B.
   void constrain(View const& V) { deflation.project(exec, V, workspace); }
 
@@ -259,10 +262,6 @@ class Problem {
         factors.data(), factors.size());
     blockspan::scale_columns(exec, f, X);
   }
-
-  /// A copy of a few numbers on the device, valid until the next call; `values` must live until the
-  /// next fence.
-  Real const* on_device(std::vector<Real> const& values) { return numbers_(exec, values); }
 
   using SmallOnDevice =
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::Device<Exec, typename Exec::memory_space>,
@@ -285,17 +284,14 @@ class Problem {
 
   /// Per column the largest magnitude, NaN or infinite if an entry is.
   std::vector<Real> largest_entries(View const& X) {
-    return fold(exec, "Blockspan::lobpcg::largest", LargestTerms<Scalar>{block_ref<Exec>(X)},
-                X.extent(0), X.extent(1));
+    return fold("Blockspan::lobpcg::largest", LargestTerms<Scalar>{block_ref<Exec>(X)},
+                X.extent(1));
   }
 
-  Exec exec;
   Real sign;
   Real norm_a = 1, norm_b = 1;  ///< of the rescaled operators
   LobpcgCounters counters;
   LobpcgSeconds seconds;
-  Workspace<Exec> workspace;
-  ColumnFolder<Exec, Real> fold;
   Deflation<Scalar, Exec> deflation;
   Eigensolver<Scalar> eigen;  ///< of small matrices
 
@@ -371,21 +367,16 @@ class Problem {
     return std::abs(exponent) > Thresholds<Real>::range ? exponent : 0;
   }
 
-  Operator const& a_;
   Operator const* b_;
-  Operator const* t_;
-  Real const* weights_ = nullptr;        ///< of a Jacobi preconditioner
   int exponent_a_ = 0, exponent_b_ = 0;  ///< powers of two that are taken out of A and B
   bool zero_a_ = false;
   View scaled_x_;
   typename JacobiPreconditioner<Scalar, Exec>::Factors rescaled_weights_;
   Kokkos::View<Real*, typename Exec::memory_space> weights_of_mass_, roots_of_mass_;
   RoundingWeights rounding_a_, rounding_b_;
-  DeviceNumbers<Real, Exec> numbers_;
   Entries entries_;
   typename Entries::host_mirror_type packed_;
   std::uint64_t seed_;
-  bool time_phases_;
   std::int64_t next_random_ = 0;
 };
 

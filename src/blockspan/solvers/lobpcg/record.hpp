@@ -14,7 +14,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::record() {
   if (flow_.measured_iteration == flow_.iteration) return std::nullopt;
   flow_.measured_iteration = flow_.iteration;
   auto values = locked_theta_, errors = locked_errors_;
-  values.insert(values.end(), theta_.begin(), theta_.end());
+  values.insert(values.end(), space_.theta.begin(), space_.theta.end());
   for (Real& value : values) value = problem_.eigenvalue(value);
   errors.insert(errors.end(), norms_.backward.begin(), norms_.backward.end());
   int const front = locked(), shown = front + flow_.wanted;
@@ -43,19 +43,16 @@ bool LobpcgSolver<Scalar, Exec>::may_continue(Status status) {
 template <class Scalar, class Exec>
 template <class Archive>
 void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
-  int columns = basis_.m;
-  archive(columns);
-  if (columns != basis_.m) {
-    basis_ = Basis<Scalar, Exec>(problem_.exec, problem_.rows(), columns, problem_.generalized());
-    grams_ = Grams<Scalar, Exec>(problem_.exec, 3 * columns);
-    ritz_ = RayleighRitz<Scalar>(3 * columns, problem_.eigen);
-  }
-  archive(constraints_), archive(flow_), archive(theta_), archive(locked_theta_);
+  int width = space_.m();
+  archive(width);
+  if (width != space_.m())
+    space_.replace_basis({problem_.exec, problem_.rows(), width, problem_.generalized()});
+  archive(constraints_), archive(flow_), archive(space_.theta), archive(locked_theta_);
   archive(locked_errors_), archive(history_), archive(stagnation_), archive(probe_);
   if (int const left = flow_.guesses - flow_.next_guess; left > 0)
-    archive.block(problem_.exec, basis_.columns(x_, flow_.next_guess, left));
+    archive.block(problem_.exec, columns(x_, flow_.next_guess, left));
   problem_.visit(archive);
-  basis_.visit(archive, problem_.exec);
+  space_.basis.visit(archive, problem_.exec);
 }
 
 template <class Scalar, class Exec>
@@ -91,13 +88,15 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
   Report report;
   report.status = status;
   report.iterations = flow_.iteration;
-  auto const vectors = in_batches() ? finish_batches() : finish_block();
-  if (vectors) {
-    quality_ = pair_qualities(problem_, theta_, norms_,
-                              sharp_rounding(problem_, measured_vectors(), theta_, norms_));
-    report_pairs(problem_, theta_, norms_, quality_, options_, report);
+  if (auto const found = in_batches() ? finish_batches() : finish_block()) {
+    auto const& [X, BX, theta, norms] = *found;
+    auto const quality =
+        pair_qualities(problem_, theta, norms, sharp_rounding(problem_, X, theta, norms));
+    report_pairs(problem_, theta, norms, quality, options_, report);
+    int const known = std::min(options_.wanted, static_cast<int>(theta.size()));
     if (options_.certify)
-      report.certificate = certify(problem_, vectors->X, vectors->BX, theta_, norms_, options_);
+      report.certificate =
+          certify(problem_, columns(X, 0, known), columns(BX, 0, known), theta, norms, options_);
   } else {
     report_nothing(problem_, options_, report);
   }
@@ -112,41 +111,34 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
 
 /// X measured with exact images, and delivered with its guards. Nothing if it has no finite images.
 template <class Scalar, class Exec>
-auto LobpcgSolver<Scalar, Exec>::finish_block() -> std::optional<Vectors> {
+auto LobpcgSolver<Scalar, Exec>::finish_block() -> std::optional<Found> {
+  auto const& basis = space_.basis;
   if (!flow_.exact) {
-    if (refresh(problem_, basis_, grams_, ritz_, theta_, true)) return std::nullopt;
-    norms_ = residuals(problem_, basis_.x_and_images(), theta_, basis_.a_spare(basis_.m));
+    if (space_.refresh(true)) return std::nullopt;
+    norms_ = residuals(problem_, basis.x_and_images(), space_.theta, basis.a_spare(basis.m));
   }
-  deliver(basis_.s, std::min(basis_.m, static_cast<int>(x_.extent(1))));
-  return Vectors{basis_.columns(basis_.s, 0, options_.wanted),
-                 {},
-                 basis_.columns(basis_.bs, 0, options_.wanted)};
+  deliver(basis.s, std::min(basis.m, static_cast<int>(x_.extent(1))));
+  return Found{basis.x(), basis.bx(), space_.theta, norms_};
 }
 
 /// The locked pairs, and what the block holds of those still missing.
 template <class Scalar, class Exec>
-auto LobpcgSolver<Scalar, Exec>::finish_batches() -> std::optional<Vectors> {
+auto LobpcgSolver<Scalar, Exec>::finish_batches() -> std::optional<Found> {
   if (!flow_.settled) {
-    int const missing = std::min(options_.wanted - locked(), basis_.m);
-    if (missing > 0 && !refresh(problem_, basis_, grams_, ritz_, theta_, false))
-      lock_columns(problem_, basis_, missing);
-    if (locked() == 0 || settle(problem_, basis_, constraints_, locked_theta_, settled_))
-      return std::nullopt;
+    int const missing = std::min(options_.wanted - locked(), space_.m());
+    if (missing > 0 && !space_.refresh(false)) lock_columns(space_, missing);
+    if (locked() == 0 || settle(space_, constraints_, locked_theta_, settled_)) return std::nullopt;
   }
-  theta_ = locked_theta_;
-  norms_ = settled_;
   Kokkos::deep_copy(problem_.exec, x_, Scalar(0));
-  Vectors const found{problem_.deflation.y(constraints_, locked()),
-                      {},
-                      problem_.deflation.by(constraints_, locked())};
-  deliver(found.X, locked());
-  return found;
+  auto const X = problem_.deflation.y(constraints_, locked());
+  deliver(X, locked());
+  return Found{X, problem_.deflation.by(constraints_, locked()), locked_theta_, settled_};
 }
 
 /// Copies vectors to the caller, in the scale of the caller's B.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::deliver(View const& vectors, int count) {
-  auto const from = basis_.columns(vectors, 0, count), to = basis_.columns(x_, 0, count);
+  auto const from = columns(vectors, 0, count), to = columns(x_, 0, count);
   Kokkos::deep_copy(problem_.exec, to, from);
   if (problem_.vector_scale() != Real(1)) problem_.scale(to, problem_.vector_scale());
 }

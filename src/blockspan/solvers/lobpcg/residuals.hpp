@@ -46,12 +46,11 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
                                     problem.on_device(theta),
                                     problem.sign,
                                     problem.generalized()};
-  auto sums = problem.fold(problem.exec, "Blockspan::lobpcg::residuals", terms, W.extent(0), m);
+  auto sums = problem.fold("Blockspan::lobpcg::residuals", terms, m);
   if (!problem.deflation.empty()) {
     problem.deflation.project_residual(problem.exec, W, problem.workspace);
     DualNormTerms<Scalar> const projected{block_ref<Exec>(W), problem.mass_weights()};
-    auto const squares =
-        problem.fold(problem.exec, "Blockspan::lobpcg::residuals", projected, W.extent(0), m);
+    auto const squares = problem.fold("Blockspan::lobpcg::residuals", projected, m);
     std::copy(squares.begin(), squares.begin() + m, sums.begin());
     std::copy(squares.begin() + m, squares.end(), sums.begin() + 4 * m);
   }

@@ -17,14 +17,14 @@
 #include <blockspan/solvers/lobpcg/solve_path.hpp>
 #include <blockspan/solvers/lobpcg/stagnation.hpp>
 #include <blockspan/solvers/lobpcg/state.hpp>
-#include <blockspan/solvers/lobpcg/widen.hpp>
+#include <blockspan/solvers/lobpcg/subspace.hpp>
 
 namespace blockspan::detail {
 
 /// The iteration. Its parts are free functions of this folder; here is only the order of events:
 ///   checks, start, then { measure; judge; extend; Rayleigh-Ritz; update } until judged done.
-/// lobpcg_verdicts.hpp has verifications and restarts, lobpcg_trouble.hpp what happens when numbers
-/// fail, lobpcg_batches.hpp the locking of pairs beyond the block, lobpcg_record.hpp history,
+/// verdicts.hpp has verifications and restarts, trouble.hpp what happens when numbers
+/// fail, batches.hpp the locking of pairs beyond the block, record.hpp history,
 /// checkpoints and the report.
 template <class Scalar, class Exec>
 class LobpcgSolver {
@@ -33,7 +33,6 @@ class LobpcgSolver {
   using Options = LobpcgOptions<Scalar, Exec>;
   using Report = LobpcgReport<Real>;
   using View = Block<Scalar, Exec>;
-  using Vectors = Images<Scalar, Exec>;
 
   /// dense_seconds: what the dense path is predicted to cost, where the solve may leave the problem
   /// to it (see wants_dense); else infinite.
@@ -45,9 +44,7 @@ class LobpcgSolver {
         dense_seconds_(dense_seconds),
         x_(X),
         key_(CheckpointKey::of(problem, options, columns)),
-        basis_(problem.exec, problem.rows(), columns, problem.generalized()),
-        grams_(problem.exec, 3 * columns),
-        ritz_(3 * columns, problem.eigen),
+        space_(problem, columns),
         stagnation_(options.stagnation_window) {
     flow_.begin_batch(batch_size(options.wanted, columns));
     // Batches are mixed at the end: what each leaves out adds up.
@@ -82,6 +79,13 @@ class LobpcgSolver {
   }
 
  private:
+  /// Pairs as they are reported: the vectors with their values and norms, ascending.
+  struct Found {
+    View X, BX;
+    std::vector<Real> theta;
+    Residuals<Real> norms;
+  };
+
   /// More have never helped, and each throws away what P has learnt.
   static constexpr int most_idle_restarts = 4;
   static constexpr int most_polishes = 3;
@@ -90,9 +94,8 @@ class LobpcgSolver {
   /// Pairs locked so far; constraints come before them in the deflated vectors.
   int locked() const { return problem_.deflation.count() - constraints_; }
 
-  /// The vectors that the final values and norms are of.
-  View measured_vectors() const {
-    return in_batches() ? problem_.deflation.y(constraints_, locked()) : basis_.x();
+  static View columns(View const& block, int first, int count) {
+    return Basis<Scalar, Exec>::columns(block, first, count);
   }
 
   /// Columns to which the block may grow.
@@ -104,43 +107,45 @@ class LobpcgSolver {
   }
 
   std::optional<Status> start() {
-    if (auto const status = check_operators(problem_, basis_, options_.check_hermitian)) {
+    if (auto const status = check_operators(problem_, space_.basis, options_.check_hermitian)) {
       if (status == Status::operator_not_finite) locate_fault();
       return status;
     }
     if (auto const status = take_constraints(problem_, options_.constraints)) return status;
     constraints_ = problem_.deflation.count();
-    int const given = std::min(options_.guess_columns, basis_.m);
-    Kokkos::deep_copy(problem_.exec, basis_.columns(basis_.s, 0, given),
-                      basis_.columns(x_, 0, given));
+    int const given = std::min(options_.guess_columns, space_.m());
+    Kokkos::deep_copy(problem_.exec, columns(space_.basis.s, 0, given), columns(x_, 0, given));
     flow_.guesses = options_.guess_columns;
     flow_.next_guess = given;
-    repair_start(problem_, basis_, given);
-    return mended(refresh(problem_, basis_, grams_, ritz_, theta_, false));
+    space_.repair_x(given);
+    return mended(space_.refresh(false));
   }
 
   /// Residuals and converged flags. False if something is not finite.
   bool measure() {
     // Where all columns were active they are likely to be so again: then D R is W, in its place.
     bool const steps = problem_.steps_with_residuals();
-    bool const all = basis_.p == basis_.m && flow_.last_active == basis_.m;
+    bool const all = space_.basis.p == space_.m() && flow_.last_active == space_.m();
     bool const in_s = steps ? all : problem_.preconditioned();
-    residuals_ = in_s ? basis_.spare(basis_.m) : basis_.a_spare(basis_.m);
+    residuals_ = in_s ? space_.basis.spare(space_.m()) : space_.basis.a_spare(space_.m());
     if (!problem_.a().norm_bound() && !problem_.generalized())
-      for (Real const value : theta_) problem_.norm_a = std::max(problem_.norm_a, std::abs(value));
-    norms_ = residuals(problem_, basis_.x_and_images(), theta_, residuals_,
+      for (Real const value : space_.theta)
+        problem_.norm_a = std::max(problem_.norm_a, std::abs(value));
+    norms_ = residuals(problem_, space_.basis.x_and_images(), space_.theta, residuals_,
                        steps ? problem_.weights() : nullptr);
     if (!norms_.finite) return false;
+    space_.largest_x = norms_.largest_x();
     bool const digits = options_.criterion == Criterion::digits;
     sharp_ = false;
     if (digits)
-      quality_ = pair_qualities(problem_, theta_, norms_, crude_rounding(problem_, theta_, norms_));
+      quality_ = pair_qualities(problem_, space_.theta, norms_,
+                                crude_rounding(problem_, space_.theta, norms_));
     judge_pairs();
     // The crude bounds are enough for most problems. Where they are not, or to tell zeros, the
     // sharp ones are worth a pass once the residuals are small.
     if (digits && residuals_are_small() && converged() < flow_.wanted) {
-      quality_ = pair_qualities(problem_, theta_, norms_,
-                                sharp_rounding(problem_, basis_.x(), theta_, norms_));
+      quality_ = pair_qualities(problem_, space_.theta, norms_,
+                                sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_));
       sharp_ = true;
       judge_pairs();
     }
@@ -149,7 +154,7 @@ class LobpcgSolver {
 
   void judge_pairs() {
     done_.clear();
-    for (int j = 0; j < basis_.m; ++j) done_.push_back(passes(j));
+    for (int j = 0; j < space_.m(); ++j) done_.push_back(passes(j));
   }
   bool residuals_are_small() const {
     for (int j = 0; j < flow_.wanted; ++j)
@@ -164,14 +169,14 @@ class LobpcgSolver {
   bool passes(int j) const {
     return error(j) <= flow_.tolerance &&
            (options_.criterion != Criterion::digits ||
-            has_digits(theta_[j], quality_[j], flow_.accuracy, sharp_));
+            has_digits(space_.theta[j], quality_[j], flow_.accuracy, sharp_));
   }
   /// Iterating on brings this pair no further.
   bool at_floor(int j) const {
     return norms_.backward[j] <= Thresholds<Real>::floor ||
            (options_.criterion == Criterion::digits && sharp_ &&
             norms_.backward[j] <= flow_.tolerance &&
-            is_limited_by_rounding(theta_[j], quality_[j], flow_.accuracy));
+            is_limited_by_rounding(space_.theta[j], quality_[j], flow_.accuracy));
   }
   int converged() const {
     return static_cast<int>(std::count(done_.begin(), done_.begin() + flow_.wanted, true));
@@ -184,7 +189,7 @@ class LobpcgSolver {
   /// measured anew; otherwise the iteration goes on.
   std::optional<Status> judge(bool& again) {
     if (probe_.due(flow_.iteration)) {
-      probe_.end(theta_);
+      probe_.end(space_.theta);
       stagnation_.begin_anew(flow_.iteration);
     }
     if (!probe_.running() && converged() == flow_.wanted) {
@@ -204,7 +209,7 @@ class LobpcgSolver {
     }
     if (preconditioner_is_due()) {
       again = true;
-      if (preconditioner_harms(problem_, basis_, theta_, flow_.wanted) && flow_.harms++ > 0) {
+      if (preconditioner_harms(space_, flow_.wanted) && flow_.harms++ > 0) {
         problem_.drop_preconditioner();
         ++problem_.counters.preconditioner_dropped;
       }
@@ -227,7 +232,7 @@ class LobpcgSolver {
   /// An indefinite A is no case for an approximation of its inverse, though it may help all the
   /// same: looked at twice, early.
   bool preconditioner_is_due() {
-    bool const due = problem_.preconditioned() && theta_[0] < 0 && !probe_.running() &&
+    bool const due = problem_.preconditioned() && space_.theta[0] < 0 && !probe_.running() &&
                      (flow_.iteration == 4 || flow_.iteration == 8) &&
                      flow_.checked != flow_.iteration;
     if (due) flow_.checked = flow_.iteration;
@@ -241,15 +246,13 @@ class LobpcgSolver {
   }
 
   std::vector<Real> wanted_values() const {
-    return {theta_.begin(), theta_.begin() + flow_.wanted};
+    return {space_.theta.begin(), space_.theta.begin() + flow_.wanted};
   }
 
   /// More guards, up to the widest block: half as many columns again.
   bool widen() {
-    int const columns = std::min(widest_block(), (3 * basis_.m / 2 + 3) / 4 * 4);
-    if (columns <= basis_.m || !widen_basis(problem_, basis_, columns, theta_)) return false;
-    grams_ = Grams<Scalar, Exec>(problem_.exec, 3 * columns);
-    ritz_ = RayleighRitz<Scalar>(3 * columns, problem_.eigen);
+    int const columns = std::min(widest_block(), (3 * space_.m() / 2 + 3) / 4 * 4);
+    if (columns <= space_.m() || !space_.widen(columns)) return false;
     stagnation_.block_widened();
     flow_.ritz_vectors = false;
     ++problem_.counters.widenings;
@@ -260,7 +263,7 @@ class LobpcgSolver {
   std::optional<Status> advance() {
     auto const active = active_columns();
     flow_.last_active = static_cast<int>(active.size());
-    int const faulty = build_directions(problem_, basis_, norms_, active, residuals_);
+    int const faulty = build_directions(space_, norms_, active, residuals_);
     if (faulty >= 0 && fault_.operator_name.empty())
       fault_ = {"preconditioner", faulty, flow_.iteration};
     std::int64_t const dropped_before = problem_.counters.columns_dropped;
@@ -268,20 +271,11 @@ class LobpcgSolver {
     flow_.offered += flow_.last_active;
     flow_.dropped += problem_.counters.columns_dropped - dropped_before;
     if (outcome != Extension::ready) return handle(outcome);
-    bool solved;
-    int p = 0;
-    {
-      auto const timer = problem_.time(problem_.seconds.dense);
-      solved = ritz_.solve(grams_.H(), basis_.m);
-      if (solved) p = ritz_.select(grams_.G(), active);
-    }
-    if (!solved) return collapse();
-    theta_.assign(ritz_.theta().begin(), ritz_.theta().begin() + basis_.m);
-    update_basis(problem_, basis_, ritz_.coefficients(), p);
+    if (!space_.rayleigh_ritz(active)) return collapse();
     flow_.exact = false;
     flow_.ritz_vectors = true;
     flow_.empty = flow_.collapses = 0;
-    spent_ += model_.iteration(basis_.m);
+    spent_ += model_.iteration(space_.m());
     ++flow_.iteration;
     return std::nullopt;
   }
@@ -289,10 +283,10 @@ class LobpcgSolver {
   /// Columns that get a new direction: those not converged, or the guards where all are.
   std::vector<int> active_columns() const {
     std::vector<int> active;
-    for (int j = 0; j < basis_.m; ++j)
+    for (int j = 0; j < space_.m(); ++j)
       if (!done_[j] && norms_.r[j] > 0) active.push_back(j);
     if (active.empty())
-      for (int j = flow_.wanted; j < basis_.m; ++j)
+      for (int j = flow_.wanted; j < space_.m(); ++j)
         if (norms_.r[j] > 0) active.push_back(j);
     return active;
   }
@@ -300,35 +294,34 @@ class LobpcgSolver {
   Extension extend(std::vector<int> const& active) {
     using Limits = Thresholds<Real>;
     // Where X is not a block of Ritz vectors, no drift can be seen.
-    Real const largest_x =
-        flow_.ritz_vectors ? norms_.largest_x() : std::numeric_limits<Real>::infinity();
+    if (!flow_.ritz_vectors) space_.largest_x = std::numeric_limits<Real>::infinity();
     bool fused = !flow_.careful && worst_backward() > Limits::fused_residual;
     for (int const j : active) fused = fused && norms_.backward[j] > Limits::fused_residual;
     if (fused) {
-      auto const outcome = extend_fused(problem_, basis_, grams_, ritz_, theta_, largest_x);
+      auto const outcome = extend_fused(space_);
       if (outcome != Extension::ill_conditioned) return outcome;
       ++problem_.counters.factor_fallbacks;
     }
-    return extend_robust(problem_, basis_, grams_, ritz_, theta_, largest_x);
+    return extend_robust(space_);
   }
 
-  // lobpcg_verdicts.hpp
+  // verdicts.hpp
   std::optional<Status> verify();
   std::optional<Status> restart();
 
-  // lobpcg_trouble.hpp
+  // trouble.hpp
   std::optional<Status> handle(Extension outcome);
   std::optional<Status> collapse();
   std::optional<Status> mended(std::optional<Status> status);
   std::optional<Status> recover();
   void locate_fault();
 
-  // lobpcg_batches.hpp
+  // batches.hpp
   std::optional<Status> lock_batch();
   std::optional<Status> next_batch(int pairs);
   std::optional<Status> settle_all();
 
-  // lobpcg_record.hpp
+  // record.hpp
   std::optional<Status> record();
   static bool may_continue(Status status);
   void write_checkpoint();
@@ -336,8 +329,8 @@ class LobpcgSolver {
   template <class Archive>
   void visit(Archive& archive);
   Report finish(Status status);
-  std::optional<Vectors> finish_block();
-  std::optional<Vectors> finish_batches();
+  std::optional<Found> finish_block();
+  std::optional<Found> finish_batches();
   void deliver(View const& vectors, int count);
 
   Problem<Scalar, Exec>& problem_;
@@ -347,16 +340,13 @@ class LobpcgSolver {
   bool wants_dense_ = false;
   View x_;
   CheckpointKey key_;
-  Basis<Scalar, Exec> basis_;
-  Grams<Scalar, Exec> grams_;
-  RayleighRitz<Scalar> ritz_;
+  Subspace<Scalar, Exec> space_;
   Stagnation<Real> stagnation_;
   Probe<Scalar, Exec> probe_;
   View residuals_;  ///< where measure() left T R or R
   Residuals<Real> norms_, settled_;
   std::vector<PairQuality<Real>> quality_;
   bool sharp_ = false;  ///< quality_ knows the grading of the operators
-  std::vector<Real> theta_;
   std::vector<bool> done_;
   std::vector<Real> locked_theta_;   ///< of the batches, as they were locked
   std::vector<Real> locked_errors_;  ///< their backward errors

@@ -11,7 +11,7 @@ namespace blockspan::detail {
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
   if (outcome == Extension::not_finite) locate_fault();
-  basis_.w = 0;
+  space_.basis.w = 0;
   switch (outcome) {
     case Extension::mass_not_positive_definite:
       return Status::mass_not_positive_definite;
@@ -20,13 +20,13 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
     case Extension::empty:
       // No direction is left to look for missed pairs in: the probe has seen all there is.
       if (probe_.running() && converged() == flow_.wanted) {
-        probe_.end(theta_);
+        probe_.end(space_.theta);
         return std::nullopt;
       }
       if (++flow_.empty >= 2)
         return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
       ++problem_.counters.restarts;
-      return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+      return space_.refresh(false);
     default:
       return collapse();
   }
@@ -35,10 +35,10 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
 /// The basis lost rank or drifted: everything anew from X, three times in a row at most.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::collapse() {
-  basis_.w = 0;
+  space_.basis.w = 0;
   if (++flow_.collapses > 3) return Status::basis_collapsed;
   ++problem_.counters.restarts;
-  return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  return space_.refresh(false);
 }
 
 /// Numbers that are not finite may be an accident: another try decides.
@@ -54,13 +54,13 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::recover() {
   locate_fault();
   if (++flow_.recoveries > 3) return Status::operator_not_finite;
   ++problem_.counters.restarts;
-  basis_.p = basis_.w = 0;
-  auto const trouble = refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  space_.drop_directions();
+  auto const trouble = space_.refresh(false);
   if (trouble != Status::operator_not_finite) return trouble;
-  auto const entries = problem_.largest_entries(basis_.ax());
-  for (int j = 0; j < basis_.m; ++j)
-    if (!std::isfinite(entries[j])) problem_.randomize(basis_.columns(basis_.s, j, 1));
-  return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  auto const entries = problem_.largest_entries(space_.basis.ax());
+  for (int j = 0; j < space_.m(); ++j)
+    if (!std::isfinite(entries[j])) problem_.randomize(columns(space_.basis.s, j, 1));
+  return space_.refresh(false);
 }
 
 /// Remembers the first image under A or B that was not finite though its vector was, in place of
@@ -70,20 +70,20 @@ template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::locate_fault() {
   if (fault_.operator_name == "A" || fault_.operator_name == "B") return;
   LobpcgFault found;
-  int const first = basis_.w > 0 ? basis_.m + basis_.p : 0;
-  int const count = basis_.w > 0 ? basis_.w : basis_.m;
+  int const first = space_.basis.w > 0 ? space_.m() + space_.basis.p : 0;
+  int const count = space_.basis.w > 0 ? space_.basis.w : space_.m();
   auto const largest = [&](View const& block) {
-    return problem_.largest_entries(basis_.columns(block, first, count));
+    return problem_.largest_entries(columns(block, first, count));
   };
-  auto const vectors = largest(basis_.s);
+  auto const vectors = largest(space_.basis.s);
   auto const blame = [&](char const* name, View const& images) {
     auto const entries = largest(images);
     for (int j = 0; j < count && found.operator_name.empty(); ++j)
       if (std::isfinite(vectors[j]) && !std::isfinite(entries[j]))
         found = {name, j, flow_.iteration};
   };
-  blame("A", basis_.as);
-  if (problem_.generalized()) blame("B", basis_.bs);
+  blame("A", space_.basis.as);
+  if (problem_.generalized()) blame("B", space_.basis.bs);
   if (!found.operator_name.empty()) fault_ = found;
 }
 

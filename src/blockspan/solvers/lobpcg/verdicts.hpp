@@ -12,7 +12,7 @@ namespace blockspan::detail {
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
   ++problem_.counters.verifications;
-  if (auto const trouble = refresh(problem_, basis_, grams_, ritz_, theta_, true)) return trouble;
+  if (auto const trouble = space_.refresh(true)) return trouble;
   flow_.exact = true;
   if (!measure()) return std::nullopt;
   stagnation_.begin_anew(flow_.iteration);
@@ -21,11 +21,11 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
     return ++flow_.failed_verifications > 5 ? std::optional(Status::attainable_limit)
                                             : std::nullopt;
   }
-  if (!options_.probe || !probe_.wanted() || flow_.wanted == basis_.m)
+  if (!options_.probe || !probe_.wanted() || flow_.wanted == space_.m())
     return in_batches() ? lock_batch() : Status::converged;
   flow_.exact = false;
-  return probe_.begin(problem_, basis_, grams_, ritz_, theta_, flow_.wanted, flow_.iteration,
-                      options_.max_iterations, worst_backward(), norms_.largest_x());
+  return probe_.begin(space_, flow_.wanted, flow_.iteration, options_.max_iterations,
+                      worst_backward());
 }
 
 /// An idle window. T is dropped where it brings next to nothing, and for the largest pairs of A:
@@ -33,7 +33,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::restart() {
   if (all_open_at_floor()) return Status::attainable_limit;
-  Real const size = std::max(Real(1), norms_.largest_x() * norms_.largest_x());
+  Real const size = std::max(Real(1), space_.largest_x * space_.largest_x);
   stagnation_.count(wanted_values(), 20 * Thresholds<Real>::u * problem_.norm_a * size);
   if (stagnation_.hopeless()) return Status::stagnated;
   // Guards help the upper end of the wanted set; a low pair that is late by itself needs
@@ -49,7 +49,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::restart() {
     ++problem_.counters.preconditioner_dropped;
   }
   flow_.offered = flow_.dropped = 0;
-  return refresh(problem_, basis_, grams_, ritz_, theta_, false);
+  return space_.refresh(false);
 }
 
 }  // namespace blockspan::detail
