@@ -121,47 +121,65 @@ class BlockCg {
            lambda.front() >= -Limits::indefinite * lambda.back();
   }
 
-  /// False: the cycle has ended.
+  /// One step of the method. False: the cycle has ended.
   bool step(std::vector<Real> const& norms, int steps) {
-    problem_.apply_a(passes_.s(rank_), passes_.q(rank_));
+    int const r = rank_;
+    auto const F = square(f_), C = part(step_, 0, r, 0, q_);
+    problem_.apply_a(passes_.s(r), passes_.q(r));                        // Q = A S
+    if (!take_curvature(steps == 1)) return false;                       // K = S^H Q, Xi = K^-1
+    passes_.step_residual(r, factored_ ? &F : nullptr, square(moved_));  // T = T F - Q Xi
+    if (!take_residual(C)) return false;  // G = T^H M^-1 T, C = Xi Sigma
+    bool const last = is_last(norms, steps);
+    if (!last && !factor_residual()) return false;  // T = W zeta
+    if (last || rank_ == 0) {
+      if (!last) end(CycleEnd::exhausted);
+      passes_.step_correction(C);  // E = E + S C
+      return false;
+    }
+    step_directions(C);  // E = E + S C, S = M^-1 W + S zeta^H, Sigma = zeta Sigma
+    return block_pays(steps);
+  }
+
+  /// K = S^H Q and Xi = K^-1. False: the cycle has ended.
+  bool take_curvature(bool first) {
     auto const K = square(k_);
     passes_.gram_of_product(rank_, K);
-    if (steps == 1 && !problem_.knows_norm()) problem_.note_norm(passes_.norm_seen(rank_));
-    if (steps == 1)  // S is M^-1 W: of length 1 in the norm of M
+    if (first && !problem_.knows_norm()) problem_.note_norm(passes_.norm_seen(rank_));
+    if (first)  // S is M^-1 W: of length 1 in the norm of M
       for (int i = 0; i < rank_; ++i) watch_.note(real_part(K(i, i)));
-    if (rank_ == 1 && flat(real_part(K(0, 0)))) {
-      end(CycleEnd::singular);
-      return false;
-    }
-    if (!invert_curvature(K, steps == 1)) return false;
-    if (nearly_flat()) {
-      end(CycleEnd::singular);
-      return false;
-    }
+    bool const singular = rank_ == 1 && flat(real_part(K(0, 0)));
+    if (!singular && !invert_curvature(K, first)) return false;
+    if (!singular && !nearly_flat()) return true;
+    end(CycleEnd::singular);
+    return false;
+  }
 
-    auto const F = square(f_);
-    passes_.step_residual(rank_, factored_ ? &F : nullptr, square(moved_));
+  /// G = T^H M^-1 T, the residuals of the columns, and the coefficients C = Xi Sigma of E. False:
+  /// the cycle has ended.
+  bool take_residual(Small const& C) {
     auto const G = square(g_), H = square(h_);
     passes_.grams(rank_, G, H);
-    if (!all_finite(G)) {
-      preconditioner_not_finite_ = problem_.preconditioned() && all_finite(H);
-      fail(Status::operator_not_finite);
-      return false;
+    if (all_finite(G)) {
+      measure(G, H, C);
+      return true;
     }
-    auto const correction = part(step_, 0, rank_, 0, q_);
-    measure(G, H, correction);
+    preconditioner_not_finite_ = problem_.preconditioned() && all_finite(H);
+    fail(Status::operator_not_finite);
+    return false;
+  }
+
+  /// Tells the control of this step, freezes the columns at their goals, and decides whether the
+  /// cycle ends with it.
+  bool is_last(std::vector<Real> const& norms, int steps) {
     auto const stop = control_->step(*cycle_, residuals_, live_, norms, rank_);
     stale_ = gains_.stale(residuals_, live_);
     freeze();
     bool const all = std::find(live_.begin(), live_.end(), true) == live_.end();
     bool const last = all || stop || steps >= cycle_->limit;
     bool const outside = !last && stale_ && cycle_->outside && cycle_->outside(rank_);
-    if (last || outside) {
-      passes_.step_correction(correction);
+    if (last || outside)
       end(all ? CycleEnd::finished : outside ? CycleEnd::singular : CycleEnd::stopped);
-      return false;
-    }
-    return advance(correction, steps);
+    return last || outside;
   }
 
   /// Whether S has a direction without curvature beside its length in the norm of M, while columns
@@ -276,26 +294,18 @@ class BlockCg {
       }
   }
 
-  /// The next W, S and Sigma. False: the cycle has ended.
-  bool advance(Small const& correction, int steps) {
-    int const before = rank_;
-    if (!factor_residual()) return false;
-    if (rank_ == 0) {
-      passes_.step_correction(correction);
-      end(CycleEnd::exhausted);
-      return false;
-    }
+  /// E = E + S C, S = M^-1 W + S zeta^H, Sigma = zeta Sigma.
+  void step_directions(Small const& C) {
+    int const before = static_cast<int>(C.extent(0));
     auto const zeta = part(zeta_, 0, rank_, 0, before), back = part(back_, 0, before, 0, rank_);
-    for (int j = 0; j < rank_; ++j)
-      for (int i = 0; i < before; ++i) back(i, j) = conjugate(zeta(j, i));
+    copy_adjoint(zeta, back);
     auto const F = square(f_);
     if (!factored_) set_identity(F);
-    passes_.step(correction, F, back);
+    passes_.step(C, F, back);
     measure_lengths(zeta);
     auto const next = part(moved_, 0, rank_, 0, q_);
     product(zeta, part(sigma_, 0, before, 0, q_), next);
     copy_small(next, sigma());
-    return block_pays(steps);
   }
 
   /// T = W zeta, by Cholesky where the one-step Gram matrix allows it. False: M^-1 is not definite.
@@ -332,11 +342,9 @@ class BlockCg {
     auto const L = square(back_), zeta = square(zeta_), F = square(f_);
     copy_small(G, L);
     if (lapack::cholesky(L) != 0) return false;
-    for (int j = 0; j < rank_; ++j)
-      for (int i = 0; i < rank_; ++i) zeta(i, j) = conjugate(L(j, i));
+    copy_adjoint(L, zeta);
     if (lapack::invert_lower_triangle(L) != 0) return false;
-    for (int j = 0; j < rank_; ++j)
-      for (int i = 0; i < rank_; ++i) F(i, j) = conjugate(L(j, i));
+    copy_adjoint(L, F);
     return true;
   }
 
@@ -357,21 +365,6 @@ class BlockCg {
     rank_ = rank;
     int& smallest = problem_.counters.smallest_block;
     smallest = smallest == 0 ? rank : std::min(smallest, rank);
-  }
-
-  static Real largest_entry(Small const& M) {
-    Real largest = 0;
-    for (std::size_t j = 0; j < M.extent(1); ++j)
-      for (std::size_t i = 0; i < M.extent(0); ++i)
-        largest = std::max<Real>(largest, Kokkos::abs(M(i, j)));
-    return largest;
-  }
-  static Real largest_skew(Small const& M) {
-    Real largest = 0;
-    for (std::size_t j = 0; j < M.extent(1); ++j)
-      for (std::size_t i = 0; i <= j; ++i)
-        largest = std::max<Real>(largest, Kokkos::abs(Scalar(M(i, j) - conjugate(M(j, i)))));
-    return largest;
   }
 
   CgProblem<Scalar, Exec>& problem_;

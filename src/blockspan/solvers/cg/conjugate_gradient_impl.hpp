@@ -2,11 +2,8 @@
 
 #include <string>
 
-#include <blockspan/solvers/cg/after_cycle.hpp>
-#include <blockspan/solvers/cg/compact_columns.hpp>
-#include <blockspan/solvers/cg/group.hpp>
+#include <blockspan/solvers/cg/group_cycles.hpp>
 #include <blockspan/solvers/cg/null_search.hpp>
-#include <blockspan/solvers/cg/set_aside.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/on_cuda.hpp>
 

@@ -3,15 +3,45 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <blockspan/solvers/cg/block_cg.hpp>
 #include <blockspan/solvers/cg/inner_cycle.hpp>
+#include <blockspan/solvers/cg/null_space.hpp>
+#include <blockspan/solvers/cg/pseudo_block_cg.hpp>
 #include <blockspan/solvers/cg/sizes.hpp>
-#include <blockspan/solvers/cg/tools.hpp>
 
 namespace blockspan::detail {
+
+/// Blocks and methods, shared by all groups of columns.
+template <class Scalar, class Exec>
+struct CgTools {
+  CgTools(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& control_, int most)
+      : control(control_), blocks(problem.exec, problem.rows(), most), most_(most) {}
+
+  PseudoBlockCg<Scalar, Exec>& pseudo_block(CgProblem<Scalar, Exec>& problem) {
+    if (!pseudo_block_)
+      pseudo_block_ = std::make_unique<PseudoBlockCg<Scalar, Exec>>(problem, blocks, most_);
+    return *pseudo_block_;
+  }
+  BlockCg<Scalar, Exec>& block(CgProblem<Scalar, Exec>& problem) {
+    if (!block_) block_ = std::make_unique<BlockCg<Scalar, Exec>>(problem, blocks, most_);
+    return *block_;
+  }
+
+  CgControl<Scalar, Exec>& control;
+  CgBlocks<Scalar, Exec> blocks;
+  NullSpace<Scalar, Exec> null_space;  ///< as far as it is known
+  int looked_after = -1;               ///< the iterations before the last look at A's entries
+
+ private:
+  int most_;
+  std::unique_ptr<PseudoBlockCg<Scalar, Exec>> pseudo_block_;
+  std::unique_ptr<BlockCg<Scalar, Exec>> block_;
+};
 
 /// Z := its part that A maps to zero, as far as solves of A Y = A Z can tell, and how near A Z is
 /// to zero then. block: the method of these solves.
@@ -51,7 +81,7 @@ class CgGroup {
     ++problem_.counters.groups;
     if (measure_right_hand_sides()) first_residuals();
     judge();
-    while (!open_.empty() || take_up_set_aside()) {
+    while (!open_.empty() || resume_deferred()) {
       run_cycle();
       verify();
       if (null_space().count() > 0 && !null_space().given()) note_parts();
@@ -226,7 +256,7 @@ class CgGroup {
       if (auto const status = verdict(column, before)) {
         close(j, *status);
       } else if (inner_ && !inner_->may_help(residual, before)) {
-        aside_.push_back(j);
+        deferred_.push_back(j);
       } else {
         still.push_back(j);
         positions.push_back(c);
@@ -253,7 +283,7 @@ class CgGroup {
 
   /// The columns that the inner solver could not finish, from their best iterates on. False: there
   /// are none.
-  bool take_up_set_aside();
+  bool resume_deferred();
 
   /// R of the next cycle: the open columns side by side, in [1, 2) by powers of two.
   void scale_residuals(int width, std::vector<int> const& positions) {
@@ -272,47 +302,8 @@ class CgGroup {
     blocks.swap_residual();
   }
 
-  void run_cycle() {
-    control_.begin_cycle();
-    CgCycle<Real> cycle;
-    cycle.columns = open_;
-    cycle.scales = scales_;
-    for (std::size_t c = 0; c < open_.size(); ++c)
-      cycle.goals.push_back(Limits::margin * columns_[open_[c]].goal / scales_[c]);
-    cycle.limit = hopeless_ ? handed_over_limit_ : std::numeric_limits<int>::max();
-    cycle.first = control_.cycle() == 1;
-    if (control_.may_search() && !null_space().given())
-      cycle.outside = [&](int columns) { return parts_seen_now(columns); };
-    bool const alone = options_.method == CgMethod::automatic && open_.size() == 1;
-    if (inner_) {
-      bool const block = block_ && !alone;
-      (block ? block_ran_ : pseudo_block_ran_) = true;
-      std::vector<Real> lengths;
-      for (std::size_t c = 0; c < open_.size(); ++c)
-        lengths.push_back(columns_[open_[c]].residual / scales_[c]);
-      inner_->run(cycle, block ? CgMethod::block : CgMethod::pseudo_block, lengths, norms_,
-                  solution_);
-      return;
-    }
-    if (block_ && alone) hand_over(std::nullopt, "one open column is no block");
-    if (block_) {
-      block_ran_ = true;
-      auto& method = tools_.block(problem_);
-      method.run(cycle, norms_, control_, solution_);
-      after_block(cycle, method);
-    } else {
-      pseudo_block_ran_ = true;
-      auto& method = tools_.pseudo_block(problem_);
-      method.run(cycle, norms_, control_, solution_);
-      after_pseudo_block(cycle, method);
-    }
-    for (std::size_t c = 0; c < open_.size(); ++c) {
-      Status const outcome = not_hermitian_ ? Status::operator_not_hermitian : cycle.outcome[c];
-      bool const failed = outcome != Status::converged && outcome != Status::not_converged;
-      columns_[open_[c]].failure = failed ? std::optional(outcome) : std::nullopt;
-      suspicious_ = suspicious_ || outcome == Status::singular;
-    }
-  }
+  /// One cycle for the open columns, by the method of the group.
+  void run_cycle();
 
   /// What the end of a cycle means for the next one.
   void after_block(CgCycle<Real> const& cycle, BlockCg<Scalar, Exec> const& method);
@@ -320,12 +311,7 @@ class CgGroup {
 
   /// On with pseudo-block. `hopeless`: the status of columns that it cannot finish in twenty times
   /// the steps so far (it never needed more than fifteen times those of the block).
-  void hand_over(std::optional<Status> hopeless, std::string const& why) {
-    block_ = false;
-    hopeless_ = hopeless;
-    handed_over_limit_ = 20 * control_.group_iterations() + 100;
-    if (block_ran_) switched_ = why;
-  }
+  void switch_to_pseudo_block(std::optional<Status> hopeless, std::string const& why);
 
   /// The best iterates, zeros, and backward errors.
   void finish() {
@@ -357,7 +343,7 @@ class CgGroup {
   std::vector<int> all_, open_, zero_;
   std::vector<Real> scales_, numbers_;
   std::optional<Status> hopeless_;
-  int handed_over_limit_ = 0;
+  int switched_limit_ = 0;
   bool capped_ = false;
   int completed_ = 0, conjugacy_lost_ = 0;
   bool not_hermitian_ = false;
@@ -367,7 +353,7 @@ class CgGroup {
   std::vector<Real> parts_;  ///< of the open columns along the null space, in units
   std::optional<InnerCycle<Scalar, Exec>> inner_;  ///< until columns need the working precision
   int inner_cycles_ = 0;
-  std::vector<int> aside_;  ///< open columns that wait for the working precision
+  std::vector<int> deferred_;  ///< open columns that wait for the working precision
   bool block_ran_ = false, pseudo_block_ran_ = false;
   std::string trouble_, switched_, fall_back_;
 };

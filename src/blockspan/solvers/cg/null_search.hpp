@@ -162,7 +162,8 @@ void CgGroup<Scalar, Exec>::search() {
     // the vectors leave a part that the next cycle must see.
     null_space().project_out(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
   }
-  if (block_ && !found) hand_over(Status::singular, "A is singular to working precision");
+  if (block_ && !found)
+    switch_to_pseudo_block(Status::singular, "A is singular to working precision");
 }
 
 template <class Scalar, class Exec>
@@ -231,33 +232,6 @@ bool CgGroup<Scalar, Exec>::keep_null_vectors(View const& Z, ImageSizes<Real> co
   problem_.synchronize("Blockspan::cg: numbers of the host");
   null_space().add(problem_, null, lengths, certain, of_residuals);
   return true;
-}
-
-template <class Scalar, class Exec>
-void PseudoBlockCg<Scalar, Exec>::watch() {
-  bool any = false;
-  for (int c = 0; c < width(); ++c) {
-    auto const place = static_cast<std::size_t>(places_[c]);
-    if (!live_[place] || state(c) != ColumnState::running) continue;
-    if (single_ && watch_started_) watch_.direction(place, numbers_(N::gamma, c));
-    Real const curvature = numbers_(N::curvature, c) * numbers_(N::square, c);
-    bool const flat = watch_.flat(place, curvature, cycle_->goals[place]);
-    if (!single_) watch_.direction(place, numbers_(N::gamma, c));
-    if (!flat || !watching_) continue;
-    numbers_(N::state, c) = static_cast<Real>(ColumnState::curvature);
-    any = true;
-  }
-  watch_started_ = true;
-  if (any) numbers_.upload();
-}
-
-template <class Scalar, class Exec>
-void PseudoBlockCg<Scalar, Exec>::refuse(Status why) {
-  for (std::size_t place = 0; place < live_.size(); ++place)
-    if (live_[place]) {
-      live_[place] = false;
-      cycle_->outcome[place] = why;
-    }
 }
 
 }  // namespace blockspan::detail

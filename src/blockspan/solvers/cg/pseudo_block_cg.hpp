@@ -2,28 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include <vector>
 
-#include <blockspan/solvers/cg/column_numbers.hpp>
-#include <blockspan/solvers/cg/column_recurrence.hpp>
+#include <blockspan/solvers/cg/column_passes.hpp>
 #include <blockspan/solvers/cg/control.hpp>
 #include <blockspan/solvers/cg/curvature_watch.hpp>
 #include <blockspan/solvers/cg/replay.hpp>
-#include <blockspan/solvers/cg/single_reduction.hpp>
 #include <blockspan/solvers/cg/solution.hpp>
-#include <blockspan/solvers/cg/thresholds.hpp>
-#include <blockspan/solvers/common/column_sums.hpp>
-#include <blockspan/solvers/common/device_numbers.hpp>
 
 namespace blockspan::detail {
 
 /// One cycle of pseudo-block conjugate gradients: A E = R for the columns of the cycle, each by its
-/// own recurrence. Columns that are done rest (alpha = beta = 0) until enough of them do; then they
-/// are added to X and the others move together.
-///
-/// With two reductions a step ends with all numbers of its residual. With one it ends after the
-/// next product, whose reduction brings the numbers of the residual along.
+/// own recurrence (step()). Columns that are done rest (alpha = beta = 0) until enough of them do;
+/// then they are added to X and the others move together.
 template <class Scalar, class Exec>
 class PseudoBlockCg {
  public:
@@ -32,30 +23,12 @@ class PseudoBlockCg {
   using Cycle = CgCycle<Real>;
 
   PseudoBlockCg(CgProblem<Scalar, Exec>& problem, CgBlocks<Scalar, Exec>& blocks, int columns)
-      : problem_(problem),
-        blocks_(blocks),
-        numbers_(problem.exec, columns),
-        dots_(problem.exec, columns) {}
+      : problem_(problem), blocks_(blocks), passes_(problem, blocks, columns) {}
 
-  /// The residuals stand in blocks.residual(); E is added to the solution column by column.
+  /// R is given in blocks.residual(); E is added to the solution column by column.
   void run(Cycle& cycle, std::vector<Real> const& norms, CgControl<Scalar, Exec>& control,
            CgSolution<Scalar, Exec>& solution) {
-    cycle_ = &cycle;
-    solution_ = &solution;
-    single_ = control.options().single_reduction && !problem_.general();
-    compact_next_ = false;
-    numbers_.set_width(static_cast<int>(cycle.columns.size()));
-    replay_.forget();
-    watch_started_ = false;
-    places_.resize(width());
-    for (int c = 0; c < width(); ++c) places_[c] = c;
-    live_.assign(width(), true);
-    residuals_.assign(width(), Real(0));
-    cycle.outcome.assign(width(), Status::not_converged);
-    cycle.end = CycleEnd::finished;
-    watching_ = control.may_search();
-    watch_.start(live_.size());
-    gains_.start(live_.size());
+    begin(cycle, control, solution);
     start();
     for (int steps = 0; any_running();) {
       advance();
@@ -82,94 +55,97 @@ class PseudoBlockCg {
   Real least_curvature() const { return least_curvature_; }
 
  private:
-  static constexpr int p = parts<Scalar>;
-  static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
   using N = ColumnNumbers<Scalar, Exec>;
 
-  /// Columns of the blocks now.
-  int width() const { return numbers_.width(); }
-
-  void wait() {
-    auto const timer = problem_.time(problem_.seconds.gram);
-    problem_.synchronize("Blockspan::cg: states of the columns");
+  /// The method (Hestenes and Stiefel 1952). Lines that read the same blocks share a pass.
+  void step() {
+    passes_.multiply();        // Q = A P
+    passes_.take_alpha();      // alpha = gamma / (p, q)
+    passes_.step_residual();   // R = R - Q alpha
+    passes_.precondition();    // Z = M^-1 R, gamma' = (r, z), beta = gamma' / gamma
+    passes_.step_direction();  // E = E + P alpha, P = Z + P beta
+    passes_.numbers.download();
   }
 
-  template <class Terms, class Take>
-  void reduce(char const* label, Terms const& terms, Take const& take) {
-    sums_(problem_.exec, label, terms, problem_.rows(), width() * p);
-    take_sums(problem_.exec, sums_.numbers(), Take::count, sums_.numbers(), take, width(), p);
+  /// The same with one reduction, that of the product: it gives alpha and a prediction of beta for
+  /// the next step, and the sizes of the residual that the last step left.
+  void step_with_one_reduction() {
+    bool const held = passes_.any_held();
+    if (!held && !compact_next_) {
+      return replay([&] {
+        passes_.update();   // R = R - Q alpha, E = E + P alpha, P = Z + P beta
+        passes_.predict();  // Q = A P; alpha, beta
+      });
+    }
+    passes_.update();
+    if (held) passes_.correct_beta();
+    if (compact_next_) {
+      compact();
+      passes_.measure_residual();
+    }
+    passes_.predict();
   }
 
-  RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width())); }
-  RealRows<Real> d() const { return real_rows<Scalar, Exec>(blocks_.direction(width())); }
-  RealRows<Real> q() const { return real_rows<Scalar, Exec>(blocks_.spare(width())); }
-  RealRows<Real> r() const { return real_rows<Scalar, Exec>(blocks_.residual(width())); }
+  void begin(Cycle& cycle, CgControl<Scalar, Exec> const& control,
+             CgSolution<Scalar, Exec>& solution) {
+    cycle_ = &cycle;
+    solution_ = &solution;
+    single_ = control.options().single_reduction && !problem_.general();
+    compact_next_ = watch_started_ = false;
+    passes_.set(static_cast<int>(cycle.columns.size()), single_);
+    replay_.forget();
+    places_.resize(width());
+    for (int c = 0; c < width(); ++c) places_[c] = c;
+    live_.assign(width(), true);
+    residuals_.assign(width(), Real(0));
+    cycle.outcome.assign(width(), Status::not_converged);
+    cycle.end = CycleEnd::finished;
+    watching_ = control.may_search();
+    watch_.start(live_.size());
+    gains_.start(live_.size());
+  }
 
-  /// E = 0, P = M^-1 R, gamma = r.p
+  /// E = 0, P = M^-1 R, gamma = (r, p)
   void start() {
     for (int c = 0; c < width(); ++c) {
-      numbers_(N::state, c) = static_cast<Real>(ColumnState::running);
-      numbers_(N::goal, c) = cycle_->goals[c] * cycle_->goals[c];
-      numbers_(N::held, c) = 0;
+      number(N::state, c) = static_cast<Real>(ColumnState::running);
+      number(N::goal, c) = cycle_->goals[c] * cycle_->goals[c];
+      number(N::held, c) = 0;
     }
-    numbers_.upload();
-    zero_block(problem_.exec, block_ref<Exec>(blocks_.correction(width())));
-    auto const P = blocks_.direction(width()), R = blocks_.residual(width());
-    if (problem_.preconditioned())
-      problem_.apply_m(R, P);
-    else
-      copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(P));
+    passes_.numbers.upload();
+    passes_.start();
     if (single_) {
-      measure_residual();
-      predict();
+      passes_.measure_residual();
+      passes_.predict();
+      problem_.count_a(blocks_.direction(width()));
     } else {
-      reduce("Blockspan::cg::start", ProductTerms<Real>{r(), d()},
-             TakeStart<Real>{numbers_.on_device()});
-      numbers_.download();
+      passes_.take_gamma();
+      passes_.numbers.download();
     }
-    if (single_) problem_.count_a(P);
     wait();
     take_states();
-    for (int c = 0; c < width(); ++c) watch_.direction(places_[c], numbers_(N::gamma, c));
+    for (int c = 0; c < width(); ++c) watch_.direction(places_[c], number(N::gamma, c));
     if (single_) watch();
   }
 
   /// One step, up to the numbers on the host.
   void advance() {
-    bool const held = single_ && any_held();
-    if (single_ && (compact_next_ || held)) {
-      update_all();
-      if (held) update_held();
-      if (compact_next_) {
-        compact();
-        measure_residual();
-      }
-      predict();
-    } else if (single_) {
-      replay([&] {
-        update_all();
-        predict();
-      });
+    if (single_) {
+      step_with_one_reduction();
     } else {
       if (compact_next_) compact();
-      replay([&] { step_with_two_reductions(); });
+      replay([&] { step(); });
+      problem_.count_m(blocks_.spare(width()));
     }
     problem_.count_a(blocks_.direction(width()));
-    if (!single_) problem_.count_m(blocks_.spare(width()));
     wait();
     for (int c = 0; c < width(); ++c) {
-      residuals_[places_[c]] = std::sqrt(numbers_(N::phi, c));
-      if (!summed_ && numbers_(N::curvature, c) > 0) problem_.note_norm(numbers_(N::curvature, c));
+      residuals_[places_[c]] = std::sqrt(number(N::phi, c));
+      Real const curvature = number(N::curvature, c);
+      if (!passes_.lacks_squares() && curvature > 0) problem_.note_norm(curvature);
     }
     watch();
   }
-
-  /// Ends columns whose direction shows that A is singular. The scalars of the products are those
-  /// of the last direction, gamma that of the next, but with one reduction of the same one.
-  void watch();
-
-  /// No column goes on: A is not Hermitian, or has null vectors that the residuals have parts of.
-  void refuse(Status why);
 
   template <class Work>
   void replay(Work const& step) {
@@ -178,106 +154,15 @@ class PseudoBlockCg {
     else if (replay_(problem_.exec, step))
       ++problem_.counters.replayed;
   }
-
-  /// Q = A P, with the sums of P and Q where the operator makes them beside it. These lack p.p,
-  /// which only an operator without a bound of its norm needs in every step.
-  void multiply() {
-    auto const P = blocks_.direction(width()), Q = blocks_.spare(width());
-    summed_ = problem_.knows_norm() && problem_.enqueue_a_dots(P, Q, dots_, single_);
-    if (!summed_) problem_.enqueue_a(P, Q);
-  }
-
-  void step_with_two_reductions() {
-    auto const columns = numbers_.on_device();
-    TakeCurvature<Real> const take{columns};
-    multiply();
-    {
-      auto const timer = problem_.time(problem_.seconds.gram);
-      if (summed_)
-        take_sums(problem_.exec, dots_, take.count, sums_.numbers(), take, width(), p);
-      else
-        reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{d(), q()}, take);
-    }
-    bool const general = problem_.general();
-    {
-      auto const timer = problem_.time(problem_.seconds.update);
-      reduce("Blockspan::cg::residual",
-             ResidualStepTerms<Real>{q(), r(), columns.alpha, problem_.weights()},
-             TakeResidual<Real>{columns, !general});
-    }
-    if (general) {
-      problem_.enqueue_m(blocks_.residual(width()), blocks_.spare(width()));
-      auto const timer = problem_.time(problem_.seconds.gram);
-      reduce("Blockspan::cg::product", ProductTerms<Real>{r(), q()}, TakeProduct<Real>{columns});
-    }
-    update_directions(columns);
-    numbers_.download();
-  }
-
-  void measure_residual() {
-    auto const timer = problem_.time(problem_.seconds.update);
-    lagging_(problem_.exec, "Blockspan::cg::residual", SizeTerms<Real>{r(), problem_.weights()},
-             problem_.rows(), width() * p);
-  }
-
-  /// The product and the one reduction: numbers of the residual and of the step to come.
-  void predict() {
-    using Terms = PredictionTerms<Real>;
-    TakePrediction<Real> const take{numbers_.on_device(), CgThresholds<Real>::cancelled};
-    auto const& exec = problem_.exec;
-    multiply();
+  void wait() {
     auto const timer = problem_.time(problem_.seconds.gram);
-    if (summed_) {
-      take_sums(exec, dots_, Terms::count, lagging_.numbers(), take, width(), p);
-    } else {
-      sums_(exec, "Blockspan::cg::curvature", Terms{d(), q(), problem_.weights()}, problem_.rows(),
-            width() * p);
-      take_sums(exec, sums_.numbers(), Terms::count, lagging_.numbers(), take, width(), p);
-    }
-    numbers_.download();
+    problem_.synchronize("Blockspan::cg: states of the columns");
   }
 
-  /// The step that predict() prepared.
-  void update_all() {
-    auto const timer = problem_.time(problem_.seconds.update);
-    auto const columns = numbers_.on_device();
-    lagging_(problem_.exec, "Blockspan::cg::update",
-             UpdateTerms<Real>{e(), d(), q(), r(), columns.alpha, columns.beta, problem_.weights()},
-             problem_.rows(), width() * p);
-  }
-
-  bool any_held() {
-    for (int c = 0; c < width(); ++c)
-      if (numbers_(N::held, c) != 0) return true;
-    return false;
-  }
-
-  /// The columns whose beta had to wait for the true gamma.
-  void update_held() {
-    auto const timer = problem_.time(problem_.seconds.update);
-    auto const columns = numbers_.on_device();
-    TakeHeld<Real> const take{columns};
-    take_sums(problem_.exec, lagging_.numbers(), take.count, lagging_.numbers(), take, width(), p);
-    Kokkos::parallel_for("Blockspan::cg::direction",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             problem_.exec, 0, problem_.rows()),
-                         HeldDirections<Real>{d(), r(), columns.beta, problem_.weights()});
-  }
-
-  void update_directions(ColumnScalars<Real> const& columns) {
-    auto const timer = problem_.time(problem_.seconds.update);
-    using Step = DirectionStep<Real>;
-    using Tag = std::conditional_t<on_host, typename Step::ByRow, typename Step::ByNumber>;
-    Kokkos::parallel_for(
-        "Blockspan::cg::direction",
-        Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
-            problem_.exec, 0, on_host ? problem_.rows() : problem_.rows() * p * width()),
-        Step{e(), d(), problem_.general() ? q() : r(), columns.alpha, columns.beta,
-             problem_.weights()});
-  }
-
+  int width() const { return passes_.width(); }  ///< columns of the blocks now
+  Real& number(typename N::Number which, int c) { return passes_.numbers(which, c); }
   ColumnState state(int c) {
-    return static_cast<ColumnState>(static_cast<int>(numbers_(N::state, c)));
+    return static_cast<ColumnState>(static_cast<int>(number(N::state, c)));
   }
   bool any_running() const { return std::find(live_.begin(), live_.end(), true) != live_.end(); }
 
@@ -296,7 +181,8 @@ class PseudoBlockCg {
       case ColumnState::at_goal:
         return Status::converged;
       case ColumnState::curvature:
-        return curvature(numbers_(N::curvature, c) / (summed_ ? square_of_direction(c) : Real(1)));
+        return curvature(number(N::curvature, c) /
+                         (passes_.lacks_squares() ? square_of_direction(c) : Real(1)));
       case ColumnState::preconditioner:
         return Status::preconditioner_not_spd;
       case ColumnState::lost:
@@ -315,7 +201,7 @@ class PseudoBlockCg {
     return Status::negative_curvature;
   }
 
-  /// p.p of a column whose P stands as it was multiplied.
+  /// p.p of a column whose P is the one last multiplied.
   Real square_of_direction(int c) {
     ones_.assign(width(), Real(1));
     ScaledSquares<Scalar> const squares{block_ref<Exec>(blocks_.direction(width())),
@@ -323,15 +209,38 @@ class PseudoBlockCg {
     return problem_.fold("Blockspan::cg::directions", squares, width())[c];
   }
 
-  int running() {
-    int count = 0;
-    for (int c = 0; c < width(); ++c) count += live_[places_[c]] ? 1 : 0;
-    return count;
+  /// Ends columns whose direction shows that A is singular. The scalars of the products are those
+  /// of the last direction, gamma that of the next, but with one reduction of the same one.
+  void watch() {
+    bool any = false;
+    for (int c = 0; c < width(); ++c) {
+      auto const place = static_cast<std::size_t>(places_[c]);
+      if (!live_[place] || state(c) != ColumnState::running) continue;
+      if (single_ && watch_started_) watch_.direction(place, number(N::gamma, c));
+      Real const curvature = number(N::curvature, c) * number(N::square, c);
+      bool const flat = watch_.flat(place, curvature, cycle_->goals[place]);
+      if (!single_) watch_.direction(place, number(N::gamma, c));
+      if (!flat || !watching_) continue;
+      number(N::state, c) = static_cast<Real>(ColumnState::curvature);
+      any = true;
+    }
+    watch_started_ = true;
+    if (any) passes_.numbers.upload();
+  }
+
+  /// No column goes on: A is not Hermitian, or has null vectors that the residuals have parts of.
+  void refuse(Status why) {
+    for (std::size_t place = 0; place < live_.size(); ++place)
+      if (live_[place]) {
+        live_[place] = false;
+        cycle_->outcome[place] = why;
+      }
   }
 
   /// An eighth of the columns rests, or the next width has a better product.
   bool compaction_pays() {
-    int const now = running();
+    int now = 0;
+    for (int c = 0; c < width(); ++c) now += live_[places_[c]] ? 1 : 0;
     if (now == width()) return false;
     if (width() - now >= std::max(1, width() / 8)) return true;
     for (int const better : {32, 16, 8, 4, 2, 1})
@@ -339,7 +248,31 @@ class PseudoBlockCg {
     return false;
   }
 
-  void compact();
+  /// Takes the columns that rest out of the block, adds them to X, and moves the others together.
+  void compact() {
+    auto const timer = problem_.time(problem_.seconds.update);
+    ++problem_.counters.compactions;
+    replay_.forget();
+    std::vector<int> kept, done, places;
+    for (int c = 0; c < width(); ++c) (live_[places_[c]] ? kept : done).push_back(c);
+    add(done);
+    int const now = static_cast<int>(kept.size());
+    ones_.assign(now, Real(1));
+    auto const move = [&](View const& from) {
+      problem_.select_scaled(block_ref<Exec>(from), kept, ones_, blocks_.spare(now));
+    };
+    move(blocks_.correction(width()));
+    blocks_.swap_correction();
+    move(blocks_.direction(width()));
+    blocks_.swap_direction();
+    move(blocks_.residual(width()));
+    blocks_.swap_residual();
+    for (int const c : kept) places.push_back(places_[c]);
+    places_ = places;
+    passes_.numbers.keep(kept);
+    passes_.numbers.upload();
+    problem_.synchronize("Blockspan::cg: columns moved");
+  }
 
   /// Adds E of the columns at positions `which` to X.
   void add(std::vector<int> const& which) {
@@ -359,7 +292,6 @@ class PseudoBlockCg {
     problem_.synchronize("Blockspan::cg: columns gathered");
     solution_->add(gathered, columns, scales);
   }
-
   void add_all() {
     std::vector<int> all(width());
     for (int c = 0; c < width(); ++c) all[c] = c;
@@ -368,16 +300,12 @@ class PseudoBlockCg {
 
   CgProblem<Scalar, Exec>& problem_;
   CgBlocks<Scalar, Exec>& blocks_;
-  ColumnNumbers<Scalar, Exec> numbers_;
-  ProductDots<Scalar, Exec> dots_;  ///< of the directions, where the product sums them
-  bool summed_ = false;             ///< it did, last time
-  Replay<Exec> replay_;             ///< of the step at this width
-  ChunkSums<Exec, Real> sums_;
-  ChunkSums<Exec, Real> lagging_;  ///< (single reduction) of the residual, taken one product later
+  ColumnPasses<Scalar, Exec> passes_;
+  Replay<Exec> replay_;  ///< of the step at this width
   bool single_ = false, compact_next_ = false;
   Cycle* cycle_ = nullptr;
   CgSolution<Scalar, Exec>* solution_ = nullptr;
-  std::vector<int> places_;  ///< column of the cycle that stands at each position of the block
+  std::vector<int> places_;  ///< column of the cycle at each position of the block
   std::vector<bool> live_;   ///< by column of the cycle
   std::vector<Real> residuals_, ones_;
   CurvatureWatch<Real> watch_;

@@ -8,9 +8,9 @@
 
 namespace blockspan::detail {
 
-// The passes of pseudo-block conjugate gradients with one reduction an iteration. With r' = r -
-// alpha q and alpha = gamma / p.q, r'.(w r') is alpha^2 q.(w q) - gamma as long as rounding errors
-// leave p.q = q.(w r) true: known before r' is. The true value follows one reduction later.
+// The passes of pseudo-block conjugate gradients with one reduction a step. With r' = r - alpha q
+// and alpha = gamma / p.q, gamma' = r'.(w r') is alpha^2 q.(w q) - gamma as long as rounding leaves
+// p.q = q.(w r) true: known before r' is. The true value follows one reduction later.
 
 /// p.q, p.p and q.(w q). Reads 2 words.
 template <class RealType>
@@ -81,25 +81,11 @@ struct UpdateTerms {
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
-/// P = w.R + P beta for the columns with beta != 0.
-template <class Real>
-struct HeldDirections {
-  RealRows<Real> P, R;
-  Real const* beta;
-  Real const* weights;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    Real const weight = weights ? weights[i] : Real(1);
-    for (std::int64_t j = 0; j < P.stride; ++j)
-      if (beta[j] != Real(0)) P(i, j) = weight * R(i, j) + beta[j] * P(i, j);
-  }
-};
-
 /// alpha and the predicted beta, from the sums of PredictionTerms and those of the residual that
 /// the last update left; zero where the column is done or rests. Where the prediction cancels, beta
 /// is held.
 template <class Real>
-struct TakePrediction {
+struct PredictAlphaBeta {
   static constexpr int count = 5;
   ColumnScalars<Real> columns;
   Real cancelled;  ///< part of gamma below which the predicted one is not used
@@ -113,7 +99,7 @@ struct TakePrediction {
       columns.gamma[j] = gamma;
       columns.curvature[j] = curvature / sums[1];
       columns.square[j] = sums[1];
-      look_for_an_end(j, curvature, gamma, sums[4]);
+      check_termination(j, curvature, gamma, sums[4]);
       if (columns.running(j)) {
         alpha = gamma / curvature;
         Real const predicted = alpha * (alpha * sums[2]) - gamma;
@@ -130,7 +116,8 @@ struct TakePrediction {
   }
 
  private:
-  KOKKOS_FUNCTION void look_for_an_end(std::int64_t j, Real curvature, Real gamma, Real phi) const {
+  KOKKOS_FUNCTION void check_termination(std::int64_t j, Real curvature, Real gamma,
+                                         Real phi) const {
     if (!Kokkos::isfinite(phi))
       columns.stop(j, ColumnState::operator_not_finite);
     else if (phi <= columns.goal[j])
@@ -144,9 +131,10 @@ struct TakePrediction {
   }
 };
 
-/// beta of the columns that are held, from the true gamma; zero for all others.
+/// beta of the columns where it is held, from the true gamma, and zero for all others; alpha = 0,
+/// since the step was taken: what a DirectionStep needs to bring P up to date.
 template <class Real>
-struct TakeHeld {
+struct CorrectBeta {
   static constexpr int count = 2;
   ColumnScalars<Real> columns;
 
@@ -154,7 +142,10 @@ struct TakeHeld {
     bool const wanted = columns.running(j) && columns.held[j] != Real(0) && sums[0] > 0 &&
                         Kokkos::isfinite(sums[0]);
     Real const beta = wanted ? sums[0] / columns.gamma[j] : Real(0);
-    for (int part = 0; part < parts; ++part) columns.beta[parts * j + part] = beta;
+    for (int part = 0; part < parts; ++part) {
+      columns.alpha[parts * j + part] = 0;
+      columns.beta[parts * j + part] = beta;
+    }
   }
 };
 

@@ -30,6 +30,13 @@ void copy_small(SmallMatrix<Scalar> const& from, SmallMatrix<Scalar> const& to) 
     for (std::size_t i = 0; i < from.extent(0); ++i) to(i, j) = from(i, j);
 }
 
+/// to := from^H
+template <class Scalar>
+void copy_adjoint(SmallMatrix<Scalar> const& from, SmallMatrix<Scalar> const& to) {
+  for (std::size_t j = 0; j < to.extent(1); ++j)
+    for (std::size_t i = 0; i < to.extent(0); ++i) to(i, j) = conjugate(from(j, i));
+}
+
 template <class Scalar>
 void set_identity(SmallMatrix<Scalar> const& M) {
   for (std::size_t j = 0; j < M.extent(1); ++j)
@@ -55,6 +62,26 @@ real_t<Scalar> skew_norm(SmallMatrix<Scalar> const& M) {
     for (std::size_t i = 0; i < M.extent(0); ++i)
       sum += squared_magnitude(Scalar(M(i, j) - conjugate(M(j, i))));
   return std::sqrt(sum);
+}
+
+/// max |M_ij - conj(M_ji)|
+template <class Scalar>
+real_t<Scalar> largest_skew(SmallMatrix<Scalar> const& M) {
+  real_t<Scalar> largest = 0;
+  for (std::size_t j = 0; j < M.extent(1); ++j)
+    for (std::size_t i = 0; i <= j; ++i)
+      largest =
+          std::max<real_t<Scalar>>(largest, Kokkos::abs(Scalar(M(i, j) - conjugate(M(j, i)))));
+  return largest;
+}
+/// max |M_ij|
+template <class Scalar>
+real_t<Scalar> largest_entry(SmallMatrix<Scalar> const& M) {
+  real_t<Scalar> largest = 0;
+  for (std::size_t j = 0; j < M.extent(1); ++j)
+    for (std::size_t i = 0; i < M.extent(0); ++i)
+      largest = std::max<real_t<Scalar>>(largest, Kokkos::abs(M(i, j)));
+  return largest;
 }
 
 /// The row sums of |M_ij|.

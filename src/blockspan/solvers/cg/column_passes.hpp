@@ -1,0 +1,173 @@
+#pragma once
+
+#include <type_traits>
+
+#include <blockspan/solvers/cg/column_numbers.hpp>
+#include <blockspan/solvers/cg/column_recurrence.hpp>
+#include <blockspan/solvers/cg/problem.hpp>
+#include <blockspan/solvers/cg/single_reduction.hpp>
+#include <blockspan/solvers/cg/thresholds.hpp>
+#include <blockspan/solvers/common/column_sums.hpp>
+
+namespace blockspan::detail {
+
+/// The passes of the pseudo-block method over P, Q, R and E, and its scalars. A pass does all that
+/// its blocks are read for; nothing waits. Words of a step: 2 for (p, q), 3 for R, 5 for E and P;
+/// with one reduction 2 and 7; any M^-1 but row weights takes 2 more, and its own.
+template <class Scalar, class Exec>
+class ColumnPasses {
+ public:
+  using Real = real_t<Scalar>;
+  using N = ColumnNumbers<Scalar, Exec>;
+
+  ColumnPasses(CgProblem<Scalar, Exec>& problem, CgBlocks<Scalar, Exec>& blocks, int columns)
+      : numbers(problem.exec, columns),
+        problem_(problem),
+        blocks_(blocks),
+        dots_(problem.exec, columns) {}
+
+  void set(int width, bool single_reduction) {
+    numbers.set_width(width);
+    single_ = single_reduction;
+  }
+  int width() const { return numbers.width(); }
+
+  /// E = 0, P = M^-1 R.
+  void start() {
+    zero_block(problem_.exec, block_ref<Exec>(blocks_.correction(width())));
+    auto const P = blocks_.direction(width()), R = blocks_.residual(width());
+    if (problem_.preconditioned())
+      problem_.apply_m(R, P);
+    else
+      copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(P));
+  }
+  /// gamma = (r, p)
+  void take_gamma() {
+    reduce("Blockspan::cg::start", ProductTerms<Real>{r(), p()}, TakeStart<Real>{columns()});
+  }
+
+  /// Q = A P, with the sums of P and Q where the operator makes them in the same pass. These lack
+  /// p.p, which only an operator without a bound of its norm needs in every step.
+  void multiply() {
+    auto const P = blocks_.direction(width()), Q = blocks_.spare(width());
+    summed_ = problem_.knows_norm() && problem_.enqueue_a_dots(P, Q, dots_, single_);
+    if (!summed_) problem_.enqueue_a(P, Q);
+  }
+  /// p.p is not among the sums of the last product.
+  bool lacks_squares() const { return summed_; }
+
+  /// alpha = gamma / (p, q)
+  void take_alpha() {
+    auto const timer = problem_.time(problem_.seconds.gram);
+    TakeCurvature<Real> const take{columns()};
+    if (summed_)
+      take_sums(problem_.exec, dots_, take.count, sums_.numbers(), take, width(), parts_);
+    else
+      reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{p(), q()}, take);
+  }
+
+  /// R -= Q alpha, and (r, r). Where M^-1 is a scaling of rows, beta comes from the same pass.
+  void step_residual() {
+    auto const timer = problem_.time(problem_.seconds.update);
+    reduce("Blockspan::cg::residual",
+           ResidualStepTerms<Real>{q(), r(), columns().alpha, problem_.weights()},
+           TakeResidual<Real>{columns(), !problem_.general()});
+  }
+
+  /// Z = M^-1 R in the place of Q, beta = (r, z) / gamma. A scaling of rows is part of the passes
+  /// before and after instead.
+  void precondition() {
+    if (!problem_.general()) return;
+    problem_.enqueue_m(blocks_.residual(width()), blocks_.spare(width()));
+    auto const timer = problem_.time(problem_.seconds.gram);
+    reduce("Blockspan::cg::product", ProductTerms<Real>{r(), q()}, TakeProduct<Real>{columns()});
+  }
+
+  /// E += P alpha, P = Z + P beta.
+  void step_direction() {
+    auto const timer = problem_.time(problem_.seconds.update);
+    using Step = DirectionStep<Real>;
+    using Tag = std::conditional_t<on_host, typename Step::ByRow, typename Step::ByNumber>;
+    Kokkos::parallel_for(
+        "Blockspan::cg::direction",
+        Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
+            problem_.exec, 0, on_host ? problem_.rows() : problem_.rows() * parts_ * width()),
+        Step{e(), p(), problem_.general() ? q() : r(), columns().alpha, columns().beta,
+             problem_.weights()});
+  }
+
+  // With one reduction a step.
+
+  /// (r, w r) and (r, r) for the next predict().
+  void measure_residual() {
+    auto const timer = problem_.time(problem_.seconds.update);
+    residual_sums_(problem_.exec, "Blockspan::cg::residual",
+                   SizeTerms<Real>{r(), problem_.weights()}, problem_.rows(), width() * parts_);
+  }
+  /// Q = A P; then alpha and beta of the step to come, and the sizes of the residual.
+  void predict() {
+    using Terms = PredictionTerms<Real>;
+    auto const& exec = problem_.exec;
+    multiply();
+    auto const timer = problem_.time(problem_.seconds.gram);
+    PredictAlphaBeta<Real> const take{columns(), CgThresholds<Real>::cancelled};
+    if (summed_) {
+      take_sums(exec, dots_, Terms::count, residual_sums_.numbers(), take, width(), parts_);
+    } else {
+      sums_(exec, "Blockspan::cg::curvature", Terms{p(), q(), problem_.weights()}, problem_.rows(),
+            width() * parts_);
+      take_sums(exec, sums_.numbers(), Terms::count, residual_sums_.numbers(), take, width(),
+                parts_);
+    }
+    numbers.download();
+  }
+  /// R -= Q alpha, E += P alpha, P = Z + P beta; (r, w r) and (r, r).
+  void update() {
+    auto const timer = problem_.time(problem_.seconds.update);
+    residual_sums_(
+        problem_.exec, "Blockspan::cg::update",
+        UpdateTerms<Real>{e(), p(), q(), r(), columns().alpha, columns().beta, problem_.weights()},
+        problem_.rows(), width() * parts_);
+  }
+  /// Whether a column waits for the true gamma, because the predicted one has cancelled.
+  bool any_held() {
+    for (int c = 0; c < width(); ++c)
+      if (numbers(N::held, c) != 0) return true;
+    return false;
+  }
+  /// P = Z + P beta of these columns, after update().
+  void correct_beta() {
+    CorrectBeta<Real> const take{columns()};
+    take_sums(problem_.exec, residual_sums_.numbers(), take.count, residual_sums_.numbers(), take,
+              width(), parts_);
+    step_direction();
+  }
+
+  N numbers;
+
+ private:
+  static constexpr int parts_ = parts<Scalar>;
+  static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+
+  template <class Terms, class Take>
+  void reduce(char const* label, Terms const& terms, Take const& take) {
+    sums_(problem_.exec, label, terms, problem_.rows(), width() * parts_);
+    take_sums(problem_.exec, sums_.numbers(), Take::count, sums_.numbers(), take, width(), parts_);
+  }
+
+  ColumnScalars<Real> columns() const { return numbers.on_device(); }
+  RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width())); }
+  RealRows<Real> p() const { return real_rows<Scalar, Exec>(blocks_.direction(width())); }
+  RealRows<Real> q() const { return real_rows<Scalar, Exec>(blocks_.spare(width())); }
+  RealRows<Real> r() const { return real_rows<Scalar, Exec>(blocks_.residual(width())); }
+
+  CgProblem<Scalar, Exec>& problem_;
+  CgBlocks<Scalar, Exec>& blocks_;
+  ProductDots<Scalar, Exec> dots_;  ///< of P and Q, where the product sums them
+  bool summed_ = false;             ///< it did, last time
+  bool single_ = false;
+  ChunkSums<Exec, Real> sums_;
+  ChunkSums<Exec, Real> residual_sums_;  ///< (single reduction) read one product later
+};
+
+}  // namespace blockspan::detail
