@@ -12,7 +12,7 @@
 #include <blockspan/solvers/cg/inner_cycle.hpp>
 #include <blockspan/solvers/cg/null_space.hpp>
 #include <blockspan/solvers/cg/pseudo_block_cg.hpp>
-#include <blockspan/solvers/cg/sizes.hpp>
+#include <blockspan/solvers/cg/solution.hpp>
 
 namespace blockspan::detail {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <blockspan/solvers/lobpcg/block_fit.hpp>
 #include <blockspan/solvers/lobpcg/dense_path.hpp>
 #include <blockspan/solvers/lobpcg/inverted_solve.hpp>
 #include <blockspan/solvers/lobpcg/solve_path.hpp>

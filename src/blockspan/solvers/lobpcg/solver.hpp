@@ -5,13 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include <blockspan/solvers/lobpcg/certify.hpp>
 #include <blockspan/solvers/lobpcg/checks.hpp>
-#include <blockspan/solvers/lobpcg/constraints.hpp>
 #include <blockspan/solvers/lobpcg/extend_basis.hpp>
-#include <blockspan/solvers/lobpcg/locking.hpp>
 #include <blockspan/solvers/lobpcg/pair_quality.hpp>
-#include <blockspan/solvers/lobpcg/preconditioner_check.hpp>
 #include <blockspan/solvers/lobpcg/probe.hpp>
 #include <blockspan/solvers/lobpcg/report.hpp>
 #include <blockspan/solvers/lobpcg/solve_path.hpp>
@@ -21,11 +17,9 @@
 
 namespace blockspan::detail {
 
-/// The iteration. Its parts are free functions of this folder; here is only the order of events:
-///   checks, start, then { measure; judge; extend; Rayleigh-Ritz; update } until judged done.
-/// verdicts.hpp has verifications and restarts, trouble.hpp what happens when numbers
-/// fail, batches.hpp the locking of pairs beyond the block, record.hpp history,
-/// checkpoints and the report.
+/// The iteration: checks, start, then { measure; judge; advance } until judged done. This file has
+/// the order of events; verdicts.hpp has verification, restarts and recovery, batches.hpp the
+/// locking of pairs beyond the block, record.hpp history, checkpoints and the report.
 template <class Scalar, class Exec>
 class LobpcgSolver {
  public:
@@ -308,8 +302,6 @@ class LobpcgSolver {
   // verdicts.hpp
   std::optional<Status> verify();
   std::optional<Status> restart();
-
-  // trouble.hpp
   std::optional<Status> handle(Extension outcome);
   std::optional<Status> collapse();
   std::optional<Status> mended(std::optional<Status> status);
@@ -363,5 +355,4 @@ class LobpcgSolver {
 
 #include <blockspan/solvers/lobpcg/batches.hpp>
 #include <blockspan/solvers/lobpcg/record.hpp>
-#include <blockspan/solvers/lobpcg/trouble.hpp>
 #include <blockspan/solvers/lobpcg/verdicts.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -10,6 +11,15 @@
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {
+
+/// Pairs of one batch: all, where the block holds them; else what leaves room for the guards that
+/// lobpcg_block_size would give them.
+inline int batch_size(int wanted, int columns) {
+  if (wanted <= columns) return wanted;
+  int size = columns - 1;
+  while (size > 1 && lobpcg_block_size(size) > columns) --size;
+  return std::max(size, 1);
+}
 
 /// Counters and flags that the iteration carries from one step to the next.
 template <class Real>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <blockspan/solvers/lobpcg/grams.hpp>
+#include <blockspan/solvers/lobpcg/basis.hpp>
 #include <blockspan/solvers/lobpcg/rayleigh_ritz.hpp>
 
 namespace blockspan::detail {
