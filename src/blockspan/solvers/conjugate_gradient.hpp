@@ -13,7 +13,7 @@
 
 namespace blockspan {
 
-/// How the right-hand sides of a solve work together.
+/// How the right-hand sides of a solve share the work.
 enum class CgMethod {
   automatic,     ///< block for 2 to 32 columns, groups for more, pseudo-block for one and for small
                  ///< problems on devices
@@ -202,15 +202,15 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// of a matrix are asked (LinearOperator::likely_null_vectors): components of its graph, and
 /// factors within an envelope where these cost no more than 50 iterations and those so far. Others
 /// are found by the iteration itself: its directions p are multiples of the residuals of the
-/// minimal residual method and turn to such a z. Once p^H A p is nothing beside ||p||^2 in the
-/// norms of M, A y = A r is solved for z = r - y. That takes about as many iterations as a solve to
-/// rounding errors would: some 18 sqrt(c), c the condition number of M^-1 A on its range, and
-/// fewer where its eigenvalues cluster. A column is `inconsistent` where ||A z|| has no more than
-/// rounding errors of the product A z (which a matrix of condition 1e12 never shows), and the part
-/// of b along z is above the goal.
+/// minimal residual method and turn to such a z. Once p^H A p is negligible against ||p||^2 in the
+/// norms of M, A y = A r is solved for z = r - y. That takes the iterations of a solve to rounding
+/// errors: some 18 sqrt(c), c the condition number of M^-1 A on its range, and fewer where its
+/// eigenvalues cluster. A column is `inconsistent` where ||A z|| has no more than rounding errors
+/// of the product A z (which a matrix of condition 1e12 never shows), and the part of b along z is
+/// above the goal.
 ///
-/// Traffic of an iteration beside the product, in passes over n x k numbers: 10 column by column
-/// (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q beside
+/// Traffic of an iteration apart from the product, in passes over n x k numbers: 10 column by
+/// column (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q in
 /// its product, as matrices do on CUDA: LinearOperator::apply_dots), 13 as a block (14 and M^-1).
 /// Memory: 4 n x k, and one more from the second cycle or from a start on. No memory is allocated
 /// after the first iteration, but for a look at the entries of A.
@@ -246,10 +246,10 @@ CgReport<real_t<Scalar>> solve_spd(
 ///
 /// With options.single_reduction, beta comes from a prediction of the next r^H M^-1 r out of the
 /// same reduction as alpha, and both updates are one pass: 4 kernels (product, reduction, scalars,
-/// update), 1 synchronization. Beside the product it is 9 passes over n x k numbers instead of 10,
-/// or 7 instead of 8 where the product brings its sums (apply_dots). alpha uses the true r^H M^-1
-/// r, which the update measures for the next step. Where the prediction cancels (below 1e-6 of the
-/// last value), that column's step waits for the true one: 2 kernels more. Takes up to a few
+/// update), 1 synchronization. Apart from the product it is 9 passes over n x k numbers instead of
+/// 10, or 7 instead of 8 where the product brings its sums (apply_dots). alpha uses the true r^H
+/// M^-1 r, which the update measures for the next step. Where the prediction cancels (below 1e-6 of
+/// the last value), that column's step waits for the true one: 2 kernels more. Takes up to a few
 /// percent more iterations, and one more product a cycle, since a goal is seen one product late.
 ///
 /// Sources: Meurant 1987, Parallel Computing 5, 267-280 (this prediction, with no further block);

@@ -182,8 +182,8 @@ class BlockCg {
     return last || outside;
   }
 
-  /// Whether S has a direction without curvature beside its length in the norm of M, while columns
-  /// wait in vain. trace(K^-1 N) is at most r times the inverse of the least quotient.
+  /// Whether S has a direction of negligible curvature, relative to its length in the norm of M,
+  /// while residuals stagnate. trace(K^-1 N) is at most r times the inverse of the least quotient.
   bool nearly_flat() {
     Real trace = 0;
     for (int j = 0; j < rank_; ++j)
@@ -353,8 +353,9 @@ class BlockCg {
     constexpr int trial = 20, narrow = 8;
     bool const may = cycle_->first && control_->options().method == CgMethod::automatic;
     if (!may || steps != trial || rank_ < narrow) return true;
-    Real const alike = 4 * std::sqrt(static_cast<Real>(rank_) / static_cast<Real>(problem_.rows()));
-    Real const least = 1 + std::min(Limits::no_gain * alike, Limits::no_gain_at_most);
+    Real const expected =
+        4 * std::sqrt(static_cast<Real>(rank_) / static_cast<Real>(problem_.rows()));
+    Real const least = 1 + std::min(Limits::no_gain * expected, Limits::no_gain_at_most);
     if (largest_condition_ >= least) return true;
     end(CycleEnd::no_gain);
     return false;

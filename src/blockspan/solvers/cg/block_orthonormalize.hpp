@@ -23,7 +23,7 @@ struct SmallScratch {
 /// true length, measured on W, is at the rounding level of T: dropping at the square root of it, as
 /// one Gram matrix suggests, would lose residual components of size 1e-7.
 ///
-/// On entry T pre stands for T (pre: factors of its columns) and G = (T pre)^H M^-1 (T pre), r x r;
+/// On entry pre holds factors of the columns of T, and G = (T pre)^H M^-1 (T pre), r x r;
 /// `scale` is the size of what was subtracted to form T. zeta gets r_new x r. Returns r_new.
 /// Synchronizes 2 to 5 times.
 template <class Scalar, class Exec>

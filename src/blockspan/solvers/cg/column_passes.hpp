@@ -13,22 +13,21 @@
 #include <blockspan/solvers/cg/thresholds.hpp>
 #include <blockspan/solvers/common/column_kernels.hpp>
 #include <blockspan/solvers/common/column_sums.hpp>
-#include <blockspan/solvers/common/device_numbers.hpp>
+#include <blockspan/solvers/common/device_copy.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
-/// The scalars of pseudo-block conjugate gradients, where Exec computes, and those that the host
-/// looks at, on the host: alpha and beta for each part of a column, then, one row of columns after
-/// the other, what `Number` names.
+/// The scalars of the columns on the device, and a host mirror of those that the host reads: alpha
+/// and beta for each part of a column, then a row for each `Number`.
 template <class Scalar, class Exec>
-class ColumnNumbers {
+class ColumnValues {
  public:
   using Real = real_t<Scalar>;
   enum Number { phi, state, gamma, curvature, square, goal, held, count };
 
-  ColumnNumbers(Exec const& exec, int columns)
+  ColumnValues(Exec const& exec, int columns)
       : exec_(exec),
         most_(columns),
         device_(allocate<decltype(device_)>(exec, "Blockspan::cg::scalars",
@@ -90,7 +89,7 @@ template <class Scalar, class Exec>
 class ColumnPasses {
  public:
   using Real = real_t<Scalar>;
-  using N = ColumnNumbers<Scalar, Exec>;
+  using N = ColumnValues<Scalar, Exec>;
 
   ColumnPasses(CgProblem<Scalar, Exec>& problem, CgBlocks<Scalar, Exec>& blocks, int columns)
       : numbers(problem.exec, columns),
@@ -176,7 +175,7 @@ class ColumnPasses {
     residual_sums_(problem_.exec, "Blockspan::cg::residual",
                    SizeTerms<Real>{r(), problem_.weights()}, problem_.rows(), width() * parts_);
   }
-  /// Q = A P; then alpha and beta of the step to come, and the sizes of the residual.
+  /// Q = A P; then alpha and beta of the next step, and the sizes of the residual.
   void predict() {
     using Terms = PredictionTerms<Real>;
     auto const& exec = problem_.exec;

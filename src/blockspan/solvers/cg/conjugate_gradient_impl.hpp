@@ -46,11 +46,11 @@ inline int group_width(int columns, int widest) {
   return ceil_div(columns, groups);
 }
 
-/// Whether all columns, so many numbers in all, start as blocks.
+/// Whether the columns start as blocks. entries: of B.
 template <class Scalar, class Exec>
-bool starts_as_block(CgMethod asked, std::int64_t columns, std::int64_t numbers) {
+bool starts_as_block(CgMethod asked, std::int64_t columns, std::int64_t entries) {
   if (asked != CgMethod::automatic) return asked == CgMethod::block;
-  bool const small = numbers < CgThresholds<real_t<Scalar>>::small_on_device;
+  bool const small = entries < CgThresholds<real_t<Scalar>>::small_on_device;
   return columns > 1 && (runs_on_host_v<Exec> || !small);
 }
 

@@ -32,8 +32,8 @@ struct CgCycle {
   std::vector<Real> goals;   ///< for ||r_j|| / scale
   int limit = 0;             ///< steps of this cycle
   bool first = false;        ///< of the group
-  /// Whether so many columns of the residual block have parts along vectors that A maps to zero.
-  /// Asked where residuals do not fall; null: not to be asked.
+  /// Whether the leading columns of the residual block, by their number, have parts along null
+  /// vectors of A. Called where residuals stagnate; null: not to be called.
   std::function<bool(int)> outside;
 
   CycleEnd end = CycleEnd::finished;

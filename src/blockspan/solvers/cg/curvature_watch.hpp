@@ -32,7 +32,7 @@ class CurvatureWatch {
 
   Real largest() const { return largest_; }
 
-  /// Whether that direction, with p^H A p = curvature, has none beside its length, although the
+  /// Whether the curvature p^H A p of that direction is negligible against its length, although the
   /// minimal residual is above `goal` of the first one.
   bool flat(std::size_t c, Real curvature, Real goal) {
     auto& column = columns_[c];

@@ -179,8 +179,8 @@ class CgGroup {
   bool keep_null_vectors(View const& Z, ImageSizes<Real> const& sizes,
                          std::vector<Real> const& least, bool of_residuals);
 
-  /// Whether so many columns of the residual block of a cycle have parts along null vectors that
-  /// the entries of A show only now.
+  /// Whether the leading `columns` of the residual block of a cycle have parts along null vectors
+  /// that a search in the entries of A finds only now.
   bool parts_seen_now(int columns);
 
   /// ||b||, and R from the start; a start worse than zero becomes zero.

@@ -30,8 +30,8 @@ inline void add_seconds(CgSeconds& all, CgSeconds const& inner) {
   all.verify += inner.verify;
 }
 
-/// E with A E = Q to these relative residuals, by at most so many iterations, which count as those
-/// of the solve.
+/// E with A E = Q to these relative residuals, in at most `iterations`, which count as those of the
+/// solve.
 template <class Scalar, class Exec>
 void solve_within(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& control,
                   Block<Scalar, Exec> const& Q, Block<Scalar, Exec> const& E,

@@ -122,8 +122,8 @@ class NullSpace {
                       Scalar(1 / std::sqrt(static_cast<Real>(problem.rows()))));
   }
 
-  /// Vectors of these lengths that were found, beside those it has. Where they are almost parallel,
-  /// what makes them differ is mostly errors, and no direction of its own. Z is overwritten.
+  /// Adds vectors of these lengths. Where they are almost parallel, their difference is mostly
+  /// error and is dropped. Z is overwritten.
   void add(CgProblem<Scalar, Exec>& problem, View const& Z, std::vector<Real> const& lengths,
            Real certain, bool of_residuals) {
     found_ = true;

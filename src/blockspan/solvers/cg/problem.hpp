@@ -51,15 +51,15 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
     auto const timer = time(seconds.product);
     a_.apply(exec, X, Y);
   }
-  /// Whether the product sums x.y and y.(w y) beside it: see LinearOperator::apply_dots.
+  /// Whether the product also sums x.y and y.(w y): see LinearOperator::apply_dots.
   bool enqueue_a_dots(View const& X, View const& Y, ProductDots<Scalar, Exec> const& dots,
                       bool squares) {
     auto const timer = time(seconds.product);
-    OperatorNumbers<Real const, Exec> const weights(
+    OperatorValues<Real const, Exec> const weights(
         weights_, weights_ ? static_cast<std::size_t>(rows()) : std::size_t{0});
     return a_.apply_dots(
-        exec, X, Y, weights, OperatorNumbers<Scalar, Exec>(dots.x_dot_y.data(), X.extent(1)),
-        OperatorNumbers<Real, Exec>(dots.y_dot_y.data(), squares ? X.extent(1) : 0));
+        exec, X, Y, weights, OperatorValues<Scalar, Exec>(dots.x_dot_y.data(), X.extent(1)),
+        OperatorValues<Real, Exec>(dots.y_dot_y.data(), squares ? X.extent(1) : 0));
   }
   void enqueue_m(View const& X, View const& Y) {
     auto const timer = time(seconds.preconditioner);
@@ -108,8 +108,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   CgSeconds seconds;
 
  private:
-  /// |u^H A v - conj(v^H A u)| beside what entries that differ from their mirrors by
-  /// CgThresholds::skew would give.
+  /// |u^H A v - conj(v^H A u)| against what entries would give that differ from their mirrors by
+  /// CgThresholds::skew.
   bool looks_hermitian() {
     auto const block = [&] { return allocate<View>(exec, "Blockspan::cg::probe", rows(), 2); };
     View const U = block(), image = block();
@@ -128,9 +128,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   Real seen_norm_ = 0;
 };
 
-/// The four blocks of n x k that both methods work in, as memory without a fixed width: rows of a
-/// narrower block move together, so that none is read in vain. `spare` is free between iterations
-/// and takes what is gathered.
+/// The four blocks of n x k that both methods work in, as memory without a fixed width: the rows of
+/// a narrower block are contiguous. `spare` is free between iterations and takes what is gathered.
 template <class Scalar, class Exec>
 class CgBlocks {
  public:

@@ -55,7 +55,7 @@ class PseudoBlockCg {
   Real least_curvature() const { return least_curvature_; }
 
  private:
-  using N = ColumnNumbers<Scalar, Exec>;
+  using N = ColumnValues<Scalar, Exec>;
 
   /// The method (Hestenes and Stiefel 1952). Lines that read the same blocks share a pass.
   void step() {

@@ -44,8 +44,8 @@ std::vector<ScaledSize> column_sizes(CgProblem<Scalar, Exec>& problem,
   return sizes;
 }
 
-/// The columns of X of one group: the iterate, and aside the best one verified so far where that is
-/// another. Columns that were never written count as zero.
+/// The columns of X of one group: the iterate, and a copy of the best one verified so far where
+/// that is another. Columns that were never written count as zero.
 template <class Scalar, class Exec>
 class CgSolution {
  public:

@@ -37,25 +37,25 @@ struct CgThresholds {
   static constexpr Real orthonormal = pick(1e-6, 1e-3);
   /// |d^H A d| / (||A|| ||d||^2) up to this is no curvature at all.
   static constexpr Real flat = 10 * u;
-  /// ||A z|| up to so many times its rounding errors (image_sizes): A maps z to zero. Refined until
+  /// ||A z|| over its rounding errors (image_sizes) up to which A maps z to zero. Refined until
   /// `refined` of them are reached, or for a few rounds.
   static constexpr Real null_image = 100;
   static constexpr Real refined = 10;
   /// A part of b below this is no part at all: rounding errors of a sum of its entries.
   static constexpr Real no_part = 100 * u;
-  /// A look at the entries of A may take the time of so many iterations, and of those so far, and
-  /// an iteration takes that of so many multiplications an entry (two cores, 5 to 27 entries a
+  /// A search in the entries of A may take the time of `look` iterations, and of those so far; an
+  /// iteration takes that of `work_of_entry` multiplications an entry (two cores, 5 to 27 entries a
   /// row).
   static constexpr std::int64_t look = 50;
   static constexpr std::int64_t work_of_entry = 8;
-  /// (pseudo-block) Steps in which no residual is halved, beside a quarter of all steps, before A
+  /// (pseudo-block) Steps in which no residual is halved, plus a quarter of all steps, before A
   /// is looked at for being Hermitian.
   static constexpr int patience = 30;
-  /// (automatic) Random right-hand sides that all contract alike have one-step Gram matrices of
-  /// cond - 1 about 4 sqrt(columns / rows); up to so many times that, and up to this in all, the
-  /// block gains nothing. In 20 steps, 8 and 32 columns: unconnected lines 1.9 to 2.0 times
-  /// (iterations column by column / as a block: 1.0), Dubcova1 2.6 (1.5), Laplacians 7 to 10 (1.3
-  /// to 1.9), elasticity 7.7 to 8.5 (2.0).
+  /// (automatic) Random right-hand sides that all see the same contraction have one-step Gram
+  /// matrices of cond - 1 about 4 sqrt(columns / rows); up to `no_gain` times that, and at most
+  /// no_gain_at_most, the block gains nothing. In 20 steps, 8 and 32 columns: unconnected lines 1.9
+  /// to 2.0 times (iterations column by column / as a block: 1.0), Dubcova1 2.6 (1.5), Laplacians 7
+  /// to 10 (1.3 to 1.9), elasticity 7.7 to 8.5 (2.0).
   static constexpr Real no_gain = static_cast<Real>(2.3);
   static constexpr Real no_gain_at_most = static_cast<Real>(0.35);
   /// (automatic) Blocks of fewer numbers on a device go column by column: the host works in every

@@ -10,7 +10,7 @@
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/common/column_kernels.hpp>
-#include <blockspan/solvers/common/device_numbers.hpp>
+#include <blockspan/solvers/common/device_copy.hpp>
 #include <blockspan/solvers/common/phase_timer.hpp>
 #include <blockspan/solvers/common/select_columns.hpp>
 
@@ -81,7 +81,7 @@ class SolverProblem {
 
  private:
   ColumnFolder<Exec, Real> fold_;
-  DeviceNumbers<Real, Exec> numbers_;
+  DeviceCopy<Real, Exec> numbers_;
   std::vector<Real> selection_;
 };
 

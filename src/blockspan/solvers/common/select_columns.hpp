@@ -18,7 +18,7 @@ struct SelectScaled {
 
   BlockRef<Scalar const> from;
   BlockRef<Scalar> to;
-  Real const* numbers;  ///< factors, then column numbers (exact as reals)
+  Real const* numbers;  ///< factors, then column indices (exact as reals)
 
   KOKKOS_FORCEINLINE_FUNCTION void entry(std::int64_t i, std::int64_t j) const {
     to(i, j) = numbers[j] * from(i, static_cast<std::int64_t>(numbers[to.columns + j]));

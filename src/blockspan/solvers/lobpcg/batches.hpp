@@ -178,7 +178,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::lock_batch() {
   return next_batch(std::min(left, batch_size(options_.wanted, key_.columns)));
 }
 
-/// The block stands for its next start.
+/// Starts the next batch from the current block.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::next_batch(int pairs) {
   flow_.begin_batch(pairs);

@@ -37,7 +37,7 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
   constexpr Real infinite = std::numeric_limits<Real>::infinity();
   constexpr int widest = 12;  // of a cluster, to either side
   int const count = static_cast<int>(theta.size());
-  std::vector<Real> squares{0};  // of the first so many
+  std::vector<Real> squares{0};  // partial sums
   for (Real const r : radius) squares.push_back(squares.back() + r * r);
   std::vector<Real> result;
   for (int j = 0; j < count; ++j) {

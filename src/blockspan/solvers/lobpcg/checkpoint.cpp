@@ -11,7 +11,7 @@ namespace blockspan::detail {
 namespace {
 
 constexpr std::string_view heading = "Blockspan checkpoint 1\n";
-constexpr std::size_t piece = std::size_t(1) << 20;  // zlib counts in 32 bits
+constexpr std::size_t chunk = std::size_t(1) << 20;  // zlib counts in 32 bits
 
 unsigned long extended_checksum(unsigned long sum, void const* bytes, std::size_t size) {
   return ::crc32_z(sum, static_cast<Bytef const*>(bytes), size);
@@ -27,7 +27,7 @@ CheckpointWriter::CheckpointWriter(std::string const& path)
 void CheckpointWriter::put(void const* bytes, std::size_t size) {
   checksum_ = extended_checksum(checksum_, bytes, size);
   std::string_view const all(static_cast<char const*>(bytes), size);
-  for (std::size_t at = 0; at < size; at += piece) file_.write(all.substr(at, piece));
+  for (std::size_t at = 0; at < size; at += chunk) file_.write(all.substr(at, chunk));
 }
 
 void CheckpointWriter::commit() {
@@ -50,7 +50,7 @@ CheckpointReader::CheckpointReader(std::string path)
 void CheckpointReader::get(void* bytes, std::size_t size) {
   auto* const begin = static_cast<char*>(bytes);
   for (std::size_t at = 0; at < size;) {
-    auto const wanted = static_cast<unsigned>(std::min(piece, size - at));
+    auto const wanted = static_cast<unsigned>(std::min(chunk, size - at));
     int const read = ::gzread(file_.get(), begin + at, wanted);
     require(read > 0, path_, "the checkpoint is cut off or damaged");
     at += static_cast<std::size_t>(read);

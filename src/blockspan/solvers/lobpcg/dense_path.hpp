@@ -23,7 +23,7 @@ namespace blockspan::detail {
 template <class Real>
 std::vector<int> scaling_exponents(std::vector<Real> const& a, std::vector<Real> const& b,
                                    int rows) {
-  constexpr int harmless = 20, most = 300;
+  constexpr int tolerated = 20, most = 300;
   auto const largest = [](std::vector<Real> const& d) {
     Real result = 0;
     for (Real const value : d) result = std::max(result, std::abs(value));
@@ -38,7 +38,7 @@ std::vector<int> scaling_exponents(std::vector<Real> const& a, std::vector<Real>
     exponents.push_back(-std::clamp(exponent, -2 * most, 0) / 2);
   }
   auto const [least, most_found] = std::minmax_element(exponents.begin(), exponents.end());
-  if (rows == 0 || *most_found - *least < harmless / 2) return {};
+  if (rows == 0 || *most_found - *least < tolerated / 2) return {};
   return exponents;
 }
 

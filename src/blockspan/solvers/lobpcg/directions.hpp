@@ -19,10 +19,10 @@ std::vector<real_t<Scalar>> measure_directions(Problem<Scalar, Exec>& problem,
   return problem.fold("Blockspan::lobpcg::directions", terms, W.extent(1));
 }
 
-/// A preconditioner of an extreme scale (the inverse of a matrix near 1e-200): brings its columns
-/// to entries near 1, where squares neither overflow nor vanish. Only called when they might.
+/// Scales the columns of W to entries near 1, where squares neither overflow nor underflow: for a
+/// preconditioner of an extreme scale (the inverse of a matrix near 1e-200).
 template <class Scalar, class Exec>
-void tame_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& W) {
+void rescale_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& W) {
   using Real = real_t<Scalar>;
   auto factors = problem.largest_entries(W);
   constexpr int most = std::numeric_limits<Real>::max_exponent - 1;
@@ -33,15 +33,15 @@ void tame_directions(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& 
   problem.scale_each(W, factors);
 }
 
-/// Squares of this size neither overflow nor vanish in what follows.
+/// Squares of this size neither overflow nor underflow in what follows.
 template <class Real>
-bool is_harmless(Real square) {
+bool squares_representable(Real square) {
   Real const huge = std::ldexp(Real(1), 4 * Thresholds<Real>::range);
   return square > 1 / huge && square < huge;
 }
 
-/// W := the active columns of `steps`, which holds T R for all columns of X. Where all of them are
-/// active and stand in their place already, nothing moves.
+/// W := the active columns of `steps`, which holds T R for all columns of X. Nothing moves where
+/// all of them are active and already in place.
 template <class Scalar, class Exec>
 void take_steps(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const& norms,
                 std::vector<int> const& active, Block<Scalar, Exec> const& steps) {
@@ -50,23 +50,23 @@ void take_steps(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const& 
   auto& basis = space.basis;
   auto const timer = problem.time(problem.seconds.residual);
   auto const W = basis.dirs();
-  bool harmless = true;
+  bool representable = true;
   std::vector<Real> factors;
   for (int const j : active) {
-    harmless = harmless && is_harmless(norms.w[j] * norms.w[j]);
+    representable = representable && squares_representable(norms.w[j] * norms.w[j]);
     factors.push_back(1 / norms.w[j]);
   }
   bool const in_s = steps.data() == basis.spare(1).data();
-  if (harmless && in_s && basis.w == basis.m && basis.p == basis.m) {
+  if (representable && in_s && basis.w == basis.m && basis.p == basis.m) {
     basis.w_norms = norms.w;
     return;
   }
-  if (!harmless) factors.assign(active.size(), Real(1));
+  if (!representable) factors.assign(active.size(), Real(1));
   auto const target = in_s ? basis.a_spare(basis.w) : W;  // columns of S would overlap
   problem.select_scaled(block_ref<Exec>(steps), active, factors, target);
   if (in_s) Kokkos::deep_copy(problem.exec, W, target);
-  if (harmless) return;
-  tame_directions(problem, W);
+  if (representable) return;
+  rescale_directions(problem, W);
   auto const sums = measure_directions(problem, W, W);
   for (int j = 0; j < basis.w; ++j) factors[j] = 1 / std::sqrt(sums[j]);
   problem.scale_each(W, factors);
@@ -96,8 +96,8 @@ int precondition(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const&
   problem.constrain(W);
   auto const timer = problem.time(problem.seconds.preconditioner);
   auto sums = measure_directions(problem, R, W);
-  if (!std::all_of(sums.begin(), sums.begin() + w, is_harmless<Real>)) {
-    tame_directions(problem, W);
+  if (!std::all_of(sums.begin(), sums.begin() + w, squares_representable<Real>)) {
+    rescale_directions(problem, W);
     sums = measure_directions(problem, R, W);
   }
   int faulty = -1;
@@ -119,7 +119,7 @@ int precondition(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const&
 
 /// The directions W of the active columns, from what the residual pass left in `from`: T R where
 /// problem.steps_with_residuals(), else R. Returns the first column that the preconditioner made
-/// not finite, and for which R stands in; -1: none.
+/// not finite, and for which R is used instead; -1: none.
 template <class Scalar, class Exec>
 int build_directions(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const& norms,
                      std::vector<int> const& active, Block<Scalar, Exec> const& from) {

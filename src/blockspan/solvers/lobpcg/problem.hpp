@@ -308,8 +308,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
     weights.energy = numbers(), weights.dual = numbers();
     Real const scale = std::ldexp(Real(1), -exponent);
     auto const times = [&](Numbers const& x, Numbers const& y) {
-      return op.apply_magnitudes(exec, OperatorNumbers<Real const, Exec>(x.data(), n),
-                                 OperatorNumbers<Real, Exec>(y.data(), n));
+      return op.apply_magnitudes(exec, OperatorValues<Real const, Exec>(x.data(), n),
+                                 OperatorValues<Real, Exec>(y.data(), n));
     };
     Kokkos::deep_copy(exec, ones, scale);
     weights.known = times(ones, weights.energy);

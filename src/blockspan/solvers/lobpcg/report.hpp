@@ -91,7 +91,8 @@ void report_nothing(Problem<Scalar, Exec> const& problem,
 }
 
 /// A bound of ||A x - theta B x||_2 for the exact products, from the computed residual: each entry
-/// of A x and B x is a sum of so many rounded products, and the sums of squares have n terms.
+/// of A x and B x is a sum of terms_per_row() rounded products, and the sums of squares have n
+/// terms.
 template <class Scalar, class Exec>
 std::vector<real_t<Scalar>> residual_bounds(Problem<Scalar, Exec> const& problem,
                                             std::vector<real_t<Scalar>> const& theta,

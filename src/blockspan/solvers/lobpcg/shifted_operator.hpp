@@ -62,8 +62,8 @@ class ShiftedOperator final : public LinearOperator<Scalar, Exec> {
     return sum(a_.diagonal(exec), b_.diagonal(exec));
   }
 
-  bool apply_magnitudes(Exec const& exec, OperatorNumbers<Real const, Exec> const& x,
-                        OperatorNumbers<Real, Exec> const& y) const override {
+  bool apply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
+                        OperatorValues<Real, Exec> const& y) const override {
     auto const host = [&] { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y); };
     if (!a_.apply_magnitudes(exec, x, y)) return false;
     auto const a = host();

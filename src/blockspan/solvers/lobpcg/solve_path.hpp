@@ -17,8 +17,8 @@ std::int64_t iterated_columns(LobpcgOptions<Scalar, Exec> const& options, std::i
   return options.block > 0 ? options.block : columns;
 }
 
-/// True if `rows` rows hold five blocks beside the constraints, and beside the locked pairs when
-/// only those of one block are missing. Otherwise the problem is solved densely.
+/// True if `rows` rows hold five blocks in addition to the constraints, and to the locked pairs
+/// when only those of one block are missing. Otherwise the problem is solved densely.
 template <class Scalar, class Exec>
 bool holds_five_blocks(std::int64_t rows, LobpcgOptions<Scalar, Exec> const& options,
                        std::int64_t columns) {

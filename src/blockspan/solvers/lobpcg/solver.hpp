@@ -65,8 +65,8 @@ class LobpcgSolver {
       if (flow_.measured_iteration != flow_.iteration) flow_.recoveries = 0;
       if ((status = record())) break;
       bool again = false;
-      status = mended(judge(again));
-      if (!status && !again) status = mended(advance());
+      status = recover_if_nonfinite(judge(again));
+      if (!status && !again) status = recover_if_nonfinite(advance());
     }
     if (may_continue(*status)) write_checkpoint();
     return finish(*status);
@@ -112,7 +112,7 @@ class LobpcgSolver {
     flow_.guesses = options_.guess_columns;
     flow_.next_guess = given;
     space_.repair_x(given);
-    return mended(space_.refresh(false));
+    return recover_if_nonfinite(space_.refresh(false));
   }
 
   /// Residuals and converged flags. False if something is not finite.
@@ -304,7 +304,7 @@ class LobpcgSolver {
   std::optional<Status> restart();
   std::optional<Status> handle(Extension outcome);
   std::optional<Status> collapse();
-  std::optional<Status> mended(std::optional<Status> status);
+  std::optional<Status> recover_if_nonfinite(std::optional<Status> status);
   std::optional<Status> recover();
   void locate_fault();
 

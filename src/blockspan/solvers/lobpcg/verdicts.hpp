@@ -87,9 +87,10 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::collapse() {
   return space_.refresh(false);
 }
 
-/// Numbers that are not finite may be an accident: another try decides.
+/// A value that is not finite may be transient: another try decides.
 template <class Scalar, class Exec>
-std::optional<Status> LobpcgSolver<Scalar, Exec>::mended(std::optional<Status> status) {
+std::optional<Status> LobpcgSolver<Scalar, Exec>::recover_if_nonfinite(
+    std::optional<Status> status) {
   return status == Status::operator_not_finite ? recover() : status;
 }
 

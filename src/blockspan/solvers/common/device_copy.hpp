@@ -10,9 +10,9 @@
 
 namespace blockspan::detail {
 
-/// Brings a few numbers of the host to where Exec computes. Keeps its memory between calls.
+/// Copies a few values of the host to the device. Keeps its memory between calls.
 template <class Real, class Exec>
-class DeviceNumbers {
+class DeviceCopy {
  public:
   /// A copy on the device, valid until the next call; `values` must live until the next fence.
   Real const* operator()(Exec const& exec, std::vector<Real> const& values) {
@@ -31,8 +31,8 @@ class DeviceNumbers {
   Numbers numbers_;
 };
 
-/// What numbers where Exec computes look like to the host: themselves on hosts; elsewhere
-/// page-locked memory of the same size, to which a copy waits for nothing.
+/// The host mirror of device values: the same memory on hosts; elsewhere page-locked memory, so
+/// that a copy is asynchronous.
 template <class Exec, class Real>
 using HostMirror =
     Kokkos::View<Real*,
