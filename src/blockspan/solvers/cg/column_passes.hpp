@@ -132,7 +132,7 @@ class ColumnPasses {
     auto const timer = problem_.time(problem_.seconds.gram);
     TakeCurvature<Real> const take{columns()};
     if (summed_)
-      take_sums(problem_.exec, dots_, take.count, sums_.numbers(), take, width(), parts_);
+      take_sums_of(dots_, take.count, sums_, take);
     else
       reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{p(), q()}, take);
   }
@@ -178,17 +178,15 @@ class ColumnPasses {
   /// Q = A P; then alpha and beta of the next step, and the sizes of the residual.
   void predict() {
     using Terms = PredictionTerms<Real>;
-    auto const& exec = problem_.exec;
     multiply();
     auto const timer = problem_.time(problem_.seconds.gram);
     PredictAlphaBeta<Real> const take{columns(), CgThresholds<Real>::cancelled};
     if (summed_) {
-      take_sums(exec, dots_, Terms::count, residual_sums_.numbers(), take, width(), parts_);
+      take_sums_of(dots_, Terms::count, residual_sums_, take);
     } else {
-      sums_(exec, "Blockspan::cg::curvature", Terms{p(), q(), problem_.weights()}, problem_.rows(),
-            width() * parts_);
-      take_sums(exec, sums_.numbers(), Terms::count, residual_sums_.numbers(), take, width(),
-                parts_);
+      sums_(problem_.exec, "Blockspan::cg::curvature", Terms{p(), q(), problem_.weights()},
+            problem_.rows(), width() * parts_);
+      take_sums_of(sums_.numbers(), Terms::count, residual_sums_, take);
     }
     numbers.download();
   }
@@ -209,8 +207,7 @@ class ColumnPasses {
   /// P = Z + P beta of these columns, after update().
   void correct_beta() {
     CorrectBeta<Real> const take{columns()};
-    take_sums(problem_.exec, residual_sums_.numbers(), take.count, residual_sums_.numbers(), take,
-              width(), parts_);
+    take_sums_of(residual_sums_.numbers(), take.count, residual_sums_, take);
     step_direction();
   }
 
@@ -223,7 +220,13 @@ class ColumnPasses {
   template <class Terms, class Take>
   void reduce(char const* label, Terms const& terms, Take const& take) {
     sums_(problem_.exec, label, terms, problem_.rows(), width() * parts_);
-    take_sums(problem_.exec, sums_.numbers(), Take::count, sums_.numbers(), take, width(), parts_);
+    take_sums_of(sums_.numbers(), Take::count, sums_, take);
+  }
+  /// `take` with the sums of each column: the first `count` from `first`, the others from `second`.
+  template <class First, class Take>
+  void take_sums_of(First const& first, int count, ChunkSums<Exec, Real> const& second,
+                    Take const& take) {
+    take_sums(problem_.exec, first, count, second.numbers(), take, width(), parts_);
   }
 
   ColumnScalars<Real> columns() const { return numbers.on_device(); }

@@ -69,11 +69,8 @@ ImageSizes<real_t<Scalar>> refine_null_vectors(CgProblem<Scalar, Exec>& problem,
   constexpr int most = 3;
   constexpr Real digits = Limits::pick(1e-8, 1e-4);  // more of them in the next round
   int const iterations = 3 * control.group_iterations() + 100;
-  auto const like = [&] {
-    return allocate<Block<Scalar, Exec>>(problem.exec, "Blockspan::cg::null_vectors", Z.extent(0),
-                                         Z.extent(1));
-  };
-  auto const Q = like(), E = like();
+  constexpr auto label = "Blockspan::cg::null_vectors";
+  auto const Q = problem.new_block(label, Z.extent(1)), E = problem.new_block(label, Z.extent(1));
   std::vector<Real> first;
   for (int round = 0;; ++round) {
     auto sizes = image_sizes(problem, Z, Q, E);
@@ -168,10 +165,9 @@ void CgGroup<Scalar, Exec>::search() {
 
 template <class Scalar, class Exec>
 bool CgGroup<Scalar, Exec>::find_null_vectors() {
-  using Blocks = Block<Scalar, Exec>;
   int const width = static_cast<int>(open_.size());
   auto const R = tools_.blocks.residual(width);
-  auto const Z = allocate<Blocks>(problem_.exec, "Blockspan::cg::null_vectors", R.extent(0), width);
+  auto const Z = problem_.new_block("Blockspan::cg::null_vectors", width);
   copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(R), block_ref<Exec>(Z));
   auto const sizes = refine_null_vectors(problem_, control_, Z, block_);
   std::vector<Real> least;
@@ -191,9 +187,7 @@ bool CgGroup<Scalar, Exec>::look_at_entries() {
                                problem_.a().work() / (runs_on_host_v<Exec> ? 1 : 100);
   auto const Z = problem_.a().likely_null_vectors(problem_.exec, allowed);
   if (Z.extent(1) == 0 || static_cast<int>(Z.extent(1)) <= null_space().count()) return false;
-  auto const like = [&] {
-    return allocate<View>(problem_.exec, "Blockspan::cg::null_vectors", Z.extent(0), Z.extent(1));
-  };
+  auto const like = [&] { return problem_.new_block("Blockspan::cg::null_vectors", Z.extent(1)); };
   auto const sizes = image_sizes(problem_, Z, like(), like());
   int const before = null_space().count();
   return keep_null_vectors(Z, sizes, std::vector<Real>(Z.extent(1), Real(0)), false) &&
@@ -226,8 +220,7 @@ bool CgGroup<Scalar, Exec>::keep_null_vectors(View const& Z, ImageSizes<Real> co
       certain = std::min(certain, sizes.rounding[c] / sizes.image[c]);
   }
   if (kept.empty()) return false;
-  auto const null =
-      allocate<View>(problem_.exec, "Blockspan::cg::null_vectors", Z.extent(0), kept.size());
+  auto const null = problem_.new_block("Blockspan::cg::null_vectors", kept.size());
   problem_.select_scaled(block_ref<Exec>(Z), kept, std::vector<Real>(kept.size(), Real(1)), null);
   problem_.synchronize("Blockspan::cg: numbers of the host");
   null_space().add(problem_, null, lengths, certain, of_residuals);

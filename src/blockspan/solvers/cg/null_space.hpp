@@ -100,12 +100,12 @@ class NullSpace {
                      static_cast<std::int64_t>(vectors.extent(1)));
     for (std::size_t j = 0; j < largest.size(); ++j)
       require(std::isfinite(largest[j]), where, "column ", j + 1, " has NaN or Inf");
-    View const Z = allocate<View>(problem.exec, "Blockspan::cg::null_space", vectors.extent(0),
-                                  vectors.extent(1));
+    View const Z = problem.new_block(label, vectors.extent(1));
     Kokkos::deep_copy(problem.exec, Z, vectors);
     orthonormal(problem, Z);
     if (count() == 0) return;
-    View const image = like(problem, basis_), flipped = like(problem, basis_);
+    View const image = problem.new_block(label, count()),
+               flipped = problem.new_block(label, count());
     auto const sizes = image_sizes(problem, basis_, image, flipped);
     for (int j = 0; j < count(); ++j)
       require(sizes.image[j] <= allowed / CgThresholds<Real>::u * sizes.rounding[j], where,
@@ -117,7 +117,7 @@ class NullSpace {
 
   /// The constant vector.
   void take_constant(CgProblem<Scalar, Exec>& problem) {
-    basis_ = allocate<View>(problem.exec, "Blockspan::cg::null_space", problem.rows(), 1);
+    basis_ = problem.new_block(label, 1);
     Kokkos::deep_copy(problem.exec, basis_,
                       Scalar(1 / std::sqrt(static_cast<Real>(problem.rows()))));
   }
@@ -141,8 +141,7 @@ class NullSpace {
     int first = 0;  // eigenvalues ascend
     while (first < k && !(lambda[first] > own_direction)) ++first;
     if (first == k) return;
-    View const all =
-        allocate<View>(problem.exec, "Blockspan::cg::null_space", Z.extent(0), count() + k - first);
+    View const all = problem.new_block(label, count() + k - first);
     if (count() > 0) Kokkos::deep_copy(problem.exec, range(all, 0, count()), basis_);
     blockspan::combine(problem.exec, Scalar(1), Z, part(G, 0, k, first, k - first), Scalar(0),
                        range(all, count(), count() + k - first), problem.workspace);
@@ -168,6 +167,8 @@ class NullSpace {
   }
 
  private:
+  static constexpr char const* label = "Blockspan::cg::null_space";
+
   /// ||A z|| in parts of its terms: vectors of a file with six digits pass.
   static constexpr Real allowed = CgThresholds<Real>::pick(1e-6, 1e-3);
 
@@ -178,16 +179,13 @@ class NullSpace {
   static View range(View const& V, int first, int last) {
     return Kokkos::subview(V, Kokkos::ALL, std::pair<int, int>(first, last));
   }
-  static View like(CgProblem<Scalar, Exec>& problem, View const& V) {
-    return allocate<View>(problem.exec, "Blockspan::cg::null_space", V.extent(0), V.extent(1));
-  }
   void orthonormal(CgProblem<Scalar, Exec>& problem, View const& V) {
     int const rank = blockspan::orthonormalize(problem.exec, V, problem.workspace).rank;
     if (rank == static_cast<int>(V.extent(1))) {
       basis_ = V;
       return;
     }
-    basis_ = allocate<View>(problem.exec, "Blockspan::cg::null_space", V.extent(0), rank);
+    basis_ = problem.new_block(label, rank);
     Kokkos::deep_copy(problem.exec, basis_, range(V, 0, rank));
   }
 

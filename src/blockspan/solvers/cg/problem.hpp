@@ -26,7 +26,7 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   using Base::a_, Base::t_, Base::weights_;
 
  public:
-  using Base::exec, Base::workspace, Base::rows, Base::time;
+  using Base::exec, Base::workspace, Base::rows, Base::time, Base::new_block;
   using typename Base::Operator;
   using typename Base::Real;
   using typename Base::View;
@@ -111,8 +111,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   /// |u^H A v - conj(v^H A u)| against what entries would give that differ from their mirrors by
   /// CgThresholds::skew.
   bool looks_hermitian() {
-    auto const block = [&] { return allocate<View>(exec, "Blockspan::cg::probe", rows(), 2); };
-    View const U = block(), image = block();
+    View const U = new_block("Blockspan::cg::probe", 2),
+               image = new_block("Blockspan::cg::probe", 2);
     blockspan::fill_random(exec, U, 1);
     apply_a(U, image);
     Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace> const K("K", 2, 2), G("G", 2, 2);

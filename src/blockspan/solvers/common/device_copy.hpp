@@ -10,6 +10,27 @@
 
 namespace blockspan::detail {
 
+/// The values of a vector as a view of it.
+template <class Real>
+using HostValues = Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+template <class Real>
+HostValues<Real> host_values(std::vector<Real>& values) {
+  return {values.data(), values.size()};
+}
+template <class Real>
+HostValues<Real const> host_values(std::vector<Real> const& values) {
+  return {values.data(), values.size()};
+}
+
+/// A new view with these values. Fences exec.
+template <class View, class Exec, class Real>
+View to_device(Exec const& exec, char const* label, std::vector<Real> const& values) {
+  auto const result = allocate<View>(exec, label, values.size());
+  Kokkos::deep_copy(exec, result, host_values(values));
+  exec.fence("Blockspan::solvers: values of the host");
+  return result;
+}
+
 /// Copies a few values of the host to the device. Keeps its memory between calls.
 template <class Real, class Exec>
 class DeviceCopy {
@@ -19,10 +40,9 @@ class DeviceCopy {
     std::size_t const count = values.size();
     if (numbers_.extent(0) < count)
       numbers_ = allocate<Numbers>(exec, "Blockspan::solvers::numbers", count);
-    Kokkos::View<Real const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const
-        from(values.data(), count);
-    Kokkos::deep_copy(
-        exec, Kokkos::subview(numbers_, std::pair<std::size_t, std::size_t>(0, count)), from);
+    Kokkos::deep_copy(exec,
+                      Kokkos::subview(numbers_, std::pair<std::size_t, std::size_t>(0, count)),
+                      host_values(values));
     return numbers_.data();
   }
 

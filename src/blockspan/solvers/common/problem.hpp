@@ -13,6 +13,7 @@
 #include <blockspan/solvers/common/device_copy.hpp>
 #include <blockspan/solvers/common/phase_timer.hpp>
 #include <blockspan/solvers/common/select_columns.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -32,6 +33,11 @@ class SolverProblem {
   /// passes.
   Real const* weights() const { return weights_; }
 
+  /// A new block of n x columns. Throws Error where memory is short.
+  View new_block(char const* label, std::size_t columns) const {
+    return allocate<View>(exec, label, rows(), columns);
+  }
+
   /// Times a phase until the end of the scope.
   PhaseTimer<Exec> time(double& phase) const { return {time_phases_ ? &exec : nullptr, phase}; }
 
@@ -43,9 +49,7 @@ class SolverProblem {
   /// ||x|| of every column. Fences exec.
   std::vector<Real> norms(View const& X) {
     std::vector<Real> result(X.extent(1));
-    Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const target(
-        result.data(), result.size());
-    blockspan::column_norms(exec, X, target, workspace);
+    blockspan::column_norms(exec, X, host_values(result), workspace);
     return result;
   }
 

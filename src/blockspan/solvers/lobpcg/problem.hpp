@@ -33,6 +33,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   using Base::a_, Base::t_, Base::weights_, Base::jacobi;
 
  public:
+  using RowValues = Kokkos::View<real_t<Scalar>*, typename Exec::memory_space>;  ///< n of them
   using Base::exec, Base::workspace, Base::rows, Base::preconditioned, Base::time, Base::fold;
   using typename Base::Operator;
   using typename Base::Real;
@@ -72,15 +73,12 @@ class Problem : public SolverProblem<Scalar, Exec> {
   void rescale_weights() {
     if (!jacobi() || exponent_a_ == 0) return;
     auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), jacobi()->factors());
-    rescaled_weights_ =
-        allocate<decltype(rescaled_weights_)>(exec, "Blockspan::lobpcg::jacobi", host.extent(0));
-    auto const scaled = Kokkos::create_mirror_view(rescaled_weights_);
+    std::vector<Real> scaled;
     for (std::size_t i = 0; i < host.extent(0); ++i) {
       Real const value = std::ldexp(host(i), exponent_a_);
-      scaled(i) = std::isnormal(value) ? value : Real(1);
+      scaled.push_back(std::isnormal(value) ? value : Real(1));
     }
-    Kokkos::deep_copy(exec, rescaled_weights_, scaled);
-    exec.fence("Blockspan::lobpcg: weights");
+    rescaled_weights_ = to_device<RowValues>(exec, "Blockspan::lobpcg::jacobi", scaled);
     weights_ = rescaled_weights_.data();
   }
 
@@ -164,17 +162,11 @@ class Problem : public SolverProblem<Scalar, Exec> {
       trouble = "the mass matrix is singular: " + rows_in_words(massless) + " no mass";
       return Status::mass_singular;
     }
-    using Numbers = Kokkos::View<Real*, typename Exec::memory_space>;
-    auto const upload = [&](auto const& f) {
-      auto const numbers = allocate<Numbers>(exec, "Blockspan::lobpcg::mass", d.size());
-      auto const host = Kokkos::create_mirror_view(numbers);
-      for (std::size_t i = 0; i < d.size(); ++i) host(i) = f(d[i]);
-      Kokkos::deep_copy(exec, numbers, host);
-      exec.fence("Blockspan::lobpcg: diagonal of the mass");
-      return numbers;
-    };
-    weights_of_mass_ = upload([](Real value) { return 1 / value; });
-    roots_of_mass_ = upload([](Real value) { return 1 / std::sqrt(value); });
+    auto inverse = d, root = d;
+    for (Real& value : inverse) value = 1 / value;
+    for (Real& value : root) value = 1 / std::sqrt(value);
+    weights_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", inverse);
+    roots_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", root);
     largest_mass_weight = 1 / std::sqrt(*std::min_element(d.begin(), d.end()));
     return std::nullopt;
   }
@@ -199,7 +191,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// some u (sum_i q_i |x_i|^2)^1/2, q = |A| (D^-1 p) (Cauchy and Schwarz). They know the grading
   /// of A, which ||A|| ||x||^2 does not. Null where an operator does not know its entries.
   struct RoundingWeights {
-    Kokkos::View<Real*, typename Exec::memory_space> energy, dual;
+    RowValues energy, dual;
     bool known = false;
   };
   RoundingWeights const& rounding_of_a() { return rounding_weights(a_, exponent_a_, rounding_a_); }
@@ -258,9 +250,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// Multiplies all columns by one factor.
   void scale(View const& X, Real factor) { scale_each(X, std::vector<Real>(X.extent(1), factor)); }
   void scale_each(View const& X, std::vector<Real> const& factors) {
-    Kokkos::View<Real const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const f(
-        factors.data(), factors.size());
-    blockspan::scale_columns(exec, f, X);
+    blockspan::scale_columns(exec, host_values(factors), X);
   }
 
   using SmallOnDevice =
@@ -301,13 +291,14 @@ class Problem : public SolverProblem<Scalar, Exec> {
   RoundingWeights const& rounding_weights(Operator const& op, int exponent,
                                           RoundingWeights& weights) {
     if (weights.energy.extent(0) > 0) return weights;
-    using Numbers = Kokkos::View<Real*, typename Exec::memory_space>;
     auto const n = static_cast<std::size_t>(rows());
-    auto const numbers = [&] { return allocate<Numbers>(exec, "Blockspan::lobpcg::rounding", n); };
-    Numbers const ones = numbers();
+    auto const numbers = [&] {
+      return allocate<RowValues>(exec, "Blockspan::lobpcg::rounding", n);
+    };
+    RowValues const ones = numbers();
     weights.energy = numbers(), weights.dual = numbers();
     Real const scale = std::ldexp(Real(1), -exponent);
-    auto const times = [&](Numbers const& x, Numbers const& y) {
+    auto const times = [&](RowValues const& x, RowValues const& y) {
       return op.apply_magnitudes(exec, OperatorValues<Real const, Exec>(x.data(), n),
                                  OperatorValues<Real, Exec>(y.data(), n));
     };
@@ -371,8 +362,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   int exponent_a_ = 0, exponent_b_ = 0;  ///< powers of two that are taken out of A and B
   bool zero_a_ = false;
   View scaled_x_;
-  typename JacobiPreconditioner<Scalar, Exec>::Factors rescaled_weights_;
-  Kokkos::View<Real*, typename Exec::memory_space> weights_of_mass_, roots_of_mass_;
+  RowValues rescaled_weights_, weights_of_mass_, roots_of_mass_;
   RoundingWeights rounding_a_, rounding_b_;
   Entries entries_;
   typename Entries::host_mirror_type packed_;

@@ -8,6 +8,7 @@
 
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/solvers/common/device_copy.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
@@ -71,10 +72,7 @@ class ShiftedOperator final : public LinearOperator<Scalar, Exec> {
     if (!b_.apply_magnitudes(exec, x, y)) return false;
     auto const b = host();
     auto const total = sum(first, std::vector<Real>(b.data(), b.data() + b.extent(0)));
-    Kokkos::deep_copy(
-        exec, y,
-        Kokkos::View<Real const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-            total.data(), total.size()));
+    Kokkos::deep_copy(exec, y, host_values(total));
     exec.fence("Blockspan::lobpcg: magnitudes");
     return true;
   }
