@@ -198,7 +198,8 @@ class ColumnPasses {
         UpdateTerms<Real>{e(), p(), q(), r(), columns().alpha, columns().beta, problem_.weights()},
         problem_.rows(), width() * parts_);
   }
-  /// Whether a column waits for the true gamma, because the predicted one has cancelled.
+  /// Whether beta of a column is held until the true gamma is known, since the predicted one
+  /// cancelled.
   bool any_held() {
     for (int c = 0; c < width(); ++c)
       if (numbers(N::held, c) != 0) return true;

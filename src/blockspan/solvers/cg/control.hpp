@@ -63,8 +63,8 @@ class CgControl {
   }
   int cycle() const { return cycle_; }
   int group_iterations() const { return group_iterations_; }
-  /// Whether to look for vectors that A maps to zero, and at A itself, where the iteration meets
-  /// trouble: not where it is part of such a search, or must not begin another cycle.
+  /// Whether null vectors of A may be searched for where the iteration stalls: not within such a
+  /// search, nor where no further cycle is allowed.
   bool may_search() const { return searching_ && options_.max_cycles > 1; }
   void forbid_search() { searching_ = false; }
   double elapsed() const { return seconds_since(begin_); }
@@ -103,7 +103,7 @@ class CgControl {
     return record(directions, at_goal);
   }
 
-  /// After a step that changed no column: it looked for vectors that A maps to zero. False: stop.
+  /// After a step of a search for null vectors. False: stop.
   bool step_aside(int directions) {
     ++group_iterations_;
     ++report_.iterations;
@@ -119,7 +119,7 @@ class CgControl {
   /// The status that has ended the solve, if any.
   std::optional<Status> const& stopped() const { return stopped_; }
 
-  /// Looks at the limits before a cycle.
+  /// Checks the limits before a cycle.
   void check_limits() {
     if (!stopped_) stopped_ = limit();
   }

@@ -51,7 +51,7 @@ class CurvatureWatch {
   Real largest_ = 0;  ///< p^H A p / p^H M p seen
 };
 
-/// Whether residuals fall: those that do not may be of an A that is not Hermitian.
+/// Tells when residuals stagnate, as they may where A is not Hermitian.
 template <class Real>
 class Gains {
  public:

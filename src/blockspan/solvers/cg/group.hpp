@@ -43,8 +43,8 @@ struct CgTools {
   std::unique_ptr<BlockCg<Scalar, Exec>> block_;
 };
 
-/// Z := its part that A maps to zero, as far as solves of A Y = A Z can tell, and how near A Z is
-/// to zero then. block: the method of these solves.
+/// Z := its part in the null space of A, by solves of A Y = A Z; returns the sizes of A Z. block:
+/// the method of these solves.
 template <class Scalar, class Exec>
 ImageSizes<real_t<Scalar>> refine_null_vectors(CgProblem<Scalar, Exec>& problem,
                                                CgControl<Scalar, Exec>& control,
@@ -114,7 +114,7 @@ class CgGroup {
     control_.column_done();
   }
 
-  /// Units; answers what needs no solve. False if nothing is left.
+  /// Chooses the units, and closes columns that need no solve. False if none is left.
   bool measure_right_hand_sides() {
     auto const timer = problem_.time(problem_.seconds.verify);
     auto const largest =
@@ -159,23 +159,22 @@ class CgGroup {
   /// R without its part in the null space, whose sizes go to parts_; sums of squares.
   std::vector<Real> project_residuals();
 
-  /// What the null space says of the open columns, whose residuals are in units. A column is
-  /// inconsistent if no x can bring its part along the null space below the goal, and if that part
-  /// is more of the residual than vectors with errors may make believe.
+  /// Measures the parts of the open residuals (in units) in the null space. A column is
+  /// inconsistent if that part is above the goal, and larger than errors of the null vectors
+  /// explain.
   void note_parts();
 
-  /// Some of the columns, or all as a block, met a singular A: looks for the vectors that it maps
-  /// to zero, and for the columns of B that have a part along these.
+  /// A cycle met a singular A: searches its null vectors, and the columns of B with a part along
+  /// them.
   void search();
 
   bool find_null_vectors();
 
-  /// Null vectors that the entries of A show; false: none that are new. A second look may take more
-  /// work, once iterations have taken several times as much.
+  /// Null vectors found in the entries of A; false: no new ones. Runs again, with more work
+  /// allowed, once the iterations have taken several times as much.
   bool look_at_entries();
 
-  /// Of vectors with these images those that A maps to zero, to rounding, and that are longer than
-  /// `least`.
+  /// Keeps the columns of Z that A maps to zero, to rounding, and that are longer than `least`.
   bool keep_null_vectors(View const& Z, ImageSizes<Real> const& sizes,
                          std::vector<Real> const& least, bool of_residuals);
 
@@ -281,8 +280,8 @@ class CgGroup {
     return std::nullopt;
   }
 
-  /// The columns that the inner solver could not finish, from their best iterates on. False: there
-  /// are none.
+  /// Reopens the columns that the inner solver could not finish, from their best iterates. False:
+  /// none.
   bool resume_deferred();
 
   /// R of the next cycle: the open columns side by side, in [1, 2) by powers of two.

@@ -26,7 +26,7 @@ class InnerCycle {
   /// Cycles done.
   int cycles() const { return cycles_; }
 
-  /// Whether an open column with these residuals after and before the last cycle is to see another.
+  /// Whether a column with these residuals after and before the last cycle takes part in another.
   bool may_help(Real residual, Real before) const {
     bool const gained = cycles_ == 0 || residual <= CgThresholds<Real>::inner_progress * before;
     return gained && !spent();
@@ -116,7 +116,7 @@ class InnerCycle {
   }
 
   /// Iterations in which no residual is halved before a cycle is given up; more in long cycles,
-  /// since conjugate gradients may rest for long and then converge at once.
+  /// since conjugate gradients may stagnate for long and then converge at once.
   static constexpr int patience = 250;
 
   CgProblem<Scalar, Exec>& problem_;

@@ -9,7 +9,7 @@
 
 namespace blockspan::detail {
 
-/// Adds what a solve within a solve took.
+/// Adds the counters of a solve within a solve.
 inline void add_counters(CgCounters& all, CgCounters const& inner) {
   all.operator_applications += inner.operator_applications;
   all.operator_columns += inner.operator_columns;

@@ -48,9 +48,9 @@ struct ImageSizes {
   std::vector<Real> rounding;  ///< u ||A z'||, z' being z with some signs changed
 };
 
-/// Both, of every column of Z, with A Z left in `image`. With its signs at random, z no longer
-/// cancels in the rows of A: what is left is the size of the terms of A z, whatever the scale of a
-/// row or column may be. `flipped`: a block for z'.
+/// The sizes of every column of Z, with A Z left in `image`. With random signs, z no longer cancels
+/// in the rows of A: A z' has the size of the terms of A z, at any scale of rows and columns.
+/// `flipped`: a block for z'.
 template <class Scalar, class Exec>
 ImageSizes<real_t<Scalar>> image_sizes(CgProblem<Scalar, Exec>& problem,
                                        Block<Scalar, Exec> const& Z,
@@ -80,8 +80,8 @@ class NullSpace {
   /// The caller's: B and X are projected.
   bool given() const { return given_; }
 
-  /// X is to have no part along them: one that grew while the system seemed inconsistent would hide
-  /// the rest behind its rounding errors.
+  /// Whether X is projected: a part that grew while the system was inconsistent would hide the rest
+  /// in its rounding errors.
   bool shortens() const { return given_ || found_; }
   /// Vectors made of residuals have errors along these, so that a part along them counts only if it
   /// is more than this of the residual; otherwise later cycles show it, which leave less of the

@@ -13,8 +13,8 @@
 namespace blockspan::detail {
 
 /// One cycle of pseudo-block conjugate gradients: A E = R for the columns of the cycle, each by its
-/// own recurrence (step()). Columns that are done rest (alpha = beta = 0) until enough of them do;
-/// then they are added to X and the others move together.
+/// own recurrence (step()). Finished columns are frozen (alpha = beta = 0) until there are enough
+/// of them; then they are added to X and the block is compacted.
 template <class Scalar, class Exec>
 class PseudoBlockCg {
  public:
@@ -166,7 +166,7 @@ class PseudoBlockCg {
   }
   bool any_running() const { return std::find(live_.begin(), live_.end(), true) != live_.end(); }
 
-  /// What has happened to the columns since the last look.
+  /// Freezes the columns that ended in the last step.
   void take_states() {
     for (int c = 0; c < width(); ++c) {
       int const place = places_[c];
@@ -237,7 +237,7 @@ class PseudoBlockCg {
       }
   }
 
-  /// An eighth of the columns rests, or the next width has a better product.
+  /// An eighth of the columns is frozen, or the next width has a better product.
   bool compaction_pays() {
     int now = 0;
     for (int c = 0; c < width(); ++c) now += live_[places_[c]] ? 1 : 0;
@@ -248,7 +248,7 @@ class PseudoBlockCg {
     return false;
   }
 
-  /// Takes the columns that rest out of the block, adds them to X, and moves the others together.
+  /// Adds the frozen columns to X and compacts the block.
   void compact() {
     auto const timer = problem_.time(problem_.seconds.update);
     ++problem_.counters.compactions;

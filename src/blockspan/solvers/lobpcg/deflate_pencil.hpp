@@ -200,7 +200,7 @@ std::optional<Status> DensePencil<Scalar>::deflate() {
   DensePencil<Scalar> reduced(part.reduced_a(), part.reduced_b(), {}, digits_);
   if (auto const trouble = reduced.solve(std::min(wanted_, part.order()))) return trouble;
   Pairs now;
-  now.way = "elimination of the null vectors of the mass";
+  now.method = "elimination of the null vectors of the mass";
   now.theta = reduced.theta();
   now.vectors = part.lift(reduced.vectors(), now.theta);
   for (std::size_t j = 0; j < now.theta.size(); ++j)

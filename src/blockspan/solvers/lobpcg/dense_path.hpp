@@ -200,7 +200,7 @@ class DensePath {
         problem_.trouble = "the mass matrix has a negative eigenvalue";
       return trouble;
     }
-    way_ = pencil.way();
+    method_ = pencil.method();
     found_ = pencil.count();
     describe_singular_mass(pencil);
     theta_ = pencil.theta();
@@ -270,7 +270,7 @@ class DensePath {
       report.next_eigenvalue = problem_.eigenvalue(theta_[k]);
     theta_.resize(k);
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
-    if (problem_.generalized()) problem_.mass_words = std::string("exact: ") + way_;
+    if (problem_.generalized()) problem_.mass_words = std::string("exact: ") + method_;
     report_pairs(problem_, theta_, norms, quality_, options_, report);
     if (options_.certify) certify_pairs(basis, norms, report);
     for (int j = 0; j < k; ++j) {
@@ -299,7 +299,7 @@ class DensePath {
   LobpcgOptions<Scalar, Exec> const& options_;
   int n_;
   int found_ = 0;
-  char const* way_ = "";
+  char const* method_ = "";
   std::string scaling_;
   std::vector<int> exponents_;
   Matrix vectors_;

@@ -64,7 +64,7 @@ class ExtendedRows {
 };
 
 /// The lowest eigenpairs of a dense Hermitian pencil A x = lambda B x (B empty: the identity), each
-/// with a proven bound of its error. Ways to them, the first that gives the digits is taken:
+/// with a proven bound of its error. The first of these methods that gives the digits is taken:
 ///
 ///   mass    Cholesky of B, eigenpairs of L^-1 A L^-H: errors are some u ||L^-1 A L^-H||
 ///   shift   Cholesky of A + sigma B, sigma >= 0 as small as it may be, and the largest mu of
@@ -123,7 +123,7 @@ class DensePencil {
   Matrix const& vectors() const { return best_.vectors; }         ///< x^H B x = 1
   std::vector<Real> const& bounds() const { return best_.bound; }
   std::vector<Real> const& noise() const { return best_.noise; }
-  char const* way() const { return best_.way; }
+  char const* method() const { return best_.method; }
   int infinite() const { return infinite_; }    ///< eigenvalues, where B is singular
   int undefined() const { return undefined_; }  ///< directions that A and B both annihilate
 
@@ -131,7 +131,7 @@ class DensePencil {
   struct Pairs {
     std::vector<Real> theta, bound, noise, backward;
     Matrix vectors;
-    char const* way = "";
+    char const* method = "";
   };
   using Wide = typename ExtendedRows<Scalar>::Wide;
   static constexpr Real u = Thresholds<Real>::u;
@@ -175,7 +175,7 @@ class DensePencil {
   bool standard() {
     Matrix const C = copy(a_);
     Pairs now;
-    now.way = "eigensolver";
+    now.method = "eigensolver";
     if (!lowest(C, now.theta, now.vectors)) return false;
     Matrix const R = refine(now);
     std::vector<Real> radius(norms_of(R));
@@ -189,7 +189,7 @@ class DensePencil {
     Matrix const C = copy(a_);
     lapack::reduce_to_standard(C, L);
     Pairs now;
-    now.way = "Cholesky factor of the mass";
+    now.method = "Cholesky factor of the mass";
     if (!lowest(C, now.theta, now.vectors)) return false;
     lapack::solve_lower(lapack::Transform::adjoint, L, now.vectors);
     Matrix const R = refine(now);
@@ -236,8 +236,8 @@ class DensePencil {
       for (int i = 0; i < n_; ++i) C(i, j) = generalized() ? -b_(i, j) : Scalar(i == j ? -1 : 0);
     lapack::reduce_to_standard(C, F);
     Pairs now;
-    now.way = sigma > 0 ? "Cholesky factor of the matrix, shifted by the mass"
-                        : "Cholesky factor of the matrix";
+    now.method = sigma > 0 ? "Cholesky factor of the matrix, shifted by the mass"
+                           : "Cholesky factor of the matrix";
     if (!lowest(C, now.theta, now.vectors)) return false;
     keep_finite(now, sigma);
     if (now.theta.empty()) {

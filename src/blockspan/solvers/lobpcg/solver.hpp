@@ -50,11 +50,12 @@ class LobpcgSolver {
                                                 problem.generalized());
   }
 
-  /// The solve ended because the dense path is predicted to cost no more than what was spent.
+  /// The solve ended because the dense path is predicted to cost no more than the iterations so
+  /// far.
   bool wants_dense() const { return wants_dense_; }
 
   Report solve() {
-    // A file that cannot be written is found out now, not after the first ten minutes.
+    // Fail now, not after ten minutes, if the file cannot be written.
     if (!options_.checkpoint.empty()) CheckpointWriter const trial(options_.checkpoint);
     auto status = options_.resume.empty() ? start() : resume();
     while (!status) {
@@ -80,7 +81,7 @@ class LobpcgSolver {
     Residuals<Real> norms;
   };
 
-  /// More have never helped, and each throws away what P has learnt.
+  /// More have never helped, and each discards P.
   static constexpr int most_idle_restarts = 4;
   static constexpr int most_polishes = 3;
 
@@ -223,8 +224,7 @@ class LobpcgSolver {
     return worst > 0 ? worst : worst_backward();
   }
 
-  /// An indefinite A is no case for an approximation of its inverse, though it may help all the
-  /// same: looked at twice, early.
+  /// For an indefinite A an approximate inverse may help or harm: checked twice, early.
   bool preconditioner_is_due() {
     bool const due = problem_.preconditioned() && space_.theta[0] < 0 && !probe_.running() &&
                      (flow_.iteration == 4 || flow_.iteration == 8) &&

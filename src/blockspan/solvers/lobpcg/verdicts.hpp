@@ -38,8 +38,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::restart() {
   Real const size = std::max(Real(1), space_.largest_x * space_.largest_x);
   stagnation_.count(wanted_values(), 20 * Thresholds<Real>::u * problem_.norm_a * size);
   if (stagnation_.hopeless()) return Status::stagnated;
-  // Guards help the upper end of the wanted set; a low pair that is late by itself needs
-  // patience.
+  // Guards help the upper end of the wanted set; a low pair that lags by itself needs iterations.
   bool const wide = stagnation_.wants_a_wider_block() && !done_[flow_.wanted - 1] && widen();
   bool const keep = wide || stagnation_.values_move() || flow_.idle_restarts >= most_idle_restarts;
   stagnation_.begin_anew(flow_.iteration);
