@@ -6,7 +6,7 @@
 
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/launches.hpp"

@@ -124,7 +124,7 @@ void launch_column_reduce(Exec const& exec, BlockRef<Scalar const> const& X,
                           typename Operation::Value* partials) {
   std::int64_t const chunks = ceil_div(X.rows, chunk);
   if (chunks == 0) return;
-  if constexpr (runs_on_host<Exec>) {
+  if constexpr (runs_on_host_v<Exec>) {
     Kokkos::parallel_for(
         Operation::label,
         Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(exec, 0, chunks),
@@ -147,7 +147,7 @@ void reduce_columns(Exec const& exec, BlockRef<Scalar const> const& X,
                     BlockRef<Scalar const> const& Y,
                     SmallRef<typename Operation::Result> const& target,
                     Workspace<Exec>& workspace) {
-  std::int64_t const most = 256, least = runs_on_host<Exec> ? 2048 : 512;
+  std::int64_t const most = 256, least = runs_on_host_v<Exec> ? 2048 : 512;
   std::int64_t const chunk = std::max(ceil_div(X.rows, most), least);
   std::int64_t const chunks = ceil_div(X.rows, chunk);
   auto const result = result_on_device(exec, target, workspace);

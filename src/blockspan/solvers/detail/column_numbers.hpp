@@ -63,7 +63,7 @@ class ColumnNumbers {
   }
 
  private:
-  static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+  static constexpr bool on_host = runs_on_host_v<Exec>;
 
   int rest() const { return 2 * parts<Scalar> * most_; }
   /// The numbers behind alpha and beta.

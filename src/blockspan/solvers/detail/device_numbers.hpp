@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
@@ -35,14 +36,13 @@ class DeviceNumbers {
 /// page-locked memory of the same size, to which a copy waits for nothing.
 template <class Exec, class Real>
 using HostMirror =
-    Kokkos::View<Real*,
-                 std::conditional_t<std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>,
-                                    Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>>;
+    Kokkos::View<Real*, std::conditional_t<runs_on_host_v<Exec>, Kokkos::HostSpace,
+                                           Kokkos::SharedHostPinnedSpace>>;
 
 template <class Exec, class Numbers>
 HostMirror<Exec, typename Numbers::value_type> host_mirror(Numbers const& numbers) {
   using Mirror = HostMirror<Exec, typename Numbers::value_type>;
-  if constexpr (std::is_same_v<typename Mirror::memory_space, Kokkos::HostSpace>)
+  if constexpr (runs_on_host_v<Exec>)
     return numbers;
   else
     return allocate<Mirror>(Kokkos::DefaultHostExecutionSpace(), numbers.label(),

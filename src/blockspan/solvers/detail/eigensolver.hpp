@@ -7,7 +7,7 @@
 
 #include <blockspan/solvers/detail/small_dense.hpp>
 #include <blockspan/support/lapack.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

@@ -83,7 +83,7 @@ class PseudoBlockCg {
 
  private:
   static constexpr int p = parts<Scalar>;
-  static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+  static constexpr bool on_host = runs_on_host_v<Exec>;
   using N = ColumnNumbers<Scalar, Exec>;
 
   /// Columns of the blocks now.

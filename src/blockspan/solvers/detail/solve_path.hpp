@@ -6,7 +6,7 @@
 
 #include <blockspan/solvers/detail/block_fit.hpp>
 #include <blockspan/solvers/detail/problem.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

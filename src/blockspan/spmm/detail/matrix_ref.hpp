@@ -5,6 +5,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/backend.hpp>
+
 namespace blockspan::detail {
 
 /// Where the nonzeros of a compressed-row matrix stand, as a compiled kernel sees it. block > 1: an
@@ -41,11 +43,6 @@ template <class Matrix>
 using ordinal_t = std::remove_const_t<typename Matrix::non_const_ordinal_type>;
 template <class Matrix>
 using scalar_t = std::remove_const_t<typename Matrix::non_const_value_type>;
-
-/// True where the code of `Exec` runs on the host processor.
-template <class Exec>
-inline constexpr bool runs_on_host_v =
-    Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 
 /// True for KokkosSparse::Experimental::BsrMatrix.
 template <class Matrix>
