@@ -106,11 +106,8 @@ class Orthonormalizer {
   }
 
   std::vector<Real> column_maxima(BlockRef<Scalar> const& X) {
-    std::vector<Real> largest(static_cast<std::size_t>(rank_));
-    reduce_columns<LargestPart<Scalar>>(exec_, BlockRef<Scalar const>(leading(X)),
-                                        BlockRef<Scalar const>(leading(X)),
-                                        host_ref(largest.data(), rank_, 1), workspace_);
-    return largest;
+    return columns_to_host(exec_, "Blockspan::column_maxima", LargestTerms<Scalar>{leading(X)},
+                           X.rows, rank_, workspace_);
   }
 
   /// Sets T for the columns as they are. False, and fewer columns, if some have no length in B.

@@ -96,8 +96,8 @@ class PseudoBlockCg {
 
   template <class Terms, class Take>
   void reduce(char const* label, Terms const& terms, Take const& take) {
-    sums_(problem_.exec, label, terms, problem_.rows(), width() * p);
-    take_sums(problem_.exec, sums_.numbers(), Take::count, sums_.numbers(), take, width(), p);
+    sums_(problem_.exec, label, terms, problem_.rows(), width() * p, p);
+    take_sums<Take::count>(problem_.exec, sums_.nodes(), sums_.nodes(), take, width(), p);
   }
 
   RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width())); }
@@ -194,7 +194,7 @@ class PseudoBlockCg {
     {
       auto const timer = problem_.time(problem_.seconds.gram);
       if (summed_)
-        take_sums(problem_.exec, dots_, take.count, sums_.numbers(), take, width(), p);
+        take_sums<take.count>(problem_.exec, dots_, sums_.nodes(), take, width(), p);
       else
         reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{d(), q()}, take);
     }
@@ -217,7 +217,7 @@ class PseudoBlockCg {
   void measure_residual() {
     auto const timer = problem_.time(problem_.seconds.update);
     lagging_(problem_.exec, "Blockspan::cg::residual", SizeTerms<Real>{r(), problem_.weights()},
-             problem_.rows(), width() * p);
+             problem_.rows(), width() * p, p);
   }
 
   /// The product and the one reduction: numbers of the residual and of the step to come.
@@ -228,11 +228,11 @@ class PseudoBlockCg {
     multiply();
     auto const timer = problem_.time(problem_.seconds.gram);
     if (summed_) {
-      take_sums(exec, dots_, Terms::count, lagging_.numbers(), take, width(), p);
+      take_sums<Terms::count>(exec, dots_, lagging_.nodes(), take, width(), p);
     } else {
       sums_(exec, "Blockspan::cg::curvature", Terms{d(), q(), problem_.weights()}, problem_.rows(),
-            width() * p);
-      take_sums(exec, sums_.numbers(), Terms::count, lagging_.numbers(), take, width(), p);
+            width() * p, p);
+      take_sums<Terms::count>(exec, sums_.nodes(), lagging_.nodes(), take, width(), p);
     }
     numbers_.download();
   }
@@ -243,7 +243,7 @@ class PseudoBlockCg {
     auto const columns = numbers_.on_device();
     lagging_(problem_.exec, "Blockspan::cg::update",
              UpdateTerms<Real>{e(), d(), q(), r(), columns.alpha, columns.beta, problem_.weights()},
-             problem_.rows(), width() * p);
+             problem_.rows(), width() * p, p);
   }
 
   bool any_held() {
@@ -257,7 +257,7 @@ class PseudoBlockCg {
     auto const timer = problem_.time(problem_.seconds.update);
     auto const columns = numbers_.on_device();
     TakeHeld<Real> const take{columns};
-    take_sums(problem_.exec, lagging_.numbers(), take.count, lagging_.numbers(), take, width(), p);
+    take_sums<take.count>(problem_.exec, lagging_.nodes(), lagging_.nodes(), take, width(), p);
     Kokkos::parallel_for("Blockspan::cg::direction",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              problem_.exec, 0, problem_.rows()),
@@ -372,8 +372,8 @@ class PseudoBlockCg {
   ProductDots<Scalar, Exec> dots_;  ///< of the directions, where the product sums them
   bool summed_ = false;             ///< it did, last time
   Replay<Exec> replay_;             ///< of the step at this width
-  ChunkSums<Exec, Real> sums_;
-  ChunkSums<Exec, Real> lagging_;  ///< (single reduction) of the residual, taken one product later
+  KeptNodes<Exec, Real> sums_;
+  KeptNodes<Exec, Real> lagging_;  ///< (single reduction) of the residual, taken one product later
   bool single_ = false, compact_next_ = false;
   Cycle* cycle_ = nullptr;
   CgSolution<Scalar, Exec>* solution_ = nullptr;
