@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string_view>
 
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 #include "common/backends.hpp"
 #include <sched.h>

@@ -42,6 +42,17 @@ struct BlockRef {
   }
 };
 
+/// One whose rows are contiguous, which compilers must know to vectorize along them.
+template <class Scalar>
+struct RowMajorRef {
+  Scalar* data;
+  std::int64_t stride;  ///< elements from (i, j) to (i + 1, j)
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& operator()(std::int64_t i, std::int64_t j) const {
+    return data[i * stride + j];
+  }
+};
+
 /// A BlockRef of a rank-2 view that `Exec` can access.
 template <class Exec, class View>
 BlockRef<typename View::value_type> block_ref(View const& X) {

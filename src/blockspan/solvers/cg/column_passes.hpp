@@ -67,7 +67,7 @@ class ColumnValues {
   }
 
  private:
-  static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+  static constexpr bool on_host = runs_on_host_v<Exec>;
 
   int rest() const { return 2 * parts<Scalar> * most_; }
   /// The numbers behind alpha and beta.
@@ -132,7 +132,7 @@ class ColumnPasses {
     auto const timer = problem_.time(problem_.seconds.gram);
     TakeCurvature<Real> const take{columns()};
     if (summed_)
-      take_sums_of(dots_, take.count, sums_, take);
+      take_sums_of<take.count>(dots_, sums_, take);
     else
       reduce("Blockspan::cg::curvature", CurvatureTerms<Real>{p(), q()}, take);
   }
@@ -173,7 +173,8 @@ class ColumnPasses {
   void measure_residual() {
     auto const timer = problem_.time(problem_.seconds.update);
     residual_sums_(problem_.exec, "Blockspan::cg::residual",
-                   SizeTerms<Real>{r(), problem_.weights()}, problem_.rows(), width() * parts_);
+                   SizeTerms<Real>{r(), problem_.weights()}, problem_.rows(), width() * parts_,
+                   parts_);
   }
   /// Q = A P; then alpha and beta of the next step, and the sizes of the residual.
   void predict() {
@@ -182,11 +183,11 @@ class ColumnPasses {
     auto const timer = problem_.time(problem_.seconds.gram);
     PredictAlphaBeta<Real> const take{columns(), CgThresholds<Real>::cancelled};
     if (summed_) {
-      take_sums_of(dots_, Terms::count, residual_sums_, take);
+      take_sums_of<Terms::count>(dots_, residual_sums_, take);
     } else {
       sums_(problem_.exec, "Blockspan::cg::curvature", Terms{p(), q(), problem_.weights()},
-            problem_.rows(), width() * parts_);
-      take_sums_of(sums_.numbers(), Terms::count, residual_sums_, take);
+            problem_.rows(), width() * parts_, parts_);
+      take_sums_of<Terms::count>(sums_.nodes(), residual_sums_, take);
     }
     numbers.download();
   }
@@ -196,7 +197,7 @@ class ColumnPasses {
     residual_sums_(
         problem_.exec, "Blockspan::cg::update",
         UpdateTerms<Real>{e(), p(), q(), r(), columns().alpha, columns().beta, problem_.weights()},
-        problem_.rows(), width() * parts_);
+        problem_.rows(), width() * parts_, parts_);
   }
   /// Whether beta of a column is held until the true gamma is known, since the predicted one
   /// cancelled.
@@ -208,7 +209,7 @@ class ColumnPasses {
   /// P = Z + P beta of these columns, after update().
   void correct_beta() {
     CorrectBeta<Real> const take{columns()};
-    take_sums_of(residual_sums_.numbers(), take.count, residual_sums_, take);
+    take_sums_of<take.count>(residual_sums_.nodes(), residual_sums_, take);
     step_direction();
   }
 
@@ -216,18 +217,17 @@ class ColumnPasses {
 
  private:
   static constexpr int parts_ = parts<Scalar>;
-  static constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+  static constexpr bool on_host = runs_on_host_v<Exec>;
 
   template <class Terms, class Take>
   void reduce(char const* label, Terms const& terms, Take const& take) {
-    sums_(problem_.exec, label, terms, problem_.rows(), width() * parts_);
-    take_sums_of(sums_.numbers(), Take::count, sums_, take);
+    sums_(problem_.exec, label, terms, problem_.rows(), width() * parts_, parts_);
+    take_sums_of<Take::count>(sums_.nodes(), sums_, take);
   }
   /// `take` with the sums of each column: the first `count` from `first`, the others from `second`.
-  template <class First, class Take>
-  void take_sums_of(First const& first, int count, ChunkSums<Exec, Real> const& second,
-                    Take const& take) {
-    take_sums(problem_.exec, first, count, second.numbers(), take, width(), parts_);
+  template <int count, class First, class Take>
+  void take_sums_of(First const& first, KeptNodes<Exec, Real> const& second, Take const& take) {
+    take_sums<count>(problem_.exec, first, second.nodes(), take, width(), parts_);
   }
 
   ColumnScalars<Real> columns() const { return numbers.on_device(); }
@@ -241,8 +241,8 @@ class ColumnPasses {
   ProductDots<Scalar, Exec> dots_;  ///< of P and Q, where the product sums them
   bool summed_ = false;             ///< it did, last time
   bool single_ = false;
-  ChunkSums<Exec, Real> sums_;
-  ChunkSums<Exec, Real> residual_sums_;  ///< (single reduction) read one product later
+  KeptNodes<Exec, Real> sums_;
+  KeptNodes<Exec, Real> residual_sums_;  ///< (single reduction) read one product later
 };
 
 }  // namespace blockspan::detail

@@ -13,16 +13,9 @@ namespace blockspan::detail {
 // Hermitian), so a complex block is a block of twice as many real columns here, and only the sums
 // of a column put its parts together. No result of a column depends on how many stand beside it.
 
-/// A row-major contiguous block as real numbers.
+/// A row-major contiguous block as real numbers; stride: real numbers in a row.
 template <class Real>
-struct RealRows {
-  Real* data;
-  std::int64_t stride;  ///< real numbers in a row
-
-  KOKKOS_FORCEINLINE_FUNCTION Real& operator()(std::int64_t i, std::int64_t j) const {
-    return data[i * stride + j];
-  }
-};
+using RealRows = RowMajorRef<Real>;
 
 template <class Scalar, class Exec>
 RealRows<real_t<Scalar>> real_rows(Block<Scalar, Exec> const& X) {
@@ -42,7 +35,6 @@ struct CurvatureTerms {
     terms[0] = p * Q(i, j);
     terms[1] = p * p;
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
 /// r.(w r) and r.r, `weight` being that of the row where there are weights.
@@ -75,7 +67,6 @@ struct ResidualStepTerms {
     R(i, j) = r;
     residual_sizes(r, weights, o.weight, terms);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
 /// r.z. Reads 2 words.
@@ -88,7 +79,6 @@ struct ProductTerms {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
     terms[0] = R(i, j) * Z(i, j);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
 /// E += P alpha, P = Z + P beta, where Z = w.R; a column with alpha = beta = 0 keeps its P. Reads 3

@@ -4,8 +4,8 @@
 
 #include <blockspan/solvers/cg/group_cycles.hpp>
 #include <blockspan/solvers/cg/null_search.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/on_cuda.hpp>
 
 namespace blockspan {
 

@@ -30,7 +30,6 @@ struct TrueResidualTerms {
     R(i, c) = r;
     terms[0] = squared_magnitude(r);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
 /// Sums of squares of the scaled columns of X.
@@ -45,7 +44,6 @@ struct ScaledSquares {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
     terms[0] = squared_magnitude(Scalar(X(i, j) * factors[j]));
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
 /// X(:, columns[c]) += E(:, c) scale unit, in this order, since the product of both may overflow.

@@ -26,7 +26,6 @@ struct PredictionTerms {
     terms[1] = p * p;
     terms[2] = weights ? weights[i] * square : square;
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
 /// r.(w r) and r.r, to the bits of UpdateTerms: with Operands, because those are folded in another
@@ -48,7 +47,6 @@ struct SizeTerms {
                                               Real* terms) const {
     residual_sizes(o.r, weights, o.weight, terms);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
 /// R -= Q alpha, E += P alpha, P = w.R + P beta; r.(w r) and r.r of the new R. Reads 4 words,
@@ -78,7 +76,6 @@ struct UpdateTerms {
     P(i, j) = b != Real(0) ? next : o.p;
     residual_sizes(r, weights, o.weight, terms);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { total += term; }
 };
 
 /// alpha and the predicted beta, from the sums of PredictionTerms and those of the residual that

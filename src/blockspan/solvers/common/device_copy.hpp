@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
@@ -54,15 +55,13 @@ class DeviceCopy {
 /// The host mirror of device values: the same memory on hosts; elsewhere page-locked memory, so
 /// that a copy is asynchronous.
 template <class Exec, class Real>
-using HostMirror =
-    Kokkos::View<Real*,
-                 std::conditional_t<std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>,
-                                    Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>>;
+using HostMirror = Kokkos::View<Real*, std::conditional_t<runs_on_host_v<Exec>, Kokkos::HostSpace,
+                                                          Kokkos::SharedHostPinnedSpace>>;
 
 template <class Exec, class Numbers>
 HostMirror<Exec, typename Numbers::value_type> host_mirror(Numbers const& numbers) {
   using Mirror = HostMirror<Exec, typename Numbers::value_type>;
-  if constexpr (std::is_same_v<typename Mirror::memory_space, Kokkos::HostSpace>)
+  if constexpr (runs_on_host_v<Exec>)
     return numbers;
   else
     return allocate<Mirror>(Kokkos::DefaultHostExecutionSpace(), numbers.label(),

@@ -31,7 +31,7 @@ struct SelectScaled {
   }
 
   void launch(Exec const& exec) const {
-    constexpr bool on_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+    constexpr bool on_host = runs_on_host_v<Exec>;
     using Tag = std::conditional_t<on_host, ByRow, ByEntry>;
     Kokkos::parallel_for("Blockspan::solvers::select",
                          Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(

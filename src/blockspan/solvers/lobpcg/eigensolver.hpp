@@ -6,8 +6,8 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/solvers/common/small_dense.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/lapack.hpp>
-#include <blockspan/support/on_cuda.hpp>
 
 namespace blockspan::detail {
 

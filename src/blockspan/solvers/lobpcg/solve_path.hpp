@@ -7,7 +7,7 @@
 
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/solvers/lobpcg/problem.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

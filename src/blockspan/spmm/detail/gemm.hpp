@@ -9,7 +9,7 @@
 #include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/lapack.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
 #if defined(KOKKOS_ENABLE_CUDA)

@@ -1,4 +1,4 @@
 #pragma once
 
 #include <blockspan/sparse/matrix_ref.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>

@@ -6,7 +6,8 @@
 
 namespace blockspan::detail {
 
-/// True where the code of `Exec` runs on the host processor.
+/// Whether kernels of `Exec` run on the cores of the host: vector loops over columns instead of
+/// lanes.
 template <class Exec>
 inline constexpr bool runs_on_host_v =
     Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
