@@ -42,7 +42,6 @@ class BlockCg {
     residuals_.assign(q_, Real(0));
     largest_condition_ = 1;
     watch_.start(live_.size());
-    gains_.start(live_.size());
     stale_ = false;
     passes_.set_width(q_);
     if (!start()) return;
@@ -172,7 +171,7 @@ class BlockCg {
   /// cycle ends with it.
   bool is_last(std::vector<Real> const& norms, int steps) {
     auto const stop = control_->step(*cycle_, residuals_, live_, norms, rank_);
-    stale_ = gains_.stale(residuals_, live_);
+    stale_ = watch_.stale(residuals_, live_);
     freeze();
     bool const all = std::find(live_.begin(), live_.end(), true) == live_.end();
     bool const last = all || stop || steps >= cycle_->limit;
@@ -378,8 +377,7 @@ class BlockCg {
   bool factored_ = false;  ///< T F is W (else T is)
   std::vector<bool> live_;
   std::vector<Real> residuals_;
-  CurvatureWatch<Real> watch_;  ///< of the steps with one direction
-  Gains<Real> gains_;
+  CurvatureWatch<Real> watch_;  ///< of curvature: in steps with one direction
   bool stale_ = false;
   Small k_, xi_, g_, h_, f_, zeta_, back_, sigma_, moved_, step_, lengths_;
   bool preconditioner_not_finite_ = false;

@@ -11,7 +11,7 @@ namespace blockspan::detail {
 
 // The passes of pseudo-block conjugate gradients. All its scalars are real (A and M^-1 are
 // Hermitian), so a complex block is a block of twice as many real columns here, and only the sums
-// of a column put its parts together. No result of a column depends on how many stand beside it.
+// of a column put its parts together. The result of a column does not depend on the others.
 
 /// A row-major contiguous block as real numbers; stride: real numbers in a row.
 template <class Real>

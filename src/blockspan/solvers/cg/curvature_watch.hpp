@@ -9,17 +9,21 @@
 
 namespace blockspan::detail {
 
-/// Tells from the scalars of conjugate gradients when a column meets a singular A. Its direction is
-/// p_k = gamma_k sum_j z_j / gamma_j, a multiple of the minimal residual (Zhou and Walker 1994),
-/// with p_k^H M p_k = gamma_k^2 sum_j 1 / gamma_j. Where b is outside the range of A, that residual
-/// ends at a vector that A M^-1 maps to zero, and p^H A p / p^H M p, which is never below the least
-/// eigenvalue of M^-1 A, falls to nothing.
+/// Tells from the scalars of conjugate gradients when a column meets a singular A, and when its
+/// residual stagnates. The direction of a column is p_k = gamma_k sum_j z_j / gamma_j, a multiple
+/// of the minimal residual (Zhou and Walker 1994), with p_k^H M p_k = gamma_k^2 sum_j 1 / gamma_j.
+/// Where b is outside the range of A, that residual ends at a vector that A M^-1 maps to zero, and
+/// p^H A p / p^H M p, which is never below the least eigenvalue of M^-1 A, tends to zero.
 template <class Real>
 class CurvatureWatch {
  public:
-  void start(std::size_t columns) { columns_.assign(columns, {}); }
+  /// A new cycle. The largest quotient stays.
+  void start(std::size_t columns) {
+    columns_.assign(columns, {});
+    steps_ = 0;
+  }
 
-  /// gamma of the next direction of column c. The largest quotient stays from cycle to cycle.
+  /// gamma of the next direction of column c.
   void direction(std::size_t c, Real gamma) {
     auto& column = columns_[c];
     column.sum = column.gamma > 0 ? 1 + gamma / column.gamma * column.sum : Real(1);
@@ -42,42 +46,29 @@ class CurvatureWatch {
            column.gamma / column.sum > goal * goal * column.first;
   }
 
- private:
-  struct Column {
-    Real gamma = 0, first = 0;
-    Real sum = 1;  ///< gamma_k sum_j 1 / gamma_j
-  };
-  std::vector<Column> columns_;
-  Real largest_ = 0;  ///< p^H A p / p^H M p seen
-};
-
-/// Tells when residuals stagnate, as they may where A is not Hermitian.
-template <class Real>
-class Gains {
- public:
-  void start(std::size_t columns) {
-    columns_.assign(columns, {});
-    steps_ = 0;
-  }
-
-  /// After a step; true: the residual of a column that takes part was not halved for long.
+  /// After a step: whether the residual of a live column has not been halved for long, as may be
+  /// where A is not Hermitian.
   bool stale(std::vector<Real> const& residuals, std::vector<bool> const& live) {
     ++steps_;
     bool found = false;
     for (std::size_t c = 0; c < residuals.size(); ++c) {
       if (!live[c]) continue;
-      if (residuals[c] <= columns_[c].best / 2) columns_[c] = {residuals[c], steps_};
-      found = found || steps_ - columns_[c].step > CgThresholds<Real>::patience + steps_ / 4;
+      auto& column = columns_[c];
+      if (residuals[c] <= column.best / 2) column.best = residuals[c], column.best_step = steps_;
+      found = found || steps_ - column.best_step > CgThresholds<Real>::patience + steps_ / 4;
     }
     return found;
   }
 
  private:
   struct Column {
+    Real gamma = 0, first = 0;
+    Real sum = 1;  ///< gamma_k sum_j 1 / gamma_j
     Real best = std::numeric_limits<Real>::infinity();
-    int step = 0;  ///< in which it was reached
+    int best_step = 0;
   };
   std::vector<Column> columns_;
+  Real largest_ = 0;  ///< p^H A p / p^H M p seen
   int steps_ = 0;
 };
 

@@ -34,7 +34,7 @@ class PseudoBlockCg {
       advance();
       auto const stop = control.step(cycle, residuals_, live_, norms, width());
       take_states();
-      if (watching_ && gains_.stale(residuals_, live_)) {
+      if (watching_ && watch_.stale(residuals_, live_)) {
         if (!problem_.hermitian())
           refuse(Status::operator_not_hermitian);
         else if (cycle.outside && cycle.outside(width()))
@@ -102,7 +102,6 @@ class PseudoBlockCg {
     cycle.end = CycleEnd::finished;
     watching_ = control.may_search();
     watch_.start(live_.size());
-    gains_.start(live_.size());
   }
 
   /// E = 0, P = M^-1 R, gamma = (r, p)
@@ -309,7 +308,6 @@ class PseudoBlockCg {
   std::vector<bool> live_;   ///< by column of the cycle
   std::vector<Real> residuals_, ones_;
   CurvatureWatch<Real> watch_;
-  Gains<Real> gains_;
   bool watching_ = false, watch_started_ = false;
   bool preconditioner_not_finite_ = false;
   Real least_curvature_ = 0;

@@ -58,9 +58,9 @@ Extension extend_fused(Subspace<Scalar, Exec>& space) {
                                                                       : Extension::ill_conditioned;
 }
 
-/// Drops the listed columns of W (moved through the place of A W).
+/// Removes the listed columns of W (moved through the place of A W).
 template <class Scalar, class Exec>
-void drop_directions(Subspace<Scalar, Exec>& space, std::vector<int> const& dropped) {
+void remove_directions(Subspace<Scalar, Exec>& space, std::vector<int> const& dropped) {
   auto& basis = space.basis;
   std::vector<int> kept;
   for (int j = 0; j < basis.w; ++j)
@@ -96,7 +96,7 @@ std::optional<Extension> orthonormalize_directions(Subspace<Scalar, Exec>& space
       if (auto const trouble = problem.trouble_of_mass(basis.dirs(), basis.b_dirs(), &null_columns))
         return *trouble == Status::operator_not_finite ? Extension::not_finite
                                                        : Extension::mass_not_positive_definite;
-      if (!null_columns.empty()) drop_directions(space, null_columns);
+      if (!null_columns.empty()) remove_directions(space, null_columns);
     }
     if (basis.w > 0) basis.w = problem.orthonormalize(basis.dirs(), basis.b_dirs());
   }
