@@ -12,6 +12,7 @@
 #include <blockspan/multivector/detail/column_terms.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/gram.hpp>
+#include <blockspan/support/lapack.hpp>
 
 #include "multivector/references.hpp"
 #include "support/random.hpp"
@@ -20,7 +21,8 @@
 namespace blockspan::test {
 namespace {
 
-using detail::AddTerms, detail::chunk_rows, detail::RowChunks;
+namespace kernels = blockspan::detail;
+using kernels::AddTerms, kernels::chunk_rows, kernels::RowChunks;
 
 TEST(RowChunks, AreAPowerOfTwoOfRowsAtMost2048AndMoreForMoreRows) {
   std::int64_t before = 1;
@@ -36,7 +38,9 @@ TEST(RowChunks, AreAPowerOfTwoOfRowsAtMost2048AndMoreForMoreRows) {
       EXPECT_EQ(chunks.first(c), next);
       next = chunks.last(c);
     }
-    if (rows > 0) EXPECT_EQ(chunks.last(chunks.count() - 1), rows);
+    if (rows > 0) {
+      EXPECT_EQ(chunks.last(chunks.count() - 1), rows);
+    }
   }
 }
 
@@ -83,7 +87,7 @@ TEST(RowChunks, TheirTreeIsTheOneWrittenPlainly) {
       values.push_back(random.value<double>());
       tree.known[{0, i}] = values.back();
     }
-    EXPECT_EQ((detail::join_range<AddTerms, double>(
+    EXPECT_EQ((kernels::join_range<AddTerms, double>(
                   0, leaves, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; })),
               tree.root())
         << leaves;
@@ -97,7 +101,7 @@ TEST(RowChunks, PartsOfATreeGiveItsRootForEveryCut) {
     for (std::int64_t i = 0; i < leaves; ++i) values.push_back(random.value<double>());
     values[static_cast<std::size_t>(leaves / 3)] *= 1e9;
     auto const joined = [&](std::int64_t first, std::int64_t last) {
-      return detail::join_range<AddTerms, double>(
+      return kernels::join_range<AddTerms, double>(
           first, last, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
     };
     for (std::int64_t cut = 0; cut <= leaves; ++cut) {
@@ -116,8 +120,8 @@ class RowSums : public ::testing::Test {
   using E = typename Config::Exec;
   using S = typename Config::Scalar;
   using R = real_t<S>;
-  using Ref = detail::RowMajorRef<S const>;
-  using Terms = detail::DotTerms<Ref, true>;
+  using Ref = kernels::RowMajorRef<S const>;
+  using Terms = kernels::DotTerms<Ref, true>;
   E exec;
   Workspace<E> workspace;
 
@@ -129,9 +133,9 @@ class RowSums : public ::testing::Test {
       auto const stride = static_cast<std::int64_t>(V.view.stride(0));
       return Ref{V.view.data() + first * stride, stride};
     };
-    return detail::columns_to_host(exec, "Blockspan::test", Terms{rows(X), rows(Y)},
-                                   RowChunks(last - first, global_rows),
-                                   static_cast<std::int64_t>(X.view.extent(1)), workspace);
+    return kernels::columns_to_host(exec, "Blockspan::test", Terms{rows(X), rows(Y)},
+                                    RowChunks(last - first, global_rows),
+                                    static_cast<std::int64_t>(X.view.extent(1)), workspace);
   }
 };
 TYPED_TEST_SUITE(RowSums, Configs, ConfigNames);
@@ -174,9 +178,10 @@ TYPED_TEST(RowSums, OfPartsCutAtChunksGiveThoseOfTheWhole) {
           auto const part = this->sums(X, Y, chunks.first(i << level), chunks.last(end - 1), n);
           for (std::size_t q = 0; q < part.size(); ++q) trees[q].known[{level, i}] = part[q];
         }
-      if constexpr (sizeof(real_t<Scalar>) == sizeof(double))  // the plain tree adds in double
+      if constexpr (sizeof(real_t<Scalar>) == sizeof(double)) {  // the plain tree adds in double
         for (std::size_t q = 0; q < whole.size(); ++q)
           EXPECT_EQ(trees[q].root(), whole[q]) << n << " cut at chunk " << cut;
+      }
     }
   }
 }

@@ -306,7 +306,7 @@ struct TakeRoots {
     auto* const scratch = static_cast<Real*>(
         team.team_scratch(0).get_shmem_aligned(Take::count * team.team_size() * sizeof(Real), 16));
     std::int64_t const j = team.league_rank();
-    Real roots[Take::count];
+    Real roots[Take::count] = {};
     join_by_team<Fold, of_first>(
         team, scratch, first.count, [&](int q, std::int64_t i) { return first(q, j, i); }, roots);
     if constexpr (of_second > 0)

@@ -108,7 +108,7 @@ template <class Fold, int sums, class Team, class Number>
 KOKKOS_FORCEINLINE_FUNCTION void join_in_scratch(Team const& team, int place, Number* set, int step,
                                                  int apart, int count) {
   for (int left = count; left > 1; left = (left + 7) / 8) {
-    Number node[sums];
+    Number node[sums] = {};
     bool const busy = place < (left + 7) / 8;
     team.team_barrier();
     if (busy)
