@@ -22,17 +22,21 @@ namespace blockspan::test {
 namespace {
 
 namespace kernels = blockspan::detail;
-using kernels::AddTerms, kernels::chunk_rows, kernels::RowChunks;
+using kernels::AddTerms, kernels::chunk_rows, kernels::row_chunks, kernels::RowChunks;
 
-TEST(RowChunks, AreAPowerOfTwoOfRowsAtMost2048AndMoreForMoreRows) {
+template <class Exec>
+class RowChunksOn : public ::testing::Test {};
+TYPED_TEST_SUITE(RowChunksOn, Backends, ConfigNames);
+
+TYPED_TEST(RowChunksOn, AreAPowerOfTwoOfRowsAtMost2048AndMoreForMoreRows) {
   std::int64_t before = 1;
   for (std::int64_t rows = 0; rows < (std::int64_t{1} << 40); rows += 1 + rows / 7) {
-    std::int64_t const size = chunk_rows(rows);
+    std::int64_t const size = chunk_rows<TypeParam>(rows);
     EXPECT_EQ(size & (size - 1), 0);
     EXPECT_GE(size, before);
     EXPECT_LE(size, 2048);
     before = size;
-    RowChunks const chunks(rows);
+    RowChunks const chunks = row_chunks<TypeParam>(rows);
     std::int64_t next = 0;
     for (std::int64_t c = 0; c < std::min<std::int64_t>(chunks.count(), 3); ++c) {
       EXPECT_EQ(chunks.first(c), next);
@@ -134,7 +138,7 @@ class RowSums : public ::testing::Test {
       return Ref{V.view.data() + first * stride, stride};
     };
     return kernels::columns_to_host(exec, "Blockspan::test", Terms{rows(X), rows(Y)},
-                                    RowChunks(last - first, global_rows),
+                                    kernels::row_chunks<E>(last - first, global_rows),
                                     static_cast<std::int64_t>(X.view.extent(1)), workspace);
   }
 };
@@ -166,7 +170,7 @@ TYPED_TEST(RowSums, OfPartsCutAtChunksGiveThoseOfTheWhole) {
   for (std::int64_t const n : {5003, 140001}) {
     auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(n, 3, 1));
     auto const Y = make_block(this->exec, Storage::right, random_block<Scalar>(n, 3, 2));
-    RowChunks const chunks(n);
+    RowChunks const chunks = row_chunks<typename TypeParam::Exec>(n);
     std::int64_t const count = chunks.count();
     auto const whole = this->sums(X, Y, 0, n, n);
     for (std::int64_t const cut :
@@ -192,7 +196,7 @@ TYPED_TEST(RowSums, AreWithinTheBoundOfChunksAndTheirTree) {
   std::int64_t const n = 300007, k = 3;
   auto const x = random_block<Scalar>(n, k, 1), y = random_block<Scalar>(n, k, 2);
   auto wanted = gram_reference(x, y);
-  RowChunks const chunks(n);
+  RowChunks const chunks = row_chunks<typename TypeParam::Exec>(n);
   auto const terms =
       chunks.size + static_cast<std::int64_t>(std::ceil(std::log2(chunks.count()))) + 2;
   for (auto& bound : wanted.bounds)
@@ -212,7 +216,8 @@ TYPED_TEST(RowSums, AreWithinTheBoundOfChunksAndTheirTree) {
 TYPED_TEST(RowSums, OfLargePartsJoinToTheGramMatrixAndTheDotsOfTheWhole) {
   using Scalar = typename TypeParam::Scalar;
   std::int64_t const cut = std::int64_t{1} << 20, n = cut + cut / 2 + 777;
-  ASSERT_EQ(chunk_rows(n - cut), chunk_rows(n));
+  using Exec = typename TypeParam::Exec;
+  ASSERT_EQ(chunk_rows<Exec>(n - cut), chunk_rows<Exec>(n));
   auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(n, 3, 1));
   using Range = std::pair<std::int64_t, std::int64_t>;
   auto const run = [&](Range rows) {

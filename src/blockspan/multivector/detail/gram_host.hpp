@@ -33,7 +33,7 @@ struct HostGram {
            Real const* weights_)
       : X(X_block),
         Y(Y_block),
-        chunks(X_block.rows),
+        chunks(row_chunks<Exec>(X_block.rows)),
         m(round_up(X.columns, 2)),
         n(tiled_columns<Real>(Y.columns)),
         weights(weights_),

@@ -40,7 +40,7 @@ std::optional<Status> trouble_of_mass(Problem<Scalar, Exec>& problem, Block<Scal
                                       std::vector<int>* null_columns = nullptr) {
   using Real = real_t<Scalar>;
   std::int64_t const k = V.extent(1);
-  DirectionTerms<Scalar> const terms{block_ref<Exec>(BV), block_ref<Exec>(V)};
+  DirectionTerms<Scalar> const terms{row_major_ref<Exec>(BV), row_major_ref<Exec>(V)};
   auto const sums = problem.fold(problem.exec, "Blockspan::lobpcg::mass", terms, V.extent(0), k);
   for (std::int64_t j = 0; j < k; ++j) {
     Real const size = std::sqrt(sums[j]), product = sums[k + j], image = std::sqrt(sums[2 * k + j]);

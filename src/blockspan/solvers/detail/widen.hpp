@@ -41,7 +41,7 @@ bool widen_basis(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec>& basis, int
   }
   auto const AV = Wide::columns(wide.as, m, added);
   problem.apply_a(V, AV);
-  DirectionTerms<Scalar> const terms{block_ref<Exec>(AV), block_ref<Exec>(V)};
+  DirectionTerms<Scalar> const terms{row_major_ref<Exec>(AV), row_major_ref<Exec>(V)};
   auto const sums =
       problem.fold(problem.exec, "Blockspan::lobpcg::quotients", terms, V.extent(0), added);
   for (int j = 0; j < added; ++j) theta.push_back(problem.sign * sums[added + j]);
