@@ -12,6 +12,7 @@
 #include <blockspan/multivector/detail/column_terms.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/gram.hpp>
+#include <blockspan/support/lapack.hpp>
 
 #include "multivector/references.hpp"
 #include "support/random.hpp"
@@ -20,23 +21,30 @@
 namespace blockspan::test {
 namespace {
 
-using detail::AddTerms, detail::chunk_rows, detail::RowChunks;
+namespace kernels = blockspan::detail;
+using kernels::AddTerms, kernels::chunk_rows, kernels::row_chunks, kernels::RowChunks;
 
-TEST(RowChunks, AreAPowerOfTwoOfRowsAtMost2048AndMoreForMoreRows) {
+template <class Exec>
+class RowChunksOn : public ::testing::Test {};
+TYPED_TEST_SUITE(RowChunksOn, Backends, ConfigNames);
+
+TYPED_TEST(RowChunksOn, AreAPowerOfTwoOfRowsAtMost2048AndMoreForMoreRows) {
   std::int64_t before = 1;
   for (std::int64_t rows = 0; rows < (std::int64_t{1} << 40); rows += 1 + rows / 7) {
-    std::int64_t const size = chunk_rows(rows);
+    std::int64_t const size = chunk_rows<TypeParam>(rows);
     EXPECT_EQ(size & (size - 1), 0);
     EXPECT_GE(size, before);
     EXPECT_LE(size, 2048);
     before = size;
-    RowChunks const chunks(rows);
+    RowChunks const chunks = row_chunks<TypeParam>(rows);
     std::int64_t next = 0;
     for (std::int64_t c = 0; c < std::min<std::int64_t>(chunks.count(), 3); ++c) {
       EXPECT_EQ(chunks.first(c), next);
       next = chunks.last(c);
     }
-    if (rows > 0) EXPECT_EQ(chunks.last(chunks.count() - 1), rows);
+    if (rows > 0) {
+      EXPECT_EQ(chunks.last(chunks.count() - 1), rows);
+    }
   }
 }
 
@@ -83,7 +91,7 @@ TEST(RowChunks, TheirTreeIsTheOneWrittenPlainly) {
       values.push_back(random.value<double>());
       tree.known[{0, i}] = values.back();
     }
-    EXPECT_EQ((detail::join_range<AddTerms, double>(
+    EXPECT_EQ((kernels::join_range<AddTerms, double>(
                   0, leaves, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; })),
               tree.root())
         << leaves;
@@ -97,7 +105,7 @@ TEST(RowChunks, PartsOfATreeGiveItsRootForEveryCut) {
     for (std::int64_t i = 0; i < leaves; ++i) values.push_back(random.value<double>());
     values[static_cast<std::size_t>(leaves / 3)] *= 1e9;
     auto const joined = [&](std::int64_t first, std::int64_t last) {
-      return detail::join_range<AddTerms, double>(
+      return kernels::join_range<AddTerms, double>(
           first, last, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
     };
     for (std::int64_t cut = 0; cut <= leaves; ++cut) {
@@ -116,8 +124,8 @@ class RowSums : public ::testing::Test {
   using E = typename Config::Exec;
   using S = typename Config::Scalar;
   using R = real_t<S>;
-  using Ref = detail::RowMajorRef<S const>;
-  using Terms = detail::DotTerms<Ref, true>;
+  using Ref = kernels::RowMajorRef<S const>;
+  using Terms = kernels::DotTerms<Ref, true>;
   E exec;
   Workspace<E> workspace;
 
@@ -129,9 +137,9 @@ class RowSums : public ::testing::Test {
       auto const stride = static_cast<std::int64_t>(V.view.stride(0));
       return Ref{V.view.data() + first * stride, stride};
     };
-    return detail::columns_to_host(exec, "Blockspan::test", Terms{rows(X), rows(Y)},
-                                   RowChunks(last - first, global_rows),
-                                   static_cast<std::int64_t>(X.view.extent(1)), workspace);
+    return kernels::columns_to_host(exec, "Blockspan::test", Terms{rows(X), rows(Y)},
+                                    kernels::row_chunks<E>(last - first, global_rows),
+                                    static_cast<std::int64_t>(X.view.extent(1)), workspace);
   }
 };
 TYPED_TEST_SUITE(RowSums, Configs, ConfigNames);
@@ -162,7 +170,7 @@ TYPED_TEST(RowSums, OfPartsCutAtChunksGiveThoseOfTheWhole) {
   for (std::int64_t const n : {5003, 140001}) {
     auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(n, 3, 1));
     auto const Y = make_block(this->exec, Storage::right, random_block<Scalar>(n, 3, 2));
-    RowChunks const chunks(n);
+    RowChunks const chunks = row_chunks<typename TypeParam::Exec>(n);
     std::int64_t const count = chunks.count();
     auto const whole = this->sums(X, Y, 0, n, n);
     for (std::int64_t const cut :
@@ -174,9 +182,10 @@ TYPED_TEST(RowSums, OfPartsCutAtChunksGiveThoseOfTheWhole) {
           auto const part = this->sums(X, Y, chunks.first(i << level), chunks.last(end - 1), n);
           for (std::size_t q = 0; q < part.size(); ++q) trees[q].known[{level, i}] = part[q];
         }
-      if constexpr (sizeof(real_t<Scalar>) == sizeof(double))  // the plain tree adds in double
+      if constexpr (sizeof(real_t<Scalar>) == sizeof(double)) {  // the plain tree adds in double
         for (std::size_t q = 0; q < whole.size(); ++q)
           EXPECT_EQ(trees[q].root(), whole[q]) << n << " cut at chunk " << cut;
+      }
     }
   }
 }
@@ -187,7 +196,7 @@ TYPED_TEST(RowSums, AreWithinTheBoundOfChunksAndTheirTree) {
   std::int64_t const n = 300007, k = 3;
   auto const x = random_block<Scalar>(n, k, 1), y = random_block<Scalar>(n, k, 2);
   auto wanted = gram_reference(x, y);
-  RowChunks const chunks(n);
+  RowChunks const chunks = row_chunks<typename TypeParam::Exec>(n);
   auto const terms =
       chunks.size + static_cast<std::int64_t>(std::ceil(std::log2(chunks.count()))) + 2;
   for (auto& bound : wanted.bounds)
@@ -207,7 +216,8 @@ TYPED_TEST(RowSums, AreWithinTheBoundOfChunksAndTheirTree) {
 TYPED_TEST(RowSums, OfLargePartsJoinToTheGramMatrixAndTheDotsOfTheWhole) {
   using Scalar = typename TypeParam::Scalar;
   std::int64_t const cut = std::int64_t{1} << 20, n = cut + cut / 2 + 777;
-  ASSERT_EQ(chunk_rows(n - cut), chunk_rows(n));
+  using Exec = typename TypeParam::Exec;
+  ASSERT_EQ(chunk_rows<Exec>(n - cut), chunk_rows<Exec>(n));
   auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(n, 3, 1));
   using Range = std::pair<std::int64_t, std::int64_t>;
   auto const run = [&](Range rows) {

@@ -43,10 +43,10 @@ KOKKOS_FORCEINLINE_FUNCTION bool goes_down([[maybe_unused]] Terms const& terms) 
 }
 
 /// The terms of `n` rows of a column, `step` rows apart, all loaded before any of them is written;
-/// folded into sums(d) of the d-th row.
-template <int n, class Terms, class Sums>
+/// folded into sum(d, q) of the d-th row and number q.
+template <int n, class Terms, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION void fold_entries(Terms const& terms, std::int64_t i, std::int64_t step,
-                                              std::int64_t j, Sums const& sums) {
+                                              std::int64_t j, Sum const& sum) {
   using Real = typename Terms::Real;
   Real term[n][Terms::count];
   if constexpr (LoadsFirst<Terms>) {
@@ -57,7 +57,7 @@ KOKKOS_FORCEINLINE_FUNCTION void fold_entries(Terms const& terms, std::int64_t i
     for (int d = 0; d < n; ++d) terms(i + d * step, j, term[d]);
   }
   for (int d = 0; d < n; ++d)
-    for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sums(d)[q], term[d][q]);
+    for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sum(d, q), term[d][q]);
 }
 
 /// Numbers of nodes of one level, those of a column side by side. A column may have `parts` real
@@ -84,6 +84,7 @@ template <class Exec, class Terms>
 struct ChunkSumsOnHost {
   using Real = typename Terms::Real;
   static constexpr int tile = 8;
+  static constexpr std::int64_t most_columns = 64, panel_rows = 32;
 
   Terms terms;
   RowChunks chunks;
@@ -93,45 +94,62 @@ struct ChunkSumsOnHost {
       : terms(terms_), chunks(chunks_), nodes{nullptr, chunks.count(), columns} {}
 
   KOKKOS_FUNCTION void operator()(std::int64_t c) const {
-    std::int64_t j = 0;
     if (goes_down(terms)) {
-      for (; j < nodes.columns; ++j) fold_column(c, j);
+      for (std::int64_t j = 0; j < nodes.columns; ++j) fold_column(c, j);
       return;
     }
-    for (; j + tile <= nodes.columns; j += tile) fold_tile<tile>(c, j);
-    if (j + 4 <= nodes.columns) fold_tile<4>(c, j), j += 4;
-    if (j + 2 <= nodes.columns) fold_tile<2>(c, j), j += 2;
-    if (j < nodes.columns) fold_tile<1>(c, j);
+    for (std::int64_t j = 0; j < nodes.columns; j += most_columns)
+      fold_block(c, j, nodes.columns - j < most_columns ? nodes.columns - j : most_columns);
   }
 
-  /// Constant widths, so that the compiler vectorizes along the rows.
+  /// A panel of rows at a time, so that its tiles of columns come from the cache.
+  KOKKOS_FUNCTION void fold_block(std::int64_t c, std::int64_t j, std::int64_t width) const {
+    Real sums[Terms::count][most_columns] = {};
+    std::int64_t const end = chunks.last(c), panel = width <= tile ? chunks.size : panel_rows;
+    for (std::int64_t row = chunks.first(c); row < end; row += panel) {
+      std::int64_t const last = Kokkos::min(end, row + panel);
+      std::int64_t t = 0;
+      for (; t + tile <= width; t += tile) fold_tile<tile>(row, last, j + t, sums, t);
+      if (t + 4 <= width) fold_tile<4>(row, last, j + t, sums, t), t += 4;
+      if (t + 2 <= width) fold_tile<2>(row, last, j + t, sums, t), t += 2;
+      if (t < width) fold_tile<1>(row, last, j + t, sums, t);
+    }
+    for (int q = 0; q < Terms::count; ++q)
+      for (std::int64_t t = 0; t < width; ++t) nodes.at(q, j + t, c) = sums[q][t];
+  }
+
+  /// Adds rows of a tile of columns. Constant widths, so that the compiler vectorizes along the
+  /// rows.
   template <int width>
-  KOKKOS_FUNCTION void fold_tile(std::int64_t c, std::int64_t first_column) const {
-    std::int64_t const last = chunks.last(c);
-    Real sums[Terms::count][width] = {};
-    for (std::int64_t i = chunks.first(c); i < last; ++i)
+  KOKKOS_FUNCTION void fold_tile(std::int64_t first, std::int64_t last, std::int64_t j,
+                                 Real (&all)[Terms::count][most_columns], std::int64_t at) const {
+    Real sums[Terms::count][width];
+    for (int q = 0; q < Terms::count; ++q)
+      for (int t = 0; t < width; ++t) sums[q][t] = all[q][at + t];
+    for (std::int64_t i = first; i < last; ++i)
       for (int t = 0; t < width; ++t) {
         Real term[Terms::count];
         if constexpr (LoadsFirst<Terms>)
-          terms(i, first_column + t, terms.load(i, first_column + t), term);
+          terms(i, j + t, terms.load(i, j + t), term);
         else
-          terms(i, first_column + t, term);
+          terms(i, j + t, term);
         for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sums[q][t], term[q]);
       }
     for (int q = 0; q < Terms::count; ++q)
-      for (int t = 0; t < width; ++t) nodes.at(q, first_column + t, c) = sums[q][t];
+      for (int t = 0; t < width; ++t) all[q][at + t] = sums[q][t];
   }
 
   /// Several sums, so that additions need not wait for each other.
   KOKKOS_FUNCTION void fold_column(std::int64_t c, std::int64_t j) const {
     std::int64_t const last = chunks.last(c);
     std::int64_t i = chunks.first(c);
-    Real sums[tile][Terms::count] = {};
+    Real sums[Terms::count][tile] = {};
     for (; i + tile <= last; i += tile)
-      fold_entries<tile>(terms, i, 1, j, [&](int d) { return sums[d]; });
-    for (; i < last; ++i) fold_entries<1>(terms, i, 1, j, [&](int) { return sums[0]; });
+      fold_entries<tile>(terms, i, 1, j, [&](int d, int q) -> Real& { return sums[q][d]; });
+    for (; i < last; ++i)
+      fold_entries<1>(terms, i, 1, j, [&](int, int q) -> Real& { return sums[q][0]; });
     for (int q = 0; q < Terms::count; ++q)
-      nodes.at(q, j, c) = join_eight<FoldOf<Terms>, Real>(tile, [&](int d) { return sums[d][q]; });
+      nodes.at(q, j, c) = join_eight<FoldOf<Terms>, Real>(tile, [&](int d) { return sums[q][d]; });
   }
 
   void launch(Exec const& exec, char const* label) const {
@@ -151,7 +169,7 @@ struct ChunkSumsOnDevice {
   using Real = typename Terms::Real;
   static constexpr int most_threads = 512, members = 16, at_once = 4;
   static constexpr std::int64_t most_leaf_rows = 128, enough_teams = 256;
-  static_assert(most_leaf_rows <= least_chunk_rows);
+  static_assert(most_leaf_rows <= least_chunk_rows<Exec>);
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
   using Team = typename Policy::member_type;
 
@@ -197,7 +215,7 @@ struct ChunkSumsOnDevice {
                                                Real (&sums)[Terms::count]) const {
     std::int64_t const end = (leaf + 1) * most_leaf_rows, last = end < rows ? end : rows;
     std::int64_t i = leaf * most_leaf_rows + member;
-    auto const all = [&](int) -> Real* { return sums; };
+    auto const all = [&](int, int q) -> Real& { return sums[q]; };
     for (; i + (at_once - 1) * members < last; i += at_once * members)
       fold_entries<at_once>(terms, i, members, j, all);
     for (; i < last; i += members) fold_entries<1>(terms, i, members, j, all);
@@ -274,7 +292,7 @@ std::int64_t room_for_nodes(std::int64_t count) {
 /// Room for the nodes of `rows` rows, whatever the columns.
 template <class Exec, class Real>
 std::int64_t most_nodes(std::int64_t rows) {
-  return room_for_nodes<Exec, Real>(ceil_div(rows, least_chunk_rows));
+  return room_for_nodes<Exec, Real>(ceil_div(rows, least_chunk_rows<Exec>));
 }
 
 /// The nodes of Terms in memory(count), which gives room for so many numbers. Nothing waits.
@@ -306,7 +324,7 @@ struct TakeRoots {
     auto* const scratch = static_cast<Real*>(
         team.team_scratch(0).get_shmem_aligned(Take::count * team.team_size() * sizeof(Real), 16));
     std::int64_t const j = team.league_rank();
-    Real roots[Take::count];
+    Real roots[Take::count] = {};
     join_by_team<Fold, of_first>(
         team, scratch, first.count, [&](int q, std::int64_t i) { return first(q, j, i); }, roots);
     if constexpr (of_second > 0)
@@ -330,13 +348,13 @@ struct TakeRoots {
 
 /// Both steps with all numbers of a column to take(j, numbers), where Exec computes. Nothing waits.
 template <class Exec, class Terms, class Take>
-void reduce_columns(Exec const& exec, char const* label, Terms const& terms, RowChunks const& chunks,
-                    std::int64_t columns, Take const& take, Workspace<Exec>& workspace) {
+void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
+                    RowChunks const& chunks, std::int64_t columns, Take const& take,
+                    Workspace<Exec>& workspace) {
   using Real = typename Terms::Real;
-  auto const nodes =
-      sum_chunks(exec, label, terms, chunks, columns, [&](std::int64_t count) {
-        return workspace.template device<Real>(exec, Workspace<Exec>::partials, count);
-      });
+  auto const nodes = sum_chunks(exec, label, terms, chunks, columns, [&](std::int64_t count) {
+    return workspace.template device<Real>(exec, Workspace<Exec>::partials, count);
+  });
   using Source = Nodes<Real>;
   TakeRoots<Exec, FoldOf<Terms>, Real, Take::count, Source, Source, Take>{nodes, nodes, take}
       .launch(exec, "Blockspan::column_roots", columns);

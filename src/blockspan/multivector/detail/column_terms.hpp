@@ -9,10 +9,20 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// What reductions down the columns add up (Terms of column_sums.hpp). Ref: BlockRef or RowMajorRef
-// of constant scalars.
+// What reductions down the columns add up (Terms of column_sums.hpp). Ref: BlockRef, RowMajorRef or
+// ColumnMajorRef of constant scalars.
 
 namespace blockspan::detail {
+
+template <class Scalar>
+struct ColumnMajorRef {
+  Scalar* data;
+  std::int64_t stride;  ///< elements from (i, j) to (i, j + 1)
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& operator()(std::int64_t i, std::int64_t j) const {
+    return data[i + j * stride];
+  }
+};
 
 /// Whether the columns are contiguous, or there is one only.
 template <class Scalar>
@@ -22,6 +32,10 @@ KOKKOS_FORCEINLINE_FUNCTION bool goes_down(BlockRef<Scalar> const& X) {
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION bool goes_down(RowMajorRef<Scalar> const&) {
   return false;
+}
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION bool goes_down(ColumnMajorRef<Scalar> const&) {
+  return true;
 }
 
 /// conj(x) y, by its real parts. Written out, since complex operators may not vectorize.
@@ -98,13 +112,18 @@ struct LargestTerms {
   }
 };
 
-/// run(X, Y), as blocks of contiguous rows where that helps: on hosts, more than one column.
+/// run(X, Y), on hosts with the strides of 1 that compilers must know to vectorize.
 template <class Exec, class Scalar, class Run>
-void with_rows(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y, Run const& run) {
-  if constexpr (runs_on_host_v<Exec>)
+void with_strides(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
+                  Run const& run) {
+  if constexpr (runs_on_host_v<Exec>) {
     if (X.column_stride == 1 && Y.column_stride == 1 && X.columns > 1)
       return run(RowMajorRef<Scalar const>{X.data, X.row_stride},
                  RowMajorRef<Scalar const>{Y.data, Y.row_stride});
+    if (X.row_stride == 1 && Y.row_stride == 1)
+      return run(ColumnMajorRef<Scalar const>{X.data, X.column_stride},
+                 ColumnMajorRef<Scalar const>{Y.data, Y.column_stride});
+  }
   run(X, Y);
 }
 

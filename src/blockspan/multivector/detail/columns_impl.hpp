@@ -50,9 +50,9 @@ template <class Exec, class Scalar>
 void column_norms(Exec const& exec, BlockRef<Scalar const> const& X,
                   SmallRef<real_t<Scalar>> const& norms, Workspace<Exec>& workspace) {
   auto const result = result_on_device(exec, norms, workspace);
-  with_rows<Exec>(X, X, [&]<class Ref>(Ref const& x, Ref const&) {
-    reduce_columns(exec, "Blockspan::column_norms", SquareTerms<Ref>{x}, X.rows, X.columns,
-                   StoreRoots<real_t<Scalar>>{result}, workspace);
+  with_strides<Exec>(X, X, [&]<class Ref>(Ref const& x, Ref const&) {
+    reduce_columns(exec, "Blockspan::column_norms", SquareTerms<Ref>{x}, row_chunks<Exec>(X.rows),
+                   X.columns, StoreRoots<real_t<Scalar>>{result}, workspace);
   });
   deliver(exec, result, norms, workspace);
 }
@@ -61,9 +61,9 @@ template <class Exec, class Scalar>
 void column_dots(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
                  SmallRef<Scalar> const& dots, Workspace<Exec>& workspace) {
   auto const result = result_on_device(exec, dots, workspace);
-  with_rows<Exec>(X, Y, [&]<class Ref>(Ref const& x, Ref const& y) {
-    reduce_columns(exec, "Blockspan::column_dots", DotTerms<Ref>{x, y}, X.rows, X.columns,
-                   StoreDots<Scalar, false>{result.data, result.row_stride}, workspace);
+  with_strides<Exec>(X, Y, [&]<class Ref>(Ref const& x, Ref const& y) {
+    reduce_columns(exec, "Blockspan::column_dots", DotTerms<Ref>{x, y}, row_chunks<Exec>(X.rows),
+                   X.columns, StoreDots<Scalar, false>{result.data, result.row_stride}, workspace);
   });
   deliver(exec, result, dots, workspace);
 }

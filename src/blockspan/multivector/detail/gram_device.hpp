@@ -33,7 +33,7 @@ struct DeviceGram {
              Real const* weights_)
       : X(X_block),
         Y(Y_block),
-        rows(X_block.rows),
+        rows(row_chunks<Exec>(X_block.rows)),
         chunks(static_cast<int>(rows.count())),
         m(ceil_div(X.columns, edge) * edge),
         n(ceil_div(Y.columns, edge) * edge),

@@ -33,7 +33,7 @@ struct HostGram {
            Real const* weights_)
       : X(X_block),
         Y(Y_block),
-        chunks(X_block.rows),
+        chunks(row_chunks<Exec>(X_block.rows)),
         m(round_up(X.columns, 2)),
         n(tiled_columns<Real>(Y.columns)),
         weights(weights_),
@@ -69,7 +69,7 @@ struct HostGram {
     if (middle >= chunks.count()) return;
     Real* const right = scratch + panels_size() + (l - 1) * entries();
     add_node(middle, l - 1, right, scratch);
-    for (std::int64_t e = 0; e < entries(); ++e) g[e] += right[e];
+    for (std::int64_t e = 0; e < entries() / parts<Scalar>; ++e) g[e] += right[e];
   }
 
   void add_chunk(std::int64_t c, Real* g, Real* buffer) const {
@@ -84,6 +84,20 @@ struct HostGram {
       auto const x = panel(X, row, count, x_width, buffer);
       auto const y = right_panel(row, count, x, buffer + std::int64_t(panel_rows) * m);
       add_panel(count, x, y, g);
+    }
+    if constexpr (is_complex_v<Scalar>) assemble(g);
+  }
+
+  /// Puts the parts of complex entries together, in place: m / 2 rows of n numbers are left.
+  void assemble(Real* g) const {
+    for (int i = 0; i < m / 2; ++i) {
+      Real const *const re = g + 2 * i * std::int64_t(n), *const im = re + n;
+      Real* const to = g + i * std::int64_t(n);
+      for (int j = 0; j < n; j += 2) {
+        Real const real = re[j] + im[j + 1], imaginary = re[j + 1] - im[j];
+        to[j] = real;
+        to[j + 1] = imaginary;
+      }
     }
   }
 
@@ -128,7 +142,7 @@ struct HostGram {
   }
 };
 
-/// G = the root of the partial sums, real parts put together again.
+/// G = the root of the partial sums.
 template <class Exec, class Scalar>
 struct HostGramSum {
   using Real = real_t<Scalar>;
@@ -141,44 +155,32 @@ struct HostGramSum {
   BlockRef<Scalar> G;
 
   struct Sums {
-    Real values[parts<Scalar>][parts<Scalar> * tile];
+    Scalar values[tile];
 
     KOKKOS_FUNCTION Sums& operator+=(Sums const& other) {
-      for (int a = 0; a < parts<Scalar>; ++a)
-        for (int b = 0; b < parts<Scalar> * tile; ++b) values[a][b] += other.values[a][b];
+      for (int b = 0; b < tile; ++b) values[b] += other.values[b];
       return *this;
     }
   };
 
   /// Task: a tile of one row of G.
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
-    constexpr int p = parts<Scalar>;
     std::int64_t const tiles = ceil_div(G.columns, std::int64_t(tile));
     std::int64_t const i = task / tiles, first = task % tiles * tile;
     std::int64_t const j = same && first < i ? i : first;
     std::int64_t const last = G.columns - first < tile ? G.columns : first + tile;
     int const count = static_cast<int>(last - j);
     auto const part = [&](std::int64_t c) {
+      auto const* const g = reinterpret_cast<Scalar const*>(partials + (c * m + i) * n) + j;
       Sums node{};
-      for (int a = 0; a < p; ++a) {
-        Real const* const g = partials + (c * m + p * i + a) * n + p * j;
-        for (int b = 0; b < p * count; ++b) node.values[a][b] = g[b];
-      }
+      for (int b = 0; b < count; ++b) node.values[b] = g[b];
       return node;
     };
     Sums const sums = nodes > 0 ? join_range<AddTerms, Sums>(0, nodes, part) : Sums{};
     for (int b = 0; b < count; ++b) {
-      G(i, j + b) = assemble(sums.values, b);
+      G(i, j + b) = sums.values[b];
       if (same) G(j + b, i) = conjugate(G(i, j + b));
     }
-  }
-
-  KOKKOS_FUNCTION static Scalar assemble(Real const (&sums)[parts<Scalar>][parts<Scalar> * tile],
-                                         int b) {
-    if constexpr (is_complex_v<Scalar>)
-      return Scalar(sums[0][2 * b] + sums[1][2 * b + 1], sums[0][2 * b + 1] - sums[1][2 * b]);
-    else
-      return sums[0][b];
   }
 
   void launch(Exec const& exec) const {

@@ -77,7 +77,7 @@ struct TensorGram {
       stage_step[s] = stage_rows * sources[s].stride;
     }
     stage_size *= stage_rows;
-    RowChunks const cut(rows);
+    RowChunks const cut = row_chunks<Exec>(rows);
     chunk = static_cast<int>(cut.size);
     chunks = static_cast<int>(cut.count());
   }

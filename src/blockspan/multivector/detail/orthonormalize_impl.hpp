@@ -107,7 +107,7 @@ class Orthonormalizer {
 
   std::vector<Real> column_maxima(BlockRef<Scalar> const& X) {
     return columns_to_host(exec_, "Blockspan::column_maxima", LargestTerms<Scalar>{leading(X)},
-                           X.rows, rank_, workspace_);
+                           row_chunks<Exec>(X.rows), rank_, workspace_);
   }
 
   /// Sets T for the columns as they are. False, and fewer columns, if some have no length in B.

@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/unroll.hpp>
 
 // The one order in which rows are summed: dots, norms, Gram matrices, residuals, the recurrences of
@@ -14,33 +15,19 @@
 //   node   two neighbours of the level below, joined: node i of level l has the chunks
 //          [i 2^l, (i + 1) 2^l); one without a right neighbour is passed up
 //
-// Chunks begin at multiples of a power of two of rows, which depends on the number of rows alone:
-// neither on columns, threads, multiprocessors nor the launch. So it does not matter who joins
-// which nodes, and a block that is cut at such borders (into the parts of several devices) has the
-// nodes of the whole, where the parts use the chunks of the whole. A kernel may cut a chunk into a
-// power of two of equal leaves; the tree is that much deeper then.
+// Chunks begin at multiples of a power of two of rows, which depends on the backend and the
+// number of rows alone: neither on columns, threads, multiprocessors nor the launch. So it does not
+// matter who joins which nodes, and a block that is cut at such borders (into the parts of several
+// devices) has the nodes of the whole, where the parts use the chunks of the whole. A kernel may
+// cut a chunk into a power of two of equal leaves; the tree is that much deeper then.
 //
 // Error of a sum of terms x_i: at most gamma_m sum |x_i|, m = rows of a chunk + log2(chunks).
 
 namespace blockspan::detail {
 
-inline constexpr std::int64_t least_chunk_rows = 128, most_chunk_rows = 2048;
-
-/// Rows of a chunk of a block of so many rows, on all devices together. A few hundred chunks keep
-/// a device busy; partial Gram matrices want long ones.
-constexpr std::int64_t chunk_rows(std::int64_t global_rows) {
-  std::int64_t size = least_chunk_rows;
-  while (size < most_chunk_rows && 512 * size < global_rows) size *= 2;
-  return size;
-}
-
-/// The chunks of the rows that a device has, of which the first begins a chunk.
+/// The chunks of the rows that a device or host has, of which the first begins a chunk.
 struct RowChunks {
   std::int64_t rows, size;
-
-  RowChunks(std::int64_t rows_) : RowChunks(rows_, rows_) {}
-  RowChunks(std::int64_t rows_, std::int64_t global_rows)
-      : rows(rows_), size(chunk_rows(global_rows)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return ceil_div(rows, size); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first(std::int64_t c) const { return c * size; }
@@ -48,6 +35,28 @@ struct RowChunks {
     return rows - c * size < size ? rows : (c + 1) * size;
   }
 };
+
+inline constexpr std::int64_t most_chunk_rows = 2048;
+/// A few hundred chunks keep a device busy; partial Gram matrices want long ones.
+template <class Exec>
+inline constexpr std::int64_t least_chunk_rows = runs_on_host_v<Exec> ? 1024 : 128;
+
+/// Rows of a chunk of a block of so many rows, on all devices together.
+template <class Exec>
+constexpr std::int64_t chunk_rows(std::int64_t global_rows) {
+  std::int64_t size = least_chunk_rows<Exec>;
+  while (size < most_chunk_rows && 512 * size < global_rows) size *= 2;
+  return size;
+}
+
+template <class Exec>
+RowChunks row_chunks(std::int64_t rows, std::int64_t global_rows) {
+  return {rows, chunk_rows<Exec>(global_rows)};
+}
+template <class Exec>
+RowChunks row_chunks(std::int64_t rows) {
+  return row_chunks<Exec>(rows, rows);
+}
 
 /// How nodes are joined where nothing else is said.
 struct AddTerms {
@@ -108,7 +117,7 @@ template <class Fold, int sums, class Team, class Number>
 KOKKOS_FORCEINLINE_FUNCTION void join_in_scratch(Team const& team, int place, Number* set, int step,
                                                  int apart, int count) {
   for (int left = count; left > 1; left = (left + 7) / 8) {
-    Number node[sums];
+    Number node[sums] = {};
     bool const busy = place < (left + 7) / 8;
     team.team_barrier();
     if (busy)

@@ -22,8 +22,8 @@ struct ResidualTerms {
   using Real = real_t<Scalar>;
   static constexpr int count = 5;
 
-  BlockRef<Scalar const> X, AX, BX;
-  BlockRef<Scalar> W;
+  RowMajorRef<Scalar const> X, AX, BX;
+  RowMajorRef<Scalar> W;
   Real const* weights;
   Real const* dual_weights;
   Real const* theta;
@@ -58,7 +58,7 @@ struct RoundingTerms {
   using Real = real_t<Scalar>;
   static constexpr int count = 4;
 
-  BlockRef<Scalar const> X;
+  RowMajorRef<Scalar const> X;
   Real const* weights[4];
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
@@ -74,7 +74,7 @@ struct DualNormTerms {
   using Real = real_t<Scalar>;
   static constexpr int count = 2;
 
-  BlockRef<Scalar const> R;
+  RowMajorRef<Scalar const> R;
   Real const* dual_weights;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
@@ -89,7 +89,7 @@ struct DirectionTerms {
   using Real = real_t<Scalar>;
   static constexpr int count = 3;
 
-  BlockRef<Scalar const> R, W;
+  RowMajorRef<Scalar const> R, W;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
     Scalar const r = R(i, j);
@@ -108,7 +108,7 @@ class ColumnFolder {
   template <class Terms>
   std::vector<Real> operator()(Exec const& exec, char const* label, Terms const& terms,
                                std::int64_t rows, std::int64_t columns) {
-    return columns_to_host(exec, label, terms, rows, columns, workspace_);
+    return columns_to_host(exec, label, terms, row_chunks<Exec>(rows), columns, workspace_);
   }
 
  private:

@@ -21,7 +21,7 @@ class KeptNodes {
   void operator()(Exec const& exec, char const* label, Terms const& terms, std::int64_t rows,
                   std::int64_t width, int parts) {
     static_assert(Terms::count <= most_terms);
-    nodes_ = sum_chunks(exec, label, terms, RowChunks(rows), width, [&](std::int64_t) {
+    nodes_ = sum_chunks(exec, label, terms, row_chunks<Exec>(rows), width, [&](std::int64_t) {
       return memory_.template device<Real>(exec, Workspace<Exec>::partials,
                                            most_nodes<Exec, Real>(rows) * most_terms * width);
     });

@@ -15,7 +15,7 @@ template <class Scalar, class Exec>
 std::vector<real_t<Scalar>> measure_directions(Problem<Scalar, Exec>& problem,
                                                Block<Scalar, Exec> const& R,
                                                Block<Scalar, Exec> const& W) {
-  DirectionTerms<Scalar> const terms{block_ref<Exec>(R), block_ref<Exec>(W)};
+  DirectionTerms<Scalar> const terms{row_major_ref<Exec>(R), row_major_ref<Exec>(W)};
   return problem.fold("Blockspan::lobpcg::directions", terms, W.extent(1));
 }
 

@@ -52,7 +52,7 @@ RoundingSizes<real_t<Scalar>> sharp_rounding(Problem<Scalar, Exec>& problem,
     return crude_rounding(problem, theta, norms);
   Real const* energy_b = generalized ? problem.rounding_of_b().energy.data() : nullptr;
   Real const* dual_b = generalized ? problem.rounding_of_b().dual.data() : nullptr;
-  RoundingTerms<Scalar> const terms{block_ref<Exec>(X),
+  RoundingTerms<Scalar> const terms{row_major_ref<Exec>(X),
                                     {of_a.energy.data(), energy_b, of_a.dual.data(), dual_b}};
   auto const m = X.extent(1);
   auto const sums =

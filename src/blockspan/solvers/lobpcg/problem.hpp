@@ -231,7 +231,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   std::optional<Status> trouble_of_mass(View const& V, View const& BV,
                                         std::vector<int>* null_columns = nullptr) {
     int const k = static_cast<int>(V.extent(1));
-    DirectionTerms<Scalar> const terms{block_ref<Exec>(BV), block_ref<Exec>(V)};
+    DirectionTerms<Scalar> const terms{row_major_ref<Exec>(BV), row_major_ref<Exec>(V)};
     auto const sums = fold("Blockspan::lobpcg::mass", terms, k);
     for (int j = 0; j < k; ++j) {
       Real const size = std::sqrt(sums[j]), product = sums[k + j];

@@ -37,10 +37,10 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
   using Real = real_t<Scalar>;
   auto const timer = problem.time(problem.seconds.residual);
   int const m = static_cast<int>(images.X.extent(1));
-  ResidualTerms<Scalar> const terms{block_ref<Exec>(images.X),
-                                    block_ref<Exec>(images.AX),
-                                    block_ref<Exec>(images.BX),
-                                    block_ref<Exec>(W),
+  ResidualTerms<Scalar> const terms{row_major_ref<Exec>(images.X),
+                                    row_major_ref<Exec>(images.AX),
+                                    row_major_ref<Exec>(images.BX),
+                                    row_major_ref<Exec>(W),
                                     weights,
                                     problem.mass_weights(),
                                     problem.on_device(theta),
@@ -49,7 +49,7 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
   auto sums = problem.fold("Blockspan::lobpcg::residuals", terms, m);
   if (!problem.deflation.empty()) {
     problem.deflation.project_residual(problem.exec, W, problem.workspace);
-    DualNormTerms<Scalar> const projected{block_ref<Exec>(W), problem.mass_weights()};
+    DualNormTerms<Scalar> const projected{row_major_ref<Exec>(W), problem.mass_weights()};
     auto const squares = problem.fold("Blockspan::lobpcg::residuals", projected, m);
     std::copy(squares.begin(), squares.begin() + m, sums.begin());
     std::copy(squares.begin() + m, squares.end(), sums.begin() + 4 * m);

@@ -196,7 +196,7 @@ bool Subspace<Scalar, Exec>::widen(int columns) {
           {{basis.x(), basis.bx()},
            {Wide::columns(wide.s, columns, p), Wide::columns(wide.bs, columns, p)}}))
     return false;
-  DirectionTerms<Scalar> const terms{block_ref<Exec>(V.AX), block_ref<Exec>(V.X)};
+  DirectionTerms<Scalar> const terms{row_major_ref<Exec>(V.AX), row_major_ref<Exec>(V.X)};
   auto const sums = problem.fold("Blockspan::lobpcg::quotients", terms, added);
   for (int j = 0; j < added; ++j) theta.push_back(problem.sign * sums[added + j]);
   wide.p = p;
