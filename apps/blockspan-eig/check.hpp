@@ -73,7 +73,7 @@ ResidualCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A
   int const e_a = exponent(norm_a), e_b = M != nullptr ? exponent(norm_b) : 0;
   Kokkos::deep_copy(exec, unit, Xk);
   scale_by(unit, e_b / 2);  // X^H M X = I: now near one
-  // 2^-e Op X in two steps: as much as is harmless before the product, the rest after it.
+  // 2^-e Op X in two steps: as much as is safe before the product, the rest after it.
   auto const image = [&](CrsMatrix<Scalar, Exec> const& matrix, int e,
                          Block<Scalar, Exec> const& Y) {
     int const before = std::clamp(-e, -900, 900);

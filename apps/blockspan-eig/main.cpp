@@ -42,7 +42,7 @@ bool inspect(apps::EigCommand const& command) {
   if (!command.constraints.empty()) {
     auto const Y = apps::inspect_source(command.constraints);
     of_same_rows("--constraints", command.constraints, Y);
-    require(command.pairs + Y.columns <= A.rows, "--pairs", command.pairs, " beside ", Y.columns,
+    require(command.pairs + Y.columns <= A.rows, "--pairs", command.pairs, " and ", Y.columns,
             " constraints are more than the ", A.rows, " rows of ", command.matrix);
   }
   return complex;

@@ -81,7 +81,7 @@ void note_rejected(EigResult& result) {
   result.notes.push_back(
       std::to_string(rejected) +
       " directions of the preconditioner were useless (not finite, or it is not positive "
-      "definite there): the residuals stood in for them");
+      "definite there): the residuals were used instead");
 }
 
 void note_single_precision(EigResult& result, EigCommand const& command) {

@@ -30,7 +30,7 @@ std::string of_iterations(SolveCommand const& command, SolveResult const& result
   bool const at_limit = solver.counters.groups == 1
                             ? solver.iterations >= command.max_iterations
                             : solver.columns[column.index].iterations >= command.max_iterations;
-  std::string const where = column.name + " stands at a residual of " +
+  std::string const where = column.name + " is at a residual of " +
                             number(result.true_residuals[column.index]) + " for " +
                             number(command.tolerance) + ": ";
   if (at_limit)
@@ -79,7 +79,7 @@ std::string solve_advice(SolveCommand const& command, SolveResult const& result)
     case Status::attainable_limit:
       return "The tolerance of " + number(command.tolerance) +
              " lies below what this arithmetic reaches on this problem: " + column.name +
-             " stands at " + number(result.true_residuals[column.index]) +
+             " is at " + number(result.true_residuals[column.index]) +
              ", as accurate as it gets; ask for a larger --tolerance.";
     case Status::max_iterations:
       return of_iterations(command, result, column);

@@ -21,7 +21,7 @@ namespace blockspan::apps {
 template <class Scalar>
 class Reference {
  public:
-  /// X: the rows of the block that the entries of `sample` stand for, one an entry.
+  /// X: the rows of the block that the entries of `sample` refer to, one an entry.
   Reference(RowSample<Scalar> const& sample, HostRows<Scalar> const& X)
       : rows_(sample.rows), columns_(X.extent(1)) {
     for (std::size_t s = 0; s < rows_.size(); ++s)

@@ -44,7 +44,7 @@ struct Verdict {
   bool deterministic = false;  ///< equal bits in all checked runs
   double error = 0;        ///< |y - reference| / (|A||X|) of the element worst against its bound
   double error_bound = 0;  ///< its bound, relative to (|A||X|) too
-  std::int64_t row = 0, column = 0;  ///< where it stands
+  std::int64_t row = 0, column = 0;  ///< its position
   std::int64_t not_a_number = 0;     ///< elements of Y that are NaN
 };
 

@@ -10,8 +10,9 @@ namespace blockspan::apps {
 /// checked before anything is computed, and a reader sees the old file or the whole new one.
 class OutputFile {
  public:
-  /// Creates a temporary file beside `path`. `option` is named in errors, e.g. "--report".
-  /// Throws Error where nothing could be written: no such folder, a folder, not permitted. Devices
+  /// Creates a temporary file in the folder of `path`. `option` is named in errors, e.g.
+  /// "--report". Throws Error where nothing could be written: no such folder, a folder, not
+  /// permitted. Devices
   /// (/dev/stdout) are good for texts, not for matrix files.
   OutputFile(std::string const& option, std::filesystem::path path, bool device_is_good);
   /// Removes the temporary file unless commit() was called.
@@ -25,7 +26,7 @@ class OutputFile {
 
   /// Writes `text` as the whole content, then commits.
   void write(std::string const& text);
-  /// Puts what stands in temporary() in the place of `path`.
+  /// Renames temporary() to `path`.
   void commit();
 
  private:

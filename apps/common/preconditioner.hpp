@@ -83,7 +83,7 @@ Preconditioner<Scalar, Exec> make_block_jacobi(Exec const& exec, CrsMatrix<Scala
   if (T->indefinite_blocks() > 0)
     result.notes.push_back(std::to_string(T->indefinite_blocks()) +
                            " of the blocks of block-jacobi are not positive definite; their "
-                           "modulus stands in for them");
+                           "modulus is used instead");
   result.op = std::move(T);
   return result;
 }

@@ -25,7 +25,7 @@ SourceInfo inspect_source(std::string const& source);
 /// The same, and throws Error unless the matrix is square.
 SourceInfo inspect_square_source(std::string const& source);
 
-/// The matrix that `source`, a Matrix Market file or a generator spec, stands for.
+/// The matrix that `source`, a Matrix Market file or a generator spec, describes.
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> load_matrix(Exec const& exec, std::string const& source) {
   if (is_generator_spec(source)) return generate<Scalar>(exec, source);

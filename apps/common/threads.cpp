@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string_view>
 
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/support/backend.hpp>
 
 #include "common/backends.hpp"
 #include <sched.h>

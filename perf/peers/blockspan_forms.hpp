@@ -10,7 +10,7 @@
 #include <Kokkos_Timer.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/spmm/detail/compiled.hpp>
+#include <blockspan/spmm/compiled.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>

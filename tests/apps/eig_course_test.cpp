@@ -168,7 +168,7 @@ TEST(EigCourse, WrongFilesAreRefusedInOneLine) {
           "--constraints: " + three + " has 3 rows, but laplace7:4x4x4 has 64");
   std::string const column = ones(folder / "column.mtx", 64);
   refused({small, "--pairs", "64", "--constraints", column},
-          "--pairs: 64 beside 1 constraints are more than the 64 rows of laplace7:4x4x4");
+          "--pairs: 64 and 1 constraints are more than the 64 rows of laplace7:4x4x4");
   refused({"laplace7:8", "--resume", column},
           column + ": this is not a checkpoint of this version of Blockspan");
   refused({small, "--checkpoint", column, "--initial", column},

@@ -104,7 +104,7 @@ TEST_P(EigPreconditioner, SaysWhatItPutsInPlaceOfWhatWasAskedFor) {
   EXPECT_TRUE(has_note(polynomial,
                        "jacobi instead of chebyshev: the matrix is not positive "
                        "semidefinite: the diagonal entry of row 1 is negative, or "
-                       "zero beside other entries"))
+                       "zero in a row with other entries"))
       << polynomial["notes"];
   Json const blocks = run(indefinite, "block-jacobi:3");
   EXPECT_EQ(blocks["preconditioner"], "block jacobi (blocks of 3)");

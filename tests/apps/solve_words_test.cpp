@@ -130,7 +130,7 @@ TEST_P(SolveWords, AMatrixThatIsNotHermitianIsRefusedByOneOfItsEntries) {
 TEST_P(SolveWords, TheIterationLimitTellsWhereItStopped) {
   auto const report = expect_reason(
       {"laplace7:12", "--columns", "2", "--max-iterations", "7"}, "max_iterations",
-      "The limit of 7 iterations came first, and column 1 stands at a residual of .* for 1e-08: "
+      "The limit of 7 iterations came first, and column 1 is at a residual of .* for 1e-08: "
       "raise --max-iterations, or use a better --preconditioner.");
   EXPECT_EQ(report["iterations"], 7);
 }
@@ -138,7 +138,7 @@ TEST_P(SolveWords, TheIterationLimitTellsWhereItStopped) {
 TEST_P(SolveWords, AnUnattainableToleranceTellsWhatIsAttained) {
   expect_reason({"laplace7:6", "--columns", "2", "--tolerance", "1e-20"}, "attainable_limit",
                 "The tolerance of 1e-20 lies below what this arithmetic reaches on this problem: "
-                "column 1 stands at [0-9.]+e-1[4-6], as accurate as it gets; ask for a larger "
+                "column 1 is at [0-9.]+e-1[4-6], as accurate as it gets; ask for a larger "
                 "--tolerance.");
 }
 

@@ -182,7 +182,7 @@ TYPED_TEST(ChebyshevBounds, SayWhyAnOperatorMustNotBeUsed) {
     EXPECT_EQ(message_of([&] { chebyshev(exec, A, matrix); }),
               "blockspan::chebyshev: " + setup.fault);
   };
-  std::string const sign = "is negative, or zero beside other entries";
+  std::string const sign = "is negative, or zero in a row with other entries";
   for (double const scale : {1.0, 1e-18, 1e18}) {
     expect_fault(two_by_two<Scalar>(scale, 0, -scale), "the diagonal entry of row 2 " + sign);
     expect_fault(two_by_two<Scalar>(0, scale, scale), "the diagonal entry of row 1 " + sign);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include <blockspan/solvers/detail/eigensolver.hpp>
+#include <blockspan/solvers/lobpcg/eigensolver.hpp>
 
 #include "solvers/solve.hpp"
 #include "support/compare.hpp"

@@ -115,8 +115,8 @@ struct DeviceRows {
 template <class Scalar, class Exec>
 struct MagnitudeRows {
   DeviceRows<Scalar, Exec> rows;
-  OperatorNumbers<real_t<Scalar> const, Exec> x;
-  OperatorNumbers<real_t<Scalar>, Exec> y;
+  OperatorValues<real_t<Scalar> const, Exec> x;
+  OperatorValues<real_t<Scalar>, Exec> y;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     y(i) = 0;
@@ -158,8 +158,8 @@ class TestOperator : public LinearOperator<Scalar, Exec> {
     return tell_norm_ ? std::optional(norm_) : std::nullopt;
   }
 
-  bool apply_magnitudes(Exec const& exec, OperatorNumbers<real_t<Scalar> const, Exec> const& x,
-                        OperatorNumbers<real_t<Scalar>, Exec> const& y) const override {
+  bool apply_magnitudes(Exec const& exec, OperatorValues<real_t<Scalar> const, Exec> const& x,
+                        OperatorValues<real_t<Scalar>, Exec> const& y) const override {
     Kokkos::parallel_for("Blockspan::test::magnitudes", Kokkos::RangePolicy<Exec>(exec, 0, rows_),
                          MagnitudeRows<Scalar, Exec>{kernel_, x, y});
     exec.fence();

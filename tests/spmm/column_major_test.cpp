@@ -9,7 +9,7 @@
 
 #include <blockspan/spmm/plan/predict.hpp>
 #include <blockspan/spmm/spmm.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 #include "spmm/product_case.hpp"
 #include "support/observed.hpp"

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/spmm_dots.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/on_cuda.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/launches.hpp"
@@ -55,7 +55,7 @@ template <class Exec>
 Labels labels_with_sums(std::string const& variant) {
   std::string const label = "Blockspan::spmm::" + variant;
   if (blockspan::detail::on_cuda_v<Exec>) return {label + "::dots", label + "::dots::add"};
-  return {label, "Blockspan::spmm_dots::separate"};
+  return {label, "Blockspan::spmm_dots::separate", "Blockspan::spmm_dots::add"};
 }
 
 TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
@@ -80,12 +80,12 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
 TYPED_TEST(DotsCalls, WhatCannotBeFusedComeFromAPassOfTheirOwn) {
   using Exec = TypeParam;
   Exec const exec;
-  std::string const separate = "Blockspan::spmm_dots::separate";
+  std::string const separate = "Blockspan::spmm_dots::separate", add = "Blockspan::spmm_dots::add";
   Seen const naive(exec, band<double>(40), {.algorithm = "thread_per_row"}, 8);
-  EXPECT_EQ(naive.labels, (Labels{"Blockspan::spmm::thread_per_row", separate}));
+  EXPECT_EQ(naive.labels, (Labels{"Blockspan::spmm::thread_per_row", separate, add}));
   EXPECT_EQ(naive.kernel, separate);
   Seen const wide(exec, band<double>(40), {}, 2600);
-  EXPECT_EQ(wide.labels, (Labels{"Blockspan::spmm::warp_per_row_packs", separate}));
+  EXPECT_EQ(wide.labels, (Labels{"Blockspan::spmm::warp_per_row_packs", separate, add}));
   EXPECT_EQ(wide.kernel, separate);
   EXPECT_EQ(Seen(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8, 0.5).kernel, separate);
 }

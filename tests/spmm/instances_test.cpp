@@ -10,7 +10,7 @@
 
 #include <blockspan/published/detail/gemm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/launches.hpp"

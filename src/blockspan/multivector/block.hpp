@@ -42,6 +42,29 @@ struct BlockRef {
   }
 };
 
+/// One whose rows are contiguous, which compilers must know to vectorize along them.
+template <class Scalar>
+struct RowMajorRef {
+  Scalar* data;
+  std::int64_t stride;  ///< elements from (i, j) to (i + 1, j)
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& operator()(std::int64_t i, std::int64_t j) const {
+    return data[i * stride + j];
+  }
+  template <class Target>
+  requires(!std::is_const_v<Scalar> && std::is_same_v<Target, Scalar const>) KOKKOS_FUNCTION
+  operator RowMajorRef<Target>() const {
+    return {data, stride};
+  }
+};
+
+template <class Exec, class View>
+RowMajorRef<typename View::value_type> row_major_ref(View const& X) {
+  static_assert(std::is_same_v<typename View::array_layout, Kokkos::LayoutRight>);
+  static_assert(Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible);
+  return {X.data(), static_cast<std::int64_t>(X.stride(0))};
+}
+
 /// A BlockRef of a rank-2 view that `Exec` can access.
 template <class Exec, class View>
 BlockRef<typename View::value_type> block_ref(View const& X) {

@@ -11,7 +11,7 @@
 #include <blockspan/operators/detail/block_jacobi.hpp>
 #include <blockspan/operators/detail/check_blocks.hpp>
 #include <blockspan/operators/linear_operator.hpp>
-#include <blockspan/spmm/detail/compiled.hpp>
+#include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -22,10 +22,10 @@ namespace blockspan {
 /// not less than nine tenths of what the best b reaches. 1 if there is none: scalar problems,
 /// unknowns numbered field by field.
 ///
-/// A: n x n; columns may be in any order and repeat. Looks at no more than 32 stretches of 840
-/// rows, evenly spread, on the host: O(entries of these rows), memory for n numbers meanwhile;
-/// waits for the instance. Source of the measure: the fill ratio of Vuduc 2003 (Automatic
-/// Performance Tuning of Sparse Matrix Kernels), there for register blocks.
+/// A: n x n; columns may be in any order and repeat. Looks at no more than 32 segments of 840 rows,
+/// evenly spread, on the host: O(entries of these rows), memory for n numbers meanwhile; waits for
+/// the instance. Source of the measure: the fill ratio of Vuduc 2003 (Automatic Performance Tuning
+/// of Sparse Matrix Kernels), there for register blocks.
 template <class Exec, class Matrix>
 int find_block_size(Exec const& exec, Matrix const& A) {
   return detail::find_block_size(exec, detail::matrix_ref<Exec>(A));
@@ -34,7 +34,7 @@ int find_block_size(Exec const& exec, Matrix const& A) {
 struct BlockJacobiOptions {
   int block_size = 0;  ///< rows of a block, 1 to 8; 0: what find_block_size finds
   /// What to do with a block B that is not positive definite. False: refuse, since then neither is
-  /// A. True, for eigenproblems of indefinite or singular matrices: |B|^-1 stands for the inverse,
+  /// A. True, for eigenproblems of indefinite or singular matrices: |B|^-1 replaces the inverse,
   /// so that the preconditioner stays positive definite, as |D|^-1 does in Jacobi's.
   bool absolute = false;
 };

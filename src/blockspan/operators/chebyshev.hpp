@@ -175,7 +175,7 @@ std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
   if (indefinite_row >= 0)
     fault << "the matrix is not positive semidefinite: the diagonal entry of row "
           << indefinite_row + 1  // as files count
-          << " is negative, or zero beside other entries";
+          << " is negative, or zero in a row with other entries";
   else if (!finite || (setup.row_sum_bound && !std::isfinite(*setup.row_sum_bound)))
     fault << "the operator has entries that are not finite";
   else if (smallest < -negligible)

@@ -7,7 +7,7 @@
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan {
 

@@ -3,8 +3,8 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/operators/detail/matrix_measures.hpp>
-#include <blockspan/spmm/detail/compiled.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 

@@ -12,7 +12,7 @@
 #include <blockspan/operators/detail/check_blocks.hpp>
 #include <blockspan/operators/detail/direct_factors.hpp>
 #include <blockspan/operators/refreshable_operator.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -103,7 +103,7 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
 /// repeated entries add up); M: null for the identity.
 ///
 /// Rows and columns are scaled first, by powers of two to a diagonal of about one, or, where the
-/// diagonal is small beside the rest, to rows of about one: units and penalties do not matter.
+/// diagonal is small against the rest, to rows of about one: units and penalties do not matter.
 /// With `solve` a pivot that is null is pinned: that unknown of the solution is set to zero, which
 /// for a right-hand side in the range of A is one of the solutions. With `definite` and
 /// `preconditioner` a matrix that is singular to working precision gets its diagonal D raised by

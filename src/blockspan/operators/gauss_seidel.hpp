@@ -21,7 +21,7 @@ std::unique_ptr<RefreshableOperator<Scalar, Exec>> make_gauss_seidel(
 
 /// One sweep of symmetric Gauss-Seidel as a preconditioner of a Hermitian matrix A = L + D + L^H:
 /// Y = (D + L^H)^-1 D (D + L)^-1 X, Hermitian positive definite as soon as D is positive, by Kokkos
-/// Kernels' multicolour sweeps. L is what stands before in the order of the colours, so that the
+/// Kernels' multicolour sweeps. L is what comes before in the order of the colours, so that the
 /// result differs from backend to backend. The colouring is a deterministic one: equal runs on one
 /// backend give the same bits.
 ///

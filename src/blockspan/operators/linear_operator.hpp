@@ -12,8 +12,8 @@ namespace blockspan {
 
 /// Numbers where Exec computes, one a column or row.
 template <class Number, class Exec>
-using OperatorNumbers = Kokkos::View<Number*, Kokkos::Device<Exec, typename Exec::memory_space>,
-                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+using OperatorValues = Kokkos::View<Number*, Kokkos::Device<Exec, typename Exec::memory_space>,
+                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 /// A square linear operator on blocks of vectors: the only thing a solver knows of a matrix, a mass
 /// matrix or a preconditioner. One virtual call per block; solvers are compiled once per scalar and
@@ -27,7 +27,8 @@ class LinearOperator {
   virtual std::int64_t rows() const = 0;
 
   /// Y = Op X on the instance `exec`, without a fence. X, Y: n x k, k >= 1, row-major, possibly a
-  /// range of columns of a wider block; Y is overwritten (whatever it held) and does not overlap X.
+  /// range of columns of a wider block; Y is overwritten (whatever its contents) and does not
+  /// overlap X.
   virtual void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                      Block<Scalar, Exec> const& Y) const = 0;
 
@@ -38,9 +39,9 @@ class LinearOperator {
   /// this one.
   virtual bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                           Block<Scalar, Exec> const& Y,
-                          OperatorNumbers<real_t<Scalar> const, Exec> const& weights,
-                          OperatorNumbers<Scalar, Exec> const& x_dot_y,
-                          OperatorNumbers<real_t<Scalar>, Exec> const& y_dot_y) const {
+                          OperatorValues<real_t<Scalar> const, Exec> const& weights,
+                          OperatorValues<Scalar, Exec> const& x_dot_y,
+                          OperatorValues<real_t<Scalar>, Exec> const& y_dot_y) const {
     (void)exec, (void)X, (void)Y, (void)weights, (void)x_dot_y, (void)y_dot_y;
     return false;
   }
@@ -89,8 +90,8 @@ class LinearOperator {
   /// number a row. Waits for the instance. Returns false, and does nothing, where the operator does
   /// not know its entries.
   virtual bool apply_magnitudes(Exec const& exec,
-                                OperatorNumbers<real_t<Scalar> const, Exec> const& x,
-                                OperatorNumbers<real_t<Scalar>, Exec> const& y) const {
+                                OperatorValues<real_t<Scalar> const, Exec> const& x,
+                                OperatorValues<real_t<Scalar>, Exec> const& y) const {
     (void)exec, (void)x, (void)y;
     return false;
   }

@@ -45,9 +45,9 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
 
   /// On devices; hosts gain nothing by it.
   bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y,
-                  OperatorNumbers<real_t<Scalar> const, Exec> const& weights,
-                  OperatorNumbers<Scalar, Exec> const& x_dot_y,
-                  OperatorNumbers<real_t<Scalar>, Exec> const& y_dot_y) const override {
+                  OperatorValues<real_t<Scalar> const, Exec> const& weights,
+                  OperatorValues<Scalar, Exec> const& x_dot_y,
+                  OperatorValues<real_t<Scalar>, Exec> const& y_dot_y) const override {
     if constexpr (!detail::runs_on_host_v<Exec>)
       spmm_dots(exec, plan_, Scalar(1), matrix_, X, Scalar(0), Y, x_dot_y, y_dot_y, weights);
     return !detail::runs_on_host_v<Exec>;
@@ -71,8 +71,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   /// Gershgorin's, of the values the matrix had when this was made.
   std::optional<real_t<Scalar>> eigenvalue_lower_bound() const override { return bounds_.lowest; }
 
-  bool apply_magnitudes(Exec const& exec, OperatorNumbers<real_t<Scalar> const, Exec> const& x,
-                        OperatorNumbers<real_t<Scalar>, Exec> const& y) const override {
+  bool apply_magnitudes(Exec const& exec, OperatorValues<real_t<Scalar> const, Exec> const& x,
+                        OperatorValues<real_t<Scalar>, Exec> const& y) const override {
     detail::multiply_magnitudes(exec, detail::matrix_ref<Exec>(matrix_), x.data(), y.data());
     return true;
   }

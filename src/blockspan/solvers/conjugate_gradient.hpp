@@ -13,7 +13,7 @@
 
 namespace blockspan {
 
-/// How the right-hand sides of a solve work together.
+/// How the right-hand sides of a solve share the work.
 enum class CgMethod {
   automatic,     ///< block for 2 to 32 columns, groups for more, pseudo-block for one and for small
                  ///< problems on devices
@@ -174,59 +174,54 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// Solves A X = B for Hermitian positive definite A and many right-hand sides; each column to its
 /// own true residual.
 ///
-/// B: n x k, X: n x k, of any layout where `exec` computes, not overlapping. X is a start if
-/// options.use_guess, and the solution on return; columns of X whose right-hand side is not finite
-/// stay as they are. Never returns an x_j whose residual is larger than that of its start (a start
-/// worse than zero counts as zero). Fences `exec`. Same input, backend and thread count: same bits.
-/// Throws Error for bad arguments (sizes, options), or where memory is short. Numerical trouble is
-/// a status of the column.
+/// B, X: n x k, of any layout where `exec` computes, not overlapping. X is the solution on return,
+/// and the start if options.use_guess; columns whose right-hand side is not finite stay as they
+/// are. No x_j is returned whose residual is larger than that of its start (a start worse than zero
+/// counts as zero). Fences `exec`. Same input, backend and thread count: same bits. Throws Error
+/// for bad arguments (sizes, options), or where memory is short. Numerical trouble is a status of
+/// the column.
 ///
 /// All methods share one frame:
-///   1. norms of B: columns that are zero or not finite are answered at once, and take no part
-///   2. R = B - A X from A itself; columns whose ||r_j|| is small enough are done, and success is
-///      claimed nowhere else
+///   1. norms of B: columns that are zero or not finite are answered at once
+///   2. R = B - A X from A itself; only this residual decides which columns are done
 ///   3. a cycle: A E = R for the open columns, scaled to unit norm by powers of two, until the
 ///      recurrences say all are at 0.95 of their goal; X += E; again from 2
 /// A column whose second or later cycle does not halve its residual is at its attainable limit.
 ///
-/// With options.inner the cycles are iterative refinement: that solver finds E, from residuals that
-/// the working precision computed, so that the accuracy is the one of the working precision. A
-/// column goes on in the working precision, and says so in `fell_back`, once a cycle has not
-/// brought its residual to a tenth, and after max_cycles cycles or max_iterations / 2 iterations.
-/// What went wrong in the inner solver is no status of a column: only the working precision judges.
+/// With options.inner the cycles are iterative refinement: that solver finds E for residuals of the
+/// working precision, so that the accuracy is that of the working precision. A column goes on in
+/// the working precision (`fell_back`) once a cycle has not brought its residual to a tenth, and
+/// after max_cycles cycles or max_iterations / 2 iterations. What goes wrong in the inner solver is
+/// no status of a column.
 ///
 /// Singular A: a consistent system is solved like any other. Where b has a part outside the range
-/// of A, there are vectors z with A z = 0 and z^H b not zero. The constant vector is tried at once
-/// where the operator knows that it is one (LinearOperator::annihilates_constants). Where that is
-/// so and b has a part along it, or residuals have rested for 30 iterations and more, the entries
-/// of a matrix are asked (LinearOperator::likely_null_vectors): components of its graph, and
-/// factors within an envelope where these cost no more than 50 iterations and those so far. Others
-/// are found by the iteration itself: its directions p are multiples of the residuals of the
-/// minimal residual method and turn to such a z. Once p^H A p is nothing beside ||p||^2 in the
-/// norms of M, A y = A r is solved for z = r - y. That takes about as many iterations as a solve to
-/// rounding errors would: some 18 sqrt(c), c the condition number of M^-1 A on its range, and
-/// fewer where its eigenvalues cluster. A column is `inconsistent` where ||A z|| has no more than
-/// rounding errors of the product A z (which a matrix of condition 1e12 never shows), and the part
-/// of b along z is above the goal.
+/// of A, there are z with A z = 0 and z^H b not zero. They are looked for in this order: the
+/// constant vector, where the operator knows (LinearOperator::annihilates_constants); the entries
+/// of a matrix, once b has a part along the constants or residuals have stagnated for 30 iterations
+/// (LinearOperator::likely_null_vectors: components of the graph, and factors within an envelope
+/// where these cost at most 50 iterations and those so far); the iteration itself, whose directions
+/// p are multiples of the minimal residuals and turn to such a z: once p^H A p is negligible
+/// against ||p||^2 in the norm of M, A y = A r is solved for z = r - y, which takes some 18 sqrt(c)
+/// iterations, c the condition number of M^-1 A on its range. A column is `inconsistent` where
+/// ||A z|| is within the rounding errors of the product (which a matrix of condition 1e12 never
+/// shows) and the part of b along z is above the goal.
 ///
-/// Traffic of an iteration beside the product, in passes over n x k numbers: 10 column by column
-/// (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q beside
+/// Traffic of an iteration apart from the product, in passes over n x k numbers: 10 column by
+/// column (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q in
 /// its product, as matrices do on CUDA: LinearOperator::apply_dots), 13 as a block (14 and M^-1).
-/// Memory: 4 n x k, and one more from the second cycle or from a start on. No memory is allocated
-/// after the first iteration, but for a look at the entries of A.
+/// Memory: 4 n x k, and one more from the second cycle or from a start on; none is allocated after
+/// the first iteration, but to look at the entries of A.
 ///
 /// Sources: Hestenes and Stiefel 1952, doi:10.6028/jres.049.044 (the method); Greenbaum 1997,
 /// SIAM J. Matrix Anal. Appl. 18, 535-551 (why a recurrence alone cannot be believed); Kaasschieter
 /// 1988, doi:10.1016/0377-0427(88)90358-5 (singular systems); Zhou and Walker 1994,
-/// doi:10.1137/0915021 (directions and minimal residuals); Wilkinson
-/// 1963, Rounding Errors in Algebraic Processes (iterative refinement); Buttari, Dongarra, Kurzak,
-/// Luszczek and Tomov 2008, doi:10.1145/1377596.1377597 (with an inner iteration in single
-/// precision).
+/// doi:10.1137/0915021 (directions and minimal residuals); Wilkinson 1963, Rounding Errors in
+/// Algebraic Processes (iterative refinement); Buttari, Dongarra, Kurzak, Luszczek and Tomov 2008,
+/// doi:10.1145/1377596.1377597 (with an inner iteration in single precision).
 ///
-/// This one chooses the method by options.method; automatic takes the block method for 2 to 32
+/// This overload chooses the method by options.method; automatic takes the block method for 2 to 32
 /// open columns, groups for more; pseudo-block for one, on devices also where B has fewer than
-/// 500,000 entries, and after 20 steps of a block that gains nothing because all its columns
-/// contract alike. It tells why in report.reason.
+/// 500,000 entries, and after 20 steps of a block that gains nothing. report.reason tells why.
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> solve_spd(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
@@ -236,25 +231,23 @@ CgReport<real_t<Scalar>> solve_spd(
 }
 
 /// solve_spd by pseudo-block conjugate gradients: independent recurrences, one product for all
-/// columns, finished columns are taken out of the block while the others keep their directions.
+/// columns; finished columns leave the block while the others keep their directions.
 ///
-/// An iteration without or with Jacobi has 6 kernels (product; two reductions with the
-/// scalars of the columns, 2 each; update) and 1 synchronization; another preconditioner adds its
-/// own and 2. A curvature that is not positive names its column. On CUDA, from the eighth iteration
-/// of a width on, they are launched as one recorded graph, where operator and preconditioner are
-/// replayable(); not with options.time_phases, nor while a Kokkos Tools profiler listens.
+/// An iteration without or with Jacobi has 6 kernels (product; two reductions with the scalars of
+/// the columns, 2 each; update) and 1 synchronization; another preconditioner adds its own and 2. A
+/// curvature that is not positive names its column. On CUDA, from the eighth iteration of a width
+/// on, they are launched as one recorded graph, where operator and preconditioner are replayable();
+/// not with options.time_phases, nor while a Kokkos Tools profiler listens.
 ///
-/// With options.single_reduction, beta comes from a prediction of the next r^H M^-1 r out of the
-/// same reduction as alpha, and both updates are one pass: 4 kernels (product, reduction, scalars,
-/// update), 1 synchronization. Beside the product it is 9 passes over n x k numbers instead of 10,
-/// or 7 instead of 8 where the product brings its sums (apply_dots). alpha uses the true r^H M^-1
-/// r, which the update measures for the next step. Where the prediction cancels (below 1e-6 of the
-/// last value), that column's step waits for the true one: 2 kernels more. Takes up to a few
-/// percent more iterations, and one more product a cycle, since a goal is seen one product late.
+/// With options.single_reduction, the reduction that gives alpha also predicts the next r^H M^-1 r,
+/// hence beta, and both updates are one pass: 4 kernels, 1 synchronization, and 9 passes over n x k
+/// numbers instead of 10 (7 instead of 8 with apply_dots). alpha uses the true r^H M^-1 r, which
+/// the update measures for the next step. Where the prediction cancels (below 1e-6 of the last
+/// value), beta of that column waits for the true one: 2 kernels more. Takes up to a few percent
+/// more iterations, and one more product a cycle, since a goal is seen one product late.
 ///
-/// Sources: Meurant 1987, Parallel Computing 5, 267-280 (this prediction, with no further block);
-/// Chronopoulos and Gear 1989, doi:10.1016/0377-0427(89)90045-9 (one reduction by a recurrence for
-/// A p, at the price of one more block and 12 passes; not used here).
+/// Sources: Meurant 1987, Parallel Computing 5, 267-280 (this prediction); Chronopoulos and Gear
+/// 1989, doi:10.1016/0377-0427(89)90045-9 (a recurrence for A p, which takes one more block).
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> conjugate_gradient(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,

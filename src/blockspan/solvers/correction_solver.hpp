@@ -23,16 +23,16 @@ struct CorrectionRequest {
   std::function<bool(std::vector<Real> const&, int)> step;
 };
 
-/// What it did for it.
+/// What came of it.
 template <class Real>
 struct CorrectionReport {
   std::string trouble;  ///< why it gave up, if it did
-  Real norm_a = 0;      ///< ||A|| as it knows it, or zero
+  Real norm_a = 0;      ///< its value of ||A||, or zero
   CgCounters counters;  ///< of its own, applications in its own precision
 };
 
-/// Solves A E = R for corrections, well enough to gain some digits: the inner part of iterative
-/// refinement, in whatever precision. Nothing it says is believed.
+/// Solves A E = R for corrections to some digits: the inner part of iterative refinement, in any
+/// precision. The caller verifies its results.
 template <class Scalar, class Exec>
 class CorrectionSolver {
  public:
@@ -43,7 +43,7 @@ class CorrectionSolver {
   /// Order of A.
   virtual std::int64_t rows() const = 0;
 
-  /// What it computes in, in words.
+  /// Its precision, in words.
   virtual std::string name() const = 0;
 
   /// The reduction of a residual to ask for, if the goal allows as much.

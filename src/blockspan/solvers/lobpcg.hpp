@@ -206,7 +206,7 @@ struct LobpcgReport {
   Real norm_a = 0, norm_b = 1;  ///< the norms used in the backward errors
   std::vector<LobpcgIteration<Real>> history;
   LobpcgCertificate<Real> certificate;  ///< empty unless asked for and X is known
-  /// The first one of A or B, else of the preconditioner, also where another try mended it.
+  /// The first one of A or B, else of the preconditioner, also where a retry recovered.
   LobpcgFault fault;
   LobpcgCounters counters;
   LobpcgSeconds seconds;
@@ -232,9 +232,9 @@ int lobpcg_block_size(int wanted);
 /// its first `guess_columns` columns are a start, the rest is ignored; on return its first `wanted`
 /// columns are the eigenvectors, X^H B X = I, and the others guards, a start for more pairs (as
 /// they were after a dense solve). SolvePath says when a problem is solved densely; it always is if
-/// the rows do not hold five blocks (beside constraints and locked pairs). A singular B (positive
-/// semidefinite) leaves its infinite eigenvalues out: densely for any such pencil that is well
-/// posed, by iteration (with A + s B as inner product, s > 0 small) where A is positive
+/// the rows do not hold five blocks (in addition to constraints and locked pairs). A singular B
+/// (positive semidefinite) leaves its infinite eigenvalues out: densely for any such pencil that is
+/// well posed, by iteration (with A + s B as inner product, s > 0 small) where A is positive
 /// semidefinite, has no null vector in common with B, and the smallest pairs are wanted without
 /// constraints, batches and checkpoints; else the status is mass_singular, and `trouble` names rows
 /// and the reason. Throws Error for bad arguments (sizes,
@@ -245,9 +245,9 @@ int lobpcg_block_size(int wanted);
 /// columns (9 m with B; m grows, see widest_block).
 ///
 /// An iteration without or with Jacobi, no column converged, moves about 20 m (30 m) columns,
-/// allocates nothing and waits twice, for the Gram matrices and for the norms; beside the products
-/// it has 10 (12) kernels on hosts, and no more on devices. Another preconditioner costs one
-/// more wait, and so do, on CUDA, blocks of 48 columns and more: eigenproblems of order 144 and
+/// allocates nothing and waits twice, for the Gram matrices and for the norms; apart from the
+/// products it has 10 (12) kernels on hosts, and no more on devices. Another preconditioner costs
+/// one more wait, and so do, on CUDA, blocks of 48 columns and more: eigenproblems of order 144 and
 /// more are solved there by cuSOLVER.
 ///
 /// Sources: Knyazev 2001, doi:10.1137/S1064827500366124 (the method); Hetmaniuk and Lehoucq 2006,

@@ -91,10 +91,10 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
 
   /// A failure; that it was stopped or came less far than it should is none.
   static std::string trouble_of(CgReport<float> const& report) {
-    for (Status const harmless :
+    for (Status const expected :
          {Status::converged, Status::max_iterations, Status::attainable_limit, Status::time_limit,
           Status::stopped_by_monitor})
-      if (report.status == harmless) return "";
+      if (report.status == expected) return "";
     return report.trouble.empty() ? std::string(to_string(report.status)) : report.trouble;
   }
 

@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/compiled.hpp>
+#include <blockspan/spmm/compiled.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>

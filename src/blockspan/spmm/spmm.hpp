@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/compiled.hpp>
+#include <blockspan/spmm/compiled.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/op.hpp>
 #include <blockspan/spmm/plan.hpp>

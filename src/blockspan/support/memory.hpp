@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan {
 

@@ -6,7 +6,8 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/columns.hpp>
-#include <blockspan/multivector/detail/column_reduce.hpp>
+#include <blockspan/multivector/detail/column_sums.hpp>
+#include <blockspan/multivector/detail/column_terms.hpp>
 #include <blockspan/multivector/detail/entries.hpp>
 
 namespace blockspan::detail {
@@ -48,13 +49,23 @@ struct CopyColumns {
 template <class Exec, class Scalar>
 void column_norms(Exec const& exec, BlockRef<Scalar const> const& X,
                   SmallRef<real_t<Scalar>> const& norms, Workspace<Exec>& workspace) {
-  reduce_columns<SumOfSquares<Scalar>>(exec, X, X, norms, workspace);
+  auto const result = result_on_device(exec, norms, workspace);
+  with_strides<Exec>(X, X, [&]<class Ref>(Ref const& x, Ref const&) {
+    reduce_columns(exec, "Blockspan::column_norms", SquareTerms<Ref>{x}, row_chunks<Exec>(X.rows),
+                   X.columns, StoreRoots<real_t<Scalar>>{result}, workspace);
+  });
+  deliver(exec, result, norms, workspace);
 }
 
 template <class Exec, class Scalar>
 void column_dots(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
                  SmallRef<Scalar> const& dots, Workspace<Exec>& workspace) {
-  reduce_columns<InnerProduct<Scalar>>(exec, X, Y, dots, workspace);
+  auto const result = result_on_device(exec, dots, workspace);
+  with_strides<Exec>(X, Y, [&]<class Ref>(Ref const& x, Ref const& y) {
+    reduce_columns(exec, "Blockspan::column_dots", DotTerms<Ref>{x, y}, row_chunks<Exec>(X.rows),
+                   X.columns, StoreDots<Scalar, false>{result.data, result.row_stride}, workspace);
+  });
+  deliver(exec, result, dots, workspace);
 }
 
 template <class Exec, class Scalar, Factors kind>

@@ -58,7 +58,7 @@ void for_each_entry(Exec const& exec, char const* label, BlockRef<Scalar> const&
   using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (X.rows == 0 || X.columns == 0) return;
   bool const down = X.row_stride <= X.column_stride;
-  if constexpr (runs_on_host<Exec>)
+  if constexpr (runs_on_host_v<Exec>)
     Kokkos::parallel_for(label, Range(exec, 0, ceil_div(X.rows, RowsPerTask<Entry>::chunk)),
                          RowsPerTask<Entry>{entry, X.rows, X.columns, down});
   else

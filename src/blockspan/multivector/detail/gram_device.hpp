@@ -7,6 +7,7 @@
 
 #include <blockspan/multivector/detail/device_tiles.hpp>
 #include <blockspan/multivector/detail/gram_tensor.hpp>
+#include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
@@ -22,7 +23,7 @@ struct DeviceGram {
   static constexpr int edge = device::edge, pad = device::Pack<Real>::size;
 
   RealView<Scalar> X, Y;
-  std::int64_t rows, chunk;
+  RowChunks rows;
   int chunks, m, n;     ///< m, n: real columns rounded up to whole tiles
   Real const* weights;  ///< of the rows of Y, or null
   bool same;
@@ -32,16 +33,13 @@ struct DeviceGram {
              Real const* weights_)
       : X(X_block),
         Y(Y_block),
-        rows(X_block.rows),
+        rows(row_chunks<Exec>(X_block.rows)),
+        chunks(static_cast<int>(rows.count())),
         m(ceil_div(X.columns, edge) * edge),
         n(ceil_div(Y.columns, edge) * edge),
         weights(weights_),
         same(!weights && X.data == Y.data && X.row_stride == Y.row_stride &&
-             X.column_stride == Y.column_stride && X.columns == Y.columns) {
-    std::int64_t const most = std::max(1, 1056 / tiles());
-    chunk = std::max<std::int64_t>(ceil_div(rows, most), 512);
-    chunks = static_cast<int>(ceil_div(rows, chunk));
-  }
+             X.column_stride == Y.column_stride && X.columns == Y.columns) {}
 
   KOKKOS_FUNCTION int tiles_across() const { return ceil_div(n, device::block); }
   int tiles() const { return ceil_div(m, device::block) * tiles_across(); }
@@ -59,8 +57,7 @@ struct DeviceGram {
     auto* const scratch =
         static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(scratch_bytes(), 16));
     Real sums[edge][edge] = {};
-    std::int64_t const first = c * chunk;
-    std::int64_t const last = first + chunk < rows ? first + chunk : rows;
+    std::int64_t const first = rows.first(c), last = rows.last(c);
     bool const shared = same && i == j;
     int const ld_x = height + pad, ld_y = shared ? ld_x : width + pad;
     int const at_once = device::staged<Real> / (shared ? ld_x : ld_x + ld_y);
@@ -136,7 +133,7 @@ struct DeviceGram {
   }
 };
 
-/// G = the sum of the partial matrices: 32 threads share the chunks of an entry, in a fixed order.
+/// G = the root of the partial matrices: 32 threads share the chunks of an entry.
 template <class Exec, class Scalar>
 struct DeviceGramSum {
   using Real = real_t<Scalar>;
@@ -154,20 +151,19 @@ struct DeviceGramSum {
     std::int64_t const entry = std::int64_t(team.league_rank()) * entries + rank % entries;
     bool const inside = entry < G.rows * G.columns;
     std::int64_t const i = entry / G.columns, j = entry % G.columns;
-    Scalar sum(0);
-    if (inside)
-      for (int c = slice; c < chunks; c += slices) sum += part(c, i, j);
-    sums[rank] = sum;
-    for (int half = slices / 2; half > 0; half /= 2) {
-      team.team_barrier();
-      if (slice < half) sums[rank] += sums[rank + half * entries];
-    }
-    if (inside && slice == 0) G(i, j) = sums[rank];
+    std::int64_t const share = terms_of_thread(chunks, slices), first = slice * share;
+    std::int64_t const last = chunks - first < share ? chunks : first + share;
+    if (inside && first < chunks)
+      sums[rank] =
+          join_range<AddTerms, Scalar>(first, last, [&](std::int64_t c) { return part(c, i, j); });
+    join_in_scratch<AddTerms, 1>(team, inside ? slice : slices, sums + rank % entries, entries, 0,
+                                 static_cast<int>(ceil_div(std::int64_t{chunks}, share)));
+    if (inside && slice == 0) G(i, j) = chunks > 0 ? sums[rank] : Scalar(0);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION Scalar part(int c, std::int64_t i, std::int64_t j) const {
+  KOKKOS_FORCEINLINE_FUNCTION Scalar part(std::int64_t c, std::int64_t i, std::int64_t j) const {
     constexpr int p = parts<Scalar>;
-    Real const* const g = partials + (std::int64_t(c) * m + p * i) * n + p * j;
+    Real const* const g = partials + (c * m + p * i) * n + p * j;
     if constexpr (p == 2)
       return Scalar(g[0] + g[n + 1], g[1] - g[n]);
     else
@@ -196,7 +192,7 @@ bool grams_on_tensor_cores(Exec const& exec, BlockRef<Scalar const> const& X,
   bool done = false;
   with_gram_tiles(x.columns, y.columns, results, [&](auto tiles) {
     using Kernel = TensorGram<Exec, decltype(tiles)::M, decltype(tiles)::N>;
-    Kernel kernel(exec, tensor::rows_of(x), right, results, X.rows, weights);
+    Kernel kernel(tensor::rows_of(x), right, results, X.rows, weights);
     if (!kernel.fits()) return;
     kernel.partials =
         workspace.template device<double>(exec, Workspace<Exec>::partials, kernel.partials_size());

@@ -5,55 +5,76 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/detail/host_tiles.hpp>
+#include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/workspace.hpp>
 
 namespace blockspan::detail {
 
-/// One partial Gram matrix per chunk of rows, on the cores of the host. A panel of rows that fits
-/// into the cache is read once for every register tile of the result.
+/// Partial Gram matrices of chunks of rows, on the cores of the host. A panel of rows that fits
+/// into the cache is read once for every register tile of the result. A thread has one chunk, or
+/// joins those of a node where there would be too many partial matrices.
 template <class Exec, class Scalar>
 struct HostGram {
   using Real = real_t<Scalar>;
   using Policy = Kokkos::TeamPolicy<Exec>;
 
+  static constexpr std::int64_t most_partials = 512;
+
   RealView<Scalar> X, Y;
-  std::int64_t rows, chunk;
+  RowChunks chunks;
+  int level = 0;        ///< of the nodes in the tree
   int m, n;             ///< rows and columns of a partial result, in whole tiles
   int panel_rows;       ///< rows of a panel
   Real const* weights;  ///< of the rows of Y, or null
   bool same;            ///< X^H X: tiles below the diagonal are left out
-  Real* partials;       ///< chunks x m x n
+  Real* partials;       ///< nodes x m x n
 
   HostGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block,
            Real const* weights_)
       : X(X_block),
         Y(Y_block),
-        rows(X_block.rows),
+        chunks(row_chunks<Exec>(X_block.rows)),
         m(round_up(X.columns, 2)),
         n(tiled_columns<Real>(Y.columns)),
         weights(weights_),
         same(!weights && X.data == Y.data && X.row_stride == Y.row_stride &&
              X.column_stride == Y.column_stride && X.columns == Y.columns) {
     int const row_bytes = (m + n) * static_cast<int>(sizeof(Real));
-    panel_rows = std::clamp(32768 / row_bytes, 32, 256);
-    // Long chunks keep the work on the partial sums small; 256 of them feed any host.
-    chunk = std::max<std::int64_t>({ceil_div(rows, std::int64_t(256)), 1024, 4 * (m + n)});
-    chunk = ceil_div(chunk, std::int64_t(panel_rows)) * panel_rows;
+    // about equal panels, since the work on the partial result does not depend on their rows
+    auto const fitting = std::clamp(32768 / row_bytes, 32, 256);
+    panel_rows = static_cast<int>(ceil_div(chunks.size, ceil_div(chunks.size, fitting)));
+    while (nodes() > most_partials) ++level;
   }
 
-  std::int64_t chunks() const { return ceil_div(rows, chunk); }
-  std::int64_t partials_size() const { return chunks() * m * n; }
+  std::int64_t nodes() const { return ceil_div(chunks.count(), std::int64_t{1} << level); }
+  std::int64_t entries() const { return std::int64_t(m) * n; }
+  std::int64_t partials_size() const { return nodes() * entries(); }
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
-    KOKKOS_IF_ON_HOST((one_chunk(team);))
+    KOKKOS_IF_ON_HOST((one_node(team);))
   }
 
-  void one_chunk(typename Policy::member_type const& team) const {
-    std::int64_t const first = team.league_rank() * chunk, last = std::min(first + chunk, rows);
-    Real* const g = partials + team.league_rank() * std::int64_t(m) * n;
-    auto* const buffer =
+  void one_node(typename Policy::member_type const& team) const {
+    auto* const scratch =
         static_cast<Real*>(team.team_scratch(1).get_shmem_aligned(scratch_bytes(), 64));
-    std::fill(g, g + std::int64_t(m) * n, Real(0));
+    std::int64_t const node = team.league_rank();
+    add_node(node << level, level, partials + node * entries(), scratch);
+  }
+
+  /// g = the node of level l whose first chunk is c. Its right part waits behind the panels.
+  void add_node(std::int64_t c, int l, Real* g, Real* scratch) const {
+    if (l == 0) return add_chunk(c, g, scratch);
+    std::int64_t const middle = c + (std::int64_t{1} << (l - 1));
+    add_node(c, l - 1, g, scratch);
+    if (middle >= chunks.count()) return;
+    Real* const right = scratch + panels_size() + (l - 1) * entries();
+    add_node(middle, l - 1, right, scratch);
+    for (std::int64_t e = 0; e < entries() / parts<Scalar>; ++e) g[e] += right[e];
+  }
+
+  void add_chunk(std::int64_t c, Real* g, Real* buffer) const {
+    std::int64_t const first = chunks.first(c), last = chunks.last(c);
+    std::fill(g, g + entries(), Real(0));
     int const x_width = same ? n : m;
     if (!readable(X, last, x_width)) clear_padding(X, panel_rows, x_width, buffer);
     if (!same && (weights || !readable(Y, last, n)))
@@ -63,6 +84,20 @@ struct HostGram {
       auto const x = panel(X, row, count, x_width, buffer);
       auto const y = right_panel(row, count, x, buffer + std::int64_t(panel_rows) * m);
       add_panel(count, x, y, g);
+    }
+    if constexpr (is_complex_v<Scalar>) assemble(g);
+  }
+
+  /// Puts the parts of complex entries together, in place: m / 2 rows of n numbers are left.
+  void assemble(Real* g) const {
+    for (int i = 0; i < m / 2; ++i) {
+      Real const *const re = g + 2 * i * std::int64_t(n), *const im = re + n;
+      Real* const to = g + i * std::int64_t(n);
+      for (int j = 0; j < n; j += 2) {
+        Real const real = re[j] + im[j + 1], imaginary = re[j + 1] - im[j];
+        to[j] = real;
+        to[j + 1] = imaginary;
+      }
     }
   }
 
@@ -94,56 +129,58 @@ struct HostGram {
     });
   }
 
+  std::int64_t panels_size() const { return std::int64_t(panel_rows) * (m + n); }
   std::size_t scratch_bytes() const {
-    return static_cast<std::size_t>(panel_rows) * static_cast<std::size_t>(m + n) * sizeof(Real);
+    return static_cast<std::size_t>(panels_size() + level * entries()) * sizeof(Real);
   }
 
   void launch(Exec const& exec) const {
-    if (chunks() == 0) return;
-    Policy policy(exec, static_cast<int>(chunks()), 1);
+    if (nodes() == 0) return;
+    Policy policy(exec, static_cast<int>(nodes()), 1);
     policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes() + 64));
     Kokkos::parallel_for("Blockspan::gram", policy, *this);
   }
 };
 
-/// G = the partial sums added in the order of the chunks, real parts put together again.
+/// G = the root of the partial sums.
 template <class Exec, class Scalar>
 struct HostGramSum {
   using Real = real_t<Scalar>;
   static constexpr int tile = 32;
 
   Real const* partials;
-  std::int64_t chunks;
+  std::int64_t nodes;
   int m, n;
   bool same;  ///< only what is on the diagonal and above is there
   BlockRef<Scalar> G;
 
+  struct Sums {
+    Scalar values[tile];
+
+    KOKKOS_FUNCTION Sums& operator+=(Sums const& other) {
+      for (int b = 0; b < tile; ++b) values[b] += other.values[b];
+      return *this;
+    }
+  };
+
   /// Task: a tile of one row of G.
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
-    constexpr int p = parts<Scalar>;
     std::int64_t const tiles = ceil_div(G.columns, std::int64_t(tile));
     std::int64_t const i = task / tiles, first = task % tiles * tile;
     std::int64_t const j = same && first < i ? i : first;
     std::int64_t const last = G.columns - first < tile ? G.columns : first + tile;
     int const count = static_cast<int>(last - j);
-    Real sums[p][p * tile] = {};
-    for (std::int64_t c = 0; c < chunks; ++c)
-      for (int a = 0; a < p; ++a) {
-        Real const* const g = partials + (c * m + p * i + a) * n + p * j;
-        for (int b = 0; b < p * count; ++b) sums[a][b] += g[b];
-      }
+    auto const part = [&](std::int64_t c) {
+      auto const* const g = reinterpret_cast<Scalar const*>(partials + (c * m + i) * n) + j;
+      Sums node{};
+      for (int b = 0; b < count; ++b) node.values[b] = g[b];
+      return node;
+    };
+    Sums const sums = nodes > 0 ? join_range<AddTerms, Sums>(0, nodes, part) : Sums{};
     for (int b = 0; b < count; ++b) {
-      G(i, j + b) = assemble(sums, b);
+      G(i, j + b) = sums.values[b];
       if (same) G(j + b, i) = conjugate(G(i, j + b));
     }
-  }
-
-  KOKKOS_FUNCTION static Scalar assemble(Real const (&sums)[parts<Scalar>][parts<Scalar> * tile],
-                                         int b) {
-    if constexpr (is_complex_v<Scalar>)
-      return Scalar(sums[0][2 * b] + sums[1][2 * b + 1], sums[0][2 * b + 1] - sums[1][2 * b]);
-    else
-      return sums[0][b];
   }
 
   void launch(Exec const& exec) const {
@@ -162,7 +199,7 @@ void gram_on_host(Exec const& exec, BlockRef<Scalar const> const& X,
   kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
                                                               kernel.partials_size());
   kernel.launch(exec);
-  HostGramSum<Exec, Scalar>{kernel.partials, kernel.chunks(), kernel.m, kernel.n, kernel.same, G}
+  HostGramSum<Exec, Scalar>{kernel.partials, kernel.nodes(), kernel.m, kernel.n, kernel.same, G}
       .launch(exec);
 }
 

@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
@@ -48,8 +49,8 @@ struct TensorGram {
   double* partials;            ///< chunks x results x height x width
   double const* weights;       ///< or null; staged behind the sources
 
-  TensorGram(Exec const& exec, tensor::Rows const& x, tensor::Rows const (&y)[2], int results_,
-             std::int64_t rows_, double const* weights_)
+  TensorGram(tensor::Rows const& x, tensor::Rows const (&y)[2], int results_, std::int64_t rows_,
+             double const* weights_)
       : sources{x, x, x},
         right{0, 0},
         source_count(1),
@@ -76,10 +77,9 @@ struct TensorGram {
       stage_step[s] = stage_rows * sources[s].stride;
     }
     stage_size *= stage_rows;
-    int const teams = ceil_div(blocks(), at_once);
-    std::int64_t const most = std::max(1, tensor::cores(exec) * teams_per_core / teams);
-    chunk = static_cast<int>(std::max<std::int64_t>(ceil_div(rows, most), 4 * stage_rows));
-    chunks = static_cast<int>(ceil_div(rows, chunk));
+    RowChunks const cut = row_chunks<Exec>(rows);
+    chunk = static_cast<int>(cut.size);
+    chunks = static_cast<int>(cut.count());
   }
 
   /// What a thread copies of a stage: every rows-th row from `row` on, two columns from `column` on

@@ -54,7 +54,7 @@ class Orthonormalizer {
 
   template <class T>
   SmallRef<T> host_ref(T* data, int rows, int columns) const {
-    return {{data, rows, columns, 1, rows}, runs_on_host<Exec>, true};
+    return {{data, rows, columns, 1, rows}, runs_on_host_v<Exec>, true};
   }
 
   /// V^H B V, made exactly Hermitian.
@@ -98,7 +98,7 @@ class Orthonormalizer {
       factors.push_back(std::ldexp(Real(1), std::clamp(-std::ilogb(x), -most, most)));
     }
     keep_columns(keep);
-    SmallRef<Real const> const list{{factors.data(), rank_, 1, 1, 1}, runs_on_host<Exec>, true};
+    SmallRef<Real const> const list{{factors.data(), rank_, 1, 1, 1}, runs_on_host_v<Exec>, true};
     scale_columns<Exec, Scalar, Factors::real>(exec_, list, leading(V_));
     if (has_B_) scale_columns<Exec, Scalar, Factors::real>(exec_, list, leading(BV_));
     exec_.fence("Blockspan::orthonormalize: factors are read");
@@ -106,11 +106,8 @@ class Orthonormalizer {
   }
 
   std::vector<Real> column_maxima(BlockRef<Scalar> const& X) {
-    std::vector<Real> largest(static_cast<std::size_t>(rank_));
-    reduce_columns<LargestPart<Scalar>>(exec_, BlockRef<Scalar const>(leading(X)),
-                                        BlockRef<Scalar const>(leading(X)),
-                                        host_ref(largest.data(), rank_, 1), workspace_);
-    return largest;
+    return columns_to_host(exec_, "Blockspan::column_maxima", LargestTerms<Scalar>{leading(X)},
+                           row_chunks<Exec>(X.rows), rank_, workspace_);
   }
 
   /// Sets T for the columns as they are. False, and fewer columns, if some have no length in B.

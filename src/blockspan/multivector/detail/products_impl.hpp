@@ -14,7 +14,7 @@ void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar con
           SmallRef<Scalar> const& G, Workspace<Exec>& workspace) {
   if (X.columns == 0 || Y.columns == 0) return;
   auto const result = result_on_device(exec, G, workspace);
-  if constexpr (runs_on_host<Exec>)
+  if constexpr (runs_on_host_v<Exec>)
     gram_on_host(exec, X, Y, result, workspace);
   else
     gram_on_device(exec, X, Y, result, workspace);
@@ -27,7 +27,7 @@ void combine(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
              Workspace<Exec>& workspace) {
   if (Y.rows == 0 || Y.columns == 0) return;
   auto const coefficients = operand_on_device(exec, C, workspace);
-  if constexpr (runs_on_host<Exec>)
+  if constexpr (runs_on_host_v<Exec>)
     combine_on_host(exec, alpha, X, coefficients, beta, Y, false, workspace);
   else
     combine_on_device(exec, alpha, X, coefficients, beta, Y, workspace);
@@ -39,7 +39,7 @@ void combine_in_place(Exec const& exec, BlockRef<Scalar> const& X, SmallRef<Scal
   if (X.rows == 0 || C.block.columns == 0) return;
   auto const coefficients = operand_on_device(exec, C, workspace);
   BlockRef<Scalar> const Y{X.data, X.rows, C.block.columns, X.row_stride, X.column_stride};
-  if constexpr (runs_on_host<Exec>)
+  if constexpr (runs_on_host_v<Exec>)
     combine_on_host<Exec, Scalar>(exec, Scalar(1), X, coefficients, Scalar(0), Y, true, workspace);
   else
     combine_in_place_on_device(exec, X, coefficients, Y, workspace);
@@ -49,7 +49,7 @@ template <class Exec, class Scalar>
 void combine_terms(Exec const& exec, RowTerm<Scalar> const& first, RowTerm<Scalar> const& second,
                    BlockRef<Scalar> const& Y, Workspace<Exec>& workspace) {
   if (Y.rows == 0 || Y.columns == 0) return;
-  if constexpr (runs_on_host<Exec>)
+  if constexpr (runs_on_host_v<Exec>)
     combine_terms_on_host(exec, first, second, Y, workspace);
   else
     combine_terms_on_device(exec, first, second, Y, workspace);
@@ -60,7 +60,7 @@ void gram_pair(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scala
                BlockRef<Scalar> const& G, BlockRef<Scalar const> const& Z,
                BlockRef<Scalar> const& H, Workspace<Exec>& workspace) {
   if (X.columns == 0 || Y.columns == 0) return;
-  if constexpr (runs_on_host<Exec>) {
+  if constexpr (runs_on_host_v<Exec>) {
     gram_on_host(exec, X, Y, G, workspace);
     gram_on_host(exec, X, Z, H, workspace);
   } else {
@@ -72,7 +72,7 @@ template <class Exec, class Scalar>
 void weighted_gram(Exec const& exec, BlockRef<Scalar const> const& X, real_t<Scalar> const* weights,
                    BlockRef<Scalar> const& G, Workspace<Exec>& workspace) {
   if (X.columns == 0) return;
-  if constexpr (runs_on_host<Exec>)
+  if constexpr (runs_on_host_v<Exec>)
     gram_on_host(exec, X, X, G, workspace, weights);
   else
     gram_on_device(exec, X, X, G, workspace, weights);

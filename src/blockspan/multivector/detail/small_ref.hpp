@@ -6,13 +6,9 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/workspace.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
-
-/// Whether kernels of `Exec` run on the host's cores: vector loops over columns instead of lanes.
-template <class Exec>
-inline constexpr bool runs_on_host =
-    Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 
 /// A small matrix, or a vector as a matrix of one column, that lives on the host or on the device.
 template <class T>

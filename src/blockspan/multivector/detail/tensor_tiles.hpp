@@ -129,12 +129,6 @@ struct Rows {
   }
 };
 
-/// Multiprocessors of the device.
-template <class Exec>
-int cores(Exec const& exec) {
-  return exec.cuda_device_prop().multiProcessorCount;
-}
-
 /// True if the kernels here can read (or write) the block.
 template <class Scalar>
 bool fits(RealView<Scalar> const& X) {

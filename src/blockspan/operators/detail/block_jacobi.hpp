@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -13,8 +13,8 @@ namespace blockspan::detail {
 // Defined in block_jacobi_impl.hpp, compiled once per backend and scalar (and offset).
 //
 // Blocks of b <= 8 consecutive rows are stored row by row: entry (i, c) of the matrix's row i and
-// column c of its block stands at i b + c. The last block may have fewer rows; its rows still have
-// room for b numbers.
+// column c of its block is stored at i b + c. The last block may have fewer rows; its rows still
+// have room for b numbers.
 
 /// What went wrong in which blocks; row numbers are the first rows of blocks, -1: in none.
 struct BlockFaults {

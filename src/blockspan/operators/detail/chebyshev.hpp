@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -17,8 +17,8 @@ template <class Scalar>
 struct RowMeasures {
   /// The largest row sum of |W A|, rounded up; NaN if an entry is NaN.
   real_t<Scalar> largest_sum = 0;
-  /// The first row whose diagonal entry is negative, or zero beside other entries: proof that a
-  /// Hermitian A is indefinite. -1: there is none.
+  /// The first row whose diagonal entry is negative, or zero in a row with other entries: proof
+  /// that a Hermitian A is indefinite. -1: there is none.
   std::int64_t indefinite_row = -1;
 };
 

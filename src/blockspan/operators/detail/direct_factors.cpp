@@ -152,8 +152,8 @@ class DirectFactors::Work {
 
   /// Brackets the least sigma by factors of 16 and halves the bracket's logarithm: the nearer it is
   /// to the eigenvalues that are wanted, the fewer iterations these take. Where many eigenvalues
-  /// stand close together at the end of the spectrum, 3 % of sigma may be far beside their
-  /// distances: their number within the bracket, by inertia, is what has to be small.
+  /// are clustered at the end of the spectrum, 3 % of sigma may exceed their distances: their
+  /// number within the bracket, by inertia, has to be small.
   bool shift_until_definite(HostHermitian const& A) {
     double const bound = std::max(definite_shift(A, mass_ ? &*mass_ : nullptr) - options_.shift,
                                   0x1p-10 * std::abs(options_.shift));

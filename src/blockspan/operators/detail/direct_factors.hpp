@@ -49,7 +49,7 @@ struct HostHermitian {
 
 /// The factors L D L^T of a real symmetric matrix, n x n, by MUMPS; a complex Hermitian one is the
 /// real one of the order 2 n that has each p + q i as [p, -q; q, p], whose columns are those of the
-/// complex block as they stand. Compiled once: hosts only, double precision.
+/// complex block as they are stored. Compiled once: hosts only, double precision.
 class DirectFactors {
  public:
   /// M: null for the identity. Throws Error as blockspan::direct.

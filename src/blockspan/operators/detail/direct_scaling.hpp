@@ -11,7 +11,7 @@ namespace blockspan::detail {
 void require_finite(char const* where, char const* what, HostHermitian const& A);
 
 /// Powers of two s_i such that s_i s_j a_ij has a diagonal of about one, or rows whose largest
-/// entry is about one where the diagonal is small beside them; 1 for rows without entries.
+/// entry is about one where the diagonal is small against them; 1 for rows without entries.
 std::vector<double> symmetric_scaling(HostHermitian const& A);
 
 /// The values of the lower triangle of S A S, in the order of the places.
@@ -20,7 +20,7 @@ std::vector<double> scaled_triangle(HostHermitian const& A, std::vector<double> 
 /// The diagonal of S S, each entry `parts` times.
 std::vector<double> squares(std::vector<double> const& scaling, int parts);
 
-/// Where these values stand, counted from 1.
+/// Row and column indices of these values, from 1.
 struct Places {
   std::vector<int> rows, columns;
   void add(HostHermitian const& A);

@@ -62,7 +62,7 @@ RowBounds<real_t<Scalar>> row_bounds(Exec const& exec,
     return result;
   };
   auto result = bounds(Real(1));
-  // Finite entries at the end of the range: the largest number there is stands for their sum.
+  // Finite entries at the end of the range: the largest finite number replaces their sum.
   if (Kokkos::isinf(result.norm) && Kokkos::isfinite(bounds(std::ldexp(Real(1), -60)).norm))
     result.norm = std::numeric_limits<Real>::max();
   return result;

@@ -48,7 +48,7 @@ Neighbours<int> neighbours(HostCsr<Scalar const, Offset const, int const> const&
   return graph;
 }
 
-/// Whether a sum of so many entries is nothing but their rounding errors.
+/// Whether a sum of `terms` entries is only their rounding errors.
 template <class Scalar, class Offset>
 bool is_nothing(Scalar const& sum, real_t<Scalar> magnitude, Offset terms) {
   return Kokkos::abs(sum) <=
@@ -224,7 +224,7 @@ class Envelope {
   }
 
  private:
-  /// A pivot up to this, beside a diagonal entry of one, may be rounding errors.
+  /// A pivot up to this, relative to a diagonal entry of one, may be rounding errors.
   static constexpr Real nothing = std::numeric_limits<Real>::digits >= 50 ? Real(1e-9) : Real(1e-4);
 
   std::size_t rows() const { return places_.size(); }

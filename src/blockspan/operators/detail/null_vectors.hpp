@@ -17,8 +17,8 @@ namespace blockspan::detail {
 ///   1. Ones on each component of the graph whose rows add up to zero, and on every second,
 ///      third or sixth row where their columns do (translations of elastic bodies).
 ///   2. A = L D L^H within the envelope of the reverse Cuthill-McKee order, where that takes at
-///      most `work` multiplications: L^-H e_k of each pivot k that vanishes beside its diagonal
-///      entry, refined by these factors.
+///      most `work` multiplications: L^-H e_k of each pivot k that vanishes relative to its
+///      diagonal entry, refined by these factors.
 /// On one thread of the host. O(entries log(row)) and the factors; nothing where `work` is too
 /// little for the graph. For offsets of int and std::size_t.
 ///

@@ -18,7 +18,7 @@ struct SmallHermitian {
   Real scale[most];     ///< balance() makes a of scale (what was filled in) scale
   Real diagonal[most];  ///< of a, after balance()
 
-  /// What rounding alone may leave of a pivot or an eigenvalue that is zero, beside a unit
+  /// What rounding alone may leave of a pivot or an eigenvalue that is zero, relative to a unit
   /// diagonal: Demmel 1989 (LAPACK Working Note 14).
   KOKKOS_FUNCTION Real noise() const {
     return static_cast<Real>(2 * (order + 1)) * unit_roundoff<Scalar>;

@@ -18,7 +18,7 @@ struct blockspan_mumps {
 
 namespace {
 
-// MUMPS keeps state of its own beside the instances.
+// MUMPS keeps global state apart from the instances.
 std::mutex one_call;
 
 enum Job { create = -1, destroy = -2, analyse = 1, factor = 2, solve = 3 };

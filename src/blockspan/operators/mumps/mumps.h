@@ -1,7 +1,7 @@
 #pragma once
 
 // The few calls of MUMPS that Blockspan needs, from a shared object of its own. MUMPS' sequential
-// build brings stand-ins of MPI's functions, which must not meet a real MPI in one process: this
+// build brings stubs of MPI's functions, which must not meet a real MPI in one process: this
 // object exports the functions below and nothing else (exports.map). It knows nothing of Blockspan.
 
 #include <cstdint>

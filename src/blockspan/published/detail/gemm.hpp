@@ -5,11 +5,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/blas_handles.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/lapack.hpp>
-#include <blockspan/support/on_cuda.hpp>
 #include <blockspan/support/scalar.hpp>
 
 #if defined(KOKKOS_ENABLE_CUDA)

@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
-#include <blockspan/support/on_cuda.hpp>
+#include <blockspan/support/backend.hpp>
 
 // Copies to the scratch of a team that pass by the registers (Hopper and later): many bytes in one,
 // which the copy engine does alone, or 16 bytes a thread. A turnstile in scratch turns when it has

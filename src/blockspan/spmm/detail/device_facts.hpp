@@ -1,11 +1,12 @@
 #pragma once
 
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/bulk_copies.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

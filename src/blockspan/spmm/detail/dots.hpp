@@ -8,9 +8,9 @@
 
 namespace blockspan::detail {
 
-/// The two sums of every column: the outputs (one row), or rows of partial sums.
+/// Where the two sums of every column go: blocks of one row.
 template <class Scalar>
-struct DotRows {
+struct DotOutputs {
   BlockRef<Scalar> x_dot_y;
   BlockRef<real_t<Scalar>> y_dot_y;  ///< data null: not wanted
 
@@ -23,7 +23,7 @@ struct DotRows {
 template <class Exec, class Scalar, class Ordinal>
 void multiply_dots(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                    MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product,
-                   real_t<Scalar> const* weights, DotRows<Scalar> const& dots);
+                   real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots);
 
 /// Label of the kernel that sums the products: the fused one, or the separate pass.
 template <class Exec, class Scalar, class Ordinal>

@@ -7,7 +7,8 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/add_rows.hpp>
+#include <blockspan/multivector/detail/column_sums.hpp>
+#include <blockspan/multivector/detail/column_terms.hpp>
 #include <blockspan/spmm/detail/block_facts.hpp>
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/dots.hpp>
@@ -25,68 +26,82 @@ inline std::int64_t most_teams(std::int64_t pieces, std::int64_t columns) {
   return ceil_div(pieces * lanes, std::int64_t{tuning::device_threads});
 }
 
-/// Room for some rows of sums in the pool's memory, those of a column side by side. The pool grows
-/// to at least `most` rows.
-template <class Scalar, class Exec>
-DotRows<Scalar> reserve_dots(Exec const& exec, ScratchPool<Exec>& pool, std::int64_t rows,
-                             std::int64_t columns, bool squares, std::int64_t most = 0) {
-  auto const count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-  auto const room = static_cast<std::size_t>(std::max(rows, most) * columns);
-  auto* const x_dot_y =
-      static_cast<Scalar*>(pool.reserve(exec, room * (sizeof(Scalar) + sizeof(real_t<Scalar>))));
-  auto* const y_dot_y = reinterpret_cast<real_t<Scalar>*>(x_dot_y + count);
-  return {{x_dot_y, rows, columns, 1, rows}, {squares ? y_dot_y : nullptr, rows, columns, 1, rows}};
+/// Numbers of a column.
+template <class Scalar>
+int dots_numbers(DotOutputs<Scalar> const& dots) {
+  return parts<Scalar> + (dots.squares() ? 1 : 0);
 }
 
-/// `rows` of them from `first` on.
-template <class Scalar>
-DotRows<Scalar> some_rows(DotRows<Scalar> dots, std::int64_t first, std::int64_t rows) {
-  auto const cut = [&](auto& sums) {
-    if (sums.data != nullptr) sums.data += first * sums.row_stride;
-    sums.rows = rows;
-  };
-  cut(dots.x_dot_y);
-  cut(dots.y_dot_y);
-  return dots;
+/// Room for `nodes` nodes in the pool's memory.
+template <class Exec, class Scalar>
+real_t<Scalar>* reserve_nodes(Exec const& exec, ScratchPool<Exec>& pool, std::int64_t nodes,
+                              DotOutputs<Scalar> const& dots) {
+  std::int64_t const numbers = nodes * dots.x_dot_y.columns * dots_numbers(dots);
+  return static_cast<real_t<Scalar>*>(
+      pool.reserve(exec, static_cast<std::size_t>(numbers) * sizeof(real_t<Scalar>)));
+}
+
+/// The roots of the nodes to the outputs.
+template <bool Squares, class Exec, class Scalar>
+void store_dots(Exec const& exec, char const* label, Nodes<real_t<Scalar>> const& nodes,
+                DotOutputs<Scalar> const& dots) {
+  using Real = real_t<Scalar>;
+  using Store = StoreDots<Scalar, Squares>;
+  Store const store{dots.x_dot_y.data, dots.x_dot_y.column_stride, dots.y_dot_y.data,
+                    dots.y_dot_y.column_stride};
+  TakeRoots<Exec, AddTerms, Real, Store::count, Nodes<Real>, Nodes<Real>, Store>{nodes, nodes,
+                                                                                 store}
+      .launch(exec, label, nodes.columns);
 }
 
 /// The product as it is, then one pass over X and Y.
 template <class Exec, class Scalar, class Ordinal>
 void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                        MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product,
-                       real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
-  using Source = BlockProducts<Scalar>;
+                       real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots) {
   auto const& [op, alpha, X, beta, Y] = product;
-  auto const spare = reserve_dots<Scalar>(exec, plan.first().dots, chunks_of<Source>(Y.rows),
-                                          Y.columns, dots.squares());
+  auto* const memory =
+      reserve_nodes(exec, plan.first().dots, most_nodes<Exec, real_t<Scalar>>(Y.rows), dots);
   multiply(exec, plan, A, product);  // after that: Y does not change where memory is short
-  add_rows(exec, "Blockspan::spmm_dots::separate", Source{X, Y, weights}, Y.rows, Y.columns, spare,
-           dots);
+  constexpr char const* label = "Blockspan::spmm_dots::separate";
+  std::int64_t const rows = Y.rows, columns = Y.columns;
+  with_strides<Exec, Scalar>(X, Y, [&]<class Ref>(Ref const& x, Ref const& y) {
+    auto const with = [&]<bool Squares>() {
+      auto const nodes = sum_chunks(exec, label, DotTerms<Ref, Squares>{x, y, weights},
+                                    row_chunks<Exec>(rows), columns, [&](auto) { return memory; });
+      store_dots<Squares>(exec, "Blockspan::spmm_dots::add", nodes, dots);
+    };
+    dots.squares() ? with.template operator()<true>() : with.template operator()<false>();
+  });
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, Launch const& launch,
                     Scalar const* values, Product<Scalar> const& product,
-                    real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
+                    real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots) {
+  using Real = real_t<Scalar>;
   auto const& prepared = plan.plain;
   auto const& Y = product.Y;
   PieceOfThread share{prepared.pieces(*launch.variant), 1};
   auto const shape = launch_shape<Exec>(launch.variant->worker, launch.lanes.grid.lanes(),
                                         prepared.statistics, share);
-  std::int64_t const rows = shape.teams + prepared.list.cut_rows;
-  std::int64_t const steps = steps_of_partials<Exec, Scalar>(rows);
-  auto const memory =
-      reserve_dots<Scalar>(exec, plan.dots, rows + steps, Y.columns, dots.squares(),
-                           most_teams(share.pieces, Y.columns) + prepared.list.cut_rows + steps);
+  std::int64_t const count = shape.teams + prepared.list.cut_rows;
+  std::int64_t const most = most_teams(share.pieces, Y.columns) + prepared.list.cut_rows;
+  Nodes<Real> const nodes{
+      reserve_nodes(exec, plan.dots, room_for_nodes<Exec, Real>(std::max(count, most)), dots),
+      count, Y.columns};
   auto const carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
   if (launch.variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
                      std::string(launch.variant->label) + "::empty_rows");
-  launch_dots<Exec, Scalar, Offset, Ordinal>(
-      exec, {prepared, launch, shape, share, values, carry, product, memory, weights});
-  auto const spare = some_rows(memory, rows, steps);
+  launch_dots<Exec, Scalar, Offset, Ordinal>(exec, {prepared, launch, shape, share, values, carry,
+                                                    product, nodes, dots.squares(), weights});
+  auto const few = few_nodes<AddTerms>(exec, nodes, dots_numbers(dots));
   auto const label = dots_label(launch) + "::add";
-  add_partials(exec, label, memory, rows, spare, dots);
+  if (dots.squares())
+    store_dots<true>(exec, label.c_str(), few, dots);
+  else
+    store_dots<false>(exec, label.c_str(), few, dots);
 }
 
 /// The launch that sums products as well; null: they take a pass of their own. A matrix in several
@@ -106,7 +121,7 @@ Launch const* fused_launch(PlanPanels<Exec, Ordinal> const& panels,
 template <class Exec, class Scalar, class Ordinal>
 void multiply_dots(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                    MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product,
-                   real_t<Scalar> const* weights, DotRows<Scalar> const& dots) {
+                   real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots) {
   require(A.pattern.rows == A.pattern.columns, "blockspan::spmm_dots",
           "A must be square, because x_dot_y pairs the rows of X with those of Y (A: ",
           A.pattern.vector_rows(), " x ", A.pattern.vector_columns(), ")");

@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/column_sums.hpp>
 #include <blockspan/spmm/detail/dots.hpp>
 #include <blockspan/spmm/detail/epilogue/scale_add_dots.hpp>
 #include <blockspan/spmm/detail/launch.hpp>
@@ -33,7 +34,8 @@ struct DotsCall {
   Scalar const* values;
   CarrySpace<Scalar> carry;
   Product<Scalar> const& product;
-  DotRows<Scalar> partials;       ///< those of a column side by side
+  Nodes<real_t<Scalar>> nodes;    ///< the sums of teams, then of cut rows
+  bool squares;                   ///< whether y_dot_y is wanted
   real_t<Scalar> const* weights;  ///< of the rows in y_dot_y; null: ones
 };
 
@@ -41,7 +43,8 @@ template <bool Packed, class Exec, class Scalar, class Offset, class Ordinal, cl
           class Inner>
 void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
                         Schedule const& schedule, Inner const& inner) {
-  auto const& [prepared, launch, shape, share, values, carry, product, partials, weights] = call;
+  auto const& [prepared, launch, shape, share, values, carry, product, nodes, squares, weights] =
+      call;
   auto const with = [&]<bool Squares>() {
     using Epilogue = ScaleAddDots<Scalar, Packed, Squares, Inner::width, Inner::packs>;
     Epilogue const epilogue{product.alpha,
@@ -52,15 +55,14 @@ void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal
                             product.X.column_stride,
                             product.Y,
                             shape.teams,
-                            partials.x_dot_y.column_stride,
-                            partials.x_dot_y.data,
-                            partials.y_dot_y.data,
+                            nodes.count,
+                            nodes.data,
                             weights,
                             launch.lanes.grid};
     SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
         exec, dots_label(launch).c_str(), shape);
   };
-  if (partials.squares())
+  if (squares)
     with.template operator()<true>();
   else
     with.template operator()<false>();
@@ -69,7 +71,8 @@ void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal
 template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
 void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
                           Inner const& inner) {
-  auto const& [prepared, launch, shape, share, values, carry, product, partials, weights] = call;
+  auto const& [prepared, launch, shape, share, values, carry, product, nodes, squares, weights] =
+      call;
   auto const& list = prepared.list;
   if (launch.variant->lists_pieces()) {
     using Schedule = CutRows<Scalar, Offset, Ordinal, PieceOfThread>;

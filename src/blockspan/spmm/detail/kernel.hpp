@@ -5,7 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/schedule/piece.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/spmm/op.hpp>
 

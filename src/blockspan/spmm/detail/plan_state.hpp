@@ -8,9 +8,9 @@
 #include <string>
 #include <type_traits>
 
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/blas_handles.hpp>
 #include <blockspan/spmm/detail/held_values.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/prepared_pattern.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
 #include <blockspan/spmm/plan_options.hpp>

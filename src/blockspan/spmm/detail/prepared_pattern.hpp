@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/device_facts.hpp>
-#include <blockspan/spmm/detail/matrix_ref.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan/decide.hpp>

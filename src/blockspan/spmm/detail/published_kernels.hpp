@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>

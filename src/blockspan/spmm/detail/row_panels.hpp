@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/matrix_ref.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 

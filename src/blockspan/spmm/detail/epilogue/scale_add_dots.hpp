@@ -7,7 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/multivector/detail/column_operations.hpp>
+#include <blockspan/multivector/detail/column_terms.hpp>
 #include <blockspan/spmm/detail/epilogue/warp_dots.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
@@ -33,9 +33,9 @@ struct CutRowDots {
 };
 
 /// As ScaleAdd, and adds up conj(x) y and (Squares) |y|^2 down the columns with the y just written,
-/// which is still in registers. A team leaves partial sums, a cut row too; add_partials adds them.
-/// For devices: hosts gained nothing by it. Packed: as in DirectLanes; LaneWidth, LanePacks: the
-/// packs of a lane.
+/// which is still in registers. A team leaves partial sums, a cut row too; their tree is joined
+/// later. For devices: hosts gained nothing by it. Packed: as in DirectLanes; LaneWidth, LanePacks:
+/// the packs of a lane.
 template <class Scalar, bool Packed, bool Squares, int LaneWidth, int LanePacks>
 struct ScaleAddDots {
   using Real = real_t<Scalar>;
@@ -48,9 +48,9 @@ struct ScaleAddDots {
   std::int64_t x_column_stride;
   BlockRef<Scalar> Y;
   std::int64_t teams;
-  std::int64_t stride;  ///< at least teams + cut rows
-  Scalar* x_dot_y;      ///< partial sums, those of a column side by side, `stride` from one column
-  Real* y_dot_y;  ///< to the next. Bare pointers: CUDA launches small functors without waiting.
+  std::int64_t nodes;  ///< teams + cut rows
+  Real* sums;          ///< number q of column j of a node: sums[(q * columns + j) * nodes + node].
+                       ///< A bare pointer: CUDA launches small functors without waiting.
 
   Real const* weights;  ///< of the rows in y_dot_y; null: ones
   LaneGrid grid;        ///< all columns in one pass
@@ -69,21 +69,17 @@ struct ScaleAddDots {
     return warp_dots_bytes<Scalar, Squares>(LaneWidth * LanePacks, grid);
   }
 
-  /// Leaves the partial sums of a team or cut row ...
-  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t partial, std::int64_t column, Scalar const& xy,
+  /// Leaves the sums of a team or cut row ...
+  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t node, std::int64_t column, Scalar const& xy,
                                         Real yy) const {
-    x_dot_y[column * stride + partial] = xy;
-    if constexpr (Squares) y_dot_y[column * stride + partial] = yy;
+    keep_part(node, column, 0, real_part(xy));
+    if constexpr (is_complex_v<Scalar>) keep_part(node, column, 1, imaginary_part(xy));
+    if constexpr (Squares) keep_part(node, column, parts<Scalar>, yy);
   }
   /// ... or one real number of them: the parts of x_dot_y, then y_dot_y.
-  KOKKOS_FORCEINLINE_FUNCTION void keep_part(std::int64_t partial, std::int64_t column, int part,
+  KOKKOS_FORCEINLINE_FUNCTION void keep_part(std::int64_t node, std::int64_t column, int part,
                                              Real sum) const {
-    constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
-    std::int64_t const place = column * stride + partial;
-    if (!Squares || part < parts)
-      reinterpret_cast<Real*>(x_dot_y)[place * parts + part] = sum;
-    else
-      y_dot_y[place] = sum;
+    sums[(part * Y.columns + column) * nodes + node] = sum;
   }
 
   /// Writes Y; adds to the sums of these columns so far.
@@ -102,7 +98,7 @@ struct ScaleAddDots {
       for (int j = 0; j < Width; ++j) y.value[j] = alpha * sum.value[j] + beta * old.value[j];
     }
     write<Width>(y_row, y);
-    for (int j = 0; j < Width; ++j) InnerProduct<Scalar>::add(x_sums[j], x.value[j], y.value[j]);
+    for (int j = 0; j < Width; ++j) add_product(x_sums[j], x.value[j], y.value[j]);
     if constexpr (!Squares) return;
     if (weights == nullptr) {
       for (int j = 0; j < Width; ++j) y_sums[j] += squared_magnitude(y.value[j]);

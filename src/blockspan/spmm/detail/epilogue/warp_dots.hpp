@@ -5,7 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/epilogue/pairwise.hpp>
+#include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/spmm/detail/inner/lane_grid.hpp>
 #include <blockspan/spmm/detail/inner/load.hpp>
 #include <blockspan/spmm/detail/inner/sum.hpp>
@@ -109,8 +109,9 @@ class WarpDots {
       int const j = item / of_column, pack = j / Width;
       int const q = ((pack >> grid.column_bits) * Width + j % Width) * of_column + item % of_column;
       Real const* const first = scratch + (pack & (grid.columns() - 1)) * of_lane + q;
-      epilogue_.keep_part(team_.league_rank(), j, item % of_column,
-                          add_eight<Real>(dots_warps, [&](int w) { return first[w * step]; }));
+      epilogue_.keep_part(
+          team_.league_rank(), j, item % of_column,
+          join_eight<AddTerms, Real>(dots_warps, [&](int w) { return first[w * step]; }));
     }
   }
 

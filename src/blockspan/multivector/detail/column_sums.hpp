@@ -1,0 +1,393 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/row_chunks.hpp>
+#include <blockspan/multivector/detail/small_ref.hpp>
+#include <blockspan/support/backend.hpp>
+
+// Sums of terms down the columns of tall blocks, in two steps: numbers of chunks of rows, then
+// their tree (row_chunks.hpp). A column's result does not depend on the columns beside it.
+//
+// Terms: a type Real, how many numbers a column has (`count`), and operator()(i, j, terms) with the
+// terms of an entry. They are added, or joined by fold(total, term), for which zero is neutral.
+// Terms that also write say what they read of an entry by a type Operands and a function load:
+// devices then load several rows before they write, which a compiler cannot do by itself where
+// blocks might overlap. down(), where there is one: columns are contiguous.
+// Traffic: what Terms read and write, once.
+
+namespace blockspan::detail {
+
+template <class Terms>
+concept LoadsFirst = requires {
+  typename Terms::Operands;
+};
+template <class Terms>
+concept HasFold = requires(typename Terms::Real& total) {
+  Terms::fold(total, total);
+};
+template <class Terms>
+using FoldOf = std::conditional_t<HasFold<Terms>, Terms, AddTerms>;
+
+template <class Terms>
+KOKKOS_FORCEINLINE_FUNCTION bool goes_down([[maybe_unused]] Terms const& terms) {
+  if constexpr (requires { terms.down(); })
+    return terms.down();
+  else
+    return false;
+}
+
+/// The terms of `n` rows of a column, `step` rows apart, all loaded before any of them is written;
+/// folded into sum(d, q) of the d-th row and number q.
+template <int n, class Terms, class Sum>
+KOKKOS_FORCEINLINE_FUNCTION void fold_entries(Terms const& terms, std::int64_t i, std::int64_t step,
+                                              std::int64_t j, Sum const& sum) {
+  using Real = typename Terms::Real;
+  Real term[n][Terms::count];
+  if constexpr (LoadsFirst<Terms>) {
+    typename Terms::Operands operands[n];
+    for (int d = 0; d < n; ++d) operands[d] = terms.load(i + d * step, j);
+    for (int d = 0; d < n; ++d) terms(i + d * step, j, operands[d], term[d]);
+  } else {
+    for (int d = 0; d < n; ++d) terms(i + d * step, j, term[d]);
+  }
+  for (int d = 0; d < n; ++d)
+    for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sum(d, q), term[d][q]);
+}
+
+/// Numbers of nodes of one level, those of a column side by side. A column may have `parts` real
+/// ones, whose numbers are added.
+template <class Real>
+struct Nodes {
+  Real* data;
+  std::int64_t count, columns;  ///< nodes, and real columns
+  int parts = 1;
+
+  KOKKOS_FORCEINLINE_FUNCTION Real& at(int q, std::int64_t j, std::int64_t node) const {
+    return data[(q * columns + j) * count + node];
+  }
+  /// Number q of column j, the parts together.
+  KOKKOS_FORCEINLINE_FUNCTION Real operator()(int q, std::int64_t j, std::int64_t node) const {
+    Real sum = at(q, j * parts, node);
+    for (int p = 1; p < parts; ++p) sum += at(q, j * parts + p, node);
+    return sum;
+  }
+};
+
+/// First step on hosts: a thread a chunk.
+template <class Exec, class Terms>
+struct ChunkSumsOnHost {
+  using Real = typename Terms::Real;
+  static constexpr int tile = 8;
+  static constexpr std::int64_t most_columns = 64, panel_rows = 32;
+
+  Terms terms;
+  RowChunks chunks;
+  Nodes<Real> nodes;
+
+  ChunkSumsOnHost(Terms const& terms_, RowChunks const& chunks_, std::int64_t columns)
+      : terms(terms_), chunks(chunks_), nodes{nullptr, chunks.count(), columns} {}
+
+  KOKKOS_FUNCTION void operator()(std::int64_t c) const {
+    if (goes_down(terms)) {
+      for (std::int64_t j = 0; j < nodes.columns; ++j) fold_column(c, j);
+      return;
+    }
+    for (std::int64_t j = 0; j < nodes.columns; j += most_columns)
+      fold_block(c, j, nodes.columns - j < most_columns ? nodes.columns - j : most_columns);
+  }
+
+  /// A panel of rows at a time, so that its tiles of columns come from the cache.
+  KOKKOS_FUNCTION void fold_block(std::int64_t c, std::int64_t j, std::int64_t width) const {
+    Real sums[Terms::count][most_columns] = {};
+    std::int64_t const end = chunks.last(c), panel = width <= tile ? chunks.size : panel_rows;
+    for (std::int64_t row = chunks.first(c); row < end; row += panel) {
+      std::int64_t const last = Kokkos::min(end, row + panel);
+      std::int64_t t = 0;
+      for (; t + tile <= width; t += tile) fold_tile<tile>(row, last, j + t, sums, t);
+      if (t + 4 <= width) fold_tile<4>(row, last, j + t, sums, t), t += 4;
+      if (t + 2 <= width) fold_tile<2>(row, last, j + t, sums, t), t += 2;
+      if (t < width) fold_tile<1>(row, last, j + t, sums, t);
+    }
+    for (int q = 0; q < Terms::count; ++q)
+      for (std::int64_t t = 0; t < width; ++t) nodes.at(q, j + t, c) = sums[q][t];
+  }
+
+  /// Adds rows of a tile of columns. Constant widths, so that the compiler vectorizes along the
+  /// rows.
+  template <int width>
+  KOKKOS_FUNCTION void fold_tile(std::int64_t first, std::int64_t last, std::int64_t j,
+                                 Real (&all)[Terms::count][most_columns], std::int64_t at) const {
+    Real sums[Terms::count][width];
+    for (int q = 0; q < Terms::count; ++q)
+      for (int t = 0; t < width; ++t) sums[q][t] = all[q][at + t];
+    for (std::int64_t i = first; i < last; ++i)
+      for (int t = 0; t < width; ++t) {
+        Real term[Terms::count];
+        if constexpr (LoadsFirst<Terms>)
+          terms(i, j + t, terms.load(i, j + t), term);
+        else
+          terms(i, j + t, term);
+        for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sums[q][t], term[q]);
+      }
+    for (int q = 0; q < Terms::count; ++q)
+      for (int t = 0; t < width; ++t) all[q][at + t] = sums[q][t];
+  }
+
+  /// Several sums, so that additions need not wait for each other.
+  KOKKOS_FUNCTION void fold_column(std::int64_t c, std::int64_t j) const {
+    std::int64_t const last = chunks.last(c);
+    std::int64_t i = chunks.first(c);
+    Real sums[Terms::count][tile] = {};
+    for (; i + tile <= last; i += tile)
+      fold_entries<tile>(terms, i, 1, j, [&](int d, int q) -> Real& { return sums[q][d]; });
+    for (; i < last; ++i)
+      fold_entries<1>(terms, i, 1, j, [&](int, int q) -> Real& { return sums[q][0]; });
+    for (int q = 0; q < Terms::count; ++q)
+      nodes.at(q, j, c) = join_eight<FoldOf<Terms>, Real>(tile, [&](int d) { return sums[q][d]; });
+  }
+
+  void launch(Exec const& exec, char const* label) const {
+    Kokkos::parallel_for(
+        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, nodes.count),
+        *this);
+  }
+};
+
+/// First step on devices: `members` threads sum the rows of a leaf and column, each with several
+/// rows in flight. A team has a tile of columns and neighbouring leaves, as many as its threads
+/// allow, and joins them: who joins which nodes does not matter. Leaves are short, so that the rows
+/// that a device writes at a time are neighbours. The rows in flight are the same for any number of
+/// columns, since the compiler's choice of fused multiply-adds, and so the bits, depend on it.
+template <class Exec, class Terms>
+struct ChunkSumsOnDevice {
+  using Real = typename Terms::Real;
+  static constexpr int most_threads = 512, members = 16, at_once = 4;
+  static constexpr std::int64_t most_leaf_rows = 128, enough_teams = 256;
+  static_assert(most_leaf_rows <= least_chunk_rows<Exec>);
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
+  using Team = typename Policy::member_type;
+
+  Terms terms;
+  std::int64_t rows, leaves;
+  Nodes<Real> nodes;  ///< one a team
+  int tiles, width, leaves_of_team = 1;
+
+  ChunkSumsOnDevice(Terms const& terms_, RowChunks const& chunks, std::int64_t columns)
+      : terms(terms_), rows(chunks.rows), leaves(ceil_div(rows, most_leaf_rows)) {
+    constexpr std::int64_t widest = most_threads / members;
+    tiles = static_cast<int>(ceil_div(columns, widest));
+    width = static_cast<int>(ceil_div(columns, std::int64_t{std::max(tiles, 1)}));
+    while (2 * leaves_of_team * members * width <= most_threads &&
+           leaves * tiles >= 2 * leaves_of_team * enough_teams)
+      leaves_of_team *= 2;
+    nodes = {nullptr, ceil_div(leaves, std::int64_t{leaves_of_team}), columns};
+  }
+
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    auto* const scratch = static_cast<Real*>(
+        team.team_scratch(0).get_shmem_aligned(Terms::count * threads() * sizeof(Real), 16));
+    bool const down = goes_down(terms);
+    int const rank = team.team_rank(), places = leaves_of_team * members;
+    int const place = down ? rank % places : rank / width, c = down ? rank / places : rank % width;
+    std::int64_t const j = team.league_rank() % tiles * width + c;
+    std::int64_t const node = team.league_rank() / tiles, first = node * leaves_of_team;
+    auto const here = static_cast<int>(
+        (leaves - first < leaves_of_team ? leaves - first : leaves_of_team) * members);
+    bool const busy = place < here && c < width && j < nodes.columns;
+    if (busy) {
+      Real sums[Terms::count] = {};
+      fold_member(first + place / members, place % members, j, sums);
+      for (int q = 0; q < Terms::count; ++q) scratch[q * threads() + place * width + c] = sums[q];
+    }
+    join_in_scratch<FoldOf<Terms>, Terms::count>(team, busy ? place : most_threads, scratch + c,
+                                                 width, threads(), here);
+    if (!busy || place > 0) return;
+    for (int q = 0; q < Terms::count; ++q) nodes.at(q, j, node) = scratch[q * threads() + c];
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void fold_member(std::int64_t leaf, int member, std::int64_t j,
+                                               Real (&sums)[Terms::count]) const {
+    std::int64_t const end = (leaf + 1) * most_leaf_rows, last = end < rows ? end : rows;
+    std::int64_t i = leaf * most_leaf_rows + member;
+    auto const all = [&](int, int q) -> Real& { return sums[q]; };
+    for (; i + (at_once - 1) * members < last; i += at_once * members)
+      fold_entries<at_once>(terms, i, members, j, all);
+    for (; i < last; i += members) fold_entries<1>(terms, i, members, j, all);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION int threads() const {
+    return (leaves_of_team * members * width + 31) / 32 * 32;
+  }
+
+  void launch(Exec const& exec, char const* label) const {
+    if (nodes.count == 0 || nodes.columns == 0) return;
+    Policy policy(exec, static_cast<int>(nodes.count * tiles), threads());
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(Terms::count * threads() * static_cast<int>(sizeof(Real)) + 64));
+    Kokkos::parallel_for(label, policy, *this);
+  }
+};
+
+template <class Exec, class Terms>
+using ChunkSums = std::conditional_t<runs_on_host_v<Exec>, ChunkSumsOnHost<Exec, Terms>,
+                                     ChunkSumsOnDevice<Exec, Terms>>;
+
+/// Devices: a level of the tree with fewer nodes, one for `of_team` of them. A team a node and
+/// number.
+template <class Exec, class Fold, class Real>
+struct JoinNodes {
+  static constexpr int threads = 1024;
+  static constexpr std::int64_t of_team = std::int64_t{16} * threads;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
+
+  Nodes<Real> from, to;
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    auto* const scratch =
+        static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(threads * sizeof(Real), 16));
+    std::int64_t const number = team.league_rank() / to.count, node = team.league_rank() % to.count;
+    std::int64_t const first = node * of_team, rest = from.count - first;
+    Real const* const numbers = from.data + number * from.count + first;
+    join_by_team<Fold, 1>(
+        team, scratch, rest < of_team ? rest : of_team,
+        [&](int, std::int64_t i) { return numbers[i]; }, to.data + number * to.count + node);
+  }
+
+  void launch(Exec const& exec, int numbers) const {
+    Policy policy(exec, static_cast<int>(to.count * numbers), threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(threads * static_cast<int>(sizeof(Real)) + 64));
+    Kokkos::parallel_for("Blockspan::join_nodes", policy, *this);
+  }
+};
+
+/// Few enough nodes for one team: `nodes` themselves, or nodes of a higher level behind them, where
+/// there must be room for ceil_div(nodes.count, of_team) as well. numbers: of a column.
+template <class Fold, class Exec, class Real>
+Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int numbers) {
+  using Join = JoinNodes<Exec, Fold, Real>;
+  if constexpr (!runs_on_host_v<Exec>)
+    if (nodes.count > Join::of_team) {
+      std::int64_t const all = numbers * nodes.columns;
+      Nodes<Real> to = nodes;
+      to.data += all * nodes.count;
+      to.count = ceil_div(nodes.count, Join::of_team);
+      Join{nodes, to}.launch(exec, static_cast<int>(all));
+      return to;
+    }
+  return nodes;
+}
+
+/// Nodes that `count` leaves and few_nodes may need.
+template <class Exec, class Real>
+std::int64_t room_for_nodes(std::int64_t count) {
+  return count + ceil_div(count, JoinNodes<Exec, AddTerms, Real>::of_team);
+}
+
+/// Room for the nodes of `rows` rows, whatever the columns.
+template <class Exec, class Real>
+std::int64_t most_nodes(std::int64_t rows) {
+  return room_for_nodes<Exec, Real>(ceil_div(rows, least_chunk_rows<Exec>));
+}
+
+/// The nodes of Terms in memory(count), which gives room for so many numbers. Nothing waits.
+template <class Exec, class Terms, class Memory>
+Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Terms const& terms,
+                                       RowChunks const& chunks, std::int64_t columns,
+                                       Memory const& memory) {
+  using Real = typename Terms::Real;
+  ChunkSums<Exec, Terms> kernel(terms, chunks, columns);
+  kernel.nodes.data =
+      memory(room_for_nodes<Exec, Real>(kernel.nodes.count) * Terms::count * columns);
+  kernel.launch(exec, label);
+  return few_nodes<FoldOf<Terms>>(exec, kernel.nodes, Terms::count);
+}
+
+/// Second step, a team a column (on hosts of one thread): the roots of its trees, of which
+/// `of_first` are those of `first`, the others of `second`, go to take(j, numbers).
+/// A source: `count` nodes, and operator()(q, j, node). Take: `count` numbers of a column.
+template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
+struct TakeRoots {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  static constexpr int of_second = Take::count - of_first;
+
+  First first;
+  Second second;
+  Take take;
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    auto* const scratch = static_cast<Real*>(
+        team.team_scratch(0).get_shmem_aligned(Take::count * team.team_size() * sizeof(Real), 16));
+    std::int64_t const j = team.league_rank();
+    Real roots[Take::count] = {};
+    join_by_team<Fold, of_first>(
+        team, scratch, first.count, [&](int q, std::int64_t i) { return first(q, j, i); }, roots);
+    if constexpr (of_second > 0)
+      join_by_team<Fold, of_second>(
+          team, scratch + of_first * team.team_size(), second.count,
+          [&](int q, std::int64_t i) { return second(q, j, i); }, roots + of_first);
+    if (team.team_rank() == 0) take(j, roots);
+  }
+
+  void launch(Exec const& exec, char const* label, std::int64_t columns) const {
+    if (columns == 0) return;
+    int const threads = runs_on_host_v<Exec>                          ? 1
+                        : std::max(first.count, second.count) <= 2048 ? 256
+                                                                      : 1024;
+    Policy policy(exec, static_cast<int>(columns), threads);
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(Take::count * threads * static_cast<int>(sizeof(Real)) + 64));
+    Kokkos::parallel_for(label, policy, *this);
+  }
+};
+
+/// Both steps with all numbers of a column to take(j, numbers), where Exec computes. Nothing waits.
+template <class Exec, class Terms, class Take>
+void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
+                    RowChunks const& chunks, std::int64_t columns, Take const& take,
+                    Workspace<Exec>& workspace) {
+  using Real = typename Terms::Real;
+  auto const nodes = sum_chunks(exec, label, terms, chunks, columns, [&](std::int64_t count) {
+    return workspace.template device<Real>(exec, Workspace<Exec>::partials, count);
+  });
+  using Source = Nodes<Real>;
+  TakeRoots<Exec, FoldOf<Terms>, Real, Take::count, Source, Source, Take>{nodes, nodes, take}
+      .launch(exec, "Blockspan::column_roots", columns);
+}
+
+/// As numbers for the host: q * columns + j.
+template <class Real, int count_>
+struct StoreNumbers {
+  static constexpr int count = count_;
+  Real* numbers;
+  std::int64_t columns;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* roots) const {
+    for (int q = 0; q < count; ++q) numbers[q * columns + j] = roots[q];
+  }
+};
+
+/// The numbers of all columns on the host: q * columns + j holds number q of column j. Fences exec.
+template <class Exec, class Terms>
+std::vector<typename Terms::Real> columns_to_host(Exec const& exec, char const* label,
+                                                  Terms const& terms, RowChunks const& chunks,
+                                                  std::int64_t columns,
+                                                  Workspace<Exec>& workspace) {
+  using Real = typename Terms::Real;
+  std::int64_t const count = Terms::count * columns;
+  Real* const numbers = workspace.template device<Real>(exec, Workspace<Exec>::result, count);
+  reduce_columns(exec, label, terms, chunks, columns,
+                 StoreNumbers<Real, Terms::count>{numbers, columns}, workspace);
+  std::vector<Real> result(static_cast<std::size_t>(count));
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, result.data(), numbers,
+                                                                      count);
+  exec.fence("Blockspan: numbers of columns");
+  return result;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <string>
+
+#include <blockspan/solvers/cg/group_cycles.hpp>
+#include <blockspan/solvers/cg/null_search.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+
+template <class Scalar, class Exec>
+void CgOptions<Scalar, Exec>::validate(std::int64_t columns) const {
+  constexpr auto where = "CgOptions";
+  auto const relative = [&](Real value) {
+    require(value >= 0 && value < 1, where, "tolerance is ", value, ", not in [0, 1)");
+  };
+  auto const absolute = [&](Real value) {
+    require(value >= 0 && std::isfinite(value), where, "absolute_tolerance is ", value,
+            ", negative or not finite");
+  };
+  auto const one_a_column = [&](std::vector<Real> const& values, char const* name) {
+    require(values.empty() || static_cast<std::int64_t>(values.size()) == columns, where, name,
+            " has ", values.size(), " entries, but there are ", columns, " right-hand sides");
+  };
+  relative(tolerance);
+  absolute(absolute_tolerance);
+  one_a_column(tolerances, "tolerances");
+  one_a_column(absolute_tolerances, "absolute_tolerances");
+  for (Real const value : tolerances) relative(value);
+  for (Real const value : absolute_tolerances) absolute(value);
+  require(max_iterations >= 0, where, "max_iterations is ", max_iterations, ", negative");
+  require(max_cycles >= 1, where, "max_cycles is ", max_cycles, ", below 1");
+  require(widest_block >= 0, where, "widest_block is ", widest_block, ", negative");
+  require(time_limit >= 0, where, "time_limit is ", time_limit, " seconds, negative or NaN");
+}
+
+namespace detail {
+
+/// Widest block whose small matrices cost less than its columns gain.
+inline constexpr int widest_useful_block = 32;
+
+/// Columns solved together, when `columns` are to be cut into groups of about equal width.
+inline int group_width(int columns, int widest) {
+  int const groups = ceil_div(columns, widest);
+  return ceil_div(columns, groups);
+}
+
+/// Whether the columns start as blocks. entries: of B.
+template <class Scalar, class Exec>
+bool starts_as_block(CgMethod asked, std::int64_t columns, std::int64_t entries) {
+  if (asked != CgMethod::automatic) return asked == CgMethod::block;
+  bool const small = entries < CgThresholds<real_t<Scalar>>::small_on_device;
+  return columns > 1 && (runs_on_host_v<Exec> || !small);
+}
+
+inline std::string reason_of(CgMethod asked, bool block, int columns, int width) {
+  if (asked != CgMethod::automatic) return "asked for";
+  if (columns == 1) return "one right-hand side";
+  if (!block)
+    return "a small problem on a device, where the host's part in a block's steps is long";
+  std::string const why = "2 to 32 right-hand sides need fewer iterations as a block";
+  if (columns == width) return why;
+  return why + ": " + std::to_string(columns) + " in groups of up to " + std::to_string(width);
+}
+
+template <class Real>
+std::string fell_back(CgReport<Real> const& report, std::string const& why) {
+  auto const count = std::count_if(report.columns.begin(), report.columns.end(),
+                                   [](CgColumn<Real> const& column) { return column.fell_back; });
+  return ", of which " + std::to_string(count) + " of " + std::to_string(report.columns.size()) +
+         " columns went on in the working precision: " + why;
+}
+
+template <class Scalar, class Exec>
+void check_shapes(LinearOperator<Scalar, Exec> const& A, BlockRef<Scalar const> const& B,
+                  BlockRef<Scalar> const& X, CgOptions<Scalar, Exec> const& options) {
+  constexpr auto where = "conjugate_gradient";
+  std::int64_t const n = A.rows();
+  require(B.rows == n, where, "B has ", B.rows, " rows, A has order ", n);
+  require(X.rows == n && X.columns == B.columns, where, "X is ", X.rows, " x ", X.columns,
+          ", B is ", B.rows, " x ", B.columns);
+  auto const* M = options.preconditioner;
+  require(!M || M->rows() == n, where, "the preconditioner has order ", M ? M->rows() : 0,
+          ", A has order ", n);
+  auto const& null = options.null_space;
+  require(null.extent(1) == 0 || static_cast<std::int64_t>(null.extent(0)) == n, where,
+          "null_space has ", null.extent(0), " rows, A has order ", n);
+  require(static_cast<std::int64_t>(null.extent(1)) <= n, where, "null_space has ", null.extent(1),
+          " columns, A has order ", n);
+  auto const* inner = options.inner;
+  require(!inner || inner->rows() == n, where, "the inner solver has order ",
+          inner ? inner->rows() : 0, ", A has order ", n);
+}
+
+/// Everything of the report that sums up the columns.
+template <class Scalar, class Exec>
+void conclude(CgProblem<Scalar, Exec>& problem, CgReport<real_t<Scalar>>& report) {
+  report.status = Status::converged;
+  for (auto const& column : report.columns)
+    if (!column.success()) {
+      report.status = column.status;
+      break;
+    }
+  if (report.status == Status::operator_not_finite && report.trouble.empty())
+    report.trouble = "the operator gave NaN or Inf";
+  report.norm_a = problem.norm_a();
+  report.counters = [&] {
+    auto counters = problem.counters;
+    counters.cycles = report.counters.cycles;
+    return counters;
+  }();
+  double const total = report.seconds.total;
+  report.seconds = problem.seconds;
+  report.seconds.total = total;
+}
+
+template <class Scalar, class Exec>
+CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+                                  BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X,
+                                  CgOptions<Scalar, Exec> const& asked, CgMethod method) {
+  asked.validate(B.columns);
+  check_shapes<Scalar, Exec>(A, B, X, asked);
+  auto options = asked;
+  options.method = method;
+  CgReport<real_t<Scalar>> report;
+  int const k = static_cast<int>(B.columns);
+  report.columns.resize(k);
+  CgProblem<Scalar, Exec> problem(exec, A, options);
+  CgControl<Scalar, Exec> control(options, report);
+  if (k > 0 && A.rows() > 0) {
+    bool const block = starts_as_block<Scalar, Exec>(method, k, A.rows() * k);
+    int const most = block ? widest_useful_block : k;
+    int const widest = options.widest_block > 0 ? std::min(options.widest_block, most) : most;
+    int const width = group_width(k, widest);
+    report.reason = reason_of(method, block, k, width);
+    if (options.inner) report.reason += "; corrections in " + options.inner->name();
+    CgTools<Scalar, Exec> tools(problem, control, width);
+    if (options.null_space.extent(1) > 0)
+      tools.null_space.take(problem, options.null_space);
+    else if (A.annihilates_constants(exec))
+      tools.null_space.take_constant(problem);
+    bool block_ran = false, pseudo_block_ran = false;
+    std::string fall_back;
+    for (int first = 0; first < k; first += width) {
+      int const count = std::min(width, k - first);
+      CgGroup<Scalar, Exec> group(problem, tools, B, column_range(X, first, count), first, block);
+      group.solve();
+      block_ran = block_ran || group.block_ran();
+      pseudo_block_ran = pseudo_block_ran || group.pseudo_block_ran();
+      if (!group.trouble().empty()) report.trouble = group.trouble();
+      if (!group.fall_back().empty() && fall_back.empty()) fall_back = group.fall_back();
+      if (!group.switched().empty() && report.reason.find(group.switched()) == std::string::npos)
+        report.reason += "; then pseudo-block: " + group.switched();
+    }
+    report.null_vectors = tools.null_space.count();
+    if (!fall_back.empty()) report.reason += fell_back(report, fall_back);
+    report.method = block_ran && pseudo_block_ran ? "block, then pseudo_block"
+                    : block_ran                   ? "block"
+                    : pseudo_block_ran            ? "pseudo_block"
+                    : block                       ? "block"
+                                                  : "pseudo_block";
+  } else {
+    for (auto& column : report.columns) column.status = Status::zero_rhs;
+  }
+  exec.fence("Blockspan::cg: done");
+  report.seconds.total = control.elapsed();
+  conclude<Scalar, Exec>(problem, report);
+  return report;
+}
+
+}  // namespace detail
+}  // namespace blockspan

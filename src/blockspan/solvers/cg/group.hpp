@@ -1,0 +1,360 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <blockspan/solvers/cg/block_cg.hpp>
+#include <blockspan/solvers/cg/inner_cycle.hpp>
+#include <blockspan/solvers/cg/null_space.hpp>
+#include <blockspan/solvers/cg/pseudo_block_cg.hpp>
+#include <blockspan/solvers/cg/solution.hpp>
+
+namespace blockspan::detail {
+
+/// Blocks and methods, shared by all groups of columns.
+template <class Scalar, class Exec>
+struct CgTools {
+  CgTools(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& control_, int most)
+      : control(control_), blocks(problem.exec, problem.rows(), most), most_(most) {}
+
+  PseudoBlockCg<Scalar, Exec>& pseudo_block(CgProblem<Scalar, Exec>& problem) {
+    if (!pseudo_block_)
+      pseudo_block_ = std::make_unique<PseudoBlockCg<Scalar, Exec>>(problem, blocks, most_);
+    return *pseudo_block_;
+  }
+  BlockCg<Scalar, Exec>& block(CgProblem<Scalar, Exec>& problem) {
+    if (!block_) block_ = std::make_unique<BlockCg<Scalar, Exec>>(problem, blocks, most_);
+    return *block_;
+  }
+
+  CgControl<Scalar, Exec>& control;
+  CgBlocks<Scalar, Exec> blocks;
+  NullSpace<Scalar, Exec> null_space;  ///< as far as it is known
+  int looked_after = -1;               ///< the iterations before the last look at A's entries
+
+ private:
+  int most_;
+  std::unique_ptr<PseudoBlockCg<Scalar, Exec>> pseudo_block_;
+  std::unique_ptr<BlockCg<Scalar, Exec>> block_;
+};
+
+/// Z := its part in the null space of A, by solves of A Y = A Z; returns the sizes of A Z. block:
+/// the method of these solves.
+template <class Scalar, class Exec>
+ImageSizes<real_t<Scalar>> refine_null_vectors(CgProblem<Scalar, Exec>& problem,
+                                               CgControl<Scalar, Exec>& control,
+                                               Block<Scalar, Exec> const& Z, bool block);
+
+/// The frame around both methods for one group of columns: norms, residuals from A itself,
+/// verdicts, cycles. Residuals, norms and goals of column j are in units of a power of two near its
+/// largest entry, so that right-hand sides near 1e-200 and 1e200 cost what others do.
+template <class Scalar, class Exec>
+class CgGroup {
+ public:
+  using Real = real_t<Scalar>;
+  using View = Block<Scalar, Exec>;
+  using Limits = CgThresholds<Real>;
+  using Options = CgOptions<Scalar, Exec>;
+
+  CgGroup(CgProblem<Scalar, Exec>& problem, CgTools<Scalar, Exec>& tools,
+          BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X, int first, bool block)
+      : problem_(problem),
+        tools_(tools),
+        control_(tools.control),
+        options_(control_.options()),
+        b_(column_range(B, first, X.columns)),
+        solution_(problem, X, options_.use_guess),
+        first_(first),
+        block_(block),
+        columns_(X.columns),
+        norms_(X.columns, Real(1)) {
+    if (options_.inner) inner_.emplace(problem, tools.blocks, control_, *options_.inner);
+  }
+
+  void solve() {
+    control_.begin_group(first_);
+    ++problem_.counters.groups;
+    if (measure_right_hand_sides()) first_residuals();
+    judge();
+    while (!open_.empty() || resume_deferred()) {
+      run_cycle();
+      verify();
+      if (null_space().count() > 0 && !null_space().given()) note_parts();
+      if (suspicious_) search();
+      judge();
+    }
+    finish();
+  }
+
+  bool block_ran() const { return block_ran_; }
+  bool pseudo_block_ran() const { return pseudo_block_ran_; }
+  std::string const& trouble() const { return trouble_; }
+  std::string const& switched() const { return switched_; }
+  /// Why columns fell back to the working precision; empty: none did.
+  std::string const& fall_back() const { return fall_back_; }
+
+ private:
+  struct Column {
+    Real unit = 1;      ///< power of two near the largest entry of b
+    Real goal = 0;      ///< for ||r||, in units
+    Real residual = 0;  ///< the last true one, in units
+    Real best = std::numeric_limits<Real>::infinity();
+    std::optional<Status> failure;  ///< what the last cycle said
+  };
+
+  CgColumn<Real>& report(int j) { return control_.report().columns[first_ + j]; }
+
+  void close(int j, Status status) {
+    report(j).status = status;
+    control_.column_done();
+  }
+
+  /// Chooses the units, and closes columns that need no solve. False if none is left.
+  bool measure_right_hand_sides() {
+    auto const timer = problem_.time(problem_.seconds.verify);
+    auto const largest =
+        problem_.fold("Blockspan::cg::largest", LargestTerms<Scalar>{b_}, b_.columns);
+    for (int j = 0; j < static_cast<int>(columns_.size()); ++j) {
+      if (!std::isfinite(largest[j])) {
+        close(j, Status::nonfinite_rhs);
+        report(j).residual = report(j).backward_error = std::numeric_limits<Real>::quiet_NaN();
+      } else if (largest[j] == 0) {
+        solution_.set_zero(j);
+        zero_.push_back(j);
+        close(j, Status::zero_rhs);
+      } else {
+        columns_[j].unit = std::ldexp(Real(1), exponent_near(largest[j]));
+        solution_.set_unit(j, columns_[j].unit);
+        open_.push_back(j);
+      }
+    }
+    all_ = open_;
+    return !open_.empty();
+  }
+
+  /// R of the open columns into the residual block, A X of them in `spare` where with_product; the
+  /// norms, in units.
+  std::vector<Real> true_residuals(std::vector<bool> const& with_product) {
+    auto const timer = problem_.time(problem_.seconds.verify);
+    int const width = static_cast<int>(open_.size());
+    numbers_.assign(open_.begin(), open_.end());
+    for (int const j : open_) numbers_.push_back(1 / columns_[j].unit);
+    for (int c = 0; c < width; ++c) numbers_.push_back(with_product[c] ? 1 : 0);
+    TrueResidualTerms<Scalar> const terms{b_, block_ref<Exec>(tools_.blocks.spare(width)),
+                                          block_ref<Exec>(tools_.blocks.residual(width)),
+                                          problem_.on_device(numbers_)};
+    auto squares = problem_.fold("Blockspan::cg::true_residuals", terms, width);
+    if (null_space().given()) squares = project_residuals();
+    for (Real& value : squares) value = std::sqrt(value);
+    return squares;
+  }
+
+  NullSpace<Scalar, Exec>& null_space() { return tools_.null_space; }
+
+  /// R without its part in the null space, whose sizes go to parts_; sums of squares.
+  std::vector<Real> project_residuals();
+
+  /// Measures the parts of the open residuals (in units) in the null space. A column is
+  /// inconsistent if that part is above the goal, and larger than errors of the null vectors
+  /// explain.
+  void note_parts();
+
+  /// A cycle met a singular A: searches its null vectors, and the columns of B with a part along
+  /// them.
+  void search();
+
+  bool find_null_vectors();
+
+  /// Null vectors found in the entries of A; false: no new ones. Runs again, with more work
+  /// allowed, once the iterations have taken several times as much.
+  bool look_at_entries();
+
+  /// Keeps the columns of Z that A maps to zero, to rounding, and that are longer than `least`.
+  bool keep_null_vectors(View const& Z, ImageSizes<Real> const& sizes,
+                         std::vector<Real> const& least, bool of_residuals);
+
+  /// Whether the leading `columns` of the residual block of a cycle have parts along null vectors
+  /// that a search in the entries of A finds only now.
+  bool parts_seen_now(int columns);
+
+  /// ||b||, and R from the start; a start worse than zero becomes zero.
+  void first_residuals() {
+    int const width = static_cast<int>(open_.size());
+    std::vector<bool> with_product(width, false);
+    auto norms = true_residuals(with_product);
+    for (int c = 0; c < width; ++c) {
+      int const j = open_[c];
+      auto& column = columns_[j];
+      norms_[j] = column.residual = norms[c];
+      column.goal = control_.goal(j, norms[c], column.unit);
+    }
+    if (null_space().count() > 0) {
+      note_parts();
+      auto const fails = [&](int j) { return columns_[j].failure.has_value(); };
+      if (std::any_of(open_.begin(), open_.end(), fails) && look_at_entries()) note_parts();
+    }
+    if (!options_.use_guess) return;
+    auto const given = norms;
+    with_product.assign(width, true);
+    product_of_solution();
+    norms = true_residuals(with_product);
+    bool rejected = false;
+    for (int c = 0; c < width; ++c) {
+      if (norms[c] <= given[c]) continue;
+      with_product[c] = false;
+      rejected = true;
+      solution_.set_zero(open_[c]);
+      ++problem_.counters.guesses_rejected;
+    }
+    if (rejected) norms = true_residuals(with_product);
+    for (int c = 0; c < width; ++c) columns_[open_[c]].residual = norms[c];
+  }
+
+  /// A X of the open columns.
+  void product_of_solution() {
+    int const width = static_cast<int>(open_.size());
+    solution_.gather(open_, tools_.blocks.direction(width));
+    if (null_space().shortens()) {
+      null_space().project_out(problem_, tools_.blocks.direction(width));
+      solution_.put_back(open_, tools_.blocks.direction(width));
+    }
+    problem_.apply_a(tools_.blocks.direction(width), tools_.blocks.spare(width));
+  }
+
+  void verify() {
+    std::vector<bool> with_product;
+    bool any = false;
+    for (int const j : open_) {
+      with_product.push_back(!solution_.is_zero(j));
+      any = any || with_product.back();
+    }
+    if (any) product_of_solution();
+    auto const norms = true_residuals(with_product);
+    for (std::size_t c = 0; c < open_.size(); ++c) columns_[open_[c]].residual = norms[c];
+  }
+
+  /// Closes columns by their true residuals; packs R of those that stay open.
+  void judge() {
+    std::vector<int> still, positions;
+    control_.check_limits();
+    for (int c = 0; c < static_cast<int>(open_.size()); ++c) {
+      int const j = open_[c];
+      auto& column = columns_[j];
+      Real const residual = column.residual, relative = residual / norms_[j];
+      Real const before = column.best;
+      bool const best = residual <= before;  // an X that did not change stays the best
+      solution_.note(j, best);
+      if (best) column.best = residual;
+      report(j).cycle_residuals.push_back(relative);
+      control_.set_residual(j, relative);
+      if (auto const status = verdict(column, before)) {
+        close(j, *status);
+      } else if (inner_ && !inner_->may_help(residual, before)) {
+        deferred_.push_back(j);
+      } else {
+        still.push_back(j);
+        positions.push_back(c);
+      }
+    }
+    int const before = static_cast<int>(open_.size());
+    open_ = still;
+    if (!open_.empty()) scale_residuals(before, positions);
+  }
+
+  std::optional<Status> verdict(Column const& column, Real before) {
+    if (column.residual <= column.goal) return Status::converged;
+    if (inner_ && inner_->cycles() > 0) return control_.stopped();
+    if (!std::isfinite(column.residual))
+      return column.failure.value_or(Status::operator_not_finite);
+    if (column.failure) return column.failure;
+    bool const slow = !(column.residual <= Limits::progress * before);
+    if (completed_ >= 2 && slow) return hopeless_.value_or(Status::attainable_limit);
+    if (control_.stopped()) return control_.stopped();
+    if (capped_) return hopeless_;
+    if (control_.cycle() - inner_cycles_ >= options_.max_cycles) return Status::max_iterations;
+    return std::nullopt;
+  }
+
+  /// Reopens the columns that the inner solver could not finish, from their best iterates. False:
+  /// none.
+  bool resume_deferred();
+
+  /// R of the next cycle: the open columns side by side, in [1, 2) by powers of two.
+  void scale_residuals(int width, std::vector<int> const& positions) {
+    auto const timer = problem_.time(problem_.seconds.verify);
+    scales_.clear();
+    std::vector<Real> factors;
+    for (int const j : open_) {
+      scales_.push_back(std::ldexp(Real(1), std::ilogb(columns_[j].residual)));
+      factors.push_back(1 / scales_.back());
+    }
+    auto& blocks = tools_.blocks;
+    int const now = static_cast<int>(open_.size());
+    problem_.select_scaled(block_ref<Exec>(blocks.residual(width)), positions, factors,
+                           blocks.spare(now));
+    problem_.synchronize("Blockspan::cg: numbers of the host");
+    blocks.swap_residual();
+  }
+
+  /// One cycle for the open columns, by the method of the group.
+  void run_cycle();
+
+  /// What the end of a cycle means for the next one.
+  void after_block(CgCycle<Real> const& cycle, BlockCg<Scalar, Exec> const& method);
+  void after_pseudo_block(CgCycle<Real> const& cycle, PseudoBlockCg<Scalar, Exec> const& method);
+
+  /// On with pseudo-block. `hopeless`: the status of columns that it cannot finish in twenty times
+  /// the steps so far (it never needed more than fifteen times those of the block).
+  void switch_to_pseudo_block(std::optional<Status> hopeless, std::string const& why);
+
+  /// The best iterates, zeros, and backward errors.
+  void finish() {
+    auto const timer = problem_.time(problem_.seconds.verify);
+    auto written = all_;
+    written.insert(written.end(), zero_.begin(), zero_.end());
+    solution_.restore(written);
+    auto const sizes = column_sizes(problem_, BlockRef<Scalar const>(solution_.x()), all_);
+    double const norm_a = static_cast<double>(problem_.norm_a());
+    for (int const j : all_) {
+      auto const& column = columns_[j];
+      double const size = std::ldexp(sizes[j].value, sizes[j].exponent - std::ilogb(column.unit));
+      report(j).residual = column.best / norms_[j];
+      report(j).backward_error = static_cast<Real>(
+          static_cast<double>(column.best) / (norm_a * size + static_cast<double>(norms_[j])));
+    }
+  }
+
+  CgProblem<Scalar, Exec>& problem_;
+  CgTools<Scalar, Exec>& tools_;
+  CgControl<Scalar, Exec>& control_;
+  Options const& options_;
+  BlockRef<Scalar const> b_;
+  CgSolution<Scalar, Exec> solution_;
+  int first_;
+  bool block_;
+  std::vector<Column> columns_;
+  std::vector<Real> norms_;  ///< ||b_j|| in units
+  std::vector<int> all_, open_, zero_;
+  std::vector<Real> scales_, numbers_;
+  std::optional<Status> hopeless_;
+  int switched_limit_ = 0;
+  bool capped_ = false;
+  int completed_ = 0, conjugacy_lost_ = 0;
+  bool not_hermitian_ = false;
+  bool suspicious_ = false;  ///< the last cycle met a singular A
+  int searches_ = 0;         ///< for vectors that it maps to zero
+  bool seen_now_ = false;    ///< the last cycle ended because of parts along such vectors
+  std::vector<Real> parts_;  ///< of the open columns along the null space, in units
+  std::optional<InnerCycle<Scalar, Exec>> inner_;  ///< until columns need the working precision
+  int inner_cycles_ = 0;
+  std::vector<int> deferred_;  ///< open columns that wait for the working precision
+  bool block_ran_ = false, pseudo_block_ran_ = false;
+  std::string trouble_, switched_, fall_back_;
+};
+
+}  // namespace blockspan::detail

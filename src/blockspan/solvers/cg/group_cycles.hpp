@@ -1,0 +1,137 @@
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <blockspan/solvers/cg/group.hpp>
+
+// The cycles of a group, what their ends mean for the next one, and the columns that wait for the
+// working precision.
+namespace blockspan::detail {
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::run_cycle() {
+  control_.begin_cycle();
+  CgCycle<Real> cycle;
+  cycle.columns = open_;
+  cycle.scales = scales_;
+  for (std::size_t c = 0; c < open_.size(); ++c)
+    cycle.goals.push_back(Limits::margin * columns_[open_[c]].goal / scales_[c]);
+  cycle.limit = hopeless_ ? switched_limit_ : std::numeric_limits<int>::max();
+  cycle.first = control_.cycle() == 1;
+  if (control_.may_search() && !null_space().given())
+    cycle.outside = [&](int columns) { return parts_seen_now(columns); };
+  bool const alone = options_.method == CgMethod::automatic && open_.size() == 1;
+  if (inner_) {
+    bool const block = block_ && !alone;
+    (block ? block_ran_ : pseudo_block_ran_) = true;
+    std::vector<Real> lengths;
+    for (std::size_t c = 0; c < open_.size(); ++c)
+      lengths.push_back(columns_[open_[c]].residual / scales_[c]);
+    inner_->run(cycle, block ? CgMethod::block : CgMethod::pseudo_block, lengths, norms_,
+                solution_);
+    return;
+  }
+  if (block_ && alone) switch_to_pseudo_block(std::nullopt, "one open column is no block");
+  if (block_) {
+    block_ran_ = true;
+    auto& method = tools_.block(problem_);
+    method.run(cycle, norms_, control_, solution_);
+    after_block(cycle, method);
+  } else {
+    pseudo_block_ran_ = true;
+    auto& method = tools_.pseudo_block(problem_);
+    method.run(cycle, norms_, control_, solution_);
+    after_pseudo_block(cycle, method);
+  }
+  for (std::size_t c = 0; c < open_.size(); ++c) {
+    Status const outcome = not_hermitian_ ? Status::operator_not_hermitian : cycle.outcome[c];
+    bool const failed = outcome != Status::converged && outcome != Status::not_converged;
+    columns_[open_[c]].failure = failed ? std::optional(outcome) : std::nullopt;
+    suspicious_ = suspicious_ || outcome == Status::singular;
+  }
+}
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::after_block(CgCycle<Real> const& cycle,
+                                        BlockCg<Scalar, Exec> const& method) {
+  auto& report = control_.report();
+  switch (cycle.end) {
+    case CycleEnd::indefinite:
+      if (!problem_.hermitian()) {
+        not_hermitian_ = true;
+        return;
+      }
+      report.indefinite = true;
+      report.curvature = std::min(report.curvature, method.curvature());
+      switch_to_pseudo_block(std::nullopt,
+                             "A is indefinite, and only single columns can tell which are hit");
+      return;
+    case CycleEnd::singular:
+      suspicious_ = true;
+      return;
+    case CycleEnd::conjugacy_lost:
+      if (++conjugacy_lost_ >= 2)
+        switch_to_pseudo_block(std::nullopt, "the block lost its conjugacy twice");
+      return;
+    case CycleEnd::no_gain:
+      switch_to_pseudo_block(std::nullopt, "all columns see the same contraction");
+      return;
+    default:
+      if (method.preconditioner_not_finite()) trouble_ = "the preconditioner gave NaN or Inf";
+      ++completed_;
+  }
+}
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::after_pseudo_block(CgCycle<Real> const& cycle,
+                                               PseudoBlockCg<Scalar, Exec> const& method) {
+  auto& report = control_.report();
+  if (method.preconditioner_not_finite()) trouble_ = "the preconditioner gave NaN or Inf";
+  if (method.least_curvature() < 0 && !problem_.hermitian()) {
+    not_hermitian_ = true;
+  } else if (method.least_curvature() < 0) {
+    report.indefinite = true;
+    report.curvature = std::min(report.curvature, method.least_curvature());
+  }
+  capped_ = cycle.end == CycleEnd::stopped && hopeless_.has_value();
+  ++completed_;
+}
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::switch_to_pseudo_block(std::optional<Status> hopeless,
+                                                   std::string const& why) {
+  block_ = false;
+  hopeless_ = hopeless;
+  switched_limit_ = 20 * control_.group_iterations() + 100;
+  if (block_ran_) switched_ = why;
+}
+
+template <class Scalar, class Exec>
+bool CgGroup<Scalar, Exec>::resume_deferred() {
+  if (deferred_.empty()) return false;
+  if (control_.stopped()) {
+    for (int const j : deferred_) close(j, *control_.stopped());
+    return false;
+  }
+  fall_back_ = inner_->why_it_ended();
+  inner_cycles_ = inner_->cycles();
+  inner_.reset();
+  std::sort(deferred_.begin(), deferred_.end());
+  open_.swap(deferred_);
+  deferred_.clear();
+  solution_.restore(open_);
+  verify();
+  std::vector<int> positions;
+  for (int c = 0; c < static_cast<int>(open_.size()); ++c) {
+    report(open_[c]).fell_back = true;
+    positions.push_back(c);
+  }
+  scale_residuals(static_cast<int>(open_.size()), positions);
+  return true;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/solvers/cg/thresholds.hpp>
+#include <blockspan/solvers/common/column_sums.hpp>
+#include <blockspan/solvers/common/problem.hpp>
+#include <blockspan/solvers/conjugate_gradient.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// The operators as the solver sees them: calls counted and timed, Jacobi as weights of the rows.
+template <class Scalar, class Exec>
+class CgProblem : public SolverProblem<Scalar, Exec> {
+  using Base = SolverProblem<Scalar, Exec>;
+  using Base::a_, Base::t_, Base::weights_;
+
+ public:
+  using Base::exec, Base::workspace, Base::rows, Base::time, Base::new_block;
+  using typename Base::Operator;
+  using typename Base::Real;
+  using typename Base::View;
+
+  CgProblem(Exec const& exec_, Operator const& A, CgOptions<Scalar, Exec> const& options)
+      : Base(exec_, A, options.preconditioner, options.time_phases) {}
+
+  /// M^-1 is more than row weights.
+  bool general() const { return t_ != nullptr && weights_ == nullptr; }
+
+  void apply_a(View const& X, View const& Y) {
+    enqueue_a(X, Y);
+    count_a(X);
+  }
+  void apply_m(View const& X, View const& Y) {
+    enqueue_m(X, Y);
+    count_m(X);
+  }
+
+  /// The same in two parts, for what is enqueued once and counted whenever it is replayed.
+  void enqueue_a(View const& X, View const& Y) {
+    auto const timer = time(seconds.product);
+    a_.apply(exec, X, Y);
+  }
+  /// Whether the product also sums x.y and y.(w y): see LinearOperator::apply_dots.
+  bool enqueue_a_dots(View const& X, View const& Y, ProductDots<Scalar, Exec> const& dots,
+                      bool squares) {
+    auto const timer = time(seconds.product);
+    OperatorValues<Real const, Exec> const weights(
+        weights_, weights_ ? static_cast<std::size_t>(rows()) : std::size_t{0});
+    return a_.apply_dots(
+        exec, X, Y, weights, OperatorValues<Scalar, Exec>(dots.x_dot_y.data(), X.extent(1)),
+        OperatorValues<Real, Exec>(dots.y_dot_y.data(), squares ? X.extent(1) : 0));
+  }
+  void enqueue_m(View const& X, View const& Y) {
+    auto const timer = time(seconds.preconditioner);
+    t_->apply(exec, X, Y);
+  }
+  void count_a(View const& X) {
+    ++counters.operator_applications;
+    counters.operator_columns += static_cast<std::int64_t>(X.extent(1));
+  }
+  void count_m(View const& X) {
+    if (!general()) return;  // Jacobi: a pass of this solver's own
+    ++counters.preconditioner_applications;
+    counters.preconditioner_columns += static_cast<std::int64_t>(X.extent(1));
+  }
+  /// Whether steps may be recorded and replayed.
+  bool replayable() const {
+    return !Base::time_phases_ && a_.replayable() && (!general() || t_->replayable());
+  }
+
+  /// Whether A is Hermitian as far as two random vectors can tell: one product, in the first call.
+  bool hermitian() {
+    if (!hermitian_) hermitian_ = looks_hermitian();
+    return *hermitian_;
+  }
+
+  /// The host waits for numbers.
+  void synchronize(char const* why) {
+    exec.fence(why);
+    ++counters.synchronizations;
+  }
+
+  template <class Terms>
+  std::vector<Real> fold(char const* label, Terms const& terms, std::int64_t columns) {
+    ++counters.synchronizations;
+    return Base::fold(label, terms, columns);
+  }
+
+  /// ||A||: the operator's bound, or the largest ||A p|| / ||p|| seen.
+  Real norm_a() const { return a_.norm_bound().value_or(seen_norm_); }
+  void note_norm(Real ratio) {
+    if (ratio > seen_norm_) seen_norm_ = ratio;
+  }
+  bool knows_norm() const { return a_.norm_bound().has_value(); }
+
+  CgCounters counters;
+  CgSeconds seconds;
+
+ private:
+  /// |u^H A v - conj(v^H A u)| against what entries would give that differ from their mirrors by
+  /// CgThresholds::skew.
+  bool looks_hermitian() {
+    View const U = new_block("Blockspan::cg::probe", 2),
+               image = new_block("Blockspan::cg::probe", 2);
+    blockspan::fill_random(exec, U, 1);
+    apply_a(U, image);
+    Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace> const K("K", 2, 2), G("G", 2, 2);
+    blockspan::gram(exec, U, image, K, workspace);
+    blockspan::gram(exec, image, image, G, workspace);
+    counters.synchronizations += 2;
+    Scalar const skew = K(0, 1) - conjugate(K(1, 0));
+    Real const length = std::sqrt(std::max(real_part(G(0, 0)), real_part(G(1, 1))));
+    return !(Kokkos::abs(skew) > CgThresholds<Real>::skew * length);
+  }
+
+  std::optional<bool> hermitian_;
+  Real seen_norm_ = 0;
+};
+
+/// The four blocks of n x k that both methods work in, as memory without a fixed width: the rows of
+/// a narrower block are contiguous. `spare` is free between iterations and takes what is gathered.
+template <class Scalar, class Exec>
+class CgBlocks {
+ public:
+  using View = Block<Scalar, Exec>;
+
+  CgBlocks(Exec const& exec, std::int64_t rows, int columns) : rows_(rows) {
+    for (auto& memory : memory_)
+      memory = allocate<Memory>(exec, "Blockspan::cg::block", rows * columns);
+  }
+
+  View correction(int columns) const { return view(0, columns); }  ///< E
+  View direction(int columns) const { return view(1, columns); }   ///< P, S
+  View spare(int columns) const { return view(2, columns); }       ///< Q, Z
+  View residual(int columns) const { return view(3, columns); }    ///< R, T
+
+  void swap_correction() { std::swap(memory_[0], memory_[2]); }
+  void swap_direction() { std::swap(memory_[1], memory_[2]); }
+  void swap_residual() { std::swap(memory_[3], memory_[2]); }
+
+ private:
+  using Memory = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+
+  View view(int which, int columns) const { return View(memory_[which].data(), rows_, columns); }
+
+  std::int64_t rows_;
+  Memory memory_[4];
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <blockspan/solvers/cg/passes.hpp>
+#include <blockspan/solvers/cg/problem.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// The exponent of a power of two near a positive number whose inverse is finite too.
+template <class Real>
+int exponent_near(Real value) {
+  constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
+  return std::clamp(std::ilogb(value), -range, range);
+}
+
+/// value 2^exponent, for sizes whose squares over- or underflow.
+struct ScaledSize {
+  double value = 0;
+  int exponent = 0;
+};
+
+/// ||x_j|| of the columns asked for. Synchronizes twice.
+template <class Scalar, class Exec>
+std::vector<ScaledSize> column_sizes(CgProblem<Scalar, Exec>& problem,
+                                     BlockRef<Scalar const> const& X,
+                                     std::vector<int> const& columns) {
+  using Real = real_t<Scalar>;
+  auto const largest = problem.fold("Blockspan::cg::largest", LargestTerms<Scalar>{X}, X.columns);
+  std::vector<ScaledSize> sizes(static_cast<std::size_t>(X.columns));
+  std::vector<Real> factors(static_cast<std::size_t>(X.columns), Real(1));
+  for (int const j : columns)
+    if (largest[j] > 0 && std::isfinite(largest[j])) {
+      sizes[j].exponent = exponent_near(largest[j]);
+      factors[j] = std::ldexp(Real(1), -sizes[j].exponent);
+    }
+  auto const squares = problem.fold(
+      "Blockspan::cg::sizes", ScaledSquares<Scalar>{X, problem.on_device(factors)}, X.columns);
+  for (int const j : columns) sizes[j].value = std::sqrt(static_cast<double>(squares[j]));
+  return sizes;
+}
+
+/// The columns of X of one group: the iterate, and a copy of the best one verified so far where
+/// that is another. Columns that were never written count as zero.
+template <class Scalar, class Exec>
+class CgSolution {
+ public:
+  using Real = real_t<Scalar>;
+  using View = Block<Scalar, Exec>;
+
+  CgSolution(CgProblem<Scalar, Exec>& problem, BlockRef<Scalar> const& X, bool holds_guess)
+      : problem_(problem),
+        x_(X),
+        units_(X.columns, Real(1)),
+        zero_(X.columns, !holds_guess),
+        best_here_(X.columns, true),
+        best_zero_(X.columns, false) {}
+
+  BlockRef<Scalar> const& x() const { return x_; }
+  bool is_zero(int j) const { return zero_[j]; }
+  void set_unit(int j, Real unit) { units_[j] = unit; }
+
+  /// x_j = 0 from now on.
+  void set_zero(int j) { zero_[j] = true; }
+
+  /// Whether the iterate of column j is the best one.
+  void note(int j, bool is_best) { best_here_[j] = is_best; }
+
+  /// The columns, side by side. Those that are zero get what X holds: not to be used.
+  void gather(std::vector<int> const& columns, View const& to) {
+    ones_.assign(columns.size(), Real(1));
+    problem_.select_scaled(x_, columns, ones_, to);
+  }
+
+  /// What gather() brought, changed, as the columns again.
+  void put_back(std::vector<int> const& columns, View const& from) {
+    numbers_.assign(columns.begin(), columns.end());
+    auto const source = block_ref<Exec>(from);
+    for_each_entry(problem_.exec, "Blockspan::cg::put_back", source,
+                   PutColumns<Scalar>{source, x_, problem_.on_device(numbers_)});
+    problem_.synchronize("Blockspan::cg: numbers of the host");
+  }
+
+  /// x_j += e_c scales[c] units[j] with j = columns[c].
+  void add(View const& E, std::vector<int> const& columns, std::vector<Real> const& scales) {
+    if (columns.empty()) return;
+    bool any = false;
+    numbers_.assign(columns.begin(), columns.end());
+    numbers_.insert(numbers_.end(), scales.begin(), scales.end());
+    for (int const j : columns) numbers_.push_back(units_[j]);
+    for (int const j : columns) numbers_.push_back(zero_[j] ? 1 : 0);
+    for (int const j : columns) {
+      bool const save = best_here_[j] && !zero_[j];
+      numbers_.push_back(save ? 1 : 0);
+      any = any || save;
+      if (best_here_[j]) best_zero_[j] = zero_[j];
+      best_here_[j] = zero_[j] = false;
+    }
+    if (any && best_.extent(1) == 0)
+      best_ = allocate<View>(problem_.exec, "Blockspan::cg::best", x_.rows, x_.columns);
+    auto const e = block_ref<Exec>(E);
+    for_each_entry(
+        problem_.exec, "Blockspan::cg::add_correction", e,
+        AddCorrection<Scalar>{e, x_, block_ref<Exec>(best_), problem_.on_device(numbers_)});
+    problem_.synchronize("Blockspan::cg: numbers of the host");
+  }
+
+  /// Brings back the best iterates of these columns.
+  void restore(std::vector<int> const& columns) {
+    numbers_.clear();
+    for (int const j : columns)
+      if (!best_here_[j] || zero_[j]) numbers_.push_back(static_cast<Real>(j));
+    auto const count = static_cast<std::int64_t>(numbers_.size());
+    if (count == 0) return;
+    for (std::int64_t c = 0; c < count; ++c) {
+      auto const j = static_cast<std::size_t>(numbers_[c]);
+      if (!best_here_[j]) zero_[j] = best_zero_[j];
+      best_here_[j] = true;
+      numbers_.push_back(zero_[j] ? 1 : 0);
+    }
+    auto const target = column_range(x_, 0, count);
+    for_each_entry(
+        problem_.exec, "Blockspan::cg::restore", target,
+        RestoreColumns<Scalar>{block_ref<Exec>(best_), x_, problem_.on_device(numbers_), count});
+    problem_.synchronize("Blockspan::cg: numbers of the host");
+  }
+
+ private:
+  CgProblem<Scalar, Exec>& problem_;
+  BlockRef<Scalar> x_;
+  View best_;
+  std::vector<Real> units_, ones_, numbers_;
+  std::vector<bool> zero_, best_here_, best_zero_;
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/column_sums.hpp>
+#include <blockspan/multivector/detail/column_terms.hpp>
+
+namespace blockspan::detail {
+
+// Passes over tall row-major blocks that produce a few numbers per column, in one read of the
+// blocks (Terms of multivector/detail/column_sums.hpp).
+
+/// Residuals of Ritz pairs: r = sign A x - theta B x, and W = D R with a diagonal D (null: the
+/// identity); per column sums |r|^2, |x|^2, |B x|^2, |w|^2, v |r|^2 with weights v of the rows
+/// (null: ones). Reads AX, X (and BX), writes W: 3 (4) n m scalars.
+template <class Scalar>
+struct ResidualTerms {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 5;
+
+  RowMajorRef<Scalar const> X, AX, BX;
+  RowMajorRef<Scalar> W;
+  Real const* weights;
+  Real const* dual_weights;
+  Real const* theta;
+  Real sign;
+  bool generalized;
+
+  struct Operands {
+    Scalar x, ax, bx;
+    Real weight, dual;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t j) const {
+    Scalar const x = X(i, j);
+    return {x, AX(i, j), generalized ? BX(i, j) : x, weights ? weights[i] : Real(1),
+            dual_weights ? dual_weights[i] : Real(1)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Operands const& o,
+                                              Real* terms) const {
+    Scalar const r = sign * o.ax - theta[j] * o.bx, w = weights ? o.weight * r : r;
+    W(i, j) = w;
+    terms[0] = squared_magnitude(r);
+    terms[1] = squared_magnitude(o.x);
+    terms[2] = squared_magnitude(o.bx);
+    terms[3] = squared_magnitude(w);
+    terms[4] = o.dual * terms[0];
+  }
+};
+
+/// Per column sums e_a |x|^2, e_b |x|^2, q_a |x|^2, q_b |x|^2 with weights of the rows (null:
+/// ones).
+template <class Scalar>
+struct RoundingTerms {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 4;
+
+  RowMajorRef<Scalar const> X;
+  Real const* weights[4];
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    Real const square = squared_magnitude(X(i, j));
+    for (int q = 0; q < count; ++q) terms[q] = weights[q] ? weights[q][i] * square : square;
+  }
+};
+
+/// Norms of residuals that were changed after their pass: per column sums |r|^2 and v |r|^2 with
+/// weights v of the rows (null: ones).
+template <class Scalar>
+struct DualNormTerms {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 2;
+
+  RowMajorRef<Scalar const> R;
+  Real const* dual_weights;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    terms[0] = squared_magnitude(R(i, j));
+    terms[1] = dual_weights ? dual_weights[i] * terms[0] : terms[0];
+  }
+};
+
+/// Quality of directions W built from residuals R: per column sums |w|^2, Re(conj(r) w), |r|^2.
+template <class Scalar>
+struct DirectionTerms {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 3;
+
+  RowMajorRef<Scalar const> R, W;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    Scalar const r = R(i, j);
+    Scalar const w = W(i, j);
+    terms[0] = squared_magnitude(w);
+    terms[1] = real_part(conjugate(r) * w);
+    terms[2] = squared_magnitude(r);
+  }
+};
+
+/// Sums of Terms, or their largest, on the host: q * columns + j holds number q of column j. Fences
+/// exec. Keeps its buffers between calls.
+template <class Exec, class Real>
+class ColumnFolder {
+ public:
+  template <class Terms>
+  std::vector<Real> operator()(Exec const& exec, char const* label, Terms const& terms,
+                               std::int64_t rows, std::int64_t columns) {
+    return columns_to_host(exec, label, terms, row_chunks<Exec>(rows), columns, workspace_);
+  }
+
+ private:
+  Workspace<Exec> workspace_;
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+// What an eigenvalue's error bound means to a user: decimal digits, or the value zero.
+namespace blockspan::detail {
+
+/// Decimal digits of `value` that an error of at most `bound` leaves certain: log10(|value| /
+/// bound), at least 0 and at most what Real can hold.
+template <class Real>
+Real certain_digits(Real value, Real bound) {
+  Real const most = static_cast<Real>(std::numeric_limits<Real>::digits) * std::log10(Real(2));
+  if (!(bound < std::abs(value))) return 0;
+  return bound > 0 ? std::min(most, std::log10(std::abs(value) / bound)) : most;
+}
+
+/// A value that double precision cannot tell from zero: value and bound lie below `noise`, what
+/// rounding the operators' entries does to an eigenvalue.
+template <class Real>
+bool is_zero_to_rounding(Real value, Real bound, Real noise) {
+  return std::abs(value) + bound <= noise;
+}
+
+/// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `radius`, the
+/// norms of the residuals (that of B^-1) of Ritz pairs in ascending order. Any cut of the list into
+/// a cluster f..s around j and its neighbours gives a bound, the sum of the squared radii of the
+/// cluster over the distance to the other eigenvalues (Kato and Temple; Parlett 1998, theorem
+/// 11.7.1), and the least is taken. What comes below is known, lambda_(f-1) <= theta_(f-1) (Courant
+/// and Fischer); above, lambda_(s+1) >= theta_(s+1) - (sum of the squared radii to s+1)^1/2 (Kahan;
+/// Parlett, theorem 11.5.1). `complete`: nothing comes after the last value. O(count).
+template <class Real>
+std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
+                            bool complete = false) {
+  constexpr Real infinite = std::numeric_limits<Real>::infinity();
+  constexpr int widest = 12;  // of a cluster, to either side
+  int const count = static_cast<int>(theta.size());
+  std::vector<Real> squares{0};  // partial sums
+  for (Real const r : radius) squares.push_back(squares.back() + r * r);
+  std::vector<Real> result;
+  for (int j = 0; j < count; ++j) {
+    Real best = radius[j], upper = 0;  // the squares of j..s
+    for (int s = j; s < std::min(count, j + widest); ++s) {
+      upper += radius[s] * radius[s];
+      Real const above = s + 1 < count ? theta[s + 1] - std::sqrt(squares[s + 2]) - theta[j]
+                         : complete    ? infinite
+                                       : -infinite;
+      if (!(above > 0)) continue;
+      Real sum = upper;
+      for (int f = j; f >= std::max(0, j - widest); --f) {
+        if (f < j) sum += radius[f] * radius[f];
+        Real const below = f > 0 ? theta[j] - theta[f - 1] : infinite;
+        Real const gap = std::min(above, below);
+        if (gap > 0) best = std::min(best, sum / gap);
+      }
+    }
+    result.push_back(best);
+  }
+  return result;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <blockspan/solvers/lobpcg/mass_norm.hpp>
+#include <blockspan/solvers/lobpcg/problem.hpp>
+#include <blockspan/solvers/lobpcg/residuals.hpp>
+#include <blockspan/solvers/lobpcg/subspace.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::detail {
+
+/// Puts the caller's constraints into problem.deflation: columns scaled by powers of two, made
+/// B-orthonormal, those without a direction of their own dropped. The norms and scales of the
+/// problem must be set. Throws Error where a column is not finite; fences exec.
+template <class Scalar, class Exec>
+std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
+                                       ConstBlock<Scalar, Exec> const& given) {
+  using Real = real_t<Scalar>;
+  int const count = static_cast<int>(given.extent(1));
+  if (count == 0) return std::nullopt;
+  auto const Y = problem.deflation.y(0, count), BY = problem.deflation.by(0, count);
+  Kokkos::deep_copy(problem.exec, Y, given);
+  std::vector<Real> factors;
+  for (Real const entry : problem.largest_entries(Y)) {
+    require(std::isfinite(entry), "lobpcg", "column ", factors.size(),
+            " of the constraints has NaN or Inf");
+    bool const zero = !(entry >= std::numeric_limits<Real>::min());
+    factors.push_back(zero ? Real(0) : std::ldexp(Real(1), -std::ilogb(entry)));
+  }
+  problem.scale_each(Y, factors);
+  if (problem.generalized()) {
+    problem.apply_b(Y, BY);
+    if (auto const trouble = problem.trouble_of_mass(Y, BY)) return trouble;
+  }
+  int const rank = problem.orthonormalize(Y, BY);
+  if (problem.generalized() && rank > 0)
+    problem.apply_b(problem.deflation.y(0, rank), problem.deflation.by(0, rank));
+  problem.deflation.resize(rank);
+  return std::nullopt;
+}
+
+/// Op V for a random orthonormal V, rescaled by a power of two so that extreme values do no harm.
+template <class Scalar, class Exec>
+class SampledImage {
+ public:
+  using Real = real_t<Scalar>;
+  using View = Block<Scalar, Exec>;
+
+  SampledImage(Problem<Scalar, Exec>& problem, View const& V, View const& image)
+      : problem_(problem), v_(V), image_(image) {
+    Real largest = 0;
+    for (Real const entry : problem.largest_entries(image)) {
+      if (!std::isfinite(entry)) finite_ = false;
+      largest = std::max(largest, entry);
+    }
+    if (!finite_ || !(largest >= std::numeric_limits<Real>::min())) return;
+    factor_ = std::ldexp(Real(1), -std::ilogb(largest));
+    problem.scale(image, factor_);
+  }
+
+  bool finite() const { return finite_; }
+
+  /// Twice the largest ||Op v||: an estimate of ||Op||.
+  Real norm() const {
+    auto const norms = problem_.norms(image_);
+    return 2 * *std::max_element(norms.begin(), norms.end()) / factor_;
+  }
+
+  /// ||V^H Op V - (V^H Op V)^H||_F / norm.
+  Real skew(Real norm) const {
+    int const m = static_cast<int>(v_.extent(1));
+    auto const M = small_matrix<Scalar>(m, m);
+    blockspan::gram(problem_.exec, v_, image_, M, problem_.workspace);
+    return norm > 0 ? skew_norm(M) / (norm * factor_) : Real(0);
+  }
+
+ private:
+  Problem<Scalar, Exec>& problem_;
+  View v_, image_;
+  Real factor_ = 1;
+  bool finite_ = true;
+};
+
+/// Norms, scales, and the checks of the operators before the first iteration, on one random
+/// orthonormal block; an answer that is not finite is asked for once more.
+template <class Scalar, class Exec>
+std::optional<Status> check_operators(Problem<Scalar, Exec>& problem,
+                                      Basis<Scalar, Exec> const& basis, bool check_hermitian) {
+  using Real = real_t<Scalar>;
+  using Image = SampledImage<Scalar, Exec>;
+  // A single vector sees no skew part of a real operator.
+  int const probes = std::max(basis.m, std::min<int>(2, static_cast<int>(problem.rows())));
+  auto const V = basis.columns(basis.s, 0, probes);
+  problem.randomize(V);
+  blockspan::orthonormalize(problem.exec, V, problem.workspace);
+  // Known norms give the scales at once; else the two images use the operators as they came.
+  auto const [bound_a, bound_b] = problem.norm_bounds();
+  bool const known = problem.take_known_norms();
+  auto const sample = [&](bool mass) {
+    auto const image = basis.columns(mass ? basis.bs : basis.as, 0, probes);
+    for (int attempt = 0;; ++attempt) {
+      mass ? problem.apply_b(V, image) : problem.apply_a(V, image);
+      Image const sampled(problem, V, image);
+      if (sampled.finite() || attempt == 1) return sampled;
+    }
+  };
+  Image const a = sample(false);
+  if (!a.finite()) return Status::operator_not_finite;
+  Real const norm_a = known ? problem.norm_a : bound_a.value_or(a.norm());
+  Real norm_b = 1, skew = check_hermitian ? a.skew(norm_a) : Real(0);
+  if (problem.generalized()) {
+    Image const b = sample(true);
+    if (!b.finite()) return Status::operator_not_finite;
+    norm_b = known ? problem.norm_b : bound_b.value_or(b.norm());
+    if (check_hermitian) skew = std::max(skew, b.skew(norm_b));
+  }
+  if (!std::isfinite(norm_a) || !std::isfinite(norm_b)) return Status::operator_not_finite;
+  if (!known) problem.set_norms(norm_a, norm_b);
+  if (!(skew <= Thresholds<Real>::skew)) return Status::operator_not_hermitian;
+  return problem.generalized() ? measure_mass(problem, basis) : std::nullopt;
+}
+
+/// How far one step along every column of D takes the Rayleigh quotients down:
+/// |d^H r|^2 / d^H (A - theta B) d, infinite along negative curvature. AD, BD are overwritten.
+template <class Scalar, class Exec>
+std::vector<real_t<Scalar>> descent(Problem<Scalar, Exec>& problem,
+                                    std::vector<real_t<Scalar>> const& theta,
+                                    Block<Scalar, Exec> const& R, Block<Scalar, Exec> const& D,
+                                    Block<Scalar, Exec> const& AD, Block<Scalar, Exec> const& BD) {
+  using Real = real_t<Scalar>;
+  std::size_t const m = D.extent(1);
+  using Dots = Kokkos::View<Scalar*, Kokkos::HostSpace>;
+  Dots const dr("dr", m), ad("ad", m), bd("bd", m);
+  blockspan::column_dots(problem.exec, D, R, dr, problem.workspace);
+  problem.apply_a(D, AD);
+  blockspan::column_dots(problem.exec, D, AD, ad, problem.workspace);
+  if (problem.generalized()) problem.apply_b(D, BD);
+  blockspan::column_dots(problem.exec, D, problem.generalized() ? BD : D, bd, problem.workspace);
+  std::vector<Real> result;
+  for (std::size_t j = 0; j < m; ++j) {
+    Real const along = squared_magnitude(dr(j));
+    Real const curvature = problem.sign * real_part(ad(j)) - theta[j] * real_part(bd(j));
+    result.push_back(curvature > 0 ? along / curvature : std::numeric_limits<Real>::infinity());
+  }
+  return result;
+}
+
+/// Whether the residuals themselves would take most of the leading `wanted` Ritz values further
+/// down than T R does, by a factor of four: T then favours another part of the spectrum. Overwrites
+/// the places of P and W. Two products with a block.
+template <class Scalar, class Exec>
+bool preconditioner_harms(Subspace<Scalar, Exec>& space, int wanted) {
+  auto& problem = space.problem;
+  auto const& basis = space.basis;
+  auto const& theta = space.theta;
+  int const m = basis.m;
+  auto const place = [&](Block<Scalar, Exec> const& block, int section) {
+    return basis.columns(block, section * m, m);
+  };
+  auto const R = place(basis.s, 2), W = place(basis.as, 2);
+  residuals(problem, basis.x_and_images(), theta, R);
+  problem.apply_t(R, W);
+  problem.constrain(W);
+  space.drop_directions();  // the place of P holds the images
+  auto const AD = place(basis.as, 1), BD = place(basis.generalized() ? basis.bs : basis.as, 1);
+  auto const plain = descent(problem, theta, R, R, AD, BD);
+  auto const with_t = descent(problem, theta, R, W, AD, BD);
+  int worse = 0;
+  for (int j = 0; j < wanted; ++j)
+    if (!(4 * with_t[j] >= plain[j])) ++worse;
+  return 2 * worse > wanted;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,310 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <blockspan/solvers/common/small_dense.hpp>
+#include <blockspan/solvers/lobpcg/checkpoint.hpp>
+#include <blockspan/solvers/lobpcg/checks.hpp>
+#include <blockspan/solvers/lobpcg/dense_pencil.hpp>
+#include <blockspan/solvers/lobpcg/report.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// Exponents e of a symmetric scaling S = diag(2^e_i) that brings the diagonal of S A S near one:
+/// of B (in units of A) where A has a zero. Powers of two, so that no number is rounded. Empty
+/// where the diagonal spreads over less than 2^20. A scaling of this kind is within a factor n of
+/// the best possible one (van der Sluis 1969, doi:10.1007/BF02165096).
+template <class Real>
+std::vector<int> scaling_exponents(std::vector<Real> const& a, std::vector<Real> const& b,
+                                   int rows) {
+  constexpr int tolerated = 20, most = 300;
+  auto const largest = [](std::vector<Real> const& d) {
+    Real result = 0;
+    for (Real const value : d) result = std::max(result, std::abs(value));
+    return result;
+  };
+  Real const unit_a = largest(a) > 0 ? largest(a) : Real(1), unit_b = largest(b);
+  std::vector<int> exponents;
+  for (int i = 0; i < rows; ++i) {
+    Real size = std::abs(a[i]) / unit_a;
+    if (!(size > 0) && !b.empty() && unit_b > 0) size = std::abs(b[i]) / unit_b;
+    int const exponent = size > 0 ? std::ilogb(size) : 0;
+    exponents.push_back(-std::clamp(exponent, -2 * most, 0) / 2);
+  }
+  auto const [least, most_found] = std::minmax_element(exponents.begin(), exponents.end());
+  if (rows == 0 || *most_found - *least < tolerated / 2) return {};
+  return exponents;
+}
+
+inline std::string scaling_in_words(std::vector<int> const& exponents) {
+  if (exponents.empty()) return "";
+  auto const [least, most] = std::minmax_element(exponents.begin(), exponents.end());
+  std::ostringstream words;
+  words << "rows and columns by powers of two, 2^" << *least << " to 2^" << *most
+        << " (the diagonal is graded)";
+  return words.str();
+}
+
+/// The pencil as dense matrices (A and B applied to the identity) for DensePencil: where the block
+/// does not fit five times into the rows, so that there is no basis [X W P] worth the name, and
+/// where iterating would cost more. O(n^3) time, 6 n^2 scalars on the host.
+template <class Scalar, class Exec>
+class DensePath {
+ public:
+  using Real = real_t<Scalar>;
+  using View = Block<Scalar, Exec>;
+  using Matrix = SmallMatrix<Scalar>;
+
+  DensePath(Problem<Scalar, Exec>& problem, LobpcgOptions<Scalar, Exec> const& options)
+      : problem_(problem), options_(options), n_(static_cast<int>(problem.rows())) {}
+
+  LobpcgReport<Real> solve(View const& X) {
+    auto const begin = std::chrono::steady_clock::now();
+    LobpcgReport<Real> report;
+    report.path = "dense";
+    if (auto const trouble = eigenpairs()) {
+      report.status = *trouble;
+      report_nothing(problem_, options_, report);
+    } else {
+      deliver(X, report);
+    }
+    problem_.seconds.total = seconds_since(begin);
+    report.counters = problem_.counters;
+    report.seconds = problem_.seconds;
+    return report;
+  }
+
+ private:
+  /// The operator's image of the identity on the host, some columns at a time; a NaN is asked for
+  /// once more.
+  template <class Apply>
+  bool image_of_identity(Apply const& apply, Matrix const& M) {
+    int const width = std::min(n_, 64);
+    auto const block = [&] {
+      return allocate_zeros<View>(problem_.exec, "Blockspan::lobpcg::dense", n_, width);
+    };
+    View const identity = block(), image = block();
+    auto const host = allocate_mirror(identity), result = allocate_mirror(image);
+    for (int first = 0; first < n_; first += width) {
+      for (int i = 0; i < n_; ++i)
+        for (int j = 0; j < width; ++j) host(i, j) = Scalar(i == first + j ? 1 : 0);
+      Kokkos::deep_copy(problem_.exec, identity, host);
+      bool finite = false;
+      for (int attempt = 0; attempt < 2 && !finite; ++attempt) {
+        apply(identity, image);
+        Kokkos::deep_copy(problem_.exec, result, image);
+        problem_.exec.fence("Blockspan::lobpcg: dense image");
+        finite = true;
+        for (int j = 0; j < std::min(width, n_ - first); ++j)
+          for (int i = 0; i < n_; ++i) {
+            M(i, first + j) = result(i, j);
+            finite = finite && std::isfinite(real_part(result(i, j))) &&
+                     std::isfinite(imaginary_part(result(i, j)));
+          }
+      }
+      if (!finite) return false;
+    }
+    return true;
+  }
+
+  /// M := sign M, symmetrized; false if it was not Hermitian.
+  bool take_hermitian(Matrix const& M, Real norm, Real sign) {
+    bool const hermitian = !(skew_norm(M) > Thresholds<Real>::skew * norm);
+    symmetrize(M, sign);
+    return hermitian || !options_.check_hermitian;
+  }
+
+  /// The matrices as the operators give them, in the scale of known norms or, where these are not
+  /// known, of their own.
+  std::optional<Status> read_operators(Matrix const& A, Matrix const& B) {
+    auto const a = [&](View const& V, View const& W) { problem_.apply_a(V, W); };
+    auto const b = [&](View const& V, View const& W) { problem_.apply_b(V, W); };
+    bool const generalized = problem_.generalized();
+    auto const [bound_a, bound_b] = problem_.norm_bounds();
+    bool known = problem_.take_known_norms();
+    for (int pass = 0; pass < 2; ++pass) {
+      if (!image_of_identity(a, A)) return Status::operator_not_finite;
+      if (generalized && !image_of_identity(b, B)) return Status::operator_not_finite;
+      if (known) return std::nullopt;
+      Real const norm_a = bound_a.value_or(infinity_norm(A));
+      Real const norm_b = generalized ? bound_b.value_or(infinity_norm(B)) : Real(1);
+      if (!std::isfinite(norm_a) || !std::isfinite(norm_b)) return Status::operator_not_finite;
+      problem_.set_norms(norm_a, norm_b);
+      known = true;
+      if (problem_.unscaled()) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Status> eigenpairs() {
+    bool const generalized = problem_.generalized();
+    Matrix const A = small_matrix<Scalar>(n_, n_);
+    Matrix const B = generalized ? small_matrix<Scalar>(n_, n_) : Matrix();
+    if (auto const trouble = read_operators(A, B)) return trouble;
+    if (!take_hermitian(A, problem_.norm_a, problem_.sign)) return Status::operator_not_hermitian;
+    if (generalized && !take_hermitian(B, problem_.norm_b, Real(1)))
+      return Status::operator_not_hermitian;
+    int const constraints = static_cast<int>(options_.constraints.extent(1));
+    problem_.deflation = Deflation<Scalar, Exec>(problem_.exec, n_, constraints, generalized);
+    if (auto const trouble = take_constraints(problem_, options_.constraints)) return trouble;
+    auto const timer = problem_.time(problem_.seconds.dense);
+    if (problem_.deflation.empty()) return solve_pencil(A, B);
+    Matrix const Z = complement();
+    if (auto const trouble = solve_pencil(restricted(A, Z), generalized ? restricted(B, Z) : B))
+      return trouble;
+    Matrix const lifted = small_matrix<Scalar>(n_, static_cast<int>(vectors_.extent(1)));
+    product(Z, vectors_, lifted);
+    vectors_ = lifted;
+    return std::nullopt;
+  }
+
+  /// An orthonormal basis of all z with (B Y)^H z = 0, Y the constraints.
+  Matrix complement() const {
+    int const c = problem_.deflation.count();
+    auto const by = problem_.deflation.by(0, c);
+    auto const whole = contiguous(problem_.exec, by);
+    Kokkos::deep_copy(problem_.exec, whole, by);
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), whole);
+    Matrix const Q = small_matrix<Scalar>(n_, c);
+    for (int j = 0; j < c; ++j)
+      for (int i = 0; i < n_; ++i) Q(i, j) = host(i, j);
+    std::vector<Real> ignored;
+    lapack::qr_pivoted(Q, ignored);
+    return orthogonal_complement(Q, problem_.eigen);
+  }
+
+  /// Z^H M Z, symmetrized.
+  Matrix restricted(Matrix const& M, Matrix const& Z) const {
+    int const order = static_cast<int>(Z.extent(1));
+    Matrix const MZ = small_matrix<Scalar>(n_, order), R = small_matrix<Scalar>(order, order);
+    product(M, Z, MZ);
+    product(Z, MZ, R, lapack::Transform::adjoint);
+    symmetrize(R, Real(1));
+    return R;
+  }
+
+  std::optional<Status> solve_pencil(Matrix const& A, Matrix const& given_b) {
+    Matrix const B = scale_symmetrically(A, given_b);
+    int const order = static_cast<int>(A.extent(0));
+    bool const on_device = on_cuda_v<Exec> && order >= least_device_order;
+    DensePencil<Scalar> pencil(A, B, on_device ? problem_.eigen : Eigensolver<Scalar>(),
+                               options_.digits, options_.tolerance);
+    if (auto const trouble = pencil.solve(options_.wanted)) {
+      if (*trouble == Status::mass_not_positive_definite)
+        problem_.trouble = "the mass matrix has a negative eigenvalue";
+      return trouble;
+    }
+    method_ = pencil.method();
+    found_ = pencil.count();
+    describe_singular_mass(pencil);
+    theta_ = pencil.theta();
+    for (std::size_t j = 0; j < theta_.size(); ++j)
+      quality_.push_back({pencil.bounds()[j], pencil.bounds()[j], pencil.noise()[j]});
+    vectors_ = pencil.vectors();
+    for (std::size_t j = 0; j < vectors_.extent(1) && !exponents_.empty(); ++j)
+      for (int i = 0; i < order; ++i) vectors_(i, j) *= std::ldexp(Real(1), exponents_[i]);
+    return std::nullopt;
+  }
+
+  /// A, B := S A S, S B S with powers of two S that bring the diagonal of A (of B, where A has
+  /// none) near one, where it spreads over more than 2^20. Returns B, which then is S^2 where it
+  /// was the identity.
+  Matrix scale_symmetrically(Matrix const& A, Matrix const& given) {
+    int const order = static_cast<int>(A.extent(0));
+    exponents_ = scaling_exponents(diagonal_of(A), diagonal_of(given), order);
+    if (exponents_.empty()) return given;
+    Matrix B = given;
+    if (B.extent(0) == 0) {
+      B = small_matrix<Scalar>(order, order);
+      set_identity(B);
+    }
+    for (Matrix const& M : {A, B})
+      for (std::size_t j = 0; j < M.extent(1); ++j)
+        for (std::size_t i = 0; i < M.extent(0); ++i)
+          M(i, j) =
+              std::ldexp(Real(1), exponents_[i]) * M(i, j) * std::ldexp(Real(1), exponents_[j]);
+    scaling_ = scaling_in_words(exponents_);
+    return B;
+  }
+  static std::vector<Real> diagonal_of(Matrix const& M) {
+    std::vector<Real> d;
+    for (std::size_t i = 0; i < M.extent(0); ++i) d.push_back(real_part(M(i, i)));
+    return d;
+  }
+
+  void describe_singular_mass(DensePencil<Scalar> const& pencil) {
+    if (pencil.infinite() == 0 && pencil.undefined() == 0) return;
+    std::ostringstream words;
+    words << "the mass matrix is singular: " << pencil.infinite()
+          << (pencil.infinite() == 1 ? " eigenvalue is" : " eigenvalues are") << " infinite";
+    if (pencil.undefined() > 0)
+      words << ", and " << pencil.undefined()
+            << (pencil.undefined() == 1 ? " vector is" : " vectors are")
+            << " annihilated by both matrices";
+    if (found_ < options_.wanted) words << ", so that only " << found_ << " can be found";
+    problem_.trouble = words.str();
+  }
+
+  /// The wanted vectors to X, with residuals from A and B themselves.
+  void deliver(View const& X, LobpcgReport<Real>& report) {
+    int const k = found_;
+    report.status = k < options_.wanted ? Status::mass_singular : Status::converged;
+    report.scaling = scaling_;
+    if (k == 0) return report_nothing(problem_, options_, report);
+    Basis<Scalar, Exec> const basis(problem_.exec, n_, k, problem_.generalized());
+    auto const staging = allocate<View>(problem_.exec, "Blockspan::lobpcg::dense", n_, k);
+    auto const host = allocate_mirror(staging);
+    for (int i = 0; i < n_; ++i)
+      for (int j = 0; j < k; ++j) host(i, j) = vectors_(i, j);
+    Kokkos::deep_copy(problem_.exec, staging, host);
+    Kokkos::deep_copy(problem_.exec, basis.x(), staging);
+    problem_.apply_a(basis.x(), basis.ax());
+    if (problem_.generalized()) problem_.apply_b(basis.x(), basis.bx());
+    if (k < static_cast<int>(theta_.size()))
+      report.next_eigenvalue = problem_.eigenvalue(theta_[k]);
+    theta_.resize(k);
+    auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
+    if (problem_.generalized()) problem_.mass_words = std::string("exact: ") + method_;
+    report_pairs(problem_, theta_, norms, quality_, options_, report);
+    if (options_.certify) certify_pairs(basis, norms, report);
+    for (int j = 0; j < k; ++j) {
+      Status& pair = report.pair_status[j];
+      if (pair == Status::not_converged) pair = Status::attainable_limit;
+      if (!is_done(pair) && report.status == Status::converged)
+        report.status = Status::attainable_limit;
+    }
+    if (problem_.vector_scale() != Real(1)) problem_.scale(basis.x(), problem_.vector_scale());
+    Kokkos::deep_copy(problem_.exec, Basis<Scalar, Exec>::columns(X, 0, k), basis.x());
+    problem_.exec.fence("Blockspan::lobpcg: dense path done");
+  }
+
+  void certify_pairs(Basis<Scalar, Exec> const& basis, Residuals<Real> const& norms,
+                     LobpcgReport<Real>& report) {
+    report.certificate = certify(problem_, basis.x(), basis.bx(), theta_, norms, options_);
+    auto& certificate = report.certificate;
+    // No pair is missing here: the bounds hold for the eigenvalue of that number.
+    for (std::size_t j = 0; j < certificate.radius.size(); ++j) {
+      certificate.radius[j] = std::min(certificate.radius[j], report.error_bounds[j]);
+      certificate.gap_radius[j] = std::min(certificate.gap_radius[j], report.error_bounds[j]);
+    }
+  }
+
+  Problem<Scalar, Exec>& problem_;
+  LobpcgOptions<Scalar, Exec> const& options_;
+  int n_;
+  int found_ = 0;
+  char const* method_ = "";
+  std::string scaling_;
+  std::vector<int> exponents_;
+  Matrix vectors_;
+  std::vector<Real> theta_;
+  std::vector<PairQuality<Real>> quality_;
+};
+
+}  // namespace blockspan::detail

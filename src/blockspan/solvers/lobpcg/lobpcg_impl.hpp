@@ -1,0 +1,147 @@
+#pragma once
+
+#include <blockspan/solvers/lobpcg/dense_path.hpp>
+#include <blockspan/solvers/lobpcg/inverted_solve.hpp>
+#include <blockspan/solvers/lobpcg/solve_path.hpp>
+#include <blockspan/solvers/lobpcg/solver.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+
+template <class Scalar, class Exec>
+void LobpcgOptions<Scalar, Exec>::validate() const {
+  constexpr auto where = "LobpcgOptions";
+  require(wanted >= 1, where, "wanted is ", wanted, ", at least 1 pair must be asked for");
+  require(tolerance > 0 && tolerance < 1, where, "tolerance is ", tolerance, ", not in (0, 1)");
+  require(digits >= 1 && digits <= 12, where, "digits is ", digits, ", not between 1 and 12");
+  require(max_iterations >= 0, where, "max_iterations is ", max_iterations, ", negative");
+  require(guess_columns >= 0, where, "guess_columns is ", guess_columns, ", negative");
+  require(stagnation_window >= 1, where, "stagnation_window is ", stagnation_window, ", below 1");
+  require(block >= 0, where, "block is ", block, ", negative");
+  require(checkpoint_seconds >= 0, where, "checkpoint_seconds is ", checkpoint_seconds,
+          ", negative or NaN");
+  require(mass_lower_bound >= 0, where, "mass_lower_bound is ", mass_lower_bound,
+          ", negative or NaN");
+  require(widest_block >= 0, where, "widest_block is ", widest_block, ", negative");
+  require(time_limit >= 0, where, "time_limit is ", time_limit, " seconds, negative or NaN");
+}
+
+namespace detail {
+
+/// Throws Error where sizes and options clash.
+template <class Scalar, class Exec>
+void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scalar, Exec> const* B,
+                     Block<Scalar, Exec> const& X, LobpcgOptions<Scalar, Exec> const& options) {
+  constexpr auto where = "lobpcg";
+  options.validate();
+  std::int64_t const n = A.rows(), m = X.extent(1);
+  require(static_cast<std::int64_t>(X.extent(0)) == n, where, "X has ", X.extent(0),
+          " rows, A has order ", n);
+  require(!B || B->rows() == n, where, "B has order ", B ? B->rows() : 0, ", A has order ", n);
+  auto const* T = options.preconditioner;
+  require(!T || T->rows() == n, where, "the preconditioner has order ", T ? T->rows() : 0,
+          ", A has order ", n);
+  require(options.wanted <= m, where, options.wanted, " pairs wanted, but X has ", m, " columns");
+  require(options.wanted <= n, where, options.wanted, " pairs wanted of a problem of order ", n);
+  require(options.guess_columns <= m, where, "guess_columns is ", options.guess_columns,
+          ", but X has ", m, " columns");
+  require(options.block <= m, where, "block is ", options.block, ", but X has ", m, " columns");
+  std::int64_t const c = options.constraints.extent(1);
+  require(c == 0 || static_cast<std::int64_t>(options.constraints.extent(0)) == n, where,
+          "the constraints have ", options.constraints.extent(0), " rows, A has order ", n);
+  require(options.wanted <= n - c, where, options.wanted, " pairs wanted of a problem of order ", n,
+          " with ", c, " constraints");
+}
+
+/// Why an iteration that ended so is followed by a dense solve; null: it is not.
+template <class Real>
+char const* reason_for_dense(LobpcgReport<Real> const& report, PathChoice const& choice,
+                             bool wants_dense) {
+  constexpr double affordable = 60;  // seconds, predicted
+  if (!choice.may_change) return nullptr;
+  if (wants_dense) return "the iteration had cost what a dense solve was predicted to";
+  switch (report.status) {
+    case Status::mass_singular:
+      return "the mass matrix is singular";
+    case Status::attainable_limit:
+    case Status::stagnated:
+    case Status::basis_collapsed:
+      // Rounding on the way, not in the answer, may be what keeps the iteration from its goal.
+      return choice.dense_seconds < affordable ? "rounding kept the iteration from its goal"
+                                               : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+/// The dense path after an iteration, whose history and costs go into the report.
+template <class Scalar, class Exec>
+LobpcgReport<real_t<Scalar>> solve_densely_after(LobpcgReport<real_t<Scalar>> const& before,
+                                                 char const* reason, Exec const& exec,
+                                                 LinearOperator<Scalar, Exec> const& A,
+                                                 LinearOperator<Scalar, Exec> const* B,
+                                                 Block<Scalar, Exec> const& X,
+                                                 LobpcgOptions<Scalar, Exec> const& options) {
+  Problem<Scalar, Exec> problem(exec, A, B, options);
+  auto report = DensePath<Scalar, Exec>(problem, options).solve(X);
+  report.history = before.history;
+  report.iterations = before.iterations;
+  report.seconds.add(before.seconds);
+  report.counters.add(before.counters);
+  report.fault = before.fault;
+  report.path = before.iterations > 0 ? "iterative, then dense" : "dense";
+  report.path_reason = reason;
+  return report;
+}
+
+template <class Scalar, class Exec>
+LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+                                          LinearOperator<Scalar, Exec> const* B,
+                                          Block<Scalar, Exec> const& X,
+                                          LobpcgOptions<Scalar, Exec> const& options) {
+  check_arguments(A, B, X, options);
+  std::int64_t const m = X.extent(1);
+  Problem<Scalar, Exec> problem(exec, A, B, options);
+  PathChoice const choice = choose_path(problem, options, m);
+  if (choice.dense) {
+    auto report = DensePath<Scalar, Exec>(problem, options).solve(X);
+    report.path_reason = choice.reason;
+    return report;
+  }
+  int const columns = static_cast<int>(iterated_columns(options, m));
+  constexpr double never = std::numeric_limits<double>::infinity();
+  LobpcgSolver<Scalar, Exec> solver(problem, X, columns, options,
+                                    choice.may_change ? choice.dense_seconds : never);
+  auto report = solver.solve();
+  report.path_reason = choice.reason;
+  char const* const reason = reason_for_dense(report, choice, solver.wants_dense());
+  if (report.status == Status::mass_singular && B) {
+    InvertedSolve<Scalar, Exec> shifted(exec, A, *B, X, options);
+    auto inverted = shifted.solve(columns);
+    if (inverted && (inverted->converged() || !reason)) {
+      inverted->path_reason = "the mass matrix is singular: solved as M x = mu (K + s M) x";
+      return *inverted;
+    }
+    if (!inverted) report.trouble += "; " + shifted.refusal();
+  }
+  return reason ? solve_densely_after(report, reason, exec, A, B, X, options) : report;
+}
+
+}  // namespace detail
+
+template <class Scalar, class Exec>
+LobpcgReport<real_t<Scalar>> lobpcg(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A, Block<Scalar, Exec> const& X,
+    std::type_identity_t<LobpcgOptions<Scalar, Exec>> const& options) {
+  return detail::lobpcg_solve<Scalar, Exec>(exec, A, nullptr, X, options);
+}
+
+template <class Scalar, class Exec>
+LobpcgReport<real_t<Scalar>> lobpcg(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A, LinearOperator<Scalar, Exec> const& B,
+    Block<Scalar, Exec> const& X,
+    std::type_identity_t<LobpcgOptions<Scalar, Exec>> const& options) {
+  return detail::lobpcg_solve<Scalar, Exec>(exec, A, &B, X, options);
+}
+
+}  // namespace blockspan

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <blockspan/solvers/lobpcg/certain_digits.hpp>
+#include <blockspan/solvers/lobpcg/residuals.hpp>
+
+namespace blockspan::detail {
+
+/// What is known of the error of a Ritz value, in the solver's scale.
+template <class Real>
+struct PairQuality {
+  Real bound = std::numeric_limits<Real>::infinity();  ///< |lambda - theta|, rounding included
+  Real rounding = 0;  ///< the part of it that no iteration takes away
+  Real noise = 0;     ///< values below cannot be told from zero
+};
+
+/// What rounding may do to a pair, over u times the terms of a sum: to its Rayleigh quotient, and
+/// to its residual in the norm of D^-1.
+template <class Real>
+struct RoundingSizes {
+  std::vector<Real> energy, dual;
+};
+
+/// From the norms of the operators: right for all, much too large for graded ones.
+template <class Scalar, class Exec>
+RoundingSizes<real_t<Scalar>> crude_rounding(Problem<Scalar, Exec> const& problem,
+                                             std::vector<real_t<Scalar>> const& theta,
+                                             Residuals<real_t<Scalar>> const& norms) {
+  RoundingSizes<real_t<Scalar>> sizes;
+  for (std::size_t j = 0; j < theta.size(); ++j) {
+    auto const size = (problem.norm_a + std::abs(theta[j]) * problem.norm_b) * norms.x[j];
+    sizes.energy.push_back(size * norms.x[j]);
+    sizes.dual.push_back(size * problem.largest_mass_weight);
+  }
+  return sizes;
+}
+
+/// From the magnitudes of the operators' entries (see Problem::rounding_of_a), one pass over X; the
+/// crude ones where these are not known. Fences exec.
+template <class Scalar, class Exec>
+RoundingSizes<real_t<Scalar>> sharp_rounding(Problem<Scalar, Exec>& problem,
+                                             Block<Scalar, Exec> const& X,
+                                             std::vector<real_t<Scalar>> const& theta,
+                                             Residuals<real_t<Scalar>> const& norms) {
+  using Real = real_t<Scalar>;
+  auto const& of_a = problem.rounding_of_a();
+  bool const generalized = problem.generalized();
+  if (!of_a.known || (generalized && !problem.rounding_of_b().known))
+    return crude_rounding(problem, theta, norms);
+  Real const* energy_b = generalized ? problem.rounding_of_b().energy.data() : nullptr;
+  Real const* dual_b = generalized ? problem.rounding_of_b().dual.data() : nullptr;
+  RoundingTerms<Scalar> const terms{row_major_ref<Exec>(X),
+                                    {of_a.energy.data(), energy_b, of_a.dual.data(), dual_b}};
+  auto const m = X.extent(1);
+  auto const sums =
+      problem.fold("Blockspan::lobpcg::rounding", terms, static_cast<std::int64_t>(m));
+  // x^H B x = 1 and |x|^H |B| |x|, about twice x^H D x, tell how small the least eigenvalue of the
+  // scaled B is at least; Lanczos may not have come near it.
+  if (problem.mass_weights() != nullptr)
+    for (std::size_t j = 0; j < m; ++j)
+      problem.mass_factor = std::max(problem.mass_factor, std::sqrt(sums[m + j] / 2));
+  RoundingSizes<Real> sizes;
+  for (std::size_t j = 0; j < m; ++j) {
+    Real const size = std::abs(theta[j]);
+    sizes.energy.push_back(sums[j] + size * sums[m + j]);
+    sizes.dual.push_back(std::sqrt(sums[2 * m + j]) + size * std::sqrt(sums[3 * m + j]));
+  }
+  return sizes;
+}
+
+/// Bounds from the residuals of all Ritz pairs at hand (theta ascending, x^H B x = 1, measured by
+/// residuals()): Weinstein in the norm of B^-1, Kato-Temple where there is a gap. Rayleigh
+/// quotients bound eigenvalues from above: where A is known to be positive semidefinite, small ones
+/// are certain to be no larger than they look.
+template <class Scalar, class Exec>
+std::vector<PairQuality<real_t<Scalar>>> pair_qualities(
+    Problem<Scalar, Exec> const& problem, std::vector<real_t<Scalar>> const& theta,
+    Residuals<real_t<Scalar>> const& norms, RoundingSizes<real_t<Scalar>> const& sizes) {
+  using Real = real_t<Scalar>;
+  constexpr Real u = Thresholds<Real>::u, per_term = is_complex_v<Scalar> ? 4 : 2;
+  Real const terms = per_term * static_cast<Real>(problem.terms_per_row()) + 4;
+  Real const noise = std::max(10 * std::sqrt(static_cast<Real>(problem.rows())), 3 * terms);
+  std::vector<Real> radius;
+  for (std::size_t j = 0; j < theta.size(); ++j)
+    radius.push_back(problem.mass_factor * (norms.dual[j] + terms * u * sizes.dual[j]));
+  auto const by_gap = gap_radii(theta, radius);
+  bool const semidefinite = problem.semidefinite();
+  std::vector<PairQuality<Real>> result;
+  for (std::size_t j = 0; j < theta.size(); ++j) {
+    Real const rounding = terms * u * sizes.energy[j];
+    Real bound = by_gap[j];
+    if (semidefinite && theta[j] <= bound) bound = std::max(Real(0), theta[j]);
+    result.push_back({bound + rounding, rounding, noise * u * sizes.energy[j]});
+  }
+  return result;
+}
+
+/// 10^-digits of LobpcgOptions.
+template <class Scalar, class Exec>
+real_t<Scalar> digits_accuracy(LobpcgOptions<Scalar, Exec> const& options) {
+  return std::pow(real_t<Scalar>(10), static_cast<real_t<Scalar>>(-options.digits));
+}
+
+/// Whether the value is zero as far as the arithmetic can tell.
+template <class Real>
+bool is_zero(Real theta, PairQuality<Real> const& quality) {
+  return is_zero_to_rounding(theta, quality.bound, quality.noise);
+}
+
+/// Whether its digits are certain, or it is zero (told only by sharp bounds: others would take
+/// small values of graded matrices for zeros); accuracy: 10^-digits.
+template <class Real>
+bool has_digits(Real theta, PairQuality<Real> const& quality, Real accuracy, bool sharp) {
+  return quality.bound <= accuracy * std::abs(theta) || (sharp && is_zero(theta, quality));
+}
+
+/// Whether iterating on can bring the digits no more: rounding alone takes them.
+template <class Real>
+bool is_limited_by_rounding(Real theta, PairQuality<Real> const& quality, Real accuracy) {
+  return quality.rounding > accuracy * std::abs(theta) && quality.bound <= 2 * quality.rounding &&
+         !is_zero(theta, quality);
+}
+
+}  // namespace blockspan::detail

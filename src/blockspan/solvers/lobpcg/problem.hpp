@@ -1,0 +1,373 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/solvers/common/problem.hpp>
+#include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/solvers/lobpcg/deflation.hpp>
+#include <blockspan/solvers/lobpcg/eigensolver.hpp>
+#include <blockspan/solvers/lobpcg/thresholds.hpp>
+#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// The problem as the solver sees it: A and B rescaled by powers of two when their norms are
+/// extreme (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns
+/// largest pairs into smallest ones is applied to the small matrices and in the residual, never
+/// here.
+template <class Scalar, class Exec>
+class Problem : public SolverProblem<Scalar, Exec> {
+  using Base = SolverProblem<Scalar, Exec>;
+  using Base::a_, Base::t_, Base::weights_, Base::jacobi;
+
+ public:
+  using RowValues = Kokkos::View<real_t<Scalar>*, typename Exec::memory_space>;  ///< n of them
+  using Base::exec, Base::workspace, Base::rows, Base::preconditioned, Base::time, Base::fold;
+  using typename Base::Operator;
+  using typename Base::Real;
+  using typename Base::View;
+
+  Problem(Exec const& exec_, Operator const& A, Operator const* B,
+          LobpcgOptions<Scalar, Exec> const& options)
+      : Base(exec_, A, options.preconditioner, options.time_phases),
+        sign(options.which == Which::largest ? Real(-1) : Real(1)),
+        eigen(small_eigensolver<Scalar>(exec_)),
+        b_(B),
+        seed_(options.seed) {}
+
+  bool generalized() const { return b_ != nullptr; }
+  void drop_preconditioner() {
+    t_ = nullptr;
+    weights_ = nullptr;
+  }
+  /// True if T R is R times `weights` (null: R itself), so that the residual pass can write it.
+  bool steps_with_residuals() const { return deflation.empty() && (!t_ || weights_); }
+  Operator const* b() const { return b_; }
+
+  void apply_a(View const& X, View const& Y) {
+    auto const timer = time(seconds.operator_a);
+    apply_scaled(a_, exponent_a_, X, Y, counters.operator_applications, counters.operator_columns);
+  }
+  void apply_b(View const& X, View const& Y) {
+    auto const timer = time(seconds.operator_b);
+    apply_scaled(*b_, exponent_b_, X, Y, counters.mass_applications, counters.mass_columns);
+  }
+  void apply_t(View const& X, View const& Y) {
+    auto const timer = time(seconds.preconditioner);
+    apply(*t_, X, Y, counters.preconditioner_applications, counters.preconditioner_columns);
+  }
+
+  /// Jacobi of the rescaled A: its factors times the power of two that was taken out.
+  void rescale_weights() {
+    if (!jacobi() || exponent_a_ == 0) return;
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), jacobi()->factors());
+    std::vector<Real> scaled;
+    for (std::size_t i = 0; i < host.extent(0); ++i) {
+      Real const value = std::ldexp(host(i), exponent_a_);
+      scaled.push_back(std::isnormal(value) ? value : Real(1));
+    }
+    rescaled_weights_ = to_device<RowValues>(exec, "Blockspan::lobpcg::jacobi", scaled);
+    weights_ = rescaled_weights_.data();
+  }
+
+  /// Takes norms of the operators as they are; chooses the scales and norm_a, norm_b that go with
+  /// them.
+  void set_norms(Real a, Real b) {
+    exponent_a_ = extreme_exponent(a);
+    exponent_b_ = generalized() ? extreme_exponent(b) : 0;
+    exponent_b_ += exponent_b_ % 2;  // its square root scales X and must be exact
+    norm_a = a > 0 ? std::ldexp(a, -exponent_a_) : Real(1);
+    norm_b = b > 0 ? std::ldexp(b, -exponent_b_) : Real(1);
+    zero_a_ = !(a > 0);
+    rescale_weights();
+  }
+
+  /// What the operators tell of their norms; 1 for the identity.
+  std::pair<std::optional<Real>, std::optional<Real>> norm_bounds() const {
+    return {a_.norm_bound(), b_ ? b_->norm_bound() : std::optional(Real(1))};
+  }
+  /// set_norms by the operators' own bounds; false, and nothing is done, unless both are finite.
+  bool take_known_norms() {
+    auto const [a, b] = norm_bounds();
+    bool const known = a && b && std::isfinite(*a) && std::isfinite(*b);
+    if (known) set_norms(*a, *b);
+    return known;
+  }
+
+  /// From the solver's Ritz value to an eigenvalue of the caller's problem.
+  Real eigenvalue(Real theta) const { return std::ldexp(sign * theta, exponent_a_ - exponent_b_); }
+  /// The Ritz value of an eigenvalue.
+  Real scaled_eigenvalue(Real value) const {
+    return std::ldexp(sign * value, exponent_b_ - exponent_a_);
+  }
+  /// |eigenvalue(theta)|
+  Real original_size(Real theta) const {
+    return std::ldexp(std::abs(theta), exponent_a_ - exponent_b_);
+  }
+  Real original_norm_a() const { return zero_a_ ? Real(0) : std::ldexp(norm_a, exponent_a_); }
+  Real original_norm_b() const { return std::ldexp(norm_b, exponent_b_); }
+  /// A number of the caller's B in the solver's scale.
+  Real scaled_by_b(Real value) const { return std::ldexp(value, -exponent_b_); }
+  Real vector_scale() const { return std::ldexp(Real(1), -exponent_b_ / 2); }
+  /// No power of two is taken out of A or B.
+  bool unscaled() const { return exponent_a_ == 0 && exponent_b_ == 0; }
+
+  std::int64_t terms_per_row() const {
+    return std::max(a_.terms_per_row(), generalized() ? b_->terms_per_row() : std::int64_t(1));
+  }
+  /// Whether sign A is known to have no eigenvalue below zero, but for rounding.
+  bool semidefinite() const {
+    auto const bound = a_.eigenvalue_lower_bound();
+    Real const slack = 8 * static_cast<Real>(a_.terms_per_row() + 4) * Thresholds<Real>::u;
+    return sign > 0 && bound && *bound >= -slack * original_norm_a();
+  }
+
+  // The norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= mass_factor ||r||_D^-1, D the
+  // diagonal of B where that is known, else the identity.
+  Real mass_factor = 1;
+  bool mass_measured = false;
+  Real largest_mass_weight = 1;  ///< square root of the largest 1 / b_ii
+  std::string mass_words;
+  Real const* mass_weights() const { return weights_of_mass_.data(); }  ///< 1 / b_ii, or null
+  Real const* mass_roots() const { return roots_of_mass_.data(); }      ///< their square roots
+
+  /// Reads the diagonal of B. A status where it proves that B is not positive definite.
+  std::optional<Status> take_mass_diagonal() {
+    auto d = b_->diagonal(exec);
+    if (d.empty()) return std::nullopt;
+    std::vector<std::int64_t> massless;
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      if (d[i] < 0) {
+        std::ostringstream words;
+        words << "the diagonal entry of row " << i + 1 << " of the mass matrix is " << d[i];
+        trouble = words.str();
+        return Status::mass_not_positive_definite;
+      }
+      d[i] = scaled_by_b(d[i]);
+      if (!(d[i] >= std::numeric_limits<Real>::min())) massless.push_back(static_cast<int>(i) + 1);
+    }
+    if (!massless.empty()) {
+      trouble = "the mass matrix is singular: " + rows_in_words(massless) + " no mass";
+      return Status::mass_singular;
+    }
+    auto inverse = d, root = d;
+    for (Real& value : inverse) value = 1 / value;
+    for (Real& value : root) value = 1 / std::sqrt(value);
+    weights_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", inverse);
+    roots_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", root);
+    largest_mass_weight = 1 / std::sqrt(*std::min_element(d.begin(), d.end()));
+    return std::nullopt;
+  }
+
+  /// `factor` of the norm above, as found by Lanczos.
+  void set_mass_norm(Real factor) {
+    mass_factor = factor;
+    mass_measured = true;
+    mass_words = weights_of_mass_.data() ? "the diagonal of B, times an estimate by Lanczos"
+                                         : "an estimate of the least eigenvalue of B by Lanczos";
+    if (b_->terms_per_row() == 1) mass_words = "B is diagonal: exact";
+    auto const bound = b_->eigenvalue_lower_bound();
+    if (!bound || !(*bound > 0) || b_->terms_per_row() == 1) return;
+    Real const proven = 1 / std::sqrt(scaled_by_b(*bound));
+    if (proven > 1.5 * factor * largest_mass_weight) return;
+    mass_factor = proven / largest_mass_weight;
+    mass_words = "Gershgorin's bound of the least eigenvalue of B";
+  }
+
+  /// Weights of the rows that bound what rounding does to a column x of X: with p = |A| 1 the error
+  /// of x^H A x is at most some u sum_i p_i |x_i|^2, and that of A x in the norm of D^-1 at most
+  /// some u (sum_i q_i |x_i|^2)^1/2, q = |A| (D^-1 p) (Cauchy and Schwarz). They know the grading
+  /// of A, which ||A|| ||x||^2 does not. Null where an operator does not know its entries.
+  struct RoundingWeights {
+    RowValues energy, dual;
+    bool known = false;
+  };
+  RoundingWeights const& rounding_of_a() { return rounding_weights(a_, exponent_a_, rounding_a_); }
+  RoundingWeights const& rounding_of_b() { return rounding_weights(*b_, exponent_b_, rounding_b_); }
+
+  std::string trouble;  ///< what is wrong with the operators, in words
+
+  /// What changes during a solve. A preconditioner that was dropped stays dropped.
+  template <class Archive>
+  void visit(Archive& archive) {
+    bool with_t = preconditioned();
+    archive(norm_a), archive(norm_b), archive(exponent_a_), archive(exponent_b_), archive(zero_a_);
+    archive(counters), archive(seconds), archive(next_random_), archive(seed_), archive(with_t);
+    archive(mass_factor), archive(mass_measured);
+    rescale_weights();
+    if (!with_t) drop_preconditioner();
+    deflation.visit(archive, exec);
+  }
+
+  /// Fills V with random columns that this solve has not used yet.
+  void randomize(View const& V) {
+    blockspan::fill_random(exec, V, seed_, next_random_);
+    next_random_ += static_cast<std::int64_t>(V.extent(1));
+  }
+
+  /// B-orthonormal basis of span V in its leading columns; returns how many. BV = B V on entry and
+  /// return (not read without B).
+  int orthonormalize(View const& V, View const& BV) {
+    auto const report = generalized() ? blockspan::orthonormalize(exec, V, BV, workspace)
+                                      : blockspan::orthonormalize(exec, V, workspace);
+    counters.factor_fallbacks += report.used_svqb ? 1 : 0;
+    return report.rank;
+  }
+
+  /// A status if v^H B v is not finite, or negative beyond rounding, for a column v of V: B is then
+  /// indefinite. null_columns gets those with v^H B v = 0, to rounding.
+  std::optional<Status> trouble_of_mass(View const& V, View const& BV,
+                                        std::vector<int>* null_columns = nullptr) {
+    int const k = static_cast<int>(V.extent(1));
+    DirectionTerms<Scalar> const terms{row_major_ref<Exec>(BV), row_major_ref<Exec>(V)};
+    auto const sums = fold("Blockspan::lobpcg::mass", terms, k);
+    for (int j = 0; j < k; ++j) {
+      Real const size = std::sqrt(sums[j]), product = sums[k + j];
+      if (!std::isfinite(product)) return Status::operator_not_finite;
+      if (product < -Thresholds<Real>::indefinite * size * std::sqrt(sums[2 * k + j]))
+        return Status::mass_not_positive_definite;
+      if (null_columns && !(product > Thresholds<Real>::u * norm_b * size * size))
+        null_columns->push_back(j);
+    }
+    return std::nullopt;
+  }
+
+  /// V := V without what lies in the span of the deflated vectors, in the inner product of B.
+  void constrain(View const& V) { deflation.project(exec, V, workspace); }
+
+  /// Multiplies all columns by one factor.
+  void scale(View const& X, Real factor) { scale_each(X, std::vector<Real>(X.extent(1), factor)); }
+  void scale_each(View const& X, std::vector<Real> const& factors) {
+    blockspan::scale_columns(exec, host_values(factors), X);
+  }
+
+  using SmallOnDevice =
+      Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::Device<Exec, typename Exec::memory_space>,
+                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  /// A copy of a small matrix on the device, valid until the next call; the caller fences before
+  /// it.
+  SmallOnDevice small_on_device(SmallMatrix<Scalar> const& C) {
+    std::size_t const count = C.extent(0) * C.extent(1);
+    if (packed_.extent(0) < count) {
+      entries_ = allocate<Entries>(exec, "Blockspan::lobpcg::coefficients", count);
+      packed_ = allocate_mirror(entries_);
+    }
+    for (std::size_t j = 0; j < C.extent(1); ++j)
+      for (std::size_t i = 0; i < C.extent(0); ++i) packed_(j * C.extent(0) + i) = C(i, j);
+    std::pair<std::size_t, std::size_t> const used(0, count);
+    Kokkos::deep_copy(exec, Kokkos::subview(entries_, used), Kokkos::subview(packed_, used));
+    return SmallOnDevice(entries_.data(), C.extent(0), C.extent(1));
+  }
+
+  /// Per column the largest magnitude, NaN or infinite if an entry is.
+  std::vector<Real> largest_entries(View const& X) {
+    return fold("Blockspan::lobpcg::largest", LargestTerms<Scalar>{block_ref<Exec>(X)},
+                X.extent(1));
+  }
+
+  Real sign;
+  Real norm_a = 1, norm_b = 1;  ///< of the rescaled operators
+  LobpcgCounters counters;
+  LobpcgSeconds seconds;
+  Deflation<Scalar, Exec> deflation;
+  Eigensolver<Scalar> eigen;  ///< of small matrices
+
+ private:
+  using Entries = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+
+  RoundingWeights const& rounding_weights(Operator const& op, int exponent,
+                                          RoundingWeights& weights) {
+    if (weights.energy.extent(0) > 0) return weights;
+    auto const n = static_cast<std::size_t>(rows());
+    auto const numbers = [&] {
+      return allocate<RowValues>(exec, "Blockspan::lobpcg::rounding", n);
+    };
+    RowValues const ones = numbers();
+    weights.energy = numbers(), weights.dual = numbers();
+    Real const scale = std::ldexp(Real(1), -exponent);
+    auto const times = [&](RowValues const& x, RowValues const& y) {
+      return op.apply_magnitudes(exec, OperatorValues<Real const, Exec>(x.data(), n),
+                                 OperatorValues<Real, Exec>(y.data(), n));
+    };
+    Kokkos::deep_copy(exec, ones, scale);
+    weights.known = times(ones, weights.energy);
+    if (!weights.known) return weights;
+    auto const p = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), weights.energy);
+    auto const host = Kokkos::create_mirror_view(ones);
+    Kokkos::View<Real*, Kokkos::HostSpace> const v("v", n);
+    if (weights_of_mass_.extent(0) > 0)
+      Kokkos::deep_copy(v, weights_of_mass_);
+    else
+      Kokkos::deep_copy(v, Real(1));
+    for (std::size_t i = 0; i < n; ++i) host(i) = scale * p(i) * v(i);
+    Kokkos::deep_copy(exec, ones, host);
+    times(ones, weights.dual);
+    return weights;
+  }
+
+  static std::string rows_in_words(std::vector<std::int64_t> const& rows) {
+    constexpr std::size_t most = 5;
+    std::ostringstream words;
+    words << (rows.size() == 1 ? "row" : "rows");
+    for (std::size_t k = 0; k < std::min(rows.size(), most); ++k)
+      words << (k > 0 ? ", " : " ") << rows[k];
+    if (rows.size() > most) words << " and " << rows.size() - most << " more";
+    words << (rows.size() == 1 ? " has" : " have");
+    return words.str();
+  }
+
+  void apply(Operator const& op, View const& X, View const& Y, std::int64_t& calls,
+             std::int64_t& columns) {
+    if (X.extent(1) == 0) return;
+    op.apply(exec, X, Y);
+    ++calls;
+    columns += static_cast<std::int64_t>(X.extent(1));
+  }
+  /// Y := 2^-exponent Op X. The scale goes to a copy of X, where neither it nor the product over-
+  /// or underflows, as far as that has the range.
+  void apply_scaled(Operator const& op, int exponent, View const& X, View const& Y,
+                    std::int64_t& calls, std::int64_t& columns) {
+    if (exponent == 0 || X.extent(1) == 0) return apply(op, X, Y, calls, columns);
+    constexpr int most = std::numeric_limits<Real>::max_exponent * 7 / 8;
+    int const before = std::clamp(-exponent, -most, most), after = -exponent - before;
+    if (scaled_x_.extent(0) != X.extent(0) || scaled_x_.extent(1) < X.extent(1))
+      scaled_x_ = allocate<View>(exec, "Blockspan::lobpcg::scaled", X.extent(0), X.extent(1));
+    View const copy = Kokkos::subview(scaled_x_, Kokkos::ALL,
+                                      std::pair<std::size_t, std::size_t>(0, X.extent(1)));
+    Kokkos::deep_copy(exec, copy, X);
+    scale(copy, std::ldexp(Real(1), before));
+    apply(op, copy, Y, calls, columns);
+    if (after != 0) scale(Y, std::ldexp(Real(1), after));
+  }
+  static int extreme_exponent(Real norm) {
+    if (!(norm > 0) || !std::isfinite(norm)) return 0;
+    int const exponent = std::ilogb(norm);
+    return std::abs(exponent) > Thresholds<Real>::range ? exponent : 0;
+  }
+
+  Operator const* b_;
+  int exponent_a_ = 0, exponent_b_ = 0;  ///< powers of two that are taken out of A and B
+  bool zero_a_ = false;
+  View scaled_x_;
+  RowValues rescaled_weights_, weights_of_mass_, roots_of_mass_;
+  RoundingWeights rounding_a_, rounding_b_;
+  Entries entries_;
+  typename Entries::host_mirror_type packed_;
+  std::uint64_t seed_;
+  std::int64_t next_random_ = 0;
+};
+
+}  // namespace blockspan::detail

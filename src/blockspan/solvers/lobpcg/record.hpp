@@ -1,0 +1,146 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <blockspan/solvers/lobpcg/solver.hpp>
+
+namespace blockspan::detail {
+
+/// History, monitor and checkpoint, once an iteration.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::record() {
+  if (flow_.measured_iteration == flow_.iteration) return std::nullopt;
+  flow_.measured_iteration = flow_.iteration;
+  auto values = locked_theta_, errors = locked_errors_;
+  values.insert(values.end(), space_.theta.begin(), space_.theta.end());
+  for (Real& value : values) value = problem_.eigenvalue(value);
+  errors.insert(errors.end(), norms_.backward.begin(), norms_.backward.end());
+  int const front = locked(), shown = front + flow_.wanted;
+  history_.push_back({flow_.iteration,
+                      flow_.last_active,
+                      {values.begin(), values.begin() + shown},
+                      {errors.begin(), errors.begin() + shown}});
+  if (options_.monitor &&
+      !options_.monitor({flow_.iteration, front + converged(), options_.wanted, flow_.last_active,
+                         front, values, errors, problem_.seconds}))
+    return Status::stopped_by_monitor;
+  if (!options_.checkpoint.empty() &&
+      seconds_since(last_checkpoint_) >= options_.checkpoint_seconds)
+    write_checkpoint();
+  return std::nullopt;
+}
+
+/// A solve that ended so goes on from its checkpoint.
+template <class Scalar, class Exec>
+bool LobpcgSolver<Scalar, Exec>::may_continue(Status status) {
+  return status == Status::max_iterations || status == Status::time_limit ||
+         status == Status::stopped_by_monitor;
+}
+
+/// Everything that the next iteration depends on, at the point where X has been measured.
+template <class Scalar, class Exec>
+template <class Archive>
+void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
+  int width = space_.m();
+  archive(width);
+  if (width != space_.m())
+    space_.replace_basis({problem_.exec, problem_.rows(), width, problem_.generalized()});
+  archive(constraints_), archive(flow_), archive(space_.theta), archive(locked_theta_);
+  archive(locked_errors_), archive(history_), archive(stagnation_), archive(probe_);
+  if (int const left = flow_.guesses - flow_.next_guess; left > 0)
+    archive.block(problem_.exec, columns(x_, flow_.next_guess, left));
+  problem_.visit(archive);
+  space_.basis.visit(archive, problem_.exec);
+}
+
+template <class Scalar, class Exec>
+void LobpcgSolver<Scalar, Exec>::write_checkpoint() {
+  if (options_.checkpoint.empty()) return;
+  CheckpointWriter writer(options_.checkpoint);
+  double const seconds = seconds_before_ + seconds_since(begin_);
+  writer(key_), writer(seconds);
+  visit(writer);
+  writer.commit();
+  last_checkpoint_ = std::chrono::steady_clock::now();
+}
+
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::resume() {
+  CheckpointReader reader(options_.resume);
+  CheckpointKey then;
+  reader(then);
+  then.require_same(key_, options_.resume);
+  reader(seconds_before_);
+  visit(reader);
+  reader.finish();
+  if (problem_.generalized()) {
+    if (auto const trouble = problem_.take_mass_diagonal()) return trouble;
+    problem_.mass_words = "as before the break";
+  }
+  return std::nullopt;
+}
+
+/// The report, with residuals from the operators themselves whatever the status.
+template <class Scalar, class Exec>
+LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
+  Report report;
+  report.status = status;
+  report.iterations = flow_.iteration;
+  if (auto const found = in_batches() ? finish_batches() : finish_block()) {
+    auto const& [X, BX, theta, norms] = *found;
+    auto const quality =
+        pair_qualities(problem_, theta, norms, sharp_rounding(problem_, X, theta, norms));
+    report_pairs(problem_, theta, norms, quality, options_, report);
+    int const known = std::min(options_.wanted, static_cast<int>(theta.size()));
+    if (options_.certify)
+      report.certificate =
+          certify(problem_, columns(X, 0, known), columns(BX, 0, known), theta, norms, options_);
+  } else {
+    report_nothing(problem_, options_, report);
+  }
+  report.history = std::move(history_);
+  report.fault = fault_;
+  problem_.exec.fence("Blockspan::lobpcg: done");
+  problem_.seconds.total = seconds_before_ + seconds_since(begin_);
+  report.counters = problem_.counters;
+  report.seconds = problem_.seconds;
+  return report;
+}
+
+/// X measured with exact images, and delivered with its guards. Nothing if it has no finite images.
+template <class Scalar, class Exec>
+auto LobpcgSolver<Scalar, Exec>::finish_block() -> std::optional<Found> {
+  auto const& basis = space_.basis;
+  if (!flow_.exact) {
+    if (space_.refresh(true)) return std::nullopt;
+    norms_ = residuals(problem_, basis.x_and_images(), space_.theta, basis.a_spare(basis.m));
+  }
+  deliver(basis.s, std::min(basis.m, static_cast<int>(x_.extent(1))));
+  return Found{basis.x(), basis.bx(), space_.theta, norms_};
+}
+
+/// The locked pairs, and what the block holds of those still missing.
+template <class Scalar, class Exec>
+auto LobpcgSolver<Scalar, Exec>::finish_batches() -> std::optional<Found> {
+  if (!flow_.settled) {
+    int const missing = std::min(options_.wanted - locked(), space_.m());
+    if (missing > 0 && !space_.refresh(false)) lock_columns(space_, missing);
+    if (locked() == 0 || settle(space_, constraints_, locked_theta_, settled_)) return std::nullopt;
+  }
+  Kokkos::deep_copy(problem_.exec, x_, Scalar(0));
+  auto const X = problem_.deflation.y(constraints_, locked());
+  deliver(X, locked());
+  return Found{X, problem_.deflation.by(constraints_, locked()), locked_theta_, settled_};
+}
+
+/// Copies vectors to the caller, in the scale of the caller's B.
+template <class Scalar, class Exec>
+void LobpcgSolver<Scalar, Exec>::deliver(View const& vectors, int count) {
+  auto const from = columns(vectors, 0, count), to = columns(x_, 0, count);
+  Kokkos::deep_copy(problem_.exec, to, from);
+  if (problem_.vector_scale() != Real(1)) problem_.scale(to, problem_.vector_scale());
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <blockspan/solvers/common/small_dense.hpp>
+#include <blockspan/solvers/lobpcg/certain_digits.hpp>
+#include <blockspan/solvers/lobpcg/pair_quality.hpp>
+#include <blockspan/solvers/lobpcg/residuals.hpp>
+
+namespace blockspan::detail {
+
+/// A backward error or relative residual as it is reported: NaN (an operator that is not finite)
+/// becomes infinite.
+template <class Real>
+Real reported(Real error) {
+  return std::isnan(error) ? std::numeric_limits<Real>::infinity() : error;
+}
+
+/// Fills up the lists with pairs of which nothing is known.
+template <class Real>
+void report_unknown(int wanted, LobpcgReport<Real>& report) {
+  using Limits = std::numeric_limits<Real>;
+  report.eigenvalues.resize(wanted, Limits::quiet_NaN());
+  report.backward_errors.resize(wanted, Limits::infinity());
+  report.relative_residuals.resize(wanted, Limits::infinity());
+  report.error_bounds.resize(wanted, Limits::infinity());
+  report.certain_digits.resize(wanted, Real(0));
+  report.pair_status.resize(wanted, Status::not_converged);
+}
+
+/// The state of one pair by the criterion asked for.
+template <class Scalar, class Exec>
+Status pair_status(LobpcgOptions<Scalar, Exec> const& options, real_t<Scalar> theta,
+                   real_t<Scalar> backward, real_t<Scalar> relative,
+                   PairQuality<real_t<Scalar>> const& quality) {
+  using Real = real_t<Scalar>;
+  Real const accuracy = digits_accuracy(options);
+  bool const floor = backward <= Thresholds<Real>::floor;
+  if (options.criterion == Criterion::digits) {
+    if (backward <= options.tolerance && is_zero(theta, quality)) return Status::zero_eigenvalue;
+    if (backward <= options.tolerance && has_digits(theta, quality, accuracy, true))
+      return Status::converged;
+    return floor || is_limited_by_rounding(theta, quality, accuracy) ? Status::attainable_limit
+                                                                     : Status::not_converged;
+  }
+  Real const judged = options.criterion == Criterion::backward ? backward : relative;
+  return judged <= options.tolerance ? Status::converged
+         : floor                     ? Status::attainable_limit
+                                     : Status::not_converged;
+}
+
+/// Fills in everything about the wanted pairs from their Ritz values, final residuals and bounds.
+template <class Scalar, class Exec>
+void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scalar>> const& theta,
+                  Residuals<real_t<Scalar>> const& norms,
+                  std::vector<PairQuality<real_t<Scalar>>> const& quality,
+                  LobpcgOptions<Scalar, Exec> const& options,
+                  LobpcgReport<real_t<Scalar>>& report) {
+  using Real = real_t<Scalar>;
+  report.norm_a = problem.original_norm_a();
+  report.norm_b = problem.original_norm_b();
+  report.mass_norm = problem.mass_words;
+  report.trouble = problem.trouble;
+  int const known = std::min(options.wanted, static_cast<int>(theta.size()));
+  for (int j = 0; j < known; ++j) {
+    Real const backward = reported(norms.backward[j]), relative = reported(norms.relative[j]);
+    report.eigenvalues.push_back(problem.eigenvalue(theta[j]));
+    report.backward_errors.push_back(backward);
+    report.relative_residuals.push_back(relative);
+    report.error_bounds.push_back(reported(problem.original_size(quality[j].bound)));
+    report.certain_digits.push_back(certain_digits(theta[j], quality[j].bound));
+    report.pair_status.push_back(pair_status(options, theta[j], backward, relative, quality[j]));
+  }
+  if (static_cast<int>(theta.size()) > options.wanted)
+    report.next_eigenvalue = problem.eigenvalue(theta[options.wanted]);
+  report_unknown(options.wanted, report);
+}
+
+/// The report of a solve that never had a finite block: nothing is known about any pair.
+template <class Scalar, class Exec>
+void report_nothing(Problem<Scalar, Exec> const& problem,
+                    LobpcgOptions<Scalar, Exec> const& options,
+                    LobpcgReport<real_t<Scalar>>& report) {
+  report.norm_a = problem.original_norm_a();
+  report.norm_b = problem.original_norm_b();
+  report.trouble = problem.trouble;
+  report_unknown(options.wanted, report);
+}
+
+/// A bound of ||A x - theta B x||_2 for the exact products, from the computed residual: each entry
+/// of A x and B x is a sum of terms_per_row() rounded products, and the sums of squares have n
+/// terms.
+template <class Scalar, class Exec>
+std::vector<real_t<Scalar>> residual_bounds(Problem<Scalar, Exec> const& problem,
+                                            std::vector<real_t<Scalar>> const& theta,
+                                            Residuals<real_t<Scalar>> const& norms) {
+  using Real = real_t<Scalar>;
+  Real const u = Thresholds<Real>::u, per_term = is_complex_v<Scalar> ? Real(4) : Real(2);
+  auto const rounding = [&](LinearOperator<Scalar, Exec> const& op) {
+    return (per_term * static_cast<Real>(op.terms_per_row()) + 4) * u;
+  };
+  Real const of_a = rounding(problem.a()) * problem.norm_a;
+  Real const of_b = (problem.generalized() ? rounding(*problem.b()) : 4 * u) * problem.norm_b;
+  Real const of_norm = 1 + 4 * static_cast<Real>(problem.rows()) * u;
+  std::vector<Real> bounds;
+  for (std::size_t j = 0; j < norms.r.size(); ++j)
+    bounds.push_back((norms.r[j] + (of_a + std::abs(theta[j]) * of_b) * norms.x[j]) * of_norm);
+  return bounds;
+}
+
+/// The certificate of the leading pairs. theta, norms: of all Ritz pairs known, ascending, measured
+/// with exact images; X, BX: the vectors of the wanted ones. Fences exec.
+template <class Scalar, class Exec>
+LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
+                                          Block<Scalar, Exec> const& X,
+                                          Block<Scalar, Exec> const& BX,
+                                          std::vector<real_t<Scalar>> const& theta,
+                                          Residuals<real_t<Scalar>> const& norms,
+                                          LobpcgOptions<Scalar, Exec> const& options) {
+  using Real = real_t<Scalar>;
+  int const k = static_cast<int>(X.extent(1));
+  LobpcgCertificate<Real> result;
+  auto const G = small_matrix<Scalar>(k, k);
+  blockspan::gram(problem.exec, X, BX, G, problem.workspace);
+  result.orthogonality_loss = defect_from_diagonal(G);
+  // A bound of the least eigenvalue of B where one is known, else the norm of B^-1 as measured.
+  Real const known =
+      problem.generalized() ? problem.b()->eigenvalue_lower_bound().value_or(Real(0)) : Real(0);
+  Real const mass_bound = problem.scaled_by_b(std::max(options.mass_lower_bound, known));
+  bool const bounded = !problem.generalized() || mass_bound > 0;
+  result.rigorous = bounded && problem.a().norm_bound().has_value() &&
+                    (!problem.generalized() || problem.b()->norm_bound().has_value());
+
+  // ||r||_(B^-1) / ||x||_B; x^H B x is 1 up to the loss and the rounding errors of its computation
+  auto radius = residual_bounds(problem, theta, norms);
+  Real const terms = static_cast<Real>(2 * problem.rows() + 8);
+  Real const rounding =
+      terms * Thresholds<Real>::u * problem.norm_b * norms.largest_x() * norms.largest_x();
+  Real const size = std::sqrt(std::max(Real(0), 1 - result.orthogonality_loss - rounding));
+  for (std::size_t j = 0; j < radius.size(); ++j) {
+    Real const of_rounding = (radius[j] - norms.r[j]) * problem.largest_mass_weight;
+    if (!problem.generalized())
+      radius[j] /= norms.x[j];
+    else if (bounded)
+      radius[j] /= std::sqrt(mass_bound) * size;
+    else if (problem.mass_measured)
+      radius[j] = problem.mass_factor * (norms.dual[j] + of_rounding) / size;
+    else
+      radius[j] = std::numeric_limits<Real>::infinity();
+  }
+  auto const by_gap = gap_radii(theta, radius);
+  for (int j = 0; j < k; ++j) {
+    result.radius.push_back(problem.original_size(radius[j]));
+    result.gap_radius.push_back(problem.original_size(by_gap[j]));
+  }
+  return result;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <blockspan/solvers/lobpcg/basis.hpp>
+
+namespace blockspan::detail {
+
+/// Norms of the residuals of all columns of X, and the errors made of them.
+template <class Real>
+struct Residuals {
+  std::vector<Real> r, x, bx;  ///< ||r_j||, ||x_j||, ||B x_j||
+  std::vector<Real> w;         ///< ||D r_j||, D the weights
+  std::vector<Real> dual;      ///< (sum_i |r_ij|^2 / b_ii)^1/2, ||r_j|| without the diagonal of B
+  std::vector<Real> backward;  ///< ||r|| / ((a + |theta| b) ||x||)
+  std::vector<Real> relative;  ///< ||r|| / (|theta| ||B x||), infinite for theta = 0
+  bool finite = true;
+
+  Real largest_x() const {
+    Real largest = 0;
+    for (Real const value : x) largest = std::max(largest, value);
+    return largest;
+  }
+};
+
+/// D R with R = sign AX - BX Theta into `W` (n x m), D a diagonal of `weights` where Exec computes
+/// or the identity, and norms of the columns. With deflated vectors, which do not go with weights,
+/// R and its norms are those of the projected problem, P^H R. One pass; fences exec.
+template <class Scalar, class Exec>
+Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
+                                    Images<Scalar, Exec> const& images,
+                                    std::vector<real_t<Scalar>> const& theta,
+                                    Block<Scalar, Exec> const& W,
+                                    real_t<Scalar> const* weights = nullptr) {
+  using Real = real_t<Scalar>;
+  auto const timer = problem.time(problem.seconds.residual);
+  int const m = static_cast<int>(images.X.extent(1));
+  ResidualTerms<Scalar> const terms{row_major_ref<Exec>(images.X),
+                                    row_major_ref<Exec>(images.AX),
+                                    row_major_ref<Exec>(images.BX),
+                                    row_major_ref<Exec>(W),
+                                    weights,
+                                    problem.mass_weights(),
+                                    problem.on_device(theta),
+                                    problem.sign,
+                                    problem.generalized()};
+  auto sums = problem.fold("Blockspan::lobpcg::residuals", terms, m);
+  if (!problem.deflation.empty()) {
+    problem.deflation.project_residual(problem.exec, W, problem.workspace);
+    DualNormTerms<Scalar> const projected{row_major_ref<Exec>(W), problem.mass_weights()};
+    auto const squares = problem.fold("Blockspan::lobpcg::residuals", projected, m);
+    std::copy(squares.begin(), squares.begin() + m, sums.begin());
+    std::copy(squares.begin() + m, squares.end(), sums.begin() + 4 * m);
+  }
+
+  Residuals<Real> out;
+  for (int j = 0; j < m; ++j) {
+    out.r.push_back(std::sqrt(sums[j]));
+    out.x.push_back(std::sqrt(sums[m + j]));
+    out.bx.push_back(std::sqrt(sums[2 * m + j]));
+    out.w.push_back(std::sqrt(sums[3 * m + j]));
+    out.dual.push_back(std::sqrt(sums[4 * m + j]));
+    Real const size = std::abs(theta[j]);
+    Real const scale = (problem.norm_a + size * problem.norm_b) * out.x[j];
+    out.backward.push_back(out.r[j] == 0 ? Real(0) : out.r[j] / scale);
+    out.relative.push_back(out.r[j] / (size * out.bx[j]));
+    if (!(size * out.bx[j] > 0)) out.relative[j] = std::numeric_limits<Real>::infinity();
+    if (!std::isfinite(out.backward[j]) || !(out.x[j] > 0)) out.finite = false;
+  }
+  return out;
+}
+
+}  // namespace blockspan::detail

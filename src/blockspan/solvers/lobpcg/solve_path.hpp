@@ -1,0 +1,118 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/solvers/lobpcg/problem.hpp>
+#include <blockspan/support/backend.hpp>
+
+namespace blockspan::detail {
+
+/// Columns iterated together in a solve that is given an X of `columns`.
+template <class Scalar, class Exec>
+std::int64_t iterated_columns(LobpcgOptions<Scalar, Exec> const& options, std::int64_t columns) {
+  return options.block > 0 ? options.block : columns;
+}
+
+/// True if `rows` rows hold five blocks in addition to the constraints, and to the locked pairs
+/// when only those of one block are missing. Otherwise the problem is solved densely.
+template <class Scalar, class Exec>
+bool holds_five_blocks(std::int64_t rows, LobpcgOptions<Scalar, Exec> const& options,
+                       std::int64_t columns) {
+  std::int64_t const block = iterated_columns(options, columns);
+  std::int64_t const locked = std::max<std::int64_t>(0, options.wanted - block);
+  std::int64_t const constraints = options.constraints.extent(1);
+  return rows - constraints - locked >= 5 * block;
+}
+
+/// Predicted seconds of the two ways to a solution: enough to choose between them, the same on
+/// every run. Rates were read off one thread of a host (OpenBLAS, tridiagonal reduction bound by
+/// memory) and an H200; another machine shifts the choice a little, not the result.
+template <class Scalar, class Exec>
+struct PathModel {
+  static constexpr bool on_device = on_cuda_v<Exec>;
+  static constexpr double arithmetic = is_complex_v<Scalar> ? 4 : 1;
+  static constexpr double reduction_rate = 2.5e9;   ///< multiply-adds of a tridiagonal reduction
+  static constexpr double product_rate = 1.5e9;     ///< of a sparse product
+  static constexpr double block_rate = 5e9;         ///< of Gram matrices and updates
+  static constexpr double factor_rate = 1e10;       ///< of Cholesky factors and triangular solves
+  static constexpr double device_iteration = 5e-4;  ///< seconds, launches and waits
+  static constexpr double device_eigen = 4e-8;      ///< seconds over n^2, cuSOLVER
+  static constexpr double device_speed = 30;        ///< over the host's rates, of tall blocks
+  static constexpr double most_bytes = 4.0 * (1 << 30);  ///< of a dense solve
+
+  double rows, nonzeros;
+  bool generalized;
+
+  explicit PathModel(Problem<Scalar, Exec> const& problem)
+      : rows(static_cast<double>(problem.rows())),
+        nonzeros(static_cast<double>(problem.a().work()) +
+                 (problem.generalized() ? static_cast<double>(problem.b()->work()) : 0.0)),
+        generalized(problem.generalized()) {}
+
+  double dense(int wanted) const {
+    double const cube = rows * rows * rows;
+    double const eigen = on_device ? device_eigen * rows * rows
+                                   : arithmetic * (2.0 / 3 * cube / reduction_rate +
+                                                   2 * rows * rows * wanted / block_rate);
+    return eigen + (generalized ? arithmetic * 7.0 / 6 * cube / factor_rate : 0.0);
+  }
+  /// One iteration with m columns, all of them active.
+  double iteration(int m) const {
+    double const basis = 3.0 * m, speed = on_device ? device_speed : 1;
+    double const tall = rows * basis * (basis * 2 + m * (generalized ? 6.0 : 4.0));
+    return arithmetic * (nonzeros * m / product_rate + tall / block_rate) / speed +
+           arithmetic * 10 * basis * basis * basis / block_rate +
+           (on_device ? device_iteration : 0);
+  }
+  bool fits() const { return 6 * rows * rows * sizeof(Scalar) <= most_bytes; }
+};
+
+/// What is decided before the first iteration.
+struct PathChoice {
+  bool dense = false;
+  bool may_change = false;  ///< to the dense path, once the iteration has cost `dense_seconds`
+  double dense_seconds = 0;
+  std::string reason;
+};
+
+/// Iterations that a dense solve may cost and still be taken at once: what an iteration is likely
+/// to need, and with a factorization as preconditioner.
+constexpr int dense_at_once = 200, dense_at_once_nearly_exact = 10;
+
+template <class Scalar, class Exec>
+PathChoice choose_path(Problem<Scalar, Exec> const& problem,
+                       LobpcgOptions<Scalar, Exec> const& options, std::int64_t columns) {
+  PathChoice choice;
+  PathModel<Scalar, Exec> const model(problem);
+  int const m = static_cast<int>(iterated_columns(options, columns));
+  choice.dense_seconds = model.dense(options.wanted);
+  double const iterations = choice.dense_seconds / model.iteration(m);
+  std::ostringstream words;
+  if (!holds_five_blocks(problem.rows(), options, columns)) {
+    choice.dense = true;
+    words << "five blocks of " << m << " columns do not fit into " << problem.rows() << " rows";
+  } else if (options.path == SolvePath::dense) {
+    choice.dense = true;
+    words << "asked for";
+  } else if (options.path == SolvePath::iterative) {
+    words << "asked for";
+  } else if (!options.checkpoint.empty() || !options.resume.empty()) {
+    words << "a solve with checkpoints iterates";
+  } else if (!model.fits()) {
+    words << "a dense matrix of " << problem.rows() << " rows is too large";
+  } else {
+    bool const exact = options.preconditioner && options.preconditioner->nearly_exact();
+    choice.dense = iterations < (exact ? dense_at_once_nearly_exact : dense_at_once);
+    choice.may_change = !choice.dense;
+    words << "a dense solve is predicted to cost " << static_cast<std::int64_t>(iterations)
+          << " iterations";
+  }
+  choice.reason = words.str();
+  return choice;
+}
+
+}  // namespace blockspan::detail

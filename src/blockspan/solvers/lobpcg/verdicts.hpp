@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <blockspan/solvers/lobpcg/solver.hpp>
+
+// What follows when all wanted pairs seem to be done, when the iteration stagnates, and when
+// numbers fail: then the solver tries again from what is left, a few times in a row.
+namespace blockspan::detail {
+
+/// X and its images from the operators themselves; then success, a probe, or on with care.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
+  ++problem_.counters.verifications;
+  if (auto const trouble = space_.refresh(true)) return trouble;
+  flow_.exact = true;
+  if (!measure()) return std::nullopt;
+  stagnation_.begin_anew(flow_.iteration);
+  if (converged() < flow_.wanted) {
+    flow_.careful = true;
+    return ++flow_.failed_verifications > 5 ? std::optional(Status::attainable_limit)
+                                            : std::nullopt;
+  }
+  if (!options_.probe || !probe_.wanted() || flow_.wanted == space_.m())
+    return in_batches() ? lock_batch() : Status::converged;
+  flow_.exact = false;
+  return probe_.begin(space_, flow_.wanted, flow_.iteration, options_.max_iterations,
+                      worst_backward());
+}
+
+/// An idle window. T is dropped where it brings next to nothing, and for the largest pairs of A:
+/// an approximation of its inverse favours the other end of the spectrum.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::restart() {
+  if (all_open_at_floor()) return Status::attainable_limit;
+  Real const size = std::max(Real(1), space_.largest_x * space_.largest_x);
+  stagnation_.count(wanted_values(), 20 * Thresholds<Real>::u * problem_.norm_a * size);
+  if (stagnation_.hopeless()) return Status::stagnated;
+  // Guards help the upper end of the wanted set; a low pair that lags by itself needs iterations.
+  bool const wide = stagnation_.wants_a_wider_block() && !done_[flow_.wanted - 1] && widen();
+  bool const keep = wide || stagnation_.values_move() || flow_.idle_restarts >= most_idle_restarts;
+  stagnation_.begin_anew(flow_.iteration);
+  if (keep) return std::nullopt;
+  ++flow_.idle_restarts;
+  bool const useless = ++problem_.counters.restarts >= 2 && flow_.dropped * 2 > flow_.offered;
+  if (problem_.preconditioned() && (useless || (problem_.sign < 0 && !problem_.generalized()))) {
+    problem_.drop_preconditioner();
+    ++problem_.counters.preconditioner_dropped;
+  }
+  flow_.offered = flow_.dropped = 0;
+  return space_.refresh(false);
+}
+
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
+  if (outcome == Extension::not_finite) locate_fault();
+  space_.basis.w = 0;
+  switch (outcome) {
+    case Extension::mass_not_positive_definite:
+      return Status::mass_not_positive_definite;
+    case Extension::not_finite:
+      return Status::operator_not_finite;
+    case Extension::empty:
+      // No direction is left to look for missed pairs in: the probe has seen all there is.
+      if (probe_.running() && converged() == flow_.wanted) {
+        probe_.end(space_.theta);
+        return std::nullopt;
+      }
+      if (++flow_.empty >= 2)
+        return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
+      ++problem_.counters.restarts;
+      return space_.refresh(false);
+    default:
+      return collapse();
+  }
+}
+
+/// The basis lost rank or drifted: everything anew from X, three times in a row at most.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::collapse() {
+  space_.basis.w = 0;
+  if (++flow_.collapses > 3) return Status::basis_collapsed;
+  ++problem_.counters.restarts;
+  return space_.refresh(false);
+}
+
+/// A value that is not finite may be transient: another try decides.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::recover_if_nonfinite(
+    std::optional<Status> status) {
+  return status == Status::operator_not_finite ? recover() : status;
+}
+
+/// NaN or Inf turned up: from the last X with new images, with random columns for those of X whose
+/// images are not finite; three times in a row at most.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::recover() {
+  locate_fault();
+  if (++flow_.recoveries > 3) return Status::operator_not_finite;
+  ++problem_.counters.restarts;
+  space_.drop_directions();
+  auto const trouble = space_.refresh(false);
+  if (trouble != Status::operator_not_finite) return trouble;
+  auto const entries = problem_.largest_entries(space_.basis.ax());
+  for (int j = 0; j < space_.m(); ++j)
+    if (!std::isfinite(entries[j])) problem_.randomize(columns(space_.basis.s, j, 1));
+  return space_.refresh(false);
+}
+
+/// Remembers the first image under A or B that was not finite though its vector was, in place of
+/// one under the preconditioner, which ends nothing. The columns of W are what the operators saw
+/// last; where there are none it was X.
+template <class Scalar, class Exec>
+void LobpcgSolver<Scalar, Exec>::locate_fault() {
+  if (fault_.operator_name == "A" || fault_.operator_name == "B") return;
+  LobpcgFault found;
+  int const first = space_.basis.w > 0 ? space_.m() + space_.basis.p : 0;
+  int const count = space_.basis.w > 0 ? space_.basis.w : space_.m();
+  auto const largest = [&](View const& block) {
+    return problem_.largest_entries(columns(block, first, count));
+  };
+  auto const vectors = largest(space_.basis.s);
+  auto const blame = [&](char const* name, View const& images) {
+    auto const entries = largest(images);
+    for (int j = 0; j < count && found.operator_name.empty(); ++j)
+      if (std::isfinite(vectors[j]) && !std::isfinite(entries[j]))
+        found = {name, j, flow_.iteration};
+  };
+  blame("A", space_.basis.as);
+  if (problem_.generalized()) blame("B", space_.basis.bs);
+  if (!found.operator_name.empty()) fault_ = found;
+}
+
+}  // namespace blockspan::detail

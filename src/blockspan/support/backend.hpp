@@ -1,0 +1,24 @@
+#pragma once
+
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+namespace blockspan::detail {
+
+/// Whether kernels of `Exec` run on the cores of the host: vector loops over columns instead of
+/// lanes.
+template <class Exec>
+inline constexpr bool runs_on_host_v =
+    Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+
+/// True for Kokkos::Cuda, which has the libraries of the CUDA Toolkit; false without that backend.
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Exec>
+inline constexpr bool on_cuda_v = std::is_same_v<Exec, Kokkos::Cuda>;
+#else
+template <class Exec>
+inline constexpr bool on_cuda_v = false;
+#endif
+
+}  // namespace blockspan::detail
