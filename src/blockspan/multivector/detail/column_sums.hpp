@@ -83,8 +83,7 @@ struct Nodes {
 template <class Exec, class Terms>
 struct ChunkSumsOnHost {
   using Real = typename Terms::Real;
-  static constexpr int tile = 8;
-  static constexpr std::int64_t most_columns = 64, panel_rows = 32;
+  static constexpr int widest = Terms::count > 2 ? 8 : 32, strands = 8;
 
   Terms terms;
   RowChunks chunks;
@@ -98,35 +97,22 @@ struct ChunkSumsOnHost {
       for (std::int64_t j = 0; j < nodes.columns; ++j) fold_column(c, j);
       return;
     }
-    for (std::int64_t j = 0; j < nodes.columns; j += most_columns)
-      fold_block(c, j, nodes.columns - j < most_columns ? nodes.columns - j : most_columns);
+    fold_tiles<widest>(c, 0);
   }
 
-  /// A panel of rows at a time, so that its tiles of columns come from the cache.
-  KOKKOS_FUNCTION void fold_block(std::int64_t c, std::int64_t j, std::int64_t width) const {
-    Real sums[Terms::count][most_columns] = {};
-    std::int64_t const end = chunks.last(c), panel = width <= tile ? chunks.size : panel_rows;
-    for (std::int64_t row = chunks.first(c); row < end; row += panel) {
-      std::int64_t const last = Kokkos::min(end, row + panel);
-      std::int64_t t = 0;
-      for (; t + tile <= width; t += tile) fold_tile<tile>(row, last, j + t, sums, t);
-      if (t + 4 <= width) fold_tile<4>(row, last, j + t, sums, t), t += 4;
-      if (t + 2 <= width) fold_tile<2>(row, last, j + t, sums, t), t += 2;
-      if (t < width) fold_tile<1>(row, last, j + t, sums, t);
-    }
-    for (int q = 0; q < Terms::count; ++q)
-      for (std::int64_t t = 0; t < width; ++t) nodes.at(q, j + t, c) = sums[q][t];
-  }
-
-  /// Adds rows of a tile of columns. Constant widths, so that the compiler vectorizes along the
-  /// rows.
+  /// Tiles of whole cache lines where there are so many columns: a processor reads ahead best then.
   template <int width>
-  KOKKOS_FUNCTION void fold_tile(std::int64_t first, std::int64_t last, std::int64_t j,
-                                 Real (&all)[Terms::count][most_columns], std::int64_t at) const {
-    Real sums[Terms::count][width];
-    for (int q = 0; q < Terms::count; ++q)
-      for (int t = 0; t < width; ++t) sums[q][t] = all[q][at + t];
-    for (std::int64_t i = first; i < last; ++i)
+  KOKKOS_FUNCTION void fold_tiles(std::int64_t c, std::int64_t j) const {
+    for (; j + width <= nodes.columns; j += width) fold_tile<width>(c, j);
+    if constexpr (width > 1) fold_tiles<width / 2>(c, j);
+  }
+
+  /// Constant widths, so that the compiler vectorizes along the rows.
+  template <int width>
+  KOKKOS_FUNCTION void fold_tile(std::int64_t c, std::int64_t j) const {
+    std::int64_t const last = chunks.last(c);
+    Real sums[Terms::count][width] = {};
+    for (std::int64_t i = chunks.first(c); i < last; ++i)
       for (int t = 0; t < width; ++t) {
         Real term[Terms::count];
         if constexpr (LoadsFirst<Terms>)
@@ -136,20 +122,21 @@ struct ChunkSumsOnHost {
         for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sums[q][t], term[q]);
       }
     for (int q = 0; q < Terms::count; ++q)
-      for (int t = 0; t < width; ++t) all[q][at + t] = sums[q][t];
+      for (int t = 0; t < width; ++t) nodes.at(q, j + t, c) = sums[q][t];
   }
 
   /// Several sums, so that additions need not wait for each other.
   KOKKOS_FUNCTION void fold_column(std::int64_t c, std::int64_t j) const {
     std::int64_t const last = chunks.last(c);
     std::int64_t i = chunks.first(c);
-    Real sums[Terms::count][tile] = {};
-    for (; i + tile <= last; i += tile)
-      fold_entries<tile>(terms, i, 1, j, [&](int d, int q) -> Real& { return sums[q][d]; });
+    Real sums[Terms::count][strands] = {};
+    for (; i + strands <= last; i += strands)
+      fold_entries<strands>(terms, i, 1, j, [&](int d, int q) -> Real& { return sums[q][d]; });
     for (; i < last; ++i)
       fold_entries<1>(terms, i, 1, j, [&](int, int q) -> Real& { return sums[q][0]; });
     for (int q = 0; q < Terms::count; ++q)
-      nodes.at(q, j, c) = join_eight<FoldOf<Terms>, Real>(tile, [&](int d) { return sums[q][d]; });
+      nodes.at(q, j, c) =
+          join_eight<FoldOf<Terms>, Real>(strands, [&](int d) { return sums[q][d]; });
   }
 
   void launch(Exec const& exec, char const* label) const {
