@@ -300,7 +300,8 @@ Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Term
 /// A source: `count` nodes, and operator()(q, j, node). Take: `count` numbers of a column.
 template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
 struct TakeRoots {
-  using Policy = Kokkos::TeamPolicy<Exec>;
+  static constexpr int most_threads = 1024;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
   static constexpr int of_second = Take::count - of_first;
 
   First first;
@@ -323,9 +324,9 @@ struct TakeRoots {
 
   void launch(Exec const& exec, char const* label, std::int64_t columns) const {
     if (columns == 0) return;
-    int const threads = runs_on_host_v<Exec>                          ? 1
-                        : std::max(first.count, second.count) <= 2048 ? 256
-                                                                      : 1024;
+    int threads = 1;
+    if constexpr (!runs_on_host_v<Exec>)
+      threads = std::max(first.count, second.count) <= 2048 ? 256 : most_threads;
     Policy policy(exec, static_cast<int>(columns), threads);
     policy.set_scratch_size(
         0, Kokkos::PerTeam(Take::count * threads * static_cast<int>(sizeof(Real)) + 64));
