@@ -12,7 +12,8 @@
 #include <blockspan/support/backend.hpp>
 
 // Sums of terms down the columns of tall blocks, in two steps: numbers of chunks of rows, then
-// their tree (row_chunks.hpp). A column's result does not depend on the columns beside it.
+// their tree (row_chunks.hpp). A column's result does not depend on the columns beside it, if on
+// hosts no product is fused with a sum (ROUND_EACH in cmake/Instantiations.cmake).
 //
 // Terms: a type Real, how many numbers a column has (`count`), and operator()(i, j, terms) with the
 // terms of an entry. They are added, or joined by fold(total, term), for which zero is neutral.
