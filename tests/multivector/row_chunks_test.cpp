@@ -178,6 +178,20 @@ TYPED_TEST(RowSums, OfAColumnDoNotDependOnThoseBesideIt) {
   }
 }
 
+TYPED_TEST(RowSums, KeepTheirBitsOnFewerThreads) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const half = Kokkos::Experimental::partition_space(this->exec, 1, 1)[0];
+  for (auto const& [n, k] : {std::pair{5003, 9}, {90001, 3}}) {
+    auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(n, k, 1));
+    auto const run = [&](auto const& on) {
+      Kokkos::View<Scalar*, Kokkos::HostSpace> const dots("Blockspan::test", k);
+      column_dots(on, X.view, X.view, dots);
+      return std::vector<Scalar>(dots.data(), dots.data() + k);
+    };
+    EXPECT_EQ(run(this->exec), run(half)) << n;
+  }
+}
+
 TYPED_TEST(RowSums, OfPartsCutAtChunksGiveThoseOfTheWhole) {
   using Scalar = typename TypeParam::Scalar;
   for (std::int64_t const n : {5003, 140001}) {
