@@ -80,32 +80,37 @@ struct Nodes {
   }
 };
 
-/// First step on hosts: a thread a chunk.
+/// First step on hosts.
 template <class Exec, class Terms>
 struct ChunkSumsOnHost {
   using Real = typename Terms::Real;
-  static constexpr int widest = Terms::count > 2 ? 8 : 32, strands = 8;
+  static constexpr int strands = 8;
 
   Terms terms;
   RowChunks chunks;
   Nodes<Real> nodes;
+  std::int64_t
+      together;  ///< chunks of a thread: of contiguous columns several, which are read faster so
 
   ChunkSumsOnHost(Terms const& terms_, RowChunks const& chunks_, std::int64_t columns)
-      : terms(terms_), chunks(chunks_), nodes{nullptr, chunks.count(), columns} {}
+      : terms(terms_),
+        chunks(chunks_),
+        nodes{nullptr, chunks.count(), columns},
+        together(goes_down(terms) && nodes.count >= 128 ? 4 : 1) {}
 
-  KOKKOS_FUNCTION void operator()(std::int64_t c) const {
-    if (goes_down(terms)) {
-      for (std::int64_t j = 0; j < nodes.columns; ++j) fold_column(c, j);
-      return;
-    }
-    fold_tiles<widest>(c, 0);
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    std::int64_t const first = task * together, end = first + together;
+    std::int64_t const last = end < nodes.count ? end : nodes.count;
+    if (!goes_down(terms)) return fold_tiles<32>(task, 0);
+    for (std::int64_t j = 0; j < nodes.columns; ++j)
+      for (std::int64_t c = first; c < last; ++c) fold_column(c, j);
   }
 
-  /// Tiles of whole cache lines where there are so many columns: a processor reads ahead best then.
+  /// Rows of as many columns as possible at a time: a processor reads ahead best then.
   template <int width>
   KOKKOS_FUNCTION void fold_tiles(std::int64_t c, std::int64_t j) const {
     for (; j + width <= nodes.columns; j += width) fold_tile<width>(c, j);
-    if constexpr (width > 1) fold_tiles<width / 2>(c, j);
+    if constexpr (width > 1) fold_tiles<width == 32 ? 24 : width == 24 ? 16 : width / 2>(c, j);
   }
 
   /// Constant widths, so that the compiler vectorizes along the rows.
@@ -141,9 +146,10 @@ struct ChunkSumsOnHost {
   }
 
   void launch(Exec const& exec, char const* label) const {
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, nodes.count),
-        *this);
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             exec, 0, ceil_div(nodes.count, together)),
+                         *this);
   }
 };
 
