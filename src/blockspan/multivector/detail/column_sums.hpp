@@ -110,7 +110,8 @@ struct ChunkSumsOnHost {
   template <int width>
   KOKKOS_FUNCTION void fold_tiles(std::int64_t c, std::int64_t j) const {
     for (; j + width <= nodes.columns; j += width) fold_tile<width>(c, j);
-    if constexpr (width > 1) fold_tiles<width == 32 ? 24 : width == 24 ? 16 : width / 2>(c, j);
+    constexpr int narrower = width == 32 && !LoadsFirst<Terms> ? 24 : width > 16 ? 16 : width / 2;
+    if constexpr (width > 1) fold_tiles<narrower>(c, j);
   }
 
   /// Constant widths, so that the compiler vectorizes along the rows.
