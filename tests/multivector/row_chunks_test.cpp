@@ -9,7 +9,6 @@
 
 #include <blockspan/multivector/columns.hpp>
 #include <blockspan/multivector/detail/column_sums.hpp>
-#include <blockspan/multivector/detail/column_terms.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/support/lapack.hpp>
@@ -118,6 +117,20 @@ TEST(RowChunks, PartsOfATreeGiveItsRootForEveryCut) {
   }
 }
 
+/// Real parts of two blocks: without products, which a compiler may fuse with the sums of some
+/// widths only.
+template <class Scalar>
+struct PartTerms {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 2;
+  kernels::RowMajorRef<Scalar const> X, Y;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    terms[0] = real_part(X(i, j));
+    terms[1] = real_part(Y(i, j));
+  }
+};
+
 template <class Config>
 class RowSums : public ::testing::Test {
  public:
@@ -125,7 +138,7 @@ class RowSums : public ::testing::Test {
   using S = typename Config::Scalar;
   using R = real_t<S>;
   using Ref = kernels::RowMajorRef<S const>;
-  using Terms = kernels::DotTerms<Ref, true>;
+  using Terms = PartTerms<S>;
   E exec;
   Workspace<E> workspace;
 
@@ -162,6 +175,20 @@ TYPED_TEST(RowSums, OfAColumnDoNotDependOnThoseBesideIt) {
           EXPECT_EQ(found[q * static_cast<std::size_t>(width) + j], wanted[q * 70 + 69 - j])
               << n << ", " << width;
     }
+  }
+}
+
+TYPED_TEST(RowSums, KeepTheirBitsOnFewerThreads) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const half = Kokkos::Experimental::partition_space(this->exec, 1, 1)[0];
+  for (auto const& [n, k] : {std::pair{5003, 9}, {90001, 3}}) {
+    auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(n, k, 1));
+    auto const run = [&](auto const& on) {
+      Kokkos::View<Scalar*, Kokkos::HostSpace> const dots("Blockspan::test", k);
+      column_dots(on, X.view, X.view, dots);
+      return std::vector<Scalar>(dots.data(), dots.data() + k);
+    };
+    EXPECT_EQ(run(this->exec), run(half)) << n;
   }
 }
 

@@ -1,4 +1,6 @@
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -248,6 +250,41 @@ TYPED_TEST(Dots, OfAColumnHaveTheSameBitsWhoeverStandsBesideIt) {
     EXPECT_TRUE(same_bits(products.front(), products.back())) << width;
     seen.push_back(dots(0));
     EXPECT_EQ(seen.front(), seen.back()) << width;
+  }
+}
+
+/// Parts of rows of a diagonal matrix, so long that they are summed by the chunks of the whole.
+TYPED_TEST(Dots, OfPartsOfTheRowsJoinToThoseOfTheWhole) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  std::int64_t const cut = std::int64_t{1} << 20, n = cut + cut / 2 + 777;
+  int const width = 4;
+  auto const X = make_block(exec, right, random_block<Scalar>(n, width, 1));
+  auto const Y = make_block(exec, right, random_block<Scalar>(n, width, 2));
+  for (auto const* id : {"warp_per_row", "thread_per_row"}) {
+    auto const run_part = [&](std::int64_t first, std::int64_t last) {
+      HostMatrix<Scalar> host{"diagonal", last - first, last - first, {0}, {}, {}};
+      for (std::int64_t i = first; i < last; ++i) {
+        host.add(i - first, Scalar(static_cast<real_t<Scalar>>(1 + i % 7)));
+        host.end_row();
+      }
+      auto const A = to_device(exec, host);
+      std::pair<std::int64_t, std::int64_t> const rows(first, last);
+      Kokkos::View<Scalar*, typename Exec::memory_space> const xy("Blockspan::test", width);
+      Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> const yy("Blockspan::test", width);
+      spmm_dots(exec, SpmmPlan(exec, A, {.algorithm = id}), Scalar(1), A,
+                Kokkos::subview(X.view, rows, Kokkos::ALL), Scalar(0),
+                Kokkos::subview(Y.view, rows, Kokkos::ALL), xy, yy);
+      auto const dots = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), xy);
+      auto const squares = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), yy);
+      std::vector<Scalar> all(dots.data(), dots.data() + width);
+      for (int j = 0; j < width; ++j) all.push_back(Scalar(squares(j)));
+      return all;
+    };
+    auto const whole = run_part(0, n), upper = run_part(0, cut), lower = run_part(cut, n);
+    for (std::size_t e = 0; e < whole.size(); ++e)
+      EXPECT_EQ(upper[e] + lower[e], whole[e]) << id << " " << e;
   }
 }
 

@@ -34,8 +34,8 @@ void copy_columns(Exec const& exec, BlockRef<Scalar const> const& X,
 /// in memory of the host (complete on return, fences `exec`). The squares are summed as they are: a
 /// column is right if its entries are below 1e150 / sqrt(n) and those that matter above 1e-150 (for
 /// float, 1e18 / sqrt(n) and 1e-18); outside, the result is infinite or zero. NaN gives NaN.
-/// Sums in a fixed order: the same bits for any number of threads. Reads X once. Throws Error if
-/// the shapes clash, or where memory is short.
+/// Sums in the order of gram: the same bits for any number of threads. Reads X once. Throws Error
+/// if the shapes clash, or where memory is short.
 template <class Exec, class XView, class NormsView>
 void column_norms(Exec const& exec, XView const& X, NormsView const& norms,
                   Workspace<Exec>& workspace) {

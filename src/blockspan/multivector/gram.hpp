@@ -19,9 +19,9 @@ void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar con
 /// access it: asynchronous, no fence. G in memory of the host: complete on return, fences `exec`.
 /// If X and Y are the same, G is exactly Hermitian.
 ///
-/// Rows are cut into chunks whose number depends on the shapes, the layouts and the device only;
-/// the partial sums of the chunks are added in a fixed order: the same bits for any number of
-/// threads. The error of an entry is at most gamma_n |x_i|^T |y_j|, in practice far less. Reads
+/// Rows are summed in chunks of a power of two of rows, at most 2048, which depends on n and the
+/// backend only; the chunks are joined by one binary tree: the same bits for any number of threads.
+/// The error of an entry is at most gamma_m |x_i|^T |y_j|, m = min(n, 2048) + log2(n) + 2. Reads
 /// both blocks once for k1, k2 <= 64 (32 complex) columns; n k1 k2 multiplications and additions.
 /// On Ampere and Hopper blocks of (complex) doubles whose rows are contiguous and begin at
 /// multiples of 16 bytes, as those of an even number of columns do, go through tensor cores, in

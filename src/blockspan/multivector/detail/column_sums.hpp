@@ -12,7 +12,8 @@
 #include <blockspan/support/backend.hpp>
 
 // Sums of terms down the columns of tall blocks, in two steps: numbers of chunks of rows, then
-// their tree (row_chunks.hpp). A column's result does not depend on the columns beside it.
+// their tree (row_chunks.hpp). A column's result does not depend on the columns beside it, if on
+// hosts no product is fused with a sum (ROUND_EACH in cmake/Instantiations.cmake).
 //
 // Terms: a type Real, how many numbers a column has (`count`), and operator()(i, j, terms) with the
 // terms of an entry. They are added, or joined by fold(total, term), for which zero is neutral.
@@ -79,54 +80,46 @@ struct Nodes {
   }
 };
 
-/// First step on hosts: a thread a chunk.
+/// First step on hosts.
 template <class Exec, class Terms>
 struct ChunkSumsOnHost {
   using Real = typename Terms::Real;
-  static constexpr int tile = 8;
-  static constexpr std::int64_t most_columns = 64, panel_rows = 32;
+  static constexpr int strands = 8;
 
   Terms terms;
   RowChunks chunks;
   Nodes<Real> nodes;
+  std::int64_t
+      together;  ///< chunks of a thread: of contiguous columns several, which are read faster so
 
   ChunkSumsOnHost(Terms const& terms_, RowChunks const& chunks_, std::int64_t columns)
-      : terms(terms_), chunks(chunks_), nodes{nullptr, chunks.count(), columns} {}
+      : terms(terms_),
+        chunks(chunks_),
+        nodes{nullptr, chunks.count(), columns},
+        together(goes_down(terms) && nodes.count >= 128 ? 4 : 1) {}
 
-  KOKKOS_FUNCTION void operator()(std::int64_t c) const {
-    if (goes_down(terms)) {
-      for (std::int64_t j = 0; j < nodes.columns; ++j) fold_column(c, j);
-      return;
-    }
-    for (std::int64_t j = 0; j < nodes.columns; j += most_columns)
-      fold_block(c, j, nodes.columns - j < most_columns ? nodes.columns - j : most_columns);
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    std::int64_t const first = task * together, end = first + together;
+    std::int64_t const last = end < nodes.count ? end : nodes.count;
+    if (!goes_down(terms)) return fold_tiles<32>(task, 0);
+    for (std::int64_t j = 0; j < nodes.columns; ++j)
+      for (std::int64_t c = first; c < last; ++c) fold_column(c, j);
   }
 
-  /// A panel of rows at a time, so that its tiles of columns come from the cache.
-  KOKKOS_FUNCTION void fold_block(std::int64_t c, std::int64_t j, std::int64_t width) const {
-    Real sums[Terms::count][most_columns] = {};
-    std::int64_t const end = chunks.last(c), panel = width <= tile ? chunks.size : panel_rows;
-    for (std::int64_t row = chunks.first(c); row < end; row += panel) {
-      std::int64_t const last = Kokkos::min(end, row + panel);
-      std::int64_t t = 0;
-      for (; t + tile <= width; t += tile) fold_tile<tile>(row, last, j + t, sums, t);
-      if (t + 4 <= width) fold_tile<4>(row, last, j + t, sums, t), t += 4;
-      if (t + 2 <= width) fold_tile<2>(row, last, j + t, sums, t), t += 2;
-      if (t < width) fold_tile<1>(row, last, j + t, sums, t);
-    }
-    for (int q = 0; q < Terms::count; ++q)
-      for (std::int64_t t = 0; t < width; ++t) nodes.at(q, j + t, c) = sums[q][t];
-  }
-
-  /// Adds rows of a tile of columns. Constant widths, so that the compiler vectorizes along the
-  /// rows.
+  /// Rows of as many columns as possible at a time: a processor reads ahead best then.
   template <int width>
-  KOKKOS_FUNCTION void fold_tile(std::int64_t first, std::int64_t last, std::int64_t j,
-                                 Real (&all)[Terms::count][most_columns], std::int64_t at) const {
-    Real sums[Terms::count][width];
-    for (int q = 0; q < Terms::count; ++q)
-      for (int t = 0; t < width; ++t) sums[q][t] = all[q][at + t];
-    for (std::int64_t i = first; i < last; ++i)
+  KOKKOS_FUNCTION void fold_tiles(std::int64_t c, std::int64_t j) const {
+    for (; j + width <= nodes.columns; j += width) fold_tile<width>(c, j);
+    constexpr int narrower = width == 32 && !LoadsFirst<Terms> ? 24 : width > 16 ? 16 : width / 2;
+    if constexpr (width > 1) fold_tiles<narrower>(c, j);
+  }
+
+  /// Constant widths, so that the compiler vectorizes along the rows.
+  template <int width>
+  KOKKOS_FUNCTION void fold_tile(std::int64_t c, std::int64_t j) const {
+    std::int64_t const last = chunks.last(c);
+    Real sums[Terms::count][width] = {};
+    for (std::int64_t i = chunks.first(c); i < last; ++i)
       for (int t = 0; t < width; ++t) {
         Real term[Terms::count];
         if constexpr (LoadsFirst<Terms>)
@@ -136,26 +129,28 @@ struct ChunkSumsOnHost {
         for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sums[q][t], term[q]);
       }
     for (int q = 0; q < Terms::count; ++q)
-      for (int t = 0; t < width; ++t) all[q][at + t] = sums[q][t];
+      for (int t = 0; t < width; ++t) nodes.at(q, j + t, c) = sums[q][t];
   }
 
   /// Several sums, so that additions need not wait for each other.
   KOKKOS_FUNCTION void fold_column(std::int64_t c, std::int64_t j) const {
     std::int64_t const last = chunks.last(c);
     std::int64_t i = chunks.first(c);
-    Real sums[Terms::count][tile] = {};
-    for (; i + tile <= last; i += tile)
-      fold_entries<tile>(terms, i, 1, j, [&](int d, int q) -> Real& { return sums[q][d]; });
+    Real sums[Terms::count][strands] = {};
+    for (; i + strands <= last; i += strands)
+      fold_entries<strands>(terms, i, 1, j, [&](int d, int q) -> Real& { return sums[q][d]; });
     for (; i < last; ++i)
       fold_entries<1>(terms, i, 1, j, [&](int, int q) -> Real& { return sums[q][0]; });
     for (int q = 0; q < Terms::count; ++q)
-      nodes.at(q, j, c) = join_eight<FoldOf<Terms>, Real>(tile, [&](int d) { return sums[q][d]; });
+      nodes.at(q, j, c) =
+          join_eight<FoldOf<Terms>, Real>(strands, [&](int d) { return sums[q][d]; });
   }
 
   void launch(Exec const& exec, char const* label) const {
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, nodes.count),
-        *this);
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             exec, 0, ceil_div(nodes.count, together)),
+                         *this);
   }
 };
 
@@ -313,7 +308,8 @@ Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Term
 /// A source: `count` nodes, and operator()(q, j, node). Take: `count` numbers of a column.
 template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
 struct TakeRoots {
-  using Policy = Kokkos::TeamPolicy<Exec>;
+  static constexpr int most_threads = 1024;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
   static constexpr int of_second = Take::count - of_first;
 
   First first;
@@ -336,9 +332,9 @@ struct TakeRoots {
 
   void launch(Exec const& exec, char const* label, std::int64_t columns) const {
     if (columns == 0) return;
-    int const threads = runs_on_host_v<Exec>                          ? 1
-                        : std::max(first.count, second.count) <= 2048 ? 256
-                                                                      : 1024;
+    int threads = 1;
+    if constexpr (!runs_on_host_v<Exec>)
+      threads = std::max(first.count, second.count) <= 2048 ? 256 : most_threads;
     Policy policy(exec, static_cast<int>(columns), threads);
     policy.set_scratch_size(
         0, Kokkos::PerTeam(Take::count * threads * static_cast<int>(sizeof(Real)) + 64));

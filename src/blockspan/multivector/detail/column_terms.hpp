@@ -112,12 +112,14 @@ struct LargestTerms {
   }
 };
 
-/// run(X, Y), on hosts with the strides of 1 that compilers must know to vectorize.
+/// run(X, Y), on hosts with the strides of 1 that compilers must know to vectorize. One column of
+/// contiguous rows is summed as a contiguous column, which is faster, unless it must have the bits
+/// that it has beside others.
 template <class Exec, class Scalar, class Run>
-void with_strides(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
-                  Run const& run) {
+void with_strides(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y, Run const& run,
+                  bool same_bits_alone = false) {
   if constexpr (runs_on_host_v<Exec>) {
-    if (X.column_stride == 1 && Y.column_stride == 1 && X.columns > 1)
+    if (X.column_stride == 1 && Y.column_stride == 1 && (X.columns > 1 || same_bits_alone))
       return run(RowMajorRef<Scalar const>{X.data, X.row_stride},
                  RowMajorRef<Scalar const>{Y.data, Y.row_stride});
     if (X.row_stride == 1 && Y.row_stride == 1)

@@ -166,22 +166,22 @@ class Orthonormalizer {
 
   /// V := V C. Returns the smallest pivot of the Cholesky factor, 0 where SVQB was needed.
   Real improve(HostMatrix<Scalar>& G) {
-    std::vector<Real> D;
-    for (int j = 0; j < rank_; ++j) D.push_back(1 / std::sqrt(real_part(G(j, j))));
-    for (int j = 0; j < rank_; ++j)
-      for (int i = 0; i < rank_; ++i)
-        G(i, j) *= D[static_cast<std::size_t>(i)] * D[static_cast<std::size_t>(j)];
+    std::vector<Real> D, eigenvalues;
+    scale_to_unit_diagonal(G.view, D, G.view);
     HostMatrix<Scalar> C(rank_, rank_), copy(rank_, rank_);
     std::copy(G.values.begin(), G.values.end(), copy.values.begin());
     Real const noise = gram_noise<Scalar>(rank_);
-    Real smallest = cholesky_coefficients(copy, D, noise, C);
+    Real smallest = cholesky_coefficients(copy.view, D, noise, C.view);
     // Later passes keep the order of the first: the floored factor leaves good columns alone.
-    if (smallest * smallest <= noise) {
+    if (!(smallest > noise)) {
       smallest = 0;
-      if (!report_.used_svqb) report_.used_svqb = svqb_coefficients(G, D, noise, C);
+      if (!report_.used_svqb && lapack::hermitian_eigen(G.view, eigenvalues) == 0) {
+        svqb_coefficients(G.view, eigenvalues, D, rank_, noise * eigenvalues.back(), C.view);
+        report_.used_svqb = true;
+      }
     }
     apply(C);
-    return smallest;
+    return std::sqrt(smallest);
   }
 
   void apply(HostMatrix<Scalar> const& C) {

@@ -35,57 +35,85 @@ real_t<Scalar> gram_noise(int k) {
   return std::max(real_t<Scalar>(50 * k), real_t<Scalar>(500)) * unit_roundoff<Scalar>;
 }
 
+/// D = diag(G)^-1/2, and `scaled` = D G D, which may be G. False where a diagonal entry is not
+/// positive.
 template <class Scalar>
-struct SmallFactor {
-  HostMatrix<Scalar> coefficients;    ///< k x k
-  real_t<Scalar> smallest_pivot = 0;  ///< of the Cholesky factor; 0 if it broke down
-  bool svqb = false;
-};
-
-/// C = D L^-H for the factor L of D G D, in G's order. Pivots^2 below `floor` count as `floor` (so
-/// no column is divided by noise, and no later column disturbs an earlier one); floor < 0: it gives
-/// up at the first such pivot. G is overwritten. Returns the smallest pivot found, or 0.
-template <class Scalar>
-real_t<Scalar> cholesky_coefficients(HostMatrix<Scalar> const& G,
-                                     std::vector<real_t<Scalar>> const& D, real_t<Scalar> floor,
-                                     HostMatrix<Scalar> const& C) {
+bool scale_to_unit_diagonal(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& D,
+                            SmallMatrix<Scalar> const& scaled) {
   using Real = real_t<Scalar>;
-  int const k = G.rows();
-  Real smallest = 1;
-  for (int j = 0; j < k; ++j) {
-    Real pivot = real_part(G(j, j));
-    smallest = std::min(smallest, pivot);
-    pivot = std::sqrt(std::max(pivot, floor));
-    G(j, j) = Scalar(pivot);
-    for (int i = j + 1; i < k; ++i) G(i, j) /= pivot;
-    for (int l = j + 1; l < k; ++l) {
-      Scalar const factor = conjugate(G(l, j));
-      for (int i = l; i < k; ++i) G(i, l) -= G(i, j) * factor;
-    }
+  std::size_t const k = G.extent(0);
+  D.resize(k);
+  for (std::size_t i = 0; i < k; ++i) {
+    Real const g = real_part(G(i, i));
+    if (!(g > 0)) return false;
+    D[i] = Real(1) / std::sqrt(g);
   }
-  lapack::invert_lower_triangle(G.view);
-  for (int j = 0; j < k; ++j)
-    for (int i = 0; i < k; ++i)
-      C(i, j) = i <= j ? Scalar(D[static_cast<std::size_t>(i)] * conjugate(G(j, i))) : Scalar(0);
-  return smallest > 0 ? std::sqrt(smallest) : Real(0);
+  for (std::size_t j = 0; j < k; ++j)
+    for (std::size_t i = 0; i < k; ++i) scaled(i, j) = D[i] * G(i, j) * D[j];
+  return true;
 }
 
-/// C = D U Lambda^-1/2 for D G D = U Lambda U^H, largest eigenvalue first; those below `noise`
-/// times the largest count as that. G is overwritten. Returns whether the eigensolver succeeded.
+/// G := its Cholesky factor L, where pivots^2 below `floor` count as it: so no column is divided by
+/// noise, and no later column disturbs an earlier one. Returns the smallest pivot^2 found.
 template <class Scalar>
-bool svqb_coefficients(HostMatrix<Scalar> const& G, std::vector<real_t<Scalar>> const& D,
-                       real_t<Scalar> noise, HostMatrix<Scalar> const& C) {
+real_t<Scalar> floored_cholesky(SmallMatrix<Scalar> const& G, real_t<Scalar> floor) {
   using Real = real_t<Scalar>;
-  int const k = G.rows();
-  std::vector<Real> eigenvalues;
-  if (lapack::hermitian_eigen(G.view, eigenvalues) != 0) return false;
-  Real const floor = noise * eigenvalues.back();
-  for (int j = 0; j < k; ++j) {
-    int const from = k - 1 - j;
-    Real const root = std::sqrt(std::max(eigenvalues[static_cast<std::size_t>(from)], floor));
-    for (int i = 0; i < k; ++i) C(i, j) = D[static_cast<std::size_t>(i)] / root * G(i, from);
+  std::size_t const k = G.extent(0);
+  Real smallest = 1;
+  for (std::size_t j = 0; j < k; ++j) {
+    Real const square = real_part(G(j, j)), pivot = std::sqrt(std::max(square, floor));
+    smallest = std::min(smallest, square);
+    G(j, j) = Scalar(pivot);
+    for (std::size_t i = j + 1; i < k; ++i) G(i, j) /= pivot;
+    for (std::size_t l = j + 1; l < k; ++l) {
+      Scalar const factor = conjugate(G(l, j));
+      for (std::size_t i = l; i < k; ++i) G(i, l) -= G(i, j) * factor;
+    }
   }
-  return true;
+  return smallest;
+}
+
+/// C = D L^-H with L L^H = G, where G is D times a Gram matrix times D; it is overwritten. Returns
+/// the smallest pivot^2. floor > 0: floored_cholesky. floor = 0: Cholesky of LAPACK; where that
+/// fails, zero is returned and C is undefined.
+template <class Scalar>
+real_t<Scalar> cholesky_coefficients(SmallMatrix<Scalar> const& G,
+                                     std::vector<real_t<Scalar>> const& D, real_t<Scalar> floor,
+                                     SmallMatrix<Scalar> const& C) {
+  using Real = real_t<Scalar>;
+  std::size_t const k = G.extent(0);
+  Real smallest = 1;
+  if (floor > 0) {
+    smallest = floored_cholesky(G, floor);
+  } else {
+    if (lapack::cholesky(G) != 0) return 0;
+    for (std::size_t j = 0; j < k; ++j) {
+      Real const square = squared_magnitude(G(j, j));
+      if (!(square > 0)) return 0;
+      smallest = std::min(smallest, square);
+    }
+  }
+  if (lapack::invert_lower_triangle(G) != 0) return 0;
+  for (std::size_t j = 0; j < k; ++j)
+    for (std::size_t i = 0; i < k; ++i)
+      C(i, j) = i <= j ? Scalar(D[i] * conjugate(G(j, i))) : Scalar(0);
+  return smallest;
+}
+
+/// The columns of D U Lambda^-1/2 for the `count` largest of the eigenvalues lambda (ascending,
+/// with eigenvectors U), the largest first; those below `floor` count as it.
+template <class Scalar>
+void svqb_coefficients(SmallMatrix<Scalar> const& U, std::vector<real_t<Scalar>> const& lambda,
+                       std::vector<real_t<Scalar>> const& D, int count, real_t<Scalar> floor,
+                       SmallMatrix<Scalar> const& C) {
+  using Real = real_t<Scalar>;
+  int const k = static_cast<int>(U.extent(0));
+  for (int j = 0; j < count; ++j) {
+    int const from = k - 1 - j;
+    Real const factor =
+        Real(1) / std::sqrt(std::max(lambda[static_cast<std::size_t>(from)], floor));
+    for (int i = 0; i < k; ++i) C(i, j) = D[static_cast<std::size_t>(i)] * factor * U(i, from);
+  }
 }
 
 }  // namespace blockspan::detail

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/multivector/detail/small_factor.hpp>
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/lobpcg/eigensolver.hpp>
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
@@ -44,18 +45,9 @@ class RayleighRitz {
   /// below `least_pivot`: the basis is then too ill-conditioned for this path.
   bool factor_cholesky(Matrix const& G, Real least_pivot) {
     if (!scale_diagonal(G)) return false;
-    Matrix const L = part(scratch_, 0, order_, 0, order_);
-    if (lapack::cholesky(L) != 0) return false;
-    for (int i = 0; i < order_; ++i) {
-      Real const pivot = real_part(L(i, i));
-      if (!(pivot * pivot > least_pivot)) return false;
-    }
-    if (lapack::invert_lower_triangle(L) != 0) return false;
     rank_ = order_;
-    for (int j = 0; j < order_; ++j)
-      for (int i = 0; i < order_; ++i)
-        factor_(i, j) = i <= j ? scale_[i] * conjugate(L(j, i)) : Scalar(0);
-    return true;
+    Matrix const scaled = part(scratch_, 0, order_, 0, order_);
+    return cholesky_coefficients(scaled, scale_, Real(0), F()) > least_pivot;
   }
 
   /// F = D U Lambda^-1/2 with D G D = U Lambda U^H, without the eigenvalues negligible against the
@@ -65,13 +57,10 @@ class RayleighRitz {
     Matrix const U = part(scratch_, 0, order_, 0, order_);
     std::vector<Real> lambda;
     if (eigen_(U, lambda) != 0) return false;
+    Real const least = Thresholds<Real>::svqb_drop * lambda[order_ - 1];
     rank_ = 0;
-    for (int k = order_ - 1; k >= 0; --k) {
-      if (!(lambda[k] > Thresholds<Real>::svqb_drop * lambda[order_ - 1])) break;
-      Real const factor = Real(1) / std::sqrt(lambda[k]);
-      for (int i = 0; i < order_; ++i) factor_(i, rank_) = scale_[i] * factor * U(i, k);
-      ++rank_;
-    }
+    while (rank_ < order_ && lambda[order_ - 1 - rank_] > least) ++rank_;
+    svqb_coefficients(U, lambda, scale_, rank_, Real(0), F());
     return rank_ > 0;
   }
 
@@ -125,15 +114,7 @@ class RayleighRitz {
   bool scale_diagonal(Matrix const& G) {
     order_ = static_cast<int>(G.extent(0));
     identity_ = false;
-    scale_.resize(order_);
-    for (int i = 0; i < order_; ++i) {
-      Real const g = real_part(G(i, i));
-      if (!(g > 0)) return false;
-      scale_[i] = Real(1) / std::sqrt(g);
-    }
-    for (int j = 0; j < order_; ++j)
-      for (int i = 0; i < order_; ++i) scratch_(i, j) = scale_[i] * G(i, j) * scale_[j];
-    return true;
+    return scale_to_unit_diagonal(G, scale_, part(scratch_, 0, order_, 0, order_));
   }
 
   /// out := F Z

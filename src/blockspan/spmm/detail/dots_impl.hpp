@@ -65,14 +65,15 @@ void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   multiply(exec, plan, A, product);  // after that: Y does not change where memory is short
   constexpr char const* label = "Blockspan::spmm_dots::separate";
   std::int64_t const rows = Y.rows, columns = Y.columns;
-  with_strides<Exec, Scalar>(X, Y, [&]<class Ref>(Ref const& x, Ref const& y) {
+  auto const sum = [&]<class Ref>(Ref const& x, Ref const& y) {
     auto const with = [&]<bool Squares>() {
       auto const nodes = sum_chunks(exec, label, DotTerms<Ref, Squares>{x, y, weights},
                                     row_chunks<Exec>(rows), columns, [&](auto) { return memory; });
       store_dots<Squares>(exec, "Blockspan::spmm_dots::add", nodes, dots);
     };
     dots.squares() ? with.template operator()<true>() : with.template operator()<false>();
-  });
+  };
+  with_strides<Exec, Scalar>(X, Y, sum, true);
 }
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
