@@ -89,8 +89,7 @@ struct ChunkSumsOnHost {
   Terms terms;
   RowChunks chunks;
   Nodes<Real> nodes;
-  std::int64_t
-      together;  ///< chunks of a thread: of contiguous columns several, which are read faster so
+  std::int64_t together;  ///< chunks of a thread: several of contiguous columns, read faster so
 
   ChunkSumsOnHost(Terms const& terms_, RowChunks const& chunks_, std::int64_t columns)
       : terms(terms_),
