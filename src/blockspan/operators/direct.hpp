@@ -13,6 +13,7 @@
 #include <blockspan/operators/detail/direct_factors.hpp>
 #include <blockspan/operators/refreshable_operator.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 

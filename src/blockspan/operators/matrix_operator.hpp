@@ -15,6 +15,7 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan {
 

@@ -5,6 +5,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/small_ref.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 
 // Work on every entry of a block by itself.
 

@@ -7,6 +7,7 @@
 #include <blockspan/multivector/detail/small_factor.hpp>
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/multivector/orthonormalize.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

@@ -6,6 +6,7 @@
 #include <blockspan/multivector/detail/gram_device.hpp>
 #include <blockspan/multivector/detail/gram_host.hpp>
 #include <blockspan/multivector/gram.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

@@ -9,6 +9,7 @@
 #include <blockspan/operators/detail/block_sizes_impl.hpp>
 #include <blockspan/operators/detail/small_hermitian.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

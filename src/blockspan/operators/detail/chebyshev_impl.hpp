@@ -8,6 +8,7 @@
 #include <blockspan/multivector/detail/real_view.hpp>
 #include <blockspan/operators/detail/chebyshev.hpp>
 #include <blockspan/operators/detail/matrix_measures_impl.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

@@ -6,6 +6,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

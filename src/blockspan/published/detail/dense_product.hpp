@@ -15,6 +15,7 @@
 #include <blockspan/spmm/detail/scale_block.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {

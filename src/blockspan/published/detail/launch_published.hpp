@@ -18,6 +18,7 @@
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

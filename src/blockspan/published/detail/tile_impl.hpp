@@ -12,6 +12,7 @@
 #include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {

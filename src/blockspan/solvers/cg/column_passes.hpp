@@ -14,6 +14,7 @@
 #include <blockspan/solvers/common/column_kernels.hpp>
 #include <blockspan/solvers/common/column_sums.hpp>
 #include <blockspan/solvers/common/device_copy.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 

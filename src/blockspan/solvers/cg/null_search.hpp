@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <blockspan/solvers/cg/group.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

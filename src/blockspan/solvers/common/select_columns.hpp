@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

@@ -12,6 +12,7 @@
 #include <blockspan/solvers/lobpcg/checks.hpp>
 #include <blockspan/solvers/lobpcg/dense_pencil.hpp>
 #include <blockspan/solvers/lobpcg/report.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {

@@ -13,6 +13,7 @@
 #include <blockspan/spmm/kernels/rows.hpp>
 #include <blockspan/spmm/kernels/rows_host.hpp>
 #include <blockspan/spmm/kernels/sparse_rows.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

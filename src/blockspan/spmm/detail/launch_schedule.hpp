@@ -16,6 +16,7 @@
 #include <blockspan/spmm/detail/schedule/whole_rows.hpp>
 #include <blockspan/spmm/plan/launch.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {

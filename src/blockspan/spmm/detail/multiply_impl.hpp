@@ -14,6 +14,7 @@
 #include <blockspan/spmm/detail/relayout_block.hpp>
 #include <blockspan/spmm/detail/scale_block.hpp>
 #include <blockspan/spmm/detail/scale_empty_rows.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

@@ -17,6 +17,7 @@
 #include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/spmm/plan/predict.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 

@@ -12,6 +12,7 @@
 #include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/fast_division.hpp>
 
 namespace blockspan::detail {

@@ -10,6 +10,7 @@
 #include <blockspan/spmm/detail/launch.hpp>
 #include <blockspan/spmm/detail/schedule/piece.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/fast_division.hpp>
 
 namespace blockspan::detail {

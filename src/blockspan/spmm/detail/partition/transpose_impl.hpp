@@ -6,6 +6,7 @@
 #include <Kokkos_Sort.hpp>
 
 #include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
