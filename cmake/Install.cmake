@@ -9,13 +9,12 @@ get_property(blockspan_components GLOBAL PROPERTY BLOCKSPAN_COMPONENTS)
 foreach(component IN LISTS blockspan_components)
   install(TARGETS blockspan_${component} EXPORT BlockspanTargets)
 endforeach()
-install(TARGETS blockspan_published_kernels EXPORT BlockspanTargets)
 if(TARGET blockspan_mumps)  # of component direct
   install(TARGETS blockspan_mumps EXPORT BlockspanTargets)
 endif()
 foreach(folder ${PROJECT_SOURCE_DIR}/src/blockspan ${PROJECT_BINARY_DIR}/generated/blockspan)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL
-    FILES_MATCHING PATTERN "*.hpp" PATTERN mumps EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN link.cpp PATTERN mumps EXCLUDE)
 endforeach()
 install(EXPORT BlockspanTargets NAMESPACE Blockspan:: DESTINATION ${blockspan_package_folder})
 

@@ -6,13 +6,12 @@
 
 namespace blockspan::detail {
 
-/// True, so that a constant's initialisation can call it.
+/// Enters the kernels for these types into the table of the core.
 template <class Exec, class Scalar, class Offset, class Ordinal>
-bool register_published_kernels() {
+void register_published_kernels() {
   using Table = PublishedKernels<Exec, Scalar, Offset, Ordinal>;
   Table::launch = launch_published<Exec, Scalar, Offset, Ordinal>;
   Table::multiply_dense = multiply_dense<Exec, Scalar, Offset, Ordinal>;
-  return true;
 }
 
 }  // namespace blockspan::detail

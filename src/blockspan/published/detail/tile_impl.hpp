@@ -229,11 +229,10 @@ TileList<Exec, Offset, Ordinal> tiles_for(Exec const& exec, PatternRef<Offset, O
   return cut_equal_tiles(exec, A, rows.nonzeros, variant.partition, at_most(usual));
 }
 
-/// True, so that a constant's initialisation can call it.
+/// Enters the tiles of a backend into the table of the core.
 template <class Exec, class Offset, class Ordinal>
-bool register_published_tiles() {
+void register_published_tiles() {
   PublishedTiles<Exec, Offset, Ordinal>::cut = tiles_for<Exec, Offset, Ordinal>;
-  return true;
 }
 
 }  // namespace blockspan::detail

@@ -16,11 +16,11 @@ template <class Real>
 using HostValues = Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 template <class Real>
 HostValues<Real> host_values(std::vector<Real>& values) {
-  return {values.data(), values.size()};
+  return HostValues<Real>(values.data(), values.size());
 }
 template <class Real>
 HostValues<Real const> host_values(std::vector<Real> const& values) {
-  return {values.data(), values.size()};
+  return HostValues<Real const>(values.data(), values.size());
 }
 
 /// A new view with these values. Fences exec.

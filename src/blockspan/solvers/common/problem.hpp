@@ -70,7 +70,7 @@ class SolverProblem {
  protected:
   SolverProblem(Exec const& exec_, Operator const& A, Operator const* T, bool time_phases)
       : exec(exec_), a_(A), t_(T), time_phases_(time_phases) {
-    if (auto const* const jacobi = this->jacobi()) weights_ = jacobi->factors().data();
+    if (auto const* const scaling = jacobi()) weights_ = scaling->factors().data();
   }
   ~SolverProblem() = default;
 
