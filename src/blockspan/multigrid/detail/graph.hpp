@@ -4,6 +4,9 @@
 
 namespace blockspan::detail {
 
+/// Most rows of a node: unknowns of a mesh node, or near-null vectors.
+inline constexpr int most_rows_of_node = 16;
+
 /// Rows that belong together: the unknowns of a mesh node, or the columns of an aggregate.
 template <class Exec>
 struct Nodes {

@@ -148,7 +148,7 @@ struct MultigridState {
     Block<Single, Exec> const from(x.data(), X.extent(0), k), to(y.data(), X.extent(0), k);
     auto const sizes = Kokkos::subview(norms, std::pair<std::size_t, std::size_t>(0, k));
     if constexpr (is_wide) {
-      column_norms(exec, X, sizes, workspace);
+      blockspan::column_norms(exec, X, sizes, workspace);
       auto const small = block_ref<Exec>(from);
       for_each_entry(exec, "Blockspan::multigrid_narrow", small,
                      ScaleColumns<Scalar, Single>{block_ref<Exec>(X), small, norms.data(), false,

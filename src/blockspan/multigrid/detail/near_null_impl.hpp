@@ -47,13 +47,13 @@ double quotient(Exec const& exec, MatrixOperator<Scalar, Exec> const& A,
                 Block<Scalar, Exec> const& work) {
   Kokkos::View<Scalar*, Kokkos::HostSpace> const dot("Blockspan::multigrid", 1);
   A.apply(exec, x, work);
-  column_dots(exec, x, work, dot);
+  blockspan::column_dots(exec, x, work, dot);
   double const energy = real_part(dot(0));
   auto const weights = spectrum.factors;
   each(
       exec, "Blockspan::multigrid_quotient", A.rows(),
       KOKKOS_LAMBDA(std::int64_t i) { work(i, 0) = x(i, 0) / weights(i); });
-  column_dots(exec, x, work, dot);
+  blockspan::column_dots(exec, x, work, dot);
   return energy / real_part(dot(0));
 }
 
@@ -85,7 +85,7 @@ Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> con
   Kokkos::deep_copy(exec, B, given);
   Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const norms("Blockspan::multigrid",
                                                                given.extent(1));
-  column_norms(exec, given, norms);
+  blockspan::column_norms(exec, given, norms);
   for (std::size_t j = 0; j < norms.extent(0) && given.extent(0) > 0; ++j)
     require(norms(j) > 0 && std::isfinite(norms(j)), "blockspan::multigrid", "near-null vector ",
             j + 1, norms(j) == 0 ? " is zero" : " is not finite");

@@ -35,8 +35,8 @@ class Probe {
         q_(column()) {}
 
   bool hermitian() {
-    fill_random(exec_, x_, seed_);
-    fill_random(exec_, p_, seed_, 1);
+    blockspan::fill_random(exec_, x_, seed_);
+    blockspan::fill_random(exec_, p_, seed_, 1);
     A_.apply(exec_, x_, r_);
     A_.apply(exec_, p_, q_);
     auto const difference = Kokkos::abs(dot(x_, q_) - conjugate(dot(p_, r_)));
@@ -49,7 +49,7 @@ class Probe {
     ProbeResult result;
     result.hermitian = hermitian();
     if (!result.hermitian) return result;
-    fill_random(exec_, x_, seed_, 2);
+    blockspan::fill_random(exec_, x_, seed_, 2);
     A_.apply(exec_, x_, r_);
     std::vector<double> diagonal, beside;
     double alpha = 1, beta = 0, rz = 0, first = 0;
@@ -82,19 +82,19 @@ class Probe {
   }
   Scalar dot(Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y) {
     Kokkos::View<Scalar*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);
-    column_dots(exec_, x, y, value, workspace_);
+    blockspan::column_dots(exec_, x, y, value, workspace_);
     return value(0);
   }
   /// y := x + factor y.
   void combine_into(Block<Scalar, Exec> const& x, double factor, Block<Scalar, Exec> const& y) {
     SmallMatrix<Scalar> const one("Blockspan::multigrid_probe", 1, 1);
     one(0, 0) = Scalar(1);
-    combine(exec_, Scalar(1), x, one, Scalar(static_cast<real_t<Scalar>>(factor)), y, workspace_);
+    blockspan::combine(exec_, Scalar(1), x, one, Scalar(static_cast<real_t<Scalar>>(factor)), y, workspace_);
   }
   void scale(Block<Scalar, Exec> const& x, double factor) {
     Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);
     value(0) = static_cast<real_t<Scalar>>(factor);
-    scale_columns(exec_, value, x);
+    blockspan::scale_columns(exec_, value, x);
   }
   static void ritz_values(std::vector<double> const& diagonal, std::vector<double> const& beside,
                           ProbeResult& result) {

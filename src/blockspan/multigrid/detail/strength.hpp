@@ -7,9 +7,6 @@
 
 namespace blockspan::detail {
 
-/// Most rows of a node: unknowns of a mesh node, or near-null vectors.
-inline constexpr int most_rows_of_node = 16;
-
 /// A as a matrix of blocks between nodes: the squared Frobenius norms of a row of blocks, without
 /// forming them. Rows of A are in order, so nodes ascend along each of them.
 template <class Scalar>

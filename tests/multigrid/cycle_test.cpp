@@ -1,0 +1,1 @@
+#include "multigrid/problems.hpp"
