@@ -21,6 +21,7 @@ struct SolveCommand {
   bool single_reduction = false;
   std::string preconditioner = "jacobi";
   PreconditionerChoice preconditioner_choice;  ///< what it means
+  MultigridInputs multigrid;
   std::string precision = "working";           ///< working, mixed
   double tolerance = 1e-8;
   double absolute_tolerance = 0;
