@@ -138,6 +138,10 @@ void add_multigrid_options(CLI::App& app, MultigridInputs& inputs) {
   app.add_option("--block-size", inputs.block_size,
                  "For multigrid: unknowns of a node, in consecutive rows")
       ->check(CLI::Range(1, 16));
+  app.add_option("--adaptive", inputs.adaptive,
+                 "For multigrid of a structure without coordinates: how many near-null vectors to "
+                 "make by a few steps of an eigensolver (6 suit)")
+      ->check(CLI::Range(0, 16));
   app.add_flag("--levels", inputs.levels, "Print the levels of multigrid");
 }
 

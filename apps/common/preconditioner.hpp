@@ -152,6 +152,7 @@ Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, 
   options.near_null = block_of_file<Scalar>(exec, choice.inputs.near_null);
   options.coordinates = block_of_file<real_t<Scalar>>(exec, choice.inputs.coordinates);
   options.block_size = choice.inputs.block_size;
+  options.adaptive = choice.inputs.adaptive;
   options.degree = choice.degree;
   options.columns = choice.columns;
   auto M = std::make_unique<Multigrid<Scalar, Exec>>(exec, A, options);

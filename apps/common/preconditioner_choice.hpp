@@ -8,10 +8,11 @@ namespace blockspan::apps {
 struct MultigridInputs {
   std::string near_null, coordinates;  ///< files; empty: none
   int block_size = 1;
+  int adaptive = 0;  ///< vectors to make
   bool levels = false;  ///< print the table of levels
 
   bool given() const {
-    return !near_null.empty() || !coordinates.empty() || block_size > 1 || levels;
+    return !near_null.empty() || !coordinates.empty() || block_size > 1 || adaptive > 0 || levels;
   }
 };
 

@@ -152,11 +152,12 @@ std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
   auto const left = count_each(
       exec, "Blockspan::multigrid_join", G.rows,
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t & without) {
+        constexpr int none = std::numeric_limits<int>::max();
         int chosen = label(i);
         double most = 0;
         // one label after another, ascending: few are near a node
         for (int last = -1; label(i) < 0;) {
-          int least = std::numeric_limits<int>::max();
+          int least = none;
           double sum = 0;
           for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
             int const other = label(G.column_indices[k]);
@@ -164,7 +165,7 @@ std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
             sum = other == least ? sum + weights(k) : weights(k);
             least = other;
           }
-          if (least == std::numeric_limits<int>::max()) break;
+          if (least == none) break;
           if (sum > most) most = sum, chosen = least;
           last = least;
         }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <blockspan/multigrid/detail/adaptive_impl.hpp>
 #include <blockspan/multigrid/detail/hierarchy.hpp>
 #include <blockspan/multivector/columns.hpp>
 
@@ -100,6 +101,9 @@ Block<Scalar, Exec> near_null_vectors(Exec const& exec,
   if (options.near_null.extent(1) > 0) return given_vectors<Scalar>(exec, options.near_null);
   if (options.coordinates.extent(1) > 0)
     return rigid_bodies<Scalar, Exec>(exec, options.coordinates);
+  if (options.adaptive > 0 &&
+      op.rows() > 5 * (options.adaptive + AdaptiveVectors<Scalar, Exec>::guards))
+    return AdaptiveVectors<Scalar, Exec>(exec, op, spectrum, options.adaptive).find(options.seed);
   int const b = options.block_size;
   if (b == 1) return constant_vector(exec, op, spectrum);
   auto const B = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", op.rows(), b);
