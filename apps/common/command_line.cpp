@@ -142,6 +142,9 @@ void add_multigrid_options(CLI::App& app, MultigridInputs& inputs) {
                  "For multigrid of a structure without coordinates: how many near-null vectors to "
                  "make by a few steps of an eigensolver (6 suit)")
       ->check(CLI::Range(0, 16));
+  app.add_option("--hierarchy", inputs.hierarchy,
+                 "For multigrid: a folder with prolongators made elsewhere, P0.mtx, P1.mtx, ...; "
+                 "coarse matrices A1.mtx, ... are compared if they are there");
   app.add_flag("--levels", inputs.levels, "Print the levels of multigrid");
 }
 

@@ -25,7 +25,7 @@ struct MachineOptions {
 void add_machine_options(CLI::App& app, MachineOptions& options);
 
 /// What --preconditioner multigrid may be told: --near-null, --coordinates, --block-size, --adaptive,
-/// --levels.
+/// --hierarchy, --levels.
 void add_multigrid_options(CLI::App& app, MultigridInputs& inputs);
 
 /// Reads the command line. False where it asked for --help or --version, which are answered on

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
@@ -153,6 +154,8 @@ Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, 
   options.coordinates = block_of_file<real_t<Scalar>>(exec, choice.inputs.coordinates);
   options.block_size = choice.inputs.block_size;
   options.adaptive = choice.inputs.adaptive;
+  std::string const& folder = choice.inputs.hierarchy;
+  if (!folder.empty()) options.prolongators = read_prolongators<Scalar>(exec, folder);
   options.degree = choice.degree;
   options.columns = choice.columns;
   auto M = std::make_unique<Multigrid<Scalar, Exec>>(exec, A, options);
@@ -161,6 +164,8 @@ Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, 
     return make_jacobi_instead<Scalar>(exec, A, definiteness, "multigrid", report.message);
   Preconditioner<Scalar, Exec> result;
   result.notes = report.notes;
+  if (!folder.empty())
+    for (auto& note : hierarchy_differences(exec, folder, *M)) result.notes.push_back(note);
   if (!report.message.empty()) result.notes.push_back("multigrid: " + report.message);
   result.levels = report;
   result.op = std::move(M);

@@ -7,12 +7,13 @@ namespace blockspan::apps {
 /// What multigrid is told of a problem: --near-null, --coordinates, --block-size.
 struct MultigridInputs {
   std::string near_null, coordinates;  ///< files; empty: none
+  std::string hierarchy;               ///< a folder; empty: none
   int block_size = 1;
   int adaptive = 0;  ///< vectors to make
   bool levels = false;  ///< print the table of levels
 
   bool given() const {
-    return !near_null.empty() || !coordinates.empty() || block_size > 1 || adaptive > 0 || levels;
+    return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 1 || adaptive > 0 || levels;
   }
 };
 

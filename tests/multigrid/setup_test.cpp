@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/multigrid/detail/multigrid_impl.hpp>
+#include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/graph.hpp>
 
@@ -12,9 +12,11 @@
 #include "operators/apply.hpp"
 #include "spmm/battery.hpp"
 #include "support/compare.hpp"
+#include "support/files.hpp"
 #include "support/messages.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
+
 
 namespace blockspan::test {
 namespace {
@@ -24,6 +26,9 @@ using ::testing::HasSubstr;
 template <class Config>
 class MultigridSetup : public ::testing::Test {};
 TYPED_TEST_SUITE(MultigridSetup, Configs, ConfigNames);
+
+template <class Scalar>
+using wide_t = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
 
 /// A level's matrix as a dense block in double precision.
 template <class Matrix>
@@ -62,7 +67,7 @@ double largest_difference(HostBlock<Scalar> const& X, HostBlock<Scalar> const& Y
 
 template <class Scalar, class Exec>
 auto const& levels_of(Multigrid<Scalar, Exec> const& M) {
-  return M.state().hierarchy->levels;
+  return M.hierarchy().levels;
 }
 
 TYPED_TEST(MultigridSetup, FormsGalerkinProductsAndOrthonormalTentativeProlongators) {
@@ -88,9 +93,9 @@ TYPED_TEST(MultigridSetup, FormsGalerkinProductsAndOrthonormalTentativeProlongat
         for (std::int64_t j = 0; j < coarse.rows(); ++j)
           EXPECT_EQ(coarse(i, j), blockspan::conjugate(coarse(j, i)));
       auto const T = dense_of(blockspan::detail::matrix_of<
-                              blockspan::detail::double_t<Scalar>, Exec>(level.T.pattern,
+                              wide_t<Scalar>, Exec>(level.T.pattern,
                                                                          level.T.values));
-      HostBlock<blockspan::detail::double_t<Scalar>> identity(T.columns(), T.columns());
+      HostBlock<wide_t<Scalar>> identity(T.columns(), T.columns());
       for (std::int64_t i = 0; i < T.columns(); ++i) identity(i, i) = 1;
       EXPECT_LE(largest_difference(times(T, T, true), identity), 1e-14);
       auto const B = values_of(level.near_null), next = values_of(levels[l + 1].near_null);
@@ -112,7 +117,7 @@ TYPED_TEST(MultigridSetup, KeepsNullVectorsInTheRangeOfTheProlongators) {
   for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
     auto const B = values_of(levels[l].near_null), next = values_of(levels[l + 1].near_null);
     EXPECT_LE(largest_difference(times(dense_of(levels[l].P_matrix()), next), B), 1e-12);
-    HostBlock<blockspan::detail::double_t<Scalar>> const zero(next.rows(), 1);
+    HostBlock<wide_t<Scalar>> const zero(next.rows(), 1);
     EXPECT_LE(largest_difference(times(dense_of(levels[l + 1].A), next), zero), 1e-11);
   }
   EXPECT_EQ(M.report().null_vectors, 1);
@@ -139,6 +144,29 @@ TYPED_TEST(MultigridSetup, RefreshedGivesTheBitsOfANewOne) {
     M.refresh(exec, A);
     EXPECT_TRUE(same_bits(applied(exec, M, x), first));
   }
+}
+
+TYPED_TEST(MultigridSetup, WritesAndReadsHierarchies) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  TemporaryFolder const folder;
+  auto const A = generate<Scalar>(exec, std::string("laplace7:9"));
+  auto const M = multigrid(exec, A, MultigridOptions<Scalar, Exec>{.coarse_rows = 10});
+  write_hierarchy(folder.path(), M);
+  MultigridOptions<Scalar, Exec> options;
+  options.prolongators = read_prolongators<Scalar>(exec, folder.path());
+  auto const again = multigrid(exec, A, options);
+  EXPECT_EQ(again.report().levels.size(), M.report().levels.size());
+  EXPECT_THAT(hierarchy_differences(exec, folder.path(), again), ::testing::IsEmpty());
+  auto const x = random_block<Scalar>(A.numRows(), 2, 1);
+  if constexpr (sizeof(real_t<Scalar>) == 8) {
+    EXPECT_TRUE(same_bits(applied(exec, again, x), applied(exec, M, x)));
+  }
+  write_matrix_market((folder.path() / "A1.mtx").string(), A);
+  EXPECT_EQ(hierarchy_differences(exec, folder.path(), again).size(), 1u);
+  auto const other = generate<Scalar>(exec, std::string("laplace7:8"));
+  EXPECT_THAT(message_of([&] { multigrid(exec, other, options); }), HasSubstr("the level has 512"));
 }
 
 TYPED_TEST(MultigridSetup, TakesRowsInAnyOrderWithRepeatedEntries) {

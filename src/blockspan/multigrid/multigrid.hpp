@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/operators/refreshable_operator.hpp>
@@ -12,6 +13,8 @@ namespace blockspan {
 namespace detail {
 template <class Scalar, class Exec>
 struct MultigridState;
+template <class Scalar, class Exec>
+class Hierarchy;
 }
 
 /// Y = M^-1 X by one V cycle of smoothed aggregation: a preconditioner for a Hermitian positive
@@ -63,8 +66,9 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
 
   MultigridReport const& report() const;
 
-  /// Implementation: for tests and other rooms of the library.
-  detail::MultigridState<Scalar, Exec> const& state() const { return *state_; }
+  /// Implementation: the levels as they are set up, in double precision (detail/hierarchy.hpp).
+  using Wide = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
+  detail::Hierarchy<Wide, Exec> const& hierarchy() const;
 
  private:
   void finish_setup(Exec const& exec);

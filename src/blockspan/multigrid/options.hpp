@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
 
 namespace blockspan {
 
@@ -30,6 +31,11 @@ struct MultigridOptions {
   /// Make so many near-null vectors by a few steps of an eigensolver, 0 to 16; 0: none. For
   /// structures without coordinates and high-order elements (6), not for graphs.
   int adaptive = 0;
+
+  /// A hierarchy made elsewhere: P of each level, rows of a level x rows of the next. Nothing above
+  /// and of what follows is then used but for the cycle; coarse matrices are P^H A P. (exchange.hpp
+  /// reads and writes them as files.)
+  std::vector<CrsMatrix<Scalar, Exec>> prolongators = {};
 
   // The hierarchy.
   double theta = 0.15;      ///< of the strength test, in [0, 1); halved from level to level

@@ -43,7 +43,7 @@ std::string MultigridReport::table() const {
     else
       out << std::setw(58) << (exact_last ? "inverted" : "smoothed");
     out << std::setprecision(3) << std::setw(9) << level.seconds
-        << (level.smoothed ? "" : "  not smoothed") << "\n";
+        << (level.smoothed || l + 1 == levels.size() ? "" : "  not smoothed") << "\n";
   }
   out << std::setprecision(2) << "complexity " << complexity << ", of rows " << grid_complexity
       << ", " << products << " products a cycle, " << near_null << " near-null vector"

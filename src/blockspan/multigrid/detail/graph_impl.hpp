@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include <blockspan/multigrid/detail/graph.hpp>
 #include <blockspan/multigrid/detail/multiply_values.hpp>
@@ -152,7 +151,7 @@ std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
   auto const left = count_each(
       exec, "Blockspan::multigrid_join", G.rows,
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t & without) {
-        constexpr int none = std::numeric_limits<int>::max();
+        constexpr int none = Kokkos::Experimental::finite_max_v<int>;
         int chosen = label(i);
         double most = 0;
         // one label after another, ascending: few are near a node

@@ -65,6 +65,8 @@ class Hierarchy {
   void take(Exec const& exec, Matrix const& A);
   bool measure(Exec const& exec, Level& level, std::size_t number);
   bool coarsen(Exec const& exec, std::size_t number);
+  void use_given(Exec const& exec, std::size_t number);
+  bool is_last(std::size_t number) const;
   void form_patterns(Exec const& exec, Level& level, double fill_guard);
   void form_values(Exec const& exec, Level& level);
   void append(Exec const& exec, Level const& fine);

@@ -26,15 +26,16 @@ Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options co
   levels.emplace_back();
   take(exec, A);
   if (!measure(exec, levels[0], 0)) return;
+  bool const given = !options_.prolongators.empty();
   auto& first = levels[0];
-  first.near_null = near_null_vectors(exec, options_, *first.op, first.spectrum);
+  if (!given) first.near_null = near_null_vectors(exec, options_, *first.op, first.spectrum);
   report.near_null = static_cast<int>(first.near_null.extent(1));
   int const block_size = static_cast<int>(
       options_.coordinates.extent(0) > 0 ? options_.coordinates.extent(1) : options_.block_size);
   first.nodes = equal_nodes(exec, A.numRows(), block_size);
-  while (static_cast<int>(levels.size()) < options_.max_levels &&
-         levels.back().A.numRows() > options_.coarse_rows) {
-    if (!coarsen(exec, levels.size() - 1)) break;
+  while (!is_last(levels.size() - 1)) {
+    if (given) use_given(exec, levels.size() - 1);
+    if (!given && !coarsen(exec, levels.size() - 1)) break;
     append(exec, levels.back());
     if (!measure(exec, levels.back(), levels.size() - 1)) return;
   }
@@ -100,6 +101,39 @@ void Hierarchy<Scalar, Exec>::reject(MultigridStatus status, std::string message
   report.message = std::move(message);
 }
 
+template <class Scalar, class Exec>
+bool Hierarchy<Scalar, Exec>::is_last(std::size_t number) const {
+  if (!options_.prolongators.empty()) return number == options_.prolongators.size();
+  return static_cast<int>(number) + 1 == options_.max_levels ||
+         levels[number].A.numRows() <= options_.coarse_rows;
+}
+
+/// The caller's prolongator in place of a tentative one that is not smoothed.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::use_given(Exec const& exec, std::size_t number) {
+  Kokkos::Timer timer;
+  auto& level = levels[number];
+  auto const& P = options_.prolongators[number];
+  constexpr auto where = "blockspan::multigrid";
+  require(P.numRows() == level.A.numRows(), where, "the prolongator of level ", number, " has ",
+          P.numRows(), " rows, the level has ", level.A.numRows());
+  Pattern<Exec> const pattern{P.numRows(), P.numCols(), new_array<int>(exec, P.numRows() + 1),
+                              new_array<int>(exec, static_cast<std::int64_t>(P.nnz()))};
+  Kokkos::deep_copy(exec, pattern.offsets, P.graph.row_map);
+  Kokkos::deep_copy(exec, pattern.indices, P.graph.entries);
+  require(is_in_order(exec, pattern.ref()), where, "the prolongator of level ", number,
+          " has rows whose columns do not ascend");
+  level.T.pattern = pattern;
+  level.T.values = P.values;
+  level.report.smoothed = false;
+  form_patterns(exec, level, options_.fill_guard);
+  form_values(exec, level);
+  level.report.nodes = level.report.rows;
+  level.report.aggregates = P.numCols();
+  level.report.prolongator_nonzeros = level.prolongator.entries();
+  level.report.seconds = timer.seconds();
+}
+
 /// Everything on the way to the next level; false: there is none.
 template <class Scalar, class Exec>
 bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
@@ -108,7 +142,8 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
   auto& told = level.report;
   told.theta = std::ldexp(options_.theta, -static_cast<int>(number));
   told.nodes = level.nodes.count;
-  auto const strong = strong_graph(exec, level.ref(), level.nodes, told.theta);
+  auto const strong = strong_graph(exec, level.ref(), level.spectrum.factors.data(), level.nodes,
+                                   told.theta);
   auto aggregates = aggregate(exec, strong);
   std::int64_t const q = static_cast<std::int64_t>(level.near_null.extent(1));
   for (int more = 0; more < 2 && 3 * aggregates.count * q > told.rows; ++more)

@@ -83,6 +83,7 @@ struct MultigridState {
       wide.near_null = copy(options.near_null, static_cast<Wide*>(nullptr));
       wide.coordinates = copy(options.coordinates, static_cast<double*>(nullptr));
     }
+    for (auto const& P : options.prolongators) wide.prolongators.push_back(widened(exec, P));
     wide.block_size = options.block_size;
     wide.adaptive = options.adaptive;
     wide.theta = options.theta;
@@ -233,6 +234,9 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
           A.numCols(), ")");
   if (auto const valid = validate(exec, A, {.finite = true}); !valid) fail(where, valid.fault);
   options.validate(A.numRows());
+  for (auto const& P : options.prolongators)
+    if (auto const valid = validate(exec, P, {.finite = true}); !valid)
+      fail(where, "a prolongator: ", valid.fault);
   auto& state = *state_;
   state.rows = A.numRows();
   state.options = options;
@@ -272,6 +276,11 @@ std::int64_t Multigrid<Scalar, Exec>::rows() const {
 template <class Scalar, class Exec>
 MultigridReport const& Multigrid<Scalar, Exec>::report() const {
   return state_->report;
+}
+
+template <class Scalar, class Exec>
+auto Multigrid<Scalar, Exec>::hierarchy() const -> detail::Hierarchy<Wide, Exec> const& {
+  return *state_->hierarchy;
 }
 
 template <class Scalar, class Exec>

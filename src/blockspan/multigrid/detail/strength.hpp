@@ -1,22 +1,22 @@
 #pragma once
 
-#include <limits>
 
 #include <blockspan/multigrid/detail/graph.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
-/// A as a matrix of blocks between nodes: the squared Frobenius norms of a row of blocks, without
-/// forming them. Rows of A are in order, so nodes ascend along each of them.
+/// W^1/2 A W^1/2 as a matrix of blocks between nodes: the Frobenius norms of a row of blocks,
+/// without forming them. Rows of A are in order, so nodes ascend along each of them.
 template <class Scalar>
 struct NodeRows {
   MatrixRef<Scalar, int, int> A;
+  real_t<Scalar> const* weights;
   int const *of_row, *begin;
 
   template <class Visit>
   KOKKOS_FUNCTION void visit(std::int64_t node, Visit const& visit_block) const {
-    constexpr int none = std::numeric_limits<int>::max();
+    constexpr int none = Kokkos::Experimental::finite_max_v<int>;
     auto const& offsets = A.pattern.row_offsets;
     int const first = begin[node], rows = begin[node + 1] - first;
     int at[most_rows_of_node];
@@ -33,18 +33,21 @@ struct NodeRows {
       for (int r = 0; r < rows; ++r)
         for (; at[r] < offsets[first + r + 1] && of_row[A.pattern.column_indices[at[r]]] == next;
              ++at[r])
-          sum += static_cast<double>(squared_magnitude(A.values[at[r]]));
+          sum += squared_magnitude(A.values[at[r]]) * weights[first + r] *
+                 weights[A.pattern.column_indices[at[r]]];
       visit_block(next, Kokkos::sqrt(sum));
     }
   }
 };
 
-/// The graph of nodes with weights c_ij = ||A_ij|| / sqrt(||A_ii|| ||A_jj||).
+/// The graph of nodes with weights c_ij = ||A_ij|| / sqrt(||A_ii|| ||A_jj||), blocks of
+/// W^1/2 A W^1/2.
 template <class Exec, class Scalar>
 WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
-                               Nodes<Exec> const& nodes) {
+                               real_t<Scalar> const* inverse_diagonal, Nodes<Exec> const& nodes) {
   std::int64_t const n = nodes.count;
-  NodeRows<Scalar> const rows{A, nodes.of_row.data(), nodes.begin.data()};
+  NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(),
+                              nodes.begin.data()};
   auto const offsets = new_array<int>(exec, n + 1);
   each(
       exec, "Blockspan::multigrid_count_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
@@ -81,8 +84,9 @@ WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> con
 /// of rows and columns, and the same seen from both ends.
 template <class Exec, class Scalar>
 WeightedGraph<Exec> strong_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
-                                 Nodes<Exec> const& nodes, double theta) {
-  auto const graph = node_graph(exec, A, nodes);
+                                 real_t<Scalar> const* inverse_diagonal, Nodes<Exec> const& nodes,
+                                 double theta) {
+  auto const graph = node_graph(exec, A, inverse_diagonal, nodes);
   auto const all = graph.edges.ref();
   auto const weights = graph.weights;
   std::int64_t const n = nodes.count;
