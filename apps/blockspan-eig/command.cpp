@@ -75,7 +75,7 @@ void choose_preconditioner(EigCommand& command) {
   constexpr double chebyshev_ratio = 30;
   bool const upper_end = command.which == "largest" && command.mass.empty();
   if (command.preconditioner.empty()) command.preconditioner = upper_end ? "none" : "jacobi";
-  command.preconditioner_choice = 
+  command.preconditioner_choice =
       parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);
 }
 

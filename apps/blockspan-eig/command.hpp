@@ -29,7 +29,7 @@ struct EigCommand {
   std::string preconditioner;                  ///< as given, or what suits `which`
   PreconditionerChoice preconditioner_choice;  ///< what it means
   MultigridInputs multigrid;
-  std::string precision = "working";           ///< working, mixed
+  std::string precision = "working";  ///< working, mixed
   int max_iterations = 10000;
   std::uint64_t seed = 1;
   std::string initial;      ///< file of a start; empty: random

@@ -106,8 +106,8 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   auto options = detail::solver_options<Scalar, Exec>(command);
   auto choice = command.preconditioner_choice;
   choice.columns = result.block;
-  auto const T = make_preconditioner<Scalar>(exec, choice, A, *product.op,
-                                             Definiteness::any, M.get());
+  auto const T =
+      make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::any, M.get());
   options.preconditioner = T.op.get();
   result.notes = T.notes;
   result.levels = T.levels;

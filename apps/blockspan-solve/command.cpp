@@ -68,9 +68,8 @@ void check_combination(SolveCommand const& command) {
   require(report.empty() || report != command.solution, "--solution", command.solution,
           " is also the file of --report");
   for (std::string const& output : {report, command.solution})
-    for (std::string const& input :
-         {command.matrix, command.rhs, command.guess, command.null_space,
-          command.multigrid.near_null, command.multigrid.coordinates})
+    for (std::string const& input : {command.matrix, command.rhs, command.guess, command.null_space,
+                                     command.multigrid.near_null, command.multigrid.coordinates})
       require(output.empty() || output != input, output, "would overwrite the input");
 }
 
@@ -93,7 +92,7 @@ std::optional<SolveCommand> parse_command(int argc, char** argv) {
   if (!parse(app, argc, argv)) return std::nullopt;
   // Independent recurrences gain from wider intervals, the block form loses by them.
   double const chebyshev_ratio = command.method == "pseudo-block" ? 30 : 10;
-  command.preconditioner_choice = 
+  command.preconditioner_choice =
       parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);
   check_combination(command);
   return command;

@@ -22,7 +22,7 @@ struct SolveCommand {
   std::string preconditioner = "jacobi";
   PreconditionerChoice preconditioner_choice;  ///< what it means
   MultigridInputs multigrid;
-  std::string precision = "working";           ///< working, mixed
+  std::string precision = "working";  ///< working, mixed
   double tolerance = 1e-8;
   double absolute_tolerance = 0;
   int max_iterations = 10000;

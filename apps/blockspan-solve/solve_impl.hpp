@@ -142,8 +142,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   auto options = detail::solver_options<Scalar, Exec>(command);
   auto choice = command.preconditioner_choice;
   choice.columns = result.columns;
-  auto const M = make_preconditioner<Scalar>(exec, choice, A, *product.op,
-                                             Definiteness::positive);
+  auto const M = make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::positive);
   options.preconditioner = M.op.get();
   auto const inner = make_inner_solver<Scalar>(exec, command.precision, A, result.columns,
                                                command.preconditioner_choice);

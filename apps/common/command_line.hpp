@@ -24,7 +24,8 @@ struct MachineOptions {
 };
 void add_machine_options(CLI::App& app, MachineOptions& options);
 
-/// What --preconditioner multigrid may be told: --near-null, --coordinates, --block-size, --adaptive,
+/// What --preconditioner multigrid may be told: --near-null, --coordinates, --block-size,
+/// --adaptive,
 /// --hierarchy, --levels.
 void add_multigrid_options(CLI::App& app, MultigridInputs& inputs);
 

@@ -83,7 +83,8 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
           : most == 2 ? (choice.kind == Kind::multigrid ? " takes DEGREE" : " takes ROWS")
                       : " takes DEGREE and RATIO");
   require(choice.kind == Kind::multigrid || !inputs.given(), option,
-          "--near-null, --coordinates, --block-size, --adaptive, --hierarchy and --levels go with multigrid only, not with ",
+          "--near-null, --coordinates, --block-size, --adaptive, --hierarchy and --levels go with "
+          "multigrid only, not with ",
           text);
   return choice;
 }

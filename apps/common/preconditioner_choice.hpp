@@ -9,18 +9,27 @@ struct MultigridInputs {
   std::string near_null, coordinates;  ///< files; empty: none
   std::string hierarchy;               ///< a folder; empty: none
   int block_size = 1;
-  int adaptive = 0;  ///< vectors to make
+  int adaptive = 0;     ///< vectors to make
   bool levels = false;  ///< print the table of levels
 
   bool given() const {
-    return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 1 || adaptive > 0 || levels;
+    return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 1 ||
+           adaptive > 0 || levels;
   }
 };
 
 /// What --preconditioner asks for.
 struct PreconditionerChoice {
-  enum class Kind { none, jacobi, block_jacobi, chebyshev, gauss_seidel, incomplete_lu, direct,
-    multigrid };
+  enum class Kind {
+    none,
+    jacobi,
+    block_jacobi,
+    chebyshev,
+    gauss_seidel,
+    incomplete_lu,
+    direct,
+    multigrid
+  };
   Kind kind = Kind::none;
   int block_size = 0;  ///< of block-jacobi; 0: found in the pattern
   int degree = 4;      ///< of chebyshev, of the smoother of multigrid
@@ -39,7 +48,8 @@ inline constexpr char const* preconditioner_help =
     "of the ends of its interval; gauss-seidel: a symmetric sweep, by Kokkos Kernels; ilu0: "
     "incomplete factors on the pattern of the matrix, by Kokkos Kernels, column by column and "
     "slow; "
-    "direct: a complete factorization, by MUMPS on the host, for stiff problems that fit in memory; "
+    "direct: a complete factorization, by MUMPS on the host, for stiff problems that fit in "
+    "memory; "
     "multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes and graphs; DEGREE: of "
     "the smoother, 1 to 4";
 

@@ -36,17 +36,18 @@ TEST_P(MultigridCollection, TakesNoMoreIterationsThanKnown) {
   EXPECT_LE(count, known.iterations + 1) << M.report().table();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Folder, MultigridCollection,
-    ::testing::Values(Known{"delaunay_n15", 8}, Known{"commanche_dual", 9}, Known{"bcspwr10", 10},
-                      Known{"ca-CondMat", 15}, Known{"email-Enron", 14}, Known{"PGPgiantcompo", 17},
-                      Known{"Dubcova1", 39, false}, Known{"1138_bus", 22, false}),
-    [](auto const& one) {
-      std::string name = one.param.name;
-      for (char& c : name)
-        if (c == '-') c = '_';
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Folder, MultigridCollection,
+                         ::testing::Values(Known{"delaunay_n15", 8}, Known{"commanche_dual", 9},
+                                           Known{"bcspwr10", 10}, Known{"ca-CondMat", 15},
+                                           Known{"email-Enron", 14}, Known{"PGPgiantcompo", 17},
+                                           Known{"Dubcova1", 39, false},
+                                           Known{"1138_bus", 22, false}),
+                         [](auto const& one) {
+                           std::string name = one.param.name;
+                           for (char& c : name)
+                             if (c == '-') c = '_';
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace blockspan::test

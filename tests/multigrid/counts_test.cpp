@@ -20,9 +20,12 @@ struct Count {
 
 TYPED_TEST(MultigridCounts, OfGrids) {
   TypeParam const exec;
-  for (auto const& [spec, wanted] :
-       {Count{"laplace7:22", 8}, {"laplace7:40", 8}, {"laplace27:22", 7}, {"laplace5:100", 10},
-        {"aniso7:24:1,0.01,0.0001", 12}, {"jump7:40:1000:width=5", 10}}) {
+  for (auto const& [spec, wanted] : {Count{"laplace7:22", 8},
+                                     {"laplace7:40", 8},
+                                     {"laplace27:22", 7},
+                                     {"laplace5:100", 10},
+                                     {"aniso7:24:1,0.01,0.0001", 12},
+                                     {"jump7:40:1000:width=5", 10}}) {
     auto const A = generate<double>(exec, std::string(spec));
     auto const M = multigrid(exec, A);
     EXPECT_LE(iterations<double>(exec, A, &M), wanted + 1) << spec << "\n" << M.report().table();

@@ -89,7 +89,8 @@ TYPED_TEST(MultigridCycle, IsHermitianPositiveDefiniteInBothPrecisions) {
         auto const X = dense(exec, M);
         auto mirrored = X;
         for (std::int64_t i = 0; i < X.rows(); ++i)
-          for (std::int64_t j = 0; j < X.rows(); ++j) mirrored(i, j) = blockspan::conjugate(X(j, i));
+          for (std::int64_t j = 0; j < X.rows(); ++j)
+            mirrored(i, j) = blockspan::conjugate(X(j, i));
         EXPECT_LE(norm(difference(X, mirrored)), rounding<Scalar>(M.report()) * norm(X));
         EXPECT_GT(eigenvalues(X).front(), 0) << degree;
       }
@@ -116,15 +117,16 @@ TYPED_TEST(MultigridCycle, IsLinearAndTakesColumnsOneByOneOrTogether) {
     EXPECT_LE(norm(difference(applied(exec, M, one), other)), bound);
   }
   EXPECT_TRUE(same_bits(applied(exec, M, x), together));
-  EXPECT_TRUE(same_bits(applied(exec, multigrid(exec, A, small_levels<Scalar, Exec>()), x),
-                        together));
+  EXPECT_TRUE(
+      same_bits(applied(exec, multigrid(exec, A, small_levels<Scalar, Exec>()), x), together));
 }
 
 TYPED_TEST(MultigridCycle, ContractsTheEnergyOfAnyError) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  for (auto const& [spec, wanted] : {std::pair("laplace7:22", 0.28), {"jump7:24:1000:width=5", 0.35},
+  for (auto const& [spec, wanted] : {std::pair("laplace7:22", 0.28),
+                                     {"jump7:24:1000:width=5", 0.35},
                                      {"aniso7:24:1,0.01,0.0001", 0.41}}) {
     auto const A = generate<Scalar>(exec, std::string(spec));
     auto const op = matrix_operator(exec, A);

@@ -34,7 +34,8 @@ class MultigridField : public ::testing::Test {
 
   /// Iterations, at most `most`, and a status that is good.
   void expect_quick(CrsMatrix<double, Exec> const& A, int most, std::string const& what,
-                    bool singular = false, MultigridOptions<double, Exec> const& options = {}) const {
+                    bool singular = false,
+                    MultigridOptions<double, Exec> const& options = {}) const {
     auto const M = multigrid(exec, A, options);
     int const count = iterations<double>(exec, A, &M, singular);
     EXPECT_GT(count, 0) << what << "\n" << M.report().table();
@@ -84,8 +85,7 @@ TYPED_TEST(MultigridField, EmptyRows) {
 TYPED_TEST(MultigridField, RowsAndColumnsOfAnyScale) {
   auto const s = [](int i) { return std::pow(10.0, 3 * std::sin(0.7 * i * i)); };
   this->expect_quick(
-      this->changed("laplace7:24",
-                    [&](int i, int j, double value) { return s(i) * s(j) * value; }),
+      this->changed("laplace7:24", [&](int i, int j, double value) { return s(i) * s(j) * value; }),
       15, "six decades");
 }
 
@@ -108,8 +108,8 @@ TYPED_TEST(MultigridField, UnknownsOfUnequalScaleAtANodeChangeNothing) {
   // S A S with S^-1 B leads to S^-1 M^-1 S^-1
   auto const applied_in = [&](bool scaled, HostBlock<double> v) {
     auto const s = [&](std::int64_t i) { return scaled ? unit[i % 3] : 1.0; };
-    auto const A = this->changed(
-        "elasticity:8", [&](int i, int j, double value) { return s(i) * s(j) * value; });
+    auto const A = this->changed("elasticity:8",
+                                 [&](int i, int j, double value) { return s(i) * s(j) * value; });
     HostBlock<double> B(A.numRows(), 6);
     for (std::int64_t i = 0; i < B.rows() / 3; ++i)
       for (int c = 0; c < 3; ++c) {
@@ -140,7 +140,8 @@ TYPED_TEST(MultigridField, UnknownsOfUnequalScaleAtANodeChangeNothing) {
 TYPED_TEST(MultigridField, HubsDoNotFillCoarseLevels) {
   // a grid, and ten vertices that know every twentieth one of it
   int const n = 22 * 22 * 22;
-  auto const grid = blockspan::detail::to_host(generate<double>(this->exec, std::string("laplace7:22")));
+  auto const grid =
+      blockspan::detail::to_host(generate<double>(this->exec, std::string("laplace7:22")));
   HostMatrix<double> A{"hubs", n + 10, n + 10, {0}, {}, {}};
   auto const knows = [](int hub, int i) { return i % 20 == hub; };
   for (int i = 0; i < n; ++i) {
@@ -166,7 +167,8 @@ TYPED_TEST(MultigridField, HubsDoNotFillCoarseLevels) {
 
 TYPED_TEST(MultigridField, AdaptiveVectorsStandInForRigidBodies) {
   auto const A = generate<double>(this->exec, std::string("elasticity:10"));
-  this->expect_quick(A, 13, "adaptive", false, {.block_size = 3, .adaptive = 6, .coarse_rows = 300});
+  this->expect_quick(A, 13, "adaptive", false,
+                     {.block_size = 3, .adaptive = 6, .coarse_rows = 300});
   this->expect_quick(A, 26, "components", false, {.block_size = 3, .coarse_rows = 300});
 }
 

@@ -23,7 +23,7 @@ ConstBlock<Real, Exec> brick_nodes(Exec const& exec, int N, bool clamped = true)
     for (int y = 0; y < N; ++y)
       for (int x = first; x < N; ++x, ++i)
         host(i, 0) = static_cast<Real>(x), host(i, 1) = static_cast<Real>(y),
-        host(i, 2) = static_cast<Real>(z);
+                host(i, 2) = static_cast<Real>(z);
   Kokkos::deep_copy(exec, nodes, host);
   exec.fence("Blockspan::test");
   return nodes;

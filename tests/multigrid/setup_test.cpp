@@ -17,7 +17,6 @@
 #include "support/types.hpp"
 #include <gmock/gmock.h>
 
-
 namespace blockspan::test {
 namespace {
 
@@ -92,9 +91,8 @@ TYPED_TEST(MultigridSetup, FormsGalerkinProductsAndOrthonormalTentativeProlongat
       for (std::int64_t i = 0; i < coarse.rows(); ++i)
         for (std::int64_t j = 0; j < coarse.rows(); ++j)
           EXPECT_EQ(coarse(i, j), blockspan::conjugate(coarse(j, i)));
-      auto const T = dense_of(blockspan::detail::matrix_of<
-                              wide_t<Scalar>, Exec>(level.T.pattern,
-                                                                         level.T.values));
+      auto const T = dense_of(
+          blockspan::detail::matrix_of<wide_t<Scalar>, Exec>(level.T.pattern, level.T.values));
       HostBlock<wide_t<Scalar>> identity(T.columns(), T.columns());
       for (std::int64_t i = 0; i < T.columns(); ++i) identity(i, i) = 1;
       EXPECT_LE(largest_difference(times(T, T, true), identity), 1e-14);
@@ -250,7 +248,8 @@ TYPED_TEST(MultigridSetup, ServesHermitianMatricesWithTheirOwnNearNullVectors) {
   using Scalar = typename TypeParam::Scalar;
   if constexpr (is_complex_v<Scalar> && sizeof(real_t<Scalar>) == 8) {
     Exec const exec;
-    auto const [A, v] = with_phases<Scalar>(exec, generate<Scalar>(exec, std::string("laplace7:16")));
+    auto const [A, v] =
+        with_phases<Scalar>(exec, generate<Scalar>(exec, std::string("laplace7:16")));
     auto const M = multigrid(exec, A, MultigridOptions<Scalar, Exec>{.near_null = v});
     int const count = iterations<Scalar>(exec, A, &M);
     EXPECT_GT(count, 0);

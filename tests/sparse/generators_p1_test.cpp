@@ -40,7 +40,8 @@ class P1 : public ::testing::Test {
 TYPED_TEST_SUITE(P1, Backends, ConfigNames);
 
 TYPED_TEST(P1, IsSymmetricToTheBitWithAscendingRowsOfAtMostFifteen) {
-  for (std::string const spec : {"p1:2", "p1:7", "p1:6:free", "p1-mass:7", "p1-mass:5:free:seed=4"}) {
+  for (std::string const spec :
+       {"p1:2", "p1:7", "p1:6:free", "p1-mass:7", "p1-mass:5:free:seed=4"}) {
     auto const A = generate<double>(this->exec, spec);
     EXPECT_EQ(A.nnz(), parse_generator_spec(spec).nonzeros) << spec;
     auto const host = blockspan::detail::to_host(A);

@@ -1,10 +1,9 @@
-#include <blockspan/multigrid/detail/dense_inverse.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
+#include <blockspan/multigrid/detail/dense_inverse.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {

@@ -50,8 +50,9 @@ void write_hierarchy(std::filesystem::path const& folder, Multigrid<Scalar, Exec
   }
 }
 
-/// How far the coarse matrices of a folder, A1.mtx, A2.mtx, ... where they are there, are from those
-/// of M: a note for each level that differs in shape, or by more than 1e-10 of its largest entry.
+/// How far the coarse matrices of a folder, A1.mtx, A2.mtx, ... where they are there, are from
+/// those of M: a note for each level that differs in shape, or by more than 1e-10 of its largest
+/// entry.
 template <class Scalar, class Exec>
 std::vector<std::string> hierarchy_differences(Exec const& exec,
                                                std::filesystem::path const& folder,

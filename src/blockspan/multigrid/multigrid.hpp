@@ -15,7 +15,7 @@ template <class Scalar, class Exec>
 struct MultigridState;
 template <class Scalar, class Exec>
 class Hierarchy;
-}
+}  // namespace detail
 
 /// Y = M^-1 X by one V cycle of smoothed aggregation: a preconditioner for a Hermitian positive
 /// (semi-)definite matrix A whose iterations hardly grow with the mesh. Linear, the same in every

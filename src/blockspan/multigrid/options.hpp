@@ -46,8 +46,8 @@ struct MultigridOptions {
   MultigridPrecision precision = MultigridPrecision::single;
 
   // The cycle.
-  int degree = 2;  ///< of the Chebyshev smoother, 1 to 4
-  int columns = 8;  ///< of the blocks expected; others are served too
+  int degree = 2;     ///< of the Chebyshev smoother, 1 to 4
+  int columns = 8;    ///< of the blocks expected; others are served too
   bool probe = true;  ///< eight steps of conjugate gradients that tell how good it is
   std::uint64_t seed = 1;
 
@@ -85,13 +85,13 @@ struct MultigridReport {
   std::string message;             ///< of a status that is not good or fair
   std::vector<std::string> notes;  ///< what else a user should know
   std::vector<MultigridLevelReport> levels;
-  int near_null = 0;         ///< vectors
-  bool single = false;       ///< the cycle is in single precision
-  bool exact_last = true;    ///< the last level is inverted; else smoothed
-  int null_vectors = 0;      ///< of the last level, where it is singular
-  double complexity = 1;     ///< nonzeros of all levels over those of the first
-  double grid_complexity = 1;  ///< the same of rows
-  double products = 0;       ///< work of a cycle, in products with A
+  int near_null = 0;                 ///< vectors
+  bool single = false;               ///< the cycle is in single precision
+  bool exact_last = true;            ///< the last level is inverted; else smoothed
+  int null_vectors = 0;              ///< of the last level, where it is singular
+  double complexity = 1;             ///< nonzeros of all levels over those of the first
+  double grid_complexity = 1;        ///< the same of rows
+  double products = 0;               ///< work of a cycle, in products with A
   double smallest = 0, largest = 0;  ///< Ritz values of M^-1 A, by the probe; 0: not probed
   int predicted_iterations = 0;      ///< to 1e-8, an upper bound where the status is good
   double seconds = 0;

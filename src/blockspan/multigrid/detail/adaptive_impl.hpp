@@ -96,8 +96,8 @@ class AdaptiveVectors {
     blockspan::gram(exec_, V, AV, G, workspace_);
     std::vector<real_t<Scalar>> values;
     if (lapack::hermitian_eigen(G, values) != 0) fail("blockspan::multigrid", "not finite");
-    auto const C = Kokkos::subview(G, Kokkos::ALL,
-                                   std::pair<std::size_t, std::size_t>(0, columns(rank)));
+    auto const C =
+        Kokkos::subview(G, Kokkos::ALL, std::pair<std::size_t, std::size_t>(0, columns(rank)));
     auto const X = part(before_, 0, columns(rank)), R = part(residual_, 0, columns(rank));
     blockspan::combine(exec_, Scalar(1), V, C, Scalar(0), X, workspace_);
     blockspan::combine(exec_, Scalar(1), AV, C, Scalar(0), R, workspace_);

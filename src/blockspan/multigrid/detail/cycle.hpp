@@ -20,9 +20,7 @@ void round_values(Exec const& exec, From const& from,
   using Source = typename From::non_const_value_type;
   each(
       exec, "Blockspan::multigrid_round", static_cast<std::int64_t>(to.extent(0)),
-      KOKKOS_LAMBDA(std::int64_t k) {
-        to(k) = convert_scalar<Target>(Source(factor * from(k)));
-      });
+      KOKKOS_LAMBDA(std::int64_t k) { to(k) = convert_scalar<Target>(Source(factor * from(k))); });
 }
 
 /// The V cycle over the matrices of a hierarchy, in their precision or rounded to a lower one. On
@@ -46,20 +44,19 @@ class Cycle {
 
   /// Other values of the same hierarchy.
   template <class Scalar>
-  void refresh(Exec const& exec, Hierarchy<Scalar, Exec> const& hierarchy,
-               real_t<Scalar> factor) {
+  void refresh(Exec const& exec, Hierarchy<Scalar, Exec> const& hierarchy, real_t<Scalar> factor) {
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       auto& level = levels_[l];
       auto const& from = hierarchy.levels[l];
       if constexpr (!std::is_same_v<Scalar, Number>) {
         bool const last = l + 1 == levels_.size();
         round_values(exec, last && level.exact ? hierarchy.inverse.values : from.A.values,
-                      last && level.exact ? 1 / factor : factor, level.A->matrix().values);
+                     last && level.exact ? 1 / factor : factor, level.A->matrix().values);
         if (!last) round_values(exec, from.P, 1, level.P.values);
         if (!last) round_values(exec, from.R, 1, level.R.values);
       }
-      if (level.smoother) level.smoother->refresh(weights(exec, from, factor), lower(level, from),
-                                                  upper(from));
+      if (level.smoother)
+        level.smoother->refresh(weights(exec, from, factor), lower(level, from), upper(from));
     }
     exec.fence("Blockspan::multigrid_refresh");
   }

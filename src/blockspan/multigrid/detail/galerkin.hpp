@@ -38,9 +38,8 @@ FilteredPattern<Exec> filter(Exec const& exec, PatternRef<int, int> const& A,
         out += A.row_offsets[i + 1] - A.row_offsets[i] - count;
         offsets(i) = count + 1 - diagonal;
       });
-  FilteredPattern<Exec> F{{static_cast<int>(A.rows), static_cast<int>(A.columns), offsets, {}},
-                          {},
-                          left_out == 0};
+  FilteredPattern<Exec> F{
+      {static_cast<int>(A.rows), static_cast<int>(A.columns), offsets, {}}, {}, left_out == 0};
   F.pattern.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
   F.source = new_array<int>(exec, F.pattern.entries());
   auto const indices = F.pattern.indices, source = F.source;
@@ -66,9 +65,7 @@ void gather(Exec const& exec, Integers<Exec> const& places, Scalar const* from,
             Array<Scalar, Exec> const& to) {
   each(
       exec, "Blockspan::multigrid_gather", static_cast<std::int64_t>(to.extent(0)),
-      KOKKOS_LAMBDA(std::int64_t p) {
-        to(p) = places(p) < 0 ? Scalar(0) : from[places(p)];
-      });
+      KOKKOS_LAMBDA(std::int64_t p) { to(p) = places(p) < 0 ? Scalar(0) : from[places(p)]; });
 }
 
 /// to(p) := conj(from(places(p))).
@@ -140,8 +137,8 @@ std::int64_t strike_spent(Exec const& exec, MatrixRef<Scalar, int, int> const& A
       exec, "Blockspan::multigrid_spent", C.pattern.rows,
       KOKKOS_LAMBDA(std::int64_t j, std::int64_t & spent) {
         auto const& c = C.pattern;
-        int const place = place_of(c.column_indices, c.row_offsets[j], c.row_offsets[j + 1],
-                                   static_cast<int>(j));
+        int const place =
+            place_of(c.column_indices, c.row_offsets[j], c.row_offsets[j + 1], static_cast<int>(j));
         real_t<Scalar> const energy = place < 0 ? 0 : real_part(C.values[place]);
         // what |a_ik| <= sqrt(a_ii a_kk) allows at most tells nearly all columns apart
         real_t<Scalar> most = 0;

@@ -27,8 +27,9 @@ inline constexpr NodeState state_in = 0, state_out = ~NodeState{0};
 
 /// A priority of 31 random bits, made distinct by the number of the node.
 KOKKOS_INLINE_FUNCTION NodeState priority(int round, std::int64_t node) {
-  std::uint64_t x = (static_cast<std::uint64_t>(round + 1) << 32 | static_cast<std::uint64_t>(node)) *
-                    0x9E3779B97F4A7C15u;
+  std::uint64_t x =
+      (static_cast<std::uint64_t>(round + 1) << 32 | static_cast<std::uint64_t>(node)) *
+      0x9E3779B97F4A7C15u;
   x ^= x >> 32;
   x *= 0xD6E8FEB86659FD93u;
   x ^= x >> 32;
@@ -220,9 +221,8 @@ Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph) {
   choose_roots(exec, edges, in_play, set.state, 0, is_root);
   join_roots(exec, edges, in_play, is_root, label);
   each(
-      exec, "Blockspan::multigrid_left", n, KOKKOS_LAMBDA(std::int64_t i) {
-        in_play(i) = in_play(i) && label(i) < 0 ? 1 : 0;
-      });
+      exec, "Blockspan::multigrid_left", n,
+      KOKKOS_LAMBDA(std::int64_t i) { in_play(i) = in_play(i) && label(i) < 0 ? 1 : 0; });
   set.find(in_play);
   choose_roots(exec, edges, in_play, set.state, 2, is_root);
   join_roots(exec, edges, in_play, is_root, label);

@@ -18,10 +18,10 @@ struct HierarchyLevel {
   using Operator = MatrixOperator<Scalar, Exec>;
 
   Matrix A;
-  std::shared_ptr<Operator const> op;      ///< of A
-  ChebyshevSetup<Scalar, Exec> spectrum;   ///< of W A
+  std::shared_ptr<Operator const> op;     ///< of A
+  ChebyshevSetup<Scalar, Exec> spectrum;  ///< of W A
   Nodes<Exec> nodes;
-  Block<Scalar, Exec> near_null;           ///< rows x q
+  Block<Scalar, Exec> near_null;  ///< rows x q
 
   // A_next = (C + C^H) / 2, C = R (A P), P = S T, S = I - omega / b W A_filtered, R = P^H. Patterns
   // and T depend on the first values only; refresh computes the rest anew.
@@ -77,13 +77,14 @@ class Hierarchy {
   Options options_;
   std::uint64_t fingerprint_ = 0;
   bool in_order_ = true;
-  bool complete_ = false;  ///< all levels are there, and none was refused
+  bool complete_ = false;             ///< all levels are there, and none was refused
   Pattern<Exec> ordered_, identity_;  ///< of level 0, where A is not in order
 };
 
 /// The near-null vectors of level 0 that the options ask for, n x q. op, D: of A.
 template <class Scalar, class Exec>
-Block<Scalar, Exec> near_null_vectors(Exec const& exec, MultigridOptions<Scalar, Exec> const& options,
+Block<Scalar, Exec> near_null_vectors(Exec const& exec,
+                                      MultigridOptions<Scalar, Exec> const& options,
                                       MatrixOperator<Scalar, Exec> const& op,
                                       ChebyshevSetup<Scalar, Exec> const& spectrum);
 

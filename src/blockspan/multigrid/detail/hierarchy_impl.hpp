@@ -55,16 +55,16 @@ void Hierarchy<Scalar, Exec>::take(Exec const& exec, Matrix const& A) {
                       level.A.graph.entries.data() == A.graph.entries.data();
     level.A = A;
     if (!same) ++generation;
-    if (!same) level.op = std::make_shared<typename Level::Operator const>(
-        exec, A, SpmmPlanOptions{.columns = options_.columns});
+    if (!same)
+      level.op = std::make_shared<typename Level::Operator const>(
+          exec, A, SpmmPlanOptions{.columns = options_.columns});
     return;
   }
   auto const n = A.numRows();
   if (first) {
     identity_ = diagonal_pattern(exec, n);
     ordered_ = multiply_patterns(exec, pattern_ref<Exec>(A), identity_.ref());
-    level.A = matrix_of<Scalar, Exec>(ordered_,
-                                      new_array<Scalar>(exec, ordered_.entries()));
+    level.A = matrix_of<Scalar, Exec>(ordered_, new_array<Scalar>(exec, ordered_.entries()));
     level.op = std::make_shared<typename Level::Operator const>(
         exec, level.A, SpmmPlanOptions{.columns = options_.columns});
     ++generation;
@@ -72,8 +72,8 @@ void Hierarchy<Scalar, Exec>::take(Exec const& exec, Matrix const& A) {
   auto const ones = new_array<Scalar>(exec, n);
   Kokkos::deep_copy(exec, ones, Scalar(1));
   Array<Scalar, Exec> const values = level.A.values;
-  multiply_values<Exec, Scalar>(exec, matrix_ref<Exec>(A), {identity_.ref(), ones.data()},
-                                ordered_, values);
+  multiply_values<Exec, Scalar>(exec, matrix_ref<Exec>(A), {identity_.ref(), ones.data()}, ordered_,
+                                values);
   exec.fence("Blockspan::multigrid_take");
 }
 
@@ -89,9 +89,8 @@ bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_
   if (level.spectrum.usable() || zero) return true;
   std::string const fault = level.spectrum.fault;
   if (number == 0 && fault.find("Ritz") == std::string::npos) fail("blockspan::multigrid", fault);
-  reject(MultigridStatus::indefinite,
-         "level " + std::to_string(number) + ": " + fault +
-             "; chebyshev and multigrid do not apply");
+  reject(MultigridStatus::indefinite, "level " + std::to_string(number) + ": " + fault +
+                                          "; chebyshev and multigrid do not apply");
   return false;
 }
 
@@ -142,8 +141,8 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
   auto& told = level.report;
   told.theta = std::ldexp(options_.theta, -static_cast<int>(number));
   told.nodes = level.nodes.count;
-  auto const strong = strong_graph(exec, level.ref(), level.spectrum.factors.data(), level.nodes,
-                                   told.theta);
+  auto const strong =
+      strong_graph(exec, level.ref(), level.spectrum.factors.data(), level.nodes, told.theta);
   auto aggregates = aggregate(exec, strong);
   std::int64_t const q = static_cast<std::int64_t>(level.near_null.extent(1));
   for (int more = 0; more < 2 && 3 * aggregates.count * q > told.rows; ++more)
@@ -162,8 +161,8 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
         form_values(exec, level);
         auto const spent = strike_spent<Exec, Scalar>(
             exec, level.ref(), {level.prolongator.ref(), level.P.data()},
-            {level.restrictor.pattern.ref(), level.R.data()},
-            {level.coarse.ref(), level.C.data()}, level.T.origin, most_rows_of_node, level.T.kept);
+            {level.restrictor.pattern.ref(), level.R.data()}, {level.coarse.ref(), level.C.data()},
+            level.T.origin, most_rows_of_node, level.T.kept);
         told.spent += spent;
         if (spent == 0) break;
         form_tentative(exec, level.T);
@@ -220,8 +219,8 @@ void Hierarchy<Scalar, Exec>::form_values(Exec const& exec, Level& level) {
       if (!level.filtered_op)
         level.filtered_op = std::make_shared<typename Level::Operator const>(
             exec, F, SpmmPlanOptions{.columns = 1});
-      auto const spectrum = chebyshev_setup<Scalar, Exec>(
-          exec, *level.filtered_op, F, ChebyshevOptions{.seed = options_.seed});
+      auto const spectrum = chebyshev_setup<Scalar, Exec>(exec, *level.filtered_op, F,
+                                                          ChebyshevOptions{.seed = options_.seed});
       upper = spectrum.upper;
       weights = spectrum.factors;
     }
@@ -274,10 +273,11 @@ void Hierarchy<Scalar, Exec>::invert_last(Exec const& exec) {
   report.null_vectors = result.null_vectors;
   if (!result.finite || result.lowest < -1e-9) {
     std::ostringstream message;
-    message << "level " << levels.size() - 1 << " has "
-            << (result.finite ? "the eigenvalue " : "entries that are not finite")
-            << (result.finite ? result.lowest : 0)
-            << " times its largest: not positive semidefinite; chebyshev and multigrid do not apply";
+    message
+        << "level " << levels.size() - 1 << " has "
+        << (result.finite ? "the eigenvalue " : "entries that are not finite")
+        << (result.finite ? result.lowest : 0)
+        << " times its largest: not positive semidefinite; chebyshev and multigrid do not apply";
     reject(MultigridStatus::indefinite, message.str());
     return;
   }
@@ -315,8 +315,7 @@ void Hierarchy<Scalar, Exec>::finish() {
   if (report.complexity > (report.near_null > 1 ? 2.0 : 3.0)) {
     std::ostringstream note;
     note.precision(2);
-    note << "complexity " << report.complexity
-         << ": fewer near-null vectors or larger aggregates";
+    note << "complexity " << report.complexity << ": fewer near-null vectors or larger aggregates";
     report.notes.push_back(note.str());
   }
 }

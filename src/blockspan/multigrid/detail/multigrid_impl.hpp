@@ -55,8 +55,8 @@ struct MultigridState {
   std::int64_t rows = 0;
   MultigridOptions<Scalar, Exec> options;
   std::unique_ptr<Hierarchy<Wide, Exec>> hierarchy;
-  int generation = 0;                             ///< of the hierarchy that `working` has seen
-  std::unique_ptr<Cycle<Scalar, Exec>> working;   ///< one of the two
+  int generation = 0;                            ///< of the hierarchy that `working` has seen
+  std::unique_ptr<Cycle<Scalar, Exec>> working;  ///< one of the two
   std::unique_ptr<Cycle<Single, Exec>> single;
   double factor = 1;  ///< of the matrices of `single`
   MultigridReport report;
@@ -70,9 +70,8 @@ struct MultigridState {
                                               MultigridOptions<Scalar, Exec> const& options) {
     MultigridOptions<Wide, Exec> wide;
     auto const copy = [&]<class Target, class View>(View const& from, Target*) {
-      Block<Target, Exec> const to =
-          allocate<Block<Target, Exec>>(exec, "Blockspan::multigrid", from.extent(0),
-                                        from.extent(1));
+      Block<Target, Exec> const to = allocate<Block<Target, Exec>>(exec, "Blockspan::multigrid",
+                                                                   from.extent(0), from.extent(1));
       convert_block(exec, from, to);
       return ConstBlock<Target, Exec>(to);
     };
@@ -151,14 +150,14 @@ struct MultigridState {
     if constexpr (is_wide) {
       blockspan::column_norms(exec, X, sizes, workspace);
       auto const small = block_ref<Exec>(from);
-      for_each_entry(exec, "Blockspan::multigrid_narrow", small,
-                     ScaleColumns<Scalar, Single>{block_ref<Exec>(X), small, norms.data(), false,
-                                                  1});
+      for_each_entry(
+          exec, "Blockspan::multigrid_narrow", small,
+          ScaleColumns<Scalar, Single>{block_ref<Exec>(X), small, norms.data(), false, 1});
       single->apply(exec, from, to);
       auto const wide = block_ref<Exec>(Y);
-      for_each_entry(exec, "Blockspan::multigrid_widen", wide,
-                     ScaleColumns<Single, Scalar>{block_ref<Exec>(to), wide, norms.data(), true,
-                                                  factor});
+      for_each_entry(
+          exec, "Blockspan::multigrid_widen", wide,
+          ScaleColumns<Single, Scalar>{block_ref<Exec>(to), wide, norms.data(), true, factor});
     }
   }
 };

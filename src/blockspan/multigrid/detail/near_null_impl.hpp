@@ -21,8 +21,8 @@ Block<Scalar, Exec> rigid_bodies(Exec const& exec,
     for (int c = 0; c < d; ++c) centre[c] += host(i, c) / static_cast<double>(nodes);
   for (double const c : centre)
     require(std::isfinite(c), "blockspan::multigrid", "coordinates are not finite");
-  auto const B = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", nodes * d,
-                                               d == 3 ? 6 : 3);
+  auto const B =
+      allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", nodes * d, d == 3 ? 6 : 3);
   auto const mirror = Kokkos::create_mirror_view(B);
   Kokkos::deep_copy(mirror, Scalar(0));
   for (std::int64_t i = 0; i < nodes; ++i) {
@@ -81,8 +81,8 @@ Block<Scalar, Exec> constant_vector(Exec const& exec, MatrixOperator<Scalar, Exe
 /// Given vectors, after a look at them.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> const& given) {
-  auto const B = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", given.extent(0),
-                                               given.extent(1));
+  auto const B =
+      allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", given.extent(0), given.extent(1));
   Kokkos::deep_copy(exec, B, given);
   Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const norms("Blockspan::multigrid",
                                                                given.extent(1));

@@ -26,10 +26,9 @@ template <class Exec>
 int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets) {
   auto const places = static_cast<std::int64_t>(offsets.extent(0));
   std::int64_t sum = 0;
-  Kokkos::parallel_scan(
-      "Blockspan::multigrid_offsets",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, places),
-      ScanCounts<Exec>{offsets, places - 1}, sum);
+  Kokkos::parallel_scan("Blockspan::multigrid_offsets",
+                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, places),
+                        ScanCounts<Exec>{offsets, places - 1}, sum);
   exec.fence("Blockspan::multigrid_offsets");
   require(sum <= std::numeric_limits<int>::max(), "blockspan::multigrid", "a level would have ",
           sum, " entries, more than 32-bit offsets count");
@@ -105,14 +104,13 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
   while (size < 2 * widest) size *= 2;
   Workers const workers(exec, A.rows, size * static_cast<std::int64_t>(sizeof(int)));
   auto const tables = new_array<int>(exec, workers.count * size);
-  Pattern<Exec> C{static_cast<int>(A.rows), static_cast<int>(B.columns),
-                  new_array<int>(exec, A.rows + 1), {}};
+  Pattern<Exec> C{
+      static_cast<int>(A.rows), static_cast<int>(B.columns), new_array<int>(exec, A.rows + 1), {}};
   ProductRows<Exec> rows{A, B, bounds, tables, size, workers, C.offsets, {}};
   each(exec, "Blockspan::multigrid_count_product", workers.count, rows);
   C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
   rows.indices = C.indices;
-  if (C.entries() > 0)
-    each(exec, "Blockspan::multigrid_fill_product", workers.count, rows);
+  if (C.entries() > 0) each(exec, "Blockspan::multigrid_fill_product", workers.count, rows);
   exec.fence("Blockspan::multigrid_product");
   return C;
 }

@@ -89,7 +89,8 @@ class Probe {
   void combine_into(Block<Scalar, Exec> const& x, double factor, Block<Scalar, Exec> const& y) {
     SmallMatrix<Scalar> const one("Blockspan::multigrid_probe", 1, 1);
     one(0, 0) = Scalar(1);
-    blockspan::combine(exec_, Scalar(1), x, one, Scalar(static_cast<real_t<Scalar>>(factor)), y, workspace_);
+    blockspan::combine(exec_, Scalar(1), x, one, Scalar(static_cast<real_t<Scalar>>(factor)), y,
+                       workspace_);
   }
   void scale(Block<Scalar, Exec> const& x, double factor) {
     Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);

@@ -1,6 +1,5 @@
 #pragma once
 
-
 #include <blockspan/multigrid/detail/graph.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -46,8 +45,7 @@ template <class Exec, class Scalar>
 WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
                                real_t<Scalar> const* inverse_diagonal, Nodes<Exec> const& nodes) {
   std::int64_t const n = nodes.count;
-  NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(),
-                              nodes.begin.data()};
+  NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(), nodes.begin.data()};
   auto const offsets = new_array<int>(exec, n + 1);
   each(
       exec, "Blockspan::multigrid_count_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
@@ -74,8 +72,7 @@ WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> con
       });
   each(
       exec, "Blockspan::multigrid_scale_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
-        for (int k = offsets(i); k < offsets(i + 1); ++k)
-          weights(k) *= own(i) * own(indices(k));
+        for (int k = offsets(i); k < offsets(i + 1); ++k) weights(k) *= own(i) * own(indices(k));
       });
   return graph;
 }

@@ -11,18 +11,18 @@ namespace blockspan::detail {
 /// rows of R, so T B_coarse = B.
 template <class Scalar, class Exec>
 struct Tentative {
-  int vectors = 0;             ///< columns of B, at most 16
-  Integers<Exec> of_row;       ///< aggregate of a row, -1: none
-  Array<Scalar, Exec> Q;       ///< rows x vectors
-  Array<Scalar, Exec> R;       ///< aggregates x vectors x vectors
-  Integers<Exec> kept;         ///< aggregates: a bit for each column of Q that is used
+  int vectors = 0;        ///< columns of B, at most 16
+  Integers<Exec> of_row;  ///< aggregate of a row, -1: none
+  Array<Scalar, Exec> Q;  ///< rows x vectors
+  Array<Scalar, Exec> R;  ///< aggregates x vectors x vectors
+  Integers<Exec> kept;    ///< aggregates: a bit for each column of Q that is used
   int aggregates = 0;
 
   Pattern<Exec> pattern;       ///< of T
   Array<Scalar, Exec> values;  ///< of T
   Block<Scalar, Exec> near_null;
-  Nodes<Exec> nodes;           ///< coarse: an aggregate each
-  Integers<Exec> origin;       ///< of coarse columns: 16 aggregate + column of Q
+  Nodes<Exec> nodes;      ///< coarse: an aggregate each
+  Integers<Exec> origin;  ///< of coarse columns: 16 aggregate + column of Q
 };
 
 /// Gram-Schmidt, twice, of the rows of one aggregate. A column that loses all but 1e-8 of its norm
@@ -158,8 +158,7 @@ Tentative<Scalar, Exec> make_tentative(Exec const& exec, Block<Scalar, Exec> con
   ConstBlock<Scalar, Exec> const b = B;
   each(exec, "Blockspan::multigrid_orthonormalize", aggregates.count,
        OrthonormalizeAggregates<Scalar>{rows.offsets.data(), rows.indices.data(),
-                                        block_ref<Exec>(b), t.Q.data(), t.R.data(),
-                                        t.kept.data()});
+                                        block_ref<Exec>(b), t.Q.data(), t.R.data(), t.kept.data()});
   form_tentative(exec, t);
   return t;
 }

@@ -41,8 +41,7 @@ GeneratedPattern<Exec> generate_elasticity(Exec const& exec, GeneratorSpec const
     double const units = 16 * edges;
     return assemble_rows(
         exec, "Blockspan::generate::p1", spec.rows, spec.columns,
-        P1Rule{{grid, spec.seed}, mass, mass ? 120 * units * units * units : 6 * units},
-        limit);
+        P1Rule{{grid, spec.seed}, mass, mass ? 120 * units * units * units : 6 * units}, limit);
   }
   if (spec.name == "elasticity-mass")
     return assemble_rows(exec, "Blockspan::generate::elasticity_mass", spec.rows, spec.columns,

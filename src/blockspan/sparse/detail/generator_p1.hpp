@@ -5,9 +5,9 @@
 
 // Linear finite elements on tetrahedra: every cube of a grid is cut into six along its diagonal
 // (Freudenthal 1942, doi:10.2307/1968813), and nodes are moved by up to an eighth of the spacing.
-// Coordinates are whole sixteenths of the spacing, so volumes and normals of faces are integers, and
-// an element's entry is one division of them. Elements are added in one order for both entries of a
-// pair: the same bits everywhere, symmetric to the bit.
+// Coordinates are whole sixteenths of the spacing, so volumes and normals of faces are integers,
+// and an element's entry is one division of them. Elements are added in one order for both entries
+// of a pair: the same bits everywhere, symmetric to the bit.
 
 namespace blockspan::detail {
 
