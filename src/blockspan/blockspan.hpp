@@ -1,6 +1,8 @@
 #pragma once
 
 /// Everything: sparse matrices, blocks of vectors, their product, operators and solvers.
+#include <blockspan/multigrid/exchange.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>

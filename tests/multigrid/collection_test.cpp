@@ -16,7 +16,7 @@ namespace {
 
 struct Known {
   char const* name;
-  int iterations;  ///< at most; with Jacobi they are three to sixty times as many
+  int iterations;  ///< at most, also with a cycle in single precision (1138_bus: 4 less in double)
   bool laplacian = true;
 };
 
@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Folder, MultigridCollection,
                                            Known{"bcspwr10", 10}, Known{"ca-CondMat", 15},
                                            Known{"email-Enron", 14}, Known{"PGPgiantcompo", 17},
                                            Known{"Dubcova1", 39, false},
-                                           Known{"1138_bus", 22, false}),
+                                           Known{"1138_bus", 26, false}),
                          [](auto const& one) {
                            std::string name = one.param.name;
                            for (char& c : name)

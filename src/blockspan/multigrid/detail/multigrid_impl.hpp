@@ -146,9 +146,12 @@ struct MultigridState {
       norms = new_array<double>(exec, static_cast<std::int64_t>(k));
     }
     Block<Single, Exec> const from(x.data(), X.extent(0), k), to(y.data(), X.extent(0), k);
-    auto const sizes = Kokkos::subview(norms, std::pair<std::size_t, std::size_t>(0, k));
     if constexpr (is_wide) {
-      blockspan::column_norms(exec, X, sizes, workspace);
+      // where the kernels compute, whoever else can read it: nobody waits
+      detail::column_norms<Exec, Scalar>(
+          exec, block_ref<Exec>(X),
+          SmallRef<double>{{norms.data(), static_cast<std::int64_t>(k), 1, 1, 1}, true, false},
+          workspace);
       auto const small = block_ref<Exec>(from);
       for_each_entry(
           exec, "Blockspan::multigrid_narrow", small,
