@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/multigrid/exchange.hpp>
+#include <blockspan/sparse/bsr_matrix.hpp>
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/graph.hpp>
 
@@ -142,6 +143,20 @@ TYPED_TEST(MultigridSetup, RefreshedGivesTheBitsOfANewOne) {
     M.refresh(exec, A);
     EXPECT_TRUE(same_bits(applied(exec, M, x), first));
   }
+}
+
+TYPED_TEST(MultigridSetup, TakesMatricesOfBlocks) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const A = generate<Scalar>(exec, std::string("elasticity:6"));
+  BsrMatrix<Scalar, Exec> const blocks(A, 3);
+  MultigridOptions<Scalar, Exec> const options{.coarse_rows = 60};
+  auto with_size = options;
+  with_size.block_size = 3;
+  auto const x = random_block<Scalar>(A.numRows(), 2, 1);
+  EXPECT_TRUE(same_bits(applied(exec, multigrid(exec, blocks, options), x),
+                        applied(exec, multigrid(exec, A, with_size), x)));
 }
 
 TYPED_TEST(MultigridSetup, WritesAndReadsHierarchies) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include <blockspan/multigrid/detail/expand_blocks.hpp>
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/operators/refreshable_operator.hpp>
 
@@ -58,7 +59,8 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override;
 
-  /// Keeps aggregates, tentative prolongators and patterns; values of all levels anew.
+  /// Keeps aggregates, tentative prolongators and patterns; values of all levels anew. It is not
+  /// probed again: the status is then unknown, unless it is one of those that forbid its use.
   void refresh(Exec const& exec, Matrix const& A) override;
 
   bool replayable() const override { return true; }
@@ -71,17 +73,29 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   detail::Hierarchy<Wide, Exec> const& hierarchy() const;
 
  private:
-  void finish_setup(Exec const& exec);
+  void form_cycle(Exec const& exec);
+  void probe(Exec const& exec);
 
   std::unique_ptr<detail::MultigridState<Scalar, Exec>> state_;
 };
 
-/// The multigrid preconditioner of A; see the class.
+/// The multigrid preconditioner of A, a CrsMatrix; see the class.
 template <class Exec, class Matrix>
-Multigrid<typename Matrix::non_const_value_type, Exec> multigrid(
-    Exec const& exec, Matrix const& A,
-    MultigridOptions<typename Matrix::non_const_value_type, Exec> const& options = {}) {
+requires(!detail::has_blocks_v<Matrix>)
+    Multigrid<typename Matrix::non_const_value_type, Exec> multigrid(
+        Exec const& exec, Matrix const& A,
+        MultigridOptions<typename Matrix::non_const_value_type, Exec> const& options = {}) {
   return {exec, A, options};
+}
+
+/// The same of a BsrMatrix, whose blocks are the nodes (block_size is theirs): a copy as a
+/// CrsMatrix is made, and kept. Throws Error as the class, and where the blocks are larger than 16.
+template <class Exec, class Matrix>
+requires detail::has_blocks_v<Matrix> Multigrid<typename Matrix::non_const_value_type, Exec>
+multigrid(Exec const& exec, Matrix const& A,
+          MultigridOptions<typename Matrix::non_const_value_type, Exec> options = {}) {
+  options.block_size = static_cast<int>(A.blockDim());
+  return {exec, detail::expand_blocks(exec, A), options};
 }
 
 }  // namespace blockspan

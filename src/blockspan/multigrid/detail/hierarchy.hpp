@@ -52,6 +52,9 @@ class Hierarchy {
   /// A: n x n, valid. options: validated.
   Hierarchy(Exec const& exec, Matrix const& A, Options const& options);
 
+  /// All levels are there, and none was refused: refresh keeps their patterns.
+  bool is_complete() const { return complete_; }
+
   /// Values of another matrix of the same pattern. Throws Error where it has another.
   void refresh(Exec const& exec, Matrix const& A);
 

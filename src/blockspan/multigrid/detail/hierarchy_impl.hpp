@@ -88,7 +88,10 @@ bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_
   bool const zero = !(level.spectrum.upper > 0) && level.spectrum.estimate.finite;
   if (level.spectrum.usable() || zero) return true;
   std::string const fault = level.spectrum.fault;
-  if (number == 0 && fault.find("Ritz") == std::string::npos) fail("blockspan::multigrid", fault);
+  auto const& W = level.spectrum.factors;
+  bool const bad_input = !level.spectrum.estimate.finite ||
+                         measure_rows(exec, level.ref(), W.data()).indefinite_row >= 0;
+  if (number == 0 && bad_input) fail("blockspan::multigrid", fault);
   reject(MultigridStatus::indefinite, "level " + std::to_string(number) + ": " + fault +
                                           "; chebyshev and multigrid do not apply");
   return false;

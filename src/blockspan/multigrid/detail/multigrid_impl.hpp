@@ -246,20 +246,25 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
       exec, state.widened(exec, A), state.widened(exec, options));
   state.report = state.hierarchy->report;
   if (!state.report.usable()) return;
-  finish_setup(exec);
+  form_cycle(exec);
+  if (options.probe && state.rows > 0) probe(exec);
 }
 
 template <class Scalar, class Exec>
-void Multigrid<Scalar, Exec>::finish_setup(Exec const& exec) {
+void Multigrid<Scalar, Exec>::form_cycle(Exec const& exec) {
   auto& state = *state_;
   state.renew(exec);
   state.ready = true;
   state.report.single = state.single != nullptr || sizeof(real_t<Scalar>) == 4;
-  if (!state.options.probe || state.rows == 0) return;
+}
+
+/// With the matrix in double precision; solvers in single precision go without.
+template <class Scalar, class Exec>
+void Multigrid<Scalar, Exec>::probe(Exec const& exec) {
   if constexpr (detail::MultigridState<Scalar, Exec>::is_wide) {
-    detail::Probe<Scalar, Exec> probe(exec, *state.hierarchy->levels[0].op, *this,
-                                      state.options.seed);
-    detail::judge(probe.run(8), state.report);
+    detail::Probe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
+                                      state_->options.seed);
+    detail::judge(probe.run(8), state_->report);
   }
 }
 
@@ -312,12 +317,10 @@ void Multigrid<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A) {
   state.ready = false;
   constexpr auto where = "blockspan::Multigrid::refresh";
   if (auto const valid = validate(exec, A, {.finite = true}); !valid) fail(where, valid.fault);
-  int const levels = static_cast<int>(state.hierarchy->levels.size());
+  if (!state.hierarchy->is_complete()) state.working.reset(), state.single.reset();
   state.hierarchy->refresh(exec, state.widened(exec, A));
   state.report = state.hierarchy->report;
-  if (!state.report.usable() || levels != static_cast<int>(state.hierarchy->levels.size()))
-    state.working.reset(), state.single.reset();
-  if (state.report.usable()) finish_setup(exec);
+  if (state.report.usable()) form_cycle(exec);
 }
 
 }  // namespace blockspan
