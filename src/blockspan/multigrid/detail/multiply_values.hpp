@@ -33,9 +33,11 @@ struct ProductValues {
     for (int a = A.pattern.row_offsets[i]; a < A.pattern.row_offsets[i + 1]; ++a) {
       int const k = A.pattern.column_indices[a];
       Scalar const factor = A.values[a];
+      int from = first;  // columns ascend in both
       for (int b = B.pattern.row_offsets[k]; b < B.pattern.row_offsets[k + 1]; ++b) {
         int const column = B.pattern.column_indices[b];
-        int const place = table ? table[column] : place_of(C.column_indices, first, last, column);
+        int const place = table ? table[column] : place_of(C.column_indices, from, last, column);
+        from = place + 1;
         values[place] += factor * B.values[b];
       }
     }

@@ -35,13 +35,16 @@ int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets) {
   return static_cast<int>(sum);
 }
 
-/// The distinct columns of rows of A B, found by a table of a worker's own.
+/// The distinct columns of rows of A B, found by a table of a worker's own: a hash table of the
+/// row, or, on hosts where that is affordable, a place for every column with the row that was there
+/// last.
 template <class Exec>
 struct ProductRows {
   PatternRef<int, int> A, B;
   Integers<Exec> bounds;  ///< of the entries of a row
   Integers<Exec> tables;
   std::int64_t table_size;
+  bool dense;
   Workers workers;
   Integers<Exec> offsets;
   Integers<Exec> indices;  ///< empty: count only
@@ -54,16 +57,18 @@ struct ProductRows {
 
   KOKKOS_FUNCTION void row(std::int64_t i, int* table) const {
     bool const fill = indices.extent(0) > 0;
+    int const stamp = static_cast<int>(2 * i) + fill;
     std::int64_t size = 4;
     while (size < 2 * static_cast<std::int64_t>(bounds(i))) size *= 2;
-    for (std::int64_t k = 0; k < size; ++k) table[k] = -1;
+    for (std::int64_t k = 0; !dense && k < size; ++k) table[k] = -1;
     int* const out = fill ? indices.data() + offsets(i) : nullptr;
     int found = 0;
     for (int a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
       int const k = A.column_indices[a];
       for (int b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
         int const column = B.column_indices[b];
-        if (!insert(table, size, column)) continue;
+        if (dense ? table[column] == stamp : !insert(table, size, column)) continue;
+        if (dense) table[column] = stamp;
         if (fill) out[found] = column;
         ++found;
       }
@@ -100,13 +105,17 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
         bounds(i) = static_cast<int>(sum < B.columns ? sum : B.columns);
         if (bounds(i) > most) most = bounds(i);
       });
+  bool const dense = runs_on_host_v<Exec> && A.rows < (1 << 30) &&
+                     B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27);
   std::int64_t size = 4;
   while (size < 2 * widest) size *= 2;
+  if (dense) size = B.columns;
   Workers const workers(exec, A.rows, size * static_cast<std::int64_t>(sizeof(int)));
   auto const tables = new_array<int>(exec, workers.count * size);
+  if (dense) Kokkos::deep_copy(exec, tables, -1);
   Pattern<Exec> C{
       static_cast<int>(A.rows), static_cast<int>(B.columns), new_array<int>(exec, A.rows + 1), {}};
-  ProductRows<Exec> rows{A, B, bounds, tables, size, workers, C.offsets, {}};
+  ProductRows<Exec> rows{A, B, bounds, tables, size, dense, workers, C.offsets, {}};
   each(exec, "Blockspan::multigrid_count_product", workers.count, rows);
   C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
   rows.indices = C.indices;
