@@ -158,7 +158,15 @@ Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, 
   if (!folder.empty()) options.prolongators = read_prolongators<Scalar>(exec, folder);
   options.degree = choice.degree;
   options.columns = choice.columns;
-  auto M = std::make_unique<Multigrid<Scalar, Exec>>(exec, A, options);
+  options.validate(A.numRows());  // what the user said is refused, whatever the matrix is
+  std::unique_ptr<Multigrid<Scalar, Exec>> M;
+  try {
+    M = std::make_unique<Multigrid<Scalar, Exec>>(exec, A, options);
+  } catch (Error const& error) {
+    if (definiteness == Definiteness::positive) throw;
+    return make_jacobi_instead<Scalar>(exec, A, definiteness, "multigrid",
+                                       without_cpp_names(error.what()));
+  }
   auto const& report = M->report();
   if (!report.usable())
     return make_jacobi_instead<Scalar>(exec, A, definiteness, "multigrid", report.message);
