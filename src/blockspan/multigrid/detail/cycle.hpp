@@ -194,11 +194,35 @@ class Cycle {
     spmm(exec, *level.r, Op::none, Number(1), level.R, residual, Number(0), rhs);
     cycle(exec, l + 1, rhs, solution);
     spmm(exec, *level.p, Op::none, Number(1), level.P, solution, Number(1), Z);
-    subtract_product(exec, level, R, Z, residual);
-    level.smoother->apply(exec, residual, correction);
-    auto const z = block_ref<Exec>(Z);
-    for_each_entry(exec, "Blockspan::multigrid_add", z,
-                   AddBlock<Number>{block_ref<Exec>(correction), z});
+    smooth(exec, level, R, Z, residual, correction);
+  }
+
+  /// Z += q(W A) W (R - A Z), the polynomial of the smoother, as its recurrence from Z on: a
+  /// product and a pass a degree, where the polynomial of a residual takes a copy and an addition
+  /// more.
+  void smooth(Exec const& exec, Level const& level, ConstBlock<Number, Exec> const& R,
+              Vectors const& Z, Vectors const& image, Vectors const& other) const {
+    using Terms = ChebyshevTerms;
+    using Ref = BlockRef<Number const>;
+    Real const middle = (level.smoother->upper() + level.smoother->lower()) / 2;
+    Real const half = (level.smoother->upper() - level.smoother->lower()) / 2;
+    Real const sigma = middle / half;
+    Real rho = 1 / sigma;
+    for (int i = 1; i <= degree_; ++i) {
+      auto const& from = i % 2 == 1 ? Z : other;
+      auto const& to = i % 2 == 1 ? other : Z;
+      level.A->apply(exec, from, image);
+      Real const next = 1 / (2 * sigma - rho);
+      ChebyshevStep<Number> const step =
+          i == 1 ? ChebyshevStep<Number>{Terms::second, 0, 1 / middle}
+                 : ChebyshevStep<Number>{Terms::all, next * rho, 2 * next / half};
+      chebyshev_step<Exec, Number>(exec, step, level.smoother->factors().data(), block_ref<Exec>(R),
+                                   Ref(block_ref<Exec>(image)), Ref(block_ref<Exec>(from)),
+                                   block_ref<Exec>(to));
+      if (i > 1) rho = next;
+    }
+    if (degree_ % 2 == 1)
+      copy_block<Exec, Number>(exec, Ref(block_ref<Exec>(other)), block_ref<Exec>(Z));
   }
 
   /// residual := R - A Z.
