@@ -63,6 +63,10 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   /// probed again: the status is then unknown, unless it is one of those that forbid its use.
   void refresh(Exec const& exec, Matrix const& A) override;
 
+  /// The same; if keep_prolongators, they keep their values too (for matrices that change a little,
+  /// in nonlinear iterations): half of the work is left.
+  void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
+
   bool replayable() const override { return true; }
   std::string name() const override;
 

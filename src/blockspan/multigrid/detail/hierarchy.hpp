@@ -56,7 +56,7 @@ class Hierarchy {
   bool is_complete() const { return complete_; }
 
   /// Values of another matrix of the same pattern. Throws Error where it has another.
-  void refresh(Exec const& exec, Matrix const& A);
+  void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
 
   std::vector<Level> levels;
   Matrix inverse;  ///< of the last level, dense; no rows where report.exact_last is false
@@ -71,6 +71,7 @@ class Hierarchy {
   void use_given(Exec const& exec, std::size_t number);
   bool is_last(std::size_t number) const;
   void form_patterns(Exec const& exec, Level& level, double fill_guard);
+  void form_prolongator(Exec const& exec, Level& level);
   void form_values(Exec const& exec, Level& level);
   void append(Exec const& exec, Level const& fine);
   void invert_last(Exec const& exec);

@@ -129,6 +129,7 @@ void Hierarchy<Scalar, Exec>::use_given(Exec const& exec, std::size_t number) {
   level.T.values = P.values;
   level.report.smoothed = false;
   form_patterns(exec, level, options_.fill_guard);
+  form_prolongator(exec, level);
   form_values(exec, level);
   level.report.nodes = level.report.rows;
   level.report.aggregates = P.numCols();
@@ -161,6 +162,7 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
       level.filtered = filter(exec, level.pattern(), level.nodes, strong.edges);
       for (;;) {
         form_patterns(exec, level, options_.fill_guard);
+        form_prolongator(exec, level);
         form_values(exec, level);
         auto const spent = strike_spent<Exec, Scalar>(
             exec, level.ref(), {level.prolongator.ref(), level.P.data()},
@@ -208,8 +210,9 @@ void Hierarchy<Scalar, Exec>::form_patterns(Exec const& exec, Level& level, doub
   level.C = new_array<Scalar>(exec, level.coarse.entries());
 }
 
+/// P and R.
 template <class Scalar, class Exec>
-void Hierarchy<Scalar, Exec>::form_values(Exec const& exec, Level& level) {
+void Hierarchy<Scalar, Exec>::form_prolongator(Exec const& exec, Level& level) {
   auto const& filtered = level.filtered;
   MatrixRef<Scalar, int, int> const T{level.T.pattern.ref(), level.T.values.data()};
   if (level.report.smoothed) {
@@ -234,6 +237,11 @@ void Hierarchy<Scalar, Exec>::form_values(Exec const& exec, Level& level) {
     exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
   }
   gather_conjugates<Exec, Scalar>(exec, level.restrictor.places, level.P, level.R);
+}
+
+/// The next level's matrix.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::form_values(Exec const& exec, Level& level) {
   auto const AP = new_array<Scalar>(exec, level.product.entries()),
              C = new_array<Scalar>(exec, level.coarse.entries());
   MatrixRef<Scalar, int, int> const P{level.prolongator.ref(), level.P.data()};
@@ -324,7 +332,7 @@ void Hierarchy<Scalar, Exec>::finish() {
 }
 
 template <class Scalar, class Exec>
-void Hierarchy<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A) {
+void Hierarchy<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool keep_prolongators) {
   require(A.numRows() == levels[0].A.numRows() &&
               summarize(exec, pattern_ref<Exec>(A)).fingerprint == fingerprint_,
           "blockspan::Multigrid::refresh", "the matrix has another pattern");
@@ -340,7 +348,9 @@ void Hierarchy<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A) {
   take(exec, A);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     if (!measure(exec, levels[l], l)) return;
-    if (l + 1 < levels.size()) form_values(exec, levels[l]);
+    if (l + 1 == levels.size()) break;
+    if (!keep_prolongators) form_prolongator(exec, levels[l]);
+    form_values(exec, levels[l]);
   }
   invert_last(exec);
   finish();

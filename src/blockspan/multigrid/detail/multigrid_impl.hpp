@@ -313,12 +313,17 @@ void Multigrid<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scalar, Exec> c
 
 template <class Scalar, class Exec>
 void Multigrid<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A) {
+  refresh(exec, A, false);
+}
+
+template <class Scalar, class Exec>
+void Multigrid<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool keep_prolongators) {
   auto& state = *state_;
   state.ready = false;
   constexpr auto where = "blockspan::Multigrid::refresh";
   if (auto const valid = validate(exec, A, {.finite = true}); !valid) fail(where, valid.fault);
   if (!state.hierarchy->is_complete()) state.working.reset(), state.single.reset();
-  state.hierarchy->refresh(exec, state.widened(exec, A));
+  state.hierarchy->refresh(exec, state.widened(exec, A), keep_prolongators);
   state.report = state.hierarchy->report;
   if (state.report.usable()) form_cycle(exec);
 }
