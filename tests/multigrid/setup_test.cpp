@@ -61,7 +61,7 @@ double largest_difference(HostBlock<Scalar> const& X, HostBlock<Scalar> const& Y
   double largest = 0;
   for (std::int64_t i = 0; i < X.rows(); ++i)
     for (std::int64_t j = 0; j < X.columns(); ++j)
-      largest = std::max(largest, Kokkos::abs(X(i, j) - Y(i, j)));
+      largest = std::max(largest, static_cast<double>(Kokkos::abs(X(i, j) - Y(i, j))));
   return largest;
 }
 
