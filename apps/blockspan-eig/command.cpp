@@ -45,6 +45,7 @@ void add_solver(CLI::App& app, EigCommand& command) {
       ->check(CLI::IsMember({"auto", "iterative", "dense"}));
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
       ->default_str("jacobi; none for the largest pairs of one matrix");
+  add_multigrid_options(app, command.multigrid);
   app.add_option("--precision", command.precision, precision_help)
       ->check(CLI::IsMember({"working", "mixed"}));
   app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
@@ -74,7 +75,8 @@ void choose_preconditioner(EigCommand& command) {
   constexpr double chebyshev_ratio = 30;
   bool const upper_end = command.which == "largest" && command.mass.empty();
   if (command.preconditioner.empty()) command.preconditioner = upper_end ? "none" : "jacobi";
-  command.preconditioner_choice = parse_preconditioner(command.preconditioner, chebyshev_ratio);
+  command.preconditioner_choice =
+      parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);
 }
 
 void check_combination(EigCommand const& command) {
@@ -89,7 +91,8 @@ void check_combination(EigCommand const& command) {
           "--checkpoint", command.checkpoint, " is also the file of another output");
   for (std::string const& output : {report, command.vectors, command.checkpoint})
     for (std::string const& input :
-         {command.matrix, command.mass, command.initial, command.constraints})
+         {command.matrix, command.mass, command.initial, command.constraints,
+          command.multigrid.near_null, command.multigrid.coordinates})
       require(output.empty() || output != input, output, "would overwrite the input");
   for (std::string const& output : {report, command.vectors})
     require(output.empty() || output != command.resume, output, "would overwrite the input");

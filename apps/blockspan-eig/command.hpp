@@ -28,7 +28,8 @@ struct EigCommand {
   std::string path = "auto";                   ///< auto, iterative, dense
   std::string preconditioner;                  ///< as given, or what suits `which`
   PreconditionerChoice preconditioner_choice;  ///< what it means
-  std::string precision = "working";           ///< working, mixed
+  MultigridInputs multigrid;
+  std::string precision = "working";  ///< working, mixed
   int max_iterations = 10000;
   std::uint64_t seed = 1;
   std::string initial;      ///< file of a start; empty: random

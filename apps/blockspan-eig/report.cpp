@@ -124,6 +124,7 @@ std::string report_text(EigCommand const& command, EigResult const& result) {
                   {"product", {{"name", result.product}, {"reason", result.product_reason}}},
                   {"options", options(command, result)},
                   {"preconditioner", text_or_null(result.preconditioner)},
+                  {"multigrid", to_json(result.levels)},
                   {"converged", result.converged},
                   {"stop_reason", to_string(solver.status)},
                   {"advice", advice(command, result)},

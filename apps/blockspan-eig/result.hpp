@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <blockspan/multigrid/options.hpp>
 #include <blockspan/solvers/lobpcg_mixed.hpp>
 
 #include "common/dispatch.hpp"
@@ -31,6 +33,7 @@ struct EigResult {
   std::string product;         ///< who multiplied: the kernel's label, or a peer's name
   std::string product_reason;  ///< why the plan chose it; empty for a peer
   std::string preconditioner;  ///< its name; empty: none
+  std::optional<MultigridReport> levels;
   LobpcgMixedReport<double> solver;
   ResidualCheck check;
   std::vector<Status> status;  ///< per pair; what the check contradicts is not converged

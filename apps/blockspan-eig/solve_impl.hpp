@@ -104,10 +104,13 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   Product<Scalar, Exec> mass;
   if (M) mass = make_product<Scalar>(exec, *M, command.machine.spmm, result.block);
   auto options = detail::solver_options<Scalar, Exec>(command);
-  auto const T = make_preconditioner<Scalar>(exec, command.preconditioner_choice, A, *product.op,
-                                             Definiteness::any, M.get());
+  auto choice = command.preconditioner_choice;
+  choice.columns = result.block;
+  auto const T =
+      make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::any, M.get());
   options.preconditioner = T.op.get();
   result.notes = T.notes;
+  result.levels = T.levels;
   auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", A.numRows(),
                                                      command.vector_columns(A.numRows()));
   options.guess_columns = static_cast<int>(initial.extent(1));

@@ -34,6 +34,7 @@ void print_heading(std::ostream& out, EigCommand const& command, EigResult const
     out << "path     " << result.solver.path << " (" << result.solver.path_reason << ")\n";
   if (!result.solver.scaling.empty()) out << "scaling  " << result.solver.scaling << "\n";
   out << "\n";
+  if (command.multigrid.levels && result.levels) out << result.levels->table() << "\n";
 }
 
 void print_pairs(std::ostream& out, EigResult const& result) {

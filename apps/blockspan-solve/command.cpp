@@ -40,6 +40,7 @@ void add_solver(CLI::App& app, SolveCommand& command) {
                "One reduction an iteration instead of two (--method pseudo-block, preconditioner "
                "none or jacobi): faster on GPUs, for up to a few percent more iterations");
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help);
+  add_multigrid_options(app, command.multigrid);
   app.add_option("--precision", command.precision, precision_help)
       ->check(CLI::IsMember({"working", "mixed"}));
   app.add_option("--tolerance", command.tolerance,
@@ -67,8 +68,8 @@ void check_combination(SolveCommand const& command) {
   require(report.empty() || report != command.solution, "--solution", command.solution,
           " is also the file of --report");
   for (std::string const& output : {report, command.solution})
-    for (std::string const& input :
-         {command.matrix, command.rhs, command.guess, command.null_space})
+    for (std::string const& input : {command.matrix, command.rhs, command.guess, command.null_space,
+                                     command.multigrid.near_null, command.multigrid.coordinates})
       require(output.empty() || output != input, output, "would overwrite the input");
 }
 
@@ -91,7 +92,8 @@ std::optional<SolveCommand> parse_command(int argc, char** argv) {
   if (!parse(app, argc, argv)) return std::nullopt;
   // Independent recurrences gain from wider intervals, the block form loses by them.
   double const chebyshev_ratio = command.method == "pseudo-block" ? 30 : 10;
-  command.preconditioner_choice = parse_preconditioner(command.preconditioner, chebyshev_ratio);
+  command.preconditioner_choice =
+      parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);
   check_combination(command);
   return command;
 }

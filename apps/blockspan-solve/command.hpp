@@ -21,7 +21,8 @@ struct SolveCommand {
   bool single_reduction = false;
   std::string preconditioner = "jacobi";
   PreconditionerChoice preconditioner_choice;  ///< what it means
-  std::string precision = "working";           ///< working, mixed
+  MultigridInputs multigrid;
+  std::string precision = "working";  ///< working, mixed
   double tolerance = 1e-8;
   double absolute_tolerance = 0;
   int max_iterations = 10000;

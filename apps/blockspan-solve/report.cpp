@@ -101,6 +101,7 @@ std::string report_text(SolveCommand const& command, SolveResult const& result) 
                   {"device", to_json(result.device)},
                   {"product", {{"name", result.product}, {"reason", result.product_reason}}},
                   {"preconditioner", text_or_null(result.preconditioner)},
+                  {"multigrid", to_json(result.levels)},
                   {"options", options(command)},
                   {"converged", result.converged},
                   {"stop_reason", to_string(stop_reason(result))},

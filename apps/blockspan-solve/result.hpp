@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <blockspan/multigrid/options.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
 #include "common/dispatch.hpp"
@@ -24,6 +26,7 @@ struct SolveResult {
   std::string product;         ///< who multiplied: the kernel's label, or a peer's name
   std::string product_reason;  ///< why the plan chose it; empty for a peer
   std::string preconditioner;  ///< its name; empty: none
+  std::optional<MultigridReport> levels;
   CgReport<double> solver;
   /// ||b - A x|| / ||b|| from A, B and X with Blockspan's plan-free product, whatever product the
   /// solver used; 0 where b = 0 and x = 0.

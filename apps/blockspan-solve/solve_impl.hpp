@@ -140,14 +140,16 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   result.columns = static_cast<int>(k);
   auto const product = make_product<Scalar>(exec, A, command.machine.spmm, result.columns);
   auto options = detail::solver_options<Scalar, Exec>(command);
-  auto const M = make_preconditioner<Scalar>(exec, command.preconditioner_choice, A, *product.op,
-                                             Definiteness::positive);
+  auto choice = command.preconditioner_choice;
+  choice.columns = result.columns;
+  auto const M = make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::positive);
   options.preconditioner = M.op.get();
   auto const inner = make_inner_solver<Scalar>(exec, command.precision, A, result.columns,
                                                command.preconditioner_choice);
   options.inner = inner.get();
   options.null_space = N;
   result.notes = M.notes;
+  result.levels = M.levels;
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 

@@ -30,6 +30,10 @@ void print_heading(std::ostream& out, SolveCommand const& command, SolveResult c
       << ", relative residual " << formatted("%.3g", command.tolerance) << "\n\n";
 }
 
+void print_levels(std::ostream& out, SolveCommand const& command, SolveResult const& result) {
+  if (command.multigrid.levels && result.levels) out << result.levels->table() << "\n";
+}
+
 void print_columns(std::ostream& out, SolveResult const& result) {
   bool const parts = std::any_of(result.solver.columns.begin(), result.solver.columns.end(),
                                  [](auto const& column) { return column.outside > 0; });
@@ -89,6 +93,7 @@ void print_seconds(std::ostream& out, SolveResult const& result) {
 
 void print_result(std::ostream& out, SolveCommand const& command, SolveResult const& result) {
   print_heading(out, command, result);
+  print_levels(out, command, result);
   print_columns(out, result);
   print_conclusion(out, command, result);
   print_seconds(out, result);

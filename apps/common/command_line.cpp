@@ -129,6 +129,25 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
   app.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }
 
+void add_multigrid_options(CLI::App& app, MultigridInputs& inputs) {
+  app.add_option("--near-null", inputs.near_null,
+                 "For multigrid: vectors that the matrix maps to little, a Matrix Market file");
+  app.add_option("--coordinates", inputs.coordinates,
+                 "For multigrid of a structure: a Matrix Market file with a row for each node, its "
+                 "2 or 3 coordinates; nodes have as many unknowns, in consecutive rows");
+  app.add_option("--block-size", inputs.block_size,
+                 "For multigrid: unknowns of a node, in consecutive rows")
+      ->check(CLI::Range(1, 16));
+  app.add_option("--adaptive", inputs.adaptive,
+                 "For multigrid of a structure without coordinates: how many near-null vectors to "
+                 "make by a few steps of an eigensolver (6 suit)")
+      ->check(CLI::Range(0, 16));
+  app.add_option("--hierarchy", inputs.hierarchy,
+                 "For multigrid: a folder with prolongators made elsewhere, P0.mtx, P1.mtx, ...; "
+                 "coarse matrices A1.mtx, ... are compared if they are there");
+  app.add_flag("--levels", inputs.levels, "Print the levels of multigrid");
+}
+
 bool parse(CLI::App& app, int argc, char** argv) {
   tidy_numbers(app);
   try {

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/preconditioner_choice.hpp"
+
 namespace blockspan::apps {
 
 /// Refuses zero and negative numbers; what is no number at all, parse() refuses.
@@ -21,6 +23,11 @@ struct MachineOptions {
   bool quiet = false;
 };
 void add_machine_options(CLI::App& app, MachineOptions& options);
+
+/// What --preconditioner multigrid may be told: --near-null, --coordinates, --block-size,
+/// --adaptive,
+/// --hierarchy, --levels.
+void add_multigrid_options(CLI::App& app, MultigridInputs& inputs);
 
 /// Reads the command line. False where it asked for --help or --version, which are answered on
 /// stdout. Throws Error for wrong usage: also for empty values, and for what is not all of it a

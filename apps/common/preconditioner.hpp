@@ -2,10 +2,13 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <blockspan/multigrid/exchange.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/diagonal.hpp>
@@ -14,9 +17,11 @@
 #include <blockspan/operators/incomplete_lu.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "common/components.hpp"
+#include "common/input_file.hpp"
 #include "common/preconditioner_choice.hpp"
 #include "common/words.hpp"
 
@@ -27,6 +32,7 @@ template <class Scalar, class Exec>
 struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op;  ///< null: none
   std::vector<std::string> notes;
+  std::optional<MultigridReport> levels = {};
 };
 
 /// What a matrix must be for the problem at hand.
@@ -128,6 +134,53 @@ Preconditioner<Scalar, Exec> make_direct(Exec const& exec, CrsMatrix<Scalar, Exe
   return {std::move(T), std::move(notes)};
 }
 
+/// The block of a file, on `exec`; none without a name.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> block_of_file(Exec const& exec, std::string const& name) {
+  if (name.empty()) return {};
+  auto const host = read_block<Scalar>(input_file(name));
+  auto const block =
+      allocate<Block<Scalar, Exec>>(exec, "Blockspan::" + name, host.extent(0), host.extent(1));
+  Kokkos::deep_copy(exec, block, host);
+  exec.fence("Blockspan::block_of_file");
+  return block;
+}
+
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                            PreconditionerChoice const& choice,
+                                            Definiteness definiteness) {
+  MultigridOptions<Scalar, Exec> options;
+  options.near_null = block_of_file<Scalar>(exec, choice.inputs.near_null);
+  options.coordinates = block_of_file<real_t<Scalar>>(exec, choice.inputs.coordinates);
+  options.block_size = choice.inputs.block_size;
+  options.adaptive = choice.inputs.adaptive;
+  std::string const& folder = choice.inputs.hierarchy;
+  if (!folder.empty()) options.prolongators = read_prolongators<Scalar>(exec, folder);
+  options.degree = choice.degree;
+  options.columns = choice.columns;
+  options.validate(A.numRows());  // what the user said is refused, whatever the matrix is
+  std::unique_ptr<Multigrid<Scalar, Exec>> M;
+  try {
+    M = std::make_unique<Multigrid<Scalar, Exec>>(exec, A, options);
+  } catch (Error const& error) {
+    if (definiteness == Definiteness::positive) throw;
+    return make_jacobi_instead<Scalar>(exec, A, definiteness, "multigrid",
+                                       without_cpp_names(error.what()));
+  }
+  auto const& report = M->report();
+  if (!report.usable())
+    return make_jacobi_instead<Scalar>(exec, A, definiteness, "multigrid", report.message);
+  Preconditioner<Scalar, Exec> result;
+  result.notes = report.notes;
+  if (!folder.empty())
+    for (auto& note : hierarchy_differences(exec, folder, *M)) result.notes.push_back(note);
+  if (!report.message.empty()) result.notes.push_back("multigrid: " + report.message);
+  result.levels = report;
+  result.op = std::move(M);
+  return result;
+}
+
 }  // namespace detail
 
 /// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference; M: the
@@ -165,6 +218,8 @@ Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
     case PreconditionerChoice::Kind::direct:
       if constexpr (has_direct) return detail::make_direct<Scalar>(exec, A, M, definiteness);
       break;
+    case PreconditionerChoice::Kind::multigrid:
+      return detail::make_multigrid<Scalar>(exec, A, choice, definiteness);
   }
   return {};
 }

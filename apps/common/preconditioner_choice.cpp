@@ -52,11 +52,13 @@ void require_linked(PreconditionerChoice::Kind kind, std::string const& name) {
 
 }  // namespace
 
-PreconditionerChoice parse_preconditioner(std::string const& text, double ratio) {
+PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
+                                          MultigridInputs const& inputs) {
   using Kind = PreconditionerChoice::Kind;
   auto const parts = split(text);
   PreconditionerChoice choice;
   choice.ratio = ratio;
+  choice.inputs = inputs;
   std::size_t most = 1;
   if (parts[0] == "none") {
     choice.kind = Kind::none;
@@ -71,6 +73,11 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio)
     most = 3;
     if (parts.size() > 1) choice.degree = number_in(parts[1], "degree", 1, 100);
     if (parts.size() > 2) choice.ratio = number_in(parts[2], "ratio", 1.01, 1e6);
+  } else if (parts[0] == "multigrid") {
+    choice.kind = Kind::multigrid;
+    choice.degree = 2;
+    most = 2;
+    if (parts.size() > 1) choice.degree = number_in(parts[1], "degree", 1, 4);
   } else if (parts[0] == "gauss-seidel") {
     choice.kind = Kind::gauss_seidel;
   } else if (parts[0] == "ilu0") {
@@ -82,9 +89,13 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio)
   }
   require(parts.size() <= most, option, "'", text, "' has too many parts: ", parts[0],
           most == 1   ? " takes none"
-          : most == 2 ? " takes ROWS"
+          : most == 2 ? (choice.kind == Kind::multigrid ? " takes DEGREE" : " takes ROWS")
                       : " takes DEGREE and RATIO");
   require_linked(choice.kind, parts[0]);
+  require(choice.kind == Kind::multigrid || !inputs.given(), option,
+          "--near-null, --coordinates, --block-size, --adaptive, --hierarchy and --levels go with "
+          "multigrid only, not with ",
+          text);
   return choice;
 }
 

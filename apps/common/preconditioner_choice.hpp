@@ -4,29 +4,58 @@
 
 namespace blockspan::apps {
 
+/// What multigrid is told of a problem: --near-null, --coordinates, --block-size.
+struct MultigridInputs {
+  std::string near_null, coordinates;  ///< files; empty: none
+  std::string hierarchy;               ///< a folder; empty: none
+  int block_size = 1;
+  int adaptive = 0;     ///< vectors to make
+  bool levels = false;  ///< print the table of levels
+
+  bool given() const {
+    return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 1 ||
+           adaptive > 0 || levels;
+  }
+};
+
 /// What --preconditioner asks for.
 struct PreconditionerChoice {
-  enum class Kind { none, jacobi, block_jacobi, chebyshev, gauss_seidel, incomplete_lu, direct };
+  enum class Kind {
+    none,
+    jacobi,
+    block_jacobi,
+    chebyshev,
+    gauss_seidel,
+    incomplete_lu,
+    direct,
+    multigrid
+  };
   Kind kind = Kind::none;
   int block_size = 0;  ///< of block-jacobi; 0: found in the pattern
-  int degree = 4;      ///< of chebyshev
+  int degree = 4;      ///< of chebyshev, of the smoother of multigrid
   double ratio = 0;    ///< of the ends of its interval
+  MultigridInputs inputs;
+  int columns = 8;  ///< of the blocks expected
 };
 
 /// The forms that parse_preconditioner reads, and what they mean for --help.
 inline constexpr char const* preconditioner_forms =
-    "none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], gauss-seidel, ilu0 "
-    "or direct";
+    "none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], gauss-seidel, ilu0, "
+    "direct or multigrid[:DEGREE]";
 inline constexpr char const* preconditioner_help =
     "none; jacobi; block-jacobi[:ROWS]: blocks of 2 to 8 rows, by default as found in the pattern; "
     "chebyshev[:DEGREE[:RATIO]]: a polynomial over jacobi that costs DEGREE - 1 products, RATIO: "
     "of the ends of its interval; gauss-seidel: a symmetric sweep, by Kokkos Kernels; ilu0: "
     "incomplete factors on the pattern of the matrix, by Kokkos Kernels, column by column and "
     "slow; "
-    "direct: a complete factorization, by MUMPS on the host, for stiff problems that fit in memory";
+    "direct: a complete factorization, by MUMPS on the host, for stiff problems that fit in "
+    "memory; "
+    "multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes and graphs; DEGREE: of "
+    "the smoother, 1 to 4";
 
-/// Reads one of those forms; `ratio` is the default for chebyshev. Throws Error for anything else,
-/// and where the component behind it was not linked.
-PreconditionerChoice parse_preconditioner(std::string const& text, double ratio);
+/// Reads one of those forms; `ratio` is the default for chebyshev. inputs: allowed for multigrid
+/// only. Throws Error for anything else, and where the component behind it was not linked.
+PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
+                                          MultigridInputs const& inputs = {});
 
 }  // namespace blockspan::apps

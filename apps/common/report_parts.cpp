@@ -15,6 +15,34 @@ Json to_json(Device const& device) {
   return {{"name", name}, {"threads", threads}};
 }
 
+Json to_json(std::optional<MultigridReport> const& multigrid) {
+  if (!multigrid) return nullptr;
+  Json levels = Json::array();
+  for (auto const& level : multigrid->levels)
+    levels.push_back({{"rows", level.rows},
+                      {"nonzeros", level.nonzeros},
+                      {"upper", level.upper},
+                      {"aggregates", level.aggregates},
+                      {"largest", level.largest},
+                      {"left_out", level.left_out},
+                      {"spent", level.spent},
+                      {"prolongator_nonzeros", level.prolongator_nonzeros},
+                      {"smoothed", level.smoothed},
+                      {"seconds", level.seconds}});
+  return {{"status", to_string(multigrid->status)},
+          {"message", text_or_null(multigrid->message)},
+          {"levels", levels},
+          {"near_null", multigrid->near_null},
+          {"complexity", multigrid->complexity},
+          {"grid_complexity", multigrid->grid_complexity},
+          {"products", multigrid->products},
+          {"null_vectors", multigrid->null_vectors},
+          {"ritz_values", {multigrid->smallest, multigrid->largest}},
+          {"predicted_iterations", multigrid->predicted_iterations},
+          {"single", multigrid->single},
+          {"seconds", multigrid->seconds}};
+}
+
 Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
 
 }  // namespace blockspan::apps

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include <blockspan/multigrid/options.hpp>
 
 #include "common/device.hpp"
 #include "common/json_document.hpp"
@@ -13,6 +16,9 @@ Json to_json(Versions const& versions);
 
 /// Members: name of the accelerator (null on the host), threads (null on an accelerator).
 Json to_json(Device const& device);
+
+/// Status, message, complexity, Ritz values and the levels; null where there are none.
+Json to_json(std::optional<MultigridReport> const& multigrid);
 
 /// null where the text is empty: an option that was not given, say.
 Json text_or_null(std::string const& text);

@@ -2,6 +2,8 @@
 
 /// Everything: sparse matrices, blocks of vectors, their product, operators and solvers, and of the
 /// components those that the including target links.
+#include <blockspan/multigrid/exchange.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>

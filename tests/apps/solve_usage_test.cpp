@@ -48,7 +48,7 @@ TEST(SolveUsage, RefusesAWrongCommandLine) {
                  "--method: guess not in {auto,pseudo-block,block} (see --help)");
   expect_refused({small, "--preconditioner", "magic"},
                  "--preconditioner: 'magic' is not none, jacobi, block-jacobi[:ROWS], "
-                 "chebyshev[:DEGREE[:RATIO]], gauss-seidel, ilu0 or direct");
+                 "chebyshev[:DEGREE[:RATIO]], gauss-seidel, ilu0, direct or multigrid[:DEGREE]");
   expect_refused({small, "--precision", "half"},
                  "--precision: half not in {working,mixed} (see --help)");
   expect_refused({small, "--single-reduction"},

@@ -83,7 +83,7 @@ TEST(GeneratorSpec, NamesTheKnownGeneratorsInHelpAndError) {
   EXPECT_THAT(error, HasSubstr("unknown generator 'laplce7' in 'laplce7:10'"));
   for (char const* name :
        {"laplace5", "laplace7", "laplace27", "aniso7", "jump7", "elasticity", "elasticity-mass",
-        "rmat", "uniform", "fixed", "powerlaw", "hypersparse", "wide", "banded"}) {
+        "p1", "p1-mass", "rmat", "uniform", "fixed", "powerlaw", "hypersparse", "wide", "banded"}) {
     EXPECT_THAT(help, HasSubstr(name));
     EXPECT_THAT(error, HasSubstr(name));
   }

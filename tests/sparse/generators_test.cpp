@@ -43,6 +43,8 @@ std::map<std::string_view, std::uint64_t> const& recorded_fingerprints() {
       {"elasticity:3:free", 0x8658f3e0e1ba0ba9u},
       {"elasticity-mass:4", 0xde9e76ac0674c02au},
       {"elasticity-mass:3:free", 0x5efea678dd97ba24u},
+      {"p1:4", 0xb8bad976200d71a6u},
+      {"p1-mass:3:free:seed=2", 0xc9e9aeddc11d77f6u},
       {"rmat:8:6:seed=7", 0xd6cd3b95d5409cbau},
       {"rmat:7:9:symmetric", 0x5b52d9253ec24871u},
       {"uniform:60x60:20:seed=2", 0x4f2705aa81a7ca53u},

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/support/memory.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/memory.hpp>
 
 #include "support/messages.hpp"
 #include "support/types.hpp"

@@ -118,6 +118,7 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   int degree() const { return degree_; }
   Real lower() const { return lower_; }
   Real upper() const { return upper_; }
+  Factors const& factors() const { return factors_; }
 
  private:
   static constexpr char const* where = "blockspan::ChebyshevPreconditioner";

@@ -6,8 +6,8 @@
 
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/support/error.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan {
 

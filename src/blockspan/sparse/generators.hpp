@@ -24,6 +24,11 @@ namespace blockspan {
 ///   density 1, 3 unknowns a node, interleaved, x fastest. Clamped at x = 0 (those unknowns are
 ///   removed) unless `free`. Each entry is the exact entry of the finite-element matrix, rounded
 ///   once; entries of a node's 3 x 3 blocks are kept even where they are zero.
+/// - p1, p1-mass: linear elements on tetrahedra of the unit cube, N nodes an edge, those inside
+/// moved
+///   by up to an eighth of the spacing; x fastest; the nodes of x = 0 are removed unless `free`.
+///   The entry of an element is a division of integers. generate_coordinates (coordinates.hpp) says
+///   where the nodes are.
 /// - Random rows: the j-th of d columns is drawn from the j-th of d equal parts of the column range
 ///   (stratified sampling: exact counts, distinct and ascending without a sort).
 /// - rmat: Chakrabarti, Zhan, Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004,

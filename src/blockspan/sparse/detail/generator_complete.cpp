@@ -64,6 +64,15 @@ void complete_elasticity(GeneratorSpec& spec) {
   spec.is_positive_definite = mass || spec.clamped;
 }
 
+void complete_p1(GeneratorSpec& spec) {
+  std::int64_t const n = spec.sizes[0], line = spec.clamped ? n - 1 : n;
+  square(spec, ordinal_product(spec, line, ordinal_product(spec, n, n)));
+  spec.nonzeros = -spec.rows;
+  for (int d = 0; d < 8; ++d) spec.nonzeros += 2 * (line - d % 2) * (n - d / 2 % 2) * (n - d / 4);
+  spec.is_symmetric = true;
+  spec.is_positive_definite = spec.name == "p1-mass" || spec.clamped;
+}
+
 void complete_rmat(GeneratorSpec& spec) {
   double const edges = std::ldexp(spec.numbers[1], static_cast<int>(spec.numbers[0]));
   require(edges <= 0x1p40, "generator", "'", spec.text, "' draws ", edges,

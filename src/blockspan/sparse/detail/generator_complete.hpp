@@ -11,6 +11,7 @@ namespace blockspan::detail {
 void complete_star(GeneratorSpec& spec);  ///< grids of 5 and 7 points
 void complete_box(GeneratorSpec& spec);   ///< grids of 27 points
 void complete_elasticity(GeneratorSpec& spec);
+void complete_p1(GeneratorSpec& spec);
 void complete_rmat(GeneratorSpec& spec);
 void complete_uniform(GeneratorSpec& spec);
 void complete_wide(GeneratorSpec& spec);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <blockspan/sparse/detail/generator_elasticity.hpp>
+#include <blockspan/sparse/detail/generator_p1.hpp>
 #include <blockspan/sparse/detail/generator_rows.hpp>
 
 namespace blockspan::detail {
@@ -35,6 +36,13 @@ GeneratedPattern<Exec> generate_elasticity(Exec const& exec, GeneratorSpec const
   int const n = static_cast<int>(spec.sizes[0]);
   double const edges = n - 1;
   ElasticGrid const grid{n, spec.clamped ? 1 : 0};
+  if (spec.name.starts_with("p1")) {
+    bool const mass = spec.name == "p1-mass";
+    double const units = 16 * edges;
+    return assemble_rows(
+        exec, "Blockspan::generate::p1", spec.rows, spec.columns,
+        P1Rule{{grid, spec.seed}, mass, mass ? 120 * units * units * units : 6 * units}, limit);
+  }
   if (spec.name == "elasticity-mass")
     return assemble_rows(exec, "Blockspan::generate::elasticity_mass", spec.rows, spec.columns,
                          ElasticityMassRule{grid, 216 * edges * edges * edges}, limit);

@@ -15,7 +15,8 @@ enum class HashStream : std::uint64_t {
   row_permutation,
   column_permutation,
   jump,
-  edge
+  edge,
+  jitter
 };
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195): a bijection

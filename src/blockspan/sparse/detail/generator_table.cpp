@@ -65,7 +65,20 @@ std::vector<GeneratorEntry> bodies() {
            .summary = "its consistent mass matrix",
            .sizes = nodes,
            .flags = {"free"},
-           .complete = complete_elasticity}};
+           .complete = complete_elasticity},
+          {.name = "p1",
+           .form = "p1:N[:free]",
+           .summary = "Laplacian of the unit cube, linear elements on tetrahedra of a grid of N "
+                      "nodes an edge that are moved a little, zero at x = 0",
+           .sizes = nodes,
+           .flags = {"free", "seed"},
+           .complete = complete_p1},
+          {.name = "p1-mass",
+           .form = "p1-mass:N[:free]",
+           .summary = "its consistent mass matrix",
+           .sizes = nodes,
+           .flags = {"free", "seed"},
+           .complete = complete_p1}};
 }
 
 std::vector<GeneratorEntry> random_ones() {

@@ -15,7 +15,8 @@ GeneratedPattern<Exec> generate_pattern(Exec const& exec, GeneratorSpec const& s
   NonzeroLimit const limit{most_nonzeros, spec};
   if (spec.nonzeros >= 0) limit.check(spec.nonzeros);
   auto const generated = [&] {
-    if (spec.name.starts_with("elasticity")) return generate_elasticity(exec, spec, limit);
+    if (spec.name.starts_with("elasticity") || spec.name.starts_with("p1"))
+      return generate_elasticity(exec, spec, limit);
     if (spec.name == "rmat") return generate_rmat(exec, spec, limit);
     if (spec.sizes.size() == 3 || spec.name == "laplace5") return generate_grid(exec, spec, limit);
     return generate_random_rows(exec, spec, limit);

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/support/memory.hpp>
+
+// What the setup of a hierarchy is written in: arrays where Exec computes, and loops over them.
+
+namespace blockspan::detail {
+
+template <class T, class Exec>
+using Array = Kokkos::View<T*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+template <class Exec>
+using Integers = Array<int, Exec>;
+
+template <class T, class Exec>
+Array<T, Exec> new_array(Exec const& exec, std::int64_t size) {
+  return allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", size);
+}
+
+/// body(i) for 0 <= i < count. Does not wait.
+template <class Exec, class Body>
+void each(Exec const& exec, char const* label, std::int64_t count, Body const& body) {
+  if (count > 0)
+    Kokkos::parallel_for(
+        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), body);
+}
+
+/// The sum of what body(i, sum) adds, integers. Waits.
+template <class Exec, class Body>
+std::int64_t count_each(Exec const& exec, char const* label, std::int64_t count, Body const& body) {
+  std::int64_t sum = 0;
+  if (count > 0)
+    Kokkos::parallel_reduce(
+        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), body,
+        sum);
+  return sum;
+}
+
+/// The largest that body(i, most) sees, at least 0. Waits.
+template <class Exec, class Body>
+std::int64_t most_each(Exec const& exec, char const* label, std::int64_t count, Body const& body) {
+  std::int64_t most = 0;
+  if (count > 0)
+    Kokkos::parallel_reduce(
+        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), body,
+        Kokkos::Max<std::int64_t>(most));
+  return count > 0 && most > 0 ? most : 0;
+}
+
+/// Where rows begin, and their columns: what a matrix is without its values.
+template <class Exec>
+struct Pattern {
+  int rows = 0, columns = 0;
+  Integers<Exec> offsets, indices;
+
+  std::int64_t entries() const { return static_cast<std::int64_t>(indices.extent(0)); }
+  PatternRef<int, int> ref() const {
+    return {rows, columns, entries(), offsets.data(), indices.data()};
+  }
+};
+
+template <class Scalar, class Exec>
+CrsMatrix<Scalar, Exec> matrix_of(Pattern<Exec> const& P, Array<Scalar, Exec> const& values) {
+  return CrsMatrix<Scalar, Exec>("Blockspan::multigrid", P.rows, P.columns,
+                                 static_cast<int>(P.entries()), values, P.offsets, P.indices);
+}
+
+// Compiled once a backend (patterns_impl.hpp). All of them wait.
+
+/// offsets(i) := the sum of the counts before i, for counts in offsets(0..n-1), n + 1 places.
+/// Returns the sum of all. Throws Error where that is more than an int holds.
+template <class Exec>
+int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets);
+
+/// The pattern of A B, columns ascending. O(products), and a table of twice the columns of the
+/// fullest row a worker.
+template <class Exec>
+Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
+                                PatternRef<int, int> const& B);
+
+/// Columns of every row strictly ascend.
+template <class Exec>
+bool is_in_order(Exec const& exec, PatternRef<int, int> const& A);
+
+/// The pattern of the adjoint and the place of each of its entries in A, rows ascending.
+template <class Exec>
+struct Transposed {
+  Pattern<Exec> pattern;
+  Integers<Exec> places;
+};
+template <class Exec>
+Transposed<Exec> transposed(Exec const& exec, Pattern<Exec> const& A);
+
+/// The rows of each class, ascending: row i of the pattern lists the members of class i. class_of:
+/// -1 for none.
+template <class Exec>
+Pattern<Exec> members(Exec const& exec, Integers<Exec> const& class_of, int classes);
+
+/// A diagonal, and all n x n places.
+template <class Exec>
+Pattern<Exec> diagonal_pattern(Exec const& exec, int n);
+template <class Exec>
+Pattern<Exec> full_pattern(Exec const& exec, int n);
+
+}  // namespace blockspan::detail

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <blockspan/multigrid/detail/graph.hpp>
+#include <blockspan/multigrid/detail/multiply_values.hpp>
+#include <blockspan/support/scalar.hpp>
+
+// The steps from a level's matrix to the next one's that know values. None of them waits.
+
+namespace blockspan::detail {
+
+/// A without the entries between nodes that are no strong neighbours, with all of the diagonal.
+template <class Exec>
+struct FilteredPattern {
+  Pattern<Exec> pattern;
+  Integers<Exec> source;  ///< of an entry in A; -1: a diagonal entry that A does not store
+  bool whole = false;     ///< nothing was left out
+};
+
+template <class Exec>
+FilteredPattern<Exec> filter(Exec const& exec, PatternRef<int, int> const& A,
+                             NodePartition<Exec> const& nodes, Pattern<Exec> const& strong) {
+  auto const G = strong.ref();
+  auto const node = nodes.of_row;
+  auto const stays = KOKKOS_LAMBDA(std::int64_t i, int k) {
+    int const from = node(i), to = node(A.column_indices[k]);
+    return from == to ||
+           place_of(G.column_indices, G.row_offsets[from], G.row_offsets[from + 1], to) >= 0;
+  };
+  auto const offsets = new_array<int>(exec, A.rows + 1);
+  auto const left_out = count_each(
+      exec, "Blockspan::multigrid_count_filtered", A.rows,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & out) {
+        int count = 0, diagonal = 0;
+        for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+          if (stays(i, k)) ++count;
+          if (A.column_indices[k] == i) diagonal = 1;
+        }
+        out += A.row_offsets[i + 1] - A.row_offsets[i] - count;
+        offsets(i) = count + 1 - diagonal;
+      });
+  FilteredPattern<Exec> F{
+      {static_cast<int>(A.rows), static_cast<int>(A.columns), offsets, {}}, {}, left_out == 0};
+  F.pattern.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
+  F.source = new_array<int>(exec, F.pattern.entries());
+  auto const indices = F.pattern.indices, source = F.source;
+  each(
+      exec, "Blockspan::multigrid_filter", A.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        int place = offsets(i);
+        bool diagonal = false;
+        for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+          int const column = A.column_indices[k];
+          if (column > i && !diagonal) indices(place) = static_cast<int>(i), source(place++) = -1;
+          diagonal = diagonal || column >= i;
+          if (stays(i, k)) indices(place) = column, source(place++) = k;
+        }
+        if (!diagonal) indices(place) = static_cast<int>(i), source(place) = -1;
+      });
+  exec.fence("Blockspan::multigrid_filter");
+  return F;
+}
+
+/// to(p) := from(places(p)), zero where there is none.
+template <class Exec, class Scalar>
+void gather(Exec const& exec, Integers<Exec> const& places, Scalar const* from,
+            Array<Scalar, Exec> const& to) {
+  each(
+      exec, "Blockspan::multigrid_gather", static_cast<std::int64_t>(to.extent(0)),
+      KOKKOS_LAMBDA(std::int64_t p) { to(p) = places(p) < 0 ? Scalar(0) : from[places(p)]; });
+}
+
+/// to(p) := conj(from(places(p))).
+template <class Exec, class Scalar>
+void gather_conjugates(Exec const& exec, Integers<Exec> const& places,
+                       Array<Scalar, Exec> const& from, Array<Scalar, Exec> const& to) {
+  each(
+      exec, "Blockspan::multigrid_adjoint", static_cast<std::int64_t>(to.extent(0)),
+      KOKKOS_LAMBDA(std::int64_t p) { to(p) = conjugate(from(places(p))); });
+}
+
+/// S := I - factor W S, row by row.
+template <class Exec, class Scalar, class Weights>
+void smooth(Exec const& exec, PatternRef<int, int> const& S, Weights const& weights,
+            real_t<Scalar> factor, Array<Scalar, Exec> const& values) {
+  each(
+      exec, "Blockspan::multigrid_smooth", S.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        auto const scale = -factor * weights(i);
+        for (int k = S.row_offsets[i]; k < S.row_offsets[i + 1]; ++k)
+          values(k) = Scalar(S.column_indices[k] == i ? 1 : 0) + scale * values(k);
+      });
+}
+
+/// to := (C + C^H) / 2.
+template <class Exec, class Scalar>
+void make_hermitian(Exec const& exec, PatternRef<int, int> const& C,
+                    Array<Scalar, Exec> const& from, Array<Scalar, Exec> const& to) {
+  each(
+      exec, "Blockspan::multigrid_hermitian", C.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        for (int k = C.row_offsets[i]; k < C.row_offsets[i + 1]; ++k) {
+          int const j = C.column_indices[k];
+          int const partner = place_of(C.column_indices, C.row_offsets[j], C.row_offsets[j + 1],
+                                       static_cast<int>(i));
+          Scalar const mirror = partner < 0 ? Scalar(0) : conjugate(from(partner));
+          to(k) = (from(k) + mirror) * real_t<Scalar>(0.5);
+        }
+      });
+}
+
+/// |p_j|^H |A| |p_j| of column j of P.
+template <class Scalar>
+KOKKOS_FUNCTION real_t<Scalar> magnitude_energy(MatrixRef<Scalar, int, int> const& A,
+                                                MatrixRef<Scalar, int, int> const& P,
+                                                MatrixRef<Scalar, int, int> const& R,
+                                                std::int64_t j) {
+  real_t<Scalar> sum = 0;
+  for (int r = R.pattern.row_offsets[j]; r < R.pattern.row_offsets[j + 1]; ++r) {
+    int const i = R.pattern.column_indices[r];
+    for (int a = A.pattern.row_offsets[i]; a < A.pattern.row_offsets[i + 1]; ++a) {
+      int const k = A.pattern.column_indices[a];
+      int const p = place_of(P.pattern.column_indices, P.pattern.row_offsets[k],
+                             P.pattern.row_offsets[k + 1], static_cast<int>(j));
+      if (p >= 0)
+        sum += Kokkos::abs(R.values[r]) * Kokkos::abs(A.values[a]) * Kokkos::abs(P.values[p]);
+    }
+  }
+  return sum;
+}
+
+/// Finds the columns of P that A maps to rounding errors, p_j^H A p_j <= 1e-12 |p_j|^H |A| |p_j|,
+/// and strikes them from `kept` (see Tentative::origin). C: P^H A P. Returns how many; waits.
+template <class Exec, class Scalar>
+std::int64_t strike_spent(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+                          MatrixRef<Scalar, int, int> const& P,
+                          MatrixRef<Scalar, int, int> const& R,
+                          MatrixRef<Scalar, int, int> const& C, Integers<Exec> const& origin,
+                          int per_aggregate, Integers<Exec> const& kept) {
+  return count_each(
+      exec, "Blockspan::multigrid_spent", C.pattern.rows,
+      KOKKOS_LAMBDA(std::int64_t j, std::int64_t & spent) {
+        auto const& c = C.pattern;
+        int const place =
+            place_of(c.column_indices, c.row_offsets[j], c.row_offsets[j + 1], static_cast<int>(j));
+        real_t<Scalar> const energy = place < 0 ? 0 : real_part(C.values[place]);
+        // what |a_ik| <= sqrt(a_ii a_kk) allows at most tells nearly all columns apart
+        real_t<Scalar> most = 0;
+        for (int r = R.pattern.row_offsets[j]; r < R.pattern.row_offsets[j + 1]; ++r) {
+          int const i = R.pattern.column_indices[r];
+          int const d = place_of(A.pattern.column_indices, A.pattern.row_offsets[i],
+                                 A.pattern.row_offsets[i + 1], i);
+          if (d >= 0) most += Kokkos::abs(R.values[r]) * Kokkos::sqrt(Kokkos::abs(A.values[d]));
+        }
+        real_t<Scalar> const little = real_t<Scalar>(1e-12);
+        if (energy > little * most * most) return;
+        if (energy > little * magnitude_energy(A, P, R, j)) return;
+        ++spent;
+        // the columns of an aggregate are several: bits are taken away one by one
+        Kokkos::atomic_and(&kept(origin(j) / per_aggregate), ~(1 << origin(j) % per_aggregate));
+      });
+}
+
+}  // namespace blockspan::detail

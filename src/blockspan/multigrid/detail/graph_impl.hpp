@@ -1,0 +1,274 @@
+#pragma once
+
+#include <cstdint>
+
+#include <blockspan/multigrid/detail/graph.hpp>
+#include <blockspan/multigrid/detail/multiply_values.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::detail {
+
+template <class Exec>
+NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size) {
+  NodePartition<Exec> nodes{rows / size, new_array<int>(exec, rows),
+                            new_array<int>(exec, rows / size + 1)};
+  auto const of_row = nodes.of_row, begin = nodes.begin;
+  each(
+      exec, "Blockspan::multigrid_nodes", rows,
+      KOKKOS_LAMBDA(std::int64_t i) { of_row(i) = static_cast<int>(i / size); });
+  each(
+      exec, "Blockspan::multigrid_nodes", nodes.count + 1,
+      KOKKOS_LAMBDA(std::int64_t i) { begin(i) = static_cast<int>(i * size); });
+  return nodes;
+}
+
+/// What a node is to the independent set, so that minima decide: in it, a priority, out of it.
+using NodeState = std::uint64_t;
+inline constexpr NodeState state_in = 0, state_out = ~NodeState{0};
+
+/// A priority of 31 random bits, made distinct by the number of the node.
+KOKKOS_INLINE_FUNCTION NodeState priority(int round, std::int64_t node) {
+  std::uint64_t x =
+      (static_cast<std::uint64_t>(round + 1) << 32 | static_cast<std::uint64_t>(node)) *
+      0x9E3779B97F4A7C15u;
+  x ^= x >> 32;
+  x *= 0xD6E8FEB86659FD93u;
+  x ^= x >> 32;
+  return ((x >> 33) + 1) << 32 | static_cast<std::uint64_t>(node);
+}
+
+/// A maximal set of nodes of which no two are within distance two.
+template <class Exec>
+class IndependentSet {
+ public:
+  using States = Array<NodeState, Exec>;
+  States state;
+
+  IndependentSet(Exec const& exec, Pattern<Exec> const& edges)
+      : state(new_array<NodeState>(exec, edges.rows)),
+        exec_(exec),
+        edges_(edges),
+        near_(new_array<NodeState>(exec, edges.rows)),
+        nearer_(new_array<NodeState>(exec, edges.rows)) {}
+
+  /// Among the nodes where in_play is not zero, by paths through these. Returns the rounds.
+  int find(Integers<Exec> const& in_play) {
+    start(in_play);
+    for (int round = 0;; ++round)
+      if (play(in_play, round) == 0) return round + 1;
+  }
+
+  void start(Integers<Exec> const& in_play) {
+    auto const t = state;
+    each(
+        exec_, "Blockspan::multigrid_mis_start", edges_.rows,
+        KOKKOS_LAMBDA(std::int64_t i) { t(i) = in_play(i) ? NodeState{1} : state_out; });
+  }
+
+  /// One round; returns how many nodes are undecided.
+  std::int64_t play(Integers<Exec> const& in_play, int round) {
+    auto const t = state, least = near_;
+    each(
+        exec_, "Blockspan::multigrid_mis_draw", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
+          if (t(i) != state_in && t(i) != state_out) t(i) = priority(round, i);
+        });
+    look_around(in_play);
+    each(
+        exec_, "Blockspan::multigrid_mis_in", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
+          if (t(i) != state_out && least(i) == t(i)) t(i) = state_in;
+        });
+    look_around(in_play);
+    return count_each(
+        exec_, "Blockspan::multigrid_mis_out", edges_.rows,
+        KOKKOS_LAMBDA(std::int64_t i, std::int64_t & undecided) {
+          if (t(i) == state_in || t(i) == state_out) return;
+          if (least(i) == state_in)
+            t(i) = state_out;
+          else
+            ++undecided;
+        });
+  }
+
+  /// near_ := the least state within distance two.
+  void look_around(Integers<Exec> const& in_play) {
+    spread(in_play, state, nearer_);
+    spread(in_play, nearer_, near_);
+  }
+
+  void spread(Integers<Exec> const& in_play, States const& from, States const& to) {
+    auto const G = edges_.ref();
+    each(
+        exec_, "Blockspan::multigrid_mis_spread", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
+          NodeState least = from(i);
+          for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
+            NodeState const other = from(G.column_indices[k]);
+            if (other < least) least = other;
+          }
+          to(i) = in_play(i) ? least : state_out;
+        });
+  }
+
+ private:
+  Exec exec_;
+  Pattern<Exec> edges_;
+  States near_, nearer_;
+};
+
+/// label(i) := the root that i is or neighbours, for nodes in play.
+template <class Exec>
+void join_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> const& in_play,
+                Integers<Exec> const& is_root, Integers<Exec> const& label) {
+  auto const G = edges.ref();
+  each(
+      exec, "Blockspan::multigrid_join_roots", edges.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        if (!in_play(i)) return;
+        if (is_root(i)) label(i) = static_cast<int>(i);
+        for (int k = G.row_offsets[i]; label(i) < 0 && k < G.row_offsets[i + 1]; ++k)
+          if (is_root(G.column_indices[k])) label(i) = G.column_indices[k];
+      });
+}
+
+/// Roots with fewer than `least` neighbours in play are none.
+template <class Exec>
+void choose_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> const& in_play,
+                  typename IndependentSet<Exec>::States const& state, int least,
+                  Integers<Exec> const& is_root) {
+  auto const G = edges.ref();
+  each(
+      exec, "Blockspan::multigrid_roots", edges.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        int neighbours = 0;
+        for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k)
+          if (G.column_indices[k] != i && in_play(G.column_indices[k])) ++neighbours;
+        is_root(i) = state(i) == state_in && neighbours >= least ? 1 : 0;
+      });
+}
+
+/// One round: nodes without a label take that of the aggregate they are tied to most. Returns how
+/// many are left.
+template <class Exec>
+std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
+                            Integers<Exec> const& label, Integers<Exec> const& next) {
+  auto const G = graph.edges.ref();
+  auto const weights = graph.weights;
+  auto const left = count_each(
+      exec, "Blockspan::multigrid_join", G.rows,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & without) {
+        constexpr int none = Kokkos::Experimental::finite_max_v<int>;
+        int chosen = label(i);
+        double most = 0;
+        // one label after another, ascending: few are near a node
+        for (int last = -1; label(i) < 0;) {
+          int least = none;
+          double sum = 0;
+          for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
+            int const other = label(G.column_indices[k]);
+            if (other <= last || other > least) continue;
+            sum = other == least ? sum + weights(k) : weights(k);
+            least = other;
+          }
+          if (least == none) break;
+          if (sum > most) most = sum, chosen = least;
+          last = least;
+        }
+        next(i) = chosen;
+        if (chosen < 0 && G.row_offsets[i + 1] > G.row_offsets[i]) ++without;
+      });
+  Kokkos::deep_copy(exec, label, next);
+  return left;
+}
+
+/// Aggregates by the numbers of their roots.
+template <class Exec>
+Aggregates<Exec> number_aggregates(Exec const& exec, Integers<Exec> const& label, int rounds) {
+  auto const n = static_cast<std::int64_t>(label.extent(0));
+  auto const numbers = new_array<int>(exec, n + 1);
+  each(
+      exec, "Blockspan::multigrid_number", n,
+      KOKKOS_LAMBDA(std::int64_t i) { numbers(i) = label(i) == i ? 1 : 0; });
+  Aggregates<Exec> result;
+  result.rounds = rounds;
+  result.count = offsets_of_counts(exec, numbers);
+  result.of_node = new_array<int>(exec, n);
+  auto const of_node = result.of_node;
+  result.left_out = count_each(
+      exec, "Blockspan::multigrid_number", n, KOKKOS_LAMBDA(std::int64_t i, std::int64_t & out) {
+        of_node(i) = label(i) < 0 ? -1 : numbers(label(i));
+        if (label(i) < 0) ++out;
+      });
+  auto const lists = members(exec, of_node, result.count);
+  auto const begin = lists.offsets;
+  result.largest = most_each(
+      exec, "Blockspan::multigrid_largest", result.count,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & most) {
+        if (begin(i + 1) - begin(i) > most) most = begin(i + 1) - begin(i);
+      });
+  return result;
+}
+
+template <class Exec>
+Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph) {
+  auto const& edges = graph.edges;
+  std::int64_t const n = edges.rows;
+  auto const label = new_array<int>(exec, n), in_play = new_array<int>(exec, n),
+             is_root = new_array<int>(exec, n), next = new_array<int>(exec, n);
+  auto const G = edges.ref();
+  each(
+      exec, "Blockspan::multigrid_start", n, KOKKOS_LAMBDA(std::int64_t i) {
+        label(i) = -1;
+        in_play(i) = G.row_offsets[i + 1] > G.row_offsets[i] ? 1 : 0;
+      });
+  IndependentSet<Exec> set(exec, edges);
+  int const rounds = set.find(in_play);
+  choose_roots(exec, edges, in_play, set.state, 0, is_root);
+  join_roots(exec, edges, in_play, is_root, label);
+  each(
+      exec, "Blockspan::multigrid_left", n,
+      KOKKOS_LAMBDA(std::int64_t i) { in_play(i) = in_play(i) && label(i) < 0 ? 1 : 0; });
+  set.find(in_play);
+  choose_roots(exec, edges, in_play, set.state, 2, is_root);
+  join_roots(exec, edges, in_play, is_root, label);
+  for (std::int64_t left = n + 1;;) {
+    auto const now = join_strongest(exec, graph, label, next);
+    if (now == 0 || now >= left) break;
+    left = now;
+  }
+  return number_aggregates(exec, label, rounds);
+}
+
+template <class Exec>
+Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& graph,
+                                 Aggregates<Exec> const& fine) {
+  auto const of = fine.of_node;
+  auto const n = static_cast<std::int64_t>(of.extent(0));
+  // the graph of aggregates: the edges between them, added up
+  auto const lists = members(exec, of, fine.count);
+  auto const membership = transposed(exec, lists).pattern;
+  auto const ones = new_array<double>(exec, lists.entries());
+  Kokkos::deep_copy(exec, ones, 1.0);
+  auto const half = multiply_patterns(exec, graph.edges.ref(), membership.ref());
+  auto const half_values = new_array<double>(exec, half.entries());
+  multiply_values<Exec, double>(exec, {graph.edges.ref(), graph.weights.data()},
+                                {membership.ref(), ones.data()}, half, half_values);
+  WeightedGraph<Exec> coarse{multiply_patterns(exec, lists.ref(), half.ref()), {}};
+  coarse.weights = new_array<double>(exec, coarse.edges.entries());
+  multiply_values<Exec, double>(exec, {lists.ref(), ones.data()}, {half.ref(), half_values.data()},
+                                coarse.edges, coarse.weights);
+  auto const again = aggregate(exec, coarse);
+  auto const label = new_array<int>(exec, n);
+  auto const coarse_of = again.of_node;
+  Aggregates<Exec> result = again;
+  result.of_node = label;
+  result.left_out = fine.left_out;
+  each(
+      exec, "Blockspan::multigrid_compose", n,
+      KOKKOS_LAMBDA(std::int64_t i) { label(i) = of(i) < 0 ? -1 : coarse_of(of(i)); });
+  auto const begin = members(exec, label, result.count).offsets;
+  result.largest = most_each(
+      exec, "Blockspan::multigrid_largest", result.count,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & most) {
+        if (begin(i + 1) - begin(i) > most) most = begin(i + 1) - begin(i);
+      });
+  return result;
+}
+
+}  // namespace blockspan::detail

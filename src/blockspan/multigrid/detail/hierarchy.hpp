@@ -1,0 +1,95 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <blockspan/multigrid/detail/galerkin.hpp>
+#include <blockspan/multigrid/detail/tentative.hpp>
+#include <blockspan/multigrid/options.hpp>
+#include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+
+namespace blockspan::detail {
+
+/// One level in double precision, and the way to the next.
+template <class Scalar, class Exec>
+struct HierarchyLevel {
+  using Matrix = CrsMatrix<Scalar, Exec>;
+  using Operator = MatrixOperator<Scalar, Exec>;
+
+  Matrix A;
+  std::shared_ptr<Operator const> op;     ///< of A
+  ChebyshevSetup<Scalar, Exec> spectrum;  ///< of W A
+  NodePartition<Exec> nodes;
+  Block<Scalar, Exec> near_null;  ///< rows x q
+
+  // A_next = (C + C^H) / 2, C = R (A P), P = S T, S = I - omega / b W A_filtered, R = P^H. Patterns
+  // and T depend on the first values only; refresh computes the rest anew.
+  Tentative<Scalar, Exec> T;
+  FilteredPattern<Exec> filtered;
+  Array<Scalar, Exec> S;
+  std::shared_ptr<Operator const> filtered_op;  ///< null where nothing is left out
+  Pattern<Exec> prolongator, product, coarse;   ///< of P, A P and C
+  Transposed<Exec> restrictor;
+  Array<Scalar, Exec> P, R, C;
+  MultigridLevelReport report;
+
+  PatternRef<int, int> pattern() const { return pattern_ref<Exec>(A); }
+  MatrixRef<Scalar, int, int> ref() const { return matrix_ref<Exec>(A); }
+  Matrix P_matrix() const { return matrix_of<Scalar, Exec>(prolongator, P); }
+  Matrix R_matrix() const { return matrix_of<Scalar, Exec>(restrictor.pattern, R); }
+};
+
+/// What depends on double precision and on all numbers: made on Exec, once, and again in part for
+/// new values. Scalar: double or Kokkos::complex<double>. Every member waits.
+template <class Scalar, class Exec>
+class Hierarchy {
+ public:
+  using Matrix = CrsMatrix<Scalar, Exec>;
+  using Level = HierarchyLevel<Scalar, Exec>;
+  using Options = MultigridOptions<Scalar, Exec>;
+
+  /// A: n x n, valid. options: validated.
+  Hierarchy(Exec const& exec, Matrix const& A, Options const& options);
+
+  /// All levels are there, and none was refused: refresh keeps their patterns.
+  bool is_complete() const { return complete_; }
+
+  /// Values of another matrix of the same pattern. Throws Error where it has another.
+  void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
+
+  std::vector<Level> levels;
+  Matrix inverse;  ///< of the last level, dense; no rows where report.exact_last is false
+  MultigridReport report;
+  /// Counts the times that level 0 has had to become another matrix.
+  int generation = 0;
+
+ private:
+  void take(Exec const& exec, Matrix const& A);
+  bool measure(Exec const& exec, Level& level, std::size_t number);
+  bool coarsen(Exec const& exec, std::size_t number);
+  void use_given(Exec const& exec, std::size_t number);
+  bool is_last(std::size_t number) const;
+  void form_patterns(Exec const& exec, Level& level, double fill_guard);
+  void form_prolongator(Exec const& exec, Level& level);
+  void form_values(Exec const& exec, Level& level);
+  void append(Exec const& exec, Level const& fine);
+  void invert_last(Exec const& exec);
+  void finish();
+  void reject(MultigridStatus status, std::string message);
+
+  Options options_;
+  std::uint64_t fingerprint_ = 0;
+  bool in_order_ = true;
+  bool complete_ = false;             ///< all levels are there, and none was refused
+  Pattern<Exec> ordered_, identity_;  ///< of level 0, where A is not in order
+};
+
+/// The near-null vectors of level 0 that the options ask for, n x q. op, D: of A.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> near_null_vectors(Exec const& exec,
+                                      MultigridOptions<Scalar, Exec> const& options,
+                                      MatrixOperator<Scalar, Exec> const& op,
+                                      ChebyshevSetup<Scalar, Exec> const& spectrum);
+
+}  // namespace blockspan::detail

@@ -1,0 +1,360 @@
+#pragma once
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include <Kokkos_Timer.hpp>
+
+#include <blockspan/multigrid/detail/dense_inverse.hpp>
+#include <blockspan/multigrid/detail/hierarchy.hpp>
+#include <blockspan/multigrid/detail/near_null_impl.hpp>
+#include <blockspan/multigrid/detail/strength.hpp>
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+
+namespace blockspan::detail {
+
+/// Above so many rows a level that cannot be coarsened is smoothed, not inverted.
+inline constexpr std::int64_t most_inverted_rows = 4000;
+
+template <class Scalar, class Exec>
+Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options)
+    : options_(options) {
+  Kokkos::Timer timer;
+  fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
+  in_order_ = is_in_order(exec, pattern_ref<Exec>(A));
+  levels.emplace_back();
+  take(exec, A);
+  if (!measure(exec, levels[0], 0)) return;
+  bool const given = !options_.prolongators.empty();
+  auto& first = levels[0];
+  if (!given) first.near_null = near_null_vectors(exec, options_, *first.op, first.spectrum);
+  report.near_null = static_cast<int>(first.near_null.extent(1));
+  int const block_size = static_cast<int>(
+      options_.coordinates.extent(0) > 0 ? options_.coordinates.extent(1) : options_.block_size);
+  first.nodes = equal_nodes(exec, A.numRows(), block_size);
+  while (!is_last(levels.size() - 1)) {
+    if (given) use_given(exec, levels.size() - 1);
+    if (!given && !coarsen(exec, levels.size() - 1)) break;
+    append(exec, levels.back());
+    if (!measure(exec, levels.back(), levels.size() - 1)) return;
+  }
+  invert_last(exec);
+  finish();
+  complete_ = report.usable();
+  report.seconds = timer.seconds();
+}
+
+/// Level 0 becomes A, or a copy of it in order.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::take(Exec const& exec, Matrix const& A) {
+  auto& level = levels[0];
+  bool const first = !level.op;
+  if (in_order_) {
+    bool const same = !first && level.A.values.data() == A.values.data() &&
+                      level.A.graph.entries.data() == A.graph.entries.data();
+    level.A = A;
+    if (!same) ++generation;
+    if (!same)
+      level.op = std::make_shared<typename Level::Operator const>(
+          exec, A, SpmmPlanOptions{.columns = options_.columns});
+    return;
+  }
+  auto const n = A.numRows();
+  if (first) {
+    identity_ = diagonal_pattern(exec, n);
+    ordered_ = multiply_patterns(exec, pattern_ref<Exec>(A), identity_.ref());
+    level.A = matrix_of<Scalar, Exec>(ordered_, new_array<Scalar>(exec, ordered_.entries()));
+    level.op = std::make_shared<typename Level::Operator const>(
+        exec, level.A, SpmmPlanOptions{.columns = options_.columns});
+    ++generation;
+  }
+  auto const ones = new_array<Scalar>(exec, n);
+  Kokkos::deep_copy(exec, ones, Scalar(1));
+  Array<Scalar, Exec> const values = level.A.values;
+  multiply_values<Exec, Scalar>(exec, matrix_ref<Exec>(A), {identity_.ref(), ones.data()}, ordered_,
+                                values);
+  exec.fence("Blockspan::multigrid_take");
+}
+
+/// The spectrum of a level; false where A is of no use here.
+template <class Scalar, class Exec>
+bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_t number) {
+  level.report.rows = level.A.numRows();
+  level.report.nonzeros = static_cast<std::int64_t>(level.A.nnz());
+  ChebyshevOptions const options{.seed = options_.seed};
+  level.spectrum = chebyshev_setup<Scalar, Exec>(exec, *level.op, level.A, options);
+  level.report.upper = level.spectrum.upper;
+  bool const zero = !(level.spectrum.upper > 0) && level.spectrum.estimate.finite;
+  if (level.spectrum.usable() || zero) return true;
+  std::string const fault = level.spectrum.fault;
+  auto const& W = level.spectrum.factors;
+  bool const bad_input = !level.spectrum.estimate.finite ||
+                         measure_rows(exec, level.ref(), W.data()).indefinite_row >= 0;
+  if (number == 0 && bad_input) fail("blockspan::multigrid", fault);
+  reject(MultigridStatus::indefinite, "level " + std::to_string(number) + ": " + fault +
+                                          "; chebyshev and multigrid do not apply");
+  return false;
+}
+
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::reject(MultigridStatus status, std::string message) {
+  report.status = status;
+  report.message = std::move(message);
+}
+
+template <class Scalar, class Exec>
+bool Hierarchy<Scalar, Exec>::is_last(std::size_t number) const {
+  if (!options_.prolongators.empty()) return number == options_.prolongators.size();
+  return static_cast<int>(number) + 1 == options_.max_levels ||
+         levels[number].A.numRows() <= options_.coarse_rows;
+}
+
+/// The caller's prolongator in place of a tentative one that is not smoothed.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::use_given(Exec const& exec, std::size_t number) {
+  Kokkos::Timer timer;
+  auto& level = levels[number];
+  auto const& P = options_.prolongators[number];
+  constexpr auto where = "blockspan::multigrid";
+  require(P.numRows() == level.A.numRows(), where, "the prolongator of level ", number, " has ",
+          P.numRows(), " rows, the level has ", level.A.numRows());
+  Pattern<Exec> const pattern{P.numRows(), P.numCols(), new_array<int>(exec, P.numRows() + 1),
+                              new_array<int>(exec, static_cast<std::int64_t>(P.nnz()))};
+  Kokkos::deep_copy(exec, pattern.offsets, P.graph.row_map);
+  Kokkos::deep_copy(exec, pattern.indices, P.graph.entries);
+  require(is_in_order(exec, pattern.ref()), where, "the prolongator of level ", number,
+          " has rows whose columns do not ascend");
+  level.T.pattern = pattern;
+  level.T.values = P.values;
+  level.report.smoothed = false;
+  form_patterns(exec, level, options_.fill_guard);
+  form_prolongator(exec, level);
+  form_values(exec, level);
+  level.report.nodes = level.report.rows;
+  level.report.aggregates = P.numCols();
+  level.report.prolongator_nonzeros = level.prolongator.entries();
+  level.report.seconds = timer.seconds();
+}
+
+/// Everything on the way to the next level; false: there is none.
+template <class Scalar, class Exec>
+bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
+  Kokkos::Timer timer;
+  auto& level = levels[number];
+  auto& told = level.report;
+  told.theta = std::ldexp(options_.theta, -static_cast<int>(number));
+  told.nodes = level.nodes.count;
+  auto const strong =
+      strong_graph(exec, level.ref(), level.spectrum.factors.data(), level.nodes, told.theta);
+  auto aggregates = aggregate(exec, strong);
+  std::int64_t const q = static_cast<std::int64_t>(level.near_null.extent(1));
+  for (int more = 0; more < 2 && 3 * aggregates.count * q > told.rows; ++more)
+    if (q > 1) aggregates = aggregate_again(exec, strong, aggregates);
+  told.rounds = aggregates.rounds;
+  told.aggregates = aggregates.count;
+  told.largest = aggregates.largest;
+  told.left_out = aggregates.left_out;
+  bool const too_many = static_cast<double>(told.aggregates) > 0.8 * told.nodes;
+  if (aggregates.count > 0 && !too_many) {
+    level.T = make_tentative<Scalar>(exec, level.near_null, level.nodes, aggregates);
+    if (level.T.pattern.columns <= 0.85 * static_cast<double>(told.rows)) {
+      level.filtered = filter(exec, level.pattern(), level.nodes, strong.edges);
+      for (;;) {
+        form_patterns(exec, level, options_.fill_guard);
+        form_prolongator(exec, level);
+        form_values(exec, level);
+        auto const spent = strike_spent<Exec, Scalar>(
+            exec, level.ref(), {level.prolongator.ref(), level.P.data()},
+            {level.restrictor.pattern.ref(), level.R.data()}, {level.coarse.ref(), level.C.data()},
+            level.T.origin, most_rows_of_node, level.T.kept);
+        told.spent += spent;
+        if (spent == 0) break;
+        form_tentative(exec, level.T);
+      }
+      told.prolongator_nonzeros = level.prolongator.entries();
+      told.seconds = timer.seconds();
+      return level.T.pattern.columns > 0;
+    }
+  }
+  told.seconds = timer.seconds();
+  if (number == 0) {
+    std::string const why = told.left_out > told.nodes / 2 || aggregates.count == 0
+                                ? "rows have no neighbours that matter"
+                                : "too few rows can be put together";
+    reject(MultigridStatus::no_coarsening, why + ": jacobi does as well");
+  } else {
+    report.notes.push_back("level " + std::to_string(number) + " cannot be coarsened further");
+  }
+  told.aggregates = 0;
+  return false;
+}
+
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::form_patterns(Exec const& exec, Level& level, double fill_guard) {
+  auto const form = [&](Pattern<Exec> const& P) {
+    level.prolongator = P;
+    level.restrictor = transposed(exec, P);
+    level.product = multiply_patterns(exec, level.pattern(), P.ref());
+    level.coarse = multiply_patterns(exec, level.restrictor.pattern.ref(), level.product.ref());
+  };
+  auto& smoothed = level.report.smoothed;
+  if (smoothed) {
+    form(multiply_patterns(exec, level.filtered.pattern.ref(), level.T.pattern.ref()));
+    smoothed = static_cast<double>(level.coarse.entries()) <=
+               fill_guard * static_cast<double>(level.A.nnz());
+  }
+  if (!smoothed) form(level.T.pattern);
+  level.P = smoothed ? new_array<Scalar>(exec, level.prolongator.entries()) : level.T.values;
+  level.R = new_array<Scalar>(exec, level.prolongator.entries());
+  level.C = new_array<Scalar>(exec, level.coarse.entries());
+}
+
+/// P and R.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::form_prolongator(Exec const& exec, Level& level) {
+  auto const& filtered = level.filtered;
+  MatrixRef<Scalar, int, int> const T{level.T.pattern.ref(), level.T.values.data()};
+  if (level.report.smoothed) {
+    if (level.S.extent(0) == 0) level.S = new_array<Scalar>(exec, filtered.pattern.entries());
+    gather(exec, filtered.source, level.A.values.data(), level.S);
+    auto upper = level.spectrum.upper;
+    auto weights = level.spectrum.factors;
+    if (!filtered.whole) {
+      auto const F = matrix_of<Scalar, Exec>(filtered.pattern, level.S);
+      if (!level.filtered_op)
+        level.filtered_op = std::make_shared<typename Level::Operator const>(
+            exec, F, SpmmPlanOptions{.columns = 1});
+      auto const spectrum = chebyshev_setup<Scalar, Exec>(exec, *level.filtered_op, F,
+                                                          ChebyshevOptions{.seed = options_.seed});
+      upper = spectrum.upper;
+      weights = spectrum.factors;
+    }
+    double const factor = upper > 0 ? options_.omega / upper : 0;
+    smooth<Exec, Scalar>(exec, filtered.pattern.ref(), weights, factor, level.S);
+    multiply_values<Exec, Scalar>(exec, {filtered.pattern.ref(), level.S.data()}, T,
+                                  level.prolongator, level.P);
+    exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
+  }
+  gather_conjugates<Exec, Scalar>(exec, level.restrictor.places, level.P, level.R);
+}
+
+/// The next level's matrix.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::form_values(Exec const& exec, Level& level) {
+  auto const AP = new_array<Scalar>(exec, level.product.entries()),
+             C = new_array<Scalar>(exec, level.coarse.entries());
+  MatrixRef<Scalar, int, int> const P{level.prolongator.ref(), level.P.data()};
+  multiply_values<Exec, Scalar>(exec, level.ref(), P, level.product, AP);
+  multiply_values<Exec, Scalar>(exec, {level.restrictor.pattern.ref(), level.R.data()},
+                                {level.product.ref(), AP.data()}, level.coarse, C);
+  make_hermitian<Exec, Scalar>(exec, level.coarse.ref(), C, level.C);
+  exec.fence("Blockspan::multigrid_values");
+}
+
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::append(Exec const& exec, Level const& fine) {
+  Level next;
+  next.A = matrix_of<Scalar, Exec>(fine.coarse, fine.C);
+  next.op = std::make_shared<typename Level::Operator const>(
+      exec, next.A, SpmmPlanOptions{.columns = options_.columns});
+  next.nodes = fine.T.nodes;
+  next.near_null = fine.T.near_null;
+  levels.push_back(std::move(next));
+}
+
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::invert_last(Exec const& exec) {
+  Kokkos::Timer timer;
+  auto const& last = levels.back().A;
+  auto const n = static_cast<std::int64_t>(last.numRows());
+  report.exact_last = n <= std::max<std::int64_t>(options_.coarse_rows, most_inverted_rows);
+  if (!report.exact_last) {
+    report.notes.push_back("the last level has " + std::to_string(n) +
+                           " rows: it is smoothed, not inverted");
+    return;
+  }
+  if (n == 0) return;
+  auto const host = to_host(last);
+  SmallMatrix<Scalar> const dense("Blockspan::multigrid", n, n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (int k = host.offsets(i); k < host.offsets(i + 1); ++k)
+      dense(i, host.indices(k)) = host.values(k);
+  auto const result = invert_on_range(dense, levels.size() == 1);
+  report.null_vectors = result.null_vectors;
+  if (!result.finite || result.lowest < -1e-9) {
+    std::ostringstream message;
+    message
+        << "level " << levels.size() - 1 << " has "
+        << (result.finite ? "the eigenvalue " : "entries that are not finite")
+        << (result.finite ? result.lowest : 0)
+        << " times its largest: not positive semidefinite; chebyshev and multigrid do not apply";
+    reject(MultigridStatus::indefinite, message.str());
+    return;
+  }
+  if (inverse.numRows() != n) {
+    inverse = matrix_of<Scalar, Exec>(full_pattern(exec, static_cast<int>(n)),
+                                      new_array<Scalar>(exec, n * n));
+  }
+  // Hermitian: its columns are its rows, conjugated
+  Kokkos::View<Scalar*, Kokkos::HostSpace> const rows("Blockspan::multigrid", n * n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) rows(i * n + j) = result.inverse(i, j);
+  Kokkos::deep_copy(exec, inverse.values, rows);
+  exec.fence("Blockspan::multigrid_inverse");
+  levels.back().report.seconds = timer.seconds();
+}
+
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::finish() {
+  report.levels.clear();
+  double nonzeros = 0, rows = 0, work = 0;
+  int const products = 2 * options_.degree;
+  for (auto const& level : levels) {
+    report.levels.push_back(level.report);
+    auto const entries = static_cast<double>(level.A.nnz());
+    nonzeros += entries;
+    rows += static_cast<double>(level.A.numRows());
+    bool const last = &level == &levels.back();
+    if (!last) work += products * entries + 2 * static_cast<double>(level.prolongator.entries());
+    if (last) work += report.exact_last ? static_cast<double>(inverse.nnz()) : 7 * entries;
+  }
+  auto const fine = std::max(1.0, static_cast<double>(levels[0].A.nnz()));
+  report.complexity = std::max(nonzeros / fine, 1.0);
+  report.grid_complexity = rows / std::max(1.0, static_cast<double>(levels[0].A.numRows()));
+  report.products = work / fine;
+  if (report.complexity > (report.near_null > 1 ? 2.0 : 3.0)) {
+    std::ostringstream note;
+    note.precision(2);
+    note << "complexity " << report.complexity << ": fewer near-null vectors or larger aggregates";
+    report.notes.push_back(note.str());
+  }
+}
+
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool keep_prolongators) {
+  require(A.numRows() == levels[0].A.numRows() &&
+              summarize(exec, pattern_ref<Exec>(A)).fingerprint == fingerprint_,
+          "blockspan::Multigrid::refresh", "the matrix has another pattern");
+  if (!complete_) {
+    int const before = generation;
+    *this = Hierarchy(exec, A, options_);
+    generation += before;
+    return;
+  }
+  complete_ = false;
+  if (report.status != MultigridStatus::no_coarsening) reject(MultigridStatus::unknown, "");
+  report.notes.clear();
+  take(exec, A);
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    if (!measure(exec, levels[l], l)) return;
+    if (l + 1 == levels.size()) break;
+    if (!keep_prolongators) form_prolongator(exec, levels[l]);
+    form_values(exec, levels[l]);
+  }
+  invert_last(exec);
+  finish();
+  complete_ = report.usable();
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,331 @@
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include <blockspan/multigrid/detail/cycle.hpp>
+#include <blockspan/multigrid/detail/probe.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
+#include <blockspan/multivector/columns.hpp>
+#include <blockspan/multivector/convert.hpp>
+#include <blockspan/operators/detail/check_blocks.hpp>
+#include <blockspan/sparse/convert.hpp>
+#include <blockspan/sparse/validate.hpp>
+
+namespace blockspan {
+
+namespace detail {
+
+/// The scalar in double precision.
+template <class Scalar>
+using double_t = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
+
+/// The power of two at or below a norm, where there is one.
+KOKKOS_INLINE_FUNCTION double power_of_two(double norm) {
+  auto const bits = Kokkos::bit_cast<std::uint64_t>(norm) & 0x7FF0000000000000u;
+  return bits == 0 || bits == 0x7FF0000000000000u ? 1 : Kokkos::bit_cast<double>(bits);
+}
+
+/// Y = X scaled column by column to about unit norm, or, `back`, the other way and times `factor`.
+template <class From, class To>
+struct ScaleColumns {
+  BlockRef<From const> X;
+  BlockRef<To> Y;
+  double const* norms;
+  bool back;
+  double factor;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    double const power = power_of_two(norms[j]);
+    using Wide = double_t<From>;
+    Wide const value = convert_scalar<Wide>(X(i, j));
+    Y(i, j) = convert_scalar<To>(Wide(value * (back ? factor * power : 1 / power)));
+  }
+};
+
+template <class Scalar, class Exec>
+struct MultigridState {
+  using Wide = double_t<Scalar>;
+  static constexpr bool has_single = contains_v<single_t<Scalar>, SpmmScalars>;
+  using Single = std::conditional_t<has_single, single_t<Scalar>, Scalar>;
+  static constexpr bool is_wide = std::is_same_v<Scalar, Wide>;
+
+  std::int64_t rows = 0;
+  MultigridOptions<Scalar, Exec> options;
+  std::unique_ptr<Hierarchy<Wide, Exec>> hierarchy;
+  int generation = 0;                            ///< of the hierarchy that `working` has seen
+  std::unique_ptr<Cycle<Scalar, Exec>> working;  ///< one of the two
+  std::unique_ptr<Cycle<Single, Exec>> single;
+  double factor = 1;  ///< of the matrices of `single`
+  MultigridReport report;
+  bool ready = false;  ///< a setup or refresh came to its end
+
+  mutable Workspace<Exec> workspace;
+  mutable Block<Single, Exec> x, y;
+  mutable Array<double, Exec> norms;
+
+  static MultigridOptions<Wide, Exec> widened(Exec const& exec,
+                                              MultigridOptions<Scalar, Exec> const& options) {
+    MultigridOptions<Wide, Exec> wide;
+    auto const copy = [&]<class Target, class View>(View const& from, Target*) {
+      Block<Target, Exec> const to = allocate<Block<Target, Exec>>(exec, "Blockspan::multigrid",
+                                                                   from.extent(0), from.extent(1));
+      convert_block(exec, from, to);
+      return ConstBlock<Target, Exec>(to);
+    };
+    if constexpr (is_wide) {
+      wide.near_null = options.near_null;
+      wide.coordinates = options.coordinates;
+    } else {
+      wide.near_null = copy(options.near_null, static_cast<Wide*>(nullptr));
+      wide.coordinates = copy(options.coordinates, static_cast<double*>(nullptr));
+    }
+    for (auto const& P : options.prolongators) wide.prolongators.push_back(widened(exec, P));
+    wide.block_size = options.block_size;
+    wide.adaptive = options.adaptive;
+    wide.theta = options.theta;
+    wide.omega = options.omega;
+    wide.coarse_rows = options.coarse_rows;
+    wide.max_levels = options.max_levels;
+    wide.fill_guard = options.fill_guard;
+    wide.degree = options.degree;
+    wide.columns = options.columns;
+    wide.seed = options.seed;
+    return wide;
+  }
+
+  static CrsMatrix<Wide, Exec> widened(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
+    if constexpr (is_wide)
+      return A;
+    else
+      return convert_values<Wide>(exec, A);
+  }
+
+  /// Of level 0: brings its norm into [1/2, 1).
+  double range_factor(Exec const& exec) const {
+    if (!is_wide) return 1;
+    double const norm = max_row_sum(exec, hierarchy->levels[0].ref());
+    return norm > 0 && std::isfinite(norm) ? std::ldexp(1.0, -std::ilogb(norm) - 1) : 1;
+  }
+
+  /// The cycle over a hierarchy that is new, or has new values.
+  void renew(Exec const& exec) {
+    bool const first = !working && !single;
+    bool const replaced = generation != hierarchy->generation;
+    generation = hierarchy->generation;
+    if (is_wide && has_single && options.precision == MultigridPrecision::single) {
+      factor = range_factor(exec);
+      if (first)
+        single = std::make_unique<Cycle<Single, Exec>>(exec, *hierarchy, options.degree,
+                                                       options.columns, factor);
+      else
+        single->refresh(exec, *hierarchy, factor);
+      return;
+    }
+    if (first)
+      working = std::make_unique<Cycle<Scalar, Exec>>(exec, *hierarchy, options.degree,
+                                                      options.columns, 1);
+    else if constexpr (is_wide)
+      if (replaced) working->replace_first(exec, *hierarchy);
+    if (!first) working->refresh(exec, *hierarchy, 1);
+  }
+
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const {
+    if (working) return working->apply(exec, X, Y);
+    std::size_t const k = X.extent(1);
+    if (k > norms.extent(0)) {
+      exec.fence("Blockspan::multigrid grows");
+      x = y = {};
+      auto const take = [&](Block<Single, Exec>& block) {
+        block = allocate<Block<Single, Exec>>(exec, "Blockspan::multigrid", rows, k);
+      };
+      take(x), take(y);
+      norms = new_array<double>(exec, static_cast<std::int64_t>(k));
+    }
+    Block<Single, Exec> const from(x.data(), X.extent(0), k), to(y.data(), X.extent(0), k);
+    if constexpr (is_wide) {
+      // where the kernels compute, whoever else can read it: nobody waits
+      detail::column_norms<Exec, Scalar>(
+          exec, block_ref<Exec>(X),
+          SmallRef<double>{{norms.data(), static_cast<std::int64_t>(k), 1, 1, 1}, true, false},
+          workspace);
+      auto const small = block_ref<Exec>(from);
+      for_each_entry(
+          exec, "Blockspan::multigrid_narrow", small,
+          ScaleColumns<Scalar, Single>{block_ref<Exec>(X), small, norms.data(), false, 1});
+      single->apply(exec, from, to);
+      auto const wide = block_ref<Exec>(Y);
+      for_each_entry(
+          exec, "Blockspan::multigrid_widen", wide,
+          ScaleColumns<Single, Scalar>{block_ref<Exec>(to), wide, norms.data(), true, factor});
+    }
+  }
+};
+
+/// The verdict of eight steps.
+inline void judge(ProbeResult const& probe, MultigridReport& report) {
+  report.smallest = probe.smallest;
+  report.largest = probe.largest;
+  std::ostringstream message;
+  message.precision(2);
+  if (!probe.hermitian) {
+    report.status = MultigridStatus::not_hermitian;
+    message << "the matrix is not Hermitian: chebyshev and multigrid do not apply";
+  } else if (!probe.definite) {
+    report.status = MultigridStatus::indefinite;
+    message << "the matrix is not positive semidefinite: a direction has negative energy; "
+               "chebyshev and multigrid do not apply";
+  } else if (report.status == MultigridStatus::no_coarsening || !(probe.smallest > 0)) {
+    return;
+  } else if (probe.smallest < 0.15) {
+    report.status = MultigridStatus::weak;
+    message << "smooth errors are left (Ritz value " << probe.smallest
+            << " after 8 steps): near-null vectors missing? give block_size, coordinates or "
+               "adaptive";
+  } else {
+    report.status = probe.smallest > 0.25 ? MultigridStatus::good : MultigridStatus::fair;
+  }
+  report.message = message.str();
+  if (probe.smallest > 0)
+    report.predicted_iterations = static_cast<int>(
+        std::ceil(0.5 * std::sqrt(probe.largest / probe.smallest) * std::log(2e8)));
+}
+
+}  // namespace detail
+
+template <class Scalar, class Exec>
+void MultigridOptions<Scalar, Exec>::validate(std::int64_t rows) const {
+  constexpr auto where = "blockspan::multigrid";
+  auto const in = [&](char const* name, double value, double least, double most) {
+    require(value >= least && value <= most, where, "the option ", name, " is ", value,
+            ", not between ", least, " and ", most);
+  };
+  in("block_size", block_size, 1, 16);
+  in("adaptive", adaptive, 0, 16);
+  in("theta", theta, 0, 0.999);
+  in("omega", omega, 0.01, 1.99);
+  in("degree", degree, 1, 4);
+  in("coarse_rows", coarse_rows, 1, 10000);
+  in("max_levels", max_levels, 1, 50);
+  in("fill_guard", fill_guard, 0.01, 1000);
+  in("columns", columns, 1, 10000);
+  in("vectors of near_null", static_cast<double>(near_null.extent(1)), 0, 16);
+  auto const given = static_cast<std::int64_t>(near_null.extent(0));
+  require(near_null.extent(1) == 0 || given == rows, where, "the near-null vectors have ", given,
+          " rows, the matrix has ", rows);
+  auto const nodes = static_cast<std::int64_t>(coordinates.extent(0));
+  auto const d = static_cast<std::int64_t>(coordinates.extent(1));
+  require(d == 0 || d == 2 || d == 3, where, "coordinates have ", d,
+          " columns; there are nodes x 2 and nodes x 3");
+  require(d == 0 || nodes * d == rows, where, "there are coordinates of ", nodes, " nodes with ", d,
+          " unknowns each, the matrix has ", rows, " rows");
+  require(d == 0 || block_size == 1 || block_size == d, where, "block_size is ", block_size,
+          ", coordinates mean ", d);
+  require(rows % block_size == 0, where, "the option block_size is ", block_size,
+          ", which does not divide the ", rows, " rows");
+}
+
+template <class Scalar, class Exec>
+Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options const& options)
+    : state_(std::make_unique<detail::MultigridState<Scalar, Exec>>()) {
+  constexpr auto where = "blockspan::multigrid";
+  require(A.numRows() == A.numCols(), where, "the matrix must be square (", A.numRows(), " x ",
+          A.numCols(), ")");
+  if (auto const valid = validate(exec, A, {.finite = true}); !valid) fail(where, valid.fault);
+  options.validate(A.numRows());
+  for (auto const& P : options.prolongators)
+    if (auto const valid = validate(exec, P, {.finite = true}); !valid)
+      fail(where, "a prolongator: ", valid.fault);
+  auto& state = *state_;
+  state.rows = A.numRows();
+  state.options = options;
+  state.hierarchy = std::make_unique<detail::Hierarchy<detail::double_t<Scalar>, Exec>>(
+      exec, state.widened(exec, A), state.widened(exec, options));
+  state.report = state.hierarchy->report;
+  if (!state.report.usable()) return;
+  form_cycle(exec);
+  if (options.probe && state.rows > 0) probe(exec);
+}
+
+template <class Scalar, class Exec>
+void Multigrid<Scalar, Exec>::form_cycle(Exec const& exec) {
+  auto& state = *state_;
+  state.renew(exec);
+  state.ready = true;
+  state.report.single = state.single != nullptr || sizeof(real_t<Scalar>) == 4;
+}
+
+/// With the matrix in double precision; solvers in single precision go without.
+template <class Scalar, class Exec>
+void Multigrid<Scalar, Exec>::probe(Exec const& exec) {
+  if constexpr (detail::MultigridState<Scalar, Exec>::is_wide) {
+    detail::Probe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
+                                      state_->options.seed);
+    detail::judge(probe.run(8), state_->report);
+  }
+}
+
+template <class Scalar, class Exec>
+Multigrid<Scalar, Exec>::Multigrid(Multigrid&&) noexcept = default;
+template <class Scalar, class Exec>
+Multigrid<Scalar, Exec>& Multigrid<Scalar, Exec>::operator=(Multigrid&&) noexcept = default;
+template <class Scalar, class Exec>
+Multigrid<Scalar, Exec>::~Multigrid() = default;
+
+template <class Scalar, class Exec>
+std::int64_t Multigrid<Scalar, Exec>::rows() const {
+  return state_->rows;
+}
+
+template <class Scalar, class Exec>
+MultigridReport const& Multigrid<Scalar, Exec>::report() const {
+  return state_->report;
+}
+
+template <class Scalar, class Exec>
+auto Multigrid<Scalar, Exec>::hierarchy() const -> detail::Hierarchy<Wide, Exec> const& {
+  return *state_->hierarchy;
+}
+
+template <class Scalar, class Exec>
+std::string Multigrid<Scalar, Exec>::name() const {
+  auto const& report = state_->report;
+  std::ostringstream name;
+  name << "multigrid of " << report.levels.size() << " levels, degree " << state_->options.degree
+       << (report.single ? ", single precision" : "");
+  return name.str();
+}
+
+template <class Scalar, class Exec>
+void Multigrid<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                                    Block<Scalar, Exec> const& Y) const {
+  constexpr auto where = "blockspan::Multigrid";
+  detail::require_blocks(where, state_->rows, detail::block_ref<Exec>(X),
+                         detail::block_ref<Exec>(Y));
+  require(state_->report.usable(), where, state_->report.message);
+  require(state_->ready, where, "a refresh failed: refresh again");
+  if (X.extent(0) == 0 || X.extent(1) == 0) return;
+  state_->apply(exec, X, Y);
+}
+
+template <class Scalar, class Exec>
+void Multigrid<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A) {
+  refresh(exec, A, false);
+}
+
+template <class Scalar, class Exec>
+void Multigrid<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool keep_prolongators) {
+  auto& state = *state_;
+  state.ready = false;
+  constexpr auto where = "blockspan::Multigrid::refresh";
+  if (auto const valid = validate(exec, A, {.finite = true}); !valid) fail(where, valid.fault);
+  if (!state.hierarchy->is_complete()) state.working.reset(), state.single.reset();
+  state.hierarchy->refresh(exec, state.widened(exec, A), keep_prolongators);
+  state.report = state.hierarchy->report;
+  if (state.report.usable()) form_cycle(exec);
+}
+
+}  // namespace blockspan

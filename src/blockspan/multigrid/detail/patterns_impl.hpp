@@ -1,0 +1,187 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <blockspan/multigrid/detail/arrays.hpp>
+#include <blockspan/multigrid/detail/workers.hpp>
+#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::detail {
+
+template <class Exec>
+struct ScanCounts {
+  Integers<Exec> offsets;
+  std::int64_t rows;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& sum, bool last) const {
+    std::int64_t const count = i < rows ? offsets(i) : 0;
+    if (last) offsets(i) = static_cast<int>(sum);
+    sum += count;
+  }
+};
+
+template <class Exec>
+int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets) {
+  auto const places = static_cast<std::int64_t>(offsets.extent(0));
+  std::int64_t sum = 0;
+  Kokkos::parallel_scan("Blockspan::multigrid_offsets",
+                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, places),
+                        ScanCounts<Exec>{offsets, places - 1}, sum);
+  exec.fence("Blockspan::multigrid_offsets");
+  require(sum <= std::numeric_limits<int>::max(), "blockspan::multigrid", "a level would have ",
+          sum, " entries, more than 32-bit offsets count");
+  return static_cast<int>(sum);
+}
+
+/// The distinct columns of rows of A B, found by a table of a worker's own: a hash table of the
+/// row, or, on hosts where that is affordable, a place for every column with the row that was there
+/// last.
+template <class Exec>
+struct ProductRows {
+  PatternRef<int, int> A, B;
+  Integers<Exec> bounds;  ///< of the entries of a row
+  Integers<Exec> tables;
+  std::int64_t table_size;
+  bool dense;
+  Workers workers;
+  Integers<Exec> offsets;
+  Integers<Exec> indices;  ///< empty: count only
+
+  KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
+    int* const table = tables.data() + worker * table_size;
+    auto const range = workers.rows_of(worker);
+    for (std::int64_t i = range.first; i < range.last; i += range.step) row(i, table);
+  }
+
+  KOKKOS_FUNCTION void row(std::int64_t i, int* table) const {
+    bool const fill = indices.extent(0) > 0;
+    int const stamp = static_cast<int>(2 * i) + fill;
+    std::int64_t size = 4;
+    while (size < 2 * static_cast<std::int64_t>(bounds(i))) size *= 2;
+    for (std::int64_t k = 0; !dense && k < size; ++k) table[k] = -1;
+    int* const out = fill ? indices.data() + offsets(i) : nullptr;
+    int found = 0;
+    for (int a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+      int const k = A.column_indices[a];
+      for (int b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
+        int const column = B.column_indices[b];
+        if (dense ? table[column] == stamp : !insert(table, size, column)) continue;
+        if (dense) table[column] = stamp;
+        if (fill) out[found] = column;
+        ++found;
+      }
+    }
+    if (fill)
+      sort_ascending(out, found);
+    else
+      offsets(i) = found;
+  }
+
+  KOKKOS_FUNCTION static bool insert(int* table, std::int64_t size, int column) {
+    std::int64_t place = (static_cast<std::uint32_t>(column) * 2654435769u >> 7) & (size - 1);
+    while (table[place] >= 0) {
+      if (table[place] == column) return false;
+      place = (place + 1) & (size - 1);
+    }
+    table[place] = column;
+    return true;
+  }
+};
+
+template <class Exec>
+Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
+                                PatternRef<int, int> const& B) {
+  auto const bounds = new_array<int>(exec, A.rows);
+  std::int64_t const widest = most_each(
+      exec, "Blockspan::multigrid_bounds", A.rows,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & most) {
+        std::int64_t sum = 0;
+        for (int a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+          int const k = A.column_indices[a];
+          sum += B.row_offsets[k + 1] - B.row_offsets[k];
+        }
+        bounds(i) = static_cast<int>(sum < B.columns ? sum : B.columns);
+        if (bounds(i) > most) most = bounds(i);
+      });
+  bool const dense = runs_on_host_v<Exec> && A.rows < (1 << 30) &&
+                     B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27);
+  std::int64_t size = 4;
+  while (size < 2 * widest) size *= 2;
+  if (dense) size = B.columns;
+  Workers const workers(exec, A.rows, size * static_cast<std::int64_t>(sizeof(int)));
+  auto const tables = new_array<int>(exec, workers.count * size);
+  if (dense) Kokkos::deep_copy(exec, tables, -1);
+  Pattern<Exec> C{
+      static_cast<int>(A.rows), static_cast<int>(B.columns), new_array<int>(exec, A.rows + 1), {}};
+  ProductRows<Exec> rows{A, B, bounds, tables, size, dense, workers, C.offsets, {}};
+  each(exec, "Blockspan::multigrid_count_product", workers.count, rows);
+  C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
+  rows.indices = C.indices;
+  if (C.entries() > 0) each(exec, "Blockspan::multigrid_fill_product", workers.count, rows);
+  exec.fence("Blockspan::multigrid_product");
+  return C;
+}
+
+template <class Exec>
+bool is_in_order(Exec const& exec, PatternRef<int, int> const& A) {
+  return count_each(
+             exec, "Blockspan::multigrid_order", A.rows,
+             KOKKOS_LAMBDA(std::int64_t i, std::int64_t & faults) {
+               for (int k = A.row_offsets[i] + 1; k < A.row_offsets[i + 1]; ++k)
+                 if (A.column_indices[k - 1] >= A.column_indices[k]) ++faults;
+             }) == 0;
+}
+
+template <class Exec>
+Pattern<Exec> diagonal_pattern(Exec const& exec, int n) {
+  Pattern<Exec> I{n, n, new_array<int>(exec, n + 1), new_array<int>(exec, n)};
+  auto const offsets = I.offsets, indices = I.indices;
+  each(
+      exec, "Blockspan::multigrid_diagonal", n + 1, KOKKOS_LAMBDA(std::int64_t i) {
+        offsets(i) = static_cast<int>(i);
+        if (i < n) indices(i) = static_cast<int>(i);
+      });
+  return I;
+}
+
+template <class Exec>
+Pattern<Exec> full_pattern(Exec const& exec, int n) {
+  std::int64_t const entries = static_cast<std::int64_t>(n) * n;
+  Pattern<Exec> full{n, n, new_array<int>(exec, n + 1), new_array<int>(exec, entries)};
+  auto const offsets = full.offsets, indices = full.indices;
+  each(
+      exec, "Blockspan::multigrid_dense", n + 1,
+      KOKKOS_LAMBDA(std::int64_t i) { offsets(i) = static_cast<int>(i * n); });
+  each(
+      exec, "Blockspan::multigrid_dense", entries,
+      KOKKOS_LAMBDA(std::int64_t k) { indices(k) = static_cast<int>(k % n); });
+  return full;
+}
+
+template <class Exec>
+Transposed<Exec> transposed(Exec const& exec, Pattern<Exec> const& A) {
+  auto const T = transpose_pattern(exec, A.ref(), A.entries());
+  return {{A.columns, A.rows, T.row_offsets, T.column_indices}, T.permutation};
+}
+
+template <class Exec>
+Pattern<Exec> members(Exec const& exec, Integers<Exec> const& class_of, int classes) {
+  auto const n = static_cast<std::int64_t>(class_of.extent(0));
+  Pattern<Exec> A{static_cast<int>(n), classes, new_array<int>(exec, n + 1), {}};
+  auto const offsets = A.offsets;
+  each(
+      exec, "Blockspan::multigrid_members", n,
+      KOKKOS_LAMBDA(std::int64_t i) { offsets(i) = class_of(i) >= 0 ? 1 : 0; });
+  A.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
+  auto const indices = A.indices;
+  each(
+      exec, "Blockspan::multigrid_members", n, KOKKOS_LAMBDA(std::int64_t i) {
+        if (class_of(i) >= 0) indices(offsets(i)) = class_of(i);
+      });
+  return transposed(exec, A).pattern;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include <blockspan/multigrid/options.hpp>
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// What some steps of conjugate gradients from a random vector of the range of A see of M^-1 A.
+struct ProbeResult {
+  double smallest = 0, largest = 0;  ///< Ritz values; zeros: no step was possible
+  bool definite = true;              ///< r^H M^-1 r and p^H A p were positive
+  bool hermitian = true;             ///< x^H A y = conj(y^H A x)
+};
+
+template <class Scalar, class Exec>
+class Probe {
+ public:
+  using Operator = LinearOperator<Scalar, Exec>;
+
+  Probe(Exec const& exec, Operator const& A, Operator const& M, std::uint64_t seed)
+      : exec_(exec),
+        A_(A),
+        M_(M),
+        seed_(seed),
+        x_(column()),
+        r_(column()),
+        z_(column()),
+        p_(column()),
+        q_(column()) {}
+
+  bool hermitian() {
+    blockspan::fill_random(exec_, x_, seed_);
+    blockspan::fill_random(exec_, p_, seed_, 1);
+    A_.apply(exec_, x_, r_);
+    A_.apply(exec_, p_, q_);
+    auto const difference = Kokkos::abs(dot(x_, q_) - conjugate(dot(p_, r_)));
+    // x and p have about n / 3 for their squared norms
+    double const size = std::sqrt(real_part(dot(q_, q_)) * real_part(dot(x_, x_)));
+    return !(difference > 1e5 * unit_roundoff<Scalar> * size);
+  }
+
+  ProbeResult run(int steps) {
+    ProbeResult result;
+    result.hermitian = hermitian();
+    if (!result.hermitian) return result;
+    blockspan::fill_random(exec_, x_, seed_, 2);
+    A_.apply(exec_, x_, r_);
+    std::vector<double> diagonal, beside;
+    double alpha = 1, beta = 0, rz = 0, first = 0;
+    for (int step = 0; step <= steps; ++step) {
+      M_.apply(exec_, r_, z_);
+      double const next = real_part(dot(r_, z_));
+      if (step == 0) first = next;
+      if (next < 0) result.definite = false;
+      if (!(next > 1e-24 * first) || step == steps) break;
+      beta = step > 0 ? next / rz : 0;
+      rz = next;
+      combine_into(z_, step > 0 ? beta : 0, p_);
+      A_.apply(exec_, p_, q_);
+      double const curvature = real_part(dot(p_, q_));
+      if (curvature < 0) result.definite = false;
+      if (!(curvature > 0)) break;
+      if (step > 0) beside.push_back(std::sqrt(beta) / alpha);
+      diagonal.push_back(curvature / rz + (step > 0 ? beta / alpha : 0));
+      alpha = rz / curvature;
+      combine_into(q_, -1 / alpha, r_);  // -r / alpha, scaled back below
+      scale(r_, -alpha);
+    }
+    ritz_values(diagonal, beside, result);
+    return result;
+  }
+
+ private:
+  Block<Scalar, Exec> column() const {
+    return allocate_zeros<Block<Scalar, Exec>>(exec_, "Blockspan::multigrid_probe", A_.rows(), 1);
+  }
+  Scalar dot(Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y) {
+    Kokkos::View<Scalar*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);
+    blockspan::column_dots(exec_, x, y, value, workspace_);
+    return value(0);
+  }
+  /// y := x + factor y.
+  void combine_into(Block<Scalar, Exec> const& x, double factor, Block<Scalar, Exec> const& y) {
+    SmallMatrix<Scalar> const one("Blockspan::multigrid_probe", 1, 1);
+    one(0, 0) = Scalar(1);
+    blockspan::combine(exec_, Scalar(1), x, one, Scalar(static_cast<real_t<Scalar>>(factor)), y,
+                       workspace_);
+  }
+  void scale(Block<Scalar, Exec> const& x, double factor) {
+    Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);
+    value(0) = static_cast<real_t<Scalar>>(factor);
+    blockspan::scale_columns(exec_, value, x);
+  }
+  static void ritz_values(std::vector<double> const& diagonal, std::vector<double> const& beside,
+                          ProbeResult& result) {
+    std::size_t const m = diagonal.size();
+    if (m == 0) return;
+    SmallMatrix<double> const T("Blockspan::multigrid_probe", m, m);
+    for (std::size_t j = 0; j < m; ++j) {
+      T(j, j) = diagonal[j];
+      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = beside[j];
+    }
+    std::vector<double> values;
+    if (lapack::hermitian_eigen(T, values) != 0) return;
+    result.smallest = values.front();
+    result.largest = values.back();
+  }
+
+  Exec exec_;
+  Operator const &A_, &M_;
+  std::uint64_t seed_;
+  Block<Scalar, Exec> x_, r_, z_, p_, q_;
+  Workspace<Exec> workspace_;
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <blockspan/multigrid/detail/graph.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// W^1/2 A W^1/2 as a matrix of blocks between nodes: the Frobenius norms of a row of blocks,
+/// without forming them. Rows of A are in order, so nodes ascend along each of them.
+template <class Scalar>
+struct NodeRows {
+  MatrixRef<Scalar, int, int> A;
+  real_t<Scalar> const* weights;
+  int const *of_row, *begin;
+
+  template <class Visit>
+  KOKKOS_FUNCTION void visit(std::int64_t node, Visit const& visit_block) const {
+    constexpr int none = Kokkos::Experimental::finite_max_v<int>;
+    auto const& offsets = A.pattern.row_offsets;
+    int const first = begin[node], rows = begin[node + 1] - first;
+    int at[most_rows_of_node];
+    for (int r = 0; r < rows; ++r) at[r] = offsets[first + r];
+    for (;;) {
+      int next = none;
+      for (int r = 0; r < rows; ++r)
+        if (at[r] < offsets[first + r + 1]) {
+          int const other = of_row[A.pattern.column_indices[at[r]]];
+          if (other < next) next = other;
+        }
+      if (next == none) return;
+      double sum = 0;
+      for (int r = 0; r < rows; ++r)
+        for (; at[r] < offsets[first + r + 1] && of_row[A.pattern.column_indices[at[r]]] == next;
+             ++at[r])
+          sum += squared_magnitude(A.values[at[r]]) * weights[first + r] *
+                 weights[A.pattern.column_indices[at[r]]];
+      visit_block(next, Kokkos::sqrt(sum));
+    }
+  }
+};
+
+/// The graph of nodes with weights c_ij = ||A_ij|| / sqrt(||A_ii|| ||A_jj||), blocks of
+/// W^1/2 A W^1/2.
+template <class Exec, class Scalar>
+WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+                               real_t<Scalar> const* inverse_diagonal,
+                               NodePartition<Exec> const& nodes) {
+  std::int64_t const n = nodes.count;
+  NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(), nodes.begin.data()};
+  auto const offsets = new_array<int>(exec, n + 1);
+  each(
+      exec, "Blockspan::multigrid_count_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
+        int count = 0;
+        rows.visit(i, [&](int, double) { ++count; });
+        offsets(i) = count;
+      });
+  WeightedGraph<Exec> graph{{nodes.count, nodes.count, offsets, {}}, {}};
+  graph.edges.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
+  graph.weights = new_array<double>(exec, graph.edges.entries());
+  auto const own = new_array<double>(exec, n);
+  auto const indices = graph.edges.indices;
+  auto const weights = graph.weights;
+  each(
+      exec, "Blockspan::multigrid_fill_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
+        int place = offsets(i);
+        double root = 0;
+        rows.visit(i, [&](int j, double norm) {
+          if (j == i && norm > 0) root = 1 / Kokkos::sqrt(norm);
+          indices(place) = j;
+          weights(place++) = norm;
+        });
+        own(i) = root;
+      });
+  each(
+      exec, "Blockspan::multigrid_scale_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
+        for (int k = offsets(i); k < offsets(i + 1); ++k) weights(k) *= own(i) * own(indices(k));
+      });
+  return graph;
+}
+
+/// The edges with c_ij >= theta sqrt(m_i m_j), m_i the largest c_ij of node i: blind to a scaling
+/// of rows and columns, and the same seen from both ends.
+template <class Exec, class Scalar>
+WeightedGraph<Exec> strong_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+                                 real_t<Scalar> const* inverse_diagonal,
+                                 NodePartition<Exec> const& nodes, double theta) {
+  auto const graph = node_graph(exec, A, inverse_diagonal, nodes);
+  auto const all = graph.edges.ref();
+  auto const weights = graph.weights;
+  std::int64_t const n = nodes.count;
+  auto const most = new_array<double>(exec, n);
+  each(
+      exec, "Blockspan::multigrid_largest_block", n, KOKKOS_LAMBDA(std::int64_t i) {
+        double largest = 0;
+        for (int k = all.row_offsets[i]; k < all.row_offsets[i + 1]; ++k)
+          if (all.column_indices[k] != i && weights(k) > largest) largest = weights(k);
+        most(i) = largest;
+      });
+  auto const strong = KOKKOS_LAMBDA(std::int64_t i, int k) {
+    int const j = all.column_indices[k];
+    return j != i && weights(k) > 0 && weights(k) >= theta * Kokkos::sqrt(most(i) * most(j));
+  };
+  auto const offsets = new_array<int>(exec, n + 1);
+  each(
+      exec, "Blockspan::multigrid_count_strong", n, KOKKOS_LAMBDA(std::int64_t i) {
+        int count = 0;
+        for (int k = all.row_offsets[i]; k < all.row_offsets[i + 1]; ++k)
+          if (strong(i, k)) ++count;
+        offsets(i) = count;
+      });
+  WeightedGraph<Exec> result{{nodes.count, nodes.count, offsets, {}}, {}};
+  result.edges.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
+  result.weights = new_array<double>(exec, result.edges.entries());
+  auto const indices = result.edges.indices;
+  auto const kept = result.weights;
+  each(
+      exec, "Blockspan::multigrid_fill_strong", n, KOKKOS_LAMBDA(std::int64_t i) {
+        int place = offsets(i);
+        for (int k = all.row_offsets[i]; k < all.row_offsets[i + 1]; ++k)
+          if (strong(i, k)) {
+            indices(place) = all.column_indices[k];
+            kept(place++) = weights(k);
+          }
+      });
+  exec.fence("Blockspan::multigrid_strong");
+  return result;
+}
+
+}  // namespace blockspan::detail

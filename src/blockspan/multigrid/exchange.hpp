@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <blockspan/multigrid/detail/hierarchy.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
+#include <blockspan/sparse/matrix_market.hpp>
+
+namespace blockspan {
+
+/// P0.mtx, P1.mtx, ... of a folder, up to the first that is not there, for
+/// MultigridOptions::prolongators. Throws Error without the first one, where shapes do not follow
+/// each other, and as read_matrix_market.
+template <class Scalar, class Exec>
+std::vector<CrsMatrix<Scalar, Exec>> read_prolongators(Exec const& exec,
+                                                       std::filesystem::path const& folder) {
+  std::vector<CrsMatrix<Scalar, Exec>> result;
+  for (int l = 0;; ++l) {
+    auto const file = folder / ("P" + std::to_string(l) + ".mtx");
+    if (!std::filesystem::exists(file)) break;
+    result.push_back(read_matrix_market<Scalar>(exec, file.string()));
+    auto const count = result.size();
+    require(count < 2 || result[count - 2].numCols() == result[count - 1].numRows(),
+            "blockspan::read_prolongators", file.string(), " has ", result[count - 1].numRows(),
+            " rows, the prolongator before it ", count < 2 ? 0 : result[count - 2].numCols(),
+            " columns");
+  }
+  require(!result.empty(), "blockspan::read_prolongators", "there is no ",
+          (folder / "P0.mtx").string());
+  return result;
+}
+
+/// Writes A0.mtx, P0.mtx, A1.mtx, P1.mtx, ... of a hierarchy, in double precision, into a folder
+/// that is there. Throws Error as write_matrix_market.
+template <class Scalar, class Exec>
+void write_hierarchy(std::filesystem::path const& folder, Multigrid<Scalar, Exec> const& M) {
+  auto const& levels = M.hierarchy().levels;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    auto const file = [&](char letter) {
+      return (folder / (letter + std::to_string(l) + ".mtx")).string();
+    };
+    write_matrix_market(file('A'), levels[l].A);
+    if (l + 1 < levels.size()) write_matrix_market(file('P'), levels[l].P_matrix());
+  }
+}
+
+/// How far the coarse matrices of a folder, A1.mtx, A2.mtx, ... where they are there, are from
+/// those of M: a note for each level that differs in shape, or by more than 1e-10 of its largest
+/// entry.
+template <class Scalar, class Exec>
+std::vector<std::string> hierarchy_differences(Exec const& exec,
+                                               std::filesystem::path const& folder,
+                                               Multigrid<Scalar, Exec> const& M) {
+  using Wide = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
+  std::vector<std::string> notes;
+  auto const& levels = M.hierarchy().levels;
+  for (std::size_t l = 1; l < levels.size(); ++l) {
+    std::string const name = "A" + std::to_string(l) + ".mtx";
+    if (!std::filesystem::exists(folder / name)) continue;
+    auto const theirs = detail::to_host(read_matrix_market<Wide>(exec, (folder / name).string()));
+    auto const ours = detail::to_host(levels[l].A);
+    double largest = 0, difference = 0;
+    bool const shape = theirs.rows == ours.rows && theirs.columns == ours.columns;
+    for (std::int64_t i = 0; shape && i < ours.rows; ++i) {
+      std::vector<Wide> row(static_cast<std::size_t>(ours.columns), Wide(0));
+      for (int k = ours.offsets(i); k < ours.offsets(i + 1); ++k) {
+        row[static_cast<std::size_t>(ours.indices(k))] += ours.values(k);
+        largest = std::max(largest, static_cast<double>(Kokkos::abs(ours.values(k))));
+      }
+      for (int k = theirs.offsets(i); k < theirs.offsets(i + 1); ++k)
+        row[static_cast<std::size_t>(theirs.indices(k))] -= theirs.values(k);
+      for (Wide const& x : row) difference = std::max<double>(difference, Kokkos::abs(x));
+    }
+    if (shape && difference <= 1e-10 * largest) continue;
+    std::ostringstream note;
+    note << name << " is not the Galerkin product of the level before: ";
+    if (shape)
+      note << "it differs by " << difference << ", its largest entry is " << largest;
+    else
+      note << "it is " << theirs.rows << " x " << theirs.columns << ", not " << ours.rows << " x "
+           << ours.columns;
+    notes.push_back(note.str());
+  }
+  return notes;
+}
+
+}  // namespace blockspan

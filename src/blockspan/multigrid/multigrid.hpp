@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include <blockspan/multigrid/detail/expand_blocks.hpp>
+#include <blockspan/multigrid/options.hpp>
+#include <blockspan/operators/refreshable_operator.hpp>
+
+namespace blockspan {
+
+namespace detail {
+template <class Scalar, class Exec>
+struct MultigridState;
+template <class Scalar, class Exec>
+class Hierarchy;
+}  // namespace detail
+
+/// Y = M^-1 X by one V cycle of smoothed aggregation: a preconditioner for a Hermitian positive
+/// (semi-)definite matrix A whose iterations hardly grow with the mesh. Linear, the same in every
+/// call, Hermitian positive definite, also where A is singular (null vectors are found in the
+/// setup); every step is a sparse matrix times the whole block. README.md beside this file says how
+/// levels come about, and what they need to know of a problem.
+///
+/// Setup: on `exec`, in double precision, deterministic; the last level (options.coarse_rows) is
+/// inverted by LAPACK on the host. O(nonzeros) with a constant of 20 to 90 multiplications, mostly
+/// sparse products; memory for P, its adjoint, and patterns and values of the products (some three
+/// times A for a 7-point Laplacian), kept for refresh.
+///
+/// A product is degree x 2 products with A of each level, and those of the prolongators: a report
+/// counts them. Blocks of any width are served; a wider one than before allocates.
+///
+/// Sources: Vanek, Mandel and Brezina 1996, doi:10.1007/BF02238511 (smoothed aggregation, filtered
+/// matrices); Adams, Brezina, Hu and Tuminaro 2003, doi:10.1016/S0021-9991(03)00194-3 (polynomial
+/// smoothers); Bell, Dalton and Olson 2012, doi:10.1137/110838844 (a setup in parallel).
+template <class Scalar, class Exec>
+class Multigrid final : public RefreshableOperator<Scalar, Exec> {
+ public:
+  using Options = MultigridOptions<Scalar, Exec>;
+  using Matrix = CrsMatrix<Scalar, Exec>;
+
+  /// A: n x n, as find_asymmetry accepts; columns may be in any order and repeat. A and the arrays
+  /// of `options` stay in use: values of A may only change with refresh. Waits for the instance.
+  /// Throws Error if A is not square, an option is out of range or does not fit A, a near-null
+  /// vector is zero or not finite, a diagonal entry is negative or zero beside others, an entry is
+  /// not finite, a level has more than 2^31 - 1 entries, or memory is short. Whether the hierarchy
+  /// is any good is told by report().status.
+  Multigrid(Exec const& exec, Matrix const& A, Options const& options = {});
+  Multigrid(Multigrid&&) noexcept;
+  Multigrid& operator=(Multigrid&&) noexcept;
+  ~Multigrid() override;
+
+  std::int64_t rows() const override;
+
+  /// One product at a time: an object's memory serves one instance and one thread. Throws Error if
+  /// X or Y is not n x k, where memory is short, and where the report is not usable().
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override;
+
+  /// Keeps aggregates, tentative prolongators and patterns; values of all levels anew. It is not
+  /// probed again: the status is then unknown, unless it is one of those that forbid its use.
+  void refresh(Exec const& exec, Matrix const& A) override;
+
+  /// The same; if keep_prolongators, they keep their values too (for matrices that change a little,
+  /// in nonlinear iterations): half of the work is left.
+  void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
+
+  bool replayable() const override { return true; }
+  std::string name() const override;
+
+  MultigridReport const& report() const;
+
+  /// Implementation: the levels as they are set up, in double precision (detail/hierarchy.hpp).
+  using Wide = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
+  detail::Hierarchy<Wide, Exec> const& hierarchy() const;
+
+ private:
+  void form_cycle(Exec const& exec);
+  void probe(Exec const& exec);
+
+  std::unique_ptr<detail::MultigridState<Scalar, Exec>> state_;
+};
+
+/// The multigrid preconditioner of A, a CrsMatrix; see the class.
+template <class Exec, class Matrix>
+requires(!detail::has_blocks_v<Matrix>)
+    Multigrid<typename Matrix::non_const_value_type, Exec> multigrid(
+        Exec const& exec, Matrix const& A,
+        MultigridOptions<typename Matrix::non_const_value_type, Exec> const& options = {}) {
+  return {exec, A, options};
+}
+
+/// The same of a BsrMatrix, whose blocks are the nodes (block_size is theirs): a copy as a
+/// CrsMatrix is made, and kept. Throws Error as the class, and where the blocks are larger than 16.
+template <class Exec, class Matrix>
+requires detail::has_blocks_v<Matrix> Multigrid<typename Matrix::non_const_value_type, Exec>
+multigrid(Exec const& exec, Matrix const& A,
+          MultigridOptions<typename Matrix::non_const_value_type, Exec> options = {}) {
+  options.block_size = static_cast<int>(A.blockDim());
+  return {exec, detail::expand_blocks(exec, A), options};
+}
+
+}  // namespace blockspan

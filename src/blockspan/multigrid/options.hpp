@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+
+namespace blockspan {
+
+/// The numbers a cycle computes with. single: half the bytes; the setup is in double precision all
+/// the same, and iterations are as many. working: those of the solver.
+enum class MultigridPrecision { single, working };
+
+template <class Scalar, class Exec>
+struct MultigridOptions {
+  using Real = real_t<Scalar>;
+
+  // What is known of the problem.
+  /// Vectors that A maps to little compared with their size, n x q, 1 <= q <= 16: the constant for
+  /// a diffusion, rigid bodies for a structure. No columns: as below.
+  ConstBlock<Scalar, Exec> near_null = {};
+  /// Where the nodes of a structure are, nodes x 2 or nodes x 3, for as many unknowns a node:
+  /// rigid bodies are made of them. Rows are numbered node by node.
+  ConstBlock<Real, Exec> coordinates = {};
+  /// Unknowns of a node, 1 to 16, consecutive rows: they stay together, and without other vectors
+  /// each has a constant of its own. With 1: the constant or D^-1/2 times it, whichever A maps to
+  /// less.
+  int block_size = 1;
+  /// Make so many near-null vectors by a few steps of an eigensolver, 0 to 16; 0: none. For
+  /// structures without coordinates and high-order elements (6), not for graphs.
+  int adaptive = 0;
+
+  /// A hierarchy made elsewhere: P of each level, rows of a level x rows of the next. Nothing above
+  /// and of what follows is then used but for the cycle; coarse matrices are P^H A P. (exchange.hpp
+  /// reads and writes them as files.)
+  std::vector<CrsMatrix<Scalar, Exec>> prolongators = {};
+
+  // The hierarchy.
+  double theta = 0.15;      ///< of the strength test, in [0, 1); halved from level to level
+  double omega = 4.0 / 3;   ///< damping of the prolongator's smoothing, in (0, 2)
+  int coarse_rows = 1000;   ///< the last level has no more, 1 to 10000
+  int max_levels = 12;      ///< 1 to 50
+  double fill_guard = 1.0;  ///< a level may have so many times the entries of the one before
+  MultigridPrecision precision = MultigridPrecision::single;
+
+  // The cycle.
+  int degree = 2;     ///< of the Chebyshev smoother, 1 to 4
+  int columns = 8;    ///< of the blocks expected; others are served too
+  bool probe = true;  ///< eight steps of conjugate gradients that tell how good it is
+  std::uint64_t seed = 1;
+
+  /// Throws Error if a field is out of range for a matrix of `rows` rows.
+  void validate(std::int64_t rows) const;
+};
+
+enum class MultigridStatus {
+  unknown,        ///< nothing is known against it (it was not probed)
+  good,           ///< the probe found no smooth error left
+  fair,           ///< some
+  weak,           ///< much: see the message
+  no_coarsening,  ///< rows without neighbours that matter, or too few aggregates
+  indefinite,     ///< A is not positive semidefinite: not to be used
+  not_hermitian   ///< nor here
+};
+char const* to_string(MultigridStatus status);
+
+/// A line of the table of levels.
+struct MultigridLevelReport {
+  std::int64_t rows = 0, nodes = 0, nonzeros = 0;
+  double upper = 0;  ///< bound of the largest eigenvalue of D^-1 A
+  // of the way to the next level
+  double theta = 0;
+  std::int64_t aggregates = 0, largest = 0, left_out = 0;  ///< the last two in nodes
+  std::int64_t spent = 0;  ///< coarse columns that A maps to zero, taken out
+  int rounds = 0;          ///< of the first independent set
+  std::int64_t prolongator_nonzeros = 0;
+  bool smoothed = true;  ///< false: the prolongator is the tentative one, for its fill
+  double seconds = 0;    ///< of the setup
+};
+
+struct MultigridReport {
+  MultigridStatus status = MultigridStatus::unknown;
+  std::string message;             ///< of a status that is not good or fair
+  std::vector<std::string> notes;  ///< what else a user should know
+  std::vector<MultigridLevelReport> levels;
+  int near_null = 0;                 ///< vectors
+  bool single = false;               ///< the cycle is in single precision
+  bool exact_last = true;            ///< the last level is inverted; else smoothed
+  int null_vectors = 0;              ///< of the last level, where it is singular
+  double complexity = 1;             ///< nonzeros of all levels over those of the first
+  double grid_complexity = 1;        ///< the same of rows
+  double products = 0;               ///< work of a cycle, in products with A
+  double smallest = 0, largest = 0;  ///< Ritz values of M^-1 A, by the probe; 0: not probed
+  int predicted_iterations = 0;      ///< to 1e-8, an upper bound where the status is good
+  double seconds = 0;
+
+  /// May it be used as a preconditioner?
+  bool usable() const {
+    return status != MultigridStatus::indefinite && status != MultigridStatus::not_hermitian;
+  }
+  /// The levels, a line each under a heading.
+  std::string table() const;
+};
+
+}  // namespace blockspan

@@ -1,0 +1,97 @@
+// --preconditioner multigrid of both programs: few iterations, the table of levels, what it is told
+// of a problem, and what is said where it does not suit.
+#include <string>
+#include <vector>
+
+#include <blockspan/sparse/coordinates.hpp>
+#include <blockspan/sparse/matrix_market.hpp>
+
+#include "apps/eig.hpp"
+#include "apps/refused.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AppsMultigrid : public ::testing::TestWithParam<std::string> {
+ protected:
+  ReportRun run(std::string const& app, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--preconditioner", "multigrid", "--backend", GetParam()});
+    auto result = run_with_report(app, arguments);
+    EXPECT_EQ(result.outcome.status, 0) << result.outcome.out << result.outcome.err;
+    return result;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Backends, AppsMultigrid, ::testing::ValuesIn(backends()),
+                         backend_test_name);
+
+TEST_P(AppsMultigrid, SolvesAGridInFewIterationsAndShowsItsLevels) {
+  auto const result = run("blockspan-solve", {"laplace7:22", "--columns", "3", "--levels"});
+  EXPECT_LE(result.report["iterations"], 9);
+  EXPECT_EQ(result.report["multigrid"]["status"], "good");
+  EXPECT_EQ(result.report["multigrid"]["levels"][0]["rows"], 22 * 22 * 22);
+  EXPECT_THAT(result.report["preconditioner"].get<std::string>(), HasSubstr("multigrid of "));
+  EXPECT_THAT(result.outcome.out, HasSubstr("products a cycle"));
+  EXPECT_THAT(result.outcome.out, HasSubstr("inverted"));
+  EXPECT_TRUE(result.report["notes"].empty()) << result.report["notes"];
+}
+
+TEST_P(AppsMultigrid, FindsTheSmallestPairsInFewIterations) {
+  std::vector<std::string> const problem{"laplace7:22", "--pairs",     "10",      "--path",
+                                         "iterative",   "--criterion", "backward"};
+  auto const report = run("blockspan-eig", problem).report, jacobi = run_eig(problem).report;
+  EXPECT_LE(4 * report["iterations"].get<int>(), jacobi["iterations"].get<int>());
+  for (std::size_t j = 0; j < 10; ++j)
+    EXPECT_NEAR(report["eigenvalues"][j].get<double>(), jacobi["eigenvalues"][j].get<double>(),
+                2e-7);
+}
+
+TEST_P(AppsMultigrid, TakesCoordinatesNearNullVectorsAndBlockSizes) {
+  TemporaryFolder const folder;
+  std::string const file = folder / "nodes.mtx";
+  Kokkos::DefaultHostExecutionSpace const host;
+  write_block(file, generate_coordinates<double>(host, parse_generator_spec("elasticity:10")));
+  auto const rigid = run("blockspan-solve", {"elasticity:10", "--coordinates", file}).report,
+             blocks = run("blockspan-solve", {"elasticity:10", "--block-size", "3"}).report,
+             plain = run("blockspan-solve", {"elasticity:10"}).report,
+             adaptive =
+                 run("blockspan-solve", {"elasticity:10", "--block-size", "3", "--adaptive", "6"})
+                     .report;
+  EXPECT_EQ(rigid["multigrid"]["near_null"], 6);
+  EXPECT_EQ(blocks["multigrid"]["near_null"], 3);
+  EXPECT_EQ(plain["multigrid"]["near_null"], 1);
+  EXPECT_EQ(adaptive["multigrid"]["near_null"], 6);
+  EXPECT_LT(rigid["iterations"], blocks["iterations"]);
+  EXPECT_LT(blocks["iterations"], plain["iterations"]);
+  EXPECT_LE(adaptive["iterations"], blocks["iterations"]);
+  EXPECT_EQ(plain["multigrid"]["status"], "weak");
+  EXPECT_THAT(plain["notes"].dump(), HasSubstr("near-null vectors missing?"));
+}
+
+TEST_P(AppsMultigrid, SaysWhereAnotherPreconditionerIsTaken) {
+  TemporaryFolder const folder;
+  std::string const file = folder / "indefinite.mtx";
+  for (std::string const last : {"1", "-1"}) {
+    write_text(file, "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 1\n2 2 1\n3 3 " +
+                         last + "\n2 1 2\n3 2 1\n");
+    auto const report = run("blockspan-eig", {file, "--pairs", "1"}).report;
+    EXPECT_EQ(report["preconditioner"], "jacobi");
+    EXPECT_TRUE(report["multigrid"].is_null());
+    EXPECT_THAT(report["notes"].dump(), HasSubstr("jacobi instead of multigrid"));
+  }
+}
+
+TEST(AppsMultigridUsage, NamesWhatDoesNotFit) {
+  for (std::string const app : {"blockspan-solve", "blockspan-eig"}) {
+    expect_refused(app, {"laplace7:5", "--preconditioner", "multigrid:5"},
+                   "--preconditioner: degree 5 is not between 1 and 4");
+    expect_refused(app, {"laplace7:5", "--preconditioner", "jacobi", "--block-size", "3"},
+                   "--preconditioner: --near-null, --coordinates, --block-size, --adaptive, "
+                   "--hierarchy and --levels go with multigrid only, not with jacobi");
+  }
+}
+
+}  // namespace
+}  // namespace blockspan::test

@@ -1,0 +1,176 @@
+// Matrices as they come from the field: what codes leave in them must not cost more than a few
+// iterations.
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "multigrid/problems.hpp"
+#include "operators/apply.hpp"
+#include "spmm/battery.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+namespace {
+
+template <class Exec>
+class MultigridField : public ::testing::Test {
+ protected:
+  /// The matrix of a spec with entry(i, j, value) for its entries; NaN: left out.
+  CrsMatrix<double, Exec> changed(std::string const& spec,
+                                  std::function<double(int, int, double)> const& entry) const {
+    auto const host = blockspan::detail::to_host(generate<double>(exec, spec));
+    HostMatrix<double> A{spec, host.rows, host.rows, {0}, {}, {}};
+    for (int i = 0; i < host.rows; ++i) {
+      for (int k = host.offsets(i); k < host.offsets(i + 1); ++k) {
+        double const value = entry(i, host.indices(k), host.values(k));
+        if (!std::isnan(value)) A.add(host.indices(k), value);
+      }
+      A.end_row();
+    }
+    return to_device(exec, A);
+  }
+
+  /// Iterations, at most `most`, and a status that is good.
+  void expect_quick(CrsMatrix<double, Exec> const& A, int most, std::string const& what,
+                    bool singular = false,
+                    MultigridOptions<double, Exec> const& options = {}) const {
+    auto const M = multigrid(exec, A, options);
+    int const count = iterations<double>(exec, A, &M, singular);
+    EXPECT_GT(count, 0) << what << "\n" << M.report().table();
+    EXPECT_LE(count, most) << what << "\n" << M.report().table();
+    EXPECT_TRUE(M.report().usable()) << what << ": " << M.report().message;
+  }
+
+  Exec exec;
+  double const nothing = std::nan("");
+};
+TYPED_TEST_SUITE(MultigridField, Backends, ConfigNames);
+
+TYPED_TEST(MultigridField, IdentityRowsOfDirichletConditions) {
+  auto const on = [](int i) { return i % 3 == 0 && i % 22 < 11; };
+  this->expect_quick(this->changed("laplace7:22",
+                                   [&](int i, int j, double value) {
+                                     if (!on(i) && !on(j)) return value;
+                                     return i == j ? 1.0 : this->nothing;
+                                   }),
+                     10, "eliminated");
+  this->expect_quick(this->changed("laplace7:22",
+                                   [&](int i, int j, double value) {
+                                     if (!on(i) && !on(j)) return value;
+                                     return i == j ? 1.0 : 0.0;
+                                   }),
+                     10, "eliminated, with zeros stored");
+}
+
+TYPED_TEST(MultigridField, PenaltyRows) {
+  for (double const penalty : {1e10, 1e30})
+    this->expect_quick(this->changed("laplace7:22",
+                                     [&](int i, int j, double value) {
+                                       return i == j && i % 50 == 0 ? penalty : value;
+                                     }),
+                       12, std::to_string(penalty));
+}
+
+TYPED_TEST(MultigridField, EmptyRows) {
+  auto const on = [](int i) { return i % 40 < 7; };
+  this->expect_quick(this->changed("laplace7:22",
+                                   [&](int i, int j, double value) {
+                                     return on(i) || on(j) ? this->nothing : value;
+                                   }),
+                     12, "empty rows", true);
+}
+
+TYPED_TEST(MultigridField, RowsAndColumnsOfAnyScale) {
+  auto const s = [](int i) { return std::pow(10.0, 3 * std::sin(0.7 * i * i)); };
+  this->expect_quick(
+      this->changed("laplace7:24", [&](int i, int j, double value) { return s(i) * s(j) * value; }),
+      15, "six decades");
+}
+
+TYPED_TEST(MultigridField, JumpsOfTheCoefficient) {
+  this->expect_quick(generate<double>(this->exec, std::string("jump7:24:100000000:width=4")), 20,
+                     "1e8");
+  this->expect_quick(generate<double>(this->exec, std::string("jump7:24:0.00000001:width=4")), 20,
+                     "1e-8");
+}
+
+TYPED_TEST(MultigridField, FloatingBodies) {
+  this->expect_quick(generate<double>(this->exec, std::string("elasticity:10:free")), 12, "free",
+                     true, {.coordinates = brick_nodes<double>(this->exec, 10, false)});
+}
+
+TYPED_TEST(MultigridField, UnknownsOfUnequalScaleAtANodeChangeNothing) {
+  double const unit[] = {1, 1024, 1.0 / 64};
+  auto const nodes = brick_nodes<double>(this->exec, 8);
+  auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), nodes);
+  // S A S with S^-1 B leads to S^-1 M^-1 S^-1
+  auto const applied_in = [&](bool scaled, HostBlock<double> v) {
+    auto const s = [&](std::int64_t i) { return scaled ? unit[i % 3] : 1.0; };
+    auto const A = this->changed("elasticity:8",
+                                 [&](int i, int j, double value) { return s(i) * s(j) * value; });
+    HostBlock<double> B(A.numRows(), 6);
+    for (std::int64_t i = 0; i < B.rows() / 3; ++i)
+      for (int c = 0; c < 3; ++c) {
+        int const u = (c + 1) % 3, w = (c + 2) % 3;
+        B(3 * i + c, c) = 1 / s(c);
+        B(3 * i + u, 3 + c) = -x(i, w) / s(u);
+        B(3 * i + w, 3 + c) = x(i, u) / s(w);
+      }
+    auto const M = multigrid(this->exec, A,
+                             {.near_null = block<double>(this->exec, B),
+                              .block_size = 3,
+                              .precision = MultigridPrecision::working});
+    for (std::int64_t i = 0; i < v.rows(); ++i) v(i, 0) *= s(i);
+    auto y = applied(this->exec, M, v);
+    for (std::int64_t i = 0; i < v.rows(); ++i) y(i, 0) *= s(i);
+    return y;
+  };
+  auto const v = random_block<double>(3 * 7 * 64, 1, 3);
+  auto const plain = applied_in(false, v), scaled = applied_in(true, v);
+  double largest = 0, difference = 0;
+  for (std::int64_t i = 0; i < v.rows(); ++i) {
+    largest = std::max(largest, std::abs(plain(i, 0)));
+    difference = std::max(difference, std::abs(plain(i, 0) - scaled(i, 0)));
+  }
+  EXPECT_LE(difference, 1e-10 * largest);
+}
+
+TYPED_TEST(MultigridField, HubsDoNotFillCoarseLevels) {
+  // a grid, and ten vertices that know every twentieth one of it
+  int const n = 22 * 22 * 22;
+  auto const grid =
+      blockspan::detail::to_host(generate<double>(this->exec, std::string("laplace7:22")));
+  HostMatrix<double> A{"hubs", n + 10, n + 10, {0}, {}, {}};
+  auto const knows = [](int hub, int i) { return i % 20 == hub; };
+  for (int i = 0; i < n; ++i) {
+    double extra = 0;
+    for (int hub = 0; hub < 10; ++hub) extra += knows(hub, i);
+    for (int k = grid.offsets(i); k < grid.offsets(i + 1); ++k)
+      A.add(grid.indices(k), grid.values(k) + (grid.indices(k) == i ? extra : 0));
+    for (int hub = 0; hub < 10; ++hub)
+      if (knows(hub, i)) A.add(n + hub, -1.0);
+    A.end_row();
+  }
+  for (int hub = 0; hub < 10; ++hub) {
+    double degree = 0;
+    for (int i = 0; i < n; ++i)
+      if (knows(hub, i)) A.add(i, -1.0), degree += 1;
+    A.add(n + hub, degree);
+    A.end_row();
+  }
+  auto const matrix = to_device(this->exec, A);
+  this->expect_quick(matrix, 25, "hubs");
+  EXPECT_LE(multigrid(this->exec, matrix).report().complexity, 3);
+}
+
+TYPED_TEST(MultigridField, AdaptiveVectorsStandInForRigidBodies) {
+  auto const A = generate<double>(this->exec, std::string("elasticity:10"));
+  this->expect_quick(A, 13, "adaptive", false,
+                     {.block_size = 3, .adaptive = 6, .coarse_rows = 300});
+  this->expect_quick(A, 26, "components", false, {.block_size = 3, .coarse_rows = 300});
+}
+
+}  // namespace
+}  // namespace blockspan::test
