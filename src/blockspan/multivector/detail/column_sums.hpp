@@ -307,7 +307,9 @@ Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Term
 /// A source: `count` nodes, and operator()(q, j, node). Take: `count` numbers of a column.
 template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
 struct TakeRoots {
-  static constexpr int most_threads = 1024;
+  /// As many as scratch holds the numbers of: a device allows a team 48 KiB without asking.
+  static constexpr int most_threads = Take::count * sizeof(Real) * 1024 <= 40 * 1024 ? 1024 : 512;
+  static_assert(Take::count * sizeof(Real) * most_threads <= 40 * 1024);
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
   static constexpr int of_second = Take::count - of_first;
 
