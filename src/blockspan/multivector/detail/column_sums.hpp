@@ -153,6 +153,14 @@ struct ChunkSumsOnHost {
   }
 };
 
+/// Threads of a team, at most so many and a power of two, whose numbers fit in its scratch: of 48
+/// KiB Kokkos keeps a number a thread for itself.
+template <int numbers, class Real>
+constexpr int threads_in_scratch(int threads) {
+  while (threads * (numbers * sizeof(Real) + sizeof(double)) > 47 * 1024) threads /= 2;
+  return threads;
+}
+
 /// First step on devices: `members` threads sum the rows of a leaf and column, each with several
 /// rows in flight. A team has a tile of columns and neighbouring leaves, as many as its threads
 /// allow, and joins them: who joins which nodes does not matter. Leaves are short, so that the rows
@@ -161,7 +169,8 @@ struct ChunkSumsOnHost {
 template <class Exec, class Terms>
 struct ChunkSumsOnDevice {
   using Real = typename Terms::Real;
-  static constexpr int most_threads = 512, members = 16, at_once = 4;
+  static constexpr int members = 16, at_once = 4;
+  static constexpr int most_threads = threads_in_scratch<Terms::count, Real>(512);
   static constexpr std::int64_t most_leaf_rows = 128, enough_teams = 256;
   static_assert(most_leaf_rows <= least_chunk_rows<Exec>);
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
@@ -307,9 +316,7 @@ Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Term
 /// A source: `count` nodes, and operator()(q, j, node). Take: `count` numbers of a column.
 template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
 struct TakeRoots {
-  /// As many as scratch holds the numbers of: a device allows a team 48 KiB without asking.
-  static constexpr int most_threads = Take::count * sizeof(Real) * 1024 <= 40 * 1024 ? 1024 : 512;
-  static_assert(Take::count * sizeof(Real) * most_threads <= 40 * 1024);
+  static constexpr int most_threads = threads_in_scratch<Take::count, Real>(1024);
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
   static constexpr int of_second = Take::count - of_first;
 
