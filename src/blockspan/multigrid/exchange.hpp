@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <sstream>
@@ -14,6 +15,15 @@
 
 namespace blockspan {
 
+namespace detail {
+/// A0.mtx, P0.mtx, ...
+inline std::string level_file(char letter, std::size_t level) {
+  std::string name(1, letter);
+  name += std::to_string(level);
+  return name += ".mtx";
+}
+}  // namespace detail
+
 /// P0.mtx, P1.mtx, ... of a folder, up to the first that is not there, for
 /// MultigridOptions::prolongators. Throws Error without the first one, where shapes do not follow
 /// each other, and as read_matrix_market.
@@ -21,8 +31,8 @@ template <class Scalar, class Exec>
 std::vector<CrsMatrix<Scalar, Exec>> read_prolongators(Exec const& exec,
                                                        std::filesystem::path const& folder) {
   std::vector<CrsMatrix<Scalar, Exec>> result;
-  for (int l = 0;; ++l) {
-    auto const file = folder / ("P" + std::to_string(l) + ".mtx");
+  for (std::size_t l = 0;; ++l) {
+    auto const file = folder / detail::level_file('P', l);
     if (!std::filesystem::exists(file)) break;
     result.push_back(read_matrix_market<Scalar>(exec, file.string()));
     auto const count = result.size();
@@ -43,7 +53,7 @@ void write_hierarchy(std::filesystem::path const& folder, Multigrid<Scalar, Exec
   auto const& levels = M.hierarchy().levels;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     auto const file = [&](char letter) {
-      return (folder / (letter + std::to_string(l) + ".mtx")).string();
+      return (folder / detail::level_file(letter, l)).string();
     };
     write_matrix_market(file('A'), levels[l].A);
     if (l + 1 < levels.size()) write_matrix_market(file('P'), levels[l].P_matrix());
@@ -61,7 +71,7 @@ std::vector<std::string> hierarchy_differences(Exec const& exec,
   std::vector<std::string> notes;
   auto const& levels = M.hierarchy().levels;
   for (std::size_t l = 1; l < levels.size(); ++l) {
-    std::string const name = "A" + std::to_string(l) + ".mtx";
+    std::string const name = detail::level_file('A', l);
     if (!std::filesystem::exists(folder / name)) continue;
     auto const theirs = detail::to_host(read_matrix_market<Wide>(exec, (folder / name).string()));
     auto const ours = detail::to_host(levels[l].A);
