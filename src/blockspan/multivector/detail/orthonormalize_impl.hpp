@@ -30,6 +30,8 @@ class Orthonormalizer {
         T_(0, 0) {}
 
   OrthonormalizeReport run() {
+    // rescue() may be called for the first time in a later iteration, which is to allocate nothing
+    workspace_.template device<Real>(exec_, Workspace<Exec>::result, V_.columns);
     constexpr int most_passes = 10;
     if (V_.rows == 0) rank_ = 0;
     while (rank_ > 0 && report_.passes < most_passes) {
