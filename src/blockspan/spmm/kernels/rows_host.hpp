@@ -200,10 +200,10 @@ void launch_on_host(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> co
                                                                rows_asked_until(call)});
   };
   auto const& Y = call.product.Y;
-  bool const contiguous = X.columns == 1 || (X.column_stride == 1 && Y.column_stride == 1);
-  if (contiguous && (call.launch.packs || X.columns == 1) && X.columns <= host_pack_v<Scalar>)
-    return launch_host_rows(exec, call, entries);
-  if (!call.launch.packs || X.columns == 1) return in_registers.template operator()<1, false>();
+  bool const one_pack = call.launch.packs && X.columns <= host_pack_v<Scalar> &&
+                        X.column_stride == 1 && Y.column_stride == 1;
+  if (X.columns == 1 || one_pack) return launch_host_rows(exec, call, entries);
+  if (!call.launch.packs) return in_registers.template operator()<1, false>();
   if (X.column_stride == 1) return in_registers.template operator()<host_pack_v<Scalar>, true>();
   in_registers.template operator()<tuning::host_strided_columns, false>();
 }
