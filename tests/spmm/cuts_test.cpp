@@ -140,7 +140,7 @@ void expect_tiles_cover(HostMatrix<double> const& host, List const& list) {
   auto const cut_slot = on_host(list.cut_slot);
   auto const slot_row = on_host(list.slot_row);
   std::vector<int> const offsets(host.offsets.begin(), host.offsets.end());
-  kernels::CutTiles<double, int, int> const tiles{{},         {},           offsets.data(),
+  kernels::CutTiles<double, int> const tiles{{},         {},           offsets.data(),
                                                   row.data(), entry.data(), slot.data()};
   std::vector<std::int64_t> row_of_slot(static_cast<std::size_t>(list.slots), -1);
   for (std::size_t i = 0; i < cut_row.size(); ++i)

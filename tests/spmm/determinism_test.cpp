@@ -161,7 +161,7 @@ HostBlock<double> multiply_with(Exec const& exec, Schedule schedule, std::int64_
   auto const A = to_device(exec, host);
   auto const X = make_block(exec, Storage::right, random_block<double>(host.columns, 8, 1));
   auto const Y = make_block(exec, Storage::right, HostBlock<double>(host.rows, 8));
-  using Entries = kernels::PlainEntries<double, int, int>;
+  using Entries = kernels::PlainEntries<double, int>;
   using Epilogue = kernels::ScaleAdd<double, false, kernels::runs_on_host_v<Exec>>;
   Entries const entries{A.graph.entries.data(), A.values.data()};
   kernels::LaunchShape shape{0, team_size, 1};
@@ -170,11 +170,11 @@ HostBlock<double> multiply_with(Exec const& exec, Schedule schedule, std::int64_
   Epilogue const epilogue{1.0, 0.0, true, false, kernels::block_ref<Exec>(Y.view)};
   auto const x = kernels::block_ref<Exec>(X.const_view());
   if constexpr (kernels::runs_on_host_v<Exec>) {
-    using Inner = kernels::DirectRegisters<double, Entries, int, 8, true>;
+    using Inner = kernels::DirectRegisters<double, Entries, 8, true>;
     kernels::SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, {entries, x, false}, epilogue}
         .launch(exec, "Blockspan::spmm::test", shape);
   } else {
-    using Inner = kernels::DirectLanes<double, Entries, int, 1, false>;
+    using Inner = kernels::DirectLanes<double, Entries, 1, false>;
     shape.vector_length = 8;
     kernels::SpmmKernel<Exec, Schedule, Inner, Epilogue>{
         schedule, {entries, x, false, {3, 0}, 8 * sizeof(double)}, epilogue}
@@ -193,7 +193,7 @@ TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
   int const larger = kernels::runs_on_host_v<Exec> ? exec.concurrency() : 32;
   int const smaller = kernels::runs_on_host_v<Exec> ? 1 : 4;
 
-  kernels::WholeRows<int> const rows{{pattern.rows, 1}, pattern.row_offsets};
+  kernels::WholeRows<> const rows{{pattern.rows, 1}, pattern.row_offsets};
   EXPECT_TRUE(same_bits(multiply_with(exec, rows, 16, smaller, host),
                         multiply_with(exec, rows, 50, larger, host)));
 
@@ -201,7 +201,7 @@ TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
   Kokkos::View<double*, typename Exec::memory_space> const carry("Blockspan::test", cuts.slots * 8);
   Kokkos::View<int*, typename Exec::memory_space> const arrived("Blockspan::test",
                                                                 cuts.cut_rows * 8);
-  kernels::CutRows<double, int, int> const pieces{
+  kernels::CutRows<double, int> const pieces{
       kernels::carry_of<double>(cuts, 8, {carry.data(), arrived.data()}),
       {cuts.pieces, 1},
       cuts.target.data(),

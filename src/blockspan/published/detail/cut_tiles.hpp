@@ -13,16 +13,16 @@ namespace blockspan::detail {
 /// its tile leaves a part of its sum in each of them; a row that lies in one tile is written at
 /// once. As a schedule: a tile a team thread, which walks the parts of its rows. The arrays belong
 /// to the plan (TileList in partition/pattern.hpp).
-template <class Scalar, class Offset, class Ordinal>
+template <class Scalar, class Ordinal>
 struct CutTiles : Carry<Scalar, Ordinal> {
   static constexpr bool splits_rows = true;
-  using OwnPiece = Piece<Offset>;
+  using OwnPiece = Piece;
 
-  PiecesOfTeam share;         ///< of the tiles
-  Offset const* row_offsets;  ///< rows + 1
-  Ordinal const* row;         ///< tiles + 1: the first row that does not end before the tile
-  Offset const* entry;        ///< tiles + 1: the first entry
-  Ordinal const* slot;        ///< tiles + 1: of the part that continues a row in this tile
+  PiecesOfTeam share;      ///< of the tiles
+  int const* row_offsets;  ///< rows + 1
+  Ordinal const* row;      ///< tiles + 1: the first row that does not end before the tile
+  int const* entry;        ///< tiles + 1: the first entry
+  Ordinal const* slot;     ///< tiles + 1: of the part that continues a row in this tile
 
   template <class Team, class Function>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
@@ -40,10 +40,10 @@ struct CutTiles : Carry<Scalar, Ordinal> {
     return static_cast<std::int64_t>(last - row[tile]) + (reaches_beyond ? 1 : 0);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION Piece<Offset> part(std::int64_t tile, std::int64_t p) const {
+  KOKKOS_FORCEINLINE_FUNCTION Piece part(std::int64_t tile, std::int64_t p) const {
     std::int64_t const i = static_cast<std::int64_t>(row[tile]) + p;
-    Offset const first = row_offsets[i], last = row_offsets[i + 1];
-    Offset const begin = entry[tile], end = entry[tile + 1];
+    int const first = row_offsets[i], last = row_offsets[i + 1];
+    int const begin = entry[tile], end = entry[tile + 1];
     if (first < begin)  // continued here; its slot is known
       return {-1 - static_cast<std::int64_t>(slot[tile]), begin, last < end ? last : end};
     if (last > end)  // the next tile continues with the slot after

@@ -22,12 +22,12 @@ namespace blockspan::detail {
 
 /// Writes a sparse matrix out, row-major: a row a team thread, its lanes the entries. The
 /// columns of a row ascend; of entries that stand at one place the first one's lane adds them up.
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Ordinal>
 struct WriteDense {
   using Policy = Kokkos::TeamPolicy<Exec>;
 
-  Offset const* row_offsets;
-  AnyEntries<Scalar, Offset, Ordinal> entries;
+  int const* row_offsets;
+  AnyEntries<Scalar, Ordinal> entries;
   std::int64_t rows, columns;
   Scalar* dense;  ///< rows x columns
   int rows_per_team;
@@ -38,12 +38,12 @@ struct WriteDense {
       if (row >= rows) return;
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, columns),
                            [&](std::int64_t j) { dense[row * columns + j] = Scalar(0); });
-      Offset const first = row_offsets[row], last = row_offsets[row + 1];
+      int const first = row_offsets[row], last = row_offsets[row + 1];
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, static_cast<std::int64_t>(last - first)),
                            [&](std::int64_t j) {
-                             Offset k = first + static_cast<Offset>(j);
+                             int k = first + static_cast<int>(j);
                              Ordinal const column = entries.column(k);
-                             if (k > first && entries.column(k - Offset(1)) == column) return;
+                             if (k > first && entries.column(k - 1) == column) return;
                              Scalar sum = entries.value(k);
                              for (++k; k < last && entries.column(k) == column; ++k)
                                sum += entries.value(k);
@@ -72,9 +72,9 @@ GemmBlock gemm_block(Block const& B, char const* name) {
 
 /// Y = alpha op(A) X + beta Y by way of a dense op(A). Throws Error where that has no room, where
 /// the BLAS cannot address it, or where this backend has none.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_dense(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                    PreparedPattern<Exec, Offset, Ordinal> const& prepared, Scalar const* values,
+template <class Exec, class Scalar, class Ordinal>
+void multiply_dense(Exec const& exec, PlanState<Exec, Ordinal>& plan,
+                    PreparedPattern<Exec, Ordinal> const& prepared, Scalar const* values,
                     Product<Scalar> const& product) {
   auto const& A = prepared.pattern;
   if (prepared.statistics.nonzeros == 0) return scale_block(exec, product.beta, product.Y);
@@ -94,7 +94,7 @@ void multiply_dense(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
       " exceed what the BLAS can address");
   auto const bytes = static_cast<std::size_t>(elements) * sizeof(Scalar);
   auto* const dense = static_cast<Scalar*>(plan.dense.reserve(exec, bytes > 0 ? bytes : 1));
-  using Write = WriteDense<Exec, Scalar, Offset, Ordinal>;
+  using Write = WriteDense<Exec, Scalar, Ordinal>;
   constexpr bool host = runs_on_host_v<Exec>;
   constexpr int lanes = host ? 1 : 32, threads = host ? 1 : 8;
   int const rows_per_team = static_cast<int>(

@@ -14,12 +14,12 @@ namespace blockspan::detail {
 
 /// The naive baselines, a RangePolicy functor: a work item is a row, which it walks once a column,
 /// or one element of Y. No lanes, no teams, nothing shared.
-template <class Exec, class Scalar, class Offset, class Entries, class Epilogue>
+template <class Exec, class Scalar, class Entries, class Epilogue>
 struct ItemKernel {
   struct Row {};
   struct Element {};
 
-  Offset const* row_offsets;  ///< rows + 1
+  int const* row_offsets;  ///< rows + 1
   Entries entries;
   BlockRef<Scalar const> X;
   bool conjugate_values;
@@ -27,9 +27,9 @@ struct ItemKernel {
 
   KOKKOS_FORCEINLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
     Sum<Scalar, 1> sum{};
-    Piece<Offset> const piece{row, row_offsets[row], row_offsets[row + 1]};
+    Piece const piece{row, row_offsets[row], row_offsets[row + 1]};
     auto const& own = entries_of(entries, piece);
-    for (Offset k = piece.first; k < piece.last; ++k) {
+    for (int k = piece.first; k < piece.last; ++k) {
       Scalar const a = conjugate_if(conjugate_values, own.value(k));
       sum.value[0] += a * X(static_cast<std::int64_t>(own.column(k)), column);
     }

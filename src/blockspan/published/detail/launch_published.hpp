@@ -25,10 +25,10 @@ namespace blockspan::detail {
 /// Launches tiles, staged loads and whole teams. They serve as peers, so they are compiled once for
 /// plain and permuted entries, and with two widths of packs: 16 bytes (Width > 1) and single
 /// columns.
-template <class Exec, class Scalar, class Offset, class Ordinal, int Width>
+template <class Exec, class Scalar, class Ordinal, int Width>
 class PublishedLaunch {
  public:
-  using Call = SpmmCall<Exec, Scalar, Offset, Ordinal>;
+  using Call = SpmmCall<Exec, Scalar, Ordinal>;
   static constexpr bool on_host = runs_on_host_v<Exec>;
   static constexpr bool wide = Width > 1 && !on_host;
 
@@ -57,7 +57,7 @@ class PublishedLaunch {
 
  private:
   using Epilogue = ScaleAdd<Scalar, wide, on_host>;
-  using Tiles = CutTiles<Scalar, Offset, Ordinal>;
+  using Tiles = CutTiles<Scalar, Ordinal>;
   using X = PackAccess<Scalar, Width, wide>;
 
   Tiles tiles(PiecesOfTeam const& share) const {
@@ -89,21 +89,21 @@ class PublishedLaunch {
     auto const& block = call_.product.X;
     if constexpr (on_host) {
       constexpr int most = Width > 1 ? host_pack_v<Scalar> : tuning::host_strided_columns;
-      run(DirectRegisters<Scalar, Any, Offset, most, (Width > 1)>{entries_, block, false}, 1);
+      run(DirectRegisters<Scalar, Any, most, (Width > 1)>{entries_, block, false}, 1);
     } else {
       double const mean = prepared.statistics.mean();
       PieceStatistics const rows{prepared.pattern.rows, mean, static_cast<std::int64_t>(mean), 0,
                                  true};
       auto const shape = choose_lanes(lanes_exchange_v<Exec>, packs_, rows, 1, prepared.lanes);
-      using Inner = DirectLanes<Scalar, Any, Offset, Width, wide, 1, true>;
+      using Inner = DirectLanes<Scalar, Any, Width, wide, 1, true>;
       run(Inner{entries_, block, false, shape.grid, device_row_bytes(block)}, shape.grid.lanes());
     }
   }
 
   template <class Stage>
   void staged_by(int lanes) const {
-    using Inner = StagedLanes<Scalar, Offset, Ordinal, Width, wide, Stage>;
-    using Schedule = WholeRows<Offset>;
+    using Inner = StagedLanes<Scalar, Ordinal, Width, wide, Stage>;
+    using Schedule = WholeRows<>;
     PiecesOfTeam share{call_.prepared.pattern.rows, 1};
     auto const shape =
         launch_shape<Exec>(SpmmWorker::team_thread, lanes, call_.prepared.statistics, share);
@@ -137,14 +137,14 @@ class PublishedLaunch {
     int const bits = bits_to_hold(packs_, on_host ? 0 : tuning::device_lane_bits);
     auto shape = team_a_tile();
     if (!on_host && packs_ == 1) shape.team_size = tuning::team_stream_threads;
-    using Work = RowClasses<Scalar, Offset, Ordinal, Width, wide>;
+    using Work = RowClasses<Scalar, Ordinal, Width, wide>;
     run_team(Work{tiles({}), entries_, X{call_.product.X}, packs_, bits, shape.team_size,
                   lanes_exchange_v<Exec>},
              shape);
   }
   void prefix_sum() const {
     auto const shape = team_a_tile();
-    using Work = SegmentedScan<Scalar, Offset, Ordinal>;
+    using Work = SegmentedScan<Scalar, Ordinal>;
     if constexpr (Width == 1)
       run_team(Work{tiles({}), entries_, call_.product.X, shape.team_size}, shape);
   }
@@ -158,13 +158,13 @@ class PublishedLaunch {
     require(teams <= INT_MAX, "blockspan::spmm", "tile_staged cannot serve this input: ", teams,
             " teams are more than a launch can have (rows: ", rows,
             ", columns: ", call_.product.X.columns, ")");
-    using Work = StagedTile<Scalar, Offset, Ordinal, Width, wide>;
+    using Work = StagedTile<Scalar, Ordinal, Width, wide>;
     run_team(Work{call_.prepared.pattern.row_offsets, rows, entries_, X{call_.product.X}, packs_,
                   lanes, panels},
              {teams, team_size, lanes});
   }
 
-  using Any = AnyEntries<Scalar, Offset, Ordinal>;
+  using Any = AnyEntries<Scalar, Ordinal>;
   Exec const& exec_;
   Call const& call_;
   SpmmVariant const& variant_;
@@ -172,12 +172,12 @@ class PublishedLaunch {
   Any entries_;
 };
 
-template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Entries>
+void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                   Entries const& entries) {
   auto const& product = call.product;
   auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
-  using Kernel = ItemKernel<Exec, Scalar, Offset, Entries, std::remove_const_t<decltype(epilogue)>>;
+  using Kernel = ItemKernel<Exec, Scalar, Entries, std::remove_const_t<decltype(epilogue)>>;
   Kernel const kernel{call.prepared.pattern.row_offsets, entries, product.X, conjugates(product.op),
                       epilogue};
   if (call.variant().worker == SpmmWorker::row_item)
@@ -187,8 +187,8 @@ void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> cons
                                                      product.Y.rows * product.Y.columns);
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   constexpr int width = device_pack_v<Scalar>;
   if (call.variant().is_direct())
     return with_entries(call, [&](auto const& entries) { launch_items(exec, call, entries); });
@@ -196,8 +196,8 @@ void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> 
   bool const contiguous = X.column_stride == 1 && X.columns % width == 0;
   if constexpr (width > 1)
     if (call.launch.packs && contiguous)
-      return PublishedLaunch<Exec, Scalar, Offset, Ordinal, width>(exec, call)();
-  PublishedLaunch<Exec, Scalar, Offset, Ordinal, 1>(exec, call)();
+      return PublishedLaunch<Exec, Scalar, Ordinal, width>(exec, call)();
+  PublishedLaunch<Exec, Scalar, Ordinal, 1>(exec, call)();
 }
 
 }  // namespace blockspan::detail

@@ -7,11 +7,11 @@
 namespace blockspan::detail {
 
 /// Enters the kernels for these types into the table of the core.
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Ordinal>
 void register_published_kernels() {
-  using Table = PublishedKernels<Exec, Scalar, Offset, Ordinal>;
-  Table::launch = launch_published<Exec, Scalar, Offset, Ordinal>;
-  Table::multiply_dense = multiply_dense<Exec, Scalar, Offset, Ordinal>;
+  using Table = PublishedKernels<Exec, Scalar, Ordinal>;
+  Table::launch = launch_published<Exec, Scalar, Ordinal>;
+  Table::multiply_dense = multiply_dense<Exec, Scalar, Ordinal>;
 }
 
 }  // namespace blockspan::detail

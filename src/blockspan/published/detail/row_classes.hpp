@@ -24,15 +24,15 @@ namespace blockspan::detail {
 /// and one or several lanes sum a row from there. More packs: the entries go to scratch, and lanes
 /// take (row, pack) by turns. One row, or a part of one (Vector, VectorL): the lanes stand over
 /// packs and entries, and add up in scratch, halving by halving: a fixed order.
-template <class Scalar, class Offset, class Ordinal, int Width, bool Wide>
+template <class Scalar, class Ordinal, int Width, bool Wide>
 struct RowClasses {
   static constexpr bool splits_rows = true;
   static constexpr unsigned blocks = tuning::device_blocks;
   static constexpr int capacity = 2 * tuning::team_stream;  ///< entries of a tile of short rows
   using PackSum = Sum<Scalar, Width>;
 
-  CutTiles<Scalar, Offset, Ordinal> tiles;
-  AnyEntries<Scalar, Offset, Ordinal> entries;
+  CutTiles<Scalar, Ordinal> tiles;
+  AnyEntries<Scalar, Ordinal> entries;
   PackAccess<Scalar, Width, Wide> X;
   int packs;      ///< in a row of X
   int pack_bits;  ///< one row: 2^pack_bits lanes stand side by side over the packs
@@ -61,7 +61,7 @@ struct RowClasses {
 
  private:
   template <class Team, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void one_row(Team const& team, Piece<Offset> const& piece,
+  KOKKOS_FORCEINLINE_FUNCTION void one_row(Team const& team, Piece const& piece,
                                            Consume const& consume) const {
     auto* const partial = team_array<PackSum>(team, workers);
     int const lanes = 1 << pack_bits, groups = workers >> pack_bits;
@@ -70,8 +70,7 @@ struct RowClasses {
         int const pack = first + (worker & (lanes - 1));
         PackSum sum{};
         if (pack < packs)
-          for_each_entry(piece.first, worker >> pack_bits,
-                         static_cast<int>(piece.last - piece.first), groups, pack,
+          for_each_entry(piece.first, worker >> pack_bits, piece.last - piece.first, groups, pack,
                          [&](int, Scalar const& a, auto const& x) { add(a, x, sum); });
         partial[worker] = sum;
       });
@@ -95,8 +94,8 @@ struct RowClasses {
                                                        std::int64_t parts,
                                                        Consume const& consume) const {
     auto* const products = team_array<PackSum>(team, capacity);
-    Offset const begin = tiles.entry[tile];
-    int const count = static_cast<int>(tiles.entry[tile + 1] - begin);
+    int const begin = tiles.entry[tile];
+    int const count = tiles.entry[tile + 1] - begin;
     int bits = 0;  // where rows are few, several lanes add one up
     while (on_lanes && bits < tuning::device_lane_bits &&
            (parts << (bits + 1)) <= tuning::team_stream_lanes)
@@ -113,8 +112,8 @@ struct RowClasses {
     team.team_barrier();
     for (int item = rank; item < items; item += size) {
       auto const piece = item == rank ? own : tiles.part(tile, item >> bits);
-      int const k = static_cast<int>(piece.first - begin) + (item & (lanes - 1));
-      PackSum sum = sum_of(products, k, static_cast<int>(piece.last - begin), lanes);
+      int const k = piece.first - begin + (item & (lanes - 1));
+      PackSum sum = sum_of(products, k, piece.last - begin, lanes);
       for (int mask = 1; mask < lanes; mask *= 2)
         for (int j = 0; j < Width; ++j) sum.value[j] += exchange(sum.value[j], mask, lanes);
       if ((item & (lanes - 1)) == 0) consume(piece, 0, sum);
@@ -150,7 +149,7 @@ struct RowClasses {
   /// use(i, value, pack of X) for the entries begin + i, i = first, first + stride, ... < count:
   /// the loads of several are on their way together.
   template <class Use>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_entry(Offset begin, int first, int count, int stride,
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_entry(int begin, int first, int count, int stride,
                                                   int pack, Use const& use) const {
     if (entries.permutation == nullptr)
       for_each_entry_of<false>(begin, first, count, stride, pack, use);
@@ -158,7 +157,7 @@ struct RowClasses {
       for_each_entry_of<true>(begin, first, count, stride, pack, use);
   }
   template <bool Permuted, class Use>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_entry_of(Offset begin, int first, int count, int stride,
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_entry_of(int begin, int first, int count, int stride,
                                                      int pack, Use const& use) const {
     constexpr int in_flight = tuning::team_stream_depth;
     BLOCKSPAN_ROLLED
@@ -168,7 +167,7 @@ struct RowClasses {
       BLOCKSPAN_UNROLL
       for (int u = 0; u < in_flight; ++u) {
         int const at = i + u * stride;  // past the end one is loaded again
-        Offset const k = begin + Offset(at < count ? at : i);
+        int const k = begin + (at < count ? at : i);
         row[u] = entries.column(k);
         a[u] = load(entries.values + (Permuted ? load(entries.permutation + k) : k));
       }
@@ -187,19 +186,18 @@ struct RowClasses {
                                               std::int64_t parts, Consume const& consume) const {
     auto* const values = team_array<Scalar>(team, capacity);
     auto* const columns = team_array<Ordinal>(team, capacity);
-    Offset const begin = tiles.entry[tile];
-    Kokkos::parallel_for(
-        Kokkos::TeamVectorRange(team, static_cast<int>(tiles.entry[tile + 1] - begin)), [&](int i) {
-          values[i] = entries.value(begin + Offset(i));
-          columns[i] = entries.column(begin + Offset(i));
-        });
+    int const begin = tiles.entry[tile];
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, tiles.entry[tile + 1] - begin), [&](int i) {
+      values[i] = entries.value(begin + i);
+      columns[i] = entries.column(begin + i);
+    });
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, static_cast<int>(parts) * packs),
                          [&](int item) {
                            auto const piece = tiles.part(tile, item / packs);
                            int const pack = item % packs;
                            PackSum sum{};
-                           for (Offset k = piece.first; k < piece.last; ++k)
+                           for (int k = piece.first; k < piece.last; ++k)
                              X.add_product(values[k - begin], columns[k - begin], pack, sum);
                            consume(piece, std::int64_t{pack} * Width, sum);
                          });

@@ -21,14 +21,14 @@ namespace blockspan::detail {
 ///
 /// A worker scans its own few neighbours, then the workers' last sums are scanned by doubling
 /// steps.
-template <class Scalar, class Offset, class Ordinal>
+template <class Scalar, class Ordinal>
 struct SegmentedScan {
   static constexpr bool splits_rows = true;
   static constexpr unsigned blocks = tuning::device_blocks;
   static constexpr int capacity = tuning::team_scan;  ///< entries of a tile
 
-  CutTiles<Scalar, Offset, Ordinal> tiles;
-  AnyEntries<Scalar, Offset, Ordinal> entries;
+  CutTiles<Scalar, Ordinal> tiles;
+  AnyEntries<Scalar, Ordinal> entries;
   BlockRef<Scalar const> X;
   int workers;  ///< lanes of a team
 
@@ -43,14 +43,14 @@ struct SegmentedScan {
     auto* const sums = team_array<Scalar>(team, capacity);
     auto* const heads = team_array<int>(team, capacity);
     auto* const reach = team_array<Reach>(team, 2 * workers);
-    Offset const begin = tiles.entry[tile];
-    auto const count = static_cast<int>(tiles.entry[tile + 1] - begin);
+    int const begin = tiles.entry[tile];
+    auto const count = tiles.entry[tile + 1] - begin;
     int const own = (count + workers - 1) / workers;
     auto const parts = static_cast<int>(tiles.parts(tile));
     mark_heads(team, tile, parts, count, heads);
     for (std::int64_t column = 0; column < X.columns; ++column) {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count), [&](int i) {
-        Offset const k = begin + Offset(i);
+        int const k = begin + i;
         sums[i] = entries.value(k) * X(static_cast<std::int64_t>(entries.column(k)), column);
       });
       team.team_barrier();
@@ -60,8 +60,8 @@ struct SegmentedScan {
         auto const piece = tiles.part(tile, p);
         Sum<Scalar, 1> sum{};
         if (piece.first < piece.last) {
-          auto const first = static_cast<int>(piece.first - begin);
-          auto const last = static_cast<int>(piece.last - begin) - 1;
+          auto const first = piece.first - begin;
+          auto const last = piece.last - begin - 1;
           int const worker = last / own;
           sum.value[0] = sums[last];
           if (first < worker * own) sum.value[0] += scanned[worker - 1].sum;

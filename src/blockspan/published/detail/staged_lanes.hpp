@@ -15,12 +15,12 @@ namespace blockspan::detail {
 /// Staged loads: the lanes of a team thread read a chunk of entries together, coalesced, and keep
 /// it in `Stage`; then each lane walks the chunk for its pack of `Width` neighbouring columns.
 /// Portable: where a thread has one lane, that lane does both.
-template <class Scalar, class Offset, class Ordinal, int Width, bool Wide, class Stage>
+template <class Scalar, class Ordinal, int Width, bool Wide, class Stage>
 struct StagedLanes {
   static constexpr unsigned blocks = tuning::device_blocks;
   static constexpr std::size_t thread_scratch_bytes = Stage::bytes;
 
-  AnyEntries<Scalar, Offset, Ordinal> entries;
+  AnyEntries<Scalar, Ordinal> entries;
   PackAccess<Scalar, Width, Wide> X;
   int packs;  ///< in a row of X
   int lanes;  ///< of a thread
@@ -36,12 +36,11 @@ struct StagedLanes {
                                                 Consume const& consume) const {
     for (int first = 0; first < packs; first += lanes) {
       Sum<Scalar, Width> sum{};  // every lane has its own
-      for (Offset k = piece.first; k < piece.last; k += static_cast<Offset>(stage.size())) {
+      for (int k = piece.first; k < piece.last; k += stage.size()) {
         auto const left = piece.last - k;
-        int const count =
-            left < static_cast<Offset>(stage.size()) ? static_cast<int>(left) : stage.size();
+        int const count = left < stage.size() ? left : stage.size();
         Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), [&](int i) {
-          stage.put(i, entries.column(k + Offset(i)), entries.value(k + Offset(i)));
+          stage.put(i, entries.column(k + i), entries.value(k + i));
         });
         Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), [&](int lane) {
           int const pack = first + lane < packs ? first + lane : packs - 1;

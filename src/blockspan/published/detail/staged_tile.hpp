@@ -20,7 +20,7 @@ namespace blockspan::detail {
 /// panel, in scratch; each thread takes from it what its rows ask for; the next tile begins at the
 /// least column not yet taken. So a row of X is read once a block of rows, whatever their number of
 /// nonzeros. The columns of every row ascend.
-template <class Scalar, class Offset, class Ordinal, int Width, bool Wide>
+template <class Scalar, class Ordinal, int Width, bool Wide>
 struct StagedTile {
   static constexpr bool splits_rows = false;
   static constexpr unsigned blocks = tuning::device_blocks;
@@ -28,9 +28,9 @@ struct StagedTile {
   static constexpr int depth = 4;
   using P = Pack<Scalar, Width>;
 
-  Offset const* row_offsets;  ///< rows + 1
+  int const* row_offsets;  ///< rows + 1
   std::int64_t rows;
-  AnyEntries<Scalar, Offset, Ordinal> entries;
+  AnyEntries<Scalar, Ordinal> entries;
   PackAccess<Scalar, Width, Wide> X;
   int packs;   ///< in a row of X
   int lanes;   ///< of a thread: packs of a panel, a power of two
@@ -75,8 +75,7 @@ struct StagedTile {
       BLOCKSPAN_UNROLL
       for (int r = 0; r < own; ++r) {
         std::int64_t const row = first_row + std::int64_t{r} * team.team_size();
-        if (row < rows)
-          consume(Piece<Offset>{row, 0, 0}, std::int64_t{first_pack + lane} * Width, sums[r]);
+        if (row < rows) consume(Piece{row, 0, 0}, std::int64_t{first_pack + lane} * Width, sums[r]);
       }
     });
   }
@@ -84,7 +83,7 @@ struct StagedTile {
  private:
   /// The entries of a row that are still to be taken.
   struct Rest {
-    Offset next, last;
+    int next, last;
   };
   KOKKOS_FORCEINLINE_FUNCTION Rest entries_of(std::int64_t row) const {
     return row < rows ? Rest{row_offsets[row], row_offsets[row + 1]} : Rest{0, 0};
@@ -115,8 +114,7 @@ struct StagedTile {
       Scalar values[depth];
       BLOCKSPAN_UNROLL
       for (int u = 0; u < depth; ++u) {
-        Offset const k =
-            rest.last - rest.next > Offset(u) ? rest.next + Offset(u) : rest.last - Offset(1);
+        int const k = rest.last - rest.next > u ? rest.next + u : rest.last - 1;
         columns[u] = entries.column(k);
         values[u] = entries.value(k);
       }

@@ -18,10 +18,10 @@
 namespace blockspan::detail {
 
 /// Finds where tile t begins: entry(t), and row(t), the first row that does not end before it.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct FindTiles {
-  TileList<Exec, Offset, Ordinal> list;
-  Offset const* row_offsets;
+  TileList<Exec, Ordinal> list;
+  int const* row_offsets;
   std::int64_t rows, entries, tiles;
   bool with_rows;  ///< rows count as work
 
@@ -52,16 +52,16 @@ struct FindTiles {
       ++i;
     if (t == tiles) i = rows, k = entries;
     list.row(t) = static_cast<Ordinal>(i);
-    list.entry(t) = static_cast<Offset>(k);
+    list.entry(t) = static_cast<int>(k);
   }
 };
 
 /// The tiles that begin at a row: where a line of the grid of `stream` entries was crossed since
 /// the row before began, after every `stream` rows, and around rows too long for a common tile.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct WriteRowClasses {
-  TileList<Exec, Offset, Ordinal> list;
-  Offset const* row_offsets;
+  TileList<Exec, Ordinal> list;
+  int const* row_offsets;
   std::int64_t rows, stream, longest;
 
   KOKKOS_FUNCTION std::int64_t length(std::int64_t row) const {
@@ -88,7 +88,7 @@ struct WriteRowClasses {
       std::int64_t const longer = own > 0 ? length(row) % own : 0;
       for (std::int64_t i = 0; i < own; ++i) {
         list.row(before + i) = static_cast<Ordinal>(row);
-        list.entry(before + i) = static_cast<Offset>(begin + i * share + (i < longer ? i : longer));
+        list.entry(before + i) = static_cast<int>(begin + i * share + (i < longer ? i : longer));
       }
       if (row == rows - 1) {
         list.row(list.tiles) = static_cast<Ordinal>(rows);
@@ -101,13 +101,13 @@ struct WriteRowClasses {
 
 /// Slots of the parts of cut rows, by a scan over the beginnings of tiles: one a beginning that
 /// cuts a row, and one more for the row's first part.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct NumberSlots {
   struct value_type {
     std::int64_t slots, cut_rows;
   };
-  TileList<Exec, Offset, Ordinal> list;
-  Offset const* row_offsets;
+  TileList<Exec, Ordinal> list;
+  int const* row_offsets;
   std::int64_t rows;
 
   KOKKOS_FUNCTION bool cuts(std::int64_t t) const {
@@ -142,26 +142,26 @@ struct NumberSlots {
 };
 
 /// Room for the tiles, their slots not yet numbered.
-template <class Exec, class Offset, class Ordinal>
-TileList<Exec, Offset, Ordinal> make_tile_list(Exec const& exec, std::int64_t tiles) {
+template <class Exec, class Ordinal>
+TileList<Exec, Ordinal> make_tile_list(Exec const& exec, std::int64_t tiles) {
   require(tiles < std::numeric_limits<Ordinal>::max() / 2, "blockspan::SpmmPlan",
           "too many tiles for the ordinal type (", tiles, ")");
-  TileList<Exec, Offset, Ordinal> list;
+  TileList<Exec, Ordinal> list;
   list.tiles = tiles;
   PartedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::tile_rows", 2 * (tiles + 1));
   list.row = of_rows.take(tiles + 1);
   list.slot = of_rows.take(tiles + 1);
-  list.entry = PartedArray<Exec, Offset>(exec, "Blockspan::spmm_plan::tile_entries", tiles + 1)
-                   .take(tiles + 1);
+  list.entry =
+      PartedArray<Exec, int>(exec, "Blockspan::spmm_plan::tile_entries", tiles + 1).take(tiles + 1);
   return list;
 }
 
 /// Fills in what depends on where the tiles begin.
-template <class Exec, class Offset, class Ordinal>
-void number_slots(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                  TileList<Exec, Offset, Ordinal>& list) {
+template <class Exec, class Ordinal>
+void number_slots(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                  TileList<Exec, Ordinal>& list) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  using Slots = NumberSlots<Exec, Offset, Ordinal>;
+  using Slots = NumberSlots<Exec, Ordinal>;
   typename Slots::value_type total;
   Policy const beginnings(exec, 0, list.tiles + 1);
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_slots", beginnings,
@@ -175,36 +175,34 @@ void number_slots(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
   exec.fence("Blockspan::spmm_plan::number_slots");
 }
 
-template <class Exec, class Offset, class Ordinal>
-TileList<Exec, Offset, Ordinal> cut_equal_tiles(Exec const& exec,
-                                                PatternRef<Offset, Ordinal> const& A,
-                                                std::int64_t entries, SpmmPartition partition,
-                                                std::int64_t work) {
+template <class Exec, class Ordinal>
+TileList<Exec, Ordinal> cut_equal_tiles(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                        std::int64_t entries, SpmmPartition partition,
+                                        std::int64_t work) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (A.rows == 0) return {};
   bool const with_rows = partition == SpmmPartition::merge_path;
   std::int64_t const all = with_rows ? A.rows + entries : entries;
   std::int64_t const tiles = std::max<std::int64_t>(1, ceil_div(all, work));
-  auto list = make_tile_list<Exec, Offset, Ordinal>(exec, tiles);
+  auto list = make_tile_list<Exec, Ordinal>(exec, tiles);
   Kokkos::parallel_for(
       "Blockspan::spmm_plan::cut_equal_tiles", Policy(exec, 0, tiles + 1),
-      FindTiles<Exec, Offset, Ordinal>{list, A.row_offsets, A.rows, entries, tiles, with_rows});
+      FindTiles<Exec, Ordinal>{list, A.row_offsets, A.rows, entries, tiles, with_rows});
   number_slots(exec, A, list);
   return list;
 }
 
-template <class Exec, class Offset, class Ordinal>
-TileList<Exec, Offset, Ordinal> cut_row_classes(Exec const& exec,
-                                                PatternRef<Offset, Ordinal> const& A,
-                                                std::int64_t stream, std::int64_t longest) {
+template <class Exec, class Ordinal>
+TileList<Exec, Ordinal> cut_row_classes(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                        std::int64_t stream, std::int64_t longest) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (A.rows == 0) return {};
-  using Write = WriteRowClasses<Exec, Offset, Ordinal>;
+  using Write = WriteRowClasses<Exec, Ordinal>;
   Policy const all_rows(exec, 0, A.rows);
   std::int64_t tiles = 0;
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_tiles", all_rows,
                           Write{{}, A.row_offsets, A.rows, stream, longest}, tiles);
-  auto list = make_tile_list<Exec, Offset, Ordinal>(exec, tiles);
+  auto list = make_tile_list<Exec, Ordinal>(exec, tiles);
   Kokkos::parallel_scan("Blockspan::spmm_plan::cut_row_classes", all_rows,
                         Write{list, A.row_offsets, A.rows, stream, longest});
   number_slots(exec, A, list);
@@ -212,10 +210,10 @@ TileList<Exec, Offset, Ordinal> cut_row_classes(Exec const& exec,
 }
 
 /// The tiles of the variant chosen, of at most options.piece_length entries if that is given.
-template <class Exec, class Offset, class Ordinal>
-TileList<Exec, Offset, Ordinal> tiles_for(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                                          RowStatistics const& rows, SpmmVariant const& variant,
-                                          std::int64_t asked) {
+template <class Exec, class Ordinal>
+TileList<Exec, Ordinal> tiles_for(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                  RowStatistics const& rows, SpmmVariant const& variant,
+                                  std::int64_t asked) {
   auto const at_most = [&](std::int64_t usual) {
     return asked > 0 && asked < usual ? asked : usual;
   };
@@ -230,9 +228,9 @@ TileList<Exec, Offset, Ordinal> tiles_for(Exec const& exec, PatternRef<Offset, O
 }
 
 /// Enters the tiles of a backend into the table of the core.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 void register_published_tiles() {
-  PublishedTiles<Exec, Offset, Ordinal>::cut = tiles_for<Exec, Offset, Ordinal>;
+  PublishedTiles<Exec, Ordinal>::cut = tiles_for<Exec, Ordinal>;
 }
 
 }  // namespace blockspan::detail

@@ -35,8 +35,8 @@ bool may_overlap(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& 
 }
 
 /// The rows and columns of blocks are found as ordinals, the values of a block as ints.
-template <class Offset, class Ordinal>
-void check_blocks(std::string_view where, PatternRef<Offset, Ordinal> const& A) {
+template <class Ordinal>
+void check_blocks(std::string_view where, PatternRef<void, Ordinal> const& A) {
   constexpr std::int64_t most = std::numeric_limits<Ordinal>::max(), most_values = INT32_MAX;
   require(A.block >= 1 && A.block <= most_values / A.block && A.columns <= most / A.block &&
               A.rows <= most / A.block,
@@ -44,8 +44,8 @@ void check_blocks(std::string_view where, PatternRef<Offset, Ordinal> const& A) 
           " rows and columns of blocks are more than can be counted");
 }
 
-template <class Scalar, class Offset, class Ordinal>
-void check_product(std::string_view where, PatternRef<Offset, Ordinal> const& A,
+template <class Scalar, class Ordinal>
+void check_product(std::string_view where, PatternRef<void, Ordinal> const& A,
                    Product<Scalar> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
   check_blocks(where, A);

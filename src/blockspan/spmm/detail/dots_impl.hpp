@@ -76,8 +76,8 @@ void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   with_strides<Exec, Scalar>(X, Y, sum, true);
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, Launch const& launch,
+template <class Exec, class Scalar, class Ordinal>
+void multiply_fused(Exec const& exec, PlanState<Exec, Ordinal>& plan, Launch const& launch,
                     Scalar const* values, Product<Scalar> const& product,
                     real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots) {
   using Real = real_t<Scalar>;
@@ -95,8 +95,8 @@ void multiply_fused(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, La
   if (launch.variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
                      std::string(launch.variant->label) + "::empty_rows");
-  launch_dots<Exec, Scalar, Offset, Ordinal>(exec, {prepared, launch, shape, share, values, carry,
-                                                    product, nodes, dots.squares(), weights});
+  launch_dots<Exec, Scalar, Ordinal>(exec, {prepared, launch, shape, share, values, carry, product,
+                                            nodes, dots.squares(), weights});
   auto const few = few_nodes<AddTerms>(exec, nodes, dots_numbers(dots));
   auto const label = dots_label(launch) + "::add";
   if (dots.squares())

@@ -25,9 +25,9 @@ inline std::string dots_label(Launch const& launch) {
 }
 
 /// Operands of a fused launch.
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Ordinal>
 struct DotsCall {
-  PreparedPattern<Exec, Offset, Ordinal> const& prepared;
+  PreparedPattern<Exec, Ordinal> const& prepared;
   Launch const& launch;
   LaunchShape shape;
   PieceOfThread share;
@@ -39,9 +39,8 @@ struct DotsCall {
   real_t<Scalar> const* weights;  ///< of the rows in y_dot_y; null: ones
 };
 
-template <bool Packed, class Exec, class Scalar, class Offset, class Ordinal, class Schedule,
-          class Inner>
-void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <bool Packed, class Exec, class Scalar, class Ordinal, class Schedule, class Inner>
+void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Ordinal> const& call,
                         Schedule const& schedule, Inner const& inner) {
   auto const& [prepared, launch, shape, share, values, carry, product, nodes, squares, weights] =
       call;
@@ -68,31 +67,31 @@ void launch_dots_kernel(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal
     with.template operator()<false>();
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
-void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Inner, bool Packed>
+void launch_dots_schedule(Exec const& exec, DotsCall<Exec, Scalar, Ordinal> const& call,
                           Inner const& inner) {
   auto const& [prepared, launch, shape, share, values, carry, product, nodes, squares, weights] =
       call;
   auto const& list = prepared.list;
   if (launch.variant->lists_pieces()) {
-    using Schedule = CutRows<Scalar, Offset, Ordinal, PieceOfThread>;
+    using Schedule = CutRows<Scalar, Ordinal, PieceOfThread>;
     Schedule const schedule{carry_of(list, product.Y.columns, carry), call.share,
                             list.target.data(), list.first.data(), list.last.data()};
     launch_dots_kernel<Packed>(exec, call, schedule, inner);
   } else {
-    using Schedule = WholeRows<Offset, PieceOfThread>;
+    using Schedule = WholeRows<PieceOfThread>;
     Schedule const schedule{call.share, prepared.pattern.row_offsets};
     launch_dots_kernel<Packed>(exec, call, schedule, inner);
   }
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_dots_groups(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call) {
-  using Entries = PlainEntries<Scalar, Offset, Ordinal>;
-  using Schedule = RowGroups<Offset, Ordinal, PieceOfThread>;
+template <class Exec, class Scalar, class Ordinal>
+void launch_dots_groups(Exec const& exec, DotsCall<Exec, Scalar, Ordinal> const& call) {
+  using Entries = PlainEntries<Scalar, Ordinal>;
+  using Schedule = RowGroups<Ordinal, PieceOfThread>;
   auto const groups = row_groups_of(call.prepared);
   Schedule const schedule{call.share, groups.row_offsets, groups.begin};
-  GroupInners<Exec, Scalar, Offset, Entries, true> const inners{
+  GroupInners<Exec, Scalar, Entries, true> const inners{
       {call.prepared.pattern.column_indices, call.values},
       call.product.X,
       false,
@@ -104,17 +103,17 @@ void launch_dots_groups(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal
 }
 
 /// The inners of launch_lanes, for A as it is.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_dots(Exec const& exec, DotsCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void launch_dots(Exec const& exec, DotsCall<Exec, Scalar, Ordinal> const& call) {
   if (call.launch.variant->lists_groups()) return launch_dots_groups(exec, call);
-  using Entries = PlainEntries<Scalar, Offset, Ordinal>;
+  using Entries = PlainEntries<Scalar, Ordinal>;
   Entries const entries{call.prepared.pattern.column_indices, call.values};
   auto const& X = call.product.X;
   LaneGrid const grid = call.launch.lanes.grid;
   auto const row_bytes = static_cast<std::uint32_t>(X.row_stride * std::int64_t{sizeof(Scalar)});
   auto const with = [&]<int Width, bool Packed, int Packs, bool EntryLanes>() {
-    using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes, 1, true>;
-    launch_dots_schedule<Exec, Scalar, Offset, Ordinal, Inner, Packed>(
+    using Inner = DirectLanes<Scalar, Entries, Width, Packed, Packs, EntryLanes, 1, true>;
+    launch_dots_schedule<Exec, Scalar, Ordinal, Inner, Packed>(
         exec, call, {entries, X, false, grid, row_bytes});
   };
   constexpr int width = device_pack_v<Scalar>;

@@ -11,10 +11,9 @@
 
 namespace blockspan::detail {
 
-template <class Exec, class Offset, class Ordinal>
-std::string explain_prepared(char const* what,
-                             PreparedPattern<Exec, Offset, Ordinal> const& prepared, int columns,
-                             std::size_t scalar_bytes) {
+template <class Exec, class Ordinal>
+std::string explain_prepared(char const* what, PreparedPattern<Exec, Ordinal> const& prepared,
+                             int columns, std::size_t scalar_bytes) {
   ExplainedPattern const A{prepared.facts(),     prepared.choice,
                            prepared.groups.most, {prepared.list.cut_rows, prepared.list.slots},
                            prepared.tiles.tiles, {prepared.tiles.cut_rows, prepared.tiles.slots}};
@@ -26,8 +25,8 @@ std::string explain_prepared(char const* what,
 
 /// Bytes of the values in single precision that plain products of such scalars read
 /// (SpmmPlan::hold_single_precision); 0: they read none.
-template <class Exec, class Offset, class Ordinal>
-std::size_t bytes_of_singles(PlanState<Exec, Offset, Ordinal> const& plan, Launch const& launch,
+template <class Exec, class Ordinal>
+std::size_t bytes_of_singles(PlanState<Exec, Ordinal> const& plan, Launch const& launch,
                              std::size_t scalar_bytes) {
   auto const values = static_cast<std::size_t>(plan.plain.statistics.nonzeros);
   std::size_t const held = plan.held.singles.bytes();
@@ -36,9 +35,8 @@ std::size_t bytes_of_singles(PlanState<Exec, Offset, Ordinal> const& plan, Launc
   return are_read ? held : 0;
 }
 
-template <class Exec, class Offset, class Ordinal>
-std::string explain_panel(PlanState<Exec, Offset, Ordinal>& plan, int columns,
-                          std::size_t scalar_bytes) {
+template <class Exec, class Ordinal>
+std::string explain_panel(PlanState<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes) {
   auto const& rows = plan.plain.statistics;
   auto const& launch = decision_at(plan.plain, columns, scalar_bytes).first();
   std::string words = explain_prepared("A", plan.plain, columns, scalar_bytes) + "  " +

@@ -48,7 +48,7 @@ class HeldNumbers {
 
 /// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose and
 /// hold_single_precision.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct HeldValues {
   void const* source = nullptr;  ///< the matrix's array; null: nothing is held
   std::type_index scalar = typeid(void);
@@ -58,7 +58,7 @@ struct HeldValues {
   bool has_transpose = false;
   Symmetry symmetry = Symmetry::none;
   // without a symmetry
-  PreparedPattern<Exec, Offset, Ordinal> prepared;  ///< for values in the order of the transpose
+  PreparedPattern<Exec, Ordinal> prepared;  ///< for values in the order of the transpose
   HeldNumbers<Exec> transposed;
 
   template <class Scalar>

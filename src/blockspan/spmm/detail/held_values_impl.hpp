@@ -16,10 +16,10 @@
 namespace blockspan::detail {
 
 /// Values of the transpose; those of a block stand by rows, as a block of the matrix does.
-template <class Scalar, class Offset>
+template <class Scalar>
 struct TransposeValues {
   Scalar const* values;
-  Offset const* permutation;
+  int const* permutation;
   std::int64_t block;
   Scalar* transposed;
 
@@ -38,9 +38,9 @@ struct TransposeValues {
 /// What speaks against a symmetry, as bits.
 enum Asymmetry : unsigned { not_symmetric = 1, not_hermitian = 2, not_either = 3 };
 
-template <class Offset, class Ordinal>
+template <class Ordinal>
 struct ComparePatterns {
-  PatternRef<Offset, Ordinal> A, transposed;
+  PatternRef<int, Ordinal> A, transposed;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, unsigned& found) const {
     if (i <= A.rows && A.row_offsets[i] != transposed.row_offsets[i]) found |= not_either;
@@ -71,14 +71,14 @@ unsigned compare(Exec const& exec, char const* label, std::int64_t count, Compar
 
 /// Whether A is its own transpose, told by the arrays of both: rows in another order are not seen
 /// through.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
-                     MatrixRef<Scalar, Offset, Ordinal> const& transposed) {
+template <class Exec, class Scalar, class Ordinal>
+Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, int, Ordinal> const& A,
+                     MatrixRef<Scalar, int, Ordinal> const& transposed) {
   auto const& pattern = transposed.pattern;
   if (A.pattern.rows != pattern.rows || pattern.rows == 0) return Symmetry::none;
   unsigned found = compare(exec, "Blockspan::spmm_plan::compare_patterns",
                            std::max(pattern.rows + 1, pattern.entries),
-                           ComparePatterns<Offset, Ordinal>{A.pattern, pattern});
+                           ComparePatterns<Ordinal>{A.pattern, pattern});
   if (found != not_either)
     found |= compare(exec, "Blockspan::spmm_plan::compare_values",
                      pattern.entries * pattern.block * pattern.block,
@@ -87,25 +87,24 @@ Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const&
   return (found & not_hermitian) == 0 ? Symmetry::hermitian : Symmetry::none;
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                             MatrixRef<Scalar, Offset, Ordinal> const& A) {
+template <class Exec, class Scalar, class Ordinal>
+void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan,
+                             MatrixRef<Scalar, int, Ordinal> const& A) {
   auto& held = plan.held;
   held.belong_to(A.values);
   held.has_transpose = false;  // and so it stays where memory is short
   held.symmetry = Symmetry::none;
   transposed_of(exec, plan);
-  PatternRef<Offset, Ordinal> pattern = plan.transposed->pattern.ref();
+  PatternRef<int, Ordinal> pattern = plan.transposed->pattern.ref();
   pattern.block = plan.given.block;
   auto const* const permutation = plan.transposed->pattern.permutation.data();
   std::int64_t const count = pattern.entries * pattern.block * pattern.block;
   held.transposed.resize(exec, static_cast<std::size_t>(count) * sizeof(Scalar));
   auto* const values = held.transposed.template as<Scalar>();
-  Kokkos::parallel_for(
-      "Blockspan::spmm_plan::transpose_values",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
-      TransposeValues<Scalar, Offset>{A.values, permutation, pattern.block, values});
-  held.symmetry = symmetry_of<Exec, Scalar, Offset, Ordinal>(exec, A, {pattern, values});
+  Kokkos::parallel_for("Blockspan::spmm_plan::transpose_values",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
+                       TransposeValues<Scalar>{A.values, permutation, pattern.block, values});
+  held.symmetry = symmetry_of<Exec, Scalar, Ordinal>(exec, A, {pattern, values});
   exec.fence("Blockspan::spmm_plan::hold_transpose");
   if (held.symmetry == Symmetry::none) {
     bool const is_prepared = held.prepared.pattern.row_offsets == pattern.row_offsets;
@@ -125,7 +124,7 @@ void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   check_plan("blockspan::SpmmPlan::hold_transpose", plan, A.pattern);
   for (std::size_t p = 0; p < plan.states.size(); ++p) {
     auto const& panel = plan.rows.panels[p];
-    hold_transpose_of_panel<Exec, Scalar, int, Ordinal>(exec, *plan.states[p],
+    hold_transpose_of_panel<Exec, Scalar, Ordinal>(exec, *plan.states[p],
                                                         {panel.pattern, values_of(A, panel)});
   }
 }
@@ -155,9 +154,9 @@ struct RoundValues {
   }
 };
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-bool hold_singles_of_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                           Scalar const* values, SpmmSingles allowed) {
+template <class Exec, class Scalar, class Ordinal>
+bool hold_singles_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan, Scalar const* values,
+                           SpmmSingles allowed) {
   std::int64_t const count = plan.plain.statistics.nonzeros;
   auto& held = plan.held;
   held.belong_to(values);

@@ -17,40 +17,40 @@
 
 namespace blockspan::detail {
 
-template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Entries>
+void launch_inner(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                   Entries const& entries) {
   if constexpr (runs_on_host_v<Exec>) {
-    launch_on_host<Exec, Scalar, Offset, Ordinal, Entries>(exec, call, entries);
+    launch_on_host<Exec, Scalar, Ordinal, Entries>(exec, call, entries);
   } else {
-    launch_lanes<Exec, Scalar, Offset, Ordinal, Entries>(exec, call, entries);
+    launch_lanes<Exec, Scalar, Ordinal, Entries>(exec, call, entries);
   }
 }
 
 /// Groups of rows. Defined in kernels/groups.hpp, compiled on its own.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+template <class Exec, class Scalar, class Ordinal>
+void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call);
 
 /// Windows of rows. Defined in kernels/windows.hpp, compiled on its own.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+template <class Exec, class Scalar, class Ordinal>
+void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call);
 
 /// Tiles of X that a team shares, for lanes and for windows of rows. Defined in
 /// kernels/shared_tiles.hpp, compiled on its own.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call);
+template <class Exec, class Scalar, class Ordinal>
+void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call);
 
 /// The literature's kernels, of a library that a program may do without.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_of_published(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
-  auto const launch = PublishedKernels<Exec, Scalar, Offset, Ordinal>::launch;
+template <class Exec, class Scalar, class Ordinal>
+void launch_of_published(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
+  auto const launch = PublishedKernels<Exec, Scalar, Ordinal>::launch;
   require_published<Exec>("blockspan::spmm", call.variant(), launch);
   launch(exec, call);
 }
 
 /// The one place where a decided launch becomes types.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void run(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void run(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   switch (call.launch.kernel) {
     case SpmmKernelKind::windows:
       if constexpr (tensor::available<Exec, real_t<Scalar>>) launch_windows(exec, call);

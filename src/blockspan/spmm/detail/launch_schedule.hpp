@@ -58,9 +58,9 @@ struct MatrixValues {
 
 /// Everything a launch needs, with the choices still to be made types of: which schedule, which
 /// entries, which inner.
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Ordinal>
 struct SpmmCall {
-  PreparedPattern<Exec, Offset, Ordinal> const& prepared;
+  PreparedPattern<Exec, Ordinal> const& prepared;
   MatrixValues<Scalar> values;
   CarrySpace<Scalar> carry;
   Launch const& launch;
@@ -114,16 +114,16 @@ inline constexpr bool writes_any_v = requires {
 };
 
 /// The variants that list pieces.
-template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
-void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Inner, bool Packed>
+void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                    Inner const& inner, int lanes) {
-  using Share = PieceShare<ListedPiece<Offset>, Inner>;
+  using Share = PieceShare<ListedPiece, Inner>;
   Share share{call.prepared.pieces(call.variant()), 1};
   LaunchShape const shape =
       launch_shape<Exec>(call.variant().worker, lanes, call.prepared.statistics, share);
   auto const epilogue = make_epilogue<Exec, Scalar, Packed>(call.product);
   auto const& list = call.prepared.list;
-  using Schedule = CutRows<Scalar, Offset, Ordinal, Share>;
+  using Schedule = CutRows<Scalar, Ordinal, Share>;
   Schedule const schedule{carry_of(list, call.product.Y.columns, call.carry), share,
                           list.target.data(), list.first.data(), list.last.data()};
   auto const run = [&]<unsigned Blocks>() {
@@ -137,64 +137,62 @@ void launch_pieces(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
   run.template operator()<Inner::blocks>();
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal, class Inner, bool Packed>
-void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Inner, bool Packed>
+void launch_schedule(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                      Inner const& inner, int lanes) {
   auto const& [prepared, values, carry, launch, product] = call;
   auto const& variant = call.variant();
   if constexpr (!requires { requires Inner::only_whole_rows; })
     if (variant.lists_pieces())
-      return launch_pieces<Exec, Scalar, Offset, Ordinal, Inner, Packed>(exec, call, inner, lanes);
-  using Share = PieceShare<Piece<Offset>, Inner>;
+      return launch_pieces<Exec, Scalar, Ordinal, Inner, Packed>(exec, call, inner, lanes);
+  using Share = PieceShare<Piece, Inner>;
   Share share{prepared.pieces(variant), 1};
   LaunchShape const shape = launch_shape<Exec>(variant.worker, lanes, prepared.statistics, share);
   auto const epilogue = make_epilogue<Exec, Scalar, Packed, writes_any_v<Inner>>(product);
-  using Schedule = WholeRows<Offset, Share>;
+  using Schedule = WholeRows<Share>;
   SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
       Schedule{share, prepared.pattern.row_offsets}, inner, epilogue}
       .launch(exec, variant.label, shape);
 }
 
 /// The entries of a pattern whose values are looked up.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-PermutedEntries<Scalar, Offset, Ordinal> permuted_entries(
-    SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+PermutedEntries<Scalar, Ordinal> permuted_entries(SpmmCall<Exec, Scalar, Ordinal> const& call) {
   auto const& pattern = call.prepared.pattern;
   return {pattern.column_indices, call.prepared.permutation, call.values.own,
-          static_cast<Offset>(pattern.entries - 1)};
+          static_cast<int>(pattern.entries - 1)};
 }
 
 /// run(entries) with the values in the order of the pattern, in single precision where they are
 /// held so ...
-template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
-void with_plain_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
+template <class Exec, class Scalar, class Ordinal, class Run>
+void with_plain_entries(SpmmCall<Exec, Scalar, Ordinal> const& call, Run const& run) {
   auto const* const columns = call.prepared.pattern.column_indices;
   if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
     if (call.values.singles != nullptr)
-      return run(
-          PlainEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{columns, call.values.singles});
-  run(PlainEntries<Scalar, Offset, Ordinal>{columns, call.values.own});
+      return run(PlainEntries<Scalar, Ordinal, single_t<Scalar>>{columns, call.values.singles});
+  run(PlainEntries<Scalar, Ordinal>{columns, call.values.own});
 }
 
 /// ... for whole rows, with the columns in 16 bits where that was decided.
-template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
-void with_entries_of_rows(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
+template <class Exec, class Scalar, class Ordinal, class Run>
+void with_entries_of_rows(SpmmCall<Exec, Scalar, Ordinal> const& call, Run const& run) {
   if constexpr (!runs_on_host_v<Exec>) {
     auto const& distances = call.prepared.distances;
     if (call.launch.narrow) {
       if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
         if (call.values.singles != nullptr)
-          return run(NarrowEntries<Scalar, Offset, Ordinal, single_t<Scalar>>{distances.data(),
-                                                                              call.values.singles});
-      return run(NarrowEntries<Scalar, Offset, Ordinal>{distances.data(), call.values.own});
+          return run(NarrowEntries<Scalar, Ordinal, single_t<Scalar>>{distances.data(),
+                                                                      call.values.singles});
+      return run(NarrowEntries<Scalar, Ordinal>{distances.data(), call.values.own});
     }
   }
   with_plain_entries(call, run);
 }
 
 /// run(entries) of rows or pieces, as decided.
-template <class Exec, class Scalar, class Offset, class Ordinal, class Run>
-void with_entries(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, Run const& run) {
+template <class Exec, class Scalar, class Ordinal, class Run>
+void with_entries(SpmmCall<Exec, Scalar, Ordinal> const& call, Run const& run) {
   if (call.prepared.permutation != nullptr)
     run(permuted_entries(call));
   else

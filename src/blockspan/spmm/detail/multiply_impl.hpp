@@ -48,8 +48,8 @@ template <class Scalar>
 }
 
 /// Runs the launches, one after the other over the columns.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void run_all(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> const& prepared,
+template <class Exec, class Scalar, class Ordinal>
+void run_all(Exec const& exec, PreparedPattern<Exec, Ordinal> const& prepared,
              Decision const& decision, CarryPools<Exec>* pools, MatrixValues<Scalar> const& values,
              Product<Scalar> const& product) {
   // for all launches, since the first is the widest; and before Y changes, since memory may be
@@ -65,17 +65,16 @@ void run_all(Exec const& exec, PreparedPattern<Exec, Offset, Ordinal> const& pre
     // X may be wider than Y, padded to whole packs
     bool const whole = launch.columns == product.Y.columns;
     Product<Scalar> const part = whole ? product : columns_of(product, first, launch.columns);
-    run(exec, SpmmCall<Exec, Scalar, Offset, Ordinal>{prepared, values, carry, launch, part});
+    run(exec, SpmmCall<Exec, Scalar, Ordinal>{prepared, values, carry, launch, part});
     first += launch.columns;
   }
 }
 
 /// The product by way of the copies that were decided, in the plan's memory.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void run_with_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
-                     PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                     Decision const& decision, MatrixValues<Scalar> const& values,
-                     Product<Scalar> const& product) {
+template <class Exec, class Scalar, class Ordinal>
+void run_with_copies(Exec const& exec, PlanState<Exec, Ordinal>& plan,
+                     PreparedPattern<Exec, Ordinal> const& prepared, Decision const& decision,
+                     MatrixValues<Scalar> const& values, Product<Scalar> const& product) {
   std::string const label = prepared.choice.variant->label;
   Product<Scalar> with = product;
   auto const scratch = [&](auto& pool, std::int64_t rows) {
@@ -101,17 +100,16 @@ void run_with_copies(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan,
 }
 
 /// op(A) as it is read.
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Ordinal>
 struct Factor {
-  PreparedPattern<Exec, Offset, Ordinal> const& prepared;
+  PreparedPattern<Exec, Ordinal> const& prepared;
   MatrixValues<Scalar> values;
   Op op;
 };
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-Factor<Exec, Scalar, Offset, Ordinal> factor_of(Exec const& exec,
-                                                PlanState<Exec, Offset, Ordinal>& plan, Op op,
-                                                Scalar const* values) {
+template <class Exec, class Scalar, class Ordinal>
+Factor<Exec, Scalar, Ordinal> factor_of(Exec const& exec, PlanState<Exec, Ordinal>& plan, Op op,
+                                        Scalar const* values) {
   auto const& held = plan.held;
   bool const here = held.are_of(values);
   MatrixValues<Scalar> const plain{values,
@@ -123,8 +121,8 @@ Factor<Exec, Scalar, Offset, Ordinal> factor_of(Exec const& exec,
   return {held.prepared, {held.transposed.template as<Scalar>()}, op};
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, Scalar const* values,
+template <class Exec, class Scalar, class Ordinal>
+void multiply_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan, Scalar const* values,
                     Product<Scalar> product) {
   auto const factor = factor_of(exec, plan, product.op, values);
   product.op = factor.op;
@@ -134,7 +132,7 @@ void multiply_panel(Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan, Sc
       prepared.decision_for(block_facts(product, factor.values.singles != nullptr, asked));
   if (decision.launches.empty()) refuse(*prepared.choice.variant, product);
   if (decision.first().kernel == SpmmKernelKind::dense) {
-    auto const multiply_dense = PublishedKernels<Exec, Scalar, Offset, Ordinal>::multiply_dense;
+    auto const multiply_dense = PublishedKernels<Exec, Scalar, Ordinal>::multiply_dense;
     require_published<Exec>("blockspan::spmm", *decision.first().variant, multiply_dense);
     return multiply_dense(exec, plan, prepared, factor.values.own, product);
   }
@@ -153,11 +151,11 @@ void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   }
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void multiply_unplanned(Exec const& exec, PatternRef<Offset, Ordinal> const& pattern,
+template <class Exec, class Scalar, class Ordinal>
+void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& pattern,
                         Scalar const* values, Product<Scalar> const& product) {
-  PreparedPattern<Exec, Offset, Ordinal> prepared;
-  TransposedPattern<Exec, Offset, Ordinal> transposed;
+  PreparedPattern<Exec, Ordinal> prepared;
+  TransposedPattern<Exec, Ordinal> transposed;
   std::int64_t const block = pattern.block;
   prepared.choice.variant = find_spmm_variant(block > 1 ? "row_group" : "warp_per_row_packs");
   prepared.pattern = pattern;

@@ -23,8 +23,8 @@ namespace blockspan::detail {
 
 /// The groups of rows, where they are asked for; else their numbers, where they come into question,
 /// and the list only where it may serve.
-template <class Exec, class Offset, class Ordinal>
-RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+template <class Exec, class Ordinal>
+RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                        PatternSummary const& summary,
                                        SpmmPlanOptions const& options) {
   if (options.algorithm != "auto")
@@ -39,15 +39,15 @@ RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<Offset, Ordi
 }
 
 /// Blocks have one variant, and the groups that it needs.
-template <class Exec, class Offset, class Ordinal>
-PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(PatternRef<Offset, Ordinal> const& A,
-                                                      PatternSummary const& summary,
-                                                      SpmmPlanOptions const& options) {
+template <class Exec, class Ordinal>
+PreparedPattern<Exec, Ordinal> prepare_blocks(PatternRef<int, Ordinal> const& A,
+                                              PatternSummary const& summary,
+                                              SpmmPlanOptions const& options) {
   auto const& variant = *find_spmm_variant("row_group");
   require(options.algorithm == "auto" || options.algorithm == variant.id, "blockspan::SpmmPlan",
           options.algorithm, " takes no blocks (", A.block, " x ", A.block, "): ", variant.id,
           " does");
-  PreparedPattern<Exec, Offset, Ordinal> result;
+  PreparedPattern<Exec, Ordinal> result;
   auto const& blocks = summary.rows;
   result.pattern = A;
   result.statistics = statistics_of_blocks(blocks, A.block);
@@ -66,8 +66,8 @@ PreparedPattern<Exec, Offset, Ordinal> prepare_blocks(PatternRef<Offset, Ordinal
 }
 
 /// About how many windows sorted rows have; without tiles where they do not come into question.
-template <class Exec, class Offset, class Ordinal>
-WindowCount windows_in_question(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+template <class Exec, class Ordinal>
+WindowCount windows_in_question(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                 RowStatistics const& rows, SpmmPlanOptions const& options,
                                 ScalarKind const& scalar) {
   bool const windows = tensor::available<Exec, double> && scalar.is_double &&
@@ -80,13 +80,12 @@ WindowCount windows_in_question(Exec const& exec, PatternRef<Offset, Ordinal> co
 
 /// in_order: the values stand as the columns do. Where they are looked up, windows and staged tiles
 /// are taken only if asked for: they have a kernel for one width there, or a slow one.
-template <class Exec, class Offset, class Ordinal>
-PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
-                                               PatternRef<Offset, Ordinal> const& A,
-                                               PatternSummary const& summary,
-                                               SpmmPlanOptions const& options,
-                                               ScalarKind const& scalar, bool in_order) {
-  PreparedPattern<Exec, Offset, Ordinal> result;
+template <class Exec, class Ordinal>
+PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                       PatternSummary const& summary,
+                                       SpmmPlanOptions const& options, ScalarKind const& scalar,
+                                       bool in_order) {
+  PreparedPattern<Exec, Ordinal> result;
   if (A.block > 1) return prepare_blocks<Exec>(A, summary, options);
   constexpr DeviceFacts device = device_facts_v<Exec>;
   result.pattern = A;
@@ -104,7 +103,7 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   auto const& variant = *result.choice.variant;
   require(is_offered(variant, scalar_of_bytes(sizeof(double)), device), "blockspan::SpmmPlan",
           variant.id, " is not offered by ", Exec::name(), ": it needs ", variant.needs);
-  auto const cut_tiles = PublishedTiles<Exec, Offset, Ordinal>::cut;
+  auto const cut_tiles = PublishedTiles<Exec, Ordinal>::cut;
   if (variant.is_published()) require_published<Exec>("blockspan::SpmmPlan", variant, cut_tiles);
   bool const stand_by =
       variant.lists_windows() && groups_are_worth_it(result.statistics, result.groups.count);
@@ -133,11 +132,12 @@ PreparedPattern<Exec, Offset, Ordinal> prepare(Exec const& exec,
   return result;
 }
 
-template <class Exec, class Offset, class Ordinal>
-std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
-    Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
-    ScalarKind const& scalar) {
-  auto state = std::make_shared<PlanState<Exec, Offset, Ordinal>>();
+template <class Exec, class Ordinal>
+std::shared_ptr<PlanState<Exec, Ordinal>> make_plan_state(Exec const& exec,
+                                                          PatternRef<int, Ordinal> const& A,
+                                                          SpmmPlanOptions const& options,
+                                                          ScalarKind const& scalar) {
+  auto state = std::make_shared<PlanState<Exec, Ordinal>>();
   state->options = options;
   state->scalar = scalar;
   state->given = A;
@@ -147,12 +147,12 @@ std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
   return state;
 }
 
-template <class Exec, class Offset, class Ordinal>
-PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
-    Exec const& exec, PlanState<Exec, Offset, Ordinal>& plan) {
+template <class Exec, class Ordinal>
+PreparedPattern<Exec, Ordinal> const& transposed_of(Exec const& exec,
+                                                    PlanState<Exec, Ordinal>& plan) {
   std::lock_guard const lock(plan.transposing);
   if (!plan.transposed) {
-    TransposedState<Exec, Offset, Ordinal> state;
+    TransposedState<Exec, Ordinal> state;
     auto const& given = plan.given;
     state.pattern = transpose_pattern(exec, given,
                                       plan.plain.statistics.nonzeros / (given.block * given.block));
@@ -166,10 +166,10 @@ PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(
   return plan.transposed->prepared;
 }
 
-template <class Exec, class Offset, class Ordinal>
-PreparedPattern<Exec, Offset, Ordinal> prepare_in_order(
-    Exec const& exec, PlanState<Exec, Offset, Ordinal> const& plan,
-    PatternRef<Offset, Ordinal> const& pattern) {
+template <class Exec, class Ordinal>
+PreparedPattern<Exec, Ordinal> prepare_in_order(Exec const& exec,
+                                                PlanState<Exec, Ordinal> const& plan,
+                                                PatternRef<int, Ordinal> const& pattern) {
   return prepare(exec, pattern, summarize(exec, pattern), plan.options, plan.scalar, true);
 }
 

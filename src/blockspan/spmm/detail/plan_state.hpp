@@ -18,10 +18,10 @@
 
 namespace blockspan::detail {
 
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct TransposedState {
-  TransposedPattern<Exec, Offset, Ordinal> pattern;
-  PreparedPattern<Exec, Offset, Ordinal> prepared;
+  TransposedPattern<Exec, Ordinal> pattern;
+  PreparedPattern<Exec, Ordinal> prepared;
 };
 
 template <class Scalar>
@@ -38,12 +38,12 @@ struct CarryPools {
 
 /// What a plan knows. Products change nothing but the parts marked below, each behind its own lock,
 /// so one plan serves several instances at once.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct PlanState {
   SpmmPlanOptions options;
-  ScalarKind scalar;                    ///< of the matrix that the plan was made for
-  PatternRef<Offset, Ordinal> given{};  ///< the pattern that the plan was made for
-  PreparedPattern<Exec, Offset, Ordinal> plain;
+  ScalarKind scalar;                 ///< of the matrix that the plan was made for
+  PatternRef<int, Ordinal> given{};  ///< the pattern that the plan was made for
+  PreparedPattern<Exec, Ordinal> plain;
   std::uint64_t fingerprint = 0;
 
   // grow on demand
@@ -54,26 +54,27 @@ struct PlanState {
   BlasHandles<Exec> blas;
   ScratchPool<Exec> dots;  ///< partial sums of spmm_dots
   std::mutex transposing;
-  std::optional<TransposedState<Exec, Offset, Ordinal>> transposed;
-  HeldValues<Exec, Offset, Ordinal> held;  ///< changed by the hold functions alone
+  std::optional<TransposedState<Exec, Ordinal>> transposed;
+  HeldValues<Exec, Ordinal> held;  ///< changed by the hold functions alone
 };
 
 /// Inspects the pattern and prepares the variant. Waits for the instance.
-template <class Exec, class Offset, class Ordinal>
-std::shared_ptr<PlanState<Exec, Offset, Ordinal>> make_plan_state(
-    Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
-    ScalarKind const& scalar);
+template <class Exec, class Ordinal>
+std::shared_ptr<PlanState<Exec, Ordinal>> make_plan_state(Exec const& exec,
+                                                          PatternRef<int, Ordinal> const& A,
+                                                          SpmmPlanOptions const& options,
+                                                          ScalarKind const& scalar);
 
 /// The prepared transpose; the first call builds it and waits for the instance.
-template <class Exec, class Offset, class Ordinal>
-PreparedPattern<Exec, Offset, Ordinal> const& transposed_of(Exec const& exec,
-                                                            PlanState<Exec, Offset, Ordinal>& plan);
+template <class Exec, class Ordinal>
+PreparedPattern<Exec, Ordinal> const& transposed_of(Exec const& exec,
+                                                    PlanState<Exec, Ordinal>& plan);
 
 /// A pattern prepared as the plan's own, for values that stand in its order. Waits for the
 /// instance.
-template <class Exec, class Offset, class Ordinal>
-PreparedPattern<Exec, Offset, Ordinal> prepare_in_order(
-    Exec const& exec, PlanState<Exec, Offset, Ordinal> const& plan,
-    PatternRef<Offset, Ordinal> const& pattern);
+template <class Exec, class Ordinal>
+PreparedPattern<Exec, Ordinal> prepare_in_order(Exec const& exec,
+                                                PlanState<Exec, Ordinal> const& plan,
+                                                PatternRef<int, Ordinal> const& pattern);
 
 }  // namespace blockspan::detail

@@ -26,8 +26,8 @@ inline std::int64_t groups_of_block(std::int64_t block) {
 }
 
 /// ... of about the same size. `entries`: blocks.
-template <class Exec, class Offset, class Ordinal>
-RowGroupList<Exec, Ordinal> groups_of_blocks(PatternRef<Offset, Ordinal> const& A,
+template <class Exec, class Ordinal>
+RowGroupList<Exec, Ordinal> groups_of_blocks(PatternRef<int, Ordinal> const& A,
                                              std::int64_t entries) {
   std::int64_t const groups = groups_of_block(A.block);
   return {static_cast<int>(ceil_div(A.block, groups)),
@@ -46,21 +46,21 @@ inline RowStatistics statistics_of_blocks(RowStatistics rows, std::int64_t block
 }
 
 /// A pattern ready to multiply.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct PreparedPattern {
-  PatternRef<Offset, Ordinal> pattern{};
-  Offset const* permutation = nullptr;  ///< of the values; null: none
+  PatternRef<int, Ordinal> pattern{};
+  int const* permutation = nullptr;  ///< of the values; null: none
   RowStatistics statistics;
   std::int64_t reach = 0;  ///< as PatternSummary has it
   SpmmChoice choice{};
-  PieceList<Exec, Offset, Ordinal> list;            ///< where the variant lists pieces
-  TileList<Exec, Offset, Ordinal> tiles;            ///< where it lists tiles
-  RowGroupList<Exec, Ordinal> groups;               ///< where it lists groups, or may stand back
-  RowWindowList<Exec, Offset, Ordinal> windows;     ///< where it lists windows
-  TileMasks<Exec> masks;                            ///< where windows share tiles of X
-  TransposedPattern<Exec, Offset, Ordinal> sorted;  ///< where it needs sorted rows and has none
-  DistanceArray<Exec> distances;                    ///< of columns, where they fit; may be empty
-  SpmmLanes lanes;                                  ///< asked for
+  PieceList<Exec, Ordinal> list;            ///< where the variant lists pieces
+  TileList<Exec, Ordinal> tiles;            ///< where it lists tiles
+  RowGroupList<Exec, Ordinal> groups;       ///< where it lists groups, or may stand back
+  RowWindowList<Exec, Ordinal> windows;     ///< where it lists windows
+  TileMasks<Exec> masks;                    ///< where windows share tiles of X
+  TransposedPattern<Exec, Ordinal> sorted;  ///< where it needs sorted rows and has none
+  DistanceArray<Exec> distances;            ///< of columns, where they fit; may be empty
+  SpmmLanes lanes;                          ///< asked for
   std::shared_ptr<DecisionMemo> memo = std::make_shared<DecisionMemo>();
 
   /// The rows that were cut.
@@ -101,10 +101,9 @@ struct PreparedPattern {
 /// How a product with blocks of `columns` columns runs whose rows are as wide as that, and aligned;
 /// or with blocks of another layout. Scalars of at least 8 bytes are taken for double precision.
 /// `layout` comes by value: g++ 13 takes the reference returned for one to a temporary argument.
-template <class Exec, class Offset, class Ordinal>
-Decision const& decision_at(PreparedPattern<Exec, Offset, Ordinal> const& prepared,
-                            std::int64_t columns, std::size_t scalar_bytes,
-                            std::optional<BlockLayout> layout = {}) {
+template <class Exec, class Ordinal>
+Decision const& decision_at(PreparedPattern<Exec, Ordinal> const& prepared, std::int64_t columns,
+                            std::size_t scalar_bytes, std::optional<BlockLayout> layout = {}) {
   bool const packs =
       columns * static_cast<std::int64_t>(scalar_bytes) % tuning::device_pack_bytes == 0;
   BlockLayout const row_major{true, columns == 1, packs, packs};

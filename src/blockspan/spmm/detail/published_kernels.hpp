@@ -15,25 +15,25 @@
 
 namespace blockspan::detail {
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Ordinal>
 struct SpmmCall;
 
 /// What a plan needs, for each backend.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct PublishedTiles {
   /// Tiles for a variant that lists them, of at most `asked` entries if that is not 0.
-  using Cut = TileList<Exec, Offset, Ordinal> (*)(Exec const&, PatternRef<Offset, Ordinal> const&,
-                                                  RowStatistics const&, SpmmVariant const&,
-                                                  std::int64_t asked);
+  using Cut = TileList<Exec, Ordinal> (*)(Exec const&, PatternRef<int, Ordinal> const&,
+                                          RowStatistics const&, SpmmVariant const&,
+                                          std::int64_t asked);
   static inline Cut cut = nullptr;  ///< null: the library is not linked
 };
 
 /// What a product needs, for each backend and scalar.
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Ordinal>
 struct PublishedKernels {
-  using Launch = void (*)(Exec const&, SpmmCall<Exec, Scalar, Offset, Ordinal> const&);
-  using MultiplyDense = void (*)(Exec const&, PlanState<Exec, Offset, Ordinal>&,
-                                 PreparedPattern<Exec, Offset, Ordinal> const&, Scalar const*,
+  using Launch = void (*)(Exec const&, SpmmCall<Exec, Scalar, Ordinal> const&);
+  using MultiplyDense = void (*)(Exec const&, PlanState<Exec, Ordinal>&,
+                                 PreparedPattern<Exec, Ordinal> const&, Scalar const*,
                                  Product<Scalar> const&);
   static inline Launch launch = nullptr;
   static inline MultiplyDense multiply_dense = nullptr;

@@ -51,11 +51,11 @@ struct PlanPanels {
   PatternRef<void, Ordinal> given{};  ///< the pattern that the plan was made for
   RowStatistics statistics;           ///< of the whole matrix
   RowPanels<Exec, Ordinal> rows;
-  std::vector<std::shared_ptr<PlanState<Exec, int, Ordinal>>> states;  ///< of the panels
+  std::vector<std::shared_ptr<PlanState<Exec, Ordinal>>> states;  ///< of the panels
   std::shared_ptr<void const> owner;               ///< keeps the pattern's arrays alive
   std::int64_t most_entries = most_panel_entries;  ///< of a panel
 
-  PlanState<Exec, int, Ordinal>& first() const { return *states.front(); }
+  PlanState<Exec, Ordinal>& first() const { return *states.front(); }
   bool is_cut() const { return states.size() > 1; }
 
   void give_reason(std::string const& reason) {

@@ -114,9 +114,9 @@ template <class Exec, class Offset, class Ordinal>
 std::shared_ptr<PlanPanels<Exec, Ordinal>> make_plan_panels(
     Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
     ScalarKind const& scalar, std::shared_ptr<void const> owner, std::int64_t most_entries) {
-  check_blocks("blockspan::SpmmPlan", A);
   auto plan = std::make_shared<PlanPanels<Exec, Ordinal>>();
   plan->given = without_offset_type(A);
+  check_blocks("blockspan::SpmmPlan", plan->given);
   plan->owner = std::move(owner);
   plan->most_entries = most_entries;
   plan->rows = cut_into_panels(exec, A, most_entries);

@@ -31,14 +31,14 @@ KOKKOS_FORCEINLINE_FUNCTION void scale_pack(BlockRef<Scalar> const& Y, std::int6
 /// Y = beta Y in the rows that have no entry in A, and Y = 0 without reading it where beta is zero.
 /// A team looks which of its rows are empty, then walks their packs of `Width` columns one after
 /// the other, so that what it writes is contiguous wherever empty rows follow each other.
-template <class Exec, class Scalar, class Offset, int Width>
+template <class Exec, class Scalar, int Width>
 struct ScaleEmptyRows {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<tuning::device_threads>>;
   using Team = typename Policy::member_type;
   static constexpr int rows_per_team = static_cast<int>(tuning::device_threads);
 
   Scalar beta;
-  Offset const* row_offsets;
+  int const* row_offsets;
   BlockRef<Scalar> Y;
   int packs;  ///< of a row
   FastDivision by_packs;
@@ -68,14 +68,14 @@ struct ScaleEmptyRows {
   }
 };
 
-template <class Exec, class Scalar, class Offset>
-void scale_empty_rows(Exec const& exec, Scalar const& beta, Offset const* row_offsets,
+template <class Exec, class Scalar>
+void scale_empty_rows(Exec const& exec, Scalar const& beta, int const* row_offsets,
                       BlockRef<Scalar> const& Y, std::string const& label) {
   if (beta == Scalar(1)) return;
   auto const run = [&]<int Width>() {
     auto const packs = static_cast<int>(Y.columns / Width);
-    ScaleEmptyRows<Exec, Scalar, Offset, Width>{beta, row_offsets, Y, packs, FastDivision(packs)}
-        .launch(exec, label);
+    ScaleEmptyRows<Exec, Scalar, Width>{beta, row_offsets, Y, packs, FastDivision(packs)}.launch(
+        exec, label);
   };
   constexpr int wide = device_pack_v<Scalar>;
   if (Y.columns % wide == 0 && rows_are_aligned(Y)) return run.template operator()<wide>();

@@ -47,26 +47,26 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_place(std::uint32_t i) { retur
 /// How entries are kept in scratch: as they are in memory.
 template <class Entries>
 struct StoredEntry;
-template <class Scalar, class Offset, class Ordinal, class Stored>
-struct StoredEntry<PlainEntries<Scalar, Offset, Ordinal, Stored>> {
+template <class Scalar, class Ordinal, class Stored>
+struct StoredEntry<PlainEntries<Scalar, Ordinal, Stored>> {
   using Value = Stored;
   using Column = Ordinal;
   using Index = Ordinal;
 
   static KOKKOS_FORCEINLINE_FUNCTION Column const* columns_of(
-      PlainEntries<Scalar, Offset, Ordinal, Stored> const& entries) {
+      PlainEntries<Scalar, Ordinal, Stored> const& entries) {
     return entries.columns;
   }
   static KOKKOS_FORCEINLINE_FUNCTION Index origin(std::int64_t) { return 0; }
 };
-template <class Scalar, class Offset, class Ordinal, class Stored>
-struct StoredEntry<NarrowEntries<Scalar, Offset, Ordinal, Stored>> {
+template <class Scalar, class Ordinal, class Stored>
+struct StoredEntry<NarrowEntries<Scalar, Ordinal, Stored>> {
   using Value = Stored;
   using Column = std::int16_t;
   using Index = Ordinal;
 
   static KOKKOS_FORCEINLINE_FUNCTION Column const* columns_of(
-      NarrowEntries<Scalar, Offset, Ordinal, Stored> const& entries) {
+      NarrowEntries<Scalar, Ordinal, Stored> const& entries) {
     return entries.distances;
   }
   static KOKKOS_FORCEINLINE_FUNCTION Index origin(std::int64_t row) {
@@ -93,13 +93,12 @@ struct ScratchEntries {
 
 /// A piece is a row, and each of the lanes of a team thread has one of its own. Nothing is left to
 /// finish.
-template <class Offset>
 struct RowsOfLanes {
   static constexpr bool splits_rows = false;
-  using OwnPiece = Piece<Offset>;
+  using OwnPiece = Piece;
 
   std::int64_t rows;
-  Offset const* row_offsets;  ///< rows + 1
+  int const* row_offsets;  ///< rows + 1
 
   /// The first of the thread's rows.
   template <class Team>
@@ -122,11 +121,11 @@ struct RowsOfLanes {
 /// `Columns` columns, the loads of `Depth` nonzeros before the first product. The lanes of a thread
 /// first copy the entries of their rows to its scratch, coalesced: A is read once, however many
 /// passes there are, and no lane waits for entries that lie a row apart.
-template <class Scalar, class Entries, class Offset, int Columns, std::uint32_t Depth>
+template <class Scalar, class Entries, int Columns, std::uint32_t Depth>
 struct StagedColumns {
   using Entry = StoredEntry<Entries>;
   using RowEntries = ScratchEntries<Scalar, Entry>;
-  using Schedule = RowsOfLanes<Offset>;
+  using Schedule = RowsOfLanes;
   static constexpr unsigned threads_of_team =
       tuning::staged_column_threads * tuning::staged_column_rows;
   static constexpr unsigned blocks = tuning::staged_column_teams<Depth>;
@@ -145,7 +144,7 @@ struct StagedColumns {
   struct Stage {
     typename Entry::Value* values;
     typename Entry::Column* columns;
-    Offset first;  ///< of the entries in scratch
+    int first;  ///< of the entries in scratch
   };
 
   std::size_t scratch_bytes_of_thread() const { return scratch_for(places() * entry_bytes); }
@@ -159,11 +158,11 @@ struct StagedColumns {
     Stage stage{
         static_cast<Value*>(scratch.get_shmem_aligned(places() * sizeof(Value), alignof(Value))),
         static_cast<Column*>(scratch.get_shmem_aligned(places() * sizeof(Column), alignof(Column))),
-        Offset(0)};
+        0};
     std::int64_t const row = rows.first_row(team), last = row + tuning::staged_column_rows;
     if (row >= rows.rows) return stage;
     stage.first = load(rows.row_offsets + row);
-    Offset const end = load(rows.row_offsets + (last < rows.rows ? last : rows.rows));
+    int const end = load(rows.row_offsets + (last < rows.rows ? last : rows.rows));
     for_each_lane<true>(team, tuning::staged_column_rows, [&](int lane) {
       copy(stage, static_cast<std::uint32_t>(lane), static_cast<std::uint32_t>(end - stage.first));
     });
@@ -172,8 +171,7 @@ struct StagedColumns {
 
   /// consume(column, sums) for all columns of the row, once each.
   template <class Team, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Stage const& stage,
-                                                Piece<Offset> const& piece,
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Stage const& stage, Piece const& piece,
                                                 Consume const& consume) const {
     RowEntries const own{stage.columns, stage.values, Entry::origin(piece.row())};
     auto const first = static_cast<std::uint32_t>(piece.first - stage.first);
@@ -271,8 +269,8 @@ struct StagedColumns {
 };
 
 /// Column-major X by way of scratch.
-template <int Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <int Columns, class Exec, class Scalar, class Ordinal, class Entries>
+void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                            Entries const& entries) {
   constexpr int threads = tuning::staged_column_threads, rows = tuning::staged_column_rows;
   auto const& product = call.product;
@@ -280,7 +278,7 @@ void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
   auto const& statistics = call.prepared.statistics;
   auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
   auto const run = [&]<std::uint32_t Depth>() {
-    using Inner = StagedColumns<Scalar, Entries, Offset, Columns, Depth>;
+    using Inner = StagedColumns<Scalar, Entries, Columns, Depth>;
     typename Inner::Schedule const schedule{pattern.rows, pattern.row_offsets};
     Inner const inner{
         entries,
@@ -302,8 +300,8 @@ void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
 
 /// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of a column
 /// of X where neighbouring rows have neighbouring columns. Values are in the order of the pattern.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   auto const& product = call.product;
   auto const& prepared = call.prepared;
   auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
@@ -315,8 +313,8 @@ void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> co
       if (call.launch.kernel == SpmmKernelKind::staged_columns)
         return launch_staged_columns<all>(exec, call, entries);
     auto const run = [&]<int Columns>() {
-      using Inner = DirectLanes<Scalar, Entries, Offset, 1, false, Columns, false, 1, false, true>;
-      using Schedule = WholeRows<Offset, PieceShare<Piece<Offset>, Inner>>;
+      using Inner = DirectLanes<Scalar, Entries, 1, false, Columns, false, 1, false, true>;
+      using Schedule = WholeRows<PieceShare<Piece, Inner>>;
       Schedule schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
       auto const shape =
           launch_shape<Exec>(call.variant().worker, 1, prepared.statistics, schedule.share);

@@ -86,7 +86,7 @@ constexpr LaneCode lane_code(bool listed, int packs, bool entry_lanes, bool deep
 ///
 /// Packed: a pack is one 16-byte load; X is row-major, aligned, a whole number of packs wide.
 /// Otherwise Width is 1 and X may have any strides.
-template <class Scalar, class Entries, class Offset, int Width, bool Packed, int Packs = 1,
+template <class Scalar, class Entries, int Width, bool Packed, int Packs = 1,
           bool EntryLanes = false, int Rows = 1, bool OnePass = false, bool Deep = false>
 struct DirectLanes {
   static_assert(Packed || Width == 1, "lanes without packs own single columns");
@@ -203,8 +203,8 @@ struct DirectLanes {
         x + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes));
   }
 
-  template <class Own, class Place, class Count>
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Own const& own, Place const& place, Count row_at) const {
+  template <class Own, class Place>
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Own const& own, Place const& place, int row_at) const {
     return conjugate_if(conjugate_values, own.value(place, row_at));
   }
 
@@ -213,12 +213,10 @@ struct DirectLanes {
   template <class Piece>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Piece const& piece, int first, int all, int entry,
                                             Sums* sums) const {
-    auto const& of_piece = entries_of(entries, piece);
-    auto const walk = walk_over(of_piece, piece.first, piece.last);
-    using Count = std::remove_const_t<decltype(walk.first)>;
-    Count row_at[Rows];
+    auto const& own = entries_of(entries, piece);
+    int row_at[Rows];
     BLOCKSPAN_UNROLL
-    for (int i = 0; i < Rows; ++i) row_at[i] = static_cast<Count>(piece.row_at(i));
+    for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
     char const* x[Packs];
     BLOCKSPAN_UNROLL
     for (int s = 0; s < Packs; ++s) {
@@ -227,35 +225,34 @@ struct DirectLanes {
                                            (pack < all ? pack : all - 1) * Width * X.column_stride);
     }
     int const bits = EntryLanes ? grid.entry_bits : 0;
-    Count const stride = Count(1) << bits;
-    Count k = walk.first + Count(EntryLanes ? entry : 0);
-    constexpr tuning::LaneCode own = code<Piece>;
-    if constexpr (own.ends_by_place) {
-      Count const last = walk.last;
-      for (; reaches<true>(k, depth - 1, stride, last); k += Count(depth) * stride)
-        batch<false, own>(walk.own, row_at, x, k, stride, last, sums);
+    int const stride = 1 << bits;
+    int k = piece.first + (EntryLanes ? entry : 0);
+    constexpr tuning::LaneCode how = code<Piece>;
+    if constexpr (how.ends_by_place) {
+      int const last = piece.last;
+      for (; reaches<true>(k, depth - 1, stride, last); k += depth * stride)
+        batch<false, how>(own, row_at, x, k, stride, last, sums);
       if (reaches<true>(k, 0, stride, last))
-        batch<true, own>(walk.own, row_at, x, k, stride, last, sums);
+        batch<true, how>(own, row_at, x, k, stride, last, sums);
     } else {
-      auto left = k < walk.last ? (walk.last - k + stride - Count(1)) >> bits : Count(0);
-      for (; left >= Count(depth); left -= Count(depth), k += Count(depth) * stride)
-        batch<false, own>(walk.own, row_at, x, k, stride, left, sums);
-      if (left > Count(0)) batch<true, own>(walk.own, row_at, x, k, stride, left, sums);
+      int left = k < piece.last ? (piece.last - k + stride - 1) >> bits : 0;
+      for (; left >= depth; left -= depth, k += depth * stride)
+        batch<false, how>(own, row_at, x, k, stride, left, sums);
+      if (left > 0) batch<true, how>(own, row_at, x, k, stride, left, sums);
     }
   }
 
   /// Whether the lane has an entry `steps` strides behind the k-th, before the place `end` or among
   /// as many as `end` that are left. Places are compared unsigned: one and some strides may be more
-  /// than a Count holds.
-  template <bool ByPlace, class Count>
-  static KOKKOS_FORCEINLINE_FUNCTION bool reaches(Count k, int steps, Count stride, Count end) {
+  /// than an int holds.
+  template <bool ByPlace>
+  static KOKKOS_FORCEINLINE_FUNCTION bool reaches(int k, int steps, int stride, int end) {
     if constexpr (ByPlace) {
-      using Unsigned = std::make_unsigned_t<Count>;
-      return static_cast<Unsigned>(k) +
-                 static_cast<Unsigned>(steps) * static_cast<Unsigned>(stride) <
-             static_cast<Unsigned>(end);
+      return static_cast<unsigned>(k) +
+                 static_cast<unsigned>(steps) * static_cast<unsigned>(stride) <
+             static_cast<unsigned>(end);
     } else {
-      return Count(steps) < end;
+      return steps < end;
     }
   }
 
@@ -270,17 +267,17 @@ struct DirectLanes {
     }
   }
 
-  template <bool Last, tuning::LaneCode Code, class Own, class Count>
-  KOKKOS_FORCEINLINE_FUNCTION void batch(Own const& own, Count const* row_at, char const* const* x,
-                                         Count k, Count stride, Count end, Sums* sums) const {
+  template <bool Last, tuning::LaneCode Code, class Own>
+  KOKKOS_FORCEINLINE_FUNCTION void batch(Own const& own, int const* row_at, char const* const* x,
+                                         int k, int stride, int end, Sums* sums) const {
     Scalar a[depth][Rows];
     Pack<Scalar, Width> b[depth][Packs];
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {
       // past the end one is loaded again and left out below: no branches between loads
       bool const is_there = !Last || reaches<Code.ends_by_place>(k, u, stride, end);
-      Count const spare = Code.ends_by_place ? Count(0) : end - Count(1);
-      auto const place = place_at(own, k + (is_there ? Count(u) : spare) * stride);
+      int const spare = Code.ends_by_place ? 0 : end - 1;
+      auto const place = place_at(own, k + (is_there ? u : spare) * stride);
       auto const row = own.column(place);
       BLOCKSPAN_UNROLL
       for (int i = 0; i < Rows; ++i) a[u][i] = value(own, place, row_at[i]);

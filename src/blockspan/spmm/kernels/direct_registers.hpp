@@ -53,18 +53,17 @@ inline namespace BLOCKSPAN_REGISTERS {
 template <class Entries, class Piece, class Scalar, class Stride>
 BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Piece const& piece,
                                              Scalar const* x, Stride stride) {
-  using Offset = decltype(piece.first);
-  auto const add = [&](Scalar& sum, Offset k) {
+  auto const add = [&](Scalar& sum, int k) {
     entries.prefetch(k);
     Scalar product = entries.value(k) * x[static_cast<std::int64_t>(entries.column(k)) * stride];
     BLOCKSPAN_KEEP_SCALAR(product);
     sum += product;
   };
   Scalar even(0), odd(0);
-  Offset k = piece.first;
-  for (; piece.last - k >= Offset(2); k += Offset(2)) {
+  int k = piece.first;
+  for (; piece.last - k >= 2; k += 2) {
     add(even, k);
-    add(odd, k + Offset(1));
+    add(odd, k + 1);
   }
   if (k < piece.last) add(even, k);
   return even + odd;
@@ -83,7 +82,7 @@ BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Piece const
 /// length of the piece, and so is the order of the sums.
 ///
 /// Unit: the elements of a row of X are contiguous; otherwise X may have any strides.
-template <class Scalar, class Entries, class Offset, int MaxWidth, bool Unit>
+template <class Scalar, class Entries, int MaxWidth, bool Unit>
 struct DirectRegisters {
   using Real = real_t<Scalar>;
   static constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
@@ -97,7 +96,7 @@ struct DirectRegisters {
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
   bool conjugate_values;
-  Offset asks_until = Offset(0);  ///< before this entry rows of X are asked for ahead of their use
+  int asks_until = 0;  ///< before this entry rows of X are asked for ahead of their use
 
   static constexpr unsigned blocks = 0;
   static constexpr std::size_t thread_scratch_bytes = 0;
@@ -139,7 +138,7 @@ struct DirectRegisters {
       constexpr int depth = chains<Width>;
       // a short row is over before its chains have paid for putting them together
       if constexpr (depth > 1)
-        if (piece.last - piece.first >= Offset(tuning::host_chained_row))
+        if (piece.last - piece.first >= tuning::host_chained_row)
           return multiply_long<Width>(piece, column, consume);
       consume(column, multiply<1, Width>(piece, X.data + column * X.column_stride));
     }
@@ -157,10 +156,10 @@ struct DirectRegisters {
     Set<Width> sums[Chains][parts];
     // GCC 12 would add the offset of the first column to that of every row
     asm("" : "+r"(x));
-    Offset k = piece.first;
+    int k = piece.first;
     if constexpr (Chains > 1)
-      for (; piece.last - k >= Offset(Chains); k += Offset(Chains))
-        for (int u = 0; u < Chains; ++u) add_entry<Width>(x, k + Offset(u), sums[u]);
+      for (; piece.last - k >= Chains; k += Chains)
+        for (int u = 0; u < Chains; ++u) add_entry<Width>(x, k + u, sums[u]);
     for (; k < piece.last; ++k) add_entry<Width>(x, k, sums[0]);
     for (int u = 1; u < Chains; ++u)
       for (int part = 0; part < parts; ++part) sums[0][part].add(sums[u][part]);
@@ -202,17 +201,17 @@ struct DirectRegisters {
   }
 
   template <int Width>
-  BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, Offset k, Set<Width>* sums) const {
+  BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, int k, Set<Width>* sums) const {
     Scalar const a = entries.value(k);
     if constexpr (Unit && Width * int(sizeof(Scalar)) >= tuning::host_asking_bytes)
-      if (k < asks_until) ask_for_row<Width>(x, k + Offset(tuning::host_rows_ahead));
+      if (k < asks_until) ask_for_row<Width>(x, k + tuning::host_rows_ahead);
     entries.prefetch(k);
     add_product<Width>(a, fetch<Width>(x, entries.column(k)), sums);
   }
 
   /// Asks for a row of X: short rows of A are over before the processor sees the next one coming.
   template <int Width>
-  BLOCKSPAN_HOST_INLINE void ask_for_row(Scalar const* x, Offset k) const {
+  BLOCKSPAN_HOST_INLINE void ask_for_row(Scalar const* x, int k) const {
     auto const* const row = reinterpret_cast<char const*>(
         x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride);
     for (std::size_t byte = 0; byte < Width * sizeof(Scalar); byte += tuning::host_line_bytes)

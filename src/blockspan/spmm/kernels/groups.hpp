@@ -24,31 +24,30 @@ inline constexpr int host_group_pack_bytes = 2 * register_bytes;
 
 /// A group of neighbouring rows that have the same columns: the entries first .. last - 1 are those
 /// of the first row, and the other rows' follow.
-template <class Offset>
 struct RowGroup {
   std::int64_t first_row;
   int count;
-  Offset first;
-  Offset last;
+  int first;
+  int last;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const { return first_row; }
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return count; }
   /// From the first row's entries to the i-th's; rows beyond the group's last repeat that.
-  KOKKOS_FORCEINLINE_FUNCTION Offset row_at(int i) const {
-    return static_cast<Offset>(i < count ? i : count - 1) * (last - first);
+  KOKKOS_FORCEINLINE_FUNCTION int row_at(int i) const {
+    return (i < count ? i : count - 1) * (last - first);
   }
 };
 
 /// A piece is a group of rows, as a plan has found them (RowGroupList in partition/pattern.hpp; the
 /// arrays belong to the plan). Nothing is left to finish.
-template <class Offset, class Ordinal, class Share = PiecesOfTeam>
+template <class Ordinal, class Share = PiecesOfTeam>
 struct RowGroups {
   static constexpr bool splits_rows = false;
-  using OwnPiece = RowGroup<Offset>;
+  using OwnPiece = RowGroup;
 
-  Share share;                ///< of the groups
-  Offset const* row_offsets;  ///< rows + 1
-  Ordinal const* begin;       ///< groups + 1: the first row
+  Share share;             ///< of the groups
+  int const* row_offsets;  ///< rows + 1
+  Ordinal const* begin;    ///< groups + 1: the first row
 
   template <class Team, class Function>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
@@ -63,14 +62,13 @@ struct RowGroups {
 
 /// Rows of one block row, which have the same columns. Places count the scalar columns of its
 /// blocks: 0 .. last - 1.
-template <class Offset>
 struct BlockGroup {
   static constexpr int first = 0;
 
   std::int64_t first_row;
   int count;
   int last;
-  Offset block;  ///< the first of the block row
+  int block;     ///< the first of the block row
   int before;    ///< rows of the block row before the group's first
   int row_step;  ///< values from a row of a block to the next
 
@@ -83,14 +81,13 @@ struct BlockGroup {
 };
 
 /// A piece is a group of rows of one block row, which has `groups` of them, about equally large.
-template <class Offset>
 struct BlockRows {
   static constexpr bool splits_rows = false;
-  using OwnPiece = BlockGroup<Offset>;
+  using OwnPiece = BlockGroup;
 
-  PiecesOfTeam share;         ///< of the groups
-  Offset const* row_offsets;  ///< block rows + 1
-  int size;                   ///< rows of a block
+  PiecesOfTeam share;      ///< of the groups
+  int const* row_offsets;  ///< block rows + 1
+  int size;                ///< rows of a block
   int groups;
   int row_step;
 
@@ -101,8 +98,8 @@ struct BlockRows {
       std::int64_t const block_row = piece / groups;
       auto const group = static_cast<int>(piece - block_row * groups);
       int const begin = group * size / groups, end = (group + 1) * size / groups;
-      Offset const first = row_offsets[block_row];
-      auto const last = static_cast<int>(row_offsets[block_row + 1] - first) * size;
+      int const first = row_offsets[block_row];
+      auto const last = (row_offsets[block_row + 1] - first) * size;
       function(OwnPiece{block_row * size + begin, end - begin, last, first, begin, row_step});
     });
   }
@@ -125,11 +122,11 @@ struct BlockPlace {
 };
 
 /// How the entries of a block row are read.
-template <class Scalar, class Offset, class Ordinal>
+template <class Scalar, class Ordinal>
 struct BlockRowEntries {
-  Ordinal const* columns;     ///< of the block row
-  Offset const* permutation;  ///< null, or of the block row
-  Scalar const* values;       ///< of the block row; with a permutation, of the matrix
+  Ordinal const* columns;  ///< of the block row
+  int const* permutation;  ///< null, or of the block row
+  Scalar const* values;    ///< of the block row; with a permutation, of the matrix
   BlockShape shape;
 
   /// The j-th column of a block.
@@ -149,14 +146,14 @@ struct BlockRowEntries {
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(BlockPlace<Ordinal> const&, int) const {}
 };
 
-template <class Scalar, class Offset, class Ordinal>
+template <class Scalar, class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION BlockPlace<Ordinal> place_at(
-    BlockRowEntries<Scalar, Offset, Ordinal> const& own, int k) {
+    BlockRowEntries<Scalar, Ordinal> const& own, int k) {
   int const block = own.shape.by_size(k);
   return own.place(block, k - block * own.shape.size);
 }
-template <class Scalar, class Offset, class Ordinal>
-KOKKOS_FORCEINLINE_FUNCTION void advance(BlockRowEntries<Scalar, Offset, Ordinal> const& own,
+template <class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION void advance(BlockRowEntries<Scalar, Ordinal> const& own,
                                          BlockPlace<Ordinal>& place) {
   if (--place.left == 0) {
     place = own.place(place.block + 1, 0);
@@ -167,17 +164,17 @@ KOKKOS_FORCEINLINE_FUNCTION void advance(BlockRowEntries<Scalar, Offset, Ordinal
 }
 
 /// The entries of a matrix of blocks, as an inner reads them (entries.hpp).
-template <class Scalar, class Offset, class Ordinal>
+template <class Scalar, class Ordinal>
 struct BlockEntries {
   Ordinal const* columns;
-  Offset const* permutation;  ///< of the blocks; null: none
+  int const* permutation;  ///< of the blocks; null: none
   Scalar const* values;
   BlockShape shape;
 };
 
-template <class Scalar, class Offset, class Ordinal>
-KOKKOS_FORCEINLINE_FUNCTION BlockRowEntries<Scalar, Offset, Ordinal> entries_of(
-    BlockEntries<Scalar, Offset, Ordinal> const& all, BlockGroup<Offset> const& group) {
+template <class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION BlockRowEntries<Scalar, Ordinal> entries_of(
+    BlockEntries<Scalar, Ordinal> const& all, BlockGroup const& group) {
   auto const first = static_cast<std::int64_t>(group.block);
   auto const& shape = all.shape;
   if (all.permutation != nullptr)
@@ -191,9 +188,9 @@ inline namespace BLOCKSPAN_REGISTERS {
 /// rows of the group, whose sums are kept beside each other. As DirectRegisters otherwise, without
 /// chains: the rows are as many sums that do not wait for each other. So every sum runs in the
 /// order of its row's entries, whatever the group.
-template <class Scalar, class Entries, class Offset, int MaxWidth, bool Unit>
-struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit> {
-  using Base = DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>;
+template <class Scalar, class Entries, int MaxWidth, bool Unit>
+struct GroupRegisters : DirectRegisters<Scalar, Entries, MaxWidth, Unit> {
+  using Base = DirectRegisters<Scalar, Entries, MaxWidth, Unit>;
   template <int Width>
   using Set = typename Base::template Set<Width>;
 
@@ -241,19 +238,19 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, Offset, MaxWidth, Unit>
     Sums<Rows, Width> sums;
     Scalar const* const x = this->X.data + first * this->X.column_stride;
     auto const& own = entries_of(this->entries, piece);
-    Offset row_at[Rows];
+    int row_at[Rows];
     for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
-    Offset left = piece.last - piece.first;
-    if (left > Offset(0))
-      for (auto place = place_at(own, Offset(piece.first));; advance(own, place)) {
+    int left = piece.last - piece.first;
+    if (left > 0)
+      for (auto place = place_at(own, piece.first);; advance(own, place)) {
         add_entry<0>(own, place, row_at, this->template fetch<Width>(x, own.column(place)), sums);
-        if (--left == Offset(0)) break;
+        if (--left == 0) break;
       }
     give<0>(first, sums, consume);
   }
 
   template <int Row, class Own, class Place, int Rows, int Width>
-  BLOCKSPAN_HOST_INLINE void add_entry(Own const& own, Place const& place, Offset const* row_at,
+  BLOCKSPAN_HOST_INLINE void add_entry(Own const& own, Place const& place, int const* row_at,
                                        Set<Width> const& b, Sums<Rows, Width>& sums) const {
     if constexpr (Rows > 0) {
       own.prefetch(place, row_at[Row]);
@@ -280,7 +277,7 @@ inline constexpr int host_group_pack_v = tuning::host_group_pack_bytes / int(siz
                                          (is_complex_v<Scalar> ? 2 : 1);
 
 /// What multiplies groups of rows, with the inner still to be made a type of.
-template <class Exec, class Scalar, class Offset, class Entries, bool OnePass = false>
+template <class Exec, class Scalar, class Entries, bool OnePass = false>
 struct GroupInners {
   Entries entries;
   BlockRef<Scalar const> X;
@@ -304,7 +301,7 @@ struct GroupInners {
  private:
   template <int MaxWidth, bool Unit, class Run>
   void with_registers(Run const& run) const {
-    using Inner = GroupRegisters<Scalar, Entries, Offset, MaxWidth, Unit>;
+    using Inner = GroupRegisters<Scalar, Entries, MaxWidth, Unit>;
     run.template operator()<false>(Inner{{entries, X, conjugate_values}});
   }
 
@@ -320,22 +317,21 @@ struct GroupInners {
   /// Always with lanes over the nonzeros, be it one of them.
   template <int Rows, int Width, bool Packed, class Run>
   void with_rows(LaneGrid const& grid, Run const& run) const {
-    using Inner = DirectLanes<Scalar, Entries, Offset, Width, Packed, 1, true, Rows, OnePass>;
+    using Inner = DirectLanes<Scalar, Entries, Width, Packed, 1, true, Rows, OnePass>;
     run.template operator()<Packed>(Inner{entries, X, conjugate_values, grid, device_row_bytes(X)});
   }
 };
 
 /// `schedule`: its share of the groups still to be set. AllSizes: see GroupInners.
-template <bool AllSizes, class Place, class Exec, class Scalar, class Offset, class Ordinal,
-          class Schedule, class Entries>
-void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <bool AllSizes, class Exec, class Scalar, class Ordinal, class Schedule, class Entries>
+void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                         Schedule schedule, Entries const& entries) {
   auto const& [prepared, values, carry, launch, product] = call;
   LaneGrid const& grid = launch.lanes.grid;
   auto const shape =
       launch_shape<Exec>(call.variant().worker, grid.lanes(), prepared.statistics, schedule.share);
-  GroupInners<Exec, Scalar, Place, Entries> const inners{entries, product.X, conjugates(product.op),
-                                                         launch.packs};
+  GroupInners<Exec, Scalar, Entries> const inners{entries, product.X, conjugates(product.op),
+                                                  launch.packs};
   auto const run = [&]<bool Packed, class Inner>(Inner const& inner) {
     auto const epilogue = make_epilogue<Exec, Scalar, Packed, writes_any_v<Inner>>(call.product);
     using Epilogue = std::remove_const_t<decltype(epilogue)>;
@@ -346,44 +342,43 @@ void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal
 }
 
 /// The groups that a plan has found in a matrix without blocks.
-template <class Exec, class Offset, class Ordinal>
-RowGroups<Offset, Ordinal> row_groups_of(PreparedPattern<Exec, Offset, Ordinal> const& prepared) {
+template <class Exec, class Ordinal>
+RowGroups<Ordinal> row_groups_of(PreparedPattern<Exec, Ordinal> const& prepared) {
   return {{prepared.groups.count.groups, 1},
           prepared.pattern.row_offsets,
           prepared.groups.begin.data()};
 }
 
 /// A block is read by rows, a block of the transpose by columns.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_blocks(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void launch_blocks(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   auto const& prepared = call.prepared;
   auto const& pattern = prepared.pattern;
   auto const size = static_cast<int>(pattern.block);
   bool const by_rows = prepared.permutation == nullptr;
-  BlockRows<Offset> const schedule{{prepared.groups.count.groups, 1},
-                                   pattern.row_offsets,
-                                   size,
-                                   static_cast<int>(groups_of_block(pattern.block)),
-                                   by_rows ? size : 1};
-  BlockEntries<Scalar, Offset, Ordinal> const entries{
-      pattern.column_indices,
-      prepared.permutation,
-      call.values.own,
-      {FastDivision(size), size, by_rows ? 1 : size}};
-  launch_groups_with<true, int>(exec, call, schedule, entries);
+  BlockRows const schedule{{prepared.groups.count.groups, 1},
+                           pattern.row_offsets,
+                           size,
+                           static_cast<int>(groups_of_block(pattern.block)),
+                           by_rows ? size : 1};
+  BlockEntries<Scalar, Ordinal> const entries{pattern.column_indices,
+                                              prepared.permutation,
+                                              call.values.own,
+                                              {FastDivision(size), size, by_rows ? 1 : size}};
+  launch_groups_with<true>(exec, call, schedule, entries);
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   auto const& prepared = call.prepared;
   auto const& pattern = prepared.pattern;
   if (pattern.block > 1) return launch_blocks(exec, call);
   if (prepared.permutation == nullptr)
     with_plain_entries(call, [&](auto const& entries) {
-      launch_groups_with<true, Offset>(exec, call, row_groups_of(prepared), entries);
+      launch_groups_with<true>(exec, call, row_groups_of(prepared), entries);
     });
   else
-    launch_groups_with<false, Offset>(exec, call, row_groups_of(prepared), permuted_entries(call));
+    launch_groups_with<false>(exec, call, row_groups_of(prepared), permuted_entries(call));
 }
 
 }  // namespace blockspan::detail

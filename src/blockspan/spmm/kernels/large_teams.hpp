@@ -66,8 +66,8 @@ void launch_in_large_teams(Exec const& exec, char const* label, std::int64_t tea
 
 #endif
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void require_teams(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call, std::int64_t teams) {
+template <class Exec, class Scalar, class Ordinal>
+void require_teams(SpmmCall<Exec, Scalar, Ordinal> const& call, std::int64_t teams) {
   require(teams <= INT_MAX, "blockspan::spmm", call.variant().id,
           " cannot serve this input: ", teams,
           " teams are more than a launch can have (rows: ", call.prepared.pattern.rows,

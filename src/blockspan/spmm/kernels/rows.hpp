@@ -14,8 +14,8 @@ namespace blockspan::detail {
 // Devices: which of the kernels with direct loads runs, and how its lanes stand.
 
 /// Whole rows, whose passes run side by side.
-template <class Exec, class Scalar, class Offset, class Ordinal, class Inner>
-void launch_passes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Inner>
+void launch_passes(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                    Inner const& inner, Lanes const& lanes, std::int64_t packs) {
   auto const& prepared = call.prepared;
   auto const& pattern = prepared.pattern;
@@ -23,23 +23,23 @@ void launch_passes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> con
   auto const shape =
       launch_shape<Exec>(call.variant().worker, lanes.grid.lanes(), prepared.statistics, share);
   auto const epilogue = make_epilogue<Exec, Scalar, true, true>(call.product);
-  SpmmKernel<Exec, RowPasses<Offset>, Inner, std::remove_const_t<decltype(epilogue)>>{
+  SpmmKernel<Exec, RowPasses, Inner, std::remove_const_t<decltype(epilogue)>>{
       {share, pattern.rows, pattern.row_offsets}, inner, epilogue}
       .launch(exec, call.variant().label, shape);
 }
 
 /// The kernels that one kind of entries has. Several packs (or single columns) a lane are
 /// instantiated for plain entries only.
-template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
+template <class Exec, class Scalar, class Ordinal, class Entries>
 struct LaneKernels {
   static constexpr bool plain = are_plain_v<Entries>;
   /// Columns in 16 bits serve fewer packs than three a lane.
   static constexpr int most_packs = !plain ? 1 : are_narrow_v<Entries> ? 2 : 3;
   /// Values in single precision and columns in 16 bits have no kernel with passes side by side.
-  static constexpr bool spreads = std::is_same_v<Entries, PlainEntries<Scalar, Offset, Ordinal>>;
+  static constexpr bool spreads = std::is_same_v<Entries, PlainEntries<Scalar, Ordinal>>;
 
   Exec const& exec;
-  SpmmCall<Exec, Scalar, Offset, Ordinal> const& call;
+  SpmmCall<Exec, Scalar, Ordinal> const& call;
   Entries const& entries;
   std::int64_t packs;  ///< or single columns
   Lanes const& shape = call.launch.lanes;
@@ -54,16 +54,15 @@ struct LaneKernels {
  private:
   template <int Width, bool Packed, int Packs, bool EntryLanes, bool Deep = false>
   void run() const {
-    using Inner =
-        DirectLanes<Scalar, Entries, Offset, Width, Packed, Packs, EntryLanes, 1, false, Deep>;
+    using Inner = DirectLanes<Scalar, Entries, Width, Packed, Packs, EntryLanes, 1, false, Deep>;
     auto const& product = call.product;
     Inner const inner{entries, product.X, conjugates(product.op), shape.grid,
                       device_row_bytes(product.X)};
     if constexpr (spreads && Packed && (EntryLanes || Deep))
       if (shape.spread) return launch_passes(exec, call, inner, shape, packs);
     constexpr bool contiguous = Packed || Packs > 1;  // as decided
-    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, contiguous>(exec, call, inner,
-                                                                      shape.grid.lanes());
+    launch_schedule<Exec, Scalar, Ordinal, Inner, contiguous>(exec, call, inner,
+                                                              shape.grid.lanes());
   }
 
   void launch_singles() const {
@@ -93,12 +92,12 @@ struct LaneKernels {
   }
 };
 
-template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Entries>
+void launch_lanes(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                   Entries const& entries) {
   std::int64_t const columns = call.product.X.columns;
   std::int64_t const packs = call.launch.packs ? columns / device_pack_v<Scalar> : columns;
-  LaneKernels<Exec, Scalar, Offset, Ordinal, Entries>{exec, call, entries, packs}.launch();
+  LaneKernels<Exec, Scalar, Ordinal, Entries>{exec, call, entries, packs}.launch();
 }
 
 }  // namespace blockspan::detail

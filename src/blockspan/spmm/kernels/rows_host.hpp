@@ -34,8 +34,7 @@ struct HostRows {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
   using Team = typename Policy::member_type;
   using Piece = typename Schedule::OwnPiece;
-  using Offset = decltype(Piece::first);
-  using Inner = DirectRegisters<Scalar, Entries, Offset, host_pack_v<Scalar>, true>;
+  using Inner = DirectRegisters<Scalar, Entries, host_pack_v<Scalar>, true>;
 
   Schedule schedule;
   Inner inner;
@@ -126,7 +125,7 @@ struct HostRows {
       write<Width>(target, piece, {{multiply_column(own.entries, piece, x, stride)}});
     } else {
       if constexpr (chains > 1)
-        if (piece.last - piece.first >= Offset(tuning::host_chained_row))
+        if (piece.last - piece.first >= tuning::host_chained_row)
           return write<Width>(target, piece, own.template multiply<chains, Width>(piece, x));
       write<Width>(target, piece, own.template multiply<1, Width>(piece, x));
     }
@@ -153,19 +152,19 @@ struct HostRows {
 }  // namespace BLOCKSPAN_REGISTERS
 
 /// Hosts: before which entry rows of X are asked for; before none where X stays in the caches.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-Offset rows_asked_until(SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+int rows_asked_until(SpmmCall<Exec, Scalar, Ordinal> const& call) {
   auto const& X = call.product.X;
   std::int64_t const entries = call.prepared.statistics.nonzeros;
   bool const is_large =
       X.rows * X.columns * std::int64_t{sizeof(Scalar)} >= tuning::host_asked_block;
-  return static_cast<Offset>(is_large ? std::max(entries - tuning::host_rows_ahead, std::int64_t{0})
-                                      : 0);
+  return static_cast<int>(is_large ? std::max(entries - tuning::host_rows_ahead, std::int64_t{0})
+                                   : 0);
 }
 
 /// Hosts: blocks of one pack of columns, rows of X and Y contiguous.
-template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Entries>
+void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                       Entries const& entries) {
   auto const& [prepared, values, carry, launch, product] = call;
   auto const& variant = call.variant();
@@ -180,24 +179,24 @@ void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> 
   PiecesOfTeam const share{prepared.pieces(variant), 1};
   auto const& list = prepared.list;
   if (variant.lists_pieces())
-    run(CutRows<Scalar, Offset, Ordinal>{carry_of(list, product.Y.columns, carry), share,
-                                         list.target.data(), list.first.data(), list.last.data()});
+    run(CutRows<Scalar, Ordinal>{carry_of(list, product.Y.columns, carry), share,
+                                 list.target.data(), list.first.data(), list.last.data()});
   else
-    run(WholeRows<Offset>{share, prepared.pattern.row_offsets});
+    run(WholeRows<>{share, prepared.pattern.row_offsets});
 }
 
 /// Whole rows or listed pieces, by packs of columns in registers.
-template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_on_host(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Entries>
+void launch_on_host(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                     Entries const& entries) {
   auto const& X = call.product.X;
   bool const conjugate_values = conjugates(call.product.op);
   auto const run = [&]<class Inner>(Inner const& inner) {
-    launch_schedule<Exec, Scalar, Offset, Ordinal, Inner, false>(exec, call, inner, 1);
+    launch_schedule<Exec, Scalar, Ordinal, Inner, false>(exec, call, inner, 1);
   };
   auto const in_registers = [&]<int Widest, bool Unit>() {
-    run(DirectRegisters<Scalar, Entries, Offset, Widest, Unit>{entries, X, conjugate_values,
-                                                               rows_asked_until(call)});
+    run(DirectRegisters<Scalar, Entries, Widest, Unit>{entries, X, conjugate_values,
+                                                       rows_asked_until(call)});
   };
   auto const& Y = call.product.Y;
   bool const one_pack = call.launch.packs && X.columns <= host_pack_v<Scalar> &&

@@ -28,7 +28,7 @@ inline constexpr int shared_tile_fetchers = 3;
 /// A warp stages the entries of its rows too, before it multiplies those of the tile in hand. Rows
 /// are sorted, so it finds the end of a tile among the columns that it asked for one tile earlier:
 /// nothing is prepared. Every row adds its products in the order of its entries.
-template <class Scalar, class Offset, class Ordinal, int Width, int Lanes>
+template <class Scalar, class Ordinal, int Width, int Lanes>
 struct SharedTiles {
   using P = Pack<Scalar, Width>;
   static constexpr int warps = tuning::shared_tile_warps, fetchers = tuning::shared_tile_fetchers;
@@ -56,7 +56,7 @@ struct SharedTiles {
   };
   static_assert(sizeof(Scratch) <= tuning::shared_tile_scratch);
 
-  Offset const* row_offsets;  ///< rows + 1
+  int const* row_offsets;  ///< rows + 1
   std::int64_t rows;
   Ordinal const* columns;
   Scalar const* values;
@@ -132,10 +132,10 @@ struct SharedTiles {
     Scratch& scratch;
     int const warp, lane, group, of_group;
     std::int64_t const first_row;
-    Offset first[own], last[own];  ///< entries from the tile in hand on
-    int here[own] = {};            ///< of them in the tile in hand ...
-    int behind[own] = {};          ///< ... and in that behind it, which is staged
-    Ordinal ahead[own][turns];     ///< columns of entries that come then
+    int first[own], last[own];  ///< entries from the tile in hand on
+    int here[own] = {};         ///< of them in the tile in hand ...
+    int behind[own] = {};       ///< ... and in that behind it, which is staged
+    Ordinal ahead[own][turns];  ///< columns of entries that come then
     Sum<Scalar, Width> sum[own] = {};
 
     KOKKOS_FORCEINLINE_FUNCTION Walk(SharedTiles const& matrix, Scratch& place,
@@ -163,7 +163,7 @@ struct SharedTiles {
         bulk::meet_lanes();
         BLOCKSPAN_UNROLL
         for (int r = 0; r < own; ++r) {
-          first[r] += Offset(here[r]);
+          first[r] += here[r];
           here[r] = behind[r];
           behind[r] = 0;
         }
@@ -191,10 +191,10 @@ struct SharedTiles {
     KOKKOS_FORCEINLINE_FUNCTION void look_ahead() {
       BLOCKSPAN_UNROLL
       for (int r = 0; r < own; ++r) {
-        Offset const begin = first[r] + Offset(here[r] + behind[r] + of_group);
+        int const begin = first[r] + here[r] + behind[r] + of_group;
         BLOCKSPAN_UNROLL
         for (int i = 0; i < turns; ++i) {
-          Offset const k = begin + Offset(i * Lanes);
+          int const k = begin + i * Lanes;
           ahead[r][i] = k < last[r] ? load(A.columns + k) : none;
         }
       }
@@ -208,7 +208,7 @@ struct SharedTiles {
       BLOCKSPAN_UNROLL
       for (int r = 0; r < own; ++r) {
         Entries& to = scratch.entries[t % 2][warp][r * groups + group];
-        Scalar const* const from = A.values + (first[r] + Offset(here[r] + of_group));
+        Scalar const* const from = A.values + (first[r] + here[r] + of_group);
         BLOCKSPAN_UNROLL
         for (int i = 0; i < turns; ++i) {
           int const k = i * Lanes;
@@ -229,7 +229,7 @@ struct SharedTiles {
       bool more = behind[r] == staged;
       BLOCKSPAN_ROLLED
       while (bulk::lanes_with(more) != 0) {
-        Offset const k = first[r] + Offset(here[r] + behind[r] + of_group);
+        int const k = first[r] + here[r] + behind[r] + of_group;
         bool const inside = more && k < last[r] && load(A.columns + k) < end;
         int const found = in_group(bulk::lanes_with(inside));
         behind[r] += found;
@@ -273,7 +273,7 @@ struct SharedTiles {
         if (k < count) add(entries.value[k], tile[entries.column[k] * Lanes], sum[r]);
         BLOCKSPAN_ROLLED
         for (k = staged; k < here[r]; ++k) {
-          Offset const place = first[r] + Offset(k);
+          int const place = first[r] + k;
           int const row = static_cast<int>(load(A.columns + place) - begin);
           add(load(A.values + place), tile[row * Lanes], sum[r]);
         }
@@ -289,9 +289,9 @@ struct SharedTiles {
   };
 };
 
-template <int Width, int Lanes, class Exec, class Scalar, class Offset, class Ordinal>
-void launch_shared_tiles_of(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
-  using Work = SharedTiles<Scalar, Offset, Ordinal, Width, Lanes>;
+template <int Width, int Lanes, class Exec, class Scalar, class Ordinal>
+void launch_shared_tiles_of(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
+  using Work = SharedTiles<Scalar, Ordinal, Width, Lanes>;
   auto const& pattern = call.prepared.pattern;
   auto const& X = call.product.X;
   int const packs = static_cast<int>(X.columns / Width);
@@ -306,8 +306,8 @@ void launch_shared_tiles_of(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ord
 }
 
 /// Panels as wide as the rows of X, up to 32 packs.
-template <int Width, class Exec, class Scalar, class Offset, class Ordinal>
-void launch_shared_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <int Width, class Exec, class Scalar, class Ordinal>
+void launch_shared_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   std::int64_t const packs = call.product.X.columns / Width;
   if (packs <= 8)
     launch_shared_tiles_of<Width, 8>(exec, call);
@@ -317,8 +317,8 @@ void launch_shared_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordina
     launch_shared_tiles_of<Width, 32>(exec, call);
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   constexpr int width = device_pack_v<Scalar>;
   if (call.launch.kernel == SpmmKernelKind::shared_windows) {
     if constexpr (windows_share_tiles_v<Exec> && std::is_same_v<real_t<Scalar>, double>)

@@ -38,7 +38,7 @@ inline constexpr int shared_window_fetchers = 4;
 ///
 /// A place without an entry is a zero, and zero times an infinity of X is NaN. So where a sum is
 /// NaN, its warp's rows are multiplied once more, entry by entry.
-template <class Scalar, class Offset, class Ordinal, int Groups>
+template <class Scalar, class Ordinal, int Groups>
 struct SharedWindows {
   static constexpr int team_rows = tuning::shared_window_rows;
   static constexpr int tile_rows = tuning::shared_window_columns;  ///< bits of a mask
@@ -66,7 +66,7 @@ struct SharedWindows {
   static constexpr int kept = windows * groups * 4;  ///< sums of a lane
   static_assert(warps * warp_lanes * kept <= stages * tile_rows * x_stride);
 
-  Offset const* row_offsets;  ///< rows + 1
+  int const* row_offsets;  ///< rows + 1
   std::int64_t rows;
   Ordinal const* columns;
   Scalar const* values;
@@ -265,7 +265,7 @@ struct SharedWindows {
   /// The same sum without a zero in it that the matrix does not have.
   KOKKOS_FUNCTION Sum<Scalar, width> entry_by_entry(std::int64_t row, int pack) const {
     Sum<Scalar, width> sum = {};
-    for (Offset k = row_offsets[row]; k < row_offsets[row + 1]; ++k) {
+    for (int k = row_offsets[row]; k < row_offsets[row + 1]; ++k) {
       Scalar const* const x = X.data + std::int64_t{columns[k]} * X.row_stride + width * pack;
       for (int j = 0; j < width; ++j) sum.value[j] += values[k] * x[j];
     }
@@ -273,10 +273,9 @@ struct SharedWindows {
   }
 };
 
-template <int Groups, class Exec, class Scalar, class Offset, class Ordinal>
-void launch_shared_windows_of(Exec const& exec,
-                              SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
-  using Work = SharedWindows<Scalar, Offset, Ordinal, Groups>;
+template <int Groups, class Exec, class Scalar, class Ordinal>
+void launch_shared_windows_of(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
+  using Work = SharedWindows<Scalar, Ordinal, Groups>;
   auto const& pattern = call.prepared.pattern;
   auto const& X = call.product.X;
   int const packs = static_cast<int>(X.columns / Work::width);
@@ -290,8 +289,8 @@ void launch_shared_windows_of(Exec const& exec,
 }
 
 /// Panels of about equal width, up to 32 packs.
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_shared_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void launch_shared_windows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   switch (shared_window_groups(call.product.X.columns / device_pack_v<Scalar>)) {
     case 1:
       return launch_shared_windows_of<1>(exec, call);

@@ -27,14 +27,14 @@ inline constexpr unsigned device_sparse_blocks = 6;
 /// within a moment: filled by a kernel of its own, the lines of Y go to memory twice.
 ///
 /// Traffic: the row offsets, the entries and Y once, a row of X for each entry.
-template <class Exec, class Scalar, class Entries, class Offset, class Epilogue>
+template <class Exec, class Scalar, class Entries, class Epilogue>
 struct SparseRowsKernel {
   static constexpr int lanes = 1 << tuning::device_lane_bits, width = device_pack_v<Scalar>;
   using Policy = Kokkos::TeamPolicy<
       Exec, Kokkos::LaunchBounds<tuning::device_threads, tuning::device_sparse_blocks>>;
   using Team = typename Policy::member_type;
 
-  Offset const* row_offsets;  ///< rows + 1
+  int const* row_offsets;  ///< rows + 1
   Entries entries;
   BlockRef<Scalar const> X;
   bool conjugate_values;
@@ -62,8 +62,8 @@ struct SparseRowsKernel {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(std::int64_t first, int rows) const {
     int const lane = place_in_team() & (lanes - 1);
     bool const is_row = lane < rows;
-    Offset const begin = is_row ? load(row_offsets + first + lane) : Offset(0);
-    Offset const end = is_row ? load(row_offsets + first + lane + 1) : Offset(0);
+    int const begin = is_row ? load(row_offsets + first + lane) : 0;
+    int const end = is_row ? load(row_offsets + first + lane + 1) : 0;
     unsigned const filled = lanes_with(begin < end);
     if (epilogue.beta != Scalar(1))
       for (int i = lane; i < rows * packs; i += lanes) {
@@ -76,18 +76,18 @@ struct SparseRowsKernel {
     for (int done = 0; done < count; done += each) {
       int const which = done + (lane >> grid.column_bits);
       int const row = which < count ? nth_bit(filled, which) : 0;
-      Offset const k = broadcast(begin, row, lanes), last = broadcast(end, row, lanes);
+      int const k = broadcast(begin, row, lanes), last = broadcast(end, row, lanes);
       if (which < count) multiply_row(first + row, k, last, grid.column_of(lane));
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void multiply_row(std::int64_t row, Offset begin, Offset end,
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_row(std::int64_t row, int begin, int end,
                                                 int lane) const {
     using P = Pack<Scalar, width>;
     for (int pack = lane; pack < packs; pack += grid.columns()) {
       auto const* const x = reinterpret_cast<char const*>(X.data + pack * width);
       Sum<Scalar, width> sum{};
-      for (Offset k = begin; k < end; ++k) {
+      for (int k = begin; k < end; ++k) {
         auto const column = static_cast<std::uint32_t>(entries.column(k));
         Scalar const a = conjugate_if(conjugate_values, entries.value(k));
         P const b = load(reinterpret_cast<P const*>(x + std::uint64_t{column} * row_bytes));
@@ -98,13 +98,13 @@ struct SparseRowsKernel {
   }
 };
 
-template <class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_sparse_rows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Exec, class Scalar, class Ordinal, class Entries>
+void launch_sparse_rows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                         Entries const& entries) {
   auto const& product = call.product;
   auto const epilogue = make_epilogue<Exec, Scalar, true>(product);
   auto const packs = static_cast<int>(product.X.columns / device_pack_v<Scalar>);
-  SparseRowsKernel<Exec, Scalar, Entries, Offset, std::remove_const_t<decltype(epilogue)>>{
+  SparseRowsKernel<Exec, Scalar, Entries, std::remove_const_t<decltype(epilogue)>>{
       call.prepared.pattern.row_offsets,
       entries,
       product.X,

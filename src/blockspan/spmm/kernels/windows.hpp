@@ -90,26 +90,26 @@ struct PlainValues {
   }
   KOKKOS_FORCEINLINE_FUNCTION void advance(int entries) { next += entries; }
 };
-template <class Scalar, class Offset, class Ordinal, class Stored>
+template <class Scalar, class Ordinal, class Stored>
 KOKKOS_FORCEINLINE_FUNCTION PlainValues<Scalar, Stored> values_from(
-    PlainEntries<Scalar, Offset, Ordinal, Stored> const& entries, Offset k) {
+    PlainEntries<Scalar, Ordinal, Stored> const& entries, int k) {
   return {entries.values + k};
 }
 
 /// ... or are looked up.
-template <class Scalar, class Offset>
+template <class Scalar>
 struct PermutedValues {
   Scalar const* values;
-  Offset const* next;
+  int const* next;
 
   KOKKOS_FORCEINLINE_FUNCTION Scalar value_or_zero(bool wanted, int ahead) const {
     return wanted ? load(values + load(next + ahead)) : Scalar(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION void advance(int entries) { next += entries; }
 };
-template <class Scalar, class Offset, class Ordinal>
-KOKKOS_FORCEINLINE_FUNCTION PermutedValues<Scalar, Offset> values_from(
-    PermutedEntries<Scalar, Offset, Ordinal> const& entries, Offset k) {
+template <class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION PermutedValues<Scalar> values_from(
+    PermutedEntries<Scalar, Ordinal> const& entries, int k) {
   return {entries.values, entries.permutation + k};
 }
 
@@ -123,7 +123,7 @@ KOKKOS_FORCEINLINE_FUNCTION PermutedValues<Scalar, Offset> values_from(
 ///
 /// Columns: WindowPacks or WindowColumns. X is row-major; for packs aligned, and a whole number of
 /// them wide.
-template <class Scalar, class Entries, class Offset, class Ordinal, class Columns>
+template <class Scalar, class Entries, class Ordinal, class Columns>
 struct WindowTiles {
   static constexpr unsigned blocks = Columns::blocks;
   static constexpr std::size_t thread_scratch_bytes = 0;
@@ -133,7 +133,7 @@ struct WindowTiles {
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
   bool conjugate_values;
   std::uint32_t row_bytes;      ///< from a row of X to the next
-  Offset const* row_offsets;    ///< rows + 1
+  int const* row_offsets;       ///< rows + 1
   Ordinal const* first_column;  ///< these three as in RowWindowList
   std::uint16_t const* distance;
   std::uint16_t const* masks;
@@ -219,7 +219,7 @@ struct WindowTiles {
 
   /// The first entry of the i-th row; of rows beyond the last, which have none, the end of that.
   template <class Window>
-  KOKKOS_FORCEINLINE_FUNCTION Offset entry_of(Window const& window, int i) const {
+  KOKKOS_FORCEINLINE_FUNCTION int entry_of(Window const& window, int i) const {
     return load(row_offsets + window.row() + (i < window.rows() ? i : window.rows()));
   }
 
@@ -256,8 +256,8 @@ struct WindowTiles {
       int const pack = first + Columns::pack_of(lane, s);
       if (row >= window.rows() || pack >= all) continue;
       Sum<Scalar, width> sum = {};
-      Offset const end = entry_of(window, row + 1);
-      for (Offset k = entry_of(window, row); k < end; ++k)
+      int const end = entry_of(window, row + 1);
+      for (int k = entry_of(window, row); k < end; ++k)
         x.add_product(conjugated(entries.value(k)), entries.column(k), pack, sum);
       consume(std::int64_t{pack} * width, sum, row, s);
     }
@@ -274,8 +274,8 @@ inline int groups_of_pass(std::int64_t packs, int most) {
   return best;
 }
 
-template <class Columns, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <class Columns, class Exec, class Scalar, class Ordinal, class Entries>
+void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                            Entries const& entries) {
   auto const& [prepared, values, carry, launch, product] = call;
   auto const& variant = call.variant();
@@ -287,7 +287,7 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
   shape.teams *= passes;
   auto const epilogue = make_epilogue<Exec, Scalar, true, true>(product);
   using Epilogue = std::remove_const_t<decltype(epilogue)>;
-  using Inner = WindowTiles<Scalar, Entries, Offset, Ordinal, Columns>;
+  using Inner = WindowTiles<Scalar, Entries, Ordinal, Columns>;
   using Schedule = RowWindows;
   SpmmKernel<Exec, Schedule, Inner, Epilogue>{
       {static_cast<int>(list.count.windows), passes, static_cast<int>(prepared.pattern.rows),
@@ -301,8 +301,8 @@ void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordi
 
 /// As many columns a pass as suit the product, single ones where packs do not fit; AllWidths false:
 /// one kernel for all packs.
-template <bool AllWidths, class Exec, class Scalar, class Offset, class Ordinal, class Entries>
-void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call,
+template <bool AllWidths, class Exec, class Scalar, class Ordinal, class Entries>
+void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                          Entries const& entries) {
   auto const launch = [&]<class Columns>() { launch_window_columns<Columns>(exec, call, entries); };
   if constexpr (is_complex_v<Scalar>) {  // a complex number is a pack
@@ -332,8 +332,8 @@ void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordina
   }
 }
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
-void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Offset, Ordinal> const& call) {
+template <class Exec, class Scalar, class Ordinal>
+void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
   if constexpr (tensor::available<Exec, real_t<Scalar>>) {
     auto const& pattern = call.prepared.pattern;
     if (call.prepared.permutation == nullptr)

@@ -21,113 +21,102 @@ KOKKOS_FORCEINLINE_FUNCTION Entries const& entries_of(Entries const& entries, Pi
   return entries;
 }
 /// The place of the piece's k-th entry, piece.first <= k < piece.last ...
-template <class Own, class Offset>
-KOKKOS_FORCEINLINE_FUNCTION Offset place_at(Own const&, Offset k) {
+template <class Own>
+KOKKOS_FORCEINLINE_FUNCTION int place_at(Own const&, int k) {
   return k;
 }
 /// ... and from one, which is not the last, to the next.
-template <class Own, class Offset>
-KOKKOS_FORCEINLINE_FUNCTION void advance(Own const&, Offset& place) {
+template <class Own>
+KOKKOS_FORCEINLINE_FUNCTION void advance(Own const&, int& place) {
   ++place;
 }
 
 /// The entries in the order in which they are stored; Stored: the type of the values in memory ...
-template <class Scalar, class Offset, class Ordinal, class Stored = Scalar>
+template <class Scalar, class Ordinal, class Stored = Scalar>
 struct PlainEntries {
   Ordinal const* columns;
   Stored const* values;
 
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
     return Scalar(load(values + (k + row_at)));
   }
   /// Nothing to do: the processor sees the entries coming.
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset, Offset = Offset(0)) const {}
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(int, int = 0) const {}
 };
 
 /// ... or the same with the distance of each column from the row in 16 bits. They are read by rows:
-template <class Scalar, class Offset, class Ordinal, class Stored = Scalar>
+template <class Scalar, class Ordinal, class Stored = Scalar>
 struct NarrowEntries {
   std::int16_t const* distances;
   Stored const* values;
 };
-template <class Scalar, class Offset, class Ordinal, class Stored>
-struct NarrowRowEntries : NarrowEntries<Scalar, Offset, Ordinal, Stored> {
+template <class Scalar, class Ordinal, class Stored>
+struct NarrowRowEntries : NarrowEntries<Scalar, Ordinal, Stored> {
   Ordinal row;
 
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const {
     return row + static_cast<Ordinal>(load(this->distances + k));
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
     return Scalar(load(this->values + (k + row_at)));
   }
 };
-template <class Scalar, class Offset, class Ordinal, class Stored, class Piece>
-KOKKOS_FORCEINLINE_FUNCTION NarrowRowEntries<Scalar, Offset, Ordinal, Stored> entries_of(
-    NarrowEntries<Scalar, Offset, Ordinal, Stored> const& entries, Piece const& piece) {
+template <class Scalar, class Ordinal, class Stored, class Piece>
+KOKKOS_FORCEINLINE_FUNCTION NarrowRowEntries<Scalar, Ordinal, Stored> entries_of(
+    NarrowEntries<Scalar, Ordinal, Stored> const& entries, Piece const& piece) {
   return {entries, static_cast<Ordinal>(piece.row())};
 }
 
-/// The entries `first` .. `last` - 1 of a piece as a device walks over them.
-template <class Own, class Place>
-struct EntryWalk {
-  Own own;
-  Place first, last;
-};
-template <class Own, class Offset>
-KOKKOS_FORCEINLINE_FUNCTION EntryWalk<Own const&, Offset> walk_over(Own const& own, Offset first,
-                                                                    Offset last) {
-  return {own, first, last};
-}
 /// Entries that know whole rows only.
 template <class Entries>
 inline constexpr bool are_narrow_v = false;
-template <class Scalar, class Offset, class Ordinal, class Stored>
-inline constexpr bool are_narrow_v<NarrowEntries<Scalar, Offset, Ordinal, Stored>> = true;
+template <class Scalar, class Ordinal, class Stored>
+inline constexpr bool are_narrow_v<NarrowEntries<Scalar, Ordinal, Stored>> = true;
 
 /// Entries whose values stand as the columns do.
 template <class Entries>
 inline constexpr bool are_plain_v = are_narrow_v<Entries>;
-template <class Scalar, class Offset, class Ordinal, class Stored>
-inline constexpr bool are_plain_v<PlainEntries<Scalar, Offset, Ordinal, Stored>> = true;
+template <class Scalar, class Ordinal, class Stored>
+inline constexpr bool are_plain_v<PlainEntries<Scalar, Ordinal, Stored>> = true;
 
 /// ... or the entries of the transposed pattern, whose k-th value is the matrix's
 /// permutation[k]-th.
-template <class Scalar, class Offset, class Ordinal>
+template <class Scalar, class Ordinal>
 struct PermutedEntries {
   Ordinal const* columns;
-  Offset const* permutation;
+  int const* permutation;
   Scalar const* values;
-  Offset last;  ///< the last entry there is
+  int last;  ///< the last entry there is
 
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
     return load(values + load(permutation + (k + row_at)));
   }
   /// Hosts: asks for the value that will be needed some entries after k.
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset place, Offset row_at = Offset(0)) const {
-    [[maybe_unused]] Offset const k = place + row_at;
-    KOKKOS_IF_ON_HOST((constexpr Offset ahead = Offset(tuning::host_prefetch); __builtin_prefetch(
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(int place, int row_at = 0) const {
+    [[maybe_unused]] int const k = place + row_at;
+    KOKKOS_IF_ON_HOST((constexpr int ahead = tuning::host_prefetch; __builtin_prefetch(
                            values + permutation[last - k > ahead ? k + ahead : last]);))
   }
 };
 
 /// ... or either of them, found out at run time: for kernels that are compiled once for both.
-template <class Scalar, class Offset, class Ordinal>
+template <class Scalar, class Ordinal>
 struct AnyEntries {
   Ordinal const* columns;
-  Offset const* permutation;  ///< null: the values stand as the columns do
+  int const* permutation;  ///< null: the values stand as the columns do
   Scalar const* values;
   bool conjugate_values;
 
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Offset k) const { return load(columns + k); }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value(Offset k, Offset row_at = Offset(0)) const {
-    Offset const place = k + row_at;
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
+    int const place = k + row_at;
     return conjugate_if(
         conjugate_values,
         load(values + (permutation == nullptr ? place : load(permutation + place))));
   }
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Offset, Offset = Offset(0)) const {}
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(int, int = 0) const {}
 };
 
 }  // namespace blockspan::detail

@@ -23,10 +23,10 @@ struct RowCut {
   std::int64_t begin, pieces, share, longer;
 };
 
-template <class Offset, int Classes>
+template <int Classes>
 struct CountCuts {
   using value_type = CutCount<Classes>;
-  Offset const* row_offsets;  // rows + 1
+  int const* row_offsets;  // rows + 1
   PieceRule rule;
 
   KOKKOS_FUNCTION RowCut cut(std::int64_t row) const {
@@ -61,12 +61,12 @@ struct CountCuts {
 
 /// A scan over the rows, a few an item where there are many, because the sums of a scan are large:
 /// each row writes its own pieces where those of the rows before it end.
-template <class Exec, class Offset, class Ordinal, int Classes>
+template <class Exec, class Ordinal, int Classes>
 struct WriteCuts {
   using value_type = CutCount<Classes>;
-  CountCuts<Offset, Classes> count;
+  CountCuts<Classes> count;
   std::int64_t rows, rows_of_item;
-  PieceList<Exec, Offset, Ordinal> list;
+  PieceList<Exec, Ordinal> list;
   CutCount<Classes> begin;  ///< of a class: the pieces before it
 
   KOKKOS_FUNCTION void operator()(std::int64_t item, value_type& before, bool final) const {
@@ -89,8 +89,8 @@ struct WriteCuts {
       std::int64_t const first = own.begin + i * own.share + (is_longer ? i : own.longer);
       int const c = count.class_of(length);
       std::int64_t const place = std::int64_t{begin.pieces[c]} + before.pieces[c] + used[c]++;
-      list.first(place) = static_cast<Offset>(first);
-      list.last(place) = static_cast<Offset>(first + length);
+      list.first(place) = static_cast<int>(first);
+      list.last(place) = static_cast<int>(first + length);
       list.target(place) = static_cast<Ordinal>(own.pieces == 1 ? row : -1 - (before.slots + i));
       if (own.pieces > 1) list.slot_row(before.slots + i) = static_cast<Ordinal>(before.cut_rows);
     }
@@ -102,14 +102,13 @@ struct WriteCuts {
   }
 };
 
-template <int Classes, class Exec, class Offset, class Ordinal>
-PieceList<Exec, Offset, Ordinal> cut_into_classes(Exec const& exec,
-                                                  PatternRef<Offset, Ordinal> const& A,
-                                                  PieceRule const& rule) {
+template <int Classes, class Exec, class Ordinal>
+PieceList<Exec, Ordinal> cut_into_classes(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                          PieceRule const& rule) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  PieceList<Exec, Offset, Ordinal> list;
+  PieceList<Exec, Ordinal> list;
   if (A.rows == 0) return list;
-  CountCuts<Offset, Classes> const count{A.row_offsets, rule};
+  CountCuts<Classes> const count{A.row_offsets, rule};
   CutCount<Classes> total{}, begin{};
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_pieces", Policy(exec, 0, A.rows), count,
                           total);
@@ -125,15 +124,14 @@ PieceList<Exec, Offset, Ordinal> cut_into_classes(Exec const& exec,
   std::int64_t const rows_of_item = 1 + A.rows / tuning::piece_items;
   Kokkos::parallel_scan(
       "Blockspan::spmm_plan::cut_long_rows", Policy(exec, 0, ceil_div(A.rows, rows_of_item)),
-      WriteCuts<Exec, Offset, Ordinal, Classes>{count, A.rows, rows_of_item, list, begin});
+      WriteCuts<Exec, Ordinal, Classes>{count, A.rows, rows_of_item, list, begin});
   exec.fence("Blockspan::spmm_plan::cut_long_rows");
   return list;
 }
 
-template <class Exec, class Offset, class Ordinal>
-PieceList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec,
-                                               PatternRef<Offset, Ordinal> const& A,
-                                               PieceRule const& rule) {
+template <class Exec, class Ordinal>
+PieceList<Exec, Ordinal> cut_long_rows(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                       PieceRule const& rule) {
   return rule.sorted ? cut_into_classes<tuning::piece_classes>(exec, A, rule)
                      : cut_into_classes<1>(exec, A, rule);
 }

@@ -13,12 +13,12 @@
 namespace blockspan::detail {
 
 /// A reduction: the largest distance of a column from its row.
-template <class Offset, class Ordinal>
+template <class Ordinal>
 struct LargestDistance {
-  PatternRef<Offset, Ordinal> A;
+  PatternRef<int, Ordinal> A;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& largest) const {
-    for (Offset k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
       std::int64_t const distance = std::int64_t{A.column_indices[k]} - row;
       std::int64_t const length = distance < 0 ? -distance : distance;
       if (length > largest) largest = length;
@@ -27,13 +27,13 @@ struct LargestDistance {
 };
 
 /// A reduction: columns further than that from their row.
-template <class Offset, class Ordinal>
+template <class Ordinal>
 struct CountFarColumns {
-  PatternRef<Offset, Ordinal> A;
+  PatternRef<int, Ordinal> A;
   std::int64_t distance;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& far) const {
-    for (Offset k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
       std::int64_t const from_row = std::int64_t{A.column_indices[k]} - row;
       far += from_row > distance || -from_row > distance;
     }
@@ -42,44 +42,44 @@ struct CountFarColumns {
 
 /// Part of the entries whose column lies further from their row than a sixteenth of all rows: more
 /// than a band order leaves of a grid of some size, less than chance does. Waits for the instance.
-template <class Exec, class Offset, class Ordinal>
-double share_of_far_columns(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
+template <class Exec, class Ordinal>
+double share_of_far_columns(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const rows(exec, 0, A.rows);
   std::int64_t far = 0;
   Kokkos::parallel_reduce("Blockspan::spmm_plan::far_columns", rows,
-                          CountFarColumns<Offset, Ordinal>{A, A.rows / 16}, far);
+                          CountFarColumns<Ordinal>{A, A.rows / 16}, far);
   return static_cast<double>(far) / static_cast<double>(std::max<std::int64_t>(1, A.entries));
 }
 
 /// A team thread a row, because its lanes then write side by side.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct WriteDistances {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Team = typename Policy::member_type;
   static constexpr int lanes = 8, team_rows = 32;
-  PatternRef<Offset, Ordinal> A;
+  PatternRef<int, Ordinal> A;
   DistanceArray<Exec> distances;
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     std::int64_t const row = std::int64_t{team.league_rank()} * team_rows + team.team_rank();
     if (row >= A.rows) return;
     Kokkos::parallel_for(
-        Kokkos::ThreadVectorRange(team, A.row_offsets[row], A.row_offsets[row + 1]), [&](Offset k) {
+        Kokkos::ThreadVectorRange(team, A.row_offsets[row], A.row_offsets[row + 1]), [&](int k) {
           distances(k) = static_cast<std::int16_t>(std::int64_t{A.column_indices[k]} - row);
         });
   }
 };
 
-template <class Exec, class Offset, class Ordinal>
-DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+template <class Exec, class Ordinal>
+DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                      PatternSummary const& summary) {
-  using Write = WriteDistances<Exec, Offset, Ordinal>;
+  using Write = WriteDistances<Exec, Ordinal>;
   std::int64_t largest = summary.reach;
   if (!summary.sorted)
     Kokkos::parallel_reduce(
         "Blockspan::spmm_plan::largest_distance",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, A.rows),
-        LargestDistance<Offset, Ordinal>{A}, Kokkos::Max<std::int64_t>(largest));
+        LargestDistance<Ordinal>{A}, Kokkos::Max<std::int64_t>(largest));
   if (largest > INT16_MAX) return {};
   auto const distances =
       allocate<DistanceArray<Exec>>(exec, "Blockspan::spmm_plan::distances", A.entries);

@@ -13,19 +13,19 @@ template <class Exec, class Ordinal>
 using RowArray = Kokkos::View<Ordinal*, typename Exec::memory_space>;
 
 /// run(row): the row itself where it begins a run of rows with the same columns, else 0.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct MarkRuns {
-  PatternRef<Offset, Ordinal> A;
+  PatternRef<int, Ordinal> A;
   RowArray<Exec, Ordinal> run;
 
   /// Most rows differ from the one before in length or first column: then nothing else is read.
   KOKKOS_FUNCTION bool continues(std::int64_t row) const {
     if (row == 0) return false;
-    Offset const before = A.row_offsets[row - 1], first = A.row_offsets[row];
-    Offset const length = A.row_offsets[row + 1] - first;
-    if (length == Offset(0) || length > Offset(tuning::group_longest_row)) return false;
+    int const before = A.row_offsets[row - 1], first = A.row_offsets[row];
+    int const length = A.row_offsets[row + 1] - first;
+    if (length == 0 || length > tuning::group_longest_row) return false;
     if (first - before != length) return false;
-    for (Offset k = 0; k < length; ++k)
+    for (int k = 0; k < length; ++k)
       if (A.column_indices[before + k] != A.column_indices[first + k]) return false;
     return true;
   }
@@ -59,11 +59,11 @@ struct CutRuns {
 };
 
 /// A reduction: what there would be with every number of rows a group.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct CountGroups {
   using value_type = GroupCounts;
   CutRuns<Exec, Ordinal> cut;
-  Offset const* row_offsets;
+  int const* row_offsets;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, GroupCounts& sum) const {
     auto const length = static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
@@ -110,8 +110,8 @@ inline int rows_of_group(GroupCounts const& counts) {
   return best;
 }
 
-template <class Exec, class Offset, class Ordinal>
-RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+template <class Exec, class Ordinal>
+RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                             std::int64_t most_fetches) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   RowGroupList<Exec, Ordinal> list;
@@ -120,12 +120,12 @@ RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset,
   RowArray<Exec, Ordinal> const run = array.take(A.rows);
   Policy const all_rows(exec, 0, A.rows);
   Kokkos::parallel_for("Blockspan::spmm_plan::mark_runs", all_rows,
-                       MarkRuns<Exec, Offset, Ordinal>{A, run});
+                       MarkRuns<Exec, Ordinal>{A, run});
   Kokkos::parallel_scan("Blockspan::spmm_plan::spread_runs", all_rows,
                         SpreadRuns<Exec, Ordinal>{run});
   GroupCounts counts;
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_groups", all_rows,
-                          CountGroups<Exec, Offset, Ordinal>{{run}, A.row_offsets}, counts);
+                          CountGroups<Exec, Ordinal>{{run}, A.row_offsets}, counts);
   list.most = rows_of_group(counts);
   list.count = counts.of[list.most - 2];
   if (list.count.fetches > most_fetches) return list;

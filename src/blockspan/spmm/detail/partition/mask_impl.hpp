@@ -14,12 +14,12 @@
 namespace blockspan::detail {
 
 /// A team thread a row, whose lanes set the bits of its entries. Counts those that are set already.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct WriteMasks {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Team = typename Policy::member_type;
   static constexpr int lanes = 32, team_rows = 8;
-  PatternRef<Offset, Ordinal> A;
+  PatternRef<int, Ordinal> A;
   TileMasks<Exec> masks;
   std::int64_t tiles;  ///< of a row
 
@@ -30,7 +30,7 @@ struct WriteMasks {
     std::int64_t found = 0;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, A.row_offsets[row], A.row_offsets[row + 1]),
-        [&](Offset k, std::int64_t& sum) {
+        [&](int k, std::int64_t& sum) {
           std::int64_t const column = A.column_indices[k];
           std::int64_t const mask = (row / rows * tiles + column / wide) * rows + row % rows;
           std::uint64_t const bit = std::uint64_t{1} << (column % wide);
@@ -41,12 +41,12 @@ struct WriteMasks {
   }
 };
 
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 TileMasks<Exec> find_tile_masks([[maybe_unused]] Exec const& exec,
-                                [[maybe_unused]] PatternRef<Offset, Ordinal> const& A) {
+                                [[maybe_unused]] PatternRef<int, Ordinal> const& A) {
   TileMasks<Exec> masks;
   if constexpr (windows_share_tiles_v<Exec>) {
-    using Write = WriteMasks<Exec, Offset, Ordinal>;
+    using Write = WriteMasks<Exec, Ordinal>;
     std::int64_t const tiles = ceil_div(A.columns, std::int64_t{tuning::shared_window_columns});
     std::int64_t const blocks = ceil_div(A.rows, std::int64_t{tuning::shared_window_rows});
     std::int64_t const teams = ceil_div(A.rows, std::int64_t{Write::team_rows});

@@ -31,8 +31,8 @@ struct PatternSummary {
                            ///< end with its columns: no others have its columns
 };
 /// O(rows + nonzeros).
-template <class Exec, class Offset, class Ordinal>
-PatternSummary summarize(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+template <class Exec, class Ordinal>
+PatternSummary summarize(Exec const& exec, PatternRef<int, Ordinal> const& A);
 
 /// Hands out the parts of one allocation, not initialized: several allocations take a device longer
 /// than what fills them.
@@ -76,18 +76,18 @@ struct CutRowList {
 };
 
 /// Pieces of rows, for the schedule CutRows (which explains the arrays).
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct PieceList : CutRowList<Exec, Ordinal> {
   using Space = typename Exec::memory_space;
 
   std::int64_t pieces = 0;
   Kokkos::View<Ordinal*, Space> target;  // pieces
-  Kokkos::View<Offset*, Space> first;    // pieces
-  Kokkos::View<Offset*, Space> last;     // pieces
+  Kokkos::View<int*, Space> first;       // pieces
+  Kokkos::View<int*, Space> last;        // pieces
 
   void allocate(Exec const& exec) {
     PartedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::pieces", pieces + this->size());
-    PartedArray<Exec, Offset> of_entries(exec, "Blockspan::spmm_plan::ends", 2 * pieces);
+    PartedArray<Exec, int> of_entries(exec, "Blockspan::spmm_plan::ends", 2 * pieces);
     target = of_rows.take(pieces);
     this->place(of_rows);
     first = of_entries.take(pieces);
@@ -96,13 +96,13 @@ struct PieceList : CutRowList<Exec, Ordinal> {
 };
 
 /// Tiles of consecutive entries, for the schedule CutTiles (which explains the arrays).
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct TileList : CutRowList<Exec, Ordinal> {
   using Space = typename Exec::memory_space;
 
   std::int64_t tiles = 0;
   Kokkos::View<Ordinal*, Space> row;   // tiles + 1
-  Kokkos::View<Offset*, Space> entry;  // tiles + 1
+  Kokkos::View<int*, Space> entry;     // tiles + 1
   Kokkos::View<Ordinal*, Space> slot;  // tiles + 1
 };
 
@@ -118,10 +118,9 @@ struct PieceRule {
 /// piece each. Every entry is in exactly one piece; the pieces stand in the order of the entries,
 /// or in classes (those of 2^(tuning::piece_classes - 2) entries and more are one). A count of the
 /// rows and a scan over them: O(rows + pieces).
-template <class Exec, class Offset, class Ordinal>
-PieceList<Exec, Offset, Ordinal> cut_long_rows(Exec const& exec,
-                                               PatternRef<Offset, Ordinal> const& A,
-                                               PieceRule const& rule);
+template <class Exec, class Ordinal>
+PieceList<Exec, Ordinal> cut_long_rows(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                       PieceRule const& rule);
 
 /// Of groups of at most 2, 3, ... rows.
 struct GroupCounts {
@@ -142,8 +141,8 @@ struct RowGroupList {
 /// of more than tuning::group_longest_row, is alone. If they fetch more than `most_fetches`, they
 /// are counted, but not listed. Four passes over the rows; the columns are read where two rows
 /// agree so far: O(rows + nonzeros).
-template <class Exec, class Offset, class Ordinal>
-RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+template <class Exec, class Ordinal>
+RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                             std::int64_t most_fetches);
 
 /// The distance of each entry's column from its row, in 16 bits.
@@ -151,14 +150,14 @@ template <class Exec>
 using DistanceArray = Kokkos::View<std::int16_t*, typename Exec::memory_space>;
 
 /// Empty where a distance does not fit. O(rows + nonzeros).
-template <class Exec, class Offset, class Ordinal>
-DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
+template <class Exec, class Ordinal>
+DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                      PatternSummary const& summary);
 
 /// The tiles of windows, for the schedule RowWindows. A tile has tuning::window_columns columns of
 /// its window, in the order of the rows; the last tile of a window repeats the last one. Bit j of
 /// the i-th mask of a tile: the i-th row has an entry in the j-th column.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct RowWindowList {
   using Space = typename Exec::memory_space;
 
@@ -186,14 +185,13 @@ struct RowWindowList {
 /// The windows of a pattern with sorted rows; a column that a row has twice is two
 /// columns of its window. Two passes, a thread a window, which merges its rows:
 /// O(rows x columns of windows). Backends without tensor cores have no use for them, and none here.
-template <class Exec, class Offset, class Ordinal>
-RowWindowList<Exec, Offset, Ordinal> find_row_windows(Exec const& exec,
-                                                      PatternRef<Offset, Ordinal> const& A);
+template <class Exec, class Ordinal>
+RowWindowList<Exec, Ordinal> find_row_windows(Exec const& exec, PatternRef<int, Ordinal> const& A);
 
 /// About how many tiles they would have, from every so-manieth window, and of its columns from the
 /// first of very many.
-template <class Exec, class Offset, class Ordinal>
-WindowCount estimate_row_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+template <class Exec, class Ordinal>
+WindowCount estimate_row_windows(Exec const& exec, PatternRef<int, Ordinal> const& A);
 
 /// Which places of a matrix are full, for windows that share tiles of X: the rows of a team have
 /// masks side by side, for one tile of columns after the other. Bit j of mask (b tiles + t) r + i:
@@ -204,21 +202,21 @@ using TileMasks = Kokkos::View<std::uint64_t*, typename Exec::memory_space>;
 
 /// Empty where a row has a column twice, and on backends that have no use for them. A pass over the
 /// entries: O(rows x columns / 64 + nonzeros). Waits for the instance.
-template <class Exec, class Offset, class Ordinal>
-TileMasks<Exec> find_tile_masks(Exec const& exec, PatternRef<Offset, Ordinal> const& A);
+template <class Exec, class Ordinal>
+TileMasks<Exec> find_tile_masks(Exec const& exec, PatternRef<int, Ordinal> const& A);
 
 /// The pattern of A^T: its entry k is entry permutation(k) of A.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct TransposedPattern {
   using Space = typename Exec::memory_space;
 
   std::int64_t rows = 0;                         // of A^T
   std::int64_t columns = 0;                      // of A^T
-  Kokkos::View<Offset*, Space> row_offsets;      // rows + 1
+  Kokkos::View<int*, Space> row_offsets;         // rows + 1
   Kokkos::View<Ordinal*, Space> column_indices;  // entries
-  Kokkos::View<Offset*, Space> permutation;      // entries
+  Kokkos::View<int*, Space> permutation;         // entries
 
-  PatternRef<Offset, Ordinal> ref() const {
+  PatternRef<int, Ordinal> ref() const {
     return {rows, columns, static_cast<std::int64_t>(column_indices.extent(0)), row_offsets.data(),
             column_indices.data()};
   }
@@ -228,16 +226,15 @@ struct TransposedPattern {
 /// result does not depend on how many threads there are. `nonzeros`: as `summarize` counts them.
 /// Devices sort 64-bit keys (column, place): O(nonzeros log nonzeros). Hosts count and distribute
 /// on one thread: O(columns + nonzeros). Throws Error where a key does not fit 64 bits.
-template <class Exec, class Offset, class Ordinal>
-TransposedPattern<Exec, Offset, Ordinal> transpose_pattern(Exec const& exec,
-                                                           PatternRef<Offset, Ordinal> const& A,
-                                                           std::int64_t nonzeros);
+template <class Exec, class Ordinal>
+TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
+                                                   PatternRef<int, Ordinal> const& A,
+                                                   std::int64_t nonzeros);
 
 /// The pattern with the columns of every row in ascending order, equal ones in the order of A:
 /// entry k is entry permutation(k) of A. Two transpositions, and costs as much.
-template <class Exec, class Offset, class Ordinal>
-TransposedPattern<Exec, Offset, Ordinal> sort_rows(Exec const& exec,
-                                                   PatternRef<Offset, Ordinal> const& A,
-                                                   std::int64_t nonzeros);
+template <class Exec, class Ordinal>
+TransposedPattern<Exec, Ordinal> sort_rows(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                           std::int64_t nonzeros);
 
 }  // namespace blockspan::detail

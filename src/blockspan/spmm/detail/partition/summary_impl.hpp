@@ -12,7 +12,7 @@ namespace blockspan::detail {
 
 /// A reduction over the rows and then the entries. One, because waiting for its result takes longer
 /// than the work on a small matrix; not the entries row by row, because rows may be of any length.
-template <class Offset, class Ordinal>
+template <class Ordinal>
 struct Summarize {
   struct value_type {
     std::int64_t shortest, longest, empty, entries, group_work, diagonal_groups;
@@ -20,7 +20,7 @@ struct Summarize {
     std::uint64_t hash;
   };
   static constexpr std::int64_t group_size = RowStatistics::group_size;
-  PatternRef<Offset, Ordinal> A;
+  PatternRef<int, Ordinal> A;
   std::int64_t strides;  ///< items of entries, each of which takes one entry in so many
 
   /// Entries of an item: as many loads are in flight.
@@ -39,7 +39,7 @@ struct Summarize {
   }
 
   KOKKOS_FUNCTION void add_row(std::int64_t row, value_type& sum) const {
-    Offset const begin = A.row_offsets[row], end = A.row_offsets[row + 1];
+    int const begin = A.row_offsets[row], end = A.row_offsets[row + 1];
     auto const length = static_cast<std::int64_t>(end - begin);
     bool const empty = length == 0;
     join(sum, {length, length, empty ? 1 : 0, length, 0, 0, 0, 0, 0, hash(row + 1, 0, end)});
@@ -58,14 +58,14 @@ struct Summarize {
     if (last - first > 1 && is_diagonal(first)) ++sum.diagonal_groups;
   }
   KOKKOS_FUNCTION bool is_diagonal(std::int64_t row) const {
-    Offset const begin = A.row_offsets[row], middle = A.row_offsets[row + 1],
-                 end = A.row_offsets[row + 2];
+    int const begin = A.row_offsets[row], middle = A.row_offsets[row + 1],
+              end = A.row_offsets[row + 2];
     auto const* const columns = A.column_indices;
     return begin < middle && middle < end && columns[middle] == columns[begin] + 1 &&
            columns[end - 1] == columns[middle - 1] + 1;
   }
   /// What the first and the last column of a row tell.
-  KOKKOS_FUNCTION void add_ends(std::int64_t row, Offset begin, Offset end, value_type& sum) const {
+  KOKKOS_FUNCTION void add_ends(std::int64_t row, int begin, int end, value_type& sum) const {
     auto const* const columns = A.column_indices;
     std::int64_t const first = columns[begin], last = columns[end - 1];
     std::int64_t const ends[] = {first, last};
@@ -75,7 +75,7 @@ struct Summarize {
     }
     if (begin > A.row_offsets[0] && columns[begin] < columns[begin - 1]) --sum.descents;
     if (row == 0) return;
-    Offset const before = A.row_offsets[row - 1];
+    int const before = A.row_offsets[row - 1];
     if (begin - before == end - begin && columns[before] == first && columns[begin - 1] == last)
       sum.alike += static_cast<std::int64_t>(end - begin);
   }
@@ -115,9 +115,9 @@ struct Summarize {
   }
 };
 
-template <class Exec, class Offset, class Ordinal>
-PatternSummary summarize(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
-  using Sum = Summarize<Offset, Ordinal>;
+template <class Exec, class Ordinal>
+PatternSummary summarize(Exec const& exec, PatternRef<int, Ordinal> const& A) {
+  using Sum = Summarize<Ordinal>;
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   PatternSummary result{.rows = {.columns = A.columns}};
   result.fingerprint = Sum::hash(A.rows, 2, Sum::hash(A.columns, 2, A.block));

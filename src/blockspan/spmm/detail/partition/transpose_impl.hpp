@@ -29,17 +29,17 @@ KOKKOS_FUNCTION std::int64_t lower_bound(Key const* keys, std::int64_t n, Key wa
 }
 
 /// The device's way: sort (column, place) keys; what follows reads off the sorted keys.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct TransposeByKeys {
   using Keys = Kokkos::View<std::uint64_t*, typename Exec::memory_space>;
   struct MakeKeys {};
   struct ReadOffsets {};
   struct ReadEntries {};
 
-  PatternRef<Offset, Ordinal> A;
+  PatternRef<int, Ordinal> A;
   int bits;  ///< of a place
   Keys keys;
-  TransposedPattern<Exec, Offset, Ordinal> result;
+  TransposedPattern<Exec, Ordinal> result;
 
   KOKKOS_FUNCTION void operator()(MakeKeys, std::int64_t k) const {
     keys(k) =
@@ -48,17 +48,16 @@ struct TransposeByKeys {
   KOKKOS_FUNCTION void operator()(ReadOffsets, std::int64_t column) const {
     auto const n = static_cast<std::int64_t>(keys.extent(0));
     // the key after the last column's may not fit: it is the end
-    result.row_offsets(column) = static_cast<Offset>(
+    result.row_offsets(column) = static_cast<int>(
         column == A.columns ? n
                             : lower_bound<std::uint64_t>(
                                   keys.data(), n, static_cast<std::uint64_t>(column) << bits));
   }
   KOKKOS_FUNCTION void operator()(ReadEntries, std::int64_t i) const {
-    auto const place =
-        static_cast<Offset>(keys(i) & ((bits < 64 ? std::uint64_t{1} << bits : 0) - 1));
+    auto const place = static_cast<int>(keys(i) & ((bits < 64 ? std::uint64_t{1} << bits : 0) - 1));
     result.permutation(i) = place;
     result.column_indices(i) =
-        static_cast<Ordinal>(lower_bound<Offset>(A.row_offsets, A.rows + 1, place + Offset(1)) - 1);
+        static_cast<Ordinal>(lower_bound<int>(A.row_offsets, A.rows + 1, place + 1) - 1);
   }
 
   template <class Step>
@@ -74,14 +73,14 @@ inline int bits_for(std::int64_t count) {
   return bits;
 }
 
-template <class Exec, class Offset, class Ordinal>
-void transpose_by_keys(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-                       TransposedPattern<Exec, Offset, Ordinal> const& result) {
+template <class Exec, class Ordinal>
+void transpose_by_keys(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                       TransposedPattern<Exec, Ordinal> const& result) {
   auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
   int const bits = bits_for(n);
   require(bits + bits_for(A.columns) <= 64, "blockspan::SpmmPlan", "cannot transpose a pattern of ",
           A.columns, " columns and ", n, " nonzeros: (column, place) does not fit 64 bits");
-  using Transpose = TransposeByKeys<Exec, Offset, Ordinal>;
+  using Transpose = TransposeByKeys<Exec, Ordinal>;
   auto const keys = allocate<typename Transpose::Keys>(exec, "Blockspan::spmm_plan::keys", n);
   Transpose const steps{A, bits, keys, result};
   steps.template launch<typename Transpose::MakeKeys>(exec, "Blockspan::spmm_plan::make_keys", n);
@@ -93,9 +92,9 @@ void transpose_by_keys(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
 }
 
 /// The host's way: count the columns, add up, distribute; on one thread, so in A's order.
-template <class Exec, class Offset, class Ordinal>
-void transpose_by_counting(PatternRef<Offset, Ordinal> const& A,
-                           TransposedPattern<Exec, Offset, Ordinal> const& result) {
+template <class Exec, class Ordinal>
+void transpose_by_counting(PatternRef<int, Ordinal> const& A,
+                           TransposedPattern<Exec, Ordinal> const& result) {
   auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
   auto* const offsets = result.row_offsets.data();
   for (std::int64_t column = 0; column <= A.columns; ++column) offsets[column] = 0;
@@ -103,8 +102,8 @@ void transpose_by_counting(PatternRef<Offset, Ordinal> const& A,
   for (std::int64_t column = 0; column < A.columns; ++column)
     offsets[column + 1] += offsets[column];
   for (std::int64_t row = 0; row < A.rows; ++row)
-    for (Offset k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-      Offset const place = offsets[A.column_indices[k]]++;
+    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      int const place = offsets[A.column_indices[k]]++;
       result.permutation(place) = k;
       result.column_indices(place) = static_cast<Ordinal>(row);
     }
@@ -113,11 +112,11 @@ void transpose_by_counting(PatternRef<Offset, Ordinal> const& A,
   offsets[0] = 0;
 }
 
-template <class Exec, class Offset, class Ordinal>
-TransposedPattern<Exec, Offset, Ordinal> transpose_pattern(Exec const& exec,
-                                                           PatternRef<Offset, Ordinal> const& A,
-                                                           std::int64_t nonzeros) {
-  TransposedPattern<Exec, Offset, Ordinal> result;
+template <class Exec, class Ordinal>
+TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
+                                                   PatternRef<int, Ordinal> const& A,
+                                                   std::int64_t nonzeros) {
+  TransposedPattern<Exec, Ordinal> result;
   result.rows = A.columns;
   result.columns = A.rows;
   result.row_offsets = allocate<decltype(result.row_offsets)>(
@@ -136,23 +135,21 @@ TransposedPattern<Exec, Offset, Ordinal> transpose_pattern(Exec const& exec,
   return result;
 }
 
-template <class Offset>
 struct ComposePermutations {
-  Offset const* first;
-  Offset* second;  ///< becomes first after second
+  int const* first;
+  int* second;  ///< becomes first after second
   KOKKOS_FUNCTION void operator()(std::int64_t k) const { second[k] = first[second[k]]; }
 };
 
-template <class Exec, class Offset, class Ordinal>
-TransposedPattern<Exec, Offset, Ordinal> sort_rows(Exec const& exec,
-                                                   PatternRef<Offset, Ordinal> const& A,
-                                                   std::int64_t nonzeros) {
+template <class Exec, class Ordinal>
+TransposedPattern<Exec, Ordinal> sort_rows(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                           std::int64_t nonzeros) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const transposed = transpose_pattern(exec, A, nonzeros);
   auto const sorted = transpose_pattern(exec, transposed.ref(), nonzeros);
   Kokkos::parallel_for(
       "Blockspan::spmm_plan::compose_permutations", Policy(exec, 0, nonzeros),
-      ComposePermutations<Offset>{transposed.permutation.data(), sorted.permutation.data()});
+      ComposePermutations{transposed.permutation.data(), sorted.permutation.data()});
   exec.fence("Blockspan::spmm_plan::sort_rows");
   return sorted;
 }

@@ -35,17 +35,17 @@ struct TileFill {
 };
 
 /// The sorted rows of a window, merged.
-template <class Offset, class Ordinal>
+template <class Ordinal>
 struct WindowMerge {
   static constexpr int window_rows = tuning::window_rows;
-  PatternRef<Offset, Ordinal> A;
+  PatternRef<int, Ordinal> A;
 
   /// take(column, rows that have it, as bits) for all columns of a window in ascending order, until
   /// it returns false.
   template <class Take>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(std::int64_t window, Take const& take) const {
     constexpr Ordinal none = Kokkos::Experimental::finite_max_v<Ordinal>;
-    Offset at[window_rows], end[window_rows];
+    int at[window_rows], end[window_rows];
     Ordinal head[window_rows];
     BLOCKSPAN_UNROLL
     for (int i = 0; i < window_rows; ++i) {
@@ -89,9 +89,9 @@ struct WindowMerge {
 };
 
 /// A reduction: the tiles of every `stride`-th window.
-template <class Offset, class Ordinal>
+template <class Ordinal>
 struct SampleTiles {
-  WindowMerge<Offset, Ordinal> rows;
+  WindowMerge<Ordinal> rows;
   std::int64_t stride;
 
   KOKKOS_FUNCTION void operator()(std::int64_t sample, std::int64_t& sum) const {
@@ -100,10 +100,10 @@ struct SampleTiles {
 };
 
 /// A scan: the first tile of every window.
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct PlaceTiles {
   using value_type = std::int64_t;
-  WindowMerge<Offset, Ordinal> rows;
+  WindowMerge<Ordinal> rows;
   Kokkos::View<std::uint32_t*, typename Exec::memory_space> first_tile;  // in: of the one before
 
   KOKKOS_FUNCTION void operator()(std::int64_t window) const {
@@ -117,11 +117,11 @@ struct PlaceTiles {
   }
 };
 
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 struct WriteTiles {
   static constexpr int window_rows = tuning::window_rows;
-  WindowMerge<Offset, Ordinal> rows;
-  RowWindowList<Exec, Offset, Ordinal> list;
+  WindowMerge<Ordinal> rows;
+  RowWindowList<Exec, Ordinal> list;
 
   KOKKOS_FUNCTION void operator()(std::int64_t window) const {
     constexpr int wide = tuning::window_columns;
@@ -157,19 +157,18 @@ struct WriteTiles {
   }
 };
 
-template <class Exec, class Offset, class Ordinal>
-RowWindowList<Exec, Offset, Ordinal> list_windows(Exec const& exec,
-                                                  PatternRef<Offset, Ordinal> const& A) {
+template <class Exec, class Ordinal>
+RowWindowList<Exec, Ordinal> list_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  RowWindowList<Exec, Offset, Ordinal> list;
+  RowWindowList<Exec, Ordinal> list;
   list.count = {ceil_div(A.rows, std::int64_t{tuning::window_rows}), 0};
   if (A.rows == 0) return list;
   auto const make = [&](auto& view, char const* label, std::int64_t size) {
     view = allocate<std::decay_t<decltype(view)>>(exec, label, size);
   };
-  WindowMerge<Offset, Ordinal> const rows{A};
+  WindowMerge<Ordinal> const rows{A};
   make(list.first_tile, "Blockspan::spmm_plan::first_tile", list.count.windows + 1);
-  PlaceTiles<Exec, Offset, Ordinal> const place{rows, list.first_tile};
+  PlaceTiles<Exec, Ordinal> const place{rows, list.first_tile};
   Policy const all_windows(exec, 0, list.count.windows);
   Kokkos::parallel_for("Blockspan::spmm_plan::count_tiles", all_windows, place);
   Kokkos::parallel_scan("Blockspan::spmm_plan::place_tiles",
@@ -181,13 +180,13 @@ RowWindowList<Exec, Offset, Ordinal> list_windows(Exec const& exec,
   make(list.distance, "Blockspan::spmm_plan::tile_columns", tiles * tuning::window_columns);
   make(list.masks, "Blockspan::spmm_plan::tile_masks", tiles * tuning::window_rows);
   Kokkos::parallel_for("Blockspan::spmm_plan::write_tiles", all_windows,
-                       WriteTiles<Exec, Offset, Ordinal>{rows, list});
+                       WriteTiles<Exec, Ordinal>{rows, list});
   exec.fence("Blockspan::spmm_plan::find_row_windows");
   return list;
 }
 
-template <class Exec, class Offset, class Ordinal>
-WindowCount sample_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& A) {
+template <class Exec, class Ordinal>
+WindowCount sample_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   std::int64_t const windows = ceil_div(A.rows, std::int64_t{tuning::window_rows});
   if (windows == 0) return {};
   std::int64_t const stride = ceil_div(windows, tuning::window_samples);
@@ -196,22 +195,22 @@ WindowCount sample_windows(Exec const& exec, PatternRef<Offset, Ordinal> const& 
   Kokkos::parallel_reduce(
       "Blockspan::spmm_plan::sample_tiles",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, samples),
-      SampleTiles<Offset, Ordinal>{{A}, stride}, tiles);
+      SampleTiles<Ordinal>{{A}, stride}, tiles);
   return {windows, tiles * windows / samples};
 }
 
-template <class Exec, class Offset, class Ordinal>
-RowWindowList<Exec, Offset, Ordinal> find_row_windows(
-    [[maybe_unused]] Exec const& exec, [[maybe_unused]] PatternRef<Offset, Ordinal> const& A) {
+template <class Exec, class Ordinal>
+RowWindowList<Exec, Ordinal> find_row_windows([[maybe_unused]] Exec const& exec,
+                                              [[maybe_unused]] PatternRef<int, Ordinal> const& A) {
   if constexpr (tensor::available<Exec, double>)
     return list_windows(exec, A);
   else
     return {};
 }
 
-template <class Exec, class Offset, class Ordinal>
+template <class Exec, class Ordinal>
 WindowCount estimate_row_windows([[maybe_unused]] Exec const& exec,
-                                 [[maybe_unused]] PatternRef<Offset, Ordinal> const& A) {
+                                 [[maybe_unused]] PatternRef<int, Ordinal> const& A) {
   if constexpr (tensor::available<Exec, double>)
     return sample_windows(exec, A);
   else

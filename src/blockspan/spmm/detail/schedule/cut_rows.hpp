@@ -11,15 +11,15 @@ namespace blockspan::detail {
 
 /// Pieces as a plan has cut them; the arrays belong to the plan. A piece that is a complete row is
 /// written by the epilogue at once; the sums of a cut row's pieces go to the carry.
-template <class Scalar, class Offset, class Ordinal, class Share = PiecesOfTeam>
+template <class Scalar, class Ordinal, class Share = PiecesOfTeam>
 struct CutRows : Carry<Scalar, Ordinal> {
   static constexpr bool splits_rows = true;
-  using OwnPiece = ListedPiece<Offset>;
+  using OwnPiece = ListedPiece;
 
   Share share;
   Ordinal const* target;  ///< pieces: see Piece::target
-  Offset const* first;    ///< pieces
-  Offset const* last;     ///< pieces (often first + 1: neighbouring pieces share an end)
+  int const* first;       ///< pieces
+  int const* last;        ///< pieces (often first + 1: neighbouring pieces share an end)
 
   KOKKOS_FORCEINLINE_FUNCTION OwnPiece at(std::int64_t p) const {
     return {{static_cast<std::int64_t>(target[p]), first[p], last[p]}};

@@ -7,11 +7,10 @@
 namespace blockspan::detail {
 
 /// What one team thread multiplies at a time: the nonzeros first .. last - 1 of one row.
-template <class Offset>
 struct Piece {
   std::int64_t target;  ///< >= 0: the row, complete; < 0: the carry slot -1 - target of a cut row
-  Offset first;
-  Offset last;
+  int first;
+  int last;
 
   KOKKOS_FORCEINLINE_FUNCTION bool complete() const { return target >= 0; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const { return target; }
@@ -19,12 +18,11 @@ struct Piece {
 
   /// As a group of rows (RowGroup), of which it is one.
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return 1; }
-  KOKKOS_FORCEINLINE_FUNCTION Offset row_at(int) const { return Offset(0); }
+  KOKKOS_FORCEINLINE_FUNCTION int row_at(int) const { return 0; }
 };
 
 /// One that a plan has listed.
-template <class Offset>
-struct ListedPiece : Piece<Offset> {
+struct ListedPiece : Piece {
   static constexpr bool is_listed = true;
 };
 template <class Piece>

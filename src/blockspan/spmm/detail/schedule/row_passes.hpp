@@ -9,22 +9,20 @@
 namespace blockspan::detail {
 
 /// A row, and one of the passes over its columns.
-template <class Offset>
-struct RowPass : Piece<Offset> {
+struct RowPass : Piece {
   int pass;
 };
 
 /// A piece is a pass over a row, for few rows with many columns: passes run side by side then, the
 /// first of all rows before the second, so that a part of X is in use at a time. Nothing is left to
 /// finish. Traffic: A once a pass.
-template <class Offset>
 struct RowPasses {
   static constexpr bool splits_rows = false;
-  using OwnPiece = RowPass<Offset>;
+  using OwnPiece = RowPass;
 
   PiecesOfTeam share;  ///< of the passes
   std::int64_t rows;
-  Offset const* row_offsets;  ///< rows + 1
+  int const* row_offsets;  ///< rows + 1
 
   template <class Team, class Function>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,

@@ -5,13 +5,13 @@
 namespace blockspan::detail {
 
 /// A piece is a row. Nothing is left to finish.
-template <class Offset, class Share = PiecesOfTeam>
+template <class Share = PiecesOfTeam>
 struct WholeRows {
   static constexpr bool splits_rows = false;
-  using OwnPiece = Piece<Offset>;
+  using OwnPiece = Piece;
 
   Share share;
-  Offset const* row_offsets;  ///< rows + 1
+  int const* row_offsets;  ///< rows + 1
 
   KOKKOS_FORCEINLINE_FUNCTION OwnPiece at(std::int64_t row) const {
     return {row, row_offsets[row], row_offsets[row + 1]};
