@@ -1,6 +1,7 @@
 #include "blockspan-eig/advice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "common/words.hpp"
@@ -21,27 +22,27 @@ std::string better_way(EigCommand const& command, EigResult const& result) {
   return first + (dense ? std::string(direct ? "" : " or ") + "--path dense" : "");
 }
 
-std::string limit(std::string const& what, std::string const& option, EigCommand const& command,
-                  EigResult const& result) {
+std::string or_use(std::string const& what, EigCommand const& command, EigResult const& result) {
   std::string const other = better_way(command, result);
-  return what + ": raise " + option + (other.empty() ? "" : ", or use " + other) + ".";
+  return what + (other.empty() ? "" : ", or use " + other) + ".";
 }
 
 std::string at_limit(EigCommand const& command, EigResult const& result) {
   auto const& solver = result.solver;
-  bool const relative = command.criterion == "relative";
+  bool const relative = command.criterion == "relative", iterated = solver.path == "iterative";
   std::ptrdiff_t coarse = 0, uncertain = 0;
   for (std::size_t j = 0; j < result.status.size(); ++j) {
     if (is_done(result.status[j])) continue;
     double const error = relative ? solver.relative_residuals[j] : solver.backward_errors[j];
-    ++(error > command.tolerance ? coarse : uncertain);
+    ++(std::isfinite(error) && error > command.tolerance ? coarse : uncertain);
   }
   std::ostringstream text;
   if (uncertain > 0) {
     text << counted(uncertain, "eigenvalue") << (uncertain == 1 ? " has" : " have")
-         << " fewer than " << command.digits
-         << " certain digits, and double precision cannot tell more: the column of digits says "
-            "what holds; ask for fewer --digits";
+         << " fewer than " << command.digits << " certain digits, and "
+         << (iterated ? "the iteration in double precision" : "double precision")
+         << " cannot tell more: the column of digits says what holds; ask for fewer --digits"
+         << (iterated && command.path != "auto" ? ", or use --path dense" : "");
   } else {
     text << "double precision cannot bring the residual of " << counted(coarse, "pair") << " to "
          << formatted("%.3g", command.tolerance)
@@ -87,16 +88,18 @@ std::string advice(EigCommand const& command, EigResult const& result) {
     case Status::attainable_limit:
       return at_limit(command, result);
     case Status::max_iterations:
-      return limit("The limit of " + counted(command.max_iterations, "iteration") + " came first",
-                   "--max-iterations", command, result);
+      return or_use("The limit of " + counted(command.max_iterations, "iteration") +
+                        " came first: raise --max-iterations",
+                    command, result);
     case Status::time_limit:
-      return limit("The limit of " + formatted("%g", command.time_limit) + " seconds came first",
-                   "--time-limit", command, result);
+      return or_use("The limit of " + formatted("%g", command.time_limit) +
+                        " seconds came first: raise --time-limit",
+                    command, result);
     case Status::stagnated:
-      return "After " + counted(solver.iterations, "iteration") + " and " +
-             counted(solver.counters.restarts, "restart") +
-             " the residuals no longer fall: widen --block or use " + better_way(command, result) +
-             ".";
+      return or_use("After " + counted(solver.iterations, "iteration") + " and " +
+                        counted(solver.counters.restarts, "restart") +
+                        " the residuals no longer fall: widen --block",
+                    command, result);
     case Status::operator_not_hermitian:
       return not_hermitian(command, result);
     case Status::operator_not_finite:
@@ -107,12 +110,13 @@ std::string advice(EigCommand const& command, EigResult const& result) {
              " is not positive definite, so no real Rayleigh quotient exists.";
     case Status::mass_singular:
       return singular_mass(command, result);
-    case Status::basis_collapsed:
-      return "No search basis of " + counted(result.block, "column") +
-             " with full rank could be built: ask for fewer --pairs, another --seed or --path "
-             "dense.";
+    case Status::stopped_by_monitor:
+      return "Interrupted: these are the best pairs so far.";
     default:
-      return apps::advice(solver.status);
+      return or_use(
+          "Not all pairs are as accurate as asked for, and the table says which: ask for "
+          "less",
+          command, result);
   }
 }
 

@@ -108,8 +108,11 @@ std::string solve_advice(SolveCommand const& command, SolveResult const& result)
     case Status::stopped_by_monitor:
       return "Interrupted after " + grouped(result.solver.iterations) +
              " iterations: this is the best solution so far.";
+    case Status::time_limit:
+      return "The time limit came first, and " + column.name + " is at a residual of " +
+             number(result.true_residuals[column.index]) + ": raise the limit.";
     default:
-      return advice(reason);
+      return "The run ended as " + words(reason) + ".";
   }
 }
 

@@ -9,9 +9,6 @@ namespace blockspan::apps {
 /// The state of one pair or column in a table: "converged", "at attainable limit", ...
 std::string words(Status status);
 
-/// What a run's status means and what to do next, one sentence or two.
-std::string advice(Status status);
-
 /// A message of the library without the names of C++ that it may begin with ("blockspan::SpmmPlan:
 /// ..."), which mean nothing to who uses a program.
 std::string without_cpp_names(std::string message);

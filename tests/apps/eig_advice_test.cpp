@@ -1,5 +1,7 @@
 // Sentences of blockspan-eig about endings that no matrix file brings about: held against solves of
 // operators that do.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 
@@ -85,6 +87,33 @@ TEST(EigAdvice, AProductThatIsNotSymmetric) {
     return i % 3 == 0 ? 1.5 * y : y;  // D A
   });
   expect_words(told, Status::operator_not_hermitian, {"chain.mtx is not symmetric"});
+}
+
+/// D A again, not refused: the part of A x that is not Hermitian stays in every residual.
+TEST(EigAdvice, ResidualsThatNoLongerFall) {
+  auto const told =
+      tell([](double y, int, std::size_t i, std::size_t) { return i % 3 == 0 ? 1.5 * y : y; },
+           [](Options& options) {
+             options.check_hermitian = false;
+             options.stagnation_window = 5;
+             options.widest_block = 8;
+           });
+  auto const& solver = told.result.solver;
+  expect_words(told, Status::stagnated,
+               {"After " + std::to_string(solver.iterations) + " iterations and " +
+                    std::to_string(solver.counters.restarts) + " restart",
+                "no longer fall: widen --block, or use --preconditioner direct"});
+  auto const worst = [&](std::size_t first, std::size_t last) {
+    double least = HUGE_VAL;
+    for (auto i = first; i < last; ++i) {
+      auto const& errors = solver.history[i].backward_errors;
+      least = std::min(least, *std::max_element(errors.begin(), errors.end()));
+    }
+    return least;
+  };
+  auto const count = solver.history.size();
+  EXPECT_GE(worst(count - 80, count), 0.5 * worst(0, count - 80));
+  EXPECT_EQ(std::count_if(solver.pair_status.begin(), solver.pair_status.end(), is_done), 0);
 }
 
 TEST(EigAdvice, AStopByTheUser) {

@@ -58,6 +58,21 @@ TEST(EigWords, AToleranceBelowTheArithmeticIsToldFromMissingDigits) {
   auto const fine = run_eig({file, "--pairs", "1", "--digits", "12"});
   expect_sentence(fine, "attainable_limit", {"1 eigenvalue has fewer than 12", "fewer --digits"});
   EXPECT_LT(fine.report["certain_digits"][0].get<double>(), 12);
+
+  // A penalty of 1e20 takes the digits of the others from the iteration, not from the dense path.
+  std::vector<std::string> heavy(60, "1");
+  heavy[20] = "1e20";
+  std::vector<std::string> const penalised{
+      "laplace7:60x1x1", "--mass", diagonal_file(folder / "heavy.mtx", heavy),
+      "--pairs",         "3",      "--path"};
+  auto const with_path = [&](std::string const& path) {
+    auto arguments = penalised;
+    arguments.push_back(path);
+    return run_eig(arguments);
+  };
+  expect_sentence(with_path("iterative"), "attainable_limit",
+                  {"3 eigenvalues have", "the iteration in double", "--path dense"});
+  EXPECT_EQ(with_path("dense").outcome.status, 0);
 }
 
 TEST(EigWords, ASingularMassIsNamedWithWhatIsFinite) {
@@ -71,6 +86,38 @@ TEST(EigWords, ASingularMassIsNamedWithWhatIsFinite) {
   auto const all = run_eig(
       {"laplace7:30x1x1", "--mass", diagonal_file(folder / "none.mtx", none), "--pairs", "1"});
   expect_sentence(all, "mass_singular", {"none.mtx is singular", "no finite pair"});
+}
+
+TEST(EigWords, AMassOfLowRankIsNamedWithWhatIsFinite) {
+  TemporaryFolder const folder;
+  // Rank 3, no zero on the diagonal.
+  std::string lines;
+  for (int j = 0; j < 200; ++j)
+    for (int i = j; i < 200; i += 1)
+      if (i % 3 == j % 3)
+        lines += std::to_string(i + 1) + " " + std::to_string(j + 1) + " " +
+                 std::to_string((1 + i % 7) * (1 + j % 7)) + "\n";
+  auto const entries = std::count(lines.begin(), lines.end(), '\n');
+  std::string const mass = write_text(
+      folder / "mass.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n200 200 " +
+                               std::to_string(entries) + "\n" + lines);
+  auto const run = [&](std::vector<std::string> const& options) {
+    std::vector<std::string> arguments{"laplace7:200x1x1", "--mass", mass, "--path", "iterative"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return run_eig(arguments);
+  };
+  expect_sentence(run({"--pairs", "5"}), "mass_singular",
+                  {mass + " is singular", "only 3 pairs are finite"});
+  expect_sentence(run({"--pairs", "2", "--which", "largest"}), "mass_singular",
+                  {mass + " is singular", "no finite pair could be found", "--path dense"});
+  auto const found = run({"--pairs", "3"});
+  EXPECT_EQ(found.outcome.status, 0) << found.outcome.out;
+  auto const dense =
+      run_eig({"laplace7:200x1x1", "--mass", mass, "--path", "dense", "--pairs", "3"});
+  for (int j = 0; j < 3; ++j) {
+    double const exact = dense.report["eigenvalues"][j];
+    EXPECT_NEAR(found.report["eigenvalues"][j].get<double>(), exact, 1e-4 * exact) << j;
+  }
 }
 
 TEST(EigWords, AnIndefiniteMassIsNamed) {

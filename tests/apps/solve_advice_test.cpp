@@ -104,7 +104,7 @@ TYPED_TEST(SolveAdvice, OfAMatrixThatIsNotSymmetric) {
 
 TYPED_TEST(SolveAdvice, OfLimitsAndTheMonitor) {
   EXPECT_THAT(this->sentence(Status::time_limit, [](auto& options) { options.time_limit = 0; }),
-              HasSubstr("time limit came first"));
+              HasSubstr("time limit came first, and column 1 is at a residual of 1"));
   EXPECT_THAT(this->sentence(Status::stopped_by_monitor,
                              [](auto& options) {
                                options.monitor = [](auto const& now) { return now.iteration < 4; };

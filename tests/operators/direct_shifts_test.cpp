@@ -114,6 +114,53 @@ TYPED_TEST(DirectShifts, ShiftsIndefiniteMatricesByTheMass) {
   EXPECT_LE(T.report().mass_shift, 515.1);
 }
 
+/// The matrix of a chain with this diagonal and -1 beside it: diagonal - 2 cos(k pi / (n + 1)).
+template <class Scalar>
+HostMatrix<Scalar> toeplitz(std::int64_t n, double diagonal) {
+  HostMatrix<Scalar> A{"toeplitz", n, n, {0}, {}, {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = std::max<std::int64_t>(0, i - 1); j < std::min(n, i + 2); ++j)
+      A.add(j, Scalar(static_cast<real_t<Scalar>>(i == j ? diagonal : -1)));
+    A.end_row();
+  }
+  return A;
+}
+
+TYPED_TEST(DirectShifts, TakesTheMassAwayWhereZeroIsFarFromTheLeastEigenvalues) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const& exec = this->exec_;
+  constexpr std::int64_t n = 150;
+  auto const value = [](int k) { return 4 - 2 * std::cos(k * std::acos(-1.0) / (n + 1)); };
+  auto const A = to_device(exec, toeplitz<Scalar>(n, 4));
+  auto const M = to_device(exec, diagonal_matrix<Scalar>(std::vector<double>(n, 0.25)));
+  for (double const mass : {1.0, 0.25}) {
+    auto const T = direct(exec, A, {.use = DirectUse::preconditioner}, mass == 1.0 ? nullptr : &M);
+    double const zero = -T.report().mass_shift * mass;
+    EXPECT_LT(zero, value(1));
+    EXPECT_LT(value(1) - zero, value(9) - value(1));
+    EXPECT_LE(T.report().factorizations, 10);
+    EXPECT_EQ(T.report().negative_pivots, 0);
+    EXPECT_THAT(T.report().notes(), ElementsAre(HasSubstr("far from zero beside their distances")));
+    auto const inverse = dense<Scalar, Exec>(exec, T);
+    EXPECT_TRUE(is_definite(inverse));
+    auto const shifted = toeplitz<Scalar>(n, 4 - zero);
+    HostBlock<Scalar> B(n, n);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (auto e = shifted.offsets[i]; e < shifted.offsets[i + 1]; ++e)
+        B(i, shifted.indices[e]) = shifted.values[e];
+    auto const b = random_block<Scalar>(n, 2, 1);
+    EXPECT_LE(residual_over_bound(B, b, applied<Scalar, Exec>(exec, T, b)), 4);
+  }
+  // stiff, and for a linear system
+  EXPECT_EQ(
+      direct(exec, to_device(exec, toeplitz<Scalar>(n, 2)), {.use = DirectUse::preconditioner})
+          .report()
+          .factorizations,
+      1);
+  EXPECT_EQ(direct(exec, A, {.use = DirectUse::definite}).report().mass_shift, 0);
+}
+
 TYPED_TEST(DirectShifts, OfNothingIsTheInverseOfNothing) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

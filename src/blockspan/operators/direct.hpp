@@ -110,7 +110,9 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
 /// `preconditioner` a matrix that is singular to working precision gets its diagonal D raised by
 /// the first factor of 2^-35 and 2^-26 that leaves no negative pivot. With `preconditioner` an
 /// indefinite one gets sigma M instead, sigma at most 1.03 times the least that makes it positive
-/// definite, found by inertia (some fifteen factorizations).
+/// definite, found by inertia (some fifteen factorizations). One that is definite, and well
+/// conditioned once it is scaled, has its least eigenvalues far from zero beside their distances:
+/// it gets a negative sigma that brings zero near (at most ten factorizations).
 ///
 /// Waits for the instance. Throws Error if A is not square or has an entry that is not finite, M is
 /// not of the same order, the factors are larger than the memory (with the bytes), A is not

@@ -22,7 +22,6 @@ enum class Status {
   mass_not_positive_definite,  ///< x^H B x < 0 for some x: no real Rayleigh quotient exists
   mass_singular,    ///< B is singular, and too few eigenvalues are finite (or none can be had): ask
                     ///< for fewer, or take the massless unknowns out
-  basis_collapsed,  ///< no basis of full rank could be built, even after restarts
   stopped_by_monitor,  ///< the caller's monitor asked to stop
   nonfinite_rhs,       ///< (column) b has NaN or Inf; x is left as it was given
   negative_curvature,  ///< p^H A p < 0 for some p: A is not positive definite, CG does not apply
@@ -62,8 +61,6 @@ constexpr std::string_view to_string(Status status) {
       return "mass_not_positive_definite";
     case Status::mass_singular:
       return "mass_singular";
-    case Status::basis_collapsed:
-      return "basis_collapsed";
     case Status::stopped_by_monitor:
       return "stopped_by_monitor";
     case Status::zero_rhs:

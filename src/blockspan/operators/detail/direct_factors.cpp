@@ -131,15 +131,18 @@ class DirectFactors::Work {
   bool is_definite(double sigma, double delta) {
     factor(sigma, delta);
     if (counts_.singular || counts_.negative_pivots > 0) return false;
-    return inverse_norm(*factors_, static_cast<std::size_t>(rows_ * parts_)) <=
-           (delta > 0 ? 4 / delta : largest_inverse(options_.use));
+    inverse_ = inverse_norm(*factors_, static_cast<std::size_t>(rows_ * parts_));
+    return inverse_ <= (delta > 0 ? 4 / delta : largest_inverse(options_.use));
   }
 
   void make_definite(HostHermitian const& A) {
     // a null part of a residual, which is rounding, comes back 1 / delta times larger: with 2^-44
     // it hides the rest
     for (double const delta : {0.0, 0x1p-35, 0x1p-26})
-      if (is_definite(0, delta)) return;
+      if (is_definite(0, delta)) {
+        if (options_.use == DirectUse::preconditioner && inverse_ < 16) approach_spectrum(A);
+        return;
+      }
     report_.negative_pivots = counts_.negative_pivots / parts_;
     require(options_.use == DirectUse::preconditioner, where,
             "the matrix is not positive definite: it has ", report_.negative_pivots,
@@ -148,6 +151,26 @@ class DirectFactors::Work {
             "no multiple of the mass matrix makes the matrix positive definite: it has ",
             report_.negative_pivots, " negative pivots, ", counts_.negative_pivots / parts_,
             " with ", report_.mass_shift, " times the mass matrix");
+  }
+
+  /// The least eigenvalues of a matrix that is well conditioned once it is scaled (a mass matrix,
+  /// say) may be far from zero beside their distances, so that its inverse hardly tells them apart.
+  /// Takes a multiple of M away, until the inertia on the other side counts few of them.
+  void approach_spectrum(HostHermitian const& A) {
+    double const top = least_quotient(A, mass_ ? &*mass_ : nullptr) + options_.shift;
+    if (!std::isfinite(top)) return;
+    double good = top, bad = 0;  // distances from `top`, which is above the least eigenvalue
+    std::int64_t within = rows_;
+    for (int tries = 0; tries < 8 && within > few && good > 0x1p-12 * top; ++tries) {
+      double const middle = bad > 0 ? (good + bad) / 2 : good / 8;
+      if (is_definite(middle - top, 0)) {
+        good = middle;
+      } else {
+        bad = middle;
+        within = counts_.negative_pivots / parts_;
+      }
+    }
+    factor(good - top, 0);
   }
 
   /// Brackets the least sigma by factors of 16 and halves the bracket's logarithm: the nearer it is
@@ -172,7 +195,6 @@ class DirectFactors::Work {
       else
         bad = last;
     }
-    constexpr std::int64_t few = 8;
     for (std::int64_t within = few + 1;
          bad > 0 && (good > 1.03 * bad || (within > few && good > (1 + 0x1p-14) * bad));) {
       last = std::sqrt(bad) * std::sqrt(good);
@@ -186,8 +208,11 @@ class DirectFactors::Work {
     return last == good || holds(good);
   }
 
+  static constexpr std::int64_t few = 8;  ///< eigenvalues between zero and a shift beyond the least
+
   int rows_;
   int parts_;
+  double inverse_ = 0;  ///< an estimate of the norm of the inverse, once scaled
   DirectOptions options_;
   std::optional<HostHermitian> mass_;
   std::optional<SymmetricFactors> factors_;
@@ -225,6 +250,9 @@ std::vector<std::string> DirectReport::notes() const {
   if (diagonal_shift > 0)
     say("direct: the matrix is singular to working precision, so its diagonal was raised by ",
         diagonal_shift, " of itself");
+  if (mass_shift < 0)
+    say("direct: the least eigenvalues are far from zero beside their distances, so ", -mass_shift,
+        " times the mass matrix (without one, the identity) was taken away");
   if (mass_shift > 0)
     say("direct: the matrix has ", negative_pivots,
         negative_pivots == 1 ? " negative eigenvalue" : " negative eigenvalues", ", so ",

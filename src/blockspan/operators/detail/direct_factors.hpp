@@ -22,7 +22,7 @@ struct DirectOptions {
 
 /// What was factored: A + (shift + mass_shift) M + diagonal_shift D, D: powers of two near |a_ii|.
 struct DirectReport {
-  double mass_shift = 0;             ///< what `preconditioner` added; 0: not needed
+  double mass_shift = 0;  ///< what `preconditioner` added, or (below zero) took away; 0: not needed
   double diagonal_shift = 0;         ///< a power of two; 0: not needed
   std::int64_t negative_pivots = 0;  ///< of A + shift M: the eigenvalues of (A, M) below -shift
   std::int64_t null_pivots = 0;      ///< `solve` only: unknowns that were pinned

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include <blockspan/operators/detail/direct_scaling.hpp>
 #include <blockspan/support/error.hpp>
@@ -108,6 +109,15 @@ void Places::add(HostHermitian const& A) {
 
 void Places::add_diagonal(int order) {
   for (int i = 1; i <= order; ++i) rows.push_back(i), columns.push_back(i);
+}
+
+double least_quotient(HostHermitian const& A, HostHermitian const* M) {
+  auto const a = diagonal_of(A);
+  auto const m = M != nullptr ? diagonal_of(*M) : std::vector<double>(A.rows, 1.0);
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < A.rows; ++i)
+    if (m[i] > 0) least = std::min(least, a[i] / m[i]);
+  return least;
 }
 
 double definite_shift(HostHermitian const& A, HostHermitian const* M) {

@@ -27,6 +27,10 @@ struct Places {
   void add_diagonal(int order);
 };
 
+/// The least a_ii / m_ii, which the least eigenvalue of the pencil is never above; rows without
+/// mass are left out. M: null for the identity.
+double least_quotient(HostHermitian const& A, HostHermitian const* M);
+
 /// A sigma that makes A + sigma M positive definite for a diagonal M, by Gershgorin's circles of
 /// M^-1 A (rows without mass are left out); a first guess for others. M: null for the identity.
 double definite_shift(HostHermitian const& A, HostHermitian const* M);

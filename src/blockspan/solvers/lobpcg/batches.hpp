@@ -94,11 +94,11 @@ std::optional<Status> rotate_locked(Subspace<Scalar, Exec>& space, int first, in
   auto const V = problem.deflation.y(first, count), BV = problem.deflation.by(first, count);
   for (int pass = 0; pass < 2; ++pass) problem.constrain(V);
   if (problem.generalized()) problem.apply_b(V, BV);
-  if (problem.orthonormalize(V, BV) < count) return Status::basis_collapsed;
+  if (problem.orthonormalize(V, BV) < count) return Status::stagnated;
   auto const H = gram_of_locked(space, first, count);
   if (!all_finite(H)) return Status::operator_not_finite;
   auto const timer = problem.time(problem.seconds.dense);
-  if (problem.eigen(H, theta) != 0) return Status::basis_collapsed;
+  if (problem.eigen(H, theta) != 0) return Status::stagnated;
   combine_locked(problem, first, H);
   return std::nullopt;
 }

@@ -193,7 +193,7 @@ std::optional<Status> DensePencil<Scalar>::deflate() {
   if (null == n_) return std::nullopt;
   SingularMass<Scalar> const part(scaled_by_mass(a_), mass_vectors_, mass_values_, null,
                                   rank_tolerance());
-  if (!part.sound()) return Status::basis_collapsed;
+  if (!part.sound()) return Status::stagnated;
   undefined_ = part.undefined();
   infinite_ = n_ - part.order() - undefined_;
   if (part.order() == 0) return std::nullopt;

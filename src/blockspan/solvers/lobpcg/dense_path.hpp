@@ -248,7 +248,9 @@ class DensePath {
       words << ", and " << pencil.undefined()
             << (pencil.undefined() == 1 ? " vector is" : " vectors are")
             << " annihilated by both matrices";
-    if (found_ < options_.wanted) words << ", so that only " << found_ << " can be found";
+    if (found_ < options_.wanted)
+      words << ", so that " << (found_ > 0 ? "only " + std::to_string(found_) : "none")
+            << " can be found";
     problem_.trouble = words.str();
   }
 

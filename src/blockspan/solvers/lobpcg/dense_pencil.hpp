@@ -112,7 +112,7 @@ class DensePencil {
     if (by_mass && enough()) return std::nullopt;
     mass_definite_ = by_mass || !generalized();
     if (shifts(by_mass) || by_mass) return std::nullopt;
-    return generalized() ? deflate() : std::optional(Status::basis_collapsed);
+    return generalized() ? deflate() : std::optional(Status::stagnated);
   }
 
   int count() const {

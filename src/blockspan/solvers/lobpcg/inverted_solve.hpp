@@ -67,7 +67,7 @@ class InvertedSolve {
 
   static bool is_numerical(Status status) {
     return status == Status::attainable_limit || status == Status::not_converged ||
-           status == Status::stagnated || status == Status::basis_collapsed;
+           status == Status::stagnated;
   }
 
   /// A millionth of the least ratio of diagonals, which is above the least eigenvalue. False where

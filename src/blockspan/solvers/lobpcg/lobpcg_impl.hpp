@@ -65,7 +65,6 @@ char const* reason_for_dense(LobpcgReport<Real> const& report, PathChoice const&
       return "the mass matrix is singular";
     case Status::attainable_limit:
     case Status::stagnated:
-    case Status::basis_collapsed:
       // Rounding on the way, not in the answer, may be what keeps the iteration from its goal.
       return choice.dense_seconds < affordable ? "rounding kept the iteration from its goal"
                                                : nullptr;

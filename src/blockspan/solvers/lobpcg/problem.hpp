@@ -171,6 +171,12 @@ class Problem : public SolverProblem<Scalar, Exec> {
     return std::nullopt;
   }
 
+  /// Whether B, with its diagonal scaled to one, is singular as far as Lanczos could tell.
+  bool mass_is_singular() const {
+    Real const noise = 10 * static_cast<Real>(rows()) * Thresholds<Real>::u;
+    return mass_measured && !(mass_factor * mass_factor * noise < 1);
+  }
+
   /// `factor` of the norm above, as found by Lanczos.
   void set_mass_norm(Real factor) {
     mass_factor = factor;
@@ -233,10 +239,12 @@ class Problem : public SolverProblem<Scalar, Exec> {
     int const k = static_cast<int>(V.extent(1));
     DirectionTerms<Scalar> const terms{row_major_ref<Exec>(BV), row_major_ref<Exec>(V)};
     auto const sums = fold("Blockspan::lobpcg::mass", terms, k);
+    Real const rounding = static_cast<Real>(b_->terms_per_row()) * Thresholds<Real>::u * norm_b;
     for (int j = 0; j < k; ++j) {
       Real const size = std::sqrt(sums[j]), product = sums[k + j];
       if (!std::isfinite(product)) return Status::operator_not_finite;
-      if (product < -Thresholds<Real>::indefinite * size * std::sqrt(sums[2 * k + j]))
+      if (product < -Thresholds<Real>::indefinite * size * std::sqrt(sums[2 * k + j]) -
+                        rounding * size * size)
         return Status::mass_not_positive_definite;
       if (null_columns && !(product > Thresholds<Real>::u * norm_b * size * size))
         null_columns->push_back(j);

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -107,7 +108,7 @@ struct Subspace {
       auto const timer = problem.time(problem.seconds.dense);
       if (!ritz.factor_cholesky(grams.G(), Thresholds<Real>::svqb_drop)) ritz.factor_identity(m());
     }
-    return rayleigh_ritz({}) ? std::nullopt : std::optional(Status::basis_collapsed);
+    return rayleigh_ritz({}) ? std::nullopt : std::optional(Status::stagnated);
   }
 
   /// The Ritz pairs of S, whose Gram matrices are factored: the next X, and the next P from what W
@@ -160,7 +161,10 @@ struct Subspace {
         blockspan::project_out(problem.exec, basis.columns(basis.s, 0, rank),
                                basis.columns(basis.bs, 0, rank), missing, problem.workspace);
     }
-    return Status::basis_collapsed;
+    if (!problem.mass_is_singular()) return Status::attainable_limit;  // B is too graded
+    problem.trouble = "the mass matrix is singular: its rank is below the columns of the block, " +
+                      std::to_string(m());
+    return Status::mass_singular;
   }
 
   /// S := S C, and the images by the same coefficients. One pass a block.

@@ -81,7 +81,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::collapse() {
   space_.basis.w = 0;
-  if (++flow_.collapses > 3) return Status::basis_collapsed;
+  if (++flow_.collapses > 3) return Status::stagnated;
   ++problem_.counters.restarts;
   return space_.refresh(false);
 }
