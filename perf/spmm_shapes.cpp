@@ -1,13 +1,15 @@
-// The sweep behind the model of the plan (src/blockspan/spmm/detail/tuning.hpp): a product's time
+// The sweep behind the model of the plan (src/blockspan/spmm/plan/facts.hpp): a product's time
 // with each grid of vector lanes, one or two packs a lane, whole rows and each length of pieces,
 // beside the plan's own choice. On hosts lanes do nothing, and all grids are alike.
 //
 //   blockspan-perf-spmm-shapes [--quick] [--out FILE.csv] [--scalar f64] [--columns 8,32]
 //                              [MATRIX ...]
+//   blockspan-perf-spmm-shapes --facts --out FILE.csv MATRIX ...
 //
 // The file has a line for each case and one for each product of it:
 //   case,MATRIX,columns,scalar bytes,rows,columns of A,nonzeros,longest,empty,group_work
 //   VARIANT,piece (0: whole rows),lanes over columns,over nonzeros,packs a lane,microseconds
+// or, of facts, one for each matrix: what tests/spmm/recorded.hpp says (perf/cases_record.py).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,6 +24,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/multivector.hpp>
+#include <blockspan/spmm/detail/partition/group_impl.hpp>
+#include <blockspan/spmm/detail/partition/summary_impl.hpp>
+#include <blockspan/spmm/detail/partition/window_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "common/application.hpp"
@@ -37,7 +42,7 @@ using blockspan::SpmmPlanOptions;
 using blockspan::perf::Exec;
 
 struct Settings {
-  bool quick = false;
+  bool quick = false, facts = false;
   std::string out, scalar = "f64";
   std::vector<int> columns;
   std::vector<std::string> sources;
@@ -50,6 +55,7 @@ std::optional<Settings> parse(int argc, char** argv) {
                           "Times products with every grid of lanes and length of pieces.");
   app.add_option("MATRIX", settings.sources, "Matrix Market files or generator specs");
   app.add_flag("--quick", settings.quick, "Small matrices, few products: to see that it works");
+  app.add_flag("--facts", settings.facts, "No times: what plans know of the matrices");
   app.add_option("--out", settings.out, "File of the times, CSV");
   app.add_option("--scalar", settings.scalar)->check(CLI::IsMember({"f32", "f64"}));
   app.add_option("--columns", settings.columns, "Widths")->delimiter(',');
@@ -151,16 +157,35 @@ class Sweep {
   std::string best_;
 };
 
+std::string facts_of(Exec const& exec, std::string const& source) {
+  using namespace blockspan::detail;
+  auto const A = blockspan::apps::load_matrix<double>(exec, source);
+  auto const pattern = pattern_ref<Exec>(A);
+  auto const [rows, fingerprint, sorted, half_bandwidth, alike] = summarize(exec, pattern);
+  auto const groups = find_row_groups(exec, pattern, 0).count;
+  auto const windows = sample_windows(exec, pattern);
+  std::ostringstream line;
+  line << source;
+  for (std::int64_t const fact :
+       {rows.rows, rows.columns, rows.nonzeros, rows.empty_rows, rows.shortest, rows.longest,
+        rows.group_work, rows.diagonal_groups, half_bandwidth, groups.groups, groups.fetches,
+        windows.windows, windows.tiles})
+    line << ',' << fact;
+  return line.str() + '\n';
+}
+
 int run(Settings const& settings) {
   blockspan::apps::KokkosSession const kokkos;
   Exec const exec;
   std::ofstream file(settings.out);
-  for (std::string const& source : settings.sources)
-    for (int const columns : settings.columns)
+  for (std::string const& source : settings.sources) {
+    if (settings.facts) file << facts_of(exec, source);
+    for (int const columns : settings.facts ? std::vector<int>{} : settings.columns)
       file << blockspan::apps::with_scalar(settings.scalar, [&](auto const& tag) {
         using Scalar = std::decay_t<decltype(tag)>;
         return Sweep<Scalar>(exec, source, columns, settings.quick).run();
       });
+  }
   blockspan::require(settings.out.empty() || file.good(), "--out " + settings.out,
                      "cannot be written");
   return blockspan::apps::success;

@@ -3,6 +3,7 @@
 set_property(DIRECTORY APPEND PROPERTY
   TEST_INCLUDE_FILES ${PROJECT_BINARY_DIR}/tests/environment.cmake)
 add_test(NAME perf.spmm_shapes COMMAND blockspan-perf-spmm-shapes --quick)
+add_test(NAME perf.fit_model COMMAND blockspan-perf-fit-model ${PROJECT_SOURCE_DIR}/tests/spmm)
 set(results ${CMAKE_CURRENT_BINARY_DIR}/quick)
 find_package(Python3 3.9 COMPONENTS Interpreter)
 set(python)

@@ -7,10 +7,12 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/plan/predict.hpp>
+#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/backend.hpp>
 
+#include "spmm/planned.hpp"
 #include "spmm/product_case.hpp"
 #include "support/observed.hpp"
 #include "support/types.hpp"
@@ -145,31 +147,41 @@ RowStatistics statistics(std::int64_t rows, std::int64_t row, double imbalance, 
   return of;
 }
 
-kernels::BlockAccess access(RowStatistics const& rows, char const* id, int columns,
-                            bool by_columns = true) {
+/// How column-major blocks of doubles are served by a plan that chose this variant.
+enum class Access { strided, by_columns, by_copies };
+
+Access access(RowStatistics const& rows, char const* id, int columns, bool in_order = true) {
   kernels::SpmmChoice choice{};
   choice.variant = find_spmm_variant(id);
   choice.piece = 512;
-  return kernels::column_major_access(rows, choice, {rows.rows / 3, rows.nonzeros / 3}, {}, columns,
-                                      8, by_columns);
+  kernels::PatternFacts A;
+  A.rows = rows;
+  A.groups = {rows.rows / 3, rows.nonzeros / 3};
+  A.is_permuted = !in_order;
+  auto const decision = kernels::decide(A, choice, blocks(columns, f64, true), devices::h200);
+  auto const kernel = decision.first().kernel;
+  if (kernel == kernels::SpmmKernelKind::row_columns ||
+      kernel == kernels::SpmmKernelKind::staged_columns)
+    return Access::by_columns;
+  return decision.x == kernels::BlockCopy::none ? Access::strided : Access::by_copies;
 }
 
 TEST(ColumnMajorModel, ChoosesWhatWasFastest) {
-  using enum kernels::BlockAccess;
+  using enum Access;
   auto const grid7 = statistics(2097152, 7, 1.0, true), grid27 = statistics(884736, 26, 1.0, true);
   auto const elastic = statistics(255552, 77, 1.0, false),
              graph = statistics(262144, 16, 4.0, false);
   for (int const columns : {4, 8, 16, 32, 64}) {
     EXPECT_EQ(access(grid7, "warp_per_row_packs", columns), by_columns) << columns;
     EXPECT_EQ(access(grid27, "warp_per_row_packs", columns), by_columns) << columns;
-    EXPECT_EQ(access(elastic, "row_group", columns), row_major_copies) << columns;
-    EXPECT_EQ(access(graph, "segments_sorted", columns), row_major_copies) << columns;
+    EXPECT_EQ(access(elastic, "row_group", columns), by_copies) << columns;
+    EXPECT_EQ(access(graph, "segments_sorted", columns), by_copies) << columns;
   }
-  EXPECT_EQ(access(statistics(8192, 109, 1.05, false), "warp_per_row_packs", 8), row_major_copies);
+  EXPECT_EQ(access(statistics(8192, 109, 1.05, false), "warp_per_row_packs", 8), by_copies);
   // a mesh of 62,000 points: 57.9 microseconds by columns, 15.3 row-major
-  EXPECT_EQ(access(statistics(62032, 4, 1.0, false), "warp_per_row_packs", 32), row_major_copies);
-  EXPECT_EQ(access(elastic, "tensor_window", 8), row_major_copies);
-  EXPECT_EQ(access(elastic, "row_group", 16, false), row_major_copies);
+  EXPECT_EQ(access(statistics(62032, 4, 1.0, false), "warp_per_row_packs", 32), by_copies);
+  EXPECT_EQ(access(elastic, "tensor_window", 8), by_copies);
+  EXPECT_EQ(access(elastic, "row_group", 16, false), by_copies);
   EXPECT_EQ(access(statistics(4000000, 1, 3.0, false), "nonempty_rows", 64), by_columns);
   EXPECT_EQ(access(statistics(100, 5, 1.0, false), "warp_per_row_packs", 8, false), strided);
 }

@@ -11,24 +11,21 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/plan/decide.hpp>
-#include <blockspan/spmm/plan/predict.hpp>
+#include <blockspan/spmm/plan/explain.hpp>
+
+#include "spmm/planned.hpp"
 
 namespace blockspan::test {
 namespace {
 
 namespace kernels = blockspan::detail;
-using kernels::BlockFacts;
+using namespace devices;
 using kernels::Decision;
 using kernels::DeviceFacts;
-using kernels::Launch;
 using kernels::PatternFacts;
 using kernels::ScalarKind;
 using kernels::SpmmChoice;
 using Kind = kernels::SpmmKernelKind;
-
-constexpr DeviceFacts hopper{false, true, true, true}, host{true, false, false, false};
-
-constexpr ScalarKind f32{4, false, false}, f64{8, true, false}, c64{16, true, true};
 
 /// A matrix as its rows are on average.
 struct Matrix {
@@ -43,25 +40,17 @@ struct Matrix {
   bool near;               ///< columns are 16-bit distances from their row
   std::int64_t empty = 0;
 
-  RowStatistics statistics() const {
-    auto const entries = mean * static_cast<double>(rows);
-    auto const diagonal_groups = diagonal * static_cast<double>((rows + 7) / 8);
-    return {rows,
-            columns,
-            static_cast<std::int64_t>(entries),
-            empty,
-            shortest,
-            longest,
-            static_cast<std::int64_t>(imbalance * entries),
-            static_cast<std::int64_t>(diagonal_groups)};
-  }
-  kernels::WindowCount windows() const {
-    auto const tiles = mean * static_cast<double>(rows) / (16 * share);
-    return {(rows + 7) / 8, static_cast<std::int64_t>(tiles)};
-  }
-  kernels::GroupCount group_count() const {
-    return {static_cast<std::int64_t>(groups * static_cast<double>(rows)),
-            static_cast<std::int64_t>(fetches * mean * static_cast<double>(rows))};
+  MatrixFacts facts() const {
+    auto const all = static_cast<double>(rows);
+    double const entries = mean * all;
+    auto const whole = [](double number) { return static_cast<std::int64_t>(number); };
+    return {
+        .rows = {rows, columns, whole(entries), empty, shortest, longest,
+                 whole(imbalance * entries), whole(diagonal * static_cast<double>((rows + 7) / 8))},
+        .half_bandwidth = half_bandwidth,
+        .groups = {whole(groups * all), whole(fetches * entries)},
+        .windows = {(rows + 7) / 8, whole(entries / (16 * share))},
+        .near = near};
   }
 };
 
@@ -88,103 +77,10 @@ constexpr Matrix matrices[] = {
     {"pairs of rows", 300000, 300000, 20, 10, 40, 1.2, 0, 4000, .5, .5, 2.4, true},
 };
 
-/// The facts and the choice of a plan made for 8 columns.
-struct Planned {
-  PatternFacts A;
-  SpmmChoice choice;
-};
-
+/// A plan made for 8 columns.
 Planned plan(Matrix const& matrix, ScalarKind const& scalar, DeviceFacts const& device,
              std::string const& algorithm = "auto") {
-  PatternFacts A;
-  A.rows = matrix.statistics();
-  A.half_bandwidth = matrix.half_bandwidth;
-  SpmmPlanOptions const options{.columns = 8, .algorithm = algorithm};
-  bool const automatic = algorithm == "auto";
-  if (device.is_host || A.rows.rows >= kernels::tuning::device_group_least_rows || !automatic)
-    A.groups = matrix.group_count();
-  kernels::WindowCount windows;
-  if (automatic && device.double_tensor_cores && scalar.is_double &&
-      kernels::may_take_windows(A.rows, 8, scalar.bytes))
-    windows = matrix.windows();
-  auto const tiles = kernels::tile_forms(A.rows, 8, scalar, device);
-  auto const choice = kernels::choose_variant(
-      A.rows, A.groups, windows, automatic ? tiles : kernels::TileForms{}, options, scalar, device);
-  auto const& variant = *choice.variant;
-  A.lists_groups = variant.lists_groups() ||
-                   (variant.lists_windows() && kernels::groups_are_worth_it(A.rows, A.groups));
-  if (variant.lists_windows()) A.windows = matrix.windows();
-  if (variant.lists_pieces()) {
-    A.slots = A.rows.longest > choice.piece ? A.rows.nonzeros / choice.piece : 0;
-    A.pieces = A.rows.rows - (variant.skips_empty_rows() ? A.rows.empty_rows : 0) + A.slots;
-  }
-  A.has_distances = matrix.near && !device.is_host && variant.is_direct() &&
-                    !variant.lists_pieces() &&
-                    A.rows.nonzeros >= kernels::tuning::device_narrow_entries;
-  bool const shares_windows =
-      variant.stages_tiles() &&
-      kernels::DeviceModel(A.rows, kernels::columns_of_doubles(8, scalar.bytes))
-          .windows_take_tiles(tiles);
-  A.window_masks = shares_windows ? A.rows.rows / 64 * (A.rows.columns / 64) * 64 : 0;
-  return {A, choice};
-}
-
-BlockFacts blocks(std::int64_t columns, ScalarKind const& scalar, bool column_major = false) {
-  bool const packs = columns * static_cast<std::int64_t>(scalar.bytes) % 16 == 0;
-  kernels::BlockLayout const by_rows{true, columns == 1, packs, packs};
-  kernels::BlockLayout const by_columns{columns == 1, true, false, false};
-  auto const& layout = column_major ? by_columns : by_rows;
-  return {.columns = columns, .scalar = scalar, .x = layout, .y = layout};
-}
-
-Decision decide(Planned const& planned, BlockFacts const& blocks, DeviceFacts const& device) {
-  return kernels::decide(planned.A, planned.choice, blocks, device);
-}
-
-char const* name_of(Kind kernel) {
-  switch (kernel) {
-    case Kind::rows:
-      return "rows";
-    case Kind::row_columns:
-      return "row_columns";
-    case Kind::staged_columns:
-      return "staged_columns";
-    case Kind::sparse_rows:
-      return "sparse_rows";
-    case Kind::groups:
-      return "groups";
-    case Kind::windows:
-      return "windows";
-    case Kind::shared_tiles:
-      return "shared_tiles";
-    case Kind::shared_windows:
-      return "shared_windows";
-    case Kind::published:
-      return "published";
-    default:
-      return "dense";
-  }
-}
-
-/// Columns, variant, kernel, lanes over columns x over entries x packs a lane.
-std::string in_words(Launch const& launch) {
-  std::ostringstream words;
-  words << launch.columns << ' ' << launch.variant->id << ' ' << name_of(launch.kernel) << ' '
-        << launch.lanes.grid.columns() << 'x' << launch.lanes.grid.entries() << 'x'
-        << launch.lanes.packs_per_lane << (launch.packs ? " packs" : "")
-        << (launch.narrow ? " narrow" : "") << (launch.lanes.deep ? " deep" : "")
-        << (launch.lanes.spread ? " spread" : "");
-  return words.str();
-}
-
-std::string in_words(Decision const& decision) {
-  std::string words;
-  if (decision.x != kernels::BlockCopy::none) words += "copy of X, ";
-  if (decision.y_by_copy) words += "copy of Y, ";
-  if (decision.fills_empty_rows) words += "empty rows first, ";
-  for (auto const& launch : decision.launches)
-    words += (&launch == &decision.first() ? "" : "; ") + in_words(launch);
-  return words;
+  return plan(matrix.facts(), 8, scalar, device, algorithm);
 }
 
 /// Every decision of the table, a line each.
@@ -196,13 +92,13 @@ std::map<std::string, std::string> decisions() {
   std::map<std::string, std::string> all;
   for (auto const& matrix : matrices)
     for (auto const& [name, scalar] : {Scalar{"f32", f32}, {"f64", f64}, {"c64", c64}}) {
-      auto const planned = plan(matrix, scalar, hopper);
+      auto const planned = plan(matrix, scalar, h200);
       for (std::int64_t const columns : {1, 3, 8, 64, 130})
         for (bool const column_major : {false, true}) {
           if (column_major && columns == 1) continue;
           auto const key = std::string(matrix.name) + ", " + name + ", " + std::to_string(columns) +
                            (column_major ? " down" : "");
-          all[key] = in_words(decide(planned, blocks(columns, scalar, column_major), hopper));
+          all[key] = in_words(decide(planned, blocks(columns, scalar, column_major), h200));
         }
     }
   return all;
@@ -239,7 +135,7 @@ TEST(Decisions, CoverEveryKernelOfTheLibrary) {
 
 /// Whatever the facts: the launches have all columns, once, and a device's lanes fit a warp.
 TEST(Decisions, CoverAllColumnsWithLanesOfAWarp) {
-  for (auto const& device : {hopper, host})
+  for (auto const& device : {h200, host})
     for (auto const& matrix : matrices)
       for (auto const& scalar : {f32, f64, c64}) {
         auto const planned = plan(matrix, scalar, device);
@@ -272,27 +168,27 @@ TEST(Decisions, LeaveTensorCoresAndStagedTilesToDevicesThatHaveThem) {
 }
 
 TEST(Decisions, RefuseWhatTheAlgorithmAskedForCannotServe) {
-  auto const planned = plan(matrices[0], f64, hopper, "warp_per_row_packs");
+  auto const planned = plan(matrices[0], f64, h200, "warp_per_row_packs");
   auto with = blocks(7, f64);
   with.must_run = true;
-  EXPECT_TRUE(decide(planned, with, hopper).launches.empty());
+  EXPECT_TRUE(decide(planned, with, h200).launches.empty());
   with.must_run = false;  // chosen by measurement: other blocks are served too
-  EXPECT_FALSE(decide(planned, with, hopper).launches.empty());
+  EXPECT_FALSE(decide(planned, with, h200).launches.empty());
 }
 
 TEST(Decisions, SumProductsInTheKernelWhereOnePassHasAllColumns) {
-  auto const planned = plan(matrices[0], f64, hopper);
+  auto const planned = plan(matrices[0], f64, h200);
   auto with = blocks(8, f64);
   with.sums = with.overwrites = true;
-  EXPECT_TRUE(decide(planned, with, hopper).fuses_sums);
+  EXPECT_TRUE(decide(planned, with, h200).fuses_sums);
   EXPECT_FALSE(decide(plan(matrices[0], f64, host), with, host).fuses_sums);
   auto wide = blocks(1000, f64);
   wide.sums = wide.overwrites = true;
-  EXPECT_FALSE(decide(planned, wide, hopper).fuses_sums);
-  auto const listed = plan(matrices[10], f64, hopper, "nonempty_rows");
-  EXPECT_TRUE(decide(listed, with, hopper).fuses_sums);
+  EXPECT_FALSE(decide(planned, wide, h200).fuses_sums);
+  auto const listed = plan(matrices[10], f64, h200, "nonempty_rows");
+  EXPECT_TRUE(decide(listed, with, h200).fuses_sums);
   with.overwrites = false;  // beta Y of the empty rows is not in the sums
-  EXPECT_FALSE(decide(listed, with, hopper).fuses_sums);
+  EXPECT_FALSE(decide(listed, with, h200).fuses_sums);
 }
 
 /// Windows read tiles of 16 distances, a base and a mask a row; their fallbacks columns.
@@ -305,7 +201,7 @@ TEST(Decisions, KnowWhatTheirKernelReadsOfTheMatrix) {
   A.windows = {13, 40};
   std::int64_t const windows = 40 * (16 * 2 + 4 + 8 * 2), offsets = 101 * 4;
   auto const bytes = [&](ScalarKind const& scalar, std::size_t value_bytes) {
-    auto const decision = kernels::decide(A, choice, blocks(8, scalar), hopper);
+    auto const decision = kernels::decide(A, choice, blocks(8, scalar), h200);
     return kernels::bytes_of_matrix(A, decision.first(), value_bytes);
   };
   EXPECT_EQ(bytes(f64, 8), 1200 * 8 + windows + offsets);
@@ -318,11 +214,11 @@ TEST(Decisions, KnowWhatTheirKernelReadsOfTheMatrix) {
 }
 
 TEST(Decisions, AreMadeOnce) {
-  auto const planned = plan(matrices[0], f64, hopper);
+  auto const planned = plan(matrices[0], f64, h200);
   kernels::DecisionMemo memo;
   auto const find = [&](std::int64_t columns, ScalarKind const& scalar) -> Decision const& {
     auto const with = blocks(columns, scalar);
-    return memo.find(with, [&] { return decide(planned, with, hopper); });
+    return memo.find(with, [&] { return decide(planned, with, h200); });
   };
   auto const& first = find(8, f64);
   for (std::int64_t columns = 1; columns < 40; ++columns) find(columns, f64);

@@ -1,26 +1,24 @@
 // Where the plan's model takes staged tiles of X, by lanes or by windows of rows.
-#include <algorithm>
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/plan/predict.hpp>
+#include <blockspan/spmm/plan/model.hpp>
+
+#include "spmm/planned.hpp"
 
 namespace blockspan::test {
 namespace {
 
 namespace kernels = blockspan::detail;
+using namespace devices;
 
 /// 8192 x 4096 and more or fewer rows, whose times are in tuning.hpp.
 TEST(TileModel, TakesStagedTilesWhereRowsAreFullEnough) {
   auto const fastest = [](std::int64_t rows, double fill, int columns) {
     auto const row = static_cast<std::int64_t>(4096 * fill);
     RowStatistics const of{rows, 4096, rows * row, 0, row, row, rows * row};
-    auto const all = kernels::predict_device(of, 0, columns, {}, {}, {true});
-    return std::min_element(
-               all.begin(), all.end(),
-               [](auto const& a, auto const& b) { return a.microseconds < b.microseconds; })
-        ->variant->id;
+    return choose_variant(of, {}, {}, {true}, {.columns = columns}, f64, h200).variant->id;
   };
   for (int const columns : {16, 32, 64, 128}) {
     EXPECT_EQ(fastest(8192, 0.10, columns), "tile_staged") << columns;
@@ -39,28 +37,29 @@ TEST(TileModel, SharesStagedTilesAmongWindowsOfFullerRows) {
     auto const row = static_cast<std::int64_t>(static_cast<double>(columns) * fill);
     return RowStatistics{rows, columns, rows * row, 0, row, row, rows * row};
   };
-  auto const chosen = [](RowStatistics const& of, int columns, kernels::TileForms const& forms) {
-    auto const all = kernels::predict_device(of, 0, columns, {}, {}, forms);
-    return std::min_element(all.begin(), all.end(), [](auto const& a, auto const& b) {
-             return a.microseconds < b.microseconds;
-           })->variant->id == "tile_staged";
+  auto const chosen = [](RowStatistics const& of, int columns, kernels::TileForms const& forms,
+                         kernels::ScalarKind const& scalar) {
+    return choose_variant(of, {}, {}, forms, {.columns = columns}, scalar, h200).variant->id ==
+           "tile_staged";
   };
-  kernels::TileForms const both{true, true, false}, complex{false, true, true};
+  kernels::TileForms const both{true, true}, windows{false, true};
   for (int const columns : {16, 32, 48, 64, 80, 128})
     for (double const fill : {0.05, 0.1, 0.15, 0.4, 1.0}) {
       auto const of = rows_of(8192, 4096, fill);
-      EXPECT_EQ(chosen(of, columns, both), fill > 0.05) << columns << ", " << fill;
+      EXPECT_EQ(chosen(of, columns, both, f64), fill > 0.05) << columns << ", " << fill;
       if (fill > 0.05) {
-        kernels::DeviceModel const model(of, columns);
+        kernels::DeviceModel const model(of, columns, f64, h200);
         EXPECT_TRUE(model.windows_take_tiles(both)) << columns << ", " << fill;
       }
     }
   for (int const columns : {32, 64}) {
-    EXPECT_TRUE(chosen(rows_of(8192, 4096, 0.1), columns, complex)) << columns;
-    EXPECT_FALSE(chosen(rows_of(8192, 4096, 0.05), columns, complex)) << columns;
-    EXPECT_FALSE(chosen(rows_of(2048, 2048, 0.15), columns, both)) << columns;  // too few teams
+    EXPECT_TRUE(chosen(rows_of(8192, 4096, 0.1), columns / 2, windows, c64)) << columns;
+    EXPECT_FALSE(chosen(rows_of(8192, 4096, 0.05), columns / 2, windows, c64)) << columns;
+    EXPECT_FALSE(chosen(rows_of(2048, 2048, 0.15), columns, both, f64))
+        << columns;  // too few teams
     auto const thin = rows_of(8192, 4096, 0.056);
-    EXPECT_FALSE(kernels::DeviceModel(thin, columns).windows_take_tiles(both)) << columns;
+    EXPECT_FALSE(kernels::DeviceModel(thin, columns, f64, h200).windows_take_tiles(both))
+        << columns;
   }
   EXPECT_EQ(kernels::shared_window_groups(8), 1);
   EXPECT_EQ(kernels::shared_window_groups(32), 4);

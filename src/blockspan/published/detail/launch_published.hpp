@@ -92,9 +92,9 @@ class PublishedLaunch {
       run(DirectRegisters<Scalar, Any, most, (Width > 1)>{entries_, block, false}, 1);
     } else {
       double const mean = prepared.statistics.mean();
-      PieceStatistics const rows{prepared.pattern.rows, mean, static_cast<std::int64_t>(mean), 0,
-                                 true};
-      auto const shape = choose_lanes(lanes_exchange_v<Exec>, packs_, rows, 1, prepared.lanes);
+      SegmentStatistics const rows{prepared.pattern.rows, mean, static_cast<std::int64_t>(mean), 0,
+                                   true};
+      auto const shape = choose_lanes(*prepared.device, packs_, rows, 1, prepared.lanes);
       using Inner = DirectLanes<Scalar, Any, Width, wide, 1, true>;
       run(Inner{entries_, block, false, shape.grid, device_row_bytes(block)}, shape.grid.lanes());
     }

@@ -20,7 +20,7 @@ std::string explain_prepared(char const* what, PreparedPattern<Exec, Ordinal> co
   BlockLayout const column_major{false, true, false, false};
   return explain_pattern(what, A, columns, decision_at(prepared, columns, scalar_bytes),
                          decision_at(prepared, columns, scalar_bytes, column_major),
-                         device_facts_v<Exec>);
+                         *prepared.device);
 }
 
 /// Bytes of the values in single precision that plain products of such scalars read
@@ -44,7 +44,7 @@ std::string explain_panel(PlanState<Exec, Ordinal>& plan, int columns, std::size
                                     bytes_of_singles(plan, launch, scalar_bytes));
   if (plan.given.block == 1 && order_may_matter(rows, columns, scalar_bytes))
     words += explain_order(rows, share_of_far_columns(Exec{}, plan.given), columns, scalar_bytes,
-                           device_facts_v<Exec>);
+                           *plan.plain.device);
   auto const& held = plan.held;
   if (held.symmetry != Symmetry::none)
     words += std::string("transpose of A: none is needed, the values held are those of a ") +

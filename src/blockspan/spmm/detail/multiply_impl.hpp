@@ -175,7 +175,7 @@ void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& patter
   MatrixValues<Scalar> const own{values};
   auto blocks = block_facts(product, false, false);
   blocks.may_copy = false;
-  auto const decision = decide(prepared.facts(), prepared.choice, blocks, device_facts_v<Exec>);
+  auto const decision = decide(prepared.facts(), prepared.choice, blocks, *prepared.device);
   run_all<Exec, Scalar>(exec, prepared, decision, nullptr, own, product);
   // the transposed pattern is given back when this returns
   if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");

@@ -16,7 +16,8 @@
 #include <blockspan/spmm/detail/partition/window_impl.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/detail/published_kernels.hpp>
-#include <blockspan/spmm/plan/predict.hpp>
+#include <blockspan/spmm/plan/model.hpp>
+#include <blockspan/spmm/plan/read_facts.hpp>
 #include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
@@ -26,13 +27,13 @@ namespace blockspan::detail {
 template <class Exec, class Ordinal>
 RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                        PatternSummary const& summary,
-                                       SpmmPlanOptions const& options) {
+                                       SpmmPlanOptions const& options, DeviceFacts const& device) {
   if (options.algorithm != "auto")
     return find_spmm_variant(options.algorithm)->lists_groups()
                ? find_row_groups(exec, A, INT64_MAX)
                : RowGroupList<Exec, Ordinal>{};
   auto const& rows = summary.rows;
-  if (!runs_on_host_v<Exec> && rows.rows < tuning::device_group_least_rows) return {};
+  if (!may_group(rows, device)) return {};
   std::int64_t const most = most_fetches_of_groups(rows);
   if (rows.nonzeros - summary.alike > most) return {};
   return find_row_groups(exec, A, most);
@@ -42,18 +43,20 @@ RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<int, Ordinal
 template <class Exec, class Ordinal>
 PreparedPattern<Exec, Ordinal> prepare_blocks(PatternRef<int, Ordinal> const& A,
                                               PatternSummary const& summary,
-                                              SpmmPlanOptions const& options) {
+                                              SpmmPlanOptions const& options,
+                                              DeviceFacts const& device) {
   auto const& variant = *find_spmm_variant("row_group");
   require(options.algorithm == "auto" || options.algorithm == variant.id, "blockspan::SpmmPlan",
           options.algorithm, " takes no blocks (", A.block, " x ", A.block, "): ", variant.id,
           " does");
   PreparedPattern<Exec, Ordinal> result;
   auto const& blocks = summary.rows;
+  result.device = &device;
   result.pattern = A;
   result.statistics = statistics_of_blocks(blocks, A.block);
   result.reach = summary.reach * A.block;
-  require(result.statistics.longest < tuning::longest_block_row, "blockspan::SpmmPlan",
-          "a row of blocks has ", result.statistics.longest, " entries in each of its rows");
+  require(result.statistics.longest < INT32_MAX, "blockspan::SpmmPlan", "a row of blocks has ",
+          result.statistics.longest, " entries in each of its rows");
   result.groups = groups_of_blocks<Exec>(A, blocks.nonzeros);
   result.lanes = options.lanes;
   auto const size = std::to_string(A.block);
@@ -65,19 +68,6 @@ PreparedPattern<Exec, Ordinal> prepare_blocks(PatternRef<int, Ordinal> const& A,
   return result;
 }
 
-/// About how many windows sorted rows have; without tiles where they do not come into question.
-template <class Exec, class Ordinal>
-WindowCount windows_in_question(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                                RowStatistics const& rows, SpmmPlanOptions const& options,
-                                ScalarKind const& scalar) {
-  bool const windows = tensor::available<Exec, double> && scalar.is_double &&
-                       may_take_windows(rows, options.columns, scalar.bytes);
-  if (!windows) return {};
-  auto const found = estimate_row_windows(exec, A);
-  double const share = window_needs(rows, options.columns, scalar.bytes).share;
-  return windows_are_worth_it(rows, found, share) ? found : WindowCount{};
-}
-
 /// in_order: the values stand as the columns do. Where they are looked up, windows and staged tiles
 /// are taken only if asked for: they have a kernel for one width there, or a slow one.
 template <class Exec, class Ordinal>
@@ -86,17 +76,18 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
                                        SpmmPlanOptions const& options, ScalarKind const& scalar,
                                        bool in_order) {
   PreparedPattern<Exec, Ordinal> result;
-  if (A.block > 1) return prepare_blocks<Exec>(A, summary, options);
-  constexpr DeviceFacts device = device_facts_v<Exec>;
+  DeviceFacts const& device = device_facts(exec);
+  if (A.block > 1) return prepare_blocks<Exec>(A, summary, options, device);
+  result.device = &device;
   result.pattern = A;
   result.statistics = summary.rows;
   result.reach = summary.reach;
-  result.groups = groups_for(exec, A, summary, options);
+  result.groups = groups_for(exec, A, summary, options, device);
   bool const sorted = in_order && summary.sorted, choose = sorted && options.algorithm == "auto";
   auto const tiles =
       sorted ? tile_forms(result.statistics, options.columns, scalar, device) : TileForms{};
-  auto const windows =
-      choose ? windows_in_question(exec, A, result.statistics, options, scalar) : WindowCount{};
+  bool const estimate = choose && may_take_windows(summary.rows, options.columns, scalar, device);
+  auto const windows = estimate ? estimate_row_windows(exec, A) : WindowCount{};
   result.choice = choose_variant(result.statistics, result.groups.count, windows,
                                  choose ? tiles : TileForms{}, options, scalar, device);
   result.lanes = options.lanes;
@@ -114,8 +105,7 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
                                  variant.partition == SpmmPartition::sorted_segments});
   if (variant.lists_tiles())
     result.tiles = cut_tiles(exec, A, result.statistics, variant, options.piece_length);
-  if (!runs_on_host_v<Exec> && variant.is_direct() && !variant.lists_pieces() &&
-      result.statistics.nonzeros >= tuning::device_narrow_entries)
+  if (keeps_distances(result.statistics, variant, device))
     result.distances = column_distances(exec, A, summary);
   require(runs_on_host_v<Exec> || result.statistics.longest <= std::int64_t{UINT32_MAX},
           "blockspan::SpmmPlan", "a row has ", result.statistics.longest,
@@ -126,8 +116,8 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
     result.permutation = result.sorted.permutation.data();
   }
   if (variant.lists_windows()) result.windows = find_row_windows(exec, result.pattern);
-  int const doubles = columns_of_doubles(options.columns, scalar.bytes);
-  if (variant.stages_tiles() && DeviceModel(result.statistics, doubles).windows_take_tiles(tiles))
+  if (variant.stages_tiles() &&
+      DeviceModel(result.statistics, options.columns, scalar, device).windows_take_tiles(tiles))
     result.masks = find_tile_masks(exec, result.pattern);
   return result;
 }

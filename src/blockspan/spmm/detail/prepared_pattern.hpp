@@ -63,6 +63,9 @@ struct PreparedPattern {
   SpmmLanes lanes;                          ///< asked for
   std::shared_ptr<DecisionMemo> memo = std::make_shared<DecisionMemo>();
 
+  /// What it was prepared for.
+  DeviceFacts const* device = &device_facts_v<Exec>;
+
   /// The rows that were cut.
   CutRowList<Exec, Ordinal> const& cuts() const {
     return choice.variant->lists_tiles() ? static_cast<CutRowList<Exec, Ordinal> const&>(tiles)
@@ -93,8 +96,7 @@ struct PreparedPattern {
 
   /// How a product with such blocks runs. Decided once.
   Decision const& decision_for(BlockFacts const& blocks) const {
-    return memo->find(blocks,
-                      [&] { return decide(facts(), choice, blocks, device_facts_v<Exec>); });
+    return memo->find(blocks, [&] { return decide(facts(), choice, blocks, *device); });
   }
 };
 

@@ -11,10 +11,6 @@
 
 namespace blockspan::detail {
 
-namespace tuning {
-inline constexpr std::size_t shared_tile_scratch = 227 << 10;  // bytes that a block can have
-}  // namespace tuning
-
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 
 /// Y = epilogue(A X) with all the scratch that a multiprocessor has, of which Kokkos gives a team

@@ -6,12 +6,35 @@
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
-#include <blockspan/spmm/plan/panels.hpp>
-#include <blockspan/spmm/plan/predict.hpp>
+#include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
 namespace {
+
+// Figures are microseconds on one H200 in double, unless they say otherwise.
+
+/// Shared tiles and shared windows stand in for staged tiles where such a part of all places is
+/// full. A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
+constexpr double shared_tile_fill = 0.02, shared_window_fill = 0.05;
+
+/// Columns in 16 bits serve so many bytes of a row of X, of matrices that take a tenth of the cache
+/// at least (of smaller ones more columns stay there than that saves). 32 and 16 bits, n = 1, 4,
+/// 16, 32: 7-point 128^3 70, 113, 259, 428; 66, 102, 253, 428; 27-point 104, 133, 281, 441; 90,
+/// 116, 280, 431.
+constexpr std::int64_t narrow_bytes = 128, narrow_share = 10;
+
+/// Longest row of the kernel that fills empty rows alongside the products of the others. 4e6 rows
+/// of 0.3, n = 4, 16, 64: filled before 96, 228, 795; alongside 86, 212, 777.
+constexpr std::int64_t sparse_row = 32;
+
+/// Single columns of a lane, at most; of sums of products fewer: registers would spill.
+constexpr int columns_of_lane_at_most = 5, columns_of_lane_with_sums = 2;
+
+/// Hosts: X whose rows are not contiguous is copied first where it has so many columns and a row of
+/// A times its columns is as much work: below, strided loads cost less than the copy.
+constexpr std::int64_t host_packed_columns = 4;
+constexpr double host_packed_work = 48;
 
 /// Bytes of a row of X that are enough for staged tiles.
 bool has_packs_for_tiles(std::int64_t bytes) {
@@ -90,6 +113,9 @@ class Decider {
   std::int64_t scalar_bytes() const { return static_cast<std::int64_t>(blocks_.scalar.bytes); }
   std::int64_t pack() const { return tuning::device_pack_bytes / scalar_bytes(); }
   std::int64_t row_bytes(std::int64_t columns) const { return columns * scalar_bytes(); }
+  std::int64_t whole_packs(std::int64_t columns) const {
+    return ceil_div(columns, pack()) * pack();
+  }
 
   bool has_packs_for(SpmmVariant const& variant) const {
     return device_.is_host || (blocks_.x.packs && (variant.writes_any() || blocks_.y.packs));
@@ -140,19 +166,19 @@ class Decider {
     if (blocks_.x.contiguous && (by_windows || blocks_.y.contiguous)) return false;
     if (blocks_.columns == 1 || blocks_.must_run) return false;
     bool const may_go_by_columns = blocks_.x.column_major && A_.stands_in_order();
-    switch (column_major_access(A_.rows, choice_, A_.groups, A_.windows,
-                                static_cast<int>(blocks_.columns), blocks_.scalar.bytes,
-                                may_go_by_columns)) {
-      case BlockAccess::by_columns:
-        decision.launches = {launch_by_columns()};
-        return true;
-      case BlockAccess::row_major_copies:
-        decide_copies(decision);
-        decide_launches(decision, false);
-        return true;
-      default:
-        return false;
+    DeviceModel const model(A_.rows, whole_packs(blocks_.columns), blocks_.scalar, device_);
+    double const row_major = model.time_of(choice_, A_.groups, A_.windows);
+    double const strided = row_major + model.strided();
+    double const copies = row_major + model.copy(A_.rows.columns) +
+                          (chosen.writes_any() ? 0 : model.copy(A_.rows.rows));
+    if (may_go_by_columns && model.by_columns() <= std::min(copies, strided)) {
+      decision.launches = {launch_by_columns()};
+      return true;
     }
+    if (strided <= copies) return false;
+    decide_copies(decision);
+    decide_launches(decision, false);
+    return true;
   }
 
   Launch launch_by_columns() const {
@@ -172,7 +198,7 @@ class Decider {
   /// Row-major copies, of whole packs, of those blocks that are none. Kernels that write any Y need
   /// none of it.
   void decide_copies(Decision& decision) {
-    std::int64_t const columns = ceil_div(blocks_.columns, pack()) * pack();
+    std::int64_t const columns = whole_packs(blocks_.columns);
     bool const padded = columns != blocks_.columns;
     if (padded || !blocks_.x.aligned) copy_x(decision, BlockCopy::whole_packs);
     blocks_.x.packs = true;
@@ -193,10 +219,8 @@ class Decider {
   /// Whether a product gains by a row-major copy of X: on hosts, because there a lane's columns are
   /// a register, which strided loads fill one number at a time.
   bool should_copy_on_host() const {
-    return device_.is_host && !blocks_.x.contiguous &&
-           blocks_.columns >= tuning::host_packed_columns &&
-           A_.rows.mean() * static_cast<double>(blocks_.columns) >=
-               static_cast<double>(tuning::host_packed_work);
+    return device_.is_host && !blocks_.x.contiguous && blocks_.columns >= host_packed_columns &&
+           A_.rows.mean() * static_cast<double>(blocks_.columns) >= host_packed_work;
   }
 
   void decide_launches(Decision& decision, bool must_run) const {
@@ -214,18 +238,18 @@ class Decider {
     }
   }
 
-  /// Devices: how many of so many columns the next launch takes.
+  /// How many of so many columns the next launch takes.
   std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, bool packs) const {
     if (device_.is_host || A_.lanes.any()) return columns;
     return columns_of_panel(variant, A_.rows, A_.half_bandwidth, columns, blocks_.scalar.bytes,
-                            packs);
+                            packs, device_);
   }
 
   SpmmKernelKind kernel_of(SpmmVariant const& variant, bool packs) const {
     if (variant.lists_windows() && is_offered(variant, blocks_.scalar, device_))
       return SpmmKernelKind::windows;
     if (variant.lists_groups()) return SpmmKernelKind::groups;
-    if (variant.stages_tiles() && packs && device_.bulk_copies &&
+    if (variant.stages_tiles() && packs && device_.shares_tiles() &&
         suits_shared_tiles(blocks_.columns))
       return shares_windows(blocks_.columns) ? SpmmKernelKind::shared_windows
                                              : SpmmKernelKind::shared_tiles;
@@ -237,18 +261,16 @@ class Decider {
   /// SparseRowsKernel, and not before them.
   bool fills_beside(SpmmVariant const& variant, bool packs) const {
     return device_.lanes_exchange && variant.skips_empty_rows() && packs && !A_.is_permuted &&
-           A_.slots == 0 && A_.rows.longest <= tuning::device_sparse_row;
+           A_.slots == 0 && A_.rows.longest <= sparse_row;
   }
 
   /// Whether whole rows are read with their columns in 16 bits, by a walk that serves so many bytes
   /// of a row of X.
-  bool reads_narrow(std::int64_t bytes) const {
-    return A_.has_distances && bytes <= tuning::device_narrow_bytes;
-  }
+  bool reads_narrow(std::int64_t bytes) const { return A_.has_distances && bytes <= narrow_bytes; }
 
   std::int64_t x_columns(Launch const& launch) const {
     // the last launch takes what X has been padded by; that never makes more packs than X has
-    return launch.packs ? ceil_div(launch.columns, pack()) * pack() : launch.columns;
+    return launch.packs ? whole_packs(launch.columns) : launch.columns;
   }
   std::int64_t packs_of(Launch const& launch) const {
     return launch.packs ? x_columns(launch) / pack() : launch.columns;
@@ -257,10 +279,10 @@ class Decider {
     if (variant.lists_groups()) return A_.groups.groups;
     return variant.lists_pieces() ? A_.pieces : A_.rows.rows;
   }
-  PieceStatistics statistics_of(SpmmVariant const& variant) const {
+  SegmentStatistics statistics_of(SpmmVariant const& variant) const {
     if (variant.lists_groups()) return statistics_of_groups(A_.rows, A_.groups);
-    return statistics_of_pieces(A_.rows, variant, pieces_of(variant),
-                                variant.lists_pieces() ? choice_.piece : A_.rows.longest);
+    return statistics_of_segments(A_.rows, variant, pieces_of(variant),
+                                  variant.lists_pieces() ? choice_.piece : A_.rows.longest);
   }
 
   /// A work item is a row or an element of Y: there are no lanes.
@@ -273,8 +295,7 @@ class Decider {
     auto const& variant = *launch.variant;
     std::int64_t const packs = packs_of(launch);
     if (launch.kernel == SpmmKernelKind::groups)
-      launch.lanes.grid =
-          choose_lanes(device_.lanes_exchange, packs, statistics_of(variant), 1, A_.lanes).grid;
+      launch.lanes.grid = choose_lanes(device_, packs, statistics_of(variant), 1, A_.lanes).grid;
     if (!variant.is_direct() || launch.kernel == SpmmKernelKind::sparse_rows) return;
     bool const plain = !A_.is_permuted;
     launch.narrow = plain && !variant.lists_pieces() && reads_narrow(row_bytes(x_columns(launch)));
@@ -284,14 +305,14 @@ class Decider {
     int const most_packs = !launch.packs || !plain ? 1 : launch.narrow ? 2 : 3;
     bool const spreads = plain && !launch.narrow && !blocks_.reads_singles;
     auto const pieces = statistics_of(variant);
-    launch.lanes = choose_lanes(device_.lanes_exchange, packs, pieces, most_packs, A_.lanes,
+    launch.lanes = choose_lanes(device_, packs, pieces, most_packs, A_.lanes,
                                 spreads && launch.packs && !variant.lists_pieces() &&
                                     variant.worker == SpmmWorker::team_thread);
     bool const several = plain && !blocks_.scalar.is_complex && !launch.packs &&
                          blocks_.x.contiguous && blocks_.y.contiguous;
     if (several)
       launch.lanes =
-          columns_of_lane(launch.lanes, packs, tuning::device_columns_of_lane, pieces, A_.lanes);
+          columns_of_lane(launch.lanes, packs, columns_of_lane_at_most, pieces, A_.lanes, device_);
   }
 
   // sums of products
@@ -311,9 +332,9 @@ class Decider {
     bool const two = !blocks_.scalar.is_complex && launch.kernel != SpmmKernelKind::groups;
     std::int64_t const packs = packs_of(launch);
     auto const pieces = statistics_of(*launch.variant);
-    Lanes lanes = choose_lanes(true, packs, pieces, two && launch.packs ? 2 : 1, A_.lanes);
+    Lanes lanes = choose_lanes(device_, packs, pieces, two && launch.packs ? 2 : 1, A_.lanes);
     if (two && !launch.packs && blocks_.x.contiguous && blocks_.y.contiguous)
-      lanes = columns_of_lane(lanes, packs, 2, pieces, A_.lanes);
+      lanes = columns_of_lane(lanes, packs, columns_of_lane_with_sums, pieces, A_.lanes, device_);
     if (lanes.passes(packs) <= 1) return lanes;
     lanes.grid.column_bits =
         bits_to_hold(ceil_div(packs, std::int64_t{lanes.packs_per_lane}), tuning::device_lane_bits);
@@ -347,8 +368,8 @@ SpmmVariant const& without_packs(SpmmVariant const& variant) {
 
 bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
                       DeviceFacts const& device) {
-  return device.bulk_copies && scalar.bytes <= sizeof(double) && has_packs_for_tiles(row_bytes) &&
-         fill_of(rows) >= tuning::shared_tile_least_fill;
+  return device.shares_tiles() && scalar.bytes <= sizeof(double) &&
+         has_packs_for_tiles(row_bytes) && fill_of(rows) >= shared_tile_fill;
 }
 
 TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar,
@@ -357,8 +378,14 @@ TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& s
   if (row_bytes % tuning::device_pack_bytes != 0) return {};
   return {rows_share_tiles(rows, row_bytes, scalar, device),
           device.shares_windows() && scalar.is_double && has_packs_for_tiles(row_bytes) &&
-              fill_of(rows) >= tuning::shared_window_least_fill,
-          scalar.is_complex && scalar.is_double};
+              fill_of(rows) >= shared_window_fill};
+}
+
+bool keeps_distances(RowStatistics const& rows, SpmmVariant const& variant,
+                     DeviceFacts const& device) {
+  std::int64_t const bytes = rows.nonzeros * std::int64_t{sizeof(double) + sizeof(int)};
+  return !device.is_host && variant.is_direct() && !variant.lists_pieces() &&
+         narrow_share * bytes >= device.cache;
 }
 
 Decision decide(PatternFacts const& A, SpmmChoice const& choice, BlockFacts const& blocks,

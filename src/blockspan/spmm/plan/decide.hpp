@@ -41,8 +41,6 @@ struct SpmmChoice {
 struct TileForms {
   bool lanes = false;
   bool windows = false;
-  bool are_complex = false;  ///< the numbers
-
   bool any() const { return lanes || windows; }
 };
 
@@ -73,6 +71,29 @@ class DecisionMemo {
   std::mutex mutex_;
   std::deque<std::pair<BlockFacts, Decision>> made_;
 };
+
+/// Whether groups of rows come into question, the rows of X that they may fetch at most, and
+/// whether they do.
+bool may_group(RowStatistics const& rows, DeviceFacts const& device);
+std::int64_t most_fetches_of_groups(RowStatistics const& rows);
+bool groups_are_worth_it(RowStatistics const& rows, GroupCount const& groups);
+
+/// Whether windows of rows come into question before anything is known of their columns, and
+/// whether they gain more than a pass for sums costs.
+bool may_take_windows(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
+                      DeviceFacts const& device);
+bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows);
+
+/// How many of the columns of a row-major block the next product takes, so that rows of X in use
+/// stay in the cache and few lanes are idle; the others follow in products of their own. `packs`:
+/// the kernel takes whole packs.
+std::int64_t columns_of_panel(SpmmVariant const& variant, RowStatistics const& rows,
+                              std::int64_t half_bandwidth, std::int64_t columns,
+                              std::size_t scalar_bytes, bool packs, DeviceFacts const& device);
+
+/// Whether whole rows keep the distances of their columns in 16 bits.
+bool keeps_distances(RowStatistics const& rows, SpmmVariant const& variant,
+                     DeviceFacts const& device);
 
 /// Whether the device has what the variant needs.
 bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFacts const& device);

@@ -7,10 +7,16 @@
 
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan/explain.hpp>
-#include <blockspan/spmm/plan/predict.hpp>
+#include <blockspan/spmm/plan/model.hpp>
 
 namespace blockspan::detail {
 namespace {
+
+/// An order is spoken of where X is larger than a first-level cache, and so large a part of the
+/// columns lies far from their row. (Reasoned. A permuted 7-point grid of 128^3, 8 columns, costs
+/// 2.3 times.)
+constexpr std::int64_t order_least_bytes = std::int64_t{1} << 20;
+constexpr double order_least_far = 0.1;
 
 std::string best_three(std::vector<SpmmPrediction> const& predictions) {
   std::ostringstream out;
@@ -118,6 +124,27 @@ bool may_read_singles(Launch const& launch) {
   return variant.is_direct() || variant.lists_groups() || variant.lists_windows();
 }
 
+std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes) {
+  auto const times = [](std::int64_t count, std::size_t each) {
+    return count * static_cast<std::int64_t>(each);
+  };
+  std::int64_t const rows = A.rows.rows / A.block;
+  auto const indices = [&] {
+    switch (launch.kernel) {
+      case SpmmKernelKind::groups:
+        return times(A.groups.fetches / A.block, sizeof(int));
+      case SpmmKernelKind::windows:
+        return times(A.windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(int) +
+                                          tuning::window_rows * sizeof(std::uint16_t));
+      case SpmmKernelKind::shared_windows:
+        return times(A.window_masks, sizeof(std::uint64_t));
+      default:
+        return times(A.rows.nonzeros, launch.narrow ? sizeof(std::int16_t) : sizeof(int));
+    }
+  };
+  return times(A.rows.nonzeros, value_bytes) + indices() + times(rows + 1, sizeof(int));
+}
+
 std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,
                           std::size_t scalar_bytes, std::size_t held_bytes) {
   std::ostringstream out;
@@ -131,19 +158,19 @@ std::string explain_bytes(PatternFacts const& A, Launch const& launch, int colum
 
 bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar_bytes) {
   std::int64_t const bytes = rows.rows * columns * static_cast<std::int64_t>(scalar_bytes);
-  return rows.rows == rows.columns && bytes >= tuning::order_least_bytes;
+  return rows.rows == rows.columns && bytes >= order_least_bytes;
 }
 
 std::string explain_order(RowStatistics const& rows, double far, int columns,
                           std::size_t scalar_bytes, DeviceFacts const& device) {
-  if (far < tuning::order_least_far) return {};
+  if (far < order_least_far) return {};
   std::ostringstream out;
   out << std::setprecision(2) << "  " << 100 * far
       << " % of the columns lie far from their row: an order that brings them near (reorder), if "
          "their graph has one, keeps rows of X in the caches";
   if (!device.is_host)
     out << "; a product would take "
-        << DeviceModel(rows, columns_of_doubles(columns, scalar_bytes)).near_over_far(far)
+        << DeviceModel(rows, columns, scalar_of_bytes(scalar_bytes), device).near_over_far(far)
         << " of the time at best (by the model)";
   out << '\n';
   return out.str();

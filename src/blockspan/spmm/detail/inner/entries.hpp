@@ -11,6 +11,9 @@
 
 namespace blockspan::detail {
 
+/// Hosts: a value of the transposed pattern is asked for this many entries ahead.
+inline constexpr int host_prefetch = 32;
+
 // How an inner reads the matrix: column(place), and value(place, row_at) of the row whose entries
 // stand `row_at` behind those of the piece's first row, which has the same columns. Here a place is
 // the number of an entry, so all pieces are read alike; other entries overload these functions.
@@ -96,7 +99,7 @@ struct PermutedEntries {
   /// Hosts: asks for the value that will be needed some entries after k.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int place, int row_at = 0) const {
     [[maybe_unused]] int const k = place + row_at;
-    KOKKOS_IF_ON_HOST((constexpr int ahead = tuning::host_prefetch; __builtin_prefetch(
+    KOKKOS_IF_ON_HOST((constexpr int ahead = host_prefetch; __builtin_prefetch(
                            values + permutation[last - k > ahead ? k + ahead : last]);))
   }
 };

@@ -9,6 +9,10 @@
 
 namespace blockspan::detail {
 
+/// A group costs each entry's index and row of X once, and as many values as it has rows: the first
+/// two weigh this many values where the plan chooses how many rows a group may have. (Reasoned.)
+inline constexpr double group_fetch = 2;
+
 template <class Exec, class Ordinal>
 using RowArray = Kokkos::View<Ordinal*, typename Exec::memory_space>;
 
@@ -103,7 +107,7 @@ struct WriteGroups {
 inline int rows_of_group(GroupCounts const& counts) {
   int best = 2;
   auto const loads = [&](int most) {
-    return (tuning::group_fetch + most) * static_cast<double>(counts.of[most - 2].fetches);
+    return (group_fetch + most) * static_cast<double>(counts.of[most - 2].fetches);
   };
   for (int most = 3; most <= tuning::group_rows; ++most)
     if (loads(most) < loads(best)) best = most;

@@ -16,6 +16,10 @@
 
 namespace blockspan::detail {
 
+/// Windows that an estimate looks at, and columns of a window up to which it counts.
+inline constexpr std::int64_t window_samples = 1024;
+inline constexpr int window_sample_columns = 1024;
+
 /// How ascending columns of a window are dealt to tiles: so many to each, none farther from the
 /// first than 16 bits say.
 template <class Ordinal>
@@ -95,7 +99,7 @@ struct SampleTiles {
   std::int64_t stride;
 
   KOKKOS_FUNCTION void operator()(std::int64_t sample, std::int64_t& sum) const {
-    sum += rows.tiles(sample * stride, tuning::window_sample_columns);
+    sum += rows.tiles(sample * stride, window_sample_columns);
   }
 };
 
@@ -189,7 +193,7 @@ template <class Exec, class Ordinal>
 WindowCount sample_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   std::int64_t const windows = ceil_div(A.rows, std::int64_t{tuning::window_rows});
   if (windows == 0) return {};
-  std::int64_t const stride = ceil_div(windows, tuning::window_samples);
+  std::int64_t const stride = ceil_div(windows, window_samples);
   std::int64_t const samples = ceil_div(windows, stride);
   std::int64_t tiles = 0;
   Kokkos::parallel_reduce(

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <type_traits>
+
+#include <blockspan/spmm/detail/device_facts.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/support/backend.hpp>
+
+namespace blockspan::detail {
+
+#ifdef KOKKOS_ENABLE_CUDA
+/// Devices that are this many times slower in double than in single precision have tensor cores for
+/// doubles in name only.
+inline constexpr double slow_doubles = 4;
+
+/// `facts` with the numbers that CUDA tells of a device; those that it does not know stay.
+inline DeviceFacts with_numbers_of(int device, DeviceFacts facts) {
+  auto const read = [&](cudaDeviceAttr attribute, auto& number, double unit) {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess || value <= 0) return;
+    number = static_cast<std::remove_reference_t<decltype(number)>>(value * unit);
+  };
+  double memory_clock = 0, bus = 0, single_over_double = 0;
+  read(cudaDevAttrMultiProcessorCount, facts.multiprocessors, 1);
+  read(cudaDevAttrClockRate, facts.clock, 1e-3);         // kHz
+  read(cudaDevAttrMemoryClockRate, memory_clock, 1e-3);  // kHz
+  read(cudaDevAttrGlobalMemoryBusWidth, bus, 1. / 8);    // bits
+  read(cudaDevAttrL2CacheSize, facts.cache, 1);
+  read(cudaDevAttrMaxSharedMemoryPerBlockOptin, facts.scratch, 1);
+  read(cudaDevAttrSingleToDoublePrecisionPerfRatio, single_over_double, 1);
+  if (memory_clock * bus > 0) facts.dram = 2 * memory_clock * bus;  // two transfers a cycle
+  if (single_over_double > slow_doubles) facts.double_tensor_cores = false;
+  return facts;
+}
+#endif
+
+/// What decisions have to know of the device of an instance; CUDA devices are asked once each.
+template <class Exec>
+DeviceFacts const& device_facts([[maybe_unused]] Exec const& exec) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (on_cuda_v<Exec>) {
+    static std::mutex reading;
+    static std::map<int, DeviceFacts> known;
+    std::lock_guard const lock(reading);
+    int const device = exec.cuda_device();
+    auto const found = known.find(device);
+    if (found != known.end()) return found->second;
+    return known.emplace(device, with_numbers_of(device, device_facts_v<Exec>)).first->second;
+  }
+#endif
+  return device_facts_v<Exec>;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,175 @@
+// The same matrices on several devices, known by their facts alone: what changes, and why.
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/plan/model.hpp>
+
+#include "spmm/planned.hpp"
+
+namespace blockspan::test {
+namespace {
+
+namespace kernels = blockspan::detail;
+using namespace devices;
+using kernels::DeviceFacts;
+using Kind = kernels::SpmmKernelKind;
+
+/// Grids: rows follow the diagonal. `share`: entries that a row of X serves in a window.
+MatrixFacts grid(std::int64_t rows, std::int64_t nonzeros, std::int64_t row, std::int64_t reach,
+                 double share) {
+  auto const tiles = static_cast<std::int64_t>(static_cast<double>(nonzeros) / (16 * share));
+  return {.rows = {rows, rows, nonzeros, 0, 4, row, nonzeros + nonzeros / 100, rows / 8},
+          .half_bandwidth = reach,
+          .groups = {rows, nonzeros},
+          .windows = {rows / 8, tiles},
+          .near = true};
+}
+/// Three unknowns a node, 77 entries a row.
+MatrixFacts elasticity(std::int64_t rows) {
+  auto facts = grid(rows, 77 * rows, 81, rows / 40, 4.2);
+  facts.rows.diagonal_groups = 0;
+  facts.groups = {rows / 3, 77 * rows / 3};
+  return facts;
+}
+/// R-MAT of 2^18 rows, 16 entries a row.
+MatrixFacts graph() {
+  return {.rows = {262144, 262144, 3940503, 113420, 0, 15976, 13437368, 0},
+          .half_bandwidth = 261328,
+          .groups = {262141, 3940500},
+          .windows = {32768, 1430464}};
+}
+/// 8192 x 4096, a tenth of the places full.
+MatrixFacts full() {
+  return {.rows = {8192, 4096, 3358720, 0, 380, 440, 3425894, 0},
+          .half_bandwidth = 4090,
+          .groups = {8192, 3358720},
+          .windows = {1024, 104960}};
+}
+
+MatrixFacts const small_grid = grid(64000, 438400, 7, 1600, 1.2),
+                  wide_grid = grid(884736, 23393656, 27, 9313, 2.2),
+                  large_grid = grid(2097152, 14581760, 7, 16384, 1.2);
+
+/// Three devices, oldest first.
+struct Expected {
+  char const* on_a100;
+  char const* on_h100;
+  char const* on_h200;
+};
+struct Row {
+  MatrixFacts matrix;
+  int columns;
+  char const* algorithm;
+  Expected expected;
+  char const* why;
+};
+
+TEST(Devices, ChangeWhatTheirFactsChange) {
+  char const* const rows = "128 warp_per_row_packs rows 32x1x2 packs deep";
+  char const* const panels =
+      "64 warp_per_row_packs rows 16x1x2 packs deep; 64 warp_per_row_packs rows 16x1x2 packs deep";
+  char const* const shared = "64 tile_staged shared_windows 1x1x1 packs";
+  for (auto const& [matrix, columns, algorithm, expected, why] : {
+           Row{large_grid,
+               32,
+               "auto",
+               {"32 warp_per_row_packs rows 4x1x2 packs", "32 warp_per_row_packs rows 4x1x2 packs",
+                "32 warp_per_row_packs rows 4x1x2 packs"},
+               "enough rows for any of them"},
+           Row{small_grid,
+               64,
+               "auto",
+               {"64 warp_per_row_packs rows 8x1x2 packs", "64 warp_per_row_packs rows 32x1x1 packs",
+                "64 warp_per_row_packs rows 32x1x1 packs"},
+               "64,000 rows keep 108 multiprocessors busy with two vectors a lane, not 132"},
+           Row{small_grid,
+               4,
+               "auto",
+               {"4 warp_per_row_packs rows 2x1x1 packs narrow",
+                "4 warp_per_row_packs rows 2x1x1 packs narrow",
+                "4 warp_per_row_packs rows 2x1x1 packs"},
+               "5.3 MB of A are a tenth of 40 and 50 MiB of cache, but not of 60"},
+           Row{elasticity(7000),
+               8,
+               "auto",
+               {"8 row_group groups 4x8x1 packs", "8 warp_per_row_packs rows 4x8x1 packs narrow",
+                "8 warp_per_row_packs rows 4x8x1 packs narrow"},
+               "groups are a third as many as rows: enough for 108 multiprocessors"},
+           Row{elasticity(11000),
+               8,
+               "auto",
+               {"8 tensor_window windows 1x1x1 packs", "8 row_group groups 4x8x1 packs",
+                "8 row_group groups 4x8x1 packs"},
+               "twelve windows a multiprocessor are 10,368 rows or 12,672"},
+           Row{wide_grid,
+               128,
+               "warp_per_row_packs",
+               {panels, panels, rows},
+               "19 MB of X are in use: more than a third of 40 and 50 MiB, less than of 60"},
+           Row{full(),
+               64,
+               "auto",
+               {"64 warp_per_row_packs rows 16x1x2 packs deep", shared, shared},
+               "tiles are fetched by bulk copies into 200 KB of scratch: Hopper's"},
+       }) {
+    auto const words = [&](DeviceFacts const& device) {
+      return in_words(
+          decide(plan(matrix, columns, f64, device, algorithm), blocks(columns, f64), device));
+    };
+    EXPECT_EQ(words(a100), expected.on_a100) << why;
+    EXPECT_EQ(words(h100), expected.on_h100) << why;
+    EXPECT_EQ(words(h200), expected.on_h200) << why;
+  }
+}
+
+/// Where memory is slower, the rest of a product hides a longer wait for the last part of a row.
+TEST(Devices, CutRowsLongerWhereMemoryIsSlower) {
+  for (int const columns : {8, 16, 32, 64, 128}) {
+    auto const length = [&](DeviceFacts const& device) {
+      auto const choice = plan(graph(), columns, f64, device).choice;
+      EXPECT_EQ(choice.variant->id, "segments_sorted");
+      return choice.piece;
+    };
+    EXPECT_LE(length(h200), length(h100)) << columns;
+    EXPECT_LE(length(h100), length(a100)) << columns;
+  }
+  EXPECT_EQ(plan(graph(), 16, f64, h200).choice.piece, 128);
+  EXPECT_EQ(plan(graph(), 16, f64, a100).choice.piece, 256);
+}
+
+/// No product gains more than the ratio of the bandwidths, and large ones gain most of it.
+TEST(Devices, ScaleTimesByTheirBandwidths) {
+  auto const time = [](MatrixFacts const& matrix, int columns, DeviceFacts const& device) {
+    return kernels::DeviceModel(matrix.rows, columns, f64, device).whole_rows().microseconds;
+  };
+  for (int const columns : {1, 8, 64}) {
+    double const to_h100 = time(large_grid, columns, h100) / time(large_grid, columns, h200);
+    double const to_a100 = time(large_grid, columns, a100) / time(large_grid, columns, h200);
+    EXPECT_GT(to_h100, 1.15) << columns;
+    EXPECT_LE(to_h100, h200.dram / h100.dram) << columns;
+    EXPECT_GT(to_a100, 2) << columns;
+    EXPECT_LE(to_a100, h200.dram / a100.dram) << columns;
+  }
+  EXPECT_LT(time(grid(1000, 7000, 7, 100, 1.2), 8, a100),
+            1.5 * time(grid(1000, 7000, 7, 100, 1.2), 8, h200));  // launches and waits
+}
+
+/// Devices of other classes: slow doubles, less scratch.
+TEST(Devices, NeedWhatTheKernelsNeed) {
+  auto slow = h200;
+  slow.double_tensor_cores = false;
+  auto const kernel_on = [](MatrixFacts const& matrix, DeviceFacts const& device) {
+    return decide(plan(matrix, 64, f64, device), blocks(64, f64), device).first().kernel;
+  };
+  EXPECT_EQ(kernel_on(wide_grid, h200), Kind::windows);
+  EXPECT_EQ(kernel_on(wide_grid, slow), Kind::rows);
+  EXPECT_EQ(kernel_on(full(), slow), Kind::shared_tiles);
+  auto small = slow;
+  small.scratch = 99 << 10;
+  EXPECT_EQ(kernel_on(full(), small), Kind::rows);
+}
+
+}  // namespace
+}  // namespace blockspan::test

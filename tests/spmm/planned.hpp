@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/spmm/plan/model.hpp>
+
+// Plans from plain facts, on any host: what a plan of a matrix with these facts would decide.
+
+namespace blockspan::test {
+
+inline constexpr detail::ScalarKind f32{4, false, false}, f64{8, true, false}, c64{16, true, true};
+
+/// Devices as CUDA tells of them.
+namespace devices {
+inline constexpr detail::DeviceFacts host{.is_host = true};
+inline constexpr detail::DeviceFacts h200{
+    .lanes_exchange = true, .double_tensor_cores = true, .bulk_copies = true};
+inline constexpr detail::DeviceFacts h100{.lanes_exchange = true,
+                                          .double_tensor_cores = true,
+                                          .bulk_copies = true,
+                                          .dram = 3.35e6,
+                                          .cache = std::int64_t{50} << 20};
+inline constexpr detail::DeviceFacts a100{.lanes_exchange = true,
+                                          .double_tensor_cores = true,
+                                          .multiprocessors = 108,
+                                          .clock = 1410,
+                                          .dram = 1.555e6,
+                                          .cache = std::int64_t{40} << 20,
+                                          .scratch = 163 << 10};
+}  // namespace devices
+
+/// A matrix, as plans see it before they choose.
+struct MatrixFacts {
+  RowStatistics rows{};
+  std::int64_t half_bandwidth = 0;
+  detail::GroupCount groups{};
+  detail::WindowCount windows{};
+  bool near = false;  ///< columns are 16-bit distances from their row
+};
+
+struct Planned {
+  detail::PatternFacts A;
+  detail::SpmmChoice choice;
+};
+
+/// A plan for so many columns.
+inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind const& scalar,
+                    detail::DeviceFacts const& device, std::string const& algorithm = "auto") {
+  detail::PatternFacts A;
+  auto const& rows = A.rows = matrix.rows;
+  A.half_bandwidth = matrix.half_bandwidth;
+  SpmmPlanOptions const options{.columns = columns, .algorithm = algorithm};
+  bool const automatic = algorithm == "auto";
+  if (may_group(rows, device) || !automatic) A.groups = matrix.groups;
+  bool const windows = automatic && may_take_windows(rows, columns, scalar, device);
+  auto const tiles = automatic ? tile_forms(rows, columns, scalar, device) : detail::TileForms{};
+  auto const choice =
+      choose_variant(rows, A.groups, windows ? matrix.windows : detail::WindowCount{}, tiles,
+                     options, scalar, device);
+  auto const& variant = *choice.variant;
+  A.lists_groups =
+      variant.lists_groups() || (variant.lists_windows() && groups_are_worth_it(rows, A.groups));
+  if (variant.lists_windows()) A.windows = matrix.windows;
+  if (variant.lists_pieces()) {
+    A.slots = rows.longest > choice.piece ? rows.nonzeros / choice.piece : 0;
+    A.pieces = rows.rows - (variant.skips_empty_rows() ? rows.empty_rows : 0) + A.slots;
+  }
+  A.has_distances = matrix.near && keeps_distances(rows, variant, device);
+  if (variant.stages_tiles() &&
+      detail::DeviceModel(rows, columns, scalar, device).windows_take_tiles(tiles))
+    A.window_masks = rows.rows / 64 * (rows.columns / 64) * 64;
+  return {A, choice};
+}
+
+inline detail::BlockFacts blocks(std::int64_t columns, detail::ScalarKind const& scalar,
+                                 bool column_major = false) {
+  bool const packs = columns * static_cast<std::int64_t>(scalar.bytes) % 16 == 0;
+  detail::BlockLayout const by_rows{true, columns == 1, packs, packs};
+  detail::BlockLayout const by_columns{columns == 1, true, false, false};
+  auto const& layout = column_major ? by_columns : by_rows;
+  return {.columns = columns, .scalar = scalar, .x = layout, .y = layout};
+}
+
+inline detail::Decision decide(Planned const& planned, detail::BlockFacts const& blocks,
+                               detail::DeviceFacts const& device) {
+  return detail::decide(planned.A, planned.choice, blocks, device);
+}
+
+inline char const* name_of(detail::SpmmKernelKind kernel) {
+  static constexpr char const* names[] = {
+      "rows",    "row_columns",  "staged_columns", "sparse_rows", "groups",
+      "windows", "shared_tiles", "shared_windows", "published",   "dense"};
+  return names[static_cast<int>(kernel)];
+}
+
+/// Columns, variant, kernel, lanes over columns x over entries x packs a lane.
+inline std::string in_words(detail::Launch const& launch) {
+  std::ostringstream words;
+  words << launch.columns << ' ' << launch.variant->id << ' ' << name_of(launch.kernel) << ' '
+        << launch.lanes.grid.columns() << 'x' << launch.lanes.grid.entries() << 'x'
+        << launch.lanes.packs_per_lane << (launch.packs ? " packs" : "")
+        << (launch.narrow ? " narrow" : "") << (launch.lanes.deep ? " deep" : "")
+        << (launch.lanes.spread ? " spread" : "");
+  return words.str();
+}
+
+inline std::string in_words(detail::Decision const& decision) {
+  std::string words;
+  if (decision.x != detail::BlockCopy::none) words += "copy of X, ";
+  if (decision.y_by_copy) words += "copy of Y, ";
+  if (decision.fills_empty_rows) words += "empty rows first, ";
+  for (auto const& launch : decision.launches)
+    words += (&launch == &decision.first() ? "" : "; ") + in_words(launch);
+  return words;
+}
+
+}  // namespace blockspan::test
