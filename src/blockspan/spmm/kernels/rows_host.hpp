@@ -12,42 +12,68 @@
 #include <blockspan/spmm/detail/packs.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
 #include <blockspan/support/register_set.hpp>
+#include <blockspan/support/row_registers.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
+
+namespace tuning {
+/// Registers that hold the sums of a row of Y while a row of A is read: eight, of complex numbers
+/// four by real and four by imaginary parts (perf/notes/hosts.md).
+inline constexpr int host_registers_of_pass = 8;
+/// Rows that have all their passes before the next ones begin: what is far from each other in time
+/// is not open in memory any more.
+inline constexpr std::int64_t host_rows_of_passes = 8;
+/// Chains of sums take entries in turn until they fill so many bytes.
+inline constexpr int host_chain_bytes = 128;
+}  // namespace tuning
+
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// Rows, hosts: Y = alpha op(A) X + beta Y for blocks of one pack of columns, rows of X and Y
-/// contiguous. A team, which is one thread, owns neighbouring rows (or pieces of cut rows).
+/// Rows, hosts: Y = alpha op(A) X + beta Y where rows of X are contiguous. A team, which is one
+/// thread, owns neighbouring rows (or segments of cut rows). The sums of a row of Y stay in
+/// registers while a row of A is read; rows of Y wider than that take several passes.
 ///
-/// What surrounds the few products of a short row takes as long as these. So each pack of columns
-/// has one function, whose operands are copies that no store to Y can change: all of them stay in
+/// What surrounds the few products of a short row takes as long as these. So each kind of pass has
+/// one function, whose operands are copies that no store to Y can change: all of them stay in
 /// registers from row to row. Anything called out of line from here would put them in memory.
 ///
 /// A row is summed in the order of its entries: in one chain of additions, or, if it has
-/// `host_chained_row` entries or more, in `host_chains` that take them in turn.
+/// `host_chained_row` entries or more, in several that take them in turn.
 ///
-/// Traffic: A once, X as often as its columns have entries (once in cache), Y once (twice where
-/// beta is not zero).
+/// A complex value times a row of X is two real products, re * x and im * x, added up apart and put
+/// together when the row ends. So the loop is the same for real and complex: no shuffles in it.
+///
+/// Traffic: A once a pass, X as often as its columns have entries (once in cache), Y once (twice
+/// where beta is not zero).
 template <class Exec, class Scalar, class Schedule, class Entries, class Epilogue>
 struct HostRows {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
   using Team = typename Policy::member_type;
-  using Piece = typename Schedule::OwnPiece;
-  using Inner = DirectRegisters<Scalar, Entries, host_pack_v<Scalar>, true>;
+  using Segment = typename Schedule::OwnPiece;
+  using Real = real_t<Scalar>;
+  static constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
+  static constexpr int widest = register_bytes / int(sizeof(Real));
+  static constexpr int most = tuning::host_registers_of_pass / parts;
+  template <class Pack>
+  using Registers = std::conditional_t<Pack::Width == 1, MixedRegisters<Real, Pack::reals>,
+                                       RowRegisters<Real, Pack::Width, Pack::Count, Pack::Masked>>;
+  template <class Pack>
+  using Masks = LaneMasks<Real, Pack::Width>;
+  template <class Pack>
+  static constexpr bool is_widest =
+      Pack::Count == most&& Pack::Masked == 0 && Pack::Width == widest;
 
   Schedule schedule;
-  Inner inner;
+  Entries entries;
+  BlockRef<Scalar const> X;  ///< columns of op(A) x n
+  bool conjugate_values;
+  int prefetch_end;  ///< before this entry rows of X are prefetched
   Epilogue epilogue;
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
-    auto const& share = schedule.share;
-    std::int64_t const begin = share.per_team * team.league_rank();
-    std::int64_t const end = std::min(begin + share.per_team, share.pieces);
-    inner.for_each_pack([&](std::int64_t column, auto width) {
-      multiply_pack<decltype(width)::value>(begin, end, column);
-    });
-    epilogue.finish_team();
+    KOKKOS_IF_ON_HOST((multiply(team.league_rank());))
+    KOKKOS_IF_ON_DEVICE(((void)team;))
   }
 
   void launch(Exec const& exec, char const* label, std::int64_t teams) const {
@@ -55,105 +81,247 @@ struct HostRows {
   }
 
  private:
-  template <int Width>
-  static constexpr bool is_scalar = Width == 1 && !is_complex_v<Scalar>;
+  void multiply(std::int64_t team) const {
+    auto const& share = schedule.share;
+    std::int64_t const begin = share.per_team * team;
+    std::int64_t const end = std::min(begin + share.per_team, share.pieces);
+    if (X.columns == 1 && !is_complex_v<Scalar>) {
+      multiply_one_column(begin, end);
+    } else {
+      std::int64_t const reals = X.columns * parts;
+      std::int64_t const rows = reals > most * widest ? tuning::host_rows_of_passes : end - begin;
+      for (std::int64_t first = begin; first < end; first += rows)
+        multiply_rows(first, std::min(first + rows, end), reals);
+    }
+    epilogue.finish_team();
+  }
 
-  /// A pack of columns of Y.
-  template <int Width>
+  /// In passes over the columns: as many of the widest as there are, then the rest.
+  BLOCKSPAN_HOST_INLINE void multiply_rows(std::int64_t begin, std::int64_t end,
+                                           std::int64_t reals) const {
+    constexpr int whole = most * widest;
+    auto const passes = static_cast<int>(reals / whole);
+    auto const rest = static_cast<int>(reals % whole);
+    if (passes > 0) multiply_pass<RowPack<widest, most, 0>>(begin, end, 0, whole, passes);
+    if (rest > 0)
+      with_row_pack<Real, most>(rest, [&]<class Pack>(Pack) {
+        multiply_pass<Pack>(begin, end, (reals - rest) / parts, rest, 1);
+      });
+  }
+
+  BLOCKSPAN_NOINLINE void multiply_one_column(std::int64_t begin, std::int64_t end) const {
+    if constexpr (!is_complex_v<Scalar>) {
+      Schedule const segments = schedule;
+      Entries const own = entries;
+      Scalar const alpha = epilogue.alpha, beta = epilogue.beta;
+      bool const overwrite = epilogue.overwrite;
+      Scalar* const y = epilogue.Y.data;
+      std::int64_t const y_stride = epilogue.Y.row_stride;
+      auto const rows = [&](auto stride) {
+        for (std::int64_t p = begin; p < end; ++p) {
+          Segment const segment = segments.at(p);
+          Scalar const sum = multiply_column(own, segment, X.data, stride);
+          if constexpr (Schedule::splits_rows) {
+            if (!segment.complete()) {
+              keep(segment, 0, Sum<Scalar, 1>{{sum}});
+              continue;
+            }
+          }
+          Scalar* const to = y + segment.row() * y_stride;
+          *to = overwrite ? alpha * sum : alpha * sum + beta * *to;
+        }
+      };
+      if (X.row_stride == 1) return rows(std::integral_constant<std::int64_t, 1>{});
+      rows(X.row_stride);
+    }
+  }
+
+  /// Columns of Y from `column` on, and how they are written.
+  template <class Pack>
   struct Target {
     Scalar alpha, beta;
-    bool overwrite, stream;
-    Scalar* y;  ///< of row 0
-    std::int64_t stride, column;
+    bool overwrite, stream, contiguous, conjugate;
+    int columns;
+    Scalar* y;  ///< row 0, first column
+    std::int64_t row_stride, column_stride, column;
+    Masks<Pack> masks;
 
-    BLOCKSPAN_HOST_INLINE void write(std::int64_t row, Sum<Scalar, Width> const& sum) const {
-      using Set = typename Inner::template Set<Width>;
-      Scalar* const to = y + row * stride;
-      if constexpr (is_complex_v<Scalar> || is_scalar<Width>) {
-        for (int j = 0; j < Width; ++j)
-          to[j] = overwrite ? alpha * sum.value[j] : alpha * sum.value[j] + beta * to[j];
+    BLOCKSPAN_HOST_INLINE void write(std::int64_t row, int from, Registers<Pack>* sums) const {
+      Scalar* const to = y + row * row_stride + from * column_stride;
+      if constexpr (is_complex_v<Scalar>) {
+        write_each(to, sums);
       } else {
-        Set result;
-        result.load(sum.value);
-        result.scale(alpha);
+        if (!contiguous) return write_each(to, sums);
+        sums[0].scale(alpha);
         if (!overwrite) {
-          Set old;
-          old.load(to);
-          result.add_product(beta, old);
+          Registers<Pack> old;
+          old.load(to, masks);
+          sums[0].add_product(beta, old);
         }
-        if constexpr (can_stream_v<sizeof(Scalar) * Width>) {
+        if constexpr (Pack::Masked == 0 && can_stream_v<sizeof(Real) * Pack::reals>) {
           if (stream && is_line_aligned(to)) {
-            Sum<Scalar, Width> scaled;
-            result.store(scaled.value);
+            Sum<Scalar, Pack::reals> scaled;
+            sums[0].store_whole(scaled.value);
             return stream_store(to, scaled);
           }
         }
-        result.store(to);
+        sums[0].store(to, masks);
+      }
+    }
+
+    BLOCKSPAN_HOST_INLINE void write_each(Scalar* to, Registers<Pack> const* sums) const {
+      Sum<Scalar, Pack::reals / parts> sum;
+      collect(sums, sum.value);
+      int const count = Pack::Masked == 0 ? Pack::reals / parts : columns;
+      for (int j = 0; j < count; ++j) {
+        Scalar& into = to[j * column_stride];
+        into = overwrite ? alpha * sum.value[j] : alpha * sum.value[j] + beta * into;
+      }
+    }
+
+    /// The sums, complex ones put together.
+    BLOCKSPAN_HOST_INLINE void collect(Registers<Pack> const* sums, Scalar* to) const {
+      if constexpr (is_complex_v<Scalar>) {
+        Real by_real[Pack::reals], by_imaginary[Pack::reals];
+        sums[0].store_whole(by_real);
+        sums[1].store_whole(by_imaginary);
+        Real const sign = conjugate ? Real(-1) : Real(1);
+        for (int j = 0; j < Pack::reals / 2; ++j)
+          to[j] = Scalar(by_real[2 * j] - sign * by_imaginary[2 * j + 1],
+                         by_real[2 * j + 1] + sign * by_imaginary[2 * j]);
+      } else {
+        sums[0].store_whole(to);
       }
     }
   };
 
-  template <int Width>
-  BLOCKSPAN_NOINLINE void multiply_pack(std::int64_t begin, std::int64_t end,
-                                        std::int64_t column) const {
-    Schedule const pieces = schedule;
-    Inner const own = inner;
-    Scalar const* const x = own.X.data + column;
-    Target<Width> const target{epilogue.alpha,
-                               epilogue.beta,
-                               epilogue.overwrite,
-                               epilogue.overwrite && epilogue.stream,
-                               epilogue.Y.data + column,
-                               epilogue.Y.row_stride,
-                               column};
-    auto const rows = [&](auto stride) {
-      for (std::int64_t p = begin; p < end; ++p)
-        multiply_row<Width>(own, target, pieces.at(p), x, stride);
-    };
-    if constexpr (is_scalar<Width>)
-      if (own.X.row_stride == 1) return rows(std::integral_constant<std::int64_t, 1>{});
-    rows(own.X.row_stride);
-  }
-
-  /// Stride: of rows of X, a constant where that is known; for single columns.
-  template <int Width, class Stride>
-  BLOCKSPAN_HOST_INLINE void multiply_row(Inner const& own, Target<Width> const& target,
-                                          Piece const& piece, Scalar const* x,
-                                          [[maybe_unused]] Stride stride) const {
-    constexpr int chains = Inner::template chains<Width>;
-    if constexpr (is_scalar<Width>) {
-      write<Width>(target, piece, {{multiply_column(own.entries, piece, x, stride)}});
-    } else {
-      if constexpr (chains > 1)
-        if (piece.last - piece.first >= tuning::host_chained_row)
-          return write<Width>(target, piece, own.template multiply<chains, Width>(piece, x));
-      write<Width>(target, piece, own.template multiply<1, Width>(piece, x));
+  template <class Pack>
+  BLOCKSPAN_NOINLINE void multiply_pass(std::int64_t begin, std::int64_t end, std::int64_t column,
+                                        int reals, [[maybe_unused]] int passes) const {
+    constexpr int chains =
+        std::clamp(tuning::host_chain_bytes / (Pack::reals * int(sizeof(Real)) * parts), 1,
+                   tuning::host_chains);
+    Schedule const segments = schedule;
+    Entries const own = entries;
+    Reader<Pack> const reader{own, X.data + column, X.row_stride, prefetch_end,
+                              Masks<Pack>::of(reals, Pack::Count)};
+    auto const& Y = epilogue.Y;
+    Target<Pack> const target{epilogue.alpha,
+                              epilogue.beta,
+                              epilogue.overwrite,
+                              epilogue.overwrite && epilogue.stream,
+                              Y.column_stride == 1,
+                              conjugate_values,
+                              reals / parts,
+                              Y.data + column * Y.column_stride,
+                              Y.row_stride,
+                              Y.column_stride,
+                              column,
+                              reader.masks};
+    for (std::int64_t p = begin; p < end; ++p) {
+      Segment const segment = segments.at(p);
+      if constexpr (is_widest<Pack>) {
+        for (int pass = 0; pass < passes; ++pass)
+          multiply_segment<Pack, 1>(reader, target, segment, pass * Pack::reals / parts);
+        continue;
+      }
+      if constexpr (chains > 1) {
+        // a short row is over before its chains have paid for putting them together
+        if (segment.last - segment.first >= tuning::host_chained_row) {
+          multiply_segment<Pack, chains>(reader, target, segment, 0);
+          continue;
+        }
+      }
+      multiply_segment<Pack, 1>(reader, target, segment, 0);
     }
   }
 
-  template <int Width>
-  BLOCKSPAN_HOST_INLINE void write(Target<Width> const& target, Piece const& piece,
-                                   Sum<Scalar, Width> const& sum) const {
-    if constexpr (Schedule::splits_rows)
-      if (!piece.complete()) return keep<Width>(piece, target.column, sum);
-    target.write(piece.row(), sum);
+  /// Rows of X.
+  template <class Pack>
+  struct Reader {
+    Entries entries;
+    Scalar const* x;
+    std::int64_t stride;
+    int prefetch_end;
+    Masks<Pack> masks;
+
+    BLOCKSPAN_HOST_INLINE Real const* row(Scalar const* from, int k) const {
+      return reinterpret_cast<Real const*>(from +
+                                           static_cast<std::int64_t>(entries.column(k)) * stride);
+    }
+    BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* from, int k, Registers<Pack>* sums) const {
+      constexpr std::size_t bytes = Pack::reals * sizeof(Real);
+      Scalar const a = entries.value(k);
+      if constexpr (bytes >= tuning::host_asking_bytes)
+        if (k < prefetch_end) {
+          auto const* const later =
+              reinterpret_cast<char const*>(row(from, k + tuning::host_rows_ahead));
+          for (std::size_t byte = 0; byte < bytes; byte += tuning::host_line_bytes)
+            __builtin_prefetch(later + byte);
+        }
+      entries.prefetch(k);
+      Registers<Pack> b;
+      b.load(row(from, k), masks);
+      if constexpr (is_complex_v<Scalar>) {
+        sums[0].add_product(a.real(), b);
+        sums[1].add_product(a.imag(), b);
+      } else {
+        sums[0].add_product(a, b);
+      }
+    }
+  };
+
+  template <class Pack, int Chains>
+  BLOCKSPAN_HOST_INLINE void multiply_segment(Reader<Pack> const& reader,
+                                              Target<Pack> const& target, Segment const& segment,
+                                              int column) const {
+    Registers<Pack> sums[Chains][parts];
+    Scalar const* x = reader.x + column;
+    // GCC 12 would add the offset of the first column to that of every row
+    asm("" : "+r"(x));
+    int k = segment.first;
+    if constexpr (Chains > 1)
+      for (; segment.last - k >= Chains; k += Chains)
+        for (int u = 0; u < Chains; ++u) reader.add_entry(x, k + u, sums[u]);
+    for (; k < segment.last; ++k) reader.add_entry(x, k, sums[0]);
+    for (int u = 1; u < Chains; ++u)
+      for (int part = 0; part < parts; ++part) sums[0][part].add(sums[u][part]);
+    if constexpr (Schedule::splits_rows) {
+      if (!segment.complete()) {
+        Scalar values[Pack::reals / parts];
+        target.collect(sums[0], values);
+        return keep_all(segment, target.column + column, values, target.columns);
+      }
+    }
+    target.write(segment.row(), column, sums[0]);
   }
 
+  BLOCKSPAN_NOINLINE void keep_all(Segment const& segment, std::int64_t column,
+                                   Scalar const* values, int columns) const {
+    constexpr int together = 8;
+    int j = 0;
+    for (; columns - j >= together; j += together) {
+      Sum<Scalar, together> sum;
+      std::copy_n(values + j, together, sum.value);
+      keep(segment, column + j, sum);
+    }
+    for (; j < columns; ++j) keep(segment, column + j, Sum<Scalar, 1>{{values[j]}});
+  }
   template <int Width>
-  BLOCKSPAN_NOINLINE void keep(Piece const& piece, std::int64_t column,
-                               Sum<Scalar, Width> const& sum) const {
-    schedule.keep(piece, column, sum,
-                  [&](std::int64_t, std::int64_t row, std::int64_t first, auto const& all) {
-                    epilogue(row, first, all);
-                  });
+  void keep(Segment const& segment, std::int64_t column, Sum<Scalar, Width> const& sum) const {
+    if constexpr (Schedule::splits_rows)
+      schedule.keep(segment, column, sum,
+                    [&](std::int64_t, std::int64_t row, std::int64_t first, auto const& all) {
+                      epilogue(row, first, all);
+                    });
   }
 };
 
 }  // namespace BLOCKSPAN_REGISTERS
 
-/// Hosts: before which entry rows of X are asked for; before none where X stays in the caches.
+/// Hosts: before which entry rows of X are prefetched; before none where X stays in the caches.
 template <class Exec, class Scalar, class Ordinal>
-int rows_asked_until(SpmmCall<Exec, Scalar, Ordinal> const& call) {
+int host_prefetch_end(SpmmCall<Exec, Scalar, Ordinal> const& call) {
   auto const& X = call.product.X;
   std::int64_t const entries = call.prepared.statistics.nonzeros;
   bool const is_large =
@@ -162,7 +330,7 @@ int rows_asked_until(SpmmCall<Exec, Scalar, Ordinal> const& call) {
                                    : 0);
 }
 
-/// Hosts: blocks of one pack of columns, rows of X and Y contiguous.
+/// Rows of X contiguous, or one column.
 template <class Exec, class Scalar, class Ordinal, class Entries>
 void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                       Entries const& entries) {
@@ -173,7 +341,7 @@ void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& c
     LaunchShape const shape =
         launch_shape<Exec>(variant.worker, 1, prepared.statistics, schedule.share);
     HostRows<Exec, Scalar, decltype(schedule), Entries, std::remove_const_t<decltype(epilogue)>>{
-        schedule, {entries, product.X, conjugates(product.op), rows_asked_until(call)}, epilogue}
+        schedule, entries, product.X, conjugates(product.op), host_prefetch_end(call), epilogue}
         .launch(exec, variant.label, shape.teams);
   };
   PiecesOfTeam const share{prepared.pieces(variant), 1};
@@ -185,26 +353,21 @@ void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& c
     run(WholeRows<>{share, prepared.pattern.row_offsets});
 }
 
-/// Whole rows or listed pieces, by packs of columns in registers.
+/// Whole rows or listed segments.
 template <class Exec, class Scalar, class Ordinal, class Entries>
 void launch_on_host(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
                     Entries const& entries) {
   auto const& X = call.product.X;
-  bool const conjugate_values = conjugates(call.product.op);
-  auto const run = [&]<class Inner>(Inner const& inner) {
-    launch_schedule<Exec, Scalar, Ordinal, Inner, false>(exec, call, inner, 1);
+  if (X.columns == 1 || (call.launch.packs && X.column_stride == 1))
+    return launch_host_rows(exec, call, entries);
+  auto const strided = [&]<int Widest>() {
+    DirectRegisters<Scalar, Entries, Widest, false> const inner{
+        entries, X, conjugates(call.product.op), host_prefetch_end(call)};
+    launch_schedule<Exec, Scalar, Ordinal, std::remove_const_t<decltype(inner)>, false>(exec, call,
+                                                                                        inner, 1);
   };
-  auto const in_registers = [&]<int Widest, bool Unit>() {
-    run(DirectRegisters<Scalar, Entries, Widest, Unit>{entries, X, conjugate_values,
-                                                       rows_asked_until(call)});
-  };
-  auto const& Y = call.product.Y;
-  bool const one_pack = call.launch.packs && X.columns <= host_pack_v<Scalar> &&
-                        X.column_stride == 1 && Y.column_stride == 1;
-  if (X.columns == 1 || one_pack) return launch_host_rows(exec, call, entries);
-  if (!call.launch.packs) return in_registers.template operator()<1, false>();
-  if (X.column_stride == 1) return in_registers.template operator()<host_pack_v<Scalar>, true>();
-  in_registers.template operator()<tuning::host_strided_columns, false>();
+  if (!call.launch.packs) return strided.template operator()<1>();
+  strided.template operator()<tuning::host_strided_columns>();
 }
 
 }  // namespace blockspan::detail
