@@ -191,6 +191,30 @@ TEST(Decisions, SumProductsInTheKernelWhereOnePassHasAllColumns) {
   EXPECT_FALSE(decide(listed, with, h200).fuses_sums);
 }
 
+/// Whatever the facts: one launch of rows or groups with lanes for all columns at once; of complex
+/// numbers and of groups a lane has registers for one pack.
+TEST(Decisions, LayOutOnePassForSumsOfProducts) {
+  int fused = 0;
+  for (auto const& matrix : matrices)
+    for (auto const& scalar : {f32, f64, c64})
+      for (std::int64_t columns = 1; columns <= 300; columns += 1 + columns / 9) {
+        auto const planned = plan(matrix, scalar, h200);
+        auto with = blocks(columns, scalar);
+        with.sums = with.overwrites = true;
+        auto const decision = decide(planned, with, h200);
+        if (!decision.fuses_sums) continue;
+        ++fused;
+        ASSERT_EQ(decision.launches.size(), 1u) << matrix.name;
+        auto const& launch = decision.first();
+        std::int64_t const scalars = launch.packs ? 16 / std::int64_t(scalar.bytes) : 1;
+        EXPECT_TRUE(launch.kernel == Kind::rows || launch.kernel == Kind::groups);
+        EXPECT_EQ(launch.lanes.passes((columns + scalars - 1) / scalars), 1) << matrix.name;
+        EXPECT_LE(launch.lanes.packs_per_lane,
+                  scalar.is_complex || launch.kernel == Kind::groups ? 1 : 2);
+      }
+  EXPECT_GT(fused, 500);
+}
+
 /// Windows read tiles of 16 distances, a base and a mask a row; their fallbacks columns.
 TEST(Decisions, KnowWhatTheirKernelReadsOfTheMatrix) {
   SpmmChoice choice{};
