@@ -56,8 +56,8 @@ function(blockspan_type_list result)
   set(${result} "${types}" PARENT_SCOPE)
 endfunction()
 
-# blockspan_instantiate(FILE [TARGET NAME] [ROUND_EACH] [FOREIGN] [BACKENDS NAME ...]
-#   [SCALARS NAME ...]):
+# blockspan_instantiate(FILE [TARGET NAME] [ROUND_EACH] [FOREIGN] [SINGLES_TOGETHER]
+#   [BACKENDS NAME ...] [SCALARS NAME ...]):
 # configures FILE (.cpp.in, with @BACKEND@ and @SCALAR@) once for every backend and scalar, and adds
 # the results to TARGET, by default blockspan.
 # ROUND_EACH: hosts round every product before it is added. Whether the compiler fuses the two may
@@ -65,26 +65,46 @@ endfunction()
 # FOREIGN: nearly all of it is another library's templates, which preset debug need not sanitize (a
 # third of the time), and which need no optimisation where their answers are tested and not their
 # speed (Blockspan_FOREIGN_OPTIONS).
+# SINGLES_TOGETHER: float and complex float are one translation unit. FILE has no names for its types
+# then, since it follows itself in that unit.
 # BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FOREIGN" "TARGET" "BACKENDS;SCALARS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FOREIGN;SINGLES_TOGETHER" "TARGET"
+    "BACKENDS;SCALARS")
   if(NOT arg_TARGET)
     set(arg_TARGET blockspan)
   endif()
   cmake_path(GET file STEM name)
+  cmake_path(ABSOLUTE_PATH file)
+  file(READ ${file} template)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   foreach(backend IN LISTS blockspan_backends)
     if(arg_BACKENDS AND NOT backend IN_LIST arg_BACKENDS)
       continue()
     endif()
+    set(units)
     foreach(scalar IN LISTS Blockspan_SCALARS)
       if(arg_SCALARS AND NOT scalar IN_LIST arg_SCALARS)
         continue()
       endif()
+      set(unit ${scalar})
+      if(arg_SINGLES_TOGETHER AND scalar MATCHES "float")
+        set(unit single)
+      endif()
+      if(NOT unit IN_LIST units)
+        list(APPEND units ${unit})
+        set(text_${unit})
+      endif()
       set(BACKEND ${blockspan_type_${backend}})
       set(SCALAR ${blockspan_type_${scalar}})
-      string(TOLOWER "${name}_${backend}_${scalar}" stem)
+      string(CONFIGURE "${template}" text @ONLY)
+      string(CONFIGURE "${text}" text @ONLY)  # what lists of offsets say of the scalar
+      string(APPEND text_${unit} "${text}")
+    endforeach()
+    foreach(unit IN LISTS units)
+      string(TOLOWER "${name}_${backend}_${unit}" stem)
       set(output ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cpp)
-      configure_file(${file} ${output} @ONLY)
+      file(CONFIGURE OUTPUT ${output} CONTENT "${text_${unit}}" @ONLY)
       target_sources(${arg_TARGET} PRIVATE ${output})
       if(arg_ROUND_EACH AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
         set_source_files_properties(${output} TARGET_DIRECTORY ${arg_TARGET}

@@ -1,4 +1,4 @@
-// blockspan-perf: studies of Blockspan's products and solvers beside those of others, every result
+// blockspan-perf: studies of Blockspan's products and solvers with those of others, every result
 // checked. perf/README.md says how; perf/report.py makes pages of the results.
 #include "common/application.hpp"
 #include "suite/command.hpp"

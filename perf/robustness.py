@@ -11,7 +11,7 @@ largest difference from the reference values. OPTIONs go to the app. A run passe
 that it converged and these confirm it; a run that claims success and is contradicted is FALSE. Exit
 status 1 if any run did not pass.
 
---large: the problems that have so many rows, and grids and graphs of 100,000 vertices and more; for
+--large: the problems with that number of rows, and grids and graphs of 100,000 vertices and more; for
 their smallest pairs once with each preconditioner of PRECONDITIONERS. References of the latter are
 closed formulas, or a second solve (SECOND), with another polynomial, start and block and to 1e-10.
 """

@@ -76,7 +76,7 @@ def load(name, folder):
 
 
 def solve(args, system, method, folder):
-    """The app's exit status, report and solution, of the right-hand sides beside the folder."""
+    """The app's exit status, report and solution, of the right-hand sides next to the folder."""
     os.mkdir(folder)
     solution = os.path.join(folder, "solution.mtx")
     status, report = run_app(args, system["matrix"], folder, [

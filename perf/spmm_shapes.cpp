@@ -1,6 +1,6 @@
 // The sweep behind the model of the plan (src/blockspan/spmm/plan/facts.hpp): a product's time
 // with each grid of vector lanes, one or two packs a lane, whole rows and each length of pieces,
-// beside the plan's own choice. On hosts lanes do nothing, and all grids are alike.
+// and the plan's own choice. On hosts lanes do nothing, and all grids are the same.
 //
 //   blockspan-perf-spmm-shapes [--quick] [--out FILE.csv] [--scalar f64] [--columns 8,32]
 //                              [MATRIX ...]

@@ -66,7 +66,7 @@ def rows_of(results, case, columns):
 
 
 def table_sections(results):
-    """A table a group, without the columns that nothing stands in: a peer this build is without."""
+    """A table a group, without empty columns: a peer this build is without."""
     columns = results["table"]
     rows = {group: [row for case in results["cases"]
                     if case["group"] == group and case.get("task") != "profile"

@@ -33,7 +33,7 @@ def flops(case):
 
 
 def candidates(case, who):
-    """The kernels that a word stands for."""
+    """The kernels that a word means."""
     if who == "rule":
         who = rule(case) if "mean" in case else "rule"
     exact = with_id(case, who)

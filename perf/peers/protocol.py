@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 ENOUGH_SECONDS = 0.5
-LONG_SECONDS = 5.0  # beside which what a first solve loads and compiles is small
+LONG_SECONDS = 5.0  # long against what a first solve loads and compiles
 MOST_SOLVES = 20
 
 

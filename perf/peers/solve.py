@@ -3,7 +3,7 @@
 
     perf/peers/solve.py PEER FOLDER
 
-PEER is the name of one of the modules peer_PEER.py beside this file. Exit status 3, and one line that
+PEER is the name of one of the modules peer_PEER.py in this folder. Exit status 3, and one line that
 says why, where the package is missing or does not solve such a problem."""
 
 import importlib

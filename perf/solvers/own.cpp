@@ -95,7 +95,7 @@ Answer eigenpairs(SolverProblem& problem, Op const& A, Op const* B, Op const& T,
                     Kokkos::subview(X, Kokkos::ALL, std::pair(0, problem.columns)));
   answer.eigenvalues = report.eigenvalues;
   answer.iterations = report.iterations;
-  // what an iteration of LOBPCG moves beside A: see solvers/lobpcg.hpp
+  // what an iteration of LOBPCG moves in addition to A: see solvers/lobpcg.hpp
   answer.more = {
       {"status", to_string(report.status)},
       {"iteration_floor_ms",
@@ -182,7 +182,7 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
   auto const choice = apps::parse_preconditioner(solver.preconditioner, chebyshev_ratio);
   auto const made = apps::make_preconditioner(problem.exec, choice, problem.A, *product.op,
                                               apps::Definiteness::any);
-  // what stands in for another must not have its name
+  // a substitute must not have the name of what it replaces
   require(made.notes.empty(), solver.id, made.notes.empty() ? "" : made.notes.front());
   problem.exec.fence("Blockspan::perf::setup");
   double const setup_ms = 1e3 * timer.seconds();

@@ -48,7 +48,7 @@ struct Judgement {
   std::string objection;
 };
 
-/// Residuals are computed from A itself. Pairs must be independent besides.
+/// Residuals are computed from A itself. Pairs must also be independent.
 Judgement judge(SolverProblem const& problem, Answer const& answer);
 
 /// Pairs whose eigenvalue lies above the lowest of that number that any answer has, by more than

@@ -7,7 +7,7 @@
 
 namespace blockspan::perf {
 
-/// What a case's entry in the results says beside its identity.
+/// What a case's entry in the results says in addition to its identity.
 Json to_json(CaseResult const& result);
 
 /// The line of a case for whoever watches: the times and who was fastest.

@@ -23,7 +23,7 @@ std::vector<Case> quick_cases() {
   return cases;
 }
 
-/// One entry of a group, which stands for a case of each of its widths.
+/// One entry of a group, which means a case of each of its widths.
 void expand(std::string const& group, Json const& entry, std::vector<Case>& cases) {
   Case one;
   one.group = group;

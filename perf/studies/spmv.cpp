@@ -4,8 +4,8 @@ namespace blockspan::perf {
 
 namespace {
 
-/// A matrix of the papers and what stands in where its file is absent: the published number of rows
-/// and columns, nearly as many nonzeros, rows of a like profile, spread in another way.
+/// A matrix of the papers and its substitute where its file is absent: the published number of rows
+/// and columns, nearly as many nonzeros, rows of a similar profile, distributed differently.
 struct Published {
   char const* file;
   char const* stand_in;

@@ -49,7 +49,7 @@ Json identity(Case const& one);
 /// else the spec. Throws Error where there is neither.
 std::string source_of(Case const& one);
 
-/// A column of a table: its heading and what stands in it, in the words of pages/values.py.
+/// A column of a table: its heading and its content, in the words of pages/values.py.
 struct Column {
   std::string head, value;
 };

@@ -26,7 +26,8 @@ void add_options(CLI::App& app, Command& command) {
                  "Folder of the results, STUDY.json each, written after every case; a run that was "
                  "interrupted goes on from there");
   app.add_flag("--fresh", command.fresh, "Begin anew instead");
-  app.add_option("--at-most", command.at_most, "End after so many cases; the next run goes on")
+  app.add_option("--at-most", command.at_most,
+                 "End after this number of cases; the next run goes on")
       ->default_str("all of them");
   app.add_flag("--flush", command.flush, "Empty the caches before every product");
   app.add_option("--commit", command.commit, "Of Blockspan, for the record");
@@ -71,10 +72,9 @@ std::optional<Command> parse_command(int argc, char** argv) {
   std::vector<std::string> names;
   bool list = false;
   CLI::App app;
-  apps::set_up(
-      app, "blockspan-perf",
-      "Runs studies of Blockspan's products and solvers beside those of others, and checks "
-      "every result.");
+  apps::set_up(app, "blockspan-perf",
+               "Runs studies of Blockspan's products and solvers with those of others, and checks "
+               "every result.");
   add_what(app, names);
   app.add_flag("--list", list, "Print the studies and how many cases they have");
   add_options(app, command);

@@ -7,7 +7,7 @@ SPREAD = 200  # decades, either way
 
 
 def make(kind, A, columns, seed):
-    """B with so many columns (at least two where they depend on each other): random; of a known
+    """B with `columns` columns (at least two where they depend on each other): random; of a known
     solution; a quarter of them, repeated; combinations of a quarter; every third one zero; of norms
     from 1e-200 to 1e200."""
     random = np.random.default_rng(seed)

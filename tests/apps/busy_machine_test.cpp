@@ -1,4 +1,4 @@
-// Programs beside others: a solve on two threads may take as much longer as its share of the
+// Programs among others: a solve on two threads may take as much longer as its share of the
 // machine is smaller, not a hundred times.
 #include <algorithm>
 #include <chrono>
@@ -81,7 +81,7 @@ std::vector<double> solves(int number) {
   return times;
 }
 
-// Its share beside two loops on two CPUs is a half, beside four a third; with the waits that
+// Its share with two loops on two CPUs is a half, with four a third; with the waits that
 // libgomp has by itself it takes 7 and 30 to 160 times as long.
 TEST(BusyMachine, ASolveBesideBusyLoopsTakesItsShareOfTime) {
   auto const names = backends();
@@ -94,7 +94,7 @@ TEST(BusyMachine, ASolveBesideBusyLoopsTakesItsShareOfTime) {
   double const alone = solves(3).front();
   for (auto const& [loops, bound] : {std::pair(2, 8.0), std::pair(4, 15.0)}) {
     BusyLoops const others(loops);
-    EXPECT_LT(solves(3)[1], bound * alone) << "beside " << loops << " busy loops";
+    EXPECT_LT(solves(3)[1], bound * alone) << "with " << loops << " busy loops";
   }
 }
 

@@ -1,5 +1,5 @@
-// Sentences of blockspan-eig about endings that no matrix file brings about: held against solves of
-// operators that do.
+// Sentences of blockspan-eig about endings that no matrix file brings about: compared with solves
+// of operators that do.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -143,7 +143,7 @@ TEST_P(EigValues, OfAGraphAreThoseOfItsPatternAlone) {
   EXPECT_EQ(G["problem"]["nonzeros"], 2 * 149);
 }
 
-/// The Hermitian tridiagonal matrix with 2 on the diagonal and i, -i beside it is similar to the
+/// The Hermitian tridiagonal matrix with 2 on the diagonal and i, -i next to it is similar to the
 /// one-dimensional Laplacian.
 TEST_P(EigValues, OfAComplexHermitianMatrixAreReal) {
   if (!has_scalar<Kokkos::complex<double>>) GTEST_SKIP() << needs_complex;

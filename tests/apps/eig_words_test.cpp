@@ -1,4 +1,4 @@
-// The sentence about how a run of blockspan-eig ended, held against runs that end so: what it says
+// The sentence about how a run of blockspan-eig ended, compared with such runs: what it says
 // must be true of that run.
 #include "apps/eig.hpp"
 

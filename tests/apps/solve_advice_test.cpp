@@ -1,4 +1,4 @@
-// Each sentence of blockspan-solve about a status beside a run that ends so, also of those that the
+// Each sentence of blockspan-solve about a status and a run that ends so, also of those that the
 // program itself prevents: the solver is called directly.
 #include <cmath>
 #include <string>

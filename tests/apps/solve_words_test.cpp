@@ -1,4 +1,4 @@
-// What blockspan-solve says of a run that did not end well: each sentence beside a run it is true
+// What blockspan-solve says of a run that did not end well: each sentence with a run it is true
 // of.
 #include <cmath>
 
@@ -29,7 +29,7 @@ std::string vectors_file(std::string const& path, Columns const& columns) {
   return write_text(path, text);
 }
 
-/// scale times the tridiagonal matrix of a chain with these diagonal entries and -1 beside them;
+/// scale times the tridiagonal matrix of a chain with these diagonal entries and -1 next to them;
 /// with the last neighbour of row 5 changed to `mirror`, if that is not -1.
 std::string chain_file(std::string const& path, std::vector<double> const& diagonal,
                        double scale = 1, double mirror = -1) {

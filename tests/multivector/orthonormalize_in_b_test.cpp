@@ -37,7 +37,7 @@ struct Tridiagonal {
   }
 };
 
-/// 2 + the i-th power of a ratio on the diagonal and -1 beside it: positive definite.
+/// 2 + the i-th power of a ratio on the diagonal and -1 next to it: positive definite.
 template <class Scalar>
 Tridiagonal<Scalar> positive_definite(int n, double off_diagonal, double grade) {
   Tridiagonal<Scalar> B{{}, static_cast<real_t<Scalar>>(off_diagonal)};

@@ -148,7 +148,8 @@ class RowSums : public ::testing::Test {
                       std::int64_t global_rows) {
     auto const rows = [&](auto const& V) {
       auto const stride = static_cast<std::int64_t>(V.view.stride(0));
-      return Ref{V.view.data() + first * stride, stride};
+      auto const columns = static_cast<std::int64_t>(V.view.extent(1));
+      return Ref{V.view.data() + first * stride, last - first, columns, stride, 1};
     };
     return kernels::columns_to_host(exec, "Blockspan::test", Terms{rows(X), rows(Y)},
                                     kernels::row_chunks<E>(last - first, global_rows),

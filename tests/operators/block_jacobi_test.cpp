@@ -354,7 +354,7 @@ TYPED_TEST(BlockJacobi, WorksOnAFewColumnsOfWiderBlocks) {
       if (j >= 3 && j < 6)
         some(i, j - 3) = x(i, j - 1), result(i, j - 3) = now(i, j);
       else
-        ASSERT_EQ(now(i, j), y(i, j)) << "written beside the block";
+        ASSERT_EQ(now(i, j), y(i, j)) << "written outside the block";
   EXPECT_TRUE(matches(result, reference(blocks, some)));
 }
 

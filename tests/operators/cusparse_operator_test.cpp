@@ -1,4 +1,4 @@
-// Blockspan's product beside that of cuSPARSE.
+// Blockspan's product against that of cuSPARSE.
 #include <blockspan/operators/cusparse_operator.hpp>
 
 #include "operators/peers.hpp"

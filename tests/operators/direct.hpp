@@ -97,7 +97,7 @@ template <class Scalar>
       X(i, j) = X(j, i) = (X(i, j) + conjugate(X(j, i))) / 2.0L;
       if (i != j) X(j, i) = conjugate(X(i, j));
     }
-  // rounding of entries beside a large null part must not decide
+  // rounding of entries next to a large null part must not decide
   for (std::int64_t i = 0; i < X.order; ++i) X(i, i) += 100 * unit_roundoff<Scalar> * norm;
   auto const pivot = smallest_pivot(X);
   if (pivot > 0) return ::testing::AssertionSuccess();

@@ -1,6 +1,5 @@
 // Symmetric Gauss-Seidel by what holds for every order of the rows, since the colouring chooses it.
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -17,21 +16,18 @@
 #include "operators/small_dense.hpp"
 #include "spmm/battery.hpp"
 #include "support/compare.hpp"
-#include "support/messages.hpp"
 #include "support/types.hpp"
-#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 template <class Config>
 class GaussSeidel : public ::testing::Test {};
 TYPED_TEST_SUITE(GaussSeidel, Configs, ConfigNames);
 
 /// For rows in any order T^-1 = (D + L) D^-1 (D + L^H) = A + L D^-1 L^H: what T adds to A is
-/// positive semidefinite, and for a unit diagonal its trace is |L|^2, half of what A has beside it.
+/// positive semidefinite, and for a unit diagonal its trace is |L|^2, half of the squares off the
+/// diagonal of A.
 TYPED_TEST(GaussSeidel, IsThatOfSomeOrderOfTheRows) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
@@ -50,18 +46,18 @@ TYPED_TEST(GaussSeidel, IsThatOfSomeOrderOfTheRows) {
       auto added = inverse(scaled);
       long double const rounding = 1e3 * static_cast<long double>(n) * unit_roundoff<Scalar>;
       extended_t<Scalar> trace(0);
-      long double beside = 0;
+      long double off_diagonal = 0;
       for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < n; ++j) {
           EXPECT_LE(std::abs(scaled(i, j) - conjugate(scaled(j, i))), rounding);
           added(i, j) -= S(i, j);
-          if (i != j) beside += std::norm(S(i, j));
+          if (i != j) off_diagonal += std::norm(S(i, j));
         }
       for (std::int64_t i = 0; i < n; ++i) {
         trace += added(i, i);
         added(i, i) += rounding;
       }
-      EXPECT_LE(std::abs(trace - beside / 2), rounding) << n;
+      EXPECT_LE(std::abs(trace - off_diagonal / 2), rounding) << n;
       EXPECT_GT(smallest_pivot(added), 0) << n;
       EXPECT_GT(smallest_pivot(scaled), 0) << n;
     }
@@ -162,31 +158,8 @@ TYPED_TEST(GaussSeidel, RefusesByNameOfTheRow) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  std::string const where = "blockspan::gauss_seidel: ";
-  auto const refusal = [&](HostMatrix<Scalar> const& A) {
-    return message_of([&] { gauss_seidel(exec, to_device(exec, A)); });
-  };
-  if constexpr (!has_kokkos_kernels<Scalar>) {
-    EXPECT_EQ(refusal(band<Scalar>(4)),
-              where + "compiled for double and complex double only (matrix 4 x 4)");
-  } else {
-    auto const wide = random_matrix<Scalar>("wide", 3, 5, [](auto) { return 2; });
-    EXPECT_THAT(refusal(wide), HasSubstr("must be square (3 x 5)"));
-    for (auto const bad : {Scalar(0), Scalar(-1), not_a_number<Scalar>(),
-                           Scalar(std::numeric_limits<real_t<Scalar>>::infinity())}) {
-      HostMatrix<Scalar> A{"bad", 3, 3, {0, 1, 2, 3}, {0, 1, 2}, {Scalar(1), bad, bad}};
-      EXPECT_EQ(refusal(A), where + "the diagonal entry of row 2 is not positive and finite");
-    }
-    HostMatrix<Scalar> const missing{"missing", 2, 2, {0, 1, 1}, {0}, {Scalar(1)}};
-    EXPECT_EQ(refusal(missing), where + "the diagonal entry of row 2 is not positive and finite");
-    HostMatrix<Scalar> const nothing{"0 x 0", 0, 0, {0}, {}, {}};
-    EXPECT_EQ(gauss_seidel(exec, to_device(exec, nothing))->rows(), 0);
-    HostBlock<Scalar> B;
-    auto const T = gauss_seidel(exec, to_device(exec, sparse_definite<Scalar>(13, B)));
-    auto const other = to_device(exec, sparse_definite<Scalar>(12, B));
-    EXPECT_EQ(message_of([&] { T->refresh(exec, other); }),
-              where + "made for 13 rows, the matrix has 12");
-  }
+  expect_refusals<Scalar>(exec, "gauss_seidel",
+                          [&](auto const& A) { return gauss_seidel(exec, A); });
 }
 
 }  // namespace

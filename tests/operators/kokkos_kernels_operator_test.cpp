@@ -1,4 +1,4 @@
-// Blockspan's product beside that of Kokkos Kernels.
+// Blockspan's product against that of Kokkos Kernels.
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
 
 #include "operators/peers.hpp"

@@ -73,11 +73,11 @@ TYPED_TEST(NullVectors, OfComponentsTakeNoFactors) {
   bool const ones = !is_complex_v<TypeParam>;  // else there are phases
   EXPECT_EQ(found(graph.A, 0).size(), ones ? 3U : 0U);
   expect_null(graph.A, found(graph.A, 0));
-  auto held = graph.A;  // the second component alone is singular no more
-  held.add(12 * 11 + 5, 12 * 11 + 5, TypeParam(1));
-  EXPECT_EQ(found(held, 0).size(), ones ? 2U : 0U);
-  EXPECT_EQ(found(held).size(), 2U);
-  expect_null(held, found(held));
+  auto anchored = graph.A;  // the second component alone is singular no more
+  anchored.add(12 * 11 + 5, 12 * 11 + 5, TypeParam(1));
+  EXPECT_EQ(found(anchored, 0).size(), ones ? 2U : 0U);
+  EXPECT_EQ(found(anchored).size(), 2U);
+  expect_null(anchored, found(anchored));
 }
 
 TYPED_TEST(NullVectors, OfRowsWithoutEntriesAreUnitVectors) {

@@ -116,8 +116,8 @@ void expect_factor(Factored<Scalar> const& f, int least, int most) {
   EXPECT_LE(f.rank, most);
   EXPECT_LE(defect(f), Limits::orthonormal);
   // Directions below the floor sqrt(r u) may lose a part sqrt(kept) of themselves. In single
-  // precision, where Gram matrices of so many rows are no better than `kept`, such a one may be
-  // lost as a whole, and nothing above the floor.
+  // precision, where Gram matrices of this number of rows are no better than `kept`, such a one may
+  // be lost as a whole, and nothing above the floor.
   auto const [off, size] = distance(f);
   long double const r = f.T.columns(), u = Limits::u;
   long double const lost = Limits::is_double ? r * std::sqrt(Limits::kept * u) : std::sqrt(r * u);

@@ -137,9 +137,9 @@ TYPED_TEST(CgEntries, MatricesThatAreAlmostSingularAreNotCalledSingular) {
       for (int i = 0; i < A.order(); ++i) A.add(i, i, shift * graph.d[i] * graph.d[i]);
       expect_not_called_singular<TypeParam>(A, "grid " + name);
     }
-    auto held = grid_graphs<double>(200, 1, 1, 0).A;  // least eigenvalue shift / 200
-    held.add(0, 0, 200 * shift);
-    expect_not_called_singular<TypeParam>(held, "chain held at its end " + name);
+    auto anchored = grid_graphs<double>(200, 1, 1, 0).A;  // least eigenvalue shift / 200
+    anchored.add(0, 0, 200 * shift);
+    expect_not_called_singular<TypeParam>(anchored, "chain anchored at its end " + name);
   }
   for (double const spring : {1e-3, 1e-6, 1e-8})
     expect_not_called_singular<TypeParam>(beam(40, spring, spring), "beam");

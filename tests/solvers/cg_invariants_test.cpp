@@ -171,7 +171,8 @@ TYPED_TEST(CgInvariants, ANarrowBlockOfManyColumnsStays) {
 }
 
 TYPED_TEST(CgInvariants, ABlockOfManyRowsThatGainsStays) {
-  // With so many rows random right-hand sides look alike for long, whatever the block will gain.
+  // With this number of rows random right-hand sides look the same for long, whatever the block
+  // will gain.
   auto const A = grid7<double>(48);
   auto const B = random_block<double>(A.order(), 8, 3);
   auto const chosen = run<TypeParam>(A, B, CgMethod::automatic);

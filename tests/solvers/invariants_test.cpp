@@ -134,7 +134,7 @@ TYPED_TEST(Invariants, ConvergedColumnsLeaveTheProducts) {
   EXPECT_LE(least, 8) << "too few have converged early for this to mean anything";
   auto const& counters = solved.report.counters;
   EXPECT_EQ(counters.preconditioner_columns, columns);
-  // beside them those of the check and of the start, and two blocks a verification
+  // in addition those of the check and of the start, and two blocks a verification
   EXPECT_LE(counters.operator_columns, columns + 12 * (2 + 2 * counters.verifications));
 }
 

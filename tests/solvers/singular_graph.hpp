@@ -102,8 +102,8 @@ struct SingularGraph {
   }
 };
 
-/// A graph of so many vertices and components with weights over six orders of magnitude: each
-/// vertex is joined to the next one of its component and to two by chance.
+/// A graph of the given numbers of vertices and components with weights over six orders of
+/// magnitude: each vertex is joined to the next one of its component and to two by chance.
 template <class Scalar>
 SingularGraph<Scalar> random_graph(int n, int components, double spread) {
   std::vector<int> component;

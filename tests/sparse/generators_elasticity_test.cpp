@@ -171,7 +171,7 @@ TYPED_TEST(ElasticityGenerators, RigidMotionsOfTheFreeBodyCostNothing) {
     }
     auto const r = product(A, linear_field(n, offset, rotation));
     for (std::size_t i = 0; i < r.value.size(); ++i)
-      // Each entry is exact but for one rounding; 100 roundings in extended precision besides.
+      // Each entry is exact but for one rounding; and 100 roundings in extended precision.
       ASSERT_LE(std::abs(r.value[i]), (unit_roundoff<double> * 1.1L) * r.magnitude[i])
           << mode << ' ' << i;
   }

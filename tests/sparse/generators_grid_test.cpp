@@ -88,21 +88,21 @@ TYPED_TEST(GridGenerators, JumpTakesTheHarmonicMeanBetweenCubesOfOneCoefficient)
   auto const A = generated<TypeParam>("jump7:12:1000:width=3");
   std::int64_t faces_of[3] = {0, 0, 0};
   for (std::int64_t i = 0; i < A.rows; ++i) {
-    double beside = 0, diagonal = 0;
+    double off_diagonal = 0, diagonal = 0;
     for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
       double const value = A.values[k];
       if (A.entries[k] == i) {
         diagonal = value;
         continue;
       }
-      beside -= value;
+      off_diagonal -= value;
       bool const is_mean = std::abs(-value - mean) <= 4 * unit_roundoff<double> * mean;
       ASSERT_TRUE(value == -1 || value == -contrast || is_mean) << value;
       ++faces_of[value == -1 ? 0 : value == -contrast ? 2 : 1];
       // Along x, the coefficient changes only where a cube ends.
       EXPECT_FALSE(is_mean && A.entries[k] == i + 1 && i % 3 != 2) << i;
     }
-    EXPECT_GE(diagonal, beside * (1 - 8 * unit_roundoff<double>)) << i;
+    EXPECT_GE(diagonal, off_diagonal * (1 - 8 * unit_roundoff<double>)) << i;
   }
   for (auto const count : faces_of) EXPECT_GT(count, 0);
 }

@@ -110,7 +110,7 @@ TYPED_TEST(Symmetry, ComplexMatricesAreComparedWithTheirConjugate) {
 
 TYPED_TEST(Symmetry, UnsortedRowsAndRepeatedEntriesAreAddedUp) {
   TypeParam const exec;
-  // [2 1; 1 2] with a_01 = 0.25 + 0.75 stored in pieces and the wrong way round
+  // [2 1; 1 2] with a_01 = 0.25 + 0.75 stored in parts and the wrong way round
   auto const A =
       make_matrix<double, TypeParam>({0, 3, 5}, {1, 0, 1, 1, 0}, {0.25, 2, 0.75, 2, 1}, 2);
   EXPECT_TRUE(find_asymmetry(exec, A));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 
@@ -22,9 +23,12 @@ using ConstBlock = Kokkos::View<Scalar const**, Kokkos::LayoutRight,
 
 namespace detail {
 
-/// What a compiled kernel sees of a rank-2 view of any layout: so the library is compiled once per
-/// scalar and backend, not once per view type.
-template <class Scalar>
+/// Which of the strides of a BlockRef is known to be 1, where a compiler must know to vectorize.
+enum class UnitStride { none, rows, columns };
+
+/// The one strided dense matrix of kernels: what they see of a rank-2 view of any layout, so that
+/// the library is compiled once per scalar and backend, not once per view type.
+template <class Scalar, UnitStride unit = UnitStride::none>
 struct BlockRef {
   Scalar* data;
   std::int64_t rows;
@@ -33,36 +37,30 @@ struct BlockRef {
   std::int64_t column_stride;  ///< elements from (i, j) to (i, j + 1)
 
   KOKKOS_FORCEINLINE_FUNCTION Scalar& operator()(std::int64_t i, std::int64_t j) const {
-    return data[i * row_stride + j * column_stride];
+    if constexpr (unit == UnitStride::columns)
+      return data[i * row_stride + j];
+    else if constexpr (unit == UnitStride::rows)
+      return data[i + j * column_stride];
+    else
+      return data[i * row_stride + j * column_stride];
   }
   template <class Target>
   requires(!std::is_const_v<Scalar> && std::is_same_v<Target, Scalar const>) KOKKOS_FUNCTION
-  operator BlockRef<Target>() const {
+  operator BlockRef<Target, unit>() const {
     return {data, rows, columns, row_stride, column_stride};
   }
 };
 
-/// One whose rows are contiguous, which compilers must know to vectorize along them.
+/// One whose rows are contiguous, and one whose columns are.
 template <class Scalar>
-struct RowMajorRef {
-  Scalar* data;
-  std::int64_t stride;  ///< elements from (i, j) to (i + 1, j)
+using RowMajorRef = BlockRef<Scalar, UnitStride::columns>;
+template <class Scalar>
+using ColumnMajorRef = BlockRef<Scalar, UnitStride::rows>;
 
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& operator()(std::int64_t i, std::int64_t j) const {
-    return data[i * stride + j];
-  }
-  template <class Target>
-  requires(!std::is_const_v<Scalar> && std::is_same_v<Target, Scalar const>) KOKKOS_FUNCTION
-  operator RowMajorRef<Target>() const {
-    return {data, stride};
-  }
-};
-
-template <class Exec, class View>
-RowMajorRef<typename View::value_type> row_major_ref(View const& X) {
-  static_assert(std::is_same_v<typename View::array_layout, Kokkos::LayoutRight>);
-  static_assert(Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible);
-  return {X.data(), static_cast<std::int64_t>(X.stride(0))};
+/// The same block with a stride that the caller knows to be 1.
+template <UnitStride unit, class Scalar>
+BlockRef<Scalar, unit> with_unit_stride(BlockRef<Scalar> const& X) {
+  return {X.data, X.rows, X.columns, X.row_stride, X.column_stride};
 }
 
 /// A BlockRef of a rank-2 view that `Exec` can access.
@@ -73,6 +71,22 @@ BlockRef<typename View::value_type> block_ref(View const& X) {
                 "the block must live where the execution space can access it");
   return {X.data(), static_cast<std::int64_t>(X.extent(0)), static_cast<std::int64_t>(X.extent(1)),
           static_cast<std::int64_t>(X.stride(0)), static_cast<std::int64_t>(X.stride(1))};
+}
+
+template <class Exec, class View>
+RowMajorRef<typename View::value_type> row_major_ref(View const& X) {
+  static_assert(std::is_same_v<typename View::array_layout, Kokkos::LayoutRight>);
+  return with_unit_stride<UnitStride::columns>(block_ref<Exec>(X));
+}
+
+/// Columns [first, first + count).
+template <class Scalar>
+BlockRef<Scalar> column_range(BlockRef<Scalar> const& X, std::int64_t first, std::int64_t count) {
+  return {X.data + first * X.column_stride, X.rows, count, X.row_stride, X.column_stride};
+}
+template <class View>
+requires Kokkos::is_view_v<View> View column_range(View const& X, int first, int count) {
+  return Kokkos::subview(X, Kokkos::ALL, std::pair<int, int>(first, first + count));
 }
 
 }  // namespace detail

@@ -38,7 +38,7 @@ void copy_columns(Exec const& exec, BlockRef<Scalar const> const& X,
 /// if the shapes clash, or where memory is short.
 template <class Exec, class XView, class NormsView>
 void column_norms(Exec const& exec, XView const& X, NormsView const& norms,
-                  Workspace<Exec>& workspace) {
+                  Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
   using Scalar = typename XView::non_const_value_type;
   static_assert(std::is_same_v<typename NormsView::value_type, real_t<Scalar>>,
                 "norms are real numbers of the block's precision");
@@ -48,20 +48,13 @@ void column_norms(Exec const& exec, XView const& X, NormsView const& norms,
                                      detail::small_ref<Exec>(norms), workspace);
 }
 
-/// The same with memory of its own, allocated and freed in the call.
-template <class Exec, class XView, class NormsView>
-void column_norms(Exec const& exec, XView const& X, NormsView const& norms) {
-  Workspace<Exec> workspace;
-  column_norms(exec, X, norms, workspace);
-}
-
 /// dots(j) = x_j^H y_j, the diagonal of gram(X, Y) at the cost of reading X and Y once.
 ///
 /// X, Y: n x k; dots: k scalars, rank 1; places, fences, order of summation and errors as for
 /// column_norms.
 template <class Exec, class XView, class YView, class DotsView>
 void column_dots(Exec const& exec, XView const& X, YView const& Y, DotsView const& dots,
-                 Workspace<Exec>& workspace) {
+                 Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
   using Scalar = typename DotsView::value_type;
   static_assert(std::is_same_v<typename XView::non_const_value_type, Scalar> &&
                     std::is_same_v<typename YView::non_const_value_type, Scalar>,
@@ -71,13 +64,6 @@ void column_dots(Exec const& exec, XView const& X, YView const& Y, DotsView cons
           Y.extent(0), " x ", Y.extent(1), ", dots has ", dots.extent(0), " entries");
   detail::column_dots<Exec, Scalar>(exec, detail::block_ref<Exec>(X), detail::block_ref<Exec>(Y),
                                     detail::small_ref<Exec>(dots), workspace);
-}
-
-/// The same with memory of its own, allocated and freed in the call.
-template <class Exec, class XView, class YView, class DotsView>
-void column_dots(Exec const& exec, XView const& X, YView const& Y, DotsView const& dots) {
-  Workspace<Exec> workspace;
-  column_dots(exec, X, Y, dots, workspace);
 }
 
 /// x_j = factors(j) x_j.
@@ -95,9 +81,8 @@ void scale_columns(Exec const& exec, FactorsView const& factors, XView const& X)
           X.extent(1), ", there are ", factors.extent(0), " factors");
   constexpr auto kind =
       std::is_same_v<Factor, real_t<Scalar>> ? detail::Factors::real : detail::Factors::scalar;
-  detail::scale_columns<Exec, Scalar, kind>(
-      exec, detail::as_const<FactorsView>(detail::small_ref<Exec>(factors)),
-      detail::block_ref<Exec>(X));
+  detail::scale_columns<Exec, Scalar, kind>(exec, detail::small_ref<Exec>(factors),
+                                            detail::block_ref<Exec>(X));
 }
 
 /// y_j = x_{columns[j]}: gathers chosen columns, which may repeat.

@@ -17,7 +17,7 @@ void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed
 ///
 /// X: n x k of any layout where `exec` computes. The numbers are hashes of their position,
 /// multiples of 2^-52 (2^-23 for float) made by exact operations: the same bits on every backend,
-/// in every layout and however a block is cut into pieces. Asynchronous; writes X once.
+/// in every layout and however a block is partitioned. Asynchronous; writes X once.
 ///
 /// Source: the finalizer of SplitMix64, applied to a counter in each direction: Steele, Lea and
 /// Flood 2014, doi:10.1145/2660193.2660195; counters instead of states: Salmon, Moraes, Dror and

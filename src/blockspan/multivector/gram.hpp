@@ -28,7 +28,7 @@ void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar con
 /// full precision. Throws Error if the shapes clash, or where memory is short.
 template <class Exec, class XView, class YView, class GView>
 void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G,
-          Workspace<Exec>& workspace) {
+          Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
   using Scalar = typename GView::non_const_value_type;
   static_assert(std::is_same_v<typename XView::non_const_value_type, Scalar> &&
                     std::is_same_v<typename YView::non_const_value_type, Scalar>,
@@ -40,13 +40,6 @@ void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G,
           " columns");
   detail::gram<Exec, Scalar>(exec, detail::block_ref<Exec>(X), detail::block_ref<Exec>(Y),
                              detail::small_ref<Exec>(G), workspace);
-}
-
-/// The same with memory of its own, allocated and freed in the call.
-template <class Exec, class XView, class YView, class GView>
-void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G) {
-  Workspace<Exec> workspace;
-  gram(exec, X, Y, G, workspace);
 }
 
 }  // namespace blockspan

@@ -49,16 +49,10 @@ void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
 /// Yamamoto and Yanagisawa 2020, doi:10.1137/18M1218212 (bounding small eigenvalues from below
 /// instead of giving up, so that each pass gains half the digits).
 template <class Exec, class View>
-OrthonormalizeReport orthonormalize(Exec const& exec, View const& V, Workspace<Exec>& workspace) {
+OrthonormalizeReport orthonormalize(Exec const& exec, View const& V,
+                                    Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
   using Scalar = typename View::value_type;
   return detail::orthonormalize<Exec, Scalar>(exec, detail::block_ref<Exec>(V), nullptr, workspace);
-}
-
-/// The same with memory of its own, allocated and freed in the call.
-template <class Exec, class View>
-OrthonormalizeReport orthonormalize(Exec const& exec, View const& V) {
-  Workspace<Exec> workspace;
-  return orthonormalize(exec, V, workspace);
 }
 
 /// The same in the inner product of a Hermitian positive definite B: V^H B V = I on return.
@@ -69,7 +63,8 @@ OrthonormalizeReport orthonormalize(Exec const& exec, View const& V) {
 /// memory is short.
 template <class Exec, class View, class BView>
 requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
-    orthonormalize(Exec const& exec, View const& V, BView const& BV, Workspace<Exec>& workspace) {
+    orthonormalize(Exec const& exec, View const& V, BView const& BV,
+                   Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
   using Scalar = typename View::value_type;
   static_assert(std::is_same_v<typename BView::value_type, Scalar>,
                 "V and BV have the same scalar");
@@ -80,14 +75,6 @@ requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
                                               workspace);
 }
 
-/// The same with memory of its own, allocated and freed in the call.
-template <class Exec, class View, class BView>
-requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
-    orthonormalize(Exec const& exec, View const& V, BView const& BV) {
-  Workspace<Exec> workspace;
-  return orthonormalize(exec, V, BV, workspace);
-}
-
 /// V := V - Q (BQ^H V): takes from V what lies in the span of Q, orthonormal in the inner product
 /// of B (BQ = Q if B = I). Call it twice for orthogonality to working precision.
 ///
@@ -96,7 +83,7 @@ requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
 /// Throws Error if the shapes clash, or where memory is short.
 template <class Exec, class QView, class BQView, class VView>
 void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const& V,
-                 Workspace<Exec>& workspace) {
+                 Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
   using Scalar = typename VView::value_type;
   static_assert(std::is_same_v<typename QView::non_const_value_type, Scalar> &&
                     std::is_same_v<typename BQView::non_const_value_type, Scalar>,
@@ -106,13 +93,6 @@ void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const
           BQ.extent(0), " x ", BQ.extent(1), ", V is ", V.extent(0), " x ", V.extent(1));
   detail::project_out<Exec, Scalar>(exec, detail::block_ref<Exec>(Q), detail::block_ref<Exec>(BQ),
                                     detail::block_ref<Exec>(V), workspace);
-}
-
-/// The same with memory of its own, allocated and freed in the call.
-template <class Exec, class QView, class BQView, class VView>
-void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const& V) {
-  Workspace<Exec> workspace;
-  project_out(exec, Q, BQ, V, workspace);
 }
 
 }  // namespace blockspan

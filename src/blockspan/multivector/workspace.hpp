@@ -14,10 +14,10 @@ namespace blockspan {
 
 /// Memory that calls borrow and give back: it grows to the largest request and is then reused, so
 /// that an iteration allocates nothing after its first pass. Hand the same one to every call of a
-/// solver. One workspace serves one instance at a time, since calls that follow each other in one
-/// instance may share buffers and calls of two instances may not. Growing fences the instance and
-/// throws Error where memory is short; the buffer that was to grow is then empty, and may be asked
-/// for again.
+/// solver; calls that are given none allocate and free their own. One workspace serves one instance
+/// at a time, since calls that follow each other in one instance may share buffers and calls of two
+/// instances may not. Growing fences the instance and throws Error where memory is short; the
+/// buffer that was to grow is then empty, and may be asked for again.
 template <class Exec>
 class Workspace {
  public:
@@ -70,5 +70,16 @@ class Workspace {
   std::array<Buffer<typename Exec::memory_space>, slots> device_;
   std::array<Buffer<Kokkos::HostSpace>, slots> host_;
 };
+
+namespace detail {
+
+/// The workspace of a call that is given none: lives as long as the call.
+template <class Exec>
+struct OwnWorkspace {
+  Workspace<Exec> workspace;
+  operator Workspace<Exec>&() && { return workspace; }
+};
+
+}  // namespace detail
 
 }  // namespace blockspan

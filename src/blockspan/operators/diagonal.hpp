@@ -6,7 +6,6 @@
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
@@ -20,10 +19,7 @@ Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space> diagonal(Ex
                                    detail::ordinal_t<Matrix>>();
   require(A.numRows() == A.numCols(), "blockspan::diagonal", "the matrix must be square (",
           A.numRows(), " x ", A.numCols(), ")");
-  using Result = Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space>;
-  auto const result = allocate<Result>(exec, "Blockspan::diagonal", A.numRows());
-  detail::read_diagonal(exec, detail::matrix_ref<Exec>(A), result.data());
-  return result;
+  return detail::diagonal_on_device(exec, detail::matrix_ref<Exec>(A));
 }
 
 }  // namespace blockspan

@@ -8,9 +8,9 @@
 
 #include <blockspan/operators/detail/check_blocks.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
-#include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/linear_operator.hpp>
-#include <blockspan/support/memory.hpp>
+#include <blockspan/spmm/compiled.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan {
 
@@ -50,15 +50,12 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
 /// Throws Error if A is not square, or where memory is short.
 template <class Exec, class Matrix>
 JacobiPreconditioner<detail::scalar_t<Matrix>, Exec> jacobi(Exec const& exec, Matrix const& A) {
-  using Scalar = detail::scalar_t<Matrix>;
-  auto const d = diagonal(exec, A);
-  using Factors = typename JacobiPreconditioner<Scalar, Exec>::Factors;
-  auto factors = allocate<Factors>(exec, "Blockspan::jacobi", d.extent(0));
-  detail::invert_magnitudes<Exec, Scalar>(exec, d.data(), static_cast<std::int64_t>(d.extent(0)),
-                                          factors.data());
-  // d is freed on return: memory that the instance may still read
-  exec.fence("Blockspan::jacobi");
-  return JacobiPreconditioner<Scalar, Exec>(std::move(factors));
+  detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, detail::offset_t<Matrix>,
+                                   detail::ordinal_t<Matrix>>();
+  require(A.numRows() == A.numCols(), "blockspan::jacobi", "the matrix must be square (",
+          A.numRows(), " x ", A.numCols(), ")");
+  return JacobiPreconditioner<detail::scalar_t<Matrix>, Exec>(
+      detail::inverse_magnitudes(exec, detail::matrix_ref<Exec>(A)));
 }
 
 }  // namespace blockspan

@@ -9,8 +9,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/operators/detail/matrix_measures.hpp>
-#include <blockspan/operators/detail/null_vectors.hpp>
-#include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
@@ -63,7 +61,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
-    return detail::null_vectors_of_matrix(exec, matrix_, work);
+    return detail::null_vectors_of(exec, detail::matrix_ref<Exec>(matrix_), work);
   }
 
   std::int64_t terms_per_row() const override { return plan_.statistics().longest; }
@@ -79,13 +77,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   std::vector<real_t<Scalar>> diagonal(Exec const& exec) const override {
-    auto const on_device = blockspan::diagonal(exec, matrix_);
-    auto const on_host = Kokkos::create_mirror_view(on_device);
-    Kokkos::deep_copy(exec, on_host, on_device);
-    exec.fence("Blockspan::MatrixOperator: diagonal");
-    std::vector<real_t<Scalar>> result;
-    for (std::size_t i = 0; i < on_host.extent(0); ++i) result.push_back(real_part(on_host(i)));
-    return result;
+    return detail::real_diagonal(exec, detail::matrix_ref<Exec>(matrix_));
   }
 
   bool replayable() const override { return true; }

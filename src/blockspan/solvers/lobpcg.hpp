@@ -216,7 +216,10 @@ struct LobpcgReport {
 
 /// Columns that suit `wanted` pairs: guards max(4, wanted / 4), the sum rounded up to a multiple
 /// of 4.
-int lobpcg_block_size(int wanted);
+inline int lobpcg_block_size(int wanted) {
+  int const guards = wanted / 4 > 4 ? wanted / 4 : 4;
+  return (wanted + guards + 3) / 4 * 4;
+}
 
 /// The `wanted` smallest or largest eigenpairs of A x = lambda x (standard) or A x = lambda B x, A
 /// Hermitian, B Hermitian positive definite, by the locally optimal block preconditioned conjugate

@@ -15,11 +15,6 @@ namespace blockspan {
 
 namespace detail {
 
-template <class Scalar>
-KOKKOS_FORCEINLINE_FUNCTION bool all_parts_finite(Scalar const& x) {
-  return Kokkos::isfinite(real_part(x)) && Kokkos::isfinite(imaginary_part(x));
-}
-
 /// to = factor from; finds the first entry that was finite and no longer is.
 template <class From, class To>
 struct ConvertEntries {
@@ -33,7 +28,7 @@ struct ConvertEntries {
     auto const result = convert_scalar<typename To::value_type>(
         typename From::non_const_value_type(value * factor));
     to(position) = result;
-    if (position < first && all_parts_finite(value) && !all_parts_finite(result)) first = position;
+    if (position < first && is_finite(value) && !is_finite(result)) first = position;
   }
 };
 

@@ -32,7 +32,7 @@ auto adjacency(Exec const& exec, Matrix const& A) {
 }
 
 /// D - G, n x n: -1 for every edge, the number of neighbours on the diagonal, which is stored for
-/// every row (0 where a vertex stands alone). Positive semidefinite; rows add up to 0.
+/// every row (0 for an isolated vertex). Positive semidefinite; rows add up to 0.
 template <class Scalar, class Exec, class Matrix>
 auto graph_laplacian(Exec const& exec, Matrix const& A) {
   using Offset = typename Matrix::non_const_size_type;

@@ -94,7 +94,7 @@ MatrixMarketHeader read_matrix_market_header(std::string const& path);
 /// Offset, Scalar or the machine's memory; every such check comes before the allocation it
 /// protects. Throws Error where that fails all the same, and where a device's memory is short.
 ///
-/// The text is read twice in pieces (entries of each row are counted, then put in place), so that
+/// The text is read twice in chunks (entries of each row are counted, then put in place), so that
 /// memory stays at the matrix itself plus 1 MiB a thread; twice the matrix while repeated entries
 /// are added up. O(entries) time, plus the sort of the rows. Plain text is parsed by all threads,
 /// gzip is inflated by one at a time.
@@ -120,10 +120,10 @@ HostBlock<Scalar> read_block(std::string const& path, MatrixMarketReadOptions co
 /// same bits; gzip when `path` ends in ".gz".
 ///
 /// `general` writes the entries in the order stored, repeated ones and zeros included. The file
-/// appears whole or not at all (a temporary beside it is renamed). A link is followed; anything
-/// else than a regular file is not replaced. Throws Error for NaN and infinite values, for a matrix
-/// without the symmetry asked for, for whatever the file system refuses, and where memory for a
-/// sorted copy is short. Fences.
+/// appears whole or not at all (a temporary file next to it is renamed). A link is followed;
+/// anything else than a regular file is not replaced. Throws Error for NaN and infinite values, for
+/// a matrix without the symmetry asked for, for whatever the file system refuses, and where memory
+/// for a sorted copy is short. Fences.
 template <class Matrix>
 void write_matrix_market(std::string const& path, Matrix const& A,
                          MatrixMarketWriteOptions const& options = {}) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include <Kokkos_Macros.hpp>
@@ -19,4 +20,17 @@ inline int bits_to_hold(std::int64_t count, int most) {
   return bits;
 }
 
+namespace detail {
+
+/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195): a
+/// bijection of 64 bits whose output bits depend on all input bits.
+KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint64_t mix_bits(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+/// What counters of that generator are multiplied by.
+inline constexpr std::uint64_t golden_gamma = 0x9e3779b97f4a7c15u;
+
+}  // namespace detail
 }  // namespace blockspan

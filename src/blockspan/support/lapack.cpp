@@ -118,8 +118,7 @@ template <class Scalar>
 bool all_finite(SmallMatrix<Scalar> const& A) {
   for (int j = 0; j < columns(A); ++j)
     for (int i = 0; i < rows(A); ++i)
-      if (!std::isfinite(real_part(A(i, j))) || !std::isfinite(imaginary_part(A(i, j))))
-        return false;
+      if (!is_finite(A(i, j))) return false;
   return true;
 }
 
@@ -129,37 +128,22 @@ int work_size(Scalar const& reported) {
   return std::max(1, static_cast<int>(real_part(reported)));
 }
 
-template <class Scalar>
-int eigen_real(SmallMatrix<Scalar> const& G, Scalar* w) {
-  auto const syevd = of_type<Scalar>(ssyevd_, dsyevd_, nullptr, nullptr);
-  int const n = rows(G), ld = leading_dimension(G), query = -1;
-  int info = 0, integers = 0;
-  Scalar size;
-  syevd("V", "L", &n, G.data(), &ld, w, &size, &query, &integers, &query, &info);
+/// call(work, its length, real work, its length, integer work, its length), first with lengths of
+/// -1, for which LAPACK reports those that it needs, then with memory. Returns `info`, which it
+/// sets.
+template <class Scalar, class Call>
+int with_work(int const& info, Call const& call) {
+  using Real = real_t<Scalar>;
+  Scalar size(1);
+  Real real_size = 1;
+  int integers = 1;
+  call(&size, -1, &real_size, -1, &integers, -1);
   if (info != 0) return info;
-  int const lwork = work_size(size);
-  std::vector<Scalar> work(static_cast<std::size_t>(lwork));
-  std::vector<int> iwork(static_cast<std::size_t>(integers));
-  syevd("V", "L", &n, G.data(), &ld, w, work.data(), &lwork, iwork.data(), &integers, &info);
-  return info;
-}
-
-template <class Scalar>
-int eigen_complex(SmallMatrix<Scalar> const& G, real_t<Scalar>* w) {
-  auto const heevd = of_type<Scalar>(nullptr, nullptr, cheevd_, zheevd_);
-  int const n = rows(G), ld = leading_dimension(G), query = -1;
-  int info = 0, integers = 0;
-  Scalar size;
-  real_t<Scalar> real_size;
-  heevd("V", "L", &n, G.data(), &ld, w, &size, &query, &real_size, &query, &integers, &query,
-        &info);
-  if (info != 0) return info;
-  int const lwork = work_size(size), lrwork = work_size(real_size);
-  std::vector<Scalar> work(static_cast<std::size_t>(lwork));
-  std::vector<real_t<Scalar>> rwork(static_cast<std::size_t>(lrwork));
-  std::vector<int> iwork(static_cast<std::size_t>(integers));
-  heevd("V", "L", &n, G.data(), &ld, w, work.data(), &lwork, rwork.data(), &lrwork, iwork.data(),
-        &integers, &info);
+  std::vector<Scalar> work(static_cast<std::size_t>(work_size(size)));
+  std::vector<Real> real_work(static_cast<std::size_t>(work_size(real_size)));
+  std::vector<int> integer_work(static_cast<std::size_t>(integers));
+  call(work.data(), static_cast<int>(work.size()), real_work.data(),
+       static_cast<int>(real_work.size()), integer_work.data(), integers);
   return info;
 }
 
@@ -199,10 +183,18 @@ int hermitian_eigen(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& e
   if (G.extent(0) == 0) return 0;
   if (!all_finite(G)) return -4;  // LAPACK's number of the argument; with a NaN it may not return
   OneThread const one_thread;
-  if constexpr (is_complex_v<Scalar>)
-    return eigen_complex(G, eigenvalues.data());
-  else
-    return eigen_real(G, eigenvalues.data());
+  int const n = rows(G), ld = leading_dimension(G);
+  int info = 0;
+  return with_work<Scalar>(info, [&](Scalar* work, int lwork, real_t<Scalar>* rwork, int lrwork,
+                                     int* iwork, int liwork) {
+    if constexpr (is_complex_v<Scalar>)
+      of_type<Scalar>(nullptr, nullptr, cheevd_, zheevd_)("V", "L", &n, G.data(), &ld,
+                                                          eigenvalues.data(), work, &lwork, rwork,
+                                                          &lrwork, iwork, &liwork, &info);
+    else
+      of_type<Scalar>(ssyevd_, dsyevd_, nullptr, nullptr)(
+          "V", "L", &n, G.data(), &ld, eigenvalues.data(), work, &lwork, iwork, &liwork, &info);
+  });
 }
 
 template <class Scalar>
@@ -219,39 +211,23 @@ int hermitian_eigen_lowest(SmallMatrix<Scalar> const& G, int count,
   if (count == 0) return 0;
   if (!all_finite(G)) return -4;
   OneThread const one_thread;
-  int const n = rows(G), ld = leading_dimension(G), ldz = leading_dimension(vectors), query = -1;
-  int const first = 1;
+  int const n = rows(G), ld = leading_dimension(G), ldz = leading_dimension(vectors), first = 1;
   Real const none = 0;
   std::vector<int> support(static_cast<std::size_t>(2 * n));
-  int found = 0, info = 0, integers = 0;
-  Scalar size;
-  if constexpr (is_complex_v<Scalar>) {
-    auto const heevr = of_type<Scalar>(nullptr, nullptr, cheevr_, zheevr_);
-    Real real_size;
-    auto const call = [&](Scalar* work, int lwork, Real* rwork, int lrwork, int* iwork,
-                          int liwork) {
-      heevr("V", "I", "L", &n, G.data(), &ld, &none, &none, &first, &count, &none, &found,
-            eigenvalues.data(), vectors.data(), &ldz, support.data(), work, &lwork, rwork, &lrwork,
-            iwork, &liwork, &info);
-    };
-    call(&size, query, &real_size, query, &integers, query);
-    std::vector<Scalar> work(static_cast<std::size_t>(work_size(size)));
-    std::vector<Real> rwork(static_cast<std::size_t>(work_size(real_size)));
-    std::vector<int> iwork(static_cast<std::size_t>(integers));
-    call(work.data(), static_cast<int>(work.size()), rwork.data(), static_cast<int>(rwork.size()),
-         iwork.data(), integers);
-  } else {
-    auto const syevr = of_type<Scalar>(ssyevr_, dsyevr_, nullptr, nullptr);
-    auto const call = [&](Scalar* work, int lwork, int* iwork, int liwork) {
-      syevr("V", "I", "L", &n, G.data(), &ld, &none, &none, &first, &count, &none, &found,
-            eigenvalues.data(), vectors.data(), &ldz, support.data(), work, &lwork, iwork, &liwork,
-            &info);
-    };
-    call(&size, query, &integers, query);
-    std::vector<Scalar> work(static_cast<std::size_t>(work_size(size)));
-    std::vector<int> iwork(static_cast<std::size_t>(integers));
-    call(work.data(), static_cast<int>(work.size()), iwork.data(), integers);
-  }
+  int found = 0, info = 0;
+  with_work<Scalar>(info,
+                    [&](Scalar* work, int lwork, Real* rwork, int lrwork, int* iwork, int liwork) {
+                      if constexpr (is_complex_v<Scalar>)
+                        of_type<Scalar>(nullptr, nullptr, cheevr_, zheevr_)(
+                            "V", "I", "L", &n, G.data(), &ld, &none, &none, &first, &count, &none,
+                            &found, eigenvalues.data(), vectors.data(), &ldz, support.data(), work,
+                            &lwork, rwork, &lrwork, iwork, &liwork, &info);
+                      else
+                        of_type<Scalar>(ssyevr_, dsyevr_, nullptr, nullptr)(
+                            "V", "I", "L", &n, G.data(), &ld, &none, &none, &first, &count, &none,
+                            &found, eigenvalues.data(), vectors.data(), &ldz, support.data(), work,
+                            &lwork, iwork, &liwork, &info);
+                    });
   eigenvalues.resize(static_cast<std::size_t>(count));
   return info != 0 ? info : found == count ? 0 : n + 1;
 }

@@ -70,6 +70,11 @@ KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> imaginary_part(Scalar const& x) {
     return real_t<Scalar>(0);
 }
 
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION bool is_finite(Scalar const& x) {
+  return Kokkos::isfinite(real_part(x)) && Kokkos::isfinite(imaginary_part(x));
+}
+
 /// x rounded to another precision; a real number may become a complex one.
 template <class Target, class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION Target convert_scalar(Scalar const& x) {

@@ -22,7 +22,7 @@ using Exec = Kokkos::DefaultHostExecutionSpace;
 using Block = Kokkos::View<double**, Kokkos::LayoutRight, Exec>;
 using Matrix = blockspan::CrsMatrix<double, Exec>;
 
-// The 3 x 3 tridiagonal matrix with 2 on the diagonal and -1 beside it.
+// The 3 x 3 tridiagonal matrix with 2 on the diagonal and -1 next to it.
 Matrix second_difference() {
   Matrix::row_map_type::non_const_type row_map("row_map", 4);
   Matrix::index_type::non_const_type columns("columns", 7);

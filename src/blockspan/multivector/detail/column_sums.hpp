@@ -12,7 +12,7 @@
 #include <blockspan/support/backend.hpp>
 
 // Sums of terms down the columns of tall blocks, in two steps: numbers of chunks of rows, then
-// their tree (row_chunks.hpp). A column's result does not depend on the columns beside it, if on
+// their tree (row_chunks.hpp). A column's result does not depend on the other columns, if on
 // hosts no product is fused with a sum (ROUND_EACH in cmake/Instantiations.cmake).
 //
 // Terms: a type Real, how many numbers a column has (`count`), and operator()(i, j, terms) with the
@@ -105,7 +105,7 @@ struct ChunkSumsOnHost {
       for (std::int64_t c = first; c < last; ++c) fold_column(c, j);
   }
 
-  /// Rows of as many columns as possible at a time: a processor reads ahead best then.
+  /// Rows of as many columns as possible at a time: best for the hardware prefetcher.
   template <int width>
   KOKKOS_FUNCTION void fold_tiles(std::int64_t c, std::int64_t j) const {
     for (; j + width <= nodes.columns; j += width) fold_tile<width>(c, j);
@@ -153,7 +153,7 @@ struct ChunkSumsOnHost {
   }
 };
 
-/// Threads of a team, at most so many and a power of two, whose numbers fit in its scratch: of 48
+/// Threads of a team, at most `threads` and a power of two, whose numbers fit in its scratch: of 48
 /// KiB Kokkos keeps a number a thread for itself.
 template <int numbers, class Real>
 constexpr int threads_in_scratch(int threads) {
@@ -298,7 +298,7 @@ std::int64_t most_nodes(std::int64_t rows) {
   return room_for_nodes<Exec, Real>(ceil_div(rows, least_chunk_rows<Exec>));
 }
 
-/// The nodes of Terms in memory(count), which gives room for so many numbers. Nothing waits.
+/// The nodes of Terms in memory(count), which gives room for `count` numbers. Nothing waits.
 template <class Exec, class Terms, class Memory>
 Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Terms const& terms,
                                        RowChunks const& chunks, std::int64_t columns,

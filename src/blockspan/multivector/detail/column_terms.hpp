@@ -9,33 +9,18 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// What reductions down the columns add up (Terms of column_sums.hpp). Ref: BlockRef, RowMajorRef or
-// ColumnMajorRef of constant scalars.
+// What reductions down the columns add up (Terms of column_sums.hpp). Ref: a BlockRef of constant
+// scalars.
 
 namespace blockspan::detail {
 
-template <class Scalar>
-struct ColumnMajorRef {
-  Scalar* data;
-  std::int64_t stride;  ///< elements from (i, j) to (i, j + 1)
-
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& operator()(std::int64_t i, std::int64_t j) const {
-    return data[i + j * stride];
-  }
-};
-
 /// Whether the columns are contiguous, or there is one only.
-template <class Scalar>
-KOKKOS_FORCEINLINE_FUNCTION bool goes_down(BlockRef<Scalar> const& X) {
-  return X.row_stride < X.column_stride || X.columns == 1;
-}
-template <class Scalar>
-KOKKOS_FORCEINLINE_FUNCTION bool goes_down(RowMajorRef<Scalar> const&) {
-  return false;
-}
-template <class Scalar>
-KOKKOS_FORCEINLINE_FUNCTION bool goes_down(ColumnMajorRef<Scalar> const&) {
-  return true;
+template <class Scalar, UnitStride unit>
+KOKKOS_FORCEINLINE_FUNCTION bool goes_down(BlockRef<Scalar, unit> const& X) {
+  if constexpr (unit == UnitStride::none)
+    return X.row_stride < X.column_stride || X.columns == 1;
+  else
+    return unit == UnitStride::rows;
 }
 
 /// conj(x) y, by its real parts. Written out, since complex operators may not vectorize.
@@ -114,17 +99,16 @@ struct LargestTerms {
 
 /// run(X, Y), on hosts with the strides of 1 that compilers must know to vectorize. One column of
 /// contiguous rows is summed as a contiguous column, which is faster, unless it must have the bits
-/// that it has beside others.
+/// that it has among others.
 template <class Exec, class Scalar, class Run>
 void with_strides(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y, Run const& run,
                   bool same_bits_alone = false) {
   if constexpr (runs_on_host_v<Exec>) {
     if (X.column_stride == 1 && Y.column_stride == 1 && (X.columns > 1 || same_bits_alone))
-      return run(RowMajorRef<Scalar const>{X.data, X.row_stride},
-                 RowMajorRef<Scalar const>{Y.data, Y.row_stride});
+      return run(with_unit_stride<UnitStride::columns>(X),
+                 with_unit_stride<UnitStride::columns>(Y));
     if (X.row_stride == 1 && Y.row_stride == 1)
-      return run(ColumnMajorRef<Scalar const>{X.data, X.column_stride},
-                 ColumnMajorRef<Scalar const>{Y.data, Y.column_stride});
+      return run(with_unit_stride<UnitStride::rows>(X), with_unit_stride<UnitStride::rows>(Y));
   }
   run(X, Y);
 }

@@ -5,7 +5,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/detail/coefficients.hpp>
 #include <blockspan/multivector/detail/combine_tensor.hpp>
 #include <blockspan/multivector/detail/device_tiles.hpp>
 #include <blockspan/multivector/detail/entries.hpp>
@@ -15,37 +14,30 @@
 
 namespace blockspan::detail {
 
-/// One term of a combination: diag(weights) X C.
-template <class Scalar>
-struct DeviceTerm {
-  RealView<Scalar> X;
-  BlockRef<Scalar const> C;
-  real_t<Scalar> const* weights;  ///< one a row, or null
-};
-
 /// Y = alpha sum of the terms + beta Y, one block of rows and up to 64 real columns per team. X is
-/// staged transposed beside C, a thread holds 4 rows x 4 columns of the product; these return
-/// through scratch, so that Y is read and written in its own order. All of a team's rows are read
-/// before the first is written: up to 64 real columns, Y may be X. Traffic: X once per column tile,
-/// Y once.
+/// staged transposed together with C, a thread holds 4 rows x 4 columns of the product; these
+/// return through scratch, so that Y is read and written in its own order. All of a team's rows are
+/// read before the first is written: up to 64 real columns, Y may be X. Traffic: X once per column
+/// tile, Y once.
 template <class Exec, class Scalar, int terms>
 struct DeviceCombine {
   using Real = real_t<Scalar>;
   using Policy = device::Policy<Exec>;
+  using Term = RowTerm<Scalar, RealView<Scalar>>;
   static constexpr int edge = device::edge, pad = device::Pack<Real>::size, p = parts<Scalar>;
 
   Scalar alpha;
-  DeviceTerm<Scalar> term[terms];
+  Term term[terms];
   Scalar beta;
   BlockRef<Scalar> Y;
   int row_blocks, rows_at_once, inner_at_once;  ///< of a team
 
-  DeviceCombine(Scalar alpha_, DeviceTerm<Scalar> const (&terms_)[terms], Scalar beta_,
+  DeviceCombine(Scalar alpha_, Term const (&terms_)[terms], Scalar beta_,
                 BlockRef<Scalar> const& Y_)
       : DeviceCombine(alpha_, terms_, beta_, Y_, std::make_integer_sequence<int, terms>()) {}
 
   template <int... t>
-  DeviceCombine(Scalar alpha_, DeviceTerm<Scalar> const (&terms_)[terms], Scalar beta_,
+  DeviceCombine(Scalar alpha_, Term const (&terms_)[terms], Scalar beta_,
                 BlockRef<Scalar> const& Y_, std::integer_sequence<int, t...>)
       : alpha(alpha_), term{terms_[t]...}, beta(beta_), Y(Y_) {
     int const widest = std::min(device::block, ceil_div(columns(), edge) * edge);
@@ -143,8 +135,8 @@ void combine_on_device(Exec const& exec, Scalar alpha, BlockRef<Scalar const> co
       auto const term = tensor::term<Scalar>(X, C);
       return combine_on_tensor_cores<1, Exec, Scalar>(exec, alpha, term, term, beta, Y, workspace);
     }
-  DeviceTerm<Scalar> const term[] = {{RealView<Scalar>(X), C, nullptr}};
-  DeviceCombine<Exec, Scalar, 1>(alpha, term, beta, Y).launch(exec);
+  using Kernel = DeviceCombine<Exec, Scalar, 1>;
+  Kernel(alpha, {{RealView<Scalar>(X), C, nullptr}}, beta, Y).launch(exec);
 }
 
 /// Up to 64 real columns of Y, X may be Y.
@@ -157,9 +149,12 @@ void combine_terms_on_device(Exec const& exec, RowTerm<Scalar> const& first,
       return combine_on_tensor_cores<2, Exec, Scalar>(
           exec, Scalar(1), tensor::term<Scalar>(first.X, first.C, first.weights),
           tensor::term<Scalar>(second.X, second.C, second.weights), Scalar(0), Y, workspace);
-  DeviceTerm<Scalar> const term[] = {{RealView<Scalar>(first.X), first.C, first.weights},
-                                     {RealView<Scalar>(second.X), second.C, second.weights}};
-  DeviceCombine<Exec, Scalar, 2>(Scalar(1), term, Scalar(0), Y).launch(exec);
+  using Kernel = DeviceCombine<Exec, Scalar, 2>;
+  Kernel(Scalar(1),
+         {{RealView<Scalar>(first.X), first.C, first.weights},
+          {RealView<Scalar>(second.X), second.C, second.weights}},
+         Scalar(0), Y)
+      .launch(exec);
 }
 
 /// Y: the leading columns of X. Wide products go through a buffer, some rows at a time.

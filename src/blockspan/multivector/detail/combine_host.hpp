@@ -4,7 +4,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/detail/coefficients.hpp>
 #include <blockspan/multivector/detail/host_tiles.hpp>
 #include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/multivector/workspace.hpp>
@@ -86,9 +85,9 @@ struct HostCombine {
   BLOCKSPAN_HOST_INLINE void one_tile(std::int64_t first, int r, int j,
                                       Panel<Real> const (&x)[terms]) const {
     auto const product = [&](int t) {
-      return multiply_tile<height, width>(term[t].X.columns, x[t].data + r * x[t].ld, x[t].ld, 1,
-                                          term[t].packed + std::int64_t(j) * term[t].X.columns,
-                                          width);
+      return multiply_tile<height, width>(
+          term[t].X.columns, x[t].data + r * x[t].row_stride, x[t].row_stride, 1,
+          term[t].packed + std::int64_t(j) * term[t].X.columns, width);
     };
     auto const weigh = [&](int t, auto& sums) {
       if (Real const* const weights = term[t].weights)

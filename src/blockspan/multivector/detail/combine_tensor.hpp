@@ -6,7 +6,8 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/detail/coefficients.hpp>
+#include <blockspan/multivector/detail/real_view.hpp>
+#include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -22,13 +23,8 @@ struct TensorTable {
   KOKKOS_FUNCTION void operator()(int e) const { table[e] = combine.coefficient(e); }
 };
 
-/// A term of a combination: diag(weights) X C, without weights where they are null.
 template <class Scalar>
-struct TensorTerm {
-  tensor::Rows x;
-  BlockRef<Scalar const> C;
-  real_t<Scalar> const* weights = nullptr;
-};
+using TensorTerm = RowTerm<Scalar, tensor::Rows>;
 
 /// Y = alpha sum of the terms + beta Y for up to 8 V real columns of Y. A team keeps the
 /// coefficients in scratch, in the order in which lanes need them; when scratch does not hold them
@@ -64,7 +60,7 @@ struct TensorCombine {
         teams(static_cast<int>(
             std::min<std::int64_t>(most_teams, ceil_div(rows, std::int64_t(team_rows))))) {}
 
-  KOKKOS_FUNCTION int passes(int t) const { return (term[t].x.columns + inner - 1) / inner; }
+  KOKKOS_FUNCTION int passes(int t) const { return (term[t].X.columns + inner - 1) / inner; }
   KOKKOS_FUNCTION int passes() const { return passes(0) + (terms == 2 ? passes(1) : 0); }
   /// The term of a pass over all of them, which becomes the pass of that term.
   KOKKOS_FORCEINLINE_FUNCTION TensorTerm<Scalar> const& term_of(int& pass) const {
@@ -96,7 +92,7 @@ struct TensorCombine {
     auto const& t = term_of(pass);
     int const l = pass * inner + 2 * (lane % 4) + s % 2;
     int const column = v * tensor::tile_columns + lane / 4;
-    return l < t.x.columns && column < columns ? real_coefficient(alpha, t.C, l, column) : 0.0;
+    return l < t.X.columns && column < columns ? real_coefficient(alpha, t.C, l, column) : 0.0;
   }
 
   /// What a lane holds of `depth` passes of X: neighbours of a row, and of the row 8 below.
@@ -110,8 +106,8 @@ struct TensorCombine {
       int own = pass + d;
       auto const& t = term_of(own);
       int const l = own * inner + 2 * (lane % 4);
-      a.top[d] = t.x.pair(at, l, at < rows);
-      a.bottom[d] = t.x.pair(below, l, below < rows);
+      a.top[d] = t.X.pair(at, l, at < rows);
+      a.bottom[d] = t.X.pair(below, l, below < rows);
       if (terms == 2 && t.weights) {
         weigh(t.weights, at, a.top[d]);
         weigh(t.weights, below, a.bottom[d]);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
@@ -10,11 +12,6 @@
 // Work on every entry of a block by itself.
 
 namespace blockspan::detail {
-
-template <class Scalar>
-BlockRef<Scalar> column_range(BlockRef<Scalar> const& X, std::int64_t first, std::int64_t count) {
-  return {X.data + first * X.column_stride, X.rows, count, X.row_stride, X.column_stride};
-}
 
 /// Calls entry(i, j) for every entry; task: one entry, neighbouring tasks along the contiguous
 /// direction.
@@ -67,6 +64,36 @@ void for_each_entry(Exec const& exec, char const* label, BlockRef<Scalar> const&
                          EntryPerTask<Entry>{entry, X.rows, X.columns, down});
 }
 
+/// A task is a row, or one entry of it.
+template <class Kernel>
+struct RowParts {
+  struct Whole {};
+  struct Entry {};
+  Kernel kernel;
+  std::int64_t columns;
+
+  KOKKOS_FUNCTION void operator()(Whole, std::int64_t i) const { kernel(i, 0, columns); }
+  KOKKOS_FUNCTION void operator()(Entry, std::int64_t task) const {
+    std::int64_t const j = task % columns;
+    kernel(task / columns, j, j + 1);
+  }
+};
+
+/// kernel(i, first, last) for columns [first, last) of all rows: on hosts whole rows, along which
+/// the kernel vectorizes, on devices an entry a thread.
+template <class Exec, class Kernel>
+void for_each_row(Exec const& exec, char const* label, std::int64_t rows, std::int64_t columns,
+                  Kernel const& kernel) {
+  constexpr bool whole = runs_on_host_v<Exec>;
+  using Parts = RowParts<Kernel>;
+  using Tag = std::conditional_t<whole, typename Parts::Whole, typename Parts::Entry>;
+  if (rows == 0 || columns == 0) return;
+  Kokkos::parallel_for(label,
+                       Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
+                           exec, 0, whole ? rows : rows * columns),
+                       Parts{kernel, columns});
+}
+
 template <class Scalar>
 struct CopyBlock {
   BlockRef<Scalar const> X;
@@ -81,16 +108,6 @@ template <class Exec, class Scalar>
 void copy_block(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
   for_each_entry(exec, "Blockspan::copy_block", Y, CopyBlock<Scalar>{X, Y});
 }
-
-/// Y += X.
-template <class Scalar>
-struct AddBlock {
-  BlockRef<Scalar const> X;
-  BlockRef<Scalar> Y;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    Y(i, j) += X(i, j);
-  }
-};
 
 template <class Scalar>
 struct ZeroBlock {

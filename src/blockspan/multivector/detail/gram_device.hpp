@@ -178,7 +178,7 @@ struct DeviceGramSum {
   }
 };
 
-/// X^H Y (with row weights, where they are given), and X^H Z where `Z` (of as many columns as Y) is
+/// X^H Y (with row weights, where they are given), and X^H Z where `Z` (with the columns of Y) is
 /// given, by TensorGram. False if it does not serve these blocks: nothing is done.
 template <class Exec, class Scalar>
 bool grams_on_tensor_cores(Exec const& exec, BlockRef<Scalar const> const& X,
@@ -221,7 +221,8 @@ void gram_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
   DeviceGramSum<Exec, Scalar>{kernel.partials, kernel.chunks, kernel.m, kernel.n, G}.launch(exec);
 }
 
-/// Both at once on tensor cores where Y and Z have as many columns, else one after the other.
+/// Both at once on tensor cores where Y and Z have the same number of columns, else one after the
+/// other.
 template <class Exec, class Scalar>
 void gram_pair_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
                          BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,

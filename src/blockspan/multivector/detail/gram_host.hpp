@@ -109,7 +109,7 @@ struct HostGram {
       Real const weight = weights[row + r];
       for (int c = 0; c < n; ++c) buffer[r * std::int64_t(n) + c] *= weight;
     }
-    return {buffer, n};
+    return {buffer, count, n, n, 1};
   }
 
   void add_panel(int count, Panel<Real> const& x, Panel<Real> const& y, Real* g) const {
@@ -117,7 +117,7 @@ struct HostGram {
       constexpr int width = tile_width;
       int const needed = same ? std::min(m, j + width) : m;
       for_each_height<tile_height<Real>(width)>(needed, [&](int i, auto height) {
-        multiply_tile<height, width>(count, x.data + i, 1, x.ld, y.data + j, y.ld)
+        multiply_tile<height, width>(count, x.data + i, 1, x.row_stride, y.data + j, y.row_stride)
             .for_each_row([&](int a, auto& sums) {
               Real* const to = g + std::int64_t(i + a) * n + j;
               RegisterSet<Real, width> before;

@@ -24,7 +24,7 @@ struct Shape {
 /// or of one with row weights, X^T diag(weights) Y. The result is cut into blocks of M x N tiles; a
 /// warp sums one of them, in registers, over its share of the rows that its team has staged in
 /// scratch while the next ones arrive. Warps that share a block are added in a fixed order at the
-/// end. Traffic: X, Y and Z once, where a team makes all blocks; a block that stands on both sides
+/// end. Traffic: X, Y and Z once, where a team makes all blocks; a block that is on both sides
 /// is staged once.
 template <class Exec, int M, int N>
 struct TensorGram {

@@ -21,7 +21,7 @@ inline constexpr int widest_tile = 2 * register_bytes / static_cast<int>(sizeof(
 template <class Real>
 inline constexpr int narrowest_tile = std::min(4, widest_tile<Real> / 2);
 
-/// Rows of a tile of so many columns: 12, 8, or 4.
+/// Rows of a tile of `width` columns: 12, 8, or 4.
 template <class Real>
 constexpr int tile_height(int width) {
   int const in_a_row = ceil_div(width * static_cast<int>(sizeof(Real)), register_bytes);
@@ -56,12 +56,9 @@ void for_each_height(int rows, Function const& function, int first = 0) {
 
 constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
 
-/// Some rows of a block, row-major: entry (r, c) is data[r * ld + c].
+/// Some rows of a block.
 template <class Real>
-struct Panel {
-  Real const* data;
-  std::int64_t ld;
-};
+using Panel = RowMajorRef<Real const>;
 
 /// Zeros the columns of a packed panel that X does not have; pack() leaves them alone.
 template <class Scalar>
@@ -71,8 +68,8 @@ void clear_padding(RealView<Scalar> const& X, int rows, int width, real_t<Scalar
 }
 
 /// Copies a row: few numbers, for which a call of memcpy takes longer than they do. In steps that
-/// do not overlap, since a processor waits for what it has just stored if it cannot have that in
-/// one piece.
+/// do not overlap, since a processor waits for what it has just stored unless one load
+/// gets it whole.
 template <class Real, int step = register_bytes / static_cast<int>(sizeof(Real))>
 BLOCKSPAN_HOST_INLINE void copy_row(Real const* from, Real* to, int count) {
   int c = 0;
@@ -98,7 +95,7 @@ Panel<real_t<Scalar>> pack(RealView<Scalar> const& X, std::int64_t first, int ro
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < X.columns; ++c) buffer[r * std::int64_t(width) + c] = X(first + r, c);
   }
-  return {buffer, width};
+  return {buffer, rows, width, width, 1};
 }
 
 /// True if rows before `end` are contiguous and have `width` columns that may be read. Without gaps
@@ -116,7 +113,8 @@ bool readable(RealView<Scalar> const& X, std::int64_t end, int width) {
 template <class Scalar>
 Panel<real_t<Scalar>> panel(RealView<Scalar> const& X, std::int64_t first, int rows, int width,
                             real_t<Scalar>* buffer) {
-  if (readable(X, first + rows, width)) return {X.data + first * X.row_stride, X.row_stride};
+  if (readable(X, first + rows, width))
+    return {X.data + first * X.row_stride, rows, width, X.row_stride, 1};
   return pack(X, first, rows, width, buffer);
 }
 

@@ -41,7 +41,7 @@ inline constexpr std::int64_t most_chunk_rows = 2048;
 template <class Exec>
 inline constexpr std::int64_t least_chunk_rows = runs_on_host_v<Exec> ? 1024 : 128;
 
-/// Rows of a chunk of a block of so many rows, on all devices together.
+/// Rows of a chunk of a block of `global_rows` rows, on all devices together.
 template <class Exec>
 constexpr std::int64_t chunk_rows(std::int64_t global_rows) {
   std::int64_t size = least_chunk_rows<Exec>;
@@ -110,9 +110,9 @@ KOKKOS_FUNCTION Number join_range(std::int64_t first, std::int64_t last, Term co
   return node;
 }
 
-/// Joins numbers that stand `step` apart, into the first of them, and so for `sums` such sets that
-/// stand `apart`. Called by all threads of a team, with `place` 0, 1, ... for those that share a
-/// set, a large number for those that have none; place 0 may read the result at once.
+/// Joins numbers at a distance of `step` into the first of them, for `sums` such sets at a distance
+/// of `apart`. Called by all threads of a team, with `place` 0, 1, ... for those that share a set,
+/// a large number for those that have none; place 0 may read the result at once.
 template <class Fold, int sums, class Team, class Number>
 KOKKOS_FORCEINLINE_FUNCTION void join_in_scratch(Team const& team, int place, Number* set, int step,
                                                  int apart, int count) {
@@ -137,7 +137,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t terms_of_thread(std::int64_t count, int
   return share;
 }
 
-/// The roots of `sums` trees of as many nodes term(q, 0) ... term(q, count - 1), by a team; zero
+/// The roots of `sums` trees of `count` nodes term(q, 0) ... term(q, count - 1), by a team; zero
 /// where there are none. The first thread has them in `root`. scratch: sums x threads numbers.
 template <class Fold, int sums, class Team, class Number, class Term>
 KOKKOS_FORCEINLINE_FUNCTION void join_by_team(Team const& team, Number* scratch, std::int64_t count,

@@ -9,10 +9,10 @@
 namespace blockspan::detail {
 
 /// diag(weights) X C, with X: n x k, C: k x m where Exec computes; weights: n numbers there, or
-/// null for ones.
-template <class Scalar>
+/// null for ones. Left: X as a kernel reads it.
+template <class Scalar, class Left = BlockRef<Scalar const>>
 struct RowTerm {
-  BlockRef<Scalar const> X;
+  Left X;
   BlockRef<Scalar const> C;
   real_t<Scalar> const* weights = nullptr;
 };

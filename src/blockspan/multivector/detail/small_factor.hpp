@@ -101,18 +101,22 @@ real_t<Scalar> cholesky_coefficients(SmallMatrix<Scalar> const& G,
 }
 
 /// The columns of D U Lambda^-1/2 for the `count` largest of the eigenvalues lambda (ascending,
-/// with eigenvectors U), the largest first; those below `floor` count as it.
+/// with eigenvectors U), the largest first; those below `floor` count as it. inverse: gets the rows
+/// of Lambda^1/2 U^H D^-1 as well.
 template <class Scalar>
 void svqb_coefficients(SmallMatrix<Scalar> const& U, std::vector<real_t<Scalar>> const& lambda,
                        std::vector<real_t<Scalar>> const& D, int count, real_t<Scalar> floor,
-                       SmallMatrix<Scalar> const& C) {
+                       SmallMatrix<Scalar> const& C, SmallMatrix<Scalar> const* inverse = nullptr) {
   using Real = real_t<Scalar>;
   int const k = static_cast<int>(U.extent(0));
   for (int j = 0; j < count; ++j) {
     int const from = k - 1 - j;
-    Real const factor =
-        Real(1) / std::sqrt(std::max(lambda[static_cast<std::size_t>(from)], floor));
-    for (int i = 0; i < k; ++i) C(i, j) = D[static_cast<std::size_t>(i)] * factor * U(i, from);
+    Real const root = std::sqrt(std::max(lambda[static_cast<std::size_t>(from)], floor));
+    for (int i = 0; i < k; ++i) {
+      Real const d = D[static_cast<std::size_t>(i)];
+      C(i, j) = d * (Real(1) / root) * U(i, from);
+      if (inverse) (*inverse)(j, i) = conjugate(U(i, from)) * (root / d);
+    }
   }
 }
 

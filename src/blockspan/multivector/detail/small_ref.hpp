@@ -16,6 +16,12 @@ struct SmallRef {
   BlockRef<T> block;
   bool on_device;  ///< kernels can access it as it is
   bool on_host;    ///< the host can; a result here is complete when the call returns
+
+  template <class Target>
+  requires(!std::is_const_v<T> && std::is_same_v<Target, T const>) operator SmallRef<Target>()
+      const {
+    return {block, on_device, on_host};
+  }
 };
 
 template <class Exec, class View>

@@ -1,17 +1,102 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/multivector/detail/small_ref.hpp>
 #include <blockspan/operators/detail/block_jacobi.hpp>
-#include <blockspan/operators/detail/block_sizes_impl.hpp>
 #include <blockspan/operators/detail/small_hermitian.hpp>
 #include <blockspan/support/arithmetic.hpp>
-#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
+
+/// Counts, for every block size, the entries that the tiles hold which are not empty. Host code for
+/// a sample of the rows.
+class TileCounter {
+ public:
+  static constexpr int largest = 8;
+  /// Rows that are counted together: a multiple of every block size.
+  static constexpr std::int64_t window = 840;
+
+  TileCounter(std::int64_t rows, std::int64_t columns)
+      : rows_(rows), columns_(columns), marks_(static_cast<std::size_t>(columns), -1) {}
+
+  /// The rows from first_row on, a multiple of the window; offsets: one more than the rows.
+  template <class Offset, class Ordinal>
+  void add(std::int64_t first_row, std::vector<Offset> const& offsets,
+           std::vector<Ordinal> const& indices) {
+    auto const count = static_cast<std::int64_t>(offsets.size()) - 1;
+    for (int b = 1; b <= largest; ++b)
+      for (std::int64_t i = 0; i < count; i += b) {
+        std::int64_t const height = std::min<std::int64_t>(b, rows_ - first_row - i);
+        auto const entry = [&](std::int64_t row) {
+          return static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)] - offsets[0]);
+        };
+        std::size_t const last = entry(std::min(i + b, count));
+        ++stamp_;
+        for (std::size_t k = entry(i); k < last; ++k) {
+          std::int64_t const tile = static_cast<std::int64_t>(indices[k]) / b;
+          auto& mark = marks_[static_cast<std::size_t>(tile)];
+          if (mark == stamp_) continue;
+          mark = stamp_;
+          areas_[static_cast<std::size_t>(b)] +=
+              height * std::min<std::int64_t>(b, columns_ - tile * b);
+        }
+      }
+  }
+
+  /// The share of the entries of tiles of size b that are stored.
+  double fill(int b) const {
+    auto const area = areas_[static_cast<std::size_t>(b)];
+    return area > 0 ? static_cast<double>(areas_[1]) / static_cast<double>(area) : 0;
+  }
+
+ private:
+  std::int64_t rows_, columns_;
+  std::vector<std::int64_t> marks_;  ///< of columns of tiles: the group of rows seen last
+  std::int64_t stamp_ = 0;
+  std::array<std::int64_t, largest + 1> areas_{};
+};
+
+/// `count` numbers of the device from `first` on.
+template <class Exec, class T>
+std::vector<T> fetched(Exec const& exec, T const* first, std::int64_t count) {
+  std::vector<T> numbers(static_cast<std::size_t>(count));
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, numbers.data(), first,
+                                                                      count);
+  exec.fence("Blockspan::find_block_size");
+  return numbers;
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  constexpr std::int64_t most_windows = 32;
+  auto const& pattern = A.pattern;
+  TileCounter tiles(pattern.rows, pattern.columns);
+  std::int64_t const windows = ceil_div(pattern.rows, TileCounter::window);
+  std::int64_t const sampled = std::min(windows, most_windows);
+  for (std::int64_t s = 0; s < sampled; ++s) {
+    std::int64_t const row = s * windows / sampled * TileCounter::window;
+    auto const offsets = fetched(exec, pattern.row_offsets + row,
+                                 std::min(TileCounter::window, pattern.rows - row) + 1);
+    tiles.add(row, offsets,
+              fetched(exec, pattern.column_indices + offsets.front(),
+                      static_cast<std::int64_t>(offsets.back() - offsets.front())));
+  }
+  double best = 0;
+  for (int b = 2; b <= TileCounter::largest; ++b) best = std::max(best, tiles.fill(b));
+  for (int b = TileCounter::largest; b > 1; --b)
+    if (b <= pattern.rows && 3 * tiles.fill(b) >= 2 && tiles.fill(b) >= 0.9 * best) return b;
+  return 1;
+}
 
 template <class Scalar, class Offset, class Ordinal>
 struct GatherBlocks {
@@ -89,32 +174,17 @@ BlockFaults invert_blocks(Exec const& exec, std::int64_t rows, int b, bool absol
 }
 
 /// Rows of blocks times columns of X, both contiguous along their rows. b at compile time, so that
-/// a sum is a straight line of code.
+/// a sum is a straight line of code. On devices the b rows of X come from the cache but for the
+/// first time.
 template <class Scalar, int b>
 struct ApplyBlocks {
-  struct ByEntry {};
-  struct ByBlock {};
-
   Scalar const* blocks;
   Scalar const* x;
   Scalar* y;
-  std::int64_t rows, columns, x_stride, y_stride;
+  std::int64_t rows, x_stride, y_stride;
 
-  /// Devices: one entry of Y a work item; the b entries of X come from the cache but for the first
-  /// time.
-  KOKKOS_FUNCTION void operator()(ByEntry, std::int64_t item) const {
-    std::int64_t const i = item / columns, j = item % columns, first = i / b * b;
-    row(i, first, j, j + 1);
-  }
-
-  /// Hosts: a block a work item, vectorised along the columns.
-  KOKKOS_FUNCTION void operator()(ByBlock, std::int64_t block) const {
-    std::int64_t const first = block * b;
-    for (std::int64_t i = first; i < first + b && i < rows; ++i) row(i, first, 0, columns);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void row(std::int64_t i, std::int64_t first, std::int64_t j,
-                                       std::int64_t last) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
+    std::int64_t const first = i / b * b;
     if (first + b <= rows)
       multiply<true>(i, first, j, last);
     else
@@ -137,35 +207,18 @@ struct ApplyBlocks {
   }
 };
 
-template <int b, class Exec, class Scalar>
-void apply_blocks_of(Exec const& exec, Scalar const* blocks, BlockRef<Scalar const> const& X,
-                     BlockRef<Scalar> const& Y) {
-  using Kernel = ApplyBlocks<Scalar, b>;
-  constexpr bool on_host = runs_on_host_v<Exec>;
-  using Tag = std::conditional_t<on_host, typename Kernel::ByBlock, typename Kernel::ByEntry>;
-  std::int64_t const items = on_host ? ceil_div<std::int64_t>(X.rows, b) : X.rows * X.columns;
-  Kokkos::parallel_for(
-      "Blockspan::block_jacobi",
-      Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(exec, 0, items),
-      Kernel{blocks, X.data, Y.data, X.rows, X.columns, X.row_stride, Y.row_stride});
-}
-
 template <class Exec, class Scalar>
 void apply_blocks(Exec const& exec, int b, Scalar const* blocks, BlockRef<Scalar const> const& X,
                   BlockRef<Scalar> const& Y) {
-  if (X.rows == 0 || X.columns == 0) return;
-  // clang-format off
-  switch (b) {
-    case 1: return apply_blocks_of<1>(exec, blocks, X, Y);
-    case 2: return apply_blocks_of<2>(exec, blocks, X, Y);
-    case 3: return apply_blocks_of<3>(exec, blocks, X, Y);
-    case 4: return apply_blocks_of<4>(exec, blocks, X, Y);
-    case 5: return apply_blocks_of<5>(exec, blocks, X, Y);
-    case 6: return apply_blocks_of<6>(exec, blocks, X, Y);
-    case 7: return apply_blocks_of<7>(exec, blocks, X, Y);
-    default: return apply_blocks_of<8>(exec, blocks, X, Y);
+  auto const with = [&]<int size>(std::integral_constant<int, size>) {
+    for_each_row(
+        exec, "Blockspan::block_jacobi", X.rows, X.columns,
+        ApplyBlocks<Scalar, size>{blocks, X.data, Y.data, X.rows, X.row_stride, Y.row_stride});
+  };
+  [&]<int... less>(std::integer_sequence<int, less...>) {
+    (void)((b == less + 1 && (with(std::integral_constant<int, less + 1>()), true)) || ...);
   }
-  // clang-format on
+  (std::make_integer_sequence<int, 8>());
 }
 
 }  // namespace blockspan::detail

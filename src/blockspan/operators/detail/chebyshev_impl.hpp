@@ -5,10 +5,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/detail/real_view.hpp>
 #include <blockspan/operators/detail/chebyshev.hpp>
 #include <blockspan/operators/detail/matrix_measures_impl.hpp>
-#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 
@@ -53,23 +53,13 @@ RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ord
 /// All coefficients are real: a complex block is one of real numbers with twice the columns.
 template <class Real>
 struct ChebyshevRows {
-  struct ByRow {};
-  struct ByEntry {};
-
   ChebyshevTerms terms;
   Real momentum, step;
   Real const *weights, *r, *az, *z;
   Real* y;
-  std::int64_t columns, r_stride, az_stride, z_stride, y_stride;
+  std::int64_t r_stride, az_stride, z_stride, y_stride;
 
-  /// Hosts, vectorised along the row.
-  KOKKOS_FUNCTION void operator()(ByRow, std::int64_t i) const { part(i, 0, columns); }
-  KOKKOS_FUNCTION void operator()(ByEntry, std::int64_t item) const {
-    std::int64_t const j = item % columns;
-    part(item / columns, j, j + 1);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void part(std::int64_t i, std::int64_t j, std::int64_t last) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
     Real const factor = step * weights[i];
     Real const* KOKKOS_RESTRICT const from = r + i * r_stride;
     Real const* KOKKOS_RESTRICT const image = az + i * az_stride;
@@ -92,22 +82,16 @@ void chebyshev_step(Exec const& exec, ChebyshevStep<Scalar> const& coefficients,
                     BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
                     BlockRef<Scalar> const& Y) {
   using Real = real_t<Scalar>;
-  using Kernel = ChebyshevRows<Real>;
-  constexpr bool on_host = runs_on_host_v<Exec>;
-  using Tag = std::conditional_t<on_host, typename Kernel::ByRow, typename Kernel::ByEntry>;
   constexpr std::int64_t p = parts<Scalar>;
   auto const real = [](auto* data) {
     using Element = std::remove_pointer_t<decltype(data)>;
     return reinterpret_cast<std::conditional_t<std::is_const_v<Element>, Real const, Real>*>(data);
   };
-  std::int64_t const columns = p * Y.columns;
-  Kokkos::parallel_for(
-      "Blockspan::chebyshev",
-      Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, on_host ? Y.rows : Y.rows * columns),
-      Kernel{coefficients.terms, coefficients.momentum, coefficients.step, weights, real(R.data),
-             real(AZ.data), real(Z.data), real(Y.data), columns, p * R.row_stride,
-             p * AZ.row_stride, p * Z.row_stride, p * Y.row_stride});
+  for_each_row(
+      exec, "Blockspan::chebyshev", Y.rows, p * Y.columns,
+      ChebyshevRows<Real>{coefficients.terms, coefficients.momentum, coefficients.step, weights,
+                          real(R.data), real(AZ.data), real(Z.data), real(Y.data), p * R.row_stride,
+                          p * AZ.row_stride, p * Z.row_stride, p * Y.row_stride});
 }
 
 }  // namespace blockspan::detail

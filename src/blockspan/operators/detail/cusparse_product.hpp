@@ -12,7 +12,6 @@
 #include <blockspan/operators/cusparse_operator.hpp>
 #include <blockspan/operators/detail/cuda_library.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
-#include <blockspan/operators/detail/null_vectors.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
@@ -81,7 +80,7 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
   }
 
   Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
-    return null_vectors_of_matrix(exec, matrix_, work);
+    return null_vectors_of(exec, matrix_ref<Exec>(matrix_), work);
   }
   std::string name() const override { return "matrix (cuSPARSE)"; }
 

@@ -52,20 +52,18 @@ class Lanczos {
       auto const next = column(j + 1);
       multiply(column(j), next);
       diagonal_.push_back(orthogonalise(next, j + 1));
-      beside_.push_back(normalise(next));
-      largest_ = std::max({largest_, std::abs(diagonal_.back()), beside_.back()});
-      if (!std::isfinite(diagonal_.back()) || !std::isfinite(beside_.back()))
+      off_diagonal_.push_back(normalise(next));
+      largest_ = std::max({largest_, std::abs(diagonal_.back()), off_diagonal_.back()});
+      if (!std::isfinite(diagonal_.back()) || !std::isfinite(off_diagonal_.back()))
         return {.steps = j + 1, .finite = false};
-      if (beside_.back() <= 8 * unit_roundoff<Scalar> * largest_)
+      if (off_diagonal_.back() <= 8 * unit_roundoff<Scalar> * largest_)
         break;  // what is left is rounding
     }
     return ritz_values();
   }
 
  private:
-  Block<Scalar, Exec> column(int j) const {
-    return Kokkos::subview(basis_, Kokkos::ALL, std::pair(j, j + 1));
-  }
+  Block<Scalar, Exec> column(int j) const { return column_range(basis_, j, 1); }
 
   /// y = W^1/2 A W^1/2 x.
   void multiply(Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y) {
@@ -76,7 +74,7 @@ class Lanczos {
 
   /// x -= V V^H x for the first `count` vectors V, twice; returns the last entry of V^H x.
   Real orthogonalise(Block<Scalar, Exec> const& x, int count) {
-    auto const V = Kokkos::subview(basis_, Kokkos::ALL, std::pair(0, count));
+    auto const V = column_range(basis_, 0, count);
     SmallMatrix<Scalar> const c("Blockspan::lanczos", static_cast<std::size_t>(count), 1);
     Real last = 0;
     for (int pass = 0; pass < 2; ++pass) {
@@ -104,12 +102,12 @@ class Lanczos {
     SmallMatrix<Real> const T("Blockspan::lanczos", m, m);
     for (std::size_t j = 0; j < m; ++j) {
       T(j, j) = diagonal_[j];
-      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = beside_[j];
+      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = off_diagonal_[j];
     }
     std::vector<Real> values;
     int const steps = static_cast<int>(m);
     if (lapack::hermitian_eigen(T, values) != 0) return {.steps = steps, .finite = false};
-    Real const residual = beside_.back() * std::abs(T(m - 1, m - 1));
+    Real const residual = off_diagonal_.back() * std::abs(T(m - 1, m - 1));
     return {values.front(), values.back(), residual, steps, true};
   }
 
@@ -118,7 +116,7 @@ class Lanczos {
   Weights roots_;
   Block<Scalar, Exec> basis_, work_;
   Workspace<Exec> workspace_;
-  std::vector<Real> diagonal_, beside_;  ///< of the tridiagonal matrix
+  std::vector<Real> diagonal_, off_diagonal_;  ///< of the tridiagonal matrix
   Real largest_ = 0;
 };
 

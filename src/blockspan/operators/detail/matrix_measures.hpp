@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -33,23 +34,37 @@ real_t<Scalar> max_row_sum(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 bool rows_sum_to_zero(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 
-/// diagonal(i) = a_ii, the sum of its duplicates, zero where there is none. Does not wait.
+/// a_ii for every row, the sum of its duplicates, zero where there is none. Does not wait.
 template <class Exec, class Scalar, class Offset, class Ordinal>
-void read_diagonal(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A, Scalar* diagonal);
+Kokkos::View<Scalar*, typename Exec::memory_space> diagonal_on_device(
+    Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 
 /// y_i = sum over j of |a_ij| x_j. Waits for the instance. O(nonzeros).
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_magnitudes(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
                          real_t<Scalar> const* x, real_t<Scalar>* y);
 
+/// Orthonormal vectors that a Hermitian positive semidefinite A may map to zero (null_vectors.hpp);
+/// no columns where there are none, or where `work` multiplications are too few. Waits for the
+/// instance.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+Block<Scalar, Exec> null_vectors_of(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+                                    std::int64_t work);
+
+/// The real parts of the diagonal, on the host. Waits for the instance.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+std::vector<real_t<Scalar>> real_diagonal(Exec const& exec,
+                                          MatrixRef<Scalar, Offset, Ordinal> const& A);
+
 /// y_ij = factor_i x_ij. Does not wait.
 template <class Exec, class Scalar>
 void scale_rows(Exec const& exec, real_t<Scalar> const* factors, BlockRef<Scalar const> const& X,
                 BlockRef<Scalar> const& Y);
 
-/// factor_i = 1 / |d_i|, and 1 where d_i is zero (or 1 / |d_i| overflows). Does not wait.
-template <class Exec, class Scalar>
-void invert_magnitudes(Exec const& exec, Scalar const* diagonal, std::int64_t length,
-                       real_t<Scalar>* factors);
+/// factor_i = 1 / |a_ii|, and 1 where a_ii is zero (or 1 / |a_ii| overflows). Waits for the
+/// instance.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> inverse_magnitudes(
+    Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 
 }  // namespace blockspan::detail

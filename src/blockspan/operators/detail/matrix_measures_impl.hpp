@@ -6,7 +6,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/multivector/detail/small_ref.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -111,11 +114,27 @@ struct ReadDiagonal {
 };
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
-void read_diagonal(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
-                   Scalar* diagonal) {
+Kokkos::View<Scalar*, typename Exec::memory_space> diagonal_on_device(
+    Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using Values = Kokkos::View<Scalar*, typename Exec::memory_space>;
+  auto const d = allocate<Values>(exec, "Blockspan::diagonal", A.pattern.rows);
   Kokkos::parallel_for("Blockspan::read_diagonal", Policy(exec, 0, A.pattern.rows),
-                       ReadDiagonal<Scalar, Offset, Ordinal>{A, diagonal});
+                       ReadDiagonal<Scalar, Offset, Ordinal>{A, d.data()});
+  return d;
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+std::vector<real_t<Scalar>> real_diagonal(Exec const& exec,
+                                          MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  auto const d = diagonal_on_device(exec, A);
+  std::vector<Scalar> values(d.size());
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, values.data(), d.data(),
+                                                                      A.pattern.rows);
+  exec.fence("Blockspan::diagonal");
+  std::vector<real_t<Scalar>> result;
+  for (Scalar const& value : values) result.push_back(real_part(value));
+  return result;
 }
 
 template <class Scalar, class Offset, class Ordinal>
@@ -139,6 +158,55 @@ void multiply_magnitudes(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> co
   Kokkos::parallel_for("Blockspan::magnitudes", Policy(exec, 0, A.pattern.rows),
                        MultiplyMagnitudes<Scalar, Offset, Ordinal>{A, x, y});
   exec.fence("Blockspan::magnitudes");
+}
+
+template <class Scalar>
+struct ScaleRows {
+  real_t<Scalar> const* factors;
+  BlockRef<Scalar const> X;
+  BlockRef<Scalar> Y;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
+    auto const factor = factors[i];
+    if (X.column_stride == 1 && Y.column_stride == 1) {
+      Scalar const* const x = &X(i, 0);
+      Scalar* const y = &Y(i, 0);
+      for (; j < last; ++j) y[j] = factor * x[j];
+    } else {
+      for (; j < last; ++j) Y(i, j) = factor * X(i, j);
+    }
+  }
+};
+
+template <class Exec, class Scalar>
+void scale_rows(Exec const& exec, real_t<Scalar> const* factors, BlockRef<Scalar const> const& X,
+                BlockRef<Scalar> const& Y) {
+  for_each_row(exec, "Blockspan::jacobi", X.rows, X.columns, ScaleRows<Scalar>{factors, X, Y});
+}
+
+template <class Scalar>
+struct InvertMagnitudes {
+  Scalar const* diagonal;
+  real_t<Scalar>* factors;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    real_t<Scalar> const inverse = 1 / Kokkos::abs(diagonal[i]);
+    factors[i] = Kokkos::isinf(inverse) ? real_t<Scalar>(1) : inverse;
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> inverse_magnitudes(
+    Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using Factors = Kokkos::View<real_t<Scalar>*, typename Exec::memory_space>;
+  std::int64_t const rows = A.pattern.rows;
+  auto const d = diagonal_on_device(exec, A);
+  auto const factors = allocate<Factors>(exec, "Blockspan::jacobi", rows);
+  Kokkos::parallel_for("Blockspan::jacobi_setup", Policy(exec, 0, rows),
+                       InvertMagnitudes<Scalar>{d.data(), factors.data()});
+  exec.fence("Blockspan::jacobi");  // d is freed on return: memory that the instance may still read
+  return factors;
 }
 
 }  // namespace blockspan::detail

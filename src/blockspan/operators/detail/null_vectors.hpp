@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include <Kokkos_Core.hpp>
-
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/small_ref.hpp>
+#include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
@@ -28,16 +28,34 @@ template <class Scalar, class Offset>
 std::vector<std::vector<Scalar>> null_vectors_of(
     HostCsr<Scalar const, Offset const, int const> const& A, std::int64_t work);
 
-/// The same as a block where Exec computes, without columns where there are none.
-template <class Exec, class Matrix>
-auto null_vectors_of_matrix(Exec const& exec, Matrix const& A, std::int64_t work) {
-  using Scalar = typename Matrix::non_const_value_type;
+/// The array itself where hosts compute, else a copy. Waits for the instance.
+template <class Exec, class T>
+HostArray<T const> array_to_host(Exec const& exec, T const* data, std::int64_t count) {
+  if constexpr (runs_on_host_v<Exec>) {
+    return {data, static_cast<std::size_t>(count)};
+  } else {
+    auto const host = allocate<HostArray<T>>(exec, "Blockspan::null_vectors", count);
+    copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, host.data(), data,
+                                                                        count);
+    exec.fence("Blockspan::null_vectors");
+    return host;
+  }
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+Block<Scalar, Exec> null_vectors_of(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+                                    std::int64_t work) {
   using Result = Block<Scalar, Exec>;
   constexpr std::int64_t look = 150;  // multiplications an entry: the time of the graph
-  if (look * static_cast<std::int64_t>(A.nnz()) > work) return Result();
-  auto const vectors = null_vectors_of(to_host(A), work);
+  auto const& [rows, columns, entries, offsets, indices, block] = A.pattern;
+  if (look * entries > work || rows == 0) return Result();
+  auto const vectors = null_vectors_of(
+      HostCsr<Scalar const, Offset const, Ordinal const>{
+          rows, columns, array_to_host(exec, offsets, rows + 1),
+          array_to_host(exec, indices, entries), array_to_host(exec, A.values, entries)},
+      work);
   if (vectors.empty()) return Result();
-  auto const Z = allocate<Result>(exec, "Blockspan::null_vectors", A.numRows(), vectors.size());
+  auto const Z = allocate<Result>(exec, "Blockspan::null_vectors", rows, vectors.size());
   auto const host = Kokkos::create_mirror_view(Z);
   for (std::size_t j = 0; j < vectors.size(); ++j)
     for (std::size_t i = 0; i < vectors[j].size(); ++i) host(i, j) = vectors[j][i];

@@ -27,8 +27,7 @@ struct SmallHermitian {
   KOKKOS_FUNCTION bool is_finite() const {
     for (int i = 0; i < order; ++i)
       for (int j = 0; j < order; ++j)
-        if (!Kokkos::isfinite(real_part(a[i][j])) || !Kokkos::isfinite(imaginary_part(a[i][j])))
-          return false;
+        if (!blockspan::is_finite(a[i][j])) return false;
     return true;
   }
 

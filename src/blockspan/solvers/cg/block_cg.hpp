@@ -75,7 +75,7 @@ class BlockCg {
     passes_.precondition(q_);
     auto const G = square(g_);
     passes_.gram(q_, G);
-    std::vector<Real> inverse(q_), length(q_);
+    std::vector<Real> inverse(q_);
     for (int j = 0; j < q_; ++j) {
       Real const squared = real_part(G(j, j));
       if (!std::isfinite(squared)) {
@@ -87,8 +87,7 @@ class BlockCg {
         fail(Status::preconditioner_not_spd);
         return false;
       }
-      length[j] = std::sqrt(squared);
-      inverse[j] = 1 / length[j];
+      inverse[j] = 1 / std::sqrt(squared);
     }
     for (int j = 0; j < q_; ++j)
       for (int i = 0; i < q_; ++i) G(i, j) *= inverse[i] * inverse[j];
@@ -103,8 +102,7 @@ class BlockCg {
       fail(Status::preconditioner_not_spd);
       return false;
     }
-    for (int j = 0; j < q_; ++j)
-      for (int i = 0; i < r; ++i) sigma_(i, j) = zeta_(i, j) * length[j];
+    copy_small(part(zeta_, 0, r, 0, q_), sigma());
     passes_.start(r);
     set_identity(square(lengths_));
     factored_ = false;

@@ -32,9 +32,9 @@ class BlockPasses {
 
   void set_width(int width) { width_ = width; }
   View e() const { return blocks_.correction(width_); }
-  View s(int r) const { return leading(blocks_.direction(width_), r); }
-  View q(int r) const { return leading(blocks_.spare(width_), r); }
-  View t(int r) const { return leading(blocks_.residual(width_), r); }
+  View s(int r) const { return column_range(blocks_.direction(width_), 0, r); }
+  View q(int r) const { return column_range(blocks_.spare(width_), 0, r); }
+  View t(int r) const { return column_range(blocks_.residual(width_), 0, r); }
   /// M^-1 T into the place of A S, unless it is T with row weights.
   void precondition(int r) {
     if (problem_.general()) problem_.apply_m(t(r), q(r));
@@ -127,10 +127,7 @@ class BlockPasses {
     Small const diagonal = part(small_, 0, 3, 0, 1);
     Real largest = 0;
     for (int j = 0; j < r; ++j) {
-      auto const column = [j](View const& X) {
-        return Kokkos::subview(X, Kokkos::ALL, std::pair<int, int>(j, j + 1));
-      };
-      View const x = column(s(r)), image = column(q(r));
+      View const x = column_range(s(r), j, 1), image = column_range(q(r), j, 1);
       auto const one = [&](int i) { return part(diagonal, i, 1, 0, 1); };
       to_host({{image, image}, {x, x}}, {one(0), one(1)});
       largest = std::max(largest, std::sqrt(real_part(one(0)(0, 0)) / real_part(one(1)(0, 0))));
@@ -157,10 +154,6 @@ class BlockPasses {
   void add_product(View const& X, BlockRef<Scalar const> const& C, View const& Y) {
     detail::combine<Exec, Scalar>(problem_.exec, Scalar(1), ref(X), {C, true, false}, Scalar(1),
                                   ref(Y), problem_.workspace);
-  }
-
-  static View leading(View const& X, int columns) {
-    return Kokkos::subview(X, Kokkos::ALL, std::pair<int, int>(0, columns));
   }
 
   /// Small matrices where kernels read them, valid until the next call: everything queued before

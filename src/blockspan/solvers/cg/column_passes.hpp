@@ -12,13 +12,54 @@
 #include <blockspan/solvers/cg/single_reduction.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>
 #include <blockspan/solvers/common/column_kernels.hpp>
-#include <blockspan/solvers/common/column_sums.hpp>
-#include <blockspan/solvers/common/device_copy.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
+
+/// First step of a reduction whose second step is TakeRoots: nodes of Terms, kept until the next
+/// call. Memory grows with the rows and the columns only, so that a recorded step allocates
+/// nothing.
+template <class Exec, class Real>
+class KeptNodes {
+ public:
+  /// width: of the rows, in real numbers; `parts` of them are a column. Nothing waits.
+  template <class Terms>
+  void operator()(Exec const& exec, char const* label, Terms const& terms, std::int64_t rows,
+                  std::int64_t width, int parts) {
+    static_assert(Terms::count <= most_terms);
+    nodes_ = sum_chunks(exec, label, terms, row_chunks<Exec>(rows), width, [&](std::int64_t) {
+      return memory_.template device<Real>(exec, Workspace<Exec>::partials,
+                                           most_nodes<Exec, Real>(rows) * most_terms * width);
+    });
+    nodes_.parts = parts;
+  }
+
+  Nodes<Real> const& nodes() const { return nodes_; }
+
+ private:
+  static constexpr int most_terms = 3;
+
+  Workspace<Exec> memory_;
+  Nodes<Real> nodes_{};
+};
+
+/// The host mirror of device values: the same memory on hosts; elsewhere page-locked memory, so
+/// that a copy is asynchronous.
+template <class Exec, class Real>
+using HostMirror = Kokkos::View<Real*, std::conditional_t<runs_on_host_v<Exec>, Kokkos::HostSpace,
+                                                          Kokkos::SharedHostPinnedSpace>>;
+
+template <class Exec, class Numbers>
+HostMirror<Exec, typename Numbers::value_type> host_mirror(Numbers const& numbers) {
+  using Mirror = HostMirror<Exec, typename Numbers::value_type>;
+  if constexpr (runs_on_host_v<Exec>)
+    return numbers;
+  else
+    return allocate<Mirror>(Kokkos::DefaultHostExecutionSpace(), numbers.label(),
+                            numbers.extent(0));
+}
 
 /// The scalars of the columns on the device, and a host mirror of those that the host reads: alpha
 /// and beta for each part of a column, then a row for each `Number`.
@@ -26,7 +67,7 @@ template <class Scalar, class Exec>
 class ColumnValues {
  public:
   using Real = real_t<Scalar>;
-  enum Number { phi, state, gamma, curvature, square, goal, held, count };
+  enum Number { phi, state, gamma, curvature, square, goal, pending, count };
 
   ColumnValues(Exec const& exec, int columns)
       : exec_(exec),
@@ -43,11 +84,11 @@ class ColumnValues {
   ColumnScalars<Real> on_device() const {
     Real* const first = device_.data();
     auto const row = [&](Number which) { return first + rest() + which * width_; };
-    return {first,       first + parts<Scalar> * most_,
-            row(phi),    row(state),
-            row(gamma),  row(curvature),
-            row(square), row(goal),
-            row(held)};
+    return {first,        first + parts<Scalar> * most_,
+            row(phi),     row(state),
+            row(gamma),   row(curvature),
+            row(square),  row(goal),
+            row(pending), parts<Scalar>};
   }
 
   void upload() {
@@ -158,14 +199,9 @@ class ColumnPasses {
   /// E += P alpha, P = Z + P beta.
   void step_direction() {
     auto const timer = problem_.time(problem_.seconds.update);
-    using Step = DirectionStep<Real>;
-    using Tag = std::conditional_t<on_host, typename Step::ByRow, typename Step::ByNumber>;
-    Kokkos::parallel_for(
-        "Blockspan::cg::direction",
-        Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
-            problem_.exec, 0, on_host ? problem_.rows() : problem_.rows() * parts_ * width()),
-        Step{e(), p(), problem_.general() ? q() : r(), columns().alpha, columns().beta,
-             problem_.weights()});
+    for_each_row(problem_.exec, "Blockspan::cg::direction", problem_.rows(), parts_ * width(),
+                 DirectionStep<Real>{e(), p(), problem_.general() ? q() : r(), columns().alpha,
+                                     columns().beta, problem_.weights()});
   }
 
   // With one reduction a step.
@@ -200,11 +236,11 @@ class ColumnPasses {
         UpdateTerms<Real>{e(), p(), q(), r(), columns().alpha, columns().beta, problem_.weights()},
         problem_.rows(), width() * parts_, parts_);
   }
-  /// Whether beta of a column is held until the true gamma is known, since the predicted one
+  /// Whether beta of a column is pending: the true gamma has to be known, since the predicted one
   /// cancelled.
-  bool any_held() {
+  bool any_pending() {
     for (int c = 0; c < width(); ++c)
-      if (numbers(N::held, c) != 0) return true;
+      if (numbers(N::pending, c) != 0) return true;
     return false;
   }
   /// P = Z + P beta of these columns, after update().
@@ -218,7 +254,6 @@ class ColumnPasses {
 
  private:
   static constexpr int parts_ = parts<Scalar>;
-  static constexpr bool on_host = runs_on_host_v<Exec>;
 
   template <class Terms, class Take>
   void reduce(char const* label, Terms const& terms, Take const& take) {
@@ -228,14 +263,16 @@ class ColumnPasses {
   /// `take` with the sums of each column: the first `count` from `first`, the others from `second`.
   template <int count, class First, class Take>
   void take_sums_of(First const& first, KeptNodes<Exec, Real> const& second, Take const& take) {
-    take_sums<count>(problem_.exec, first, second.nodes(), take, width(), parts_);
+    using Sums = Nodes<Real>;
+    TakeRoots<Exec, AddTerms, Real, count, First, Sums, Take>{first, second.nodes(), take}.launch(
+        problem_.exec, "Blockspan::cg::columns", width());
   }
 
   ColumnScalars<Real> columns() const { return numbers.on_device(); }
-  RealRows<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width())); }
-  RealRows<Real> p() const { return real_rows<Scalar, Exec>(blocks_.direction(width())); }
-  RealRows<Real> q() const { return real_rows<Scalar, Exec>(blocks_.spare(width())); }
-  RealRows<Real> r() const { return real_rows<Scalar, Exec>(blocks_.residual(width())); }
+  RowMajorRef<Real> e() const { return real_rows<Scalar, Exec>(blocks_.correction(width())); }
+  RowMajorRef<Real> p() const { return real_rows<Scalar, Exec>(blocks_.direction(width())); }
+  RowMajorRef<Real> q() const { return real_rows<Scalar, Exec>(blocks_.spare(width())); }
+  RowMajorRef<Real> r() const { return real_rows<Scalar, Exec>(blocks_.residual(width())); }
 
   CgProblem<Scalar, Exec>& problem_;
   CgBlocks<Scalar, Exec>& blocks_;

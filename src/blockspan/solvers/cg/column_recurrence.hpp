@@ -13,14 +13,12 @@ namespace blockspan::detail {
 // Hermitian), so a complex block is a block of twice as many real columns here, and only the sums
 // of a column put its parts together. The result of a column does not depend on the others.
 
-/// A row-major contiguous block as real numbers; stride: real numbers in a row.
-template <class Real>
-using RealRows = RowMajorRef<Real>;
-
+/// A row-major contiguous block as real numbers.
 template <class Scalar, class Exec>
-RealRows<real_t<Scalar>> real_rows(Block<Scalar, Exec> const& X) {
-  return {reinterpret_cast<real_t<Scalar>*>(X.data()),
-          static_cast<std::int64_t>(X.extent(1)) * parts<Scalar>};
+RowMajorRef<real_t<Scalar>> real_rows(Block<Scalar, Exec> const& X) {
+  auto const columns = static_cast<std::int64_t>(X.extent(1)) * parts<Scalar>;
+  return {reinterpret_cast<real_t<Scalar>*>(X.data()), static_cast<std::int64_t>(X.extent(0)),
+          columns, columns, 1};
 }
 
 /// p.q and p.p. Reads 2 words.
@@ -28,7 +26,7 @@ template <class RealType>
 struct CurvatureTerms {
   using Real = RealType;
   static constexpr int count = 2;
-  RealRows<Real> P, Q;
+  RowMajorRef<Real> P, Q;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
     Real const p = P(i, j);
@@ -51,7 +49,7 @@ template <class RealType>
 struct ResidualStepTerms {
   using Real = RealType;
   static constexpr int count = 2;
-  RealRows<Real> Q, R;
+  RowMajorRef<Real> Q, R;
   Real const* alpha;
   Real const* weights;
 
@@ -74,7 +72,7 @@ template <class RealType>
 struct ProductTerms {
   using Real = RealType;
   static constexpr int count = 1;
-  RealRows<Real> R, Z;
+  RowMajorRef<Real> R, Z;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
     terms[0] = R(i, j) * Z(i, j);
@@ -82,12 +80,10 @@ struct ProductTerms {
 };
 
 /// E += P alpha, P = Z + P beta, where Z = w.R; a column with alpha = beta = 0 keeps its P. Reads 3
-/// words, writes 2. A row a task on hosts, a number a task on devices.
+/// words, writes 2.
 template <class Real>
 struct DirectionStep {
-  struct ByRow {};
-  struct ByNumber {};
-  RealRows<Real> E, P, Z;
+  RowMajorRef<Real> E, P, Z;
   Real const* alpha;
   Real const* beta;
   Real const* weights;
@@ -98,16 +94,11 @@ struct DirectionStep {
     E(i, j) = a != Real(0) ? stepped : e;
     P(i, j) = b != Real(0) ? next : a != Real(0) ? z : p;
   }
-  KOKKOS_FUNCTION void operator()(ByRow, std::int64_t i) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
     Real const weight = weights ? weights[i] : Real(1);
-    std::int64_t j = 0;
-    for (; j + 8 <= P.stride; j += 8)
+    for (; j + 8 <= last; j += 8)
       for (int t = 0; t < 8; ++t) step(i, j + t, weight);
-    for (; j < P.stride; ++j) step(i, j, weight);
-  }
-  KOKKOS_FUNCTION void operator()(ByNumber, std::int64_t index) const {
-    std::int64_t const i = index / P.stride;
-    step(i, index % P.stride, weights ? weights[i] : Real(1));
+    for (; j < last; ++j) step(i, j, weight);
   }
 };
 
@@ -121,13 +112,18 @@ struct ColumnScalars {
   Real *alpha, *beta;
   Real *phi, *state, *gamma, *curvature, *square;  ///< one a column, one behind the other
   Real const* goal;                                ///< tau^2
-  Real* held;  ///< (single reduction) beta waits for the true gamma
+  Real* pending;  ///< (single reduction) beta waits for the true gamma
+  int parts;      ///< real columns of a column
 
   KOKKOS_FUNCTION bool running(std::int64_t j) const {
     return state[j] == static_cast<Real>(ColumnState::running);
   }
   KOKKOS_FUNCTION void stop(std::int64_t j, ColumnState why) const {
     state[j] = static_cast<Real>(why);
+  }
+  /// In all parts of a column.
+  KOKKOS_FUNCTION void set(Real* numbers, std::int64_t j, Real value) const {
+    for (int part = 0; part < parts; ++part) numbers[parts * j + part] = value;
   }
 };
 
@@ -137,7 +133,7 @@ struct TakeStart {
   static constexpr int count = 1;
   ColumnScalars<Real> columns;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t j, int, Real const* sums) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* sums) const {
     columns.gamma[j] = sums[0];
     columns.curvature[j] = 0;
     columns.square[j] = 0;
@@ -154,7 +150,7 @@ struct TakeCurvature {
   static constexpr int count = 2;
   ColumnScalars<Real> columns;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t j, int parts, Real const* sums) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* sums) const {
     Real alpha = 0;
     if (columns.running(j)) {
       columns.curvature[j] = sums[0] / sums[1];
@@ -166,13 +162,13 @@ struct TakeCurvature {
       else
         columns.stop(j, ColumnState::curvature);
     }
-    for (int part = 0; part < parts; ++part) columns.alpha[parts * j + part] = alpha;
+    columns.set(columns.alpha, j, alpha);
   }
 };
 
 /// beta = gamma' / gamma from gamma' = r.z; zero where the column is done or rests.
 template <class Real>
-KOKKOS_FUNCTION void take_product(ColumnScalars<Real> const& columns, std::int64_t j, int parts,
+KOKKOS_FUNCTION void take_product(ColumnScalars<Real> const& columns, std::int64_t j,
                                   Real product) {
   Real beta = 0;
   if (columns.running(j)) {
@@ -182,7 +178,7 @@ KOKKOS_FUNCTION void take_product(ColumnScalars<Real> const& columns, std::int64
       columns.stop(j, product <= 0 ? ColumnState::preconditioner : ColumnState::lost);
     columns.gamma[j] = product;
   }
-  for (int part = 0; part < parts; ++part) columns.beta[parts * j + part] = beta;
+  columns.set(columns.beta, j, beta);
 }
 
 /// phi = r.r, and whether the goal is reached; `with_product`: beta as well, from the same pass.
@@ -192,7 +188,7 @@ struct TakeResidual {
   ColumnScalars<Real> columns;
   bool with_product;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t j, int parts, Real const* sums) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* sums) const {
     if (columns.running(j)) {
       columns.phi[j] = sums[1];
       if (!Kokkos::isfinite(sums[1]))
@@ -200,7 +196,7 @@ struct TakeResidual {
       else if (sums[1] <= columns.goal[j])
         columns.stop(j, ColumnState::at_goal);
     }
-    if (with_product) take_product(columns, j, parts, sums[0]);
+    if (with_product) take_product(columns, j, sums[0]);
   }
 };
 
@@ -209,8 +205,8 @@ struct TakeProduct {
   static constexpr int count = 1;
   ColumnScalars<Real> columns;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t j, int parts, Real const* sums) const {
-    take_product(columns, j, parts, sums[0]);
+  KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* sums) const {
+    take_product(columns, j, sums[0]);
   }
 };
 

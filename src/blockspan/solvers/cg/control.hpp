@@ -104,7 +104,7 @@ class CgControl {
   }
 
   /// After a step of a search for null vectors. False: stop.
-  bool step_aside(int directions) {
+  bool search_step(int directions) {
     ++group_iterations_;
     ++report_.iterations;
     return !record(directions, 0).has_value();

@@ -61,7 +61,11 @@ class InnerCycle {
           solver_.solve(problem_.exec, blocks_.residual(width), blocks_.correction(width), request);
       trouble_ = report.trouble;
       if (!problem_.knows_norm()) problem_.note_norm(report.norm_a);
-      add(report.counters);
+      add_counters(problem_.counters, report.counters, true);
+      problem_.counters.directions_dropped += report.counters.directions_dropped;
+      int& smallest = problem_.counters.smallest_block;
+      int const here = report.counters.smallest_block;
+      if (here > 0) smallest = smallest > 0 ? std::min(smallest, here) : here;
     }
     solution.add(blocks_.correction(width), cycle.columns, cycle.scales);
   }
@@ -96,23 +100,6 @@ class InnerCycle {
     control_.note_inner(cycle, live);
     bool const stop = control_.step(cycle, residuals_, live, norms, directions).has_value();
     return !stop && steps_ - last_gain_ <= patience + steps_ / 2;
-  }
-
-  void add(CgCounters const& inner) {
-    auto& all = problem_.counters;
-    all.inner_operator_applications += inner.operator_applications;
-    all.inner_operator_columns += inner.operator_columns;
-    all.inner_preconditioner_applications += inner.preconditioner_applications;
-    all.inner_preconditioner_columns += inner.preconditioner_columns;
-    all.synchronizations += inner.synchronizations;
-    all.compactions += inner.compactions;
-    all.replayed += inner.replayed;
-    all.reorthogonalizations += inner.reorthogonalizations;
-    all.directions_dropped += inner.directions_dropped;
-    if (inner.smallest_block > 0)
-      all.smallest_block = all.smallest_block > 0
-                               ? std::min(all.smallest_block, inner.smallest_block)
-                               : inner.smallest_block;
   }
 
   /// Iterations in which no residual is halved before a cycle is given up; more in long cycles,

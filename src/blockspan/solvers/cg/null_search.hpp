@@ -10,18 +10,6 @@
 
 namespace blockspan::detail {
 
-/// Adds the counters of a solve within a solve.
-inline void add_counters(CgCounters& all, CgCounters const& inner) {
-  all.operator_applications += inner.operator_applications;
-  all.operator_columns += inner.operator_columns;
-  all.preconditioner_applications += inner.preconditioner_applications;
-  all.preconditioner_columns += inner.preconditioner_columns;
-  all.synchronizations += inner.synchronizations;
-  all.compactions += inner.compactions;
-  all.replayed += inner.replayed;
-  all.reorthogonalizations += inner.reorthogonalizations;
-}
-
 inline void add_seconds(CgSeconds& all, CgSeconds const& inner) {
   all.product += inner.product;
   all.preconditioner += inner.preconditioner;
@@ -47,7 +35,9 @@ void solve_within(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& con
   options.keep_history = false;
   options.time_limit = control.time_left();
   options.time_phases = control.options().time_phases;
-  options.monitor = [&](CgProgress<Real> const& now) { return control.step_aside(now.directions); };
+  options.monitor = [&](CgProgress<Real> const& now) {
+    return control.search_step(now.directions);
+  };
   CgReport<Real> report;
   report.columns.resize(static_cast<std::size_t>(columns));
   CgProblem<Scalar, Exec> inner(problem.exec, problem.a(), options);
@@ -57,7 +47,7 @@ void solve_within(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& con
   CgGroup<Scalar, Exec>(inner, tools, block_ref<Exec>(Q), block_ref<Exec>(E), 0,
                         block && columns > 1)
       .solve();
-  add_counters(problem.counters, inner.counters);
+  add_counters(problem.counters, inner.counters, false);
   add_seconds(problem.seconds, inner.seconds);
 }
 
@@ -222,7 +212,7 @@ bool CgGroup<Scalar, Exec>::keep_null_vectors(View const& Z, ImageSizes<Real> co
   }
   if (kept.empty()) return false;
   auto const null = problem_.new_block("Blockspan::cg::null_vectors", kept.size());
-  problem_.select_scaled(block_ref<Exec>(Z), kept, std::vector<Real>(kept.size(), Real(1)), null);
+  problem_.select_scaled(block_ref<Exec>(Z), kept, {}, null);
   problem_.synchronize("Blockspan::cg: numbers of the host");
   null_space().add(problem_, null, lengths, certain, of_residuals);
   return true;

@@ -11,6 +11,7 @@
 #include <blockspan/solvers/cg/problem.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>
 #include <blockspan/solvers/common/small_dense.hpp>
+#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -23,8 +24,7 @@ struct FlipRows {
   BlockRef<Scalar> to;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    auto bits = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U;
-    bits = (bits ^ (bits >> 32)) * 0xd6e8feb86659fd93U;
+    auto const bits = mix_bits(golden_gamma * static_cast<std::uint64_t>(i + 1));
     to(i, j) = (bits >> 63) != 0 ? -from(i, j) : from(i, j);
   }
 };
@@ -142,9 +142,9 @@ class NullSpace {
     while (first < k && !(lambda[first] > own_direction)) ++first;
     if (first == k) return;
     View const all = problem.new_block(label, count() + k - first);
-    if (count() > 0) Kokkos::deep_copy(problem.exec, range(all, 0, count()), basis_);
+    if (count() > 0) Kokkos::deep_copy(problem.exec, column_range(all, 0, count()), basis_);
     blockspan::combine(problem.exec, Scalar(1), Z, part(G, 0, k, first, k - first), Scalar(0),
-                       range(all, count(), count() + k - first), problem.workspace);
+                       column_range(all, count(), k - first), problem.workspace);
     orthonormal(problem, all);
   }
 
@@ -176,9 +176,6 @@ class NullSpace {
   /// own.
   static constexpr Real own_direction = Real(1e-4);
 
-  static View range(View const& V, int first, int last) {
-    return Kokkos::subview(V, Kokkos::ALL, std::pair<int, int>(first, last));
-  }
   void orthonormal(CgProblem<Scalar, Exec>& problem, View const& V) {
     int const rank = blockspan::orthonormalize(problem.exec, V, problem.workspace).rank;
     if (rank == static_cast<int>(V.extent(1))) {
@@ -186,7 +183,7 @@ class NullSpace {
       return;
     }
     basis_ = problem.new_block(label, rank);
-    Kokkos::deep_copy(problem.exec, basis_, range(V, 0, rank));
+    Kokkos::deep_copy(problem.exec, basis_, column_range(V, 0, rank));
   }
 
   View basis_;

@@ -12,12 +12,46 @@
 #include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>
-#include <blockspan/solvers/common/column_sums.hpp>
 #include <blockspan/solvers/common/problem.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
+
+/// What a product has summed in the same pass (LinearOperator::apply_dots), as one node: x.y, then
+/// 1 in place of x.x, then y.(w y).
+template <class Scalar, class Exec>
+struct ProductDots {
+  using Real = real_t<Scalar>;
+  using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
+  static constexpr std::int64_t count = 1;
+
+  ProductDots(Exec const& exec, int columns)
+      : x_dot_y(allocate<decltype(x_dot_y)>(exec, "Blockspan::cg::dots", columns)),
+        y_dot_y(allocate<decltype(y_dot_y)>(exec, "Blockspan::cg::dots", columns)) {}
+
+  Kokkos::View<Scalar*, Device> x_dot_y;
+  Kokkos::View<Real*, Device> y_dot_y;
+
+  KOKKOS_FUNCTION Real operator()(int q, std::int64_t j, std::int64_t) const {
+    return q == 0 ? real_part(x_dot_y(j)) : q == 1 ? Real(1) : y_dot_y(j);
+  }
+};
+
+/// Adds what a solve within a solve has cost. inner: in another precision, its products apart.
+inline void add_counters(CgCounters& all, CgCounters const& some, bool inner) {
+  (inner ? all.inner_operator_applications : all.operator_applications) +=
+      some.operator_applications;
+  (inner ? all.inner_operator_columns : all.operator_columns) += some.operator_columns;
+  (inner ? all.inner_preconditioner_applications : all.preconditioner_applications) +=
+      some.preconditioner_applications;
+  (inner ? all.inner_preconditioner_columns : all.preconditioner_columns) +=
+      some.preconditioner_columns;
+  all.synchronizations += some.synchronizations;
+  all.compactions += some.compactions;
+  all.replayed += some.replayed;
+  all.reorthogonalizations += some.reorthogonalizations;
+}
 
 /// The operators as the solver sees them: calls counted and timed, Jacobi as weights of the rows.
 template <class Scalar, class Exec>

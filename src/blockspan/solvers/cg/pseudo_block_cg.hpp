@@ -70,15 +70,15 @@ class PseudoBlockCg {
   /// The same with one reduction, that of the product: it gives alpha and a prediction of beta for
   /// the next step, and the sizes of the residual that the last step left.
   void step_with_one_reduction() {
-    bool const held = passes_.any_held();
-    if (!held && !compact_next_) {
+    bool const pending = passes_.any_pending();
+    if (!pending && !compact_next_) {
       return replay([&] {
         passes_.update();   // R = R - Q alpha, E = E + P alpha, P = Z + P beta
         passes_.predict();  // Q = A P; alpha, beta
       });
     }
     passes_.update();
-    if (held) passes_.correct_beta();
+    if (pending) passes_.correct_beta();
     if (compact_next_) {
       compact();
       passes_.measure_residual();
@@ -109,7 +109,7 @@ class PseudoBlockCg {
     for (int c = 0; c < width(); ++c) {
       number(N::state, c) = static_cast<Real>(ColumnState::running);
       number(N::goal, c) = cycle_->goals[c] * cycle_->goals[c];
-      number(N::held, c) = 0;
+      number(N::pending, c) = 0;
     }
     passes_.numbers.upload();
     passes_.start();
@@ -256,9 +256,8 @@ class PseudoBlockCg {
     for (int c = 0; c < width(); ++c) (live_[places_[c]] ? kept : done).push_back(c);
     add(done);
     int const now = static_cast<int>(kept.size());
-    ones_.assign(now, Real(1));
     auto const move = [&](View const& from) {
-      problem_.select_scaled(block_ref<Exec>(from), kept, ones_, blocks_.spare(now));
+      problem_.select_scaled(block_ref<Exec>(from), kept, {}, blocks_.spare(now));
     };
     move(blocks_.correction(width()));
     blocks_.swap_correction();
@@ -285,9 +284,8 @@ class PseudoBlockCg {
       scales.push_back(cycle_->scales[places_[c]]);
     }
     if (count == width()) return solution_->add(E, columns, scales);
-    ones_.assign(count, Real(1));
     auto const gathered = blocks_.spare(count);
-    problem_.select_scaled(block_ref<Exec>(E), which, ones_, gathered);
+    problem_.select_scaled(block_ref<Exec>(E), which, {}, gathered);
     problem_.synchronize("Blockspan::cg: columns gathered");
     solution_->add(gathered, columns, scales);
   }

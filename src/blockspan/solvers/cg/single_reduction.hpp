@@ -17,7 +17,7 @@ template <class RealType>
 struct PredictionTerms {
   using Real = RealType;
   static constexpr int count = 3;
-  RealRows<Real> P, Q;
+  RowMajorRef<Real> P, Q;
   Real const* weights;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
@@ -34,7 +34,7 @@ template <class RealType>
 struct SizeTerms {
   using Real = RealType;
   static constexpr int count = 2;
-  RealRows<Real> R;
+  RowMajorRef<Real> R;
   Real const* weights;
 
   struct Operands {
@@ -55,7 +55,7 @@ template <class RealType>
 struct UpdateTerms {
   using Real = RealType;
   static constexpr int count = 2;
-  RealRows<Real> E, P, Q, R;
+  RowMajorRef<Real> E, P, Q, R;
   Real const* alpha;
   Real const* beta;
   Real const* weights;
@@ -80,16 +80,16 @@ struct UpdateTerms {
 
 /// alpha and the predicted beta, from the sums of PredictionTerms and those of the residual that
 /// the last update left; zero where the column is done or rests. Where the prediction cancels, beta
-/// is held.
+/// is pending.
 template <class Real>
 struct PredictAlphaBeta {
   static constexpr int count = 5;
   ColumnScalars<Real> columns;
   Real cancelled;  ///< part of gamma below which the predicted one is not used
 
-  KOKKOS_FUNCTION void operator()(std::int64_t j, int parts, Real const* sums) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* sums) const {
     Real alpha = 0, beta = 0;
-    columns.held[j] = 0;
+    columns.pending[j] = 0;
     if (columns.running(j)) {
       Real const curvature = sums[0], gamma = sums[3];
       columns.phi[j] = sums[4];
@@ -103,13 +103,11 @@ struct PredictAlphaBeta {
         if (predicted > cancelled * gamma && Kokkos::isfinite(predicted))
           beta = predicted / gamma;
         else
-          columns.held[j] = 1;
+          columns.pending[j] = 1;
       }
     }
-    for (int part = 0; part < parts; ++part) {
-      columns.alpha[parts * j + part] = alpha;
-      columns.beta[parts * j + part] = beta;
-    }
+    columns.set(columns.alpha, j, alpha);
+    columns.set(columns.beta, j, beta);
   }
 
  private:
@@ -128,21 +126,19 @@ struct PredictAlphaBeta {
   }
 };
 
-/// beta of the columns where it is held, from the true gamma, and zero for all others; alpha = 0,
-/// since the step was taken: what a DirectionStep needs to bring P up to date.
+/// beta of the columns where it is pending, from the true gamma, and zero for all others; alpha =
+/// 0, since the step was taken: what a DirectionStep needs to bring P up to date.
 template <class Real>
 struct CorrectBeta {
   static constexpr int count = 2;
   ColumnScalars<Real> columns;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t j, int parts, Real const* sums) const {
-    bool const wanted = columns.running(j) && columns.held[j] != Real(0) && sums[0] > 0 &&
+  KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* sums) const {
+    bool const wanted = columns.running(j) && columns.pending[j] != Real(0) && sums[0] > 0 &&
                         Kokkos::isfinite(sums[0]);
     Real const beta = wanted ? sums[0] / columns.gamma[j] : Real(0);
-    for (int part = 0; part < parts; ++part) {
-      columns.alpha[parts * j + part] = 0;
-      columns.beta[parts * j + part] = beta;
-    }
+    columns.set(columns.alpha, j, 0);
+    columns.set(columns.beta, j, beta);
   }
 };
 

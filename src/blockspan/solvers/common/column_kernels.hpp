@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -98,21 +97,6 @@ struct DirectionTerms {
     terms[1] = real_part(conjugate(r) * w);
     terms[2] = squared_magnitude(r);
   }
-};
-
-/// Sums of Terms, or their largest, on the host: q * columns + j holds number q of column j. Fences
-/// exec. Keeps its buffers between calls.
-template <class Exec, class Real>
-class ColumnFolder {
- public:
-  template <class Terms>
-  std::vector<Real> operator()(Exec const& exec, char const* label, Terms const& terms,
-                               std::int64_t rows, std::int64_t columns) {
-    return columns_to_host(exec, label, terms, row_chunks<Exec>(rows), columns, workspace_);
-  }
-
- private:
-  Workspace<Exec> workspace_;
 };
 
 }  // namespace blockspan::detail

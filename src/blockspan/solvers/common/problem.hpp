@@ -1,21 +1,54 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/common/column_kernels.hpp>
-#include <blockspan/solvers/common/device_copy.hpp>
 #include <blockspan/solvers/common/phase_timer.hpp>
-#include <blockspan/solvers/common/select_columns.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
+
+/// The values of a vector as a view of it.
+template <class Real>
+using HostValues = Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+template <class Real>
+HostValues<Real> host_values(std::vector<Real>& values) {
+  return HostValues<Real>(values.data(), values.size());
+}
+template <class Real>
+HostValues<Real const> host_values(std::vector<Real> const& values) {
+  return HostValues<Real const>(values.data(), values.size());
+}
+
+/// A new view with these values. Fences exec.
+template <class View, class Exec, class Real>
+View to_device(Exec const& exec, char const* label, std::vector<Real> const& values) {
+  auto const result = allocate<View>(exec, label, values.size());
+  Kokkos::deep_copy(exec, result, host_values(values));
+  exec.fence("Blockspan::solvers: values of the host");
+  return result;
+}
+
+/// to(:, j) = factors[j] from(:, columns[j])
+template <class Scalar>
+struct SelectScaled {
+  BlockRef<Scalar const> from;
+  BlockRef<Scalar> to;
+  real_t<Scalar> const* numbers;  ///< factors, then columns (exact as reals)
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    to(i, j) = numbers[j] * from(i, static_cast<std::int64_t>(numbers[to.columns + j]));
+  }
+};
 
 /// What the problems of both solvers share: the instance, A, the preconditioner T (null: none), and
 /// the memory that column sums, column scalars and products of blocks need, kept between calls.
@@ -44,7 +77,7 @@ class SolverProblem {
   /// Per column the sums of Terms over the rows, on the host. Fences exec.
   template <class Terms>
   std::vector<Real> fold(char const* label, Terms const& terms, std::int64_t columns) {
-    return fold_(exec, label, terms, rows(), columns);
+    return columns_to_host(exec, label, terms, row_chunks<Exec>(rows()), columns, workspace);
   }
   /// ||x|| of every column. Fences exec.
   std::vector<Real> norms(View const& X) {
@@ -54,14 +87,25 @@ class SolverProblem {
   }
 
   /// A copy on the device, valid until the next call; `values` must live until the next fence.
-  Real const* on_device(std::vector<Real> const& values) { return numbers_(exec, values); }
+  Real const* on_device(std::vector<Real> const& values) {
+    std::size_t const count = values.size();
+    if (numbers_.extent(0) < count)
+      numbers_ = allocate<Numbers>(exec, "Blockspan::solvers::numbers", count);
+    Kokkos::deep_copy(exec,
+                      Kokkos::subview(numbers_, std::pair<std::size_t, std::size_t>(0, count)),
+                      host_values(values));
+    return numbers_.data();
+  }
 
-  /// to(:, j) = factors[j] from(:, columns[j]), to and from different blocks.
+  /// to(:, j) = factors[j] from(:, columns[j]), to and from different blocks; no factors: ones.
   void select_scaled(BlockRef<Scalar const> const& from, std::vector<int> const& columns,
                      std::vector<Real> const& factors, View const& to) {
-    selection_.assign(factors.begin(), factors.end());
+    selection_ = factors;
+    if (factors.empty()) selection_.assign(columns.size(), Real(1));
     selection_.insert(selection_.end(), columns.begin(), columns.end());
-    SelectScaled<Scalar, Exec>{from, block_ref<Exec>(to), on_device(selection_)}.launch(exec);
+    auto const target = block_ref<Exec>(to);
+    for_each_entry(exec, "Blockspan::solvers::select", target,
+                   SelectScaled<Scalar>{from, target, on_device(selection_)});
   }
 
   Exec exec;
@@ -84,8 +128,8 @@ class SolverProblem {
   bool time_phases_;
 
  private:
-  ColumnFolder<Exec, Real> fold_;
-  DeviceCopy<Real, Exec> numbers_;
+  using Numbers = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  Numbers numbers_;
   std::vector<Real> selection_;
 };
 

@@ -102,8 +102,7 @@ template <class Scalar>
 bool all_finite(SmallMatrix<Scalar> const& M) {
   for (std::size_t j = 0; j < M.extent(1); ++j)
     for (std::size_t i = 0; i < M.extent(0); ++i)
-      if (!std::isfinite(real_part(M(i, j))) || !std::isfinite(imaginary_part(M(i, j))))
-        return false;
+      if (!is_finite(M(i, j))) return false;
   return true;
 }
 

@@ -41,24 +41,21 @@ struct Basis {
   int order() const { return m + p + w; }
   bool generalized() const { return bs.data() != s.data(); }
 
-  static View columns(View const& v, int first, int count) {
-    return Kokkos::subview(v, Kokkos::ALL, std::pair<int, int>(first, first + count));
-  }
-  View x() const { return columns(s, 0, m); }
-  View ax() const { return columns(as, 0, m); }
-  View bx() const { return columns(bs, 0, m); }
+  View x() const { return column_range(s, 0, m); }
+  View ax() const { return column_range(as, 0, m); }
+  View bx() const { return column_range(bs, 0, m); }
   Images<Scalar, Exec> x_and_images() const { return {x(), ax(), bx()}; }
-  View xp() const { return columns(s, 0, m + p); }
-  View bxp() const { return columns(bs, 0, m + p); }
-  View dirs() const { return columns(s, m + p, w); }
-  View a_dirs() const { return columns(as, m + p, w); }
-  View b_dirs() const { return columns(bs, m + p, w); }
-  View all() const { return columns(s, 0, order()); }
-  View a_all() const { return columns(as, 0, order()); }
-  View b_all() const { return columns(bs, 0, order()); }
+  View xp() const { return column_range(s, 0, m + p); }
+  View bxp() const { return column_range(bs, 0, m + p); }
+  View dirs() const { return column_range(s, m + p, w); }
+  View a_dirs() const { return column_range(as, m + p, w); }
+  View b_dirs() const { return column_range(bs, m + p, w); }
+  View all() const { return column_range(s, 0, order()); }
+  View a_all() const { return column_range(as, 0, order()); }
+  View b_all() const { return column_range(bs, 0, order()); }
   /// The last `count` of the last m columns' place, for residuals.
-  View spare(int count) const { return columns(s, 2 * m, count); }
-  View a_spare(int count) const { return columns(as, 2 * m, count); }
+  View spare(int count) const { return column_range(s, 2 * m, count); }
+  View a_spare(int count) const { return column_range(as, 2 * m, count); }
 
   /// X and P with their images. The reader must have made the basis for the m of the writer.
   template <class Archive>
@@ -66,7 +63,7 @@ struct Basis {
     archive(p);
     w = 0;
     archive.block(exec, xp());
-    archive.block(exec, columns(as, 0, m + p));
+    archive.block(exec, column_range(as, 0, m + p));
     if (generalized()) archive.block(exec, bxp());
   }
 
@@ -91,14 +88,13 @@ class Grams {
   void compute(Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis, int order) {
     auto const timer = problem.time(problem.seconds.gram);
     order_ = order;
-    auto const S = basis.columns(basis.s, 0, order);
-    auto const AS = basis.columns(basis.as, 0, order), BS = basis.columns(basis.bs, 0, order);
+    auto const S = column_range(basis.s, 0, order);
+    auto const AS = column_range(basis.as, 0, order), BS = column_range(basis.bs, 0, order);
     detail::gram_pair<Exec, Scalar>(problem.exec, block_ref<Exec>(S), block_ref<Exec>(AS),
                                     block_ref<Exec>(device_part(0)), block_ref<Exec>(BS),
                                     block_ref<Exec>(device_part(order)), problem.workspace);
-    std::pair<int, int> const used(0, 2 * order);
-    Kokkos::deep_copy(problem.exec, Kokkos::subview(host_, Kokkos::ALL, used),
-                      Kokkos::subview(device_, Kokkos::ALL, used));
+    Kokkos::deep_copy(problem.exec, column_range(host_, 0, 2 * order),
+                      column_range(device_, 0, 2 * order));
     problem.exec.fence("Blockspan::lobpcg: Gram matrices");
     skew_ = skew_norm(H());
     symmetrize(H(), problem.sign);

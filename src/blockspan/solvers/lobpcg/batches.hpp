@@ -20,9 +20,9 @@ void lock_columns(Subspace<Scalar, Exec>& space, int count) {
   auto const& basis = space.basis;
   auto& locked = problem.deflation;
   int const first = locked.count();
-  Kokkos::deep_copy(problem.exec, locked.y(first, count), basis.columns(basis.s, 0, count));
+  Kokkos::deep_copy(problem.exec, locked.y(first, count), column_range(basis.s, 0, count));
   if (problem.generalized())
-    Kokkos::deep_copy(problem.exec, locked.by(first, count), basis.columns(basis.bs, 0, count));
+    Kokkos::deep_copy(problem.exec, locked.by(first, count), column_range(basis.bs, 0, count));
   locked.resize(first + count);
 }
 
@@ -36,11 +36,11 @@ void shift_guards(Subspace<Scalar, Exec>& space, int locked, Block<Scalar, Exec>
   int const guards = basis.m - locked;
   if (guards > 0) {
     auto const staging = basis.spare(guards);
-    Kokkos::deep_copy(exec, staging, basis.columns(basis.s, locked, guards));
-    Kokkos::deep_copy(exec, basis.columns(basis.s, 0, guards), staging);
+    Kokkos::deep_copy(exec, staging, column_range(basis.s, locked, guards));
+    Kokkos::deep_copy(exec, column_range(basis.s, 0, guards), staging);
   }
   int const given = static_cast<int>(more.extent(1));
-  Kokkos::deep_copy(exec, basis.columns(basis.s, guards, given), more);
+  Kokkos::deep_copy(exec, column_range(basis.s, guards, given), more);
   space.repair_x(guards + given);
 }
 
@@ -66,7 +66,7 @@ SmallMatrix<Scalar> gram_of_locked(Subspace<Scalar, Exec>& space, int first, int
   auto const V = problem.deflation.y(first, count);
   for (int begin = 0; begin < count; begin += basis.m) {
     int const width = std::min(basis.m, count - begin);
-    auto const AV = basis.columns(basis.as, 0, width);
+    auto const AV = column_range(basis.as, 0, width);
     problem.apply_a(problem.deflation.y(first + begin, width), AV);
     blockspan::gram(problem.exec, V, AV, part(H, 0, count, begin, width), problem.workspace);
   }
@@ -115,7 +115,7 @@ Residuals<real_t<Scalar>> residuals_of_locked(Subspace<Scalar, Exec>& space, int
   for (int begin = 0; begin < count; begin += basis.m) {
     int const width = std::min(basis.m, count - begin);
     Images<Scalar, Exec> const chunk{locked.y(first + begin, width),
-                                     basis.columns(basis.as, 0, width),
+                                     column_range(basis.as, 0, width),
                                      locked.by(first + begin, width)};
     problem.apply_a(chunk.X, chunk.AX);
     if (problem.generalized()) problem.apply_b(chunk.X, chunk.BX);
@@ -149,7 +149,7 @@ void unlock_columns(Subspace<Scalar, Exec>& space, int first, std::vector<int> c
   auto& locked = problem.deflation;
   int const count = locked.count() - first, freed = static_cast<int>(listed.size());
   blockspan::copy_columns(problem.exec, locked.y(first, count), listed,
-                          space.basis.columns(space.basis.s, 0, freed));
+                          column_range(space.basis.s, 0, freed));
   auto const kept = small_matrix<Scalar>(count, count - freed);
   Kokkos::deep_copy(kept, Scalar(0));
   int column = 0;
@@ -172,7 +172,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::lock_batch() {
   if (locked() == options_.wanted) return settle_all();
   ++problem_.counters.batches;
   int const more = std::min(flow_.guesses - flow_.next_guess, found);
-  shift_guards(space_, found, columns(x_, flow_.next_guess, more));
+  shift_guards(space_, found, column_range(x_, flow_.next_guess, more));
   flow_.next_guess += more;
   int const left = options_.wanted - locked();
   return next_batch(std::min(left, batch_size(options_.wanted, key_.columns)));

@@ -27,8 +27,8 @@ class Deflation {
 
   int count() const { return count_; }
   bool empty() const { return count_ == 0; }
-  View y(int first, int count) const { return columns(y_, first, count); }
-  View by(int first, int count) const { return columns(by_, first, count); }
+  View y(int first, int count) const { return column_range(y_, first, count); }
+  View by(int first, int count) const { return column_range(by_, first, count); }
 
   /// The first `count` vectors count from now on.
   void resize(int count) { count_ = count; }
@@ -50,10 +50,6 @@ class Deflation {
   }
 
  private:
-  static View columns(View const& v, int first, int count) {
-    return Kokkos::subview(v, Kokkos::ALL, std::pair<int, int>(first, first + count));
-  }
-
   View y_, by_;
   int count_ = 0;
 };

@@ -105,8 +105,7 @@ class DensePath {
         for (int j = 0; j < std::min(width, n_ - first); ++j)
           for (int i = 0; i < n_; ++i) {
             M(i, first + j) = result(i, j);
-            finite = finite && std::isfinite(real_part(result(i, j))) &&
-                     std::isfinite(imaginary_part(result(i, j)));
+            finite = finite && is_finite(result(i, j));
           }
       }
       if (!finite) return false;
@@ -283,7 +282,7 @@ class DensePath {
         report.status = Status::attainable_limit;
     }
     if (problem_.vector_scale() != Real(1)) problem_.scale(basis.x(), problem_.vector_scale());
-    Kokkos::deep_copy(problem_.exec, Basis<Scalar, Exec>::columns(X, 0, k), basis.x());
+    Kokkos::deep_copy(problem_.exec, column_range(X, 0, k), basis.x());
     problem_.exec.fence("Blockspan::lobpcg: dense path done");
   }
 

@@ -345,7 +345,7 @@ class DensePencil {
   /// Takes the pairs if they are better than what there is; in ascending order.
   void finish(Pairs& now, std::vector<Real> const& bound) {
     // Rounding of the quotients in extended precision, some sqrt(n) units (the noise has ten times
-    // as many; Higham and Mary 2019, doi:10.1137/18M1226312), and of the result.
+    // that; Higham and Mary 2019, doi:10.1137/18M1226312), and of the result.
     constexpr Real extended = std::numeric_limits<long double>::epsilon() / (2 * u) / 10;
     now.bound = bound;
     for (std::size_t j = 0; j < bound.size(); ++j)

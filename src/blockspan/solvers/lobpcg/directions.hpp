@@ -109,7 +109,7 @@ int precondition(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> const&
       factors[j] = 1;
       if (!std::isfinite(size) && faulty < 0) faulty = j;
       ++problem.counters.preconditioner_rejected;
-      Kokkos::deep_copy(problem.exec, basis.columns(W, j, 1), basis.columns(R, j, 1));
+      Kokkos::deep_copy(problem.exec, column_range(W, j, 1), column_range(R, j, 1));
     }
   }
   problem.scale_each(W, factors);

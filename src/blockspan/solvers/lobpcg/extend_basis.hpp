@@ -69,9 +69,9 @@ void remove_directions(Subspace<Scalar, Exec>& space, std::vector<int> const& dr
   if (count > 0) {
     for (auto const& pair :
          {std::pair(basis.dirs(), basis.a_dirs()), std::pair(basis.b_dirs(), basis.a_dirs())}) {
-      auto const to = basis.columns(pair.second, 0, count);
+      auto const to = column_range(pair.second, 0, count);
       blockspan::copy_columns(space.problem.exec, pair.first, kept, to);
-      Kokkos::deep_copy(space.problem.exec, basis.columns(pair.first, 0, count), to);
+      Kokkos::deep_copy(space.problem.exec, column_range(pair.first, 0, count), to);
     }
   }
   basis.w = count;

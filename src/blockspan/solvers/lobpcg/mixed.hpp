@@ -188,9 +188,7 @@ class MixedLobpcg {
   Block<Single, Exec> converted(View const& V, int columns) const {
     auto const result =
         allocate<Block<Single, Exec>>(exec_, "Blockspan::lobpcg_mixed", V.extent(0), V.extent(1));
-    std::pair<int, int> const given(0, columns);
-    convert_block(exec_, Kokkos::subview(V, Kokkos::ALL, given),
-                  Kokkos::subview(result, Kokkos::ALL, given));
+    convert_block(exec_, column_range(V, 0, columns), column_range(result, 0, columns));
     return result;
   }
 

@@ -37,11 +37,11 @@ class Probe {
     space.drop_directions();
     auto const& basis = space.basis;
     auto const guards = [&](Block<Scalar, Exec> const& block) {
-      return basis.columns(block, wanted, basis.m - wanted);
+      return column_range(block, wanted, basis.m - wanted);
     };
     bool const replaced = random_orthonormal(
         problem, Images<Scalar, Exec>{guards(basis.s), guards(basis.as), guards(basis.bs)},
-        {{basis.columns(basis.s, 0, wanted), basis.columns(basis.bs, 0, wanted)}});
+        {{column_range(basis.s, 0, wanted), column_range(basis.bs, 0, wanted)}});
     return replaced ? space.rotate_x() : space.refresh(false);
   }
 

@@ -353,8 +353,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
     int const before = std::clamp(-exponent, -most, most), after = -exponent - before;
     if (scaled_x_.extent(0) != X.extent(0) || scaled_x_.extent(1) < X.extent(1))
       scaled_x_ = allocate<View>(exec, "Blockspan::lobpcg::scaled", X.extent(0), X.extent(1));
-    View const copy = Kokkos::subview(scaled_x_, Kokkos::ALL,
-                                      std::pair<std::size_t, std::size_t>(0, X.extent(1)));
+    View const copy = column_range(scaled_x_, 0, static_cast<int>(X.extent(1)));
     Kokkos::deep_copy(exec, copy, X);
     scale(copy, std::ldexp(Real(1), before));
     apply(op, copy, Y, calls, columns);

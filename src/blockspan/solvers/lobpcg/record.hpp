@@ -50,7 +50,7 @@ void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
   archive(constraints_), archive(flow_), archive(space_.theta), archive(locked_theta_);
   archive(locked_errors_), archive(history_), archive(stagnation_), archive(probe_);
   if (int const left = flow_.guesses - flow_.next_guess; left > 0)
-    archive.block(problem_.exec, columns(x_, flow_.next_guess, left));
+    archive.block(problem_.exec, column_range(x_, flow_.next_guess, left));
   problem_.visit(archive);
   space_.basis.visit(archive, problem_.exec);
 }
@@ -95,8 +95,8 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
     report_pairs(problem_, theta, norms, quality, options_, report);
     int const known = std::min(options_.wanted, static_cast<int>(theta.size()));
     if (options_.certify)
-      report.certificate =
-          certify(problem_, columns(X, 0, known), columns(BX, 0, known), theta, norms, options_);
+      report.certificate = certify(problem_, column_range(X, 0, known), column_range(BX, 0, known),
+                                   theta, norms, options_);
   } else {
     report_nothing(problem_, options_, report);
   }
@@ -138,7 +138,7 @@ auto LobpcgSolver<Scalar, Exec>::finish_batches() -> std::optional<Found> {
 /// Copies vectors to the caller, in the scale of the caller's B.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::deliver(View const& vectors, int count) {
-  auto const from = columns(vectors, 0, count), to = columns(x_, 0, count);
+  auto const from = column_range(vectors, 0, count), to = column_range(x_, 0, count);
   Kokkos::deep_copy(problem_.exec, to, from);
   if (problem_.vector_scale() != Real(1)) problem_.scale(to, problem_.vector_scale());
 }

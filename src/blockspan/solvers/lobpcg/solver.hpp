@@ -89,10 +89,6 @@ class LobpcgSolver {
   /// Pairs locked so far; constraints come before them in the deflated vectors.
   int locked() const { return problem_.deflation.count() - constraints_; }
 
-  static View columns(View const& block, int first, int count) {
-    return Basis<Scalar, Exec>::columns(block, first, count);
-  }
-
   /// Columns to which the block may grow.
   int widest_block() const {
     int const most =
@@ -109,7 +105,8 @@ class LobpcgSolver {
     if (auto const status = take_constraints(problem_, options_.constraints)) return status;
     constraints_ = problem_.deflation.count();
     int const given = std::min(options_.guess_columns, space_.m());
-    Kokkos::deep_copy(problem_.exec, columns(space_.basis.s, 0, given), columns(x_, 0, given));
+    Kokkos::deep_copy(problem_.exec, column_range(space_.basis.s, 0, given),
+                      column_range(x_, 0, given));
     flow_.guesses = options_.guess_columns;
     flow_.next_guess = given;
     space_.repair_x(given);

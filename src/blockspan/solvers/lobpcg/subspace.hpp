@@ -70,7 +70,7 @@ struct Subspace {
   /// nothing over- or underflows; columns without a direction (zero, NaN) and all others become
   /// random.
   void repair_x(int given) {
-    auto const X = basis.columns(basis.s, 0, given);
+    auto const X = column_range(basis.s, 0, given);
     std::vector<Real> factors(given, Real(1));
     std::vector<int> lost;
     auto const largest = given > 0 ? problem.largest_entries(X) : std::vector<Real>();
@@ -81,8 +81,8 @@ struct Subspace {
         lost.push_back(j);
     }
     if (given > 0) problem.scale_each(X, factors);
-    for (int const j : lost) problem.randomize(basis.columns(basis.s, j, 1));
-    if (given < m()) problem.randomize(basis.columns(basis.s, given, m() - given));
+    for (int const j : lost) problem.randomize(column_range(basis.s, j, 1));
+    if (given < m()) problem.randomize(column_range(basis.s, given, m() - given));
   }
 
   /// Everything about X anew from A and B themselves: B-orthonormal X, Ritz pairs, no P, no W. With
@@ -155,11 +155,11 @@ struct Subspace {
       if (rank == m() && --rounds == 0) return std::nullopt;
       if (rank == m()) continue;
       problem.counters.columns_dropped += m() - rank;
-      auto const missing = basis.columns(basis.s, rank, m() - rank);
+      auto const missing = column_range(basis.s, rank, m() - rank);
       problem.randomize(missing);
       if (rank > 0)
-        blockspan::project_out(problem.exec, basis.columns(basis.s, 0, rank),
-                               basis.columns(basis.bs, 0, rank), missing, problem.workspace);
+        blockspan::project_out(problem.exec, column_range(basis.s, 0, rank),
+                               column_range(basis.bs, 0, rank), missing, problem.workspace);
     }
     if (!problem.mass_is_singular()) return Status::attainable_limit;  // B is too graded
     problem.trouble = "the mass matrix is singular: its rank is below the columns of the block, " +
@@ -184,21 +184,19 @@ bool Subspace<Scalar, Exec>::widen(int columns) {
   int const before = m(), p = basis.p, added = columns - before;
   Wide wide(problem.exec, problem.rows(), columns, problem.generalized());
   auto const move = [&](View const& from, View const& to) {
-    Kokkos::deep_copy(problem.exec, Wide::columns(to, 0, before), Wide::columns(from, 0, before));
+    Kokkos::deep_copy(problem.exec, column_range(to, 0, before), column_range(from, 0, before));
     if (p > 0)
-      Kokkos::deep_copy(problem.exec, Wide::columns(to, columns, p),
-                        Wide::columns(from, before, p));
+      Kokkos::deep_copy(problem.exec, column_range(to, columns, p), column_range(from, before, p));
   };
   move(basis.s, wide.s);
   move(basis.as, wide.as);
   if (problem.generalized()) move(basis.bs, wide.bs);
-  Images<Scalar, Exec> const V{Wide::columns(wide.s, before, added),
-                               Wide::columns(wide.as, before, added),
-                               Wide::columns(wide.bs, before, added)};
-  if (!random_orthonormal(
-          problem, V,
-          {{basis.x(), basis.bx()},
-           {Wide::columns(wide.s, columns, p), Wide::columns(wide.bs, columns, p)}}))
+  Images<Scalar, Exec> const V{column_range(wide.s, before, added),
+                               column_range(wide.as, before, added),
+                               column_range(wide.bs, before, added)};
+  if (!random_orthonormal(problem, V,
+                          {{basis.x(), basis.bx()},
+                           {column_range(wide.s, columns, p), column_range(wide.bs, columns, p)}}))
     return false;
   DirectionTerms<Scalar> const terms{row_major_ref<Exec>(V.AX), row_major_ref<Exec>(V.X)};
   auto const sums = problem.fold("Blockspan::lobpcg::quotients", terms, added);

@@ -105,7 +105,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::recover() {
   if (trouble != Status::operator_not_finite) return trouble;
   auto const entries = problem_.largest_entries(space_.basis.ax());
   for (int j = 0; j < space_.m(); ++j)
-    if (!std::isfinite(entries[j])) problem_.randomize(columns(space_.basis.s, j, 1));
+    if (!std::isfinite(entries[j])) problem_.randomize(column_range(space_.basis.s, j, 1));
   return space_.refresh(false);
 }
 
@@ -119,7 +119,7 @@ void LobpcgSolver<Scalar, Exec>::locate_fault() {
   int const first = space_.basis.w > 0 ? space_.m() + space_.basis.p : 0;
   int const count = space_.basis.w > 0 ? space_.basis.w : space_.m();
   auto const largest = [&](View const& block) {
-    return problem_.largest_entries(columns(block, first, count));
+    return problem_.largest_entries(column_range(block, first, count));
   };
   auto const vectors = largest(space_.basis.s);
   auto const blame = [&](char const* name, View const& images) {

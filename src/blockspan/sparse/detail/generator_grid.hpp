@@ -44,7 +44,7 @@ struct ConstantCoefficients {
 /// two points, a boundary face its point's own. Sums of table values in a fixed order: no products,
 /// so nothing for a compiler to contract.
 struct JumpCoefficients {
-  double mean[3];  ///< by the number of high points beside the face: 1, harmonic mean, contrast
+  double mean[3];  ///< by the number of high points next to the face: 1, harmonic mean, contrast
   int width;
   std::uint64_t seed;
 
@@ -63,7 +63,7 @@ struct JumpCoefficients {
   }
 };
 
-/// A point and its six neighbours (four where nz = 1): minus the face coefficients beside the
+/// A point and its six neighbours (four where nz = 1): minus the face coefficients next to the
 /// diagonal.
 template <class Coefficients>
 struct SevenPointRule {

@@ -20,16 +20,16 @@ KOKKOS_INLINE_FUNCTION std::uint64_t entry_key(std::int64_t row, std::int64_t co
   return (std::uint64_t(row) << 32) | std::uint64_t(column);
 }
 
-/// Sorts pieces of an array on each thread, then merges them pairwise.
+/// Sorts segments of an array on each thread, then merges them pairwise.
 template <class Exec>
-struct SortPieces {
+struct SortSegments {
   std::uint64_t* data;
   std::int64_t size;
-  std::int64_t pieces;
-  std::int64_t width;  ///< pieces in a sorted run; 0: nothing sorted yet
+  std::int64_t segments;
+  std::int64_t width;  ///< segments in a sorted run; 0: nothing sorted yet
 
-  std::int64_t bound(std::int64_t piece) const {
-    return std::min(size, ceil_div(size, pieces) * std::min(piece, pieces));
+  std::int64_t bound(std::int64_t segment) const {
+    return std::min(size, ceil_div(size, segments) * std::min(segment, segments));
   }
   void operator()(std::int64_t p) const {
     if (width == 0)
@@ -48,13 +48,13 @@ void sort_keys(Exec const& exec, Keys<Exec> const& keys) {
                                            typename Exec::memory_space>::accessible) {
     using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     auto const size = static_cast<std::int64_t>(keys.extent(0));
-    std::int64_t const pieces = size < 10000 ? 1 : exec.concurrency();
-    Kokkos::parallel_for("Blockspan::generate::sort", Policy(exec, 0, pieces),
-                         SortPieces<Exec>{keys.data(), size, pieces, 0});
-    for (std::int64_t width = 1; width < pieces; width *= 2)
+    std::int64_t const segments = size < 10000 ? 1 : exec.concurrency();
+    Kokkos::parallel_for("Blockspan::generate::sort", Policy(exec, 0, segments),
+                         SortSegments<Exec>{keys.data(), size, segments, 0});
+    for (std::int64_t width = 1; width < segments; width *= 2)
       Kokkos::parallel_for("Blockspan::generate::merge",
-                           Policy(exec, 0, ceil_div(pieces, 2 * width)),
-                           SortPieces<Exec>{keys.data(), size, pieces, width});
+                           Policy(exec, 0, ceil_div(segments, 2 * width)),
+                           SortSegments<Exec>{keys.data(), size, segments, width});
   } else {
     Kokkos::sort(exec, keys);
   }

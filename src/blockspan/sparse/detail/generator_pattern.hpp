@@ -25,22 +25,20 @@ struct GeneratedPattern {
   std::int64_t columns = 0;
   Offsets row_map;         ///< rows + 1
   Indices entries;         ///< distinct and ascending within a row
-  Values values;           ///< as many, or none
+  Values values;           ///< one an entry, or none
   Indices row_of = {};     ///< rows, or none
   Indices column_of = {};  ///< columns, or none
 };
-
-inline void check_nonzeros(std::int64_t nonzeros, std::int64_t most, GeneratorSpec const& spec) {
-  require(nonzeros <= most, "generate", "'", spec.text, "' has ", nonzeros,
-          " nonzeros, more than the row offsets can count (", most,
-          "); 64-bit offsets would hold them");
-}
 
 /// Largest number of nonzeros the caller's offsets hold; what a pattern function must not exceed.
 struct NonzeroLimit {
   std::int64_t most;
   GeneratorSpec const& spec;
-  void check(std::int64_t nonzeros) const { check_nonzeros(nonzeros, most, spec); }
+  void check(std::int64_t nonzeros) const {
+    require(nonzeros <= most, "generate", "'", spec.text, "' has ", nonzeros,
+            " nonzeros, more than the row offsets can count (", most,
+            "); 64-bit offsets would hold them");
+  }
 };
 
 // The families, each compiled once a backend. All check the limit before they allocate entries.

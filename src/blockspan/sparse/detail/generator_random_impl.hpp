@@ -2,13 +2,126 @@
 
 #include <cmath>
 
+#include <blockspan/sparse/detail/generator_hash.hpp>
+#include <blockspan/sparse/detail/generator_keys.hpp>
 #include <blockspan/sparse/detail/generator_lengths.hpp>
-#include <blockspan/sparse/detail/generator_permute.hpp>
 #include <blockspan/sparse/detail/generator_random.hpp>
-#include <blockspan/sparse/detail/generator_rmat.hpp>
 #include <blockspan/sparse/detail/generator_rows.hpp>
 
 namespace blockspan::detail {
+
+/// A pseudo-random bijection of 0 .. n - 1: a Feistel network on the next even number of bits,
+/// walked until it lands below n (fewer than four steps on average). Each place is computed alone.
+struct FeistelPermutation {
+  std::uint64_t n;
+  int half_bits;  ///< 4^half_bits >= n
+  std::uint64_t seed;
+  HashStream stream;
+
+  static FeistelPermutation make(std::int64_t n, std::uint64_t seed, HashStream stream) {
+    int half_bits = 1;
+    while ((std::uint64_t(1) << (2 * half_bits)) < std::uint64_t(n)) ++half_bits;
+    return {std::uint64_t(n), half_bits, seed, stream};
+  }
+  KOKKOS_FUNCTION std::uint64_t scramble(std::uint64_t x) const {
+    std::uint64_t const mask = (std::uint64_t(1) << half_bits) - 1;
+    std::uint64_t left = x >> half_bits, right = x & mask;
+    for (std::uint64_t round = 0; round < 6; ++round) {
+      std::uint64_t const next = left ^ (hash(seed, stream, round, right) & mask);
+      left = right;
+      right = next;
+    }
+    return (left << half_bits) | right;
+  }
+  KOKKOS_FUNCTION int operator()(std::int64_t i) const {
+    std::uint64_t x = scramble(std::uint64_t(i));
+    while (x >= n) x = scramble(x);
+    return static_cast<int>(x);
+  }
+};
+
+template <class Exec>
+struct TabulatePermutation {
+  using Indices = typename GeneratedPattern<Exec>::Indices;
+  FeistelPermutation permutation;
+  Indices to;    ///< new place of old i
+  Indices from;  ///< old place of new i
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    int const place = permutation(i);
+    to(i) = place;
+    from(place) = static_cast<int>(i);
+  }
+};
+
+/// The keys of the permuted pattern, unsorted.
+template <class Exec>
+struct PermutedKeys {
+  GeneratedPattern<Exec> source;
+  typename GeneratedPattern<Exec>::Indices new_row, new_column;
+  Keys<Exec> keys;
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    for (std::size_t k = source.row_map(row); k < source.row_map(row + 1); ++k)
+      keys(k) = entry_key(new_row(row), new_column(source.entries(k)));
+  }
+};
+
+/// values(new entry) = value of the old entry, found by bisection of its row.
+template <class Exec>
+struct PermutedValues {
+  GeneratedPattern<Exec> source;
+  GeneratedPattern<Exec> result;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    int const row = result.row_of(i);
+    for (std::size_t k = result.row_map(i); k < result.row_map(i + 1); ++k) {
+      int const column = result.column_of(result.entries(k));
+      std::size_t low = source.row_map(row), high = source.row_map(row + 1);
+      while (low + 1 < high) {
+        std::size_t const middle = low + (high - low) / 2;
+        if (source.entries(middle) <= column)
+          low = middle;
+        else
+          high = middle;
+      }
+      result.values(k) = source.values(low);
+    }
+  }
+};
+
+/// Edge e of an R-MAT graph: at each of `scale` levels one of four quadrants, by 32 random bits
+/// against thresholds made on the host.
+template <class Exec>
+struct RmatEdges {
+  Keys<Exec> keys;  ///< one an edge
+  int scale;
+  std::uint64_t threshold[3];  ///< 2^32 * (a, a + b, a + b + c)
+  std::uint64_t seed;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t e) const {
+    std::int64_t row = 0, column = 0;
+    for (int level = 0; level < scale; ++level) {
+      std::uint64_t const bits =
+          hash(seed, HashStream::edge, std::uint64_t(e), std::uint64_t(level)) >> 32;
+      bool const lower = bits >= threshold[1];
+      bool const right = lower ? bits >= threshold[2] : bits >= threshold[0];
+      row = 2 * row + lower;
+      column = 2 * column + right;
+    }
+    keys(e) = entry_key(row, column);
+  }
+};
+
+/// Both (i, j) and (j, i) of every entry.
+template <class Exec>
+struct BothWays {
+  GeneratedPattern<Exec> pattern;
+  Keys<Exec> keys;  ///< two a nonzero
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    for (std::size_t k = pattern.row_map(i); k < pattern.row_map(i + 1); ++k) {
+      keys(2 * k) = entry_key(i, pattern.entries(k));
+      keys(2 * k + 1) = entry_key(pattern.entries(k), i);
+    }
+  }
+};
 
 template <class Exec, class Lengths>
 GeneratedPattern<Exec> stratified_rows(Exec const& exec, GeneratorSpec const& spec,
@@ -81,38 +194,6 @@ GeneratedPattern<Exec> symmetrize(Exec const& exec, GeneratedPattern<Exec> const
 }
 
 template <class Exec>
-struct LongestRow {
-  typename GeneratedPattern<Exec>::Offsets row_map;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::size_t& longest) const {
-    std::size_t const length = row_map(i + 1) - row_map(i);
-    if (length > longest) longest = length;
-  }
-};
-
-/// The permuted pattern: rows are sorted each by one thread unless one is so long that sorting all
-/// entries together is quicker. Both give the same pattern.
-template <class Exec>
-GeneratedPattern<Exec> permuted_pattern(Exec const& exec, PermutedRows<Exec> const& rows,
-                                        typename GeneratedPattern<Exec>::Indices const& new_row) {
-  constexpr std::size_t long_row = 4096;
-  GeneratedPattern<Exec> const& source = rows.source;
-  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const policy(exec, 0, source.rows);
-  std::size_t longest = 0;
-  Kokkos::parallel_reduce("Blockspan::generate::longest_row", policy,
-                          LongestRow<Exec>{source.row_map}, Kokkos::Max<std::size_t>(longest));
-  exec.fence("Blockspan::generate: longest row");
-  auto const nonzeros = static_cast<std::int64_t>(source.entries.extent(0));
-  if (longest <= long_row)
-    return assemble_rows(exec, "Blockspan::generate::permute", source.rows, source.columns, rows,
-                         NonzeroLimit{nonzeros, GeneratorSpec{}});
-  auto const keys = allocate<Keys<Exec>>(exec, "Blockspan::generate::permuted_keys", nonzeros);
-  Kokkos::parallel_for("Blockspan::generate::permuted_keys", policy,
-                       PermutedKeys<Exec>{rows, keys, new_row});
-  sort_keys(exec, keys);
-  return pattern_of_keys(exec, keys, source.rows, source.columns);
-}
-
-template <class Exec>
 GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& source,
                                std::uint64_t seed) {
   using Indices = typename GeneratedPattern<Exec>::Indices;
@@ -129,7 +210,12 @@ GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& s
   auto const [new_column, column_of] =
       source.rows == source.columns ? std::pair(new_row, row_of)
                                     : tabulate(source.columns, HashStream::column_permutation);
-  auto result = permuted_pattern(exec, PermutedRows<Exec>{source, row_of, new_column}, new_row);
+  auto const keys = allocate<Keys<Exec>>(exec, "Blockspan::generate::permuted_keys",
+                                         std::int64_t(source.entries.extent(0)));
+  Kokkos::parallel_for("Blockspan::generate::permuted_keys", Policy(exec, 0, source.rows),
+                       PermutedKeys<Exec>{source, new_row, new_column, keys});
+  sort_keys(exec, keys);
+  auto result = pattern_of_keys(exec, keys, source.rows, source.columns);
   result.row_of = row_of;
   result.column_of = column_of;
   if (source.values.extent(0) > 0) {

@@ -21,7 +21,7 @@ struct GeneratorNumber {
 /// The first part of a spec, AxB...: none where most is 0.
 struct GeneratorSizes {
   int most;
-  bool may_repeat = false;  ///< one size stands for `most` equal ones
+  bool may_repeat = false;  ///< one size means `most` equal ones
   std::int64_t least_size = 0;
 };
 
@@ -33,8 +33,9 @@ struct GeneratorEntry {
   GeneratorSizes sizes;
   std::vector<GeneratorNumber> numbers = {};
   std::vector<GeneratorNumber> options = {};
-  std::vector<std::string_view> flags = {};    ///< besides permute: seed, symmetric, values, free
-  void (*complete)(GeneratorSpec&) = nullptr;  ///< see generator_complete.hpp
+  std::vector<std::string_view> flags =
+      {};  ///< in addition to permute: seed, symmetric, values, free
+  void (*complete)(GeneratorSpec&) = nullptr;  ///< what follows; throws Error
 };
 
 std::span<GeneratorEntry const> generator_table();

@@ -26,19 +26,6 @@ GeneratedPattern<Exec> generate_pattern(Exec const& exec, GeneratorSpec const& s
   return spec.permuted ? permute(exec, pattern, spec.permutation_seed) : pattern;
 }
 
-template <class From, class To>
-struct Convert {
-  From from;
-  To to;
-  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
-    using Value = typename To::non_const_value_type;
-    if constexpr (std::is_integral_v<Value>)
-      to(k) = static_cast<Value>(from(k));
-    else
-      to(k) = Value(static_cast<real_t<Value>>(from(k)));
-  }
-};
-
 template <class Exec, class Values>
 struct FillHashedValues {
   GeneratedPattern<Exec> pattern;
@@ -68,11 +55,8 @@ To converted(Exec const& exec, char const* label, From const& from) {
                                typename To::non_const_value_type>) {
     return from;
   } else {
-    auto const size = static_cast<std::int64_t>(from.extent(0));
-    auto const to = allocate<To>(exec, label, size);
-    Kokkos::parallel_for("Blockspan::generate::convert",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, size),
-                         Convert<From, To>{from, to});
+    auto const to = allocate<To>(exec, label, from.extent(0));
+    Kokkos::deep_copy(exec, to, from);
     return to;
   }
 }

@@ -38,7 +38,7 @@ HostArray<T> zeros_on_host(char const* label, std::int64_t size) {
   return zeros;
 }
 
-/// Room for so many entries: all of it zeros.
+/// Arrays for `entries` entries, filled with zeros.
 template <class Scalar, class Offset, class Ordinal>
 HostCsr<Scalar, Offset, Ordinal> zero_csr(std::int64_t rows, std::int64_t columns,
                                           std::size_t entries) {
@@ -129,7 +129,7 @@ void copy_to_host(Block const& X, Host const& host) {
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,
                                            typename Block::memory_space>::accessible) {
     Kokkos::deep_copy(host, X);
-  } else {  // unlike layouts do not copy across memories: the device first makes them alike
+  } else {  // different layouts do not copy across memories: the device converts first
     using Packed = Kokkos::View<typename Block::non_const_value_type**, Kokkos::LayoutRight,
                                 typename Block::memory_space>;
     auto const packed = allocate<Packed>(Exec(), "Blockspan::packed", X.extent(0), X.extent(1));

@@ -214,7 +214,7 @@ void CsrReader<Scalar, Offset, Ordinal>::merge_repeated() {
   auto const left = static_cast<std::size_t>(add_repeated(A_));
   for (std::int64_t row = 0; row < A_.rows; ++row)
     for (auto p = A_.offsets(row); p < A_.offsets(row + 1); ++p)
-      if (!std::isfinite(squared_magnitude(Scalar(A_.values(p)) * Real(0))))
+      if (!is_finite(A_.values(p)))
         refuse_position(row, A_.indices(p), "repeated entries that add up to a finite number");
   HostCsr<Scalar, Offset, Ordinal> const whole = A_;
   allocate_entries(static_cast<std::int64_t>(left));

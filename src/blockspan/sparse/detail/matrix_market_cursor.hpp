@@ -18,7 +18,7 @@ inline bool is_blank(char c) {
 inline bool is_token_end(char c) { return is_blank(c) || c == '\n'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Walks through the tokens of a chunk, line by line, and knows where it stands.
+/// Walks through the tokens of a chunk, line by line, and knows its line and column.
 ///
 /// Every chunk ends with a newline, and no token crosses one: it is the sentinel that saves bounds
 /// checks. Failures throw MatrixMarketError at the token.

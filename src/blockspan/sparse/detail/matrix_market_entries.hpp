@@ -9,7 +9,7 @@
 
 namespace blockspan::detail {
 
-/// The header and where its parts stand in the file.
+/// The header and the positions of its parts in the file.
 struct ParsedHeader : MatrixMarketHeader {
   std::int64_t field_column = 0;  ///< of the field's word, in line 1
   std::int64_t size_line = 0;

@@ -78,7 +78,7 @@ std::optional<std::int64_t> array_values(MatrixMarketHeader const& header) {
   return (values - header.rows) / 2 + (skew ? 0 : header.rows);
 }
 
-constexpr std::int64_t largest_count = no_limit - 1;  // the limit itself stands for anything larger
+constexpr std::int64_t largest_count = no_limit - 1;  // the limit itself means anything larger
 
 void parse_size(TextCursor& cursor, ParsedHeader& header) {
   auto const place = [&](std::int64_t& column) {

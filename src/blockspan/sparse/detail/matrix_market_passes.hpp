@@ -39,7 +39,7 @@ Scalar to_scalar(FileValue<Real> const& value) {
     return value.real;
 }
 
-/// The entry that stands for `value` on the other side of the diagonal.
+/// The mirror image of `value` across the diagonal.
 template <class Scalar>
 Scalar mirrored(MatrixMarketSymmetry symmetry, Scalar const& value) {
   if (symmetry == MatrixMarketSymmetry::skew_symmetric) return -value;

@@ -11,7 +11,7 @@ namespace {
 // Large against a thread's start, small against a matrix; also the longest line accepted.
 constexpr std::size_t chunk_bytes = std::size_t(1) << 20;
 
-/// Runs `call`, with `line` telling where a fault of the stream stands (0: nowhere in particular).
+/// Runs `call`, with `line` giving the line of a fault of the stream (0: none in particular).
 template <class Call, class Line>
 auto with_line(std::string const& path, Call const& call, Line const& line) {
   try {

@@ -12,11 +12,11 @@ namespace blockspan::detail {
 
 namespace {
 
-/// Collects text and passes it on in large pieces.
+/// Collects text and passes it on in large chunks.
 class TextWriter {
  public:
   TextWriter(std::string_view where, std::string const& path) : where_(where), file_(where, path) {
-    text_.reserve(piece + longest_line);
+    text_.reserve(chunk + longest_line);
   }
 
   void text(std::string_view words) { text_ += words; }
@@ -39,7 +39,7 @@ class TextWriter {
 
   void end_line() {
     text_ += '\n';
-    if (text_.size() >= piece) flush();
+    if (text_.size() >= chunk) flush();
   }
 
   void commit() {
@@ -48,7 +48,7 @@ class TextWriter {
   }
 
  private:
-  static constexpr std::size_t piece = std::size_t(1) << 18;
+  static constexpr std::size_t chunk = std::size_t(1) << 18;
   static constexpr std::size_t longest_line = 256;
 
   template <class Real>

@@ -43,16 +43,10 @@ struct FindEntryFault {
   std::int64_t columns;
   bool finite;
 
-  KOKKOS_FUNCTION bool is_finite(typename Values::const_value_type& x) const {
-    if constexpr (is_complex_v<typename Values::non_const_value_type>)
-      return Kokkos::isfinite(x.real()) && Kokkos::isfinite(x.imag());
-    else
-      return Kokkos::isfinite(x);
-  }
-
   KOKKOS_FUNCTION void operator()(std::int64_t position, std::int64_t& first) const {
     auto const column = static_cast<std::int64_t>(indices(position));
-    bool const fault = column < 0 || column >= columns || (finite && !is_finite(values(position)));
+    bool const fault =
+        column < 0 || column >= columns || (finite && !blockspan::is_finite(values(position)));
     if (fault && position < first) first = position;
   }
 };
