@@ -10,7 +10,7 @@
 #include <blockspan/multigrid/detail/hierarchy.hpp>
 #include <blockspan/multigrid/detail/near_null_impl.hpp>
 #include <blockspan/multigrid/detail/strength.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
 
 namespace blockspan::detail {
 
