@@ -24,9 +24,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/multivector.hpp>
-#include <blockspan/spmm/detail/partition/group_impl.hpp>
-#include <blockspan/spmm/detail/partition/summary_impl.hpp>
-#include <blockspan/spmm/detail/partition/window_impl.hpp>
+#include <blockspan/spmm/layouts/row_groups.hpp>
+#include <blockspan/spmm/layouts/row_windows.hpp>
+#include <blockspan/spmm/layouts/summary.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "common/application.hpp"

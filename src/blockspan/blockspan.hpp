@@ -26,7 +26,6 @@
 #include <blockspan/sparse/reorder.hpp>
 #include <blockspan/sparse/symmetry.hpp>
 #include <blockspan/sparse/validate.hpp>
-#include <blockspan/spmm/heuristics.hpp>
 #include <blockspan/spmm/plan.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

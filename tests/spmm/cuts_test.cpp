@@ -7,8 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/published/detail/cut_tiles.hpp>
-#include <blockspan/published/detail/tiles.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/published/detail/tile_impl.hpp>
+#include <blockspan/spmm/layouts/cut_rows.hpp>
+#include <blockspan/spmm/layouts/transpose.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
@@ -39,7 +40,7 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
   auto const last = on_host(list.last);
   auto const cut_row = on_host(list.cut_row);
   auto const cut_slot = on_host(list.cut_slot);
-  ASSERT_EQ(static_cast<std::int64_t>(target.size()), list.pieces);
+  ASSERT_EQ(static_cast<std::int64_t>(target.size()), list.segments);
   std::vector<std::int64_t> row_of_slot(static_cast<std::size_t>(list.slots), -1);
   auto const slot_row = on_host(list.slot_row);
   for (std::size_t i = 0; i < cut_row.size(); ++i)
@@ -50,7 +51,7 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
 
   // pieces follow each other through all entries, and each lies in the row that it goes to
   std::int64_t next_entry = 0, next_row = 0, next_slot = 0;
-  for (std::int64_t p = 0; p < list.pieces; ++p) {
+  for (std::int64_t p = 0; p < list.segments; ++p) {
     EXPECT_EQ(first[p], next_entry);
     next_entry = last[p];
     bool const complete = target[p] >= 0;
@@ -141,7 +142,7 @@ void expect_tiles_cover(HostMatrix<double> const& host, List const& list) {
   auto const slot_row = on_host(list.slot_row);
   std::vector<int> const offsets(host.offsets.begin(), host.offsets.end());
   kernels::CutTiles<double, int> const tiles{{},         {},           offsets.data(),
-                                                  row.data(), entry.data(), slot.data()};
+                                             row.data(), entry.data(), slot.data()};
   std::vector<std::int64_t> row_of_slot(static_cast<std::size_t>(list.slots), -1);
   for (std::size_t i = 0; i < cut_row.size(); ++i)
     for (int s = cut_slot[i]; s < cut_slot[i + 1]; ++s) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/detail/multiply_impl.hpp>
+#include <blockspan/spmm/layouts/cut_rows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
@@ -166,19 +167,18 @@ HostBlock<double> multiply_with(Exec const& exec, Schedule schedule, std::int64_
   Entries const entries{A.graph.entries.data(), A.values.data()};
   kernels::LaunchShape shape{0, team_size, 1};
   schedule.share.per_team = per_team;
-  shape.teams = ceil_div(schedule.share.pieces, per_team);
+  shape.teams = ceil_div(schedule.share.segments, per_team);
   Epilogue const epilogue{1.0, 0.0, true, false, kernels::block_ref<Exec>(Y.view)};
   auto const x = kernels::block_ref<Exec>(X.const_view());
   if constexpr (kernels::runs_on_host_v<Exec>) {
     using Inner = kernels::DirectRegisters<double, Entries, 8, true>;
-    kernels::SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, {entries, x, false}, epilogue}
-        .launch(exec, "Blockspan::spmm::test", shape);
+    kernels::launch_kernel(exec, "Blockspan::spmm::test", shape, schedule, Inner{entries, x, false},
+                           epilogue);
   } else {
     using Inner = kernels::DirectLanes<double, Entries, 1, false>;
     shape.vector_length = 8;
-    kernels::SpmmKernel<Exec, Schedule, Inner, Epilogue>{
-        schedule, {entries, x, false, {3, 0}, 8 * sizeof(double)}, epilogue}
-        .launch(exec, "Blockspan::spmm::test", shape);
+    kernels::launch_kernel(exec, "Blockspan::spmm::test", shape, schedule,
+                           Inner{entries, x, false, {3, 0}, 8 * sizeof(double)}, epilogue);
   }
   exec.fence("Blockspan::test");
   return Y.values();
@@ -203,7 +203,7 @@ TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
                                                                 cuts.cut_rows * 8);
   kernels::CutRows<double, int> const pieces{
       kernels::carry_of<double>(cuts, 8, {carry.data(), arrived.data()}),
-      {cuts.pieces, 1},
+      {cuts.segments, 1},
       cuts.target.data(),
       cuts.first.data(),
       cuts.last.data()};

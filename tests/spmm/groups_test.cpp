@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/generators.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/layouts/row_groups.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"

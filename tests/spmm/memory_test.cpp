@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/launch_schedule.hpp>
-#include <blockspan/spmm/detail/pack_block.hpp>
+#include <blockspan/spmm/detail/call.hpp>
+#include <blockspan/spmm/detail/copies.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
@@ -68,7 +68,7 @@ TYPED_TEST(ShortMemory, LeavesAPlanThatServesAsBefore) {
               }),
               HasSubstr("out of memory"));
   EXPECT_TRUE(same_bits(product(exec, plan, A, c), before));
-  for (auto* const pool : {&state.packed, &state.packed_result, &state.dense, &state.dots})
+  for (auto* const pool : {&state.x_copy, &state.y_copy, &state.dense, &state.dots})
     EXPECT_THAT(message_of([&] { kernels::row_major_scratch<double>(exec, *pool, 1, columns); }),
                 HasSubstr("out of memory"));
   EXPECT_TRUE(same_bits(product(exec, plan, A, c), before));
@@ -83,13 +83,13 @@ TYPED_TEST(ShortMemory, LeavesValuesThatAreNotHeld) {
   auto const first = product(exec, plan, A, plain), second = product(exec, plan, A, transposed);
   plan.hold_transpose(exec, A);
   ASSERT_TRUE(plan.hold_single_precision(exec, A));
-  auto& held = plan.panels().first().held;
-  for (auto* const numbers : {&held.singles, &held.transposed}) {
+  auto& stored = plan.panels().first().stored;
+  for (auto* const numbers : {&stored.singles, &stored.transposed}) {
     EXPECT_THAT(message_of([&] { numbers->resize(exec, many); }),
                 StartsWith("Blockspan::spmm_plan::held values: out of memory"));
     EXPECT_EQ(numbers->bytes(), 0u);
   }
-  held.has_transpose = false;  // as hold_transpose leaves it
+  stored.has_transpose = false;  // as hold_transpose leaves it
   EXPECT_TRUE(same_bits(product(exec, plan, A, plain), first));
   EXPECT_TRUE(same_bits(product(exec, plan, A, transposed), second));
 }

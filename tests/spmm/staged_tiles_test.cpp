@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/bulk_copies.hpp>
-#include <blockspan/spmm/detail/partition/mask_impl.hpp>
+#include <blockspan/spmm/layouts/tile_masks.hpp>
+#include <blockspan/spmm/parts/mbarrier.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"

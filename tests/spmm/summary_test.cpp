@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <blockspan/spmm/layouts/row_groups.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
@@ -74,8 +75,8 @@ TYPED_TEST(Summary, IsWhatAWalkOverTheRowsFinds) {
     EXPECT_EQ(summary.rows.longest, longest) << host.name;
     EXPECT_EQ(summary.rows.empty_rows, empty) << host.name;
     EXPECT_EQ(summary.sorted, sorted) << host.name;
-    EXPECT_EQ(summary.reach, reach) << host.name;
-    EXPECT_EQ(summary.alike, alike) << host.name;
+    EXPECT_EQ(summary.half_bandwidth, reach) << host.name;
+    EXPECT_EQ(summary.grouping_candidates, alike) << host.name;
   }
 }
 
@@ -90,7 +91,8 @@ TYPED_TEST(Summary, CountsAtLeastWhatGroupsSave) {
     auto const pattern = kernels::pattern_ref<TypeParam>(A);
     auto const summary = kernels::summarize(exec, pattern);
     auto const groups = kernels::find_row_groups(exec, pattern, INT64_MAX);
-    EXPECT_LE(summary.rows.nonzeros - groups.count.fetches, summary.alike) << host.name;
+    EXPECT_LE(summary.rows.nonzeros - groups.count.fetches, summary.grouping_candidates)
+        << host.name;
   }
 }
 

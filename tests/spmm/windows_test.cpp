@@ -12,7 +12,7 @@
 
 #include <blockspan/multivector/fill_random.hpp>
 #include <blockspan/sparse/generators.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/layouts/row_windows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 

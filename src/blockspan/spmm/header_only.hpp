@@ -10,10 +10,9 @@ struct HeaderOnlySpmm {};
 
 #include <blockspan/spmm/detail/dots_impl.hpp>
 #include <blockspan/spmm/detail/explain_impl.hpp>
-#include <blockspan/spmm/detail/held_values_impl.hpp>
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>
-#include <blockspan/spmm/detail/row_panels_impl.hpp>
+#include <blockspan/spmm/detail/stored_values_impl.hpp>
 #include <blockspan/spmm/kernels/groups.hpp>
 #include <blockspan/spmm/kernels/shared_tiles.hpp>
 #include <blockspan/spmm/kernels/windows.hpp>

@@ -93,7 +93,7 @@ class SpmmPlan {
   // products that read the copy use those of the last call; products with other arrays of values
   // are right in any case. Not while products of this plan run on other instances. Waits for the
   // instance. Throws Error if A has another pattern, or where memory is short: then the copy that
-  // was asked for is not held, and the plan serves as without it.
+  // was asked for is not stored, and the plan serves as without it.
 
   /// Keeps the values of A's transpose, so that products with Op::transpose and Op::adjoint read
   /// them in the order in which they are needed, and cost what a plain product of the transposed

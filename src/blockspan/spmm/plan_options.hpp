@@ -5,8 +5,8 @@
 
 namespace blockspan {
 
-/// Devices: how many vector lanes of a team thread stand over the columns of a row of X and how
-/// many over the nonzeros, powers of two, together at most 32, and packs a lane (1 or 2). 0: the
+/// Devices: how many vector lanes of a team thread are over the columns of a row of X and how
+/// many over the nonzeros, powers of two, together at most 32, and vectors a lane (1 or 2). 0: the
 /// plan's model decides, for each width of its own. For measurements: the plan knows better.
 struct SpmmLanes {
   int columns = 0;
@@ -24,7 +24,7 @@ struct SpmmPlanOptions {
   int columns = 8;  ///< widest block expected, >= 1; other widths are served too, without new setup
   std::string algorithm = "auto";  ///< "auto" or an id of spmm_variants
   std::int64_t piece_length =
-      0;  ///< entries of a piece of a cut row, at most; 0: the plan's choice
+      0;  ///< entries of a segment of a cut row, at most; 0: the plan's choice
   SpmmLanes lanes = {};
 
   /// Throws Error, with the menu, if a field is out of range.

@@ -65,8 +65,8 @@ Real const* row_weights(std::nullptr_t, std::int64_t) {
 /// follows, with the same results up to rounding: variants other than warp_per_row,
 /// warp_per_row_packs, segments, segments_sorted, nonempty_rows and row_group; nonempty_rows with
 /// beta != 0; matrices with blocks or more than 2^31 entries; alpha = 0; more columns than the
-/// lanes of a warp take at once (32 or 64; in packs 512 or 1024 bytes a row); all backends but CUDA
-/// (hosts gained nothing by it). spmm_dots_kernel tells which it is.
+/// lanes of a warp take at once (32 or 64; in vectors 512 or 1024 bytes a row); all backends but
+/// CUDA (hosts gained nothing by it). spmm_dots_kernel tells which it is.
 ///
 /// Fixed order of summation: same input, same backend, same bits; no atomics. The error of x_dot_y
 /// against the exact sum with the Y that was stored is at most gamma_m sum_i |X(i, j)| |Y(i, j)|,

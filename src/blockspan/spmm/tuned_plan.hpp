@@ -8,7 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Timer.hpp>
 
-#include <blockspan/spmm/detail/device_facts.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tune_cache.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>

@@ -9,27 +9,27 @@ namespace blockspan {
 /// Where the nonzeros of a matrix are cut.
 enum class SpmmPartition {
   whole_rows,
-  segments,         ///< long rows in equal pieces, whose sums are added in a fixed order
+  segments,         ///< long rows in equal segments, whose sums are added in a fixed order
   sorted_segments,  ///< the same in classes of equal length, the longest first
   nonempty_rows,    ///< segments of the rows that have entries; the others are filled
   equal_entries,    ///< tiles of equally many entries, wherever rows begin
   merge_path,       ///< tiles of equally many rows and entries together
   row_classes,      ///< tiles of many short rows, of one row, of part of a long row
   row_groups,       ///< neighbouring rows that have the same columns
-  row_windows,      ///< so many neighbouring rows, and the columns that any of them has
+  row_windows,      ///< eight neighbouring rows, and the columns that any of them has
 };
 
-/// Who multiplies a piece (or tile) of the matrix.
+/// Who multiplies a segment (or tile) of the matrix.
 enum class SpmmWorker {
   team_thread,   ///< a thread of a team, its vector lanes over columns (and nonzeros)
-  team,          ///< the same with a team of one thread for each piece
+  team,          ///< the same with a team of one thread for each segment
   row_item,      ///< one work item a row, which walks it once a column
   element_item,  ///< one work item an element of Y
   whole_team,    ///< all threads of a team together
   blas,          ///< a library's dense product
 };
 
-/// How the worker reads the entries and the rows of X that they ask for.
+/// How the worker reads the entries and the rows of X that they need.
 enum class SpmmInner {
   direct,       ///< every lane for itself, from memory
   broadcast,    ///< each lane reads one entry and hands it to the others
@@ -51,7 +51,7 @@ struct SpmmVariant {
   SpmmPartition partition;
   SpmmWorker worker;
   SpmmInner inner;
-  bool needs_whole_packs;  ///< on devices: 16-byte packs must fit X and Y exactly
+  bool needs_whole_packs;  ///< on devices: rows of X and Y are whole 16-byte vectors
   bool takes_packs;        ///< a lane (on hosts a thread) owns neighbouring columns where it can
 
   constexpr bool lists_pieces() const {
@@ -70,7 +70,7 @@ struct SpmmVariant {
     return lists_tiles() || inner == SpmmInner::staged || inner == SpmmInner::broadcast;
   }
   constexpr bool stages_tiles() const { return inner == SpmmInner::staged_tile; }
-  /// On devices: packs of X are enough for packs; sums go to Y of any strides.
+  /// On devices: only X has to be whole vectors; sums go to Y of any strides.
   constexpr bool writes_any() const {
     return lists_windows() || lists_groups() ||
            (is_direct() && takes_packs && partition == SpmmPartition::whole_rows);
@@ -82,7 +82,7 @@ struct SpmmVariant {
     return inner == SpmmInner::staged_tile || inner == SpmmInner::tensor_tile ||
            inner == SpmmInner::dense;
   }
-  /// Direct loads by team threads, over rows or pieces of them.
+  /// Direct loads by team threads, over rows or segments of them.
   constexpr bool is_direct() const {
     return inner == SpmmInner::direct && worker != SpmmWorker::whole_team && !lists_tiles() &&
            !lists_groups();
@@ -110,25 +110,25 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
     {"warp_per_row", "Blockspan::spmm::warp_per_row",
      "whole rows; direct loads; a lane owns single columns",
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR vector, lanes over columns)", "",
-     "one column a lane, for blocks whose rows are no whole packs", SpmmPartition::whole_rows,
+     "one column a lane, for blocks whose rows are no whole vectors", SpmmPartition::whole_rows,
      SpmmWorker::team_thread, SpmmInner::direct, false, false},
     {"warp_per_row_packs", "Blockspan::spmm::warp_per_row_packs",
-     "whole rows; direct loads; a lane owns packs of neighbouring columns",
+     "whole rows; direct loads; a lane owns vectors of neighbouring columns",
      "Yang, Buluc, Owens 2018, Euro-Par, doi:10.1007/978-3-319-96983-1_48 (row split; 16-byte "
      "loads as in its successors)",
      "on devices: rows of X contiguous, 16-byte aligned and a multiple of 16 bytes wide",
      "whole rows, for rows of about equal length", SpmmPartition::whole_rows,
      SpmmWorker::team_thread, SpmmInner::direct, true, true},
     {"segments", "Blockspan::spmm::segments",
-     "long rows cut into equal pieces, their sums added in order by the piece that comes last; "
+     "long rows cut into equal segments, their sums added in order by the segment that comes last; "
      "direct loads; "
-     "packs where they fit, else single columns",
+     "vectors where they fit, else single columns",
      "Blockspan; cutting as in Flegar, Quintana-Orti 2017, Euro-Par, "
      "doi:10.1007/978-3-319-64203-1_51, without its atomics",
      "", "for even matrices with rows too long for one thread", SpmmPartition::segments,
      SpmmWorker::team_thread, SpmmInner::direct, false, true},
     {"segments_sorted", "Blockspan::spmm::segments_sorted",
-     "as segments, the pieces in classes of equal length, the longest first",
+     "as segments, the segments in classes of equal length, the longest first",
      "Blockspan; classes by powers of two as in Ashari, Sedaghati, Eisenlohr, Parthasarathy, "
      "Sadayappan 2014, SC, doi:10.1109/SC.2014.69",
      "", "for rows of uneven length", SpmmPartition::sorted_segments, SpmmWorker::team_thread,
@@ -140,14 +140,14 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      SpmmInner::direct, false, true},
     {"row_group", "Blockspan::spmm::row_group",
      "neighbouring rows with the same columns, up to four together: each row of X is fetched once "
-     "for all of them; direct loads; packs where they fit, else single columns",
+     "for all of them; direct loads; vectors where they fit, else single columns",
      "Blockspan; register blocking of sparse rows as in Im, Yelick, Vuduc 2004, IJHPCA, "
      "doi:10.1177/1094342004041296, without its explicit zeros",
      "", "for rows that share their columns, as unknowns of one node do", SpmmPartition::row_groups,
      SpmmWorker::team_thread, SpmmInner::direct, false, true},
     {"tensor_window", "Blockspan::spmm::tensor_window",
      "windows of eight neighbouring rows; the columns that any of them has, in tiles with a bit "
-     "for each entry, on tensor cores in full double precision; values as they stand in the matrix",
+     "for each entry, on tensor cores in full double precision; values as stored in the matrix",
      "Blockspan; condensed windows of rows as in Fan, Wang, Chu 2024, ASPLOS (DTC-SpMM), "
      "doi:10.1145/3620666.3651378, FP64 tensor cores as in Lu, Liu 2023, SC (DASP), "
      "doi:10.1145/3581784.3607051",
@@ -161,7 +161,7 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "staging costs more than the cache's own broadcast", SpmmPartition::whole_rows,
      SpmmWorker::team_thread, SpmmInner::staged, false, false},
     {"warp_per_row_staged_packs", "Blockspan::spmm::warp_per_row_staged_packs",
-     "whole rows; chunks of 32 entries through team scratch; a lane owns packs of columns",
+     "whole rows; chunks of 32 entries through team scratch; a lane owns vectors of columns",
      "Huang, Dai, Wang, Yang 2020, SC (GE-SpMM), doi:10.1109/SC41405.2020.00076, with 16-byte "
      "loads",
      "on devices: rows of X and Y contiguous, 16-byte aligned and a multiple of 16 bytes wide",

@@ -11,7 +11,7 @@
 #include <blockspan/multigrid/detail/near_null_impl.hpp>
 #include <blockspan/multigrid/detail/strength.hpp>
 #include <blockspan/sparse/detail/host_csr.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
 
 namespace blockspan::detail {
 

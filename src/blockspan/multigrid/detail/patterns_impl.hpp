@@ -6,7 +6,7 @@
 
 #include <blockspan/multigrid/detail/arrays.hpp>
 #include <blockspan/multigrid/detail/workers.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 

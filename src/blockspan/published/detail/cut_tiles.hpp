@@ -4,29 +4,29 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/schedule/carry.hpp>
-#include <blockspan/spmm/detail/schedule/piece.hpp>
+#include <blockspan/spmm/parts/carry.hpp>
+#include <blockspan/spmm/parts/schedule.hpp>
 
 namespace blockspan::detail {
 
 /// Tiles as a plan has cut them: consecutive entries of consecutive rows. A row that reaches beyond
 /// its tile leaves a part of its sum in each of them; a row that lies in one tile is written at
 /// once. As a schedule: a tile a team thread, which walks the parts of its rows. The arrays belong
-/// to the plan (TileList in partition/pattern.hpp).
+/// to the plan (TileList in layouts/pattern.hpp).
 template <class Scalar, class Ordinal>
 struct CutTiles : Carry<Scalar, Ordinal> {
   static constexpr bool splits_rows = true;
-  using OwnPiece = Piece;
+  using Segment = RowSegment;
 
-  PiecesOfTeam share;      ///< of the tiles
+  SegmentsOfTeam share;    ///< of the tiles
   int const* row_offsets;  ///< rows + 1
   Ordinal const* row;      ///< tiles + 1: the first row that does not end before the tile
   int const* entry;        ///< tiles + 1: the first entry
   Ordinal const* slot;     ///< tiles + 1: of the part that continues a row in this tile
 
   template <class Team, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
-                                                  Function const& function) const {
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_segment(Team const& team,
+                                                    Function const& function) const {
     share.for_each(team, [&](std::int64_t tile) {
       std::int64_t const count = parts(tile);
       for (std::int64_t p = 0; p < count; ++p) function(part(tile, p));
@@ -40,7 +40,7 @@ struct CutTiles : Carry<Scalar, Ordinal> {
     return static_cast<std::int64_t>(last - row[tile]) + (reaches_beyond ? 1 : 0);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION Piece part(std::int64_t tile, std::int64_t p) const {
+  KOKKOS_FORCEINLINE_FUNCTION RowSegment part(std::int64_t tile, std::int64_t p) const {
     std::int64_t const i = static_cast<std::int64_t>(row[tile]) + p;
     int const first = row_offsets[i], last = row_offsets[i + 1];
     int const begin = entry[tile], end = entry[tile + 1];

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <mutex>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/published/detail/gemm.hpp>
+#include <blockspan/published/detail/operands.hpp>
 #include <blockspan/published/detail/tuning.hpp>
-#include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
-#include <blockspan/spmm/detail/scale_block.hpp>
+#include <blockspan/spmm/detail/scale.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
@@ -21,7 +23,7 @@
 namespace blockspan::detail {
 
 /// Writes a sparse matrix out, row-major: a row a team thread, its lanes the entries. The
-/// columns of a row ascend; of entries that stand at one place the first one's lane adds them up.
+/// columns of a row ascend; of entries at one place the first one's lane adds them up.
 template <class Exec, class Scalar, class Ordinal>
 struct WriteDense {
   using Policy = Kokkos::TeamPolicy<Exec>;
@@ -70,15 +72,24 @@ GemmBlock gemm_block(Block const& B, char const* name) {
   return {by_rows, stride > least ? stride : (least > 0 ? least : 1)};
 }
 
+/// The handles that a plan keeps, made on demand.
+template <class Exec, class Ordinal>
+BlasHandles<Exec>& blas_of(PlanState<Exec, Ordinal>& plan) {
+  std::lock_guard const lock(plan.transposing);
+  if (!plan.blas) plan.blas = std::make_shared<BlasHandles<Exec>>();
+  return *static_cast<BlasHandles<Exec>*>(plan.blas.get());
+}
+
 /// Y = alpha op(A) X + beta Y by way of a dense op(A). Throws Error where that has no room, where
 /// the BLAS cannot address it, or where this backend has none.
 template <class Exec, class Scalar, class Ordinal>
-void multiply_dense(Exec const& exec, PlanState<Exec, Ordinal>& plan,
-                    PreparedPattern<Exec, Ordinal> const& prepared, Scalar const* values,
-                    Product<Scalar> const& product) {
+void multiply_dense(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec, Ordinal>& plan) {
+  Exec const& exec = call.exec;
+  auto const& prepared = call.prepared;
+  auto const& product = call.product;
   auto const& A = prepared.pattern;
   if (prepared.statistics.nonzeros == 0) return scale_block(exec, product.beta, product.Y);
-  char const* const label = prepared.choice.variant->label;
+  char const* const label = call.variant().label;
   auto const elements = static_cast<double>(A.rows) * static_cast<double>(A.columns);
   require(has_gemm_v<Exec>, "blockspan::spmm", "dense cannot serve this input: no BLAS for ",
           Exec::name());
@@ -104,7 +115,7 @@ void multiply_dense(Exec const& exec, PlanState<Exec, Ordinal>& plan,
   Kokkos::parallel_for(
       label, typename Write::Policy(exec, teams, threads, lanes),
       Write{A.row_offsets,
-            {A.column_indices, prepared.permutation, values, conjugates(product.op)},
+            {A.column_indices, prepared.permutation, call.values.own, conjugates(product.op)},
             A.rows,
             A.columns,
             dense,
@@ -116,12 +127,13 @@ void multiply_dense(Exec const& exec, PlanState<Exec, Ordinal>& plan,
   GemmOperand<Scalar> const a{dense, leading, !y.row_major};
   GemmOperand<Scalar> const b{product.X.data, static_cast<int>(x.leading),
                               x.row_major != y.row_major};
+  auto& blas = blas_of(plan);
   Scalar* const c = product.Y.data;
   auto const ld = static_cast<int>(y.leading);
   if (y.row_major)
-    gemm(exec, plan.blas, GemmCall<Scalar>{n, m, k, product.alpha, b, a, product.beta, c, ld});
+    gemm(exec, blas, GemmCall<Scalar>{n, m, k, product.alpha, b, a, product.beta, c, ld});
   else
-    gemm(exec, plan.blas, GemmCall<Scalar>{m, n, k, product.alpha, a, b, product.beta, c, ld});
+    gemm(exec, blas, GemmCall<Scalar>{m, n, k, product.alpha, a, b, product.beta, c, ld});
 }
 
 }  // namespace blockspan::detail

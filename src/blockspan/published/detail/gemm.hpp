@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/matrix_ref.hpp>
-#include <blockspan/spmm/detail/blas_handles.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/lapack.hpp>
@@ -18,6 +20,24 @@
 #endif
 
 namespace blockspan::detail {
+
+/// What a BLAS wants to keep between calls, one a instance of the execution space; made on demand.
+template <class Exec>
+class BlasHandles {
+ public:
+  /// `make(exec)` returns a shared_ptr<void>; called once per instance.
+  template <class Make>
+  void* of(Exec const& exec, Make const& make) {
+    std::lock_guard const lock(mutex_);
+    for (auto const& [instance, handle] : handles_)
+      if (instance == exec) return handle.get();
+    return handles_.emplace_back(exec, make(exec)).second.get();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<Exec, std::shared_ptr<void>>> handles_;
+};
 
 template <class Scalar>
 struct GemmOperand {

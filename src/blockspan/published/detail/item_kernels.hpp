@@ -5,9 +5,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/schedule/piece.hpp>
+#include <blockspan/spmm/parts/entries.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/parts/schedule.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -27,9 +27,9 @@ struct ItemKernel {
 
   KOKKOS_FORCEINLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
     Sum<Scalar, 1> sum{};
-    Piece const piece{row, row_offsets[row], row_offsets[row + 1]};
-    auto const& own = entries_of(entries, piece);
-    for (int k = piece.first; k < piece.last; ++k) {
+    RowSegment const segment{row, row_offsets[row], row_offsets[row + 1]};
+    auto const& own = entries_of(entries, segment);
+    for (int k = segment.first; k < segment.last; ++k) {
       Scalar const a = conjugate_if(conjugate_values, own.value(k));
       sum.value[0] += a * X(static_cast<std::int64_t>(own.column(k)), column);
     }

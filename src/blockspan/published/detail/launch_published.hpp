@@ -13,30 +13,33 @@
 #include <blockspan/published/detail/segmented_scan.hpp>
 #include <blockspan/published/detail/staged_lanes.hpp>
 #include <blockspan/published/detail/staged_tile.hpp>
+#include <blockspan/published/detail/team_kernel.hpp>
 #include <blockspan/published/detail/tuning.hpp>
-#include <blockspan/spmm/detail/device_facts.hpp>
-#include <blockspan/spmm/detail/launch.hpp>
-#include <blockspan/spmm/detail/team_kernel.hpp>
+#include <blockspan/spmm/detail/call.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
+#include <blockspan/spmm/kernels/direct_lanes.hpp>
+#include <blockspan/spmm/kernels/direct_registers.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 
 /// Launches tiles, staged loads and whole teams. They serve as peers, so they are compiled once for
-/// plain and permuted entries, and with two widths of packs: 16 bytes (Width > 1) and single
+/// plain and permuted entries, and with two widths of vectors: 16 bytes (Width > 1) and single
 /// columns.
-template <class Exec, class Scalar, class Ordinal, int Width>
+template <class Call, int Width>
 class PublishedLaunch {
  public:
-  using Call = SpmmCall<Exec, Scalar, Ordinal>;
+  using Exec = typename Call::Exec;
+  using Scalar = typename Call::Scalar;
+  using Ordinal = typename Call::Ordinal;
   static constexpr bool on_host = runs_on_host_v<Exec>;
   static constexpr bool wide = Width > 1 && !on_host;
 
-  PublishedLaunch(Exec const& exec, Call const& call)
-      : exec_(exec),
-        call_(call),
+  explicit PublishedLaunch(Call const& call)
+      : call_(call),
         variant_(call.variant()),
-        packs_(static_cast<int>(call.product.X.columns / Width)),
+        vectors_(static_cast<int>(call.product.X.columns / Width)),
         entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values.own,
                  conjugates(call.product.op)} {}
 
@@ -58,9 +61,9 @@ class PublishedLaunch {
  private:
   using Epilogue = ScaleAdd<Scalar, wide, on_host>;
   using Tiles = CutTiles<Scalar, Ordinal>;
-  using X = PackAccess<Scalar, Width, wide>;
+  using X = VectorAccess<Scalar, Width, wide>;
 
-  Tiles tiles(PiecesOfTeam const& share) const {
+  Tiles tiles(SegmentsOfTeam const& share) const {
     auto const& list = call_.prepared.tiles;
     return {carry_of(list, call_.product.Y.columns, call_.carry),
             share,
@@ -69,32 +72,30 @@ class PublishedLaunch {
             list.entry.data(),
             list.slot.data()};
   }
-  Epilogue epilogue() const { return make_epilogue<Exec, Scalar, wide>(call_.product); }
-  int lanes_for_packs(int most) const {
-    return std::min(most, 1 << bits_to_hold(packs_, tuning::device_lane_bits));
+  Epilogue epilogue() const { return make_epilogue<wide>(call_); }
+  int lanes_for_vectors(int most) const {
+    return std::min(most, 1 << bits_to_hold(vectors_, tuning::device_lane_bits));
   }
 
   /// merge, balanced: a tile a team thread.
   void direct() const {
     auto const& prepared = call_.prepared;
-    PiecesOfTeam share{prepared.tiles.tiles, 1};
+    SegmentsOfTeam share{prepared.tiles.tiles, 1};
     auto const run = [&](auto const& inner, int lanes) {
       LaunchShape shape{0, on_host ? 1 : static_cast<int>(tuning::device_threads) / lanes, lanes};
       share.per_team = shape.team_size;
-      shape.teams = ceil_div(share.pieces, share.per_team);
-      using Inner = std::remove_cvref_t<decltype(inner)>;
-      SpmmKernel<Exec, Tiles, Inner, Epilogue>{tiles(share), inner, epilogue()}.launch(
-          exec_, variant_.label, shape);
+      shape.teams = ceil_div(share.segments, share.per_team);
+      launch_kernel(call_.exec, variant_.label, shape, tiles(share), inner, epilogue());
     };
     auto const& block = call_.product.X;
     if constexpr (on_host) {
-      constexpr int most = Width > 1 ? host_pack_v<Scalar> : tuning::host_strided_columns;
+      constexpr int most = Width > 1 ? host_vector_v<Scalar> : tuning::host_strided_columns;
       run(DirectRegisters<Scalar, Any, most, (Width > 1)>{entries_, block, false}, 1);
     } else {
       double const mean = prepared.statistics.mean();
       SegmentStatistics const rows{prepared.pattern.rows, mean, static_cast<std::int64_t>(mean), 0,
                                    true};
-      auto const shape = choose_lanes(*prepared.device, packs_, rows, 1, prepared.lanes);
+      auto const shape = choose_lanes(*prepared.device, vectors_, rows, 1, prepared.lanes);
       using Inner = DirectLanes<Scalar, Any, Width, wide, 1, true>;
       run(Inner{entries_, block, false, shape.grid, device_row_bytes(block)}, shape.grid.lanes());
     }
@@ -103,19 +104,16 @@ class PublishedLaunch {
   template <class Stage>
   void staged_by(int lanes) const {
     using Inner = StagedLanes<Scalar, Ordinal, Width, wide, Stage>;
-    using Schedule = WholeRows<>;
-    PiecesOfTeam share{call_.prepared.pattern.rows, 1};
-    auto const shape =
-        launch_shape<Exec>(SpmmWorker::team_thread, lanes, call_.prepared.statistics, share);
-    SpmmKernel<Exec, Schedule, Inner, Epilogue>{{share, call_.prepared.pattern.row_offsets},
-                                                {entries_, {call_.product.X}, packs_, lanes},
-                                                epilogue()}
-        .launch(exec_, variant_.label, shape);
+    SegmentsOfTeam share{call_.prepared.pattern.rows, 1};
+    auto const shape = launch_shape(call_, lanes, share);
+    launch_kernel(call_.exec, variant_.label, shape,
+                  WholeRows<>{share, call_.prepared.pattern.row_offsets},
+                  Inner{entries_, {call_.product.X}, vectors_, lanes}, epilogue());
   }
   void staged() const {
     staged_by<ScratchStage<Scalar, Ordinal>>(
         on_host ? 1
-                : std::max(tuning::staged_lanes, lanes_for_packs(1 << tuning::device_lane_bits)));
+                : std::max(tuning::staged_lanes, lanes_for_vectors(1 << tuning::device_lane_bits)));
   }
   void broadcast() const {
     if constexpr (on_host)
@@ -128,17 +126,17 @@ class PublishedLaunch {
 
   template <class Work>
   void run_team(Work const& work, LaunchShape const& shape) const {
-    TeamKernel<Exec, Work, Epilogue>{work, epilogue()}.launch(exec_, variant_.label, shape);
+    TeamKernel<Exec, Work, Epilogue>{work, epilogue()}.launch(call_.exec, variant_.label, shape);
   }
   LaunchShape team_a_tile() const {
     return {call_.prepared.tiles.tiles, on_host ? 1 : static_cast<int>(tuning::device_threads), 1};
   }
   void row_classes() const {
-    int const bits = bits_to_hold(packs_, on_host ? 0 : tuning::device_lane_bits);
+    int const bits = bits_to_hold(vectors_, on_host ? 0 : tuning::device_lane_bits);
     auto shape = team_a_tile();
-    if (!on_host && packs_ == 1) shape.team_size = tuning::team_stream_threads;
+    if (!on_host && vectors_ == 1) shape.team_size = tuning::team_stream_threads;
     using Work = RowClasses<Scalar, Ordinal, Width, wide>;
-    run_team(Work{tiles({}), entries_, X{call_.product.X}, packs_, bits, shape.team_size,
+    run_team(Work{tiles({}), entries_, X{call_.product.X}, vectors_, bits, shape.team_size,
                   lanes_exchange_v<Exec>},
              shape);
   }
@@ -149,8 +147,8 @@ class PublishedLaunch {
       run_team(Work{tiles({}), entries_, call_.product.X, shape.team_size}, shape);
   }
   void staged_tile() const {
-    int const lanes = on_host ? 1 : lanes_for_packs(tuning::tile_packs);
-    int const panels = static_cast<int>(ceil_div(std::int64_t{packs_}, std::int64_t{lanes}));
+    int const lanes = on_host ? 1 : lanes_for_vectors(tuning::tile_packs);
+    int const panels = static_cast<int>(ceil_div(std::int64_t{vectors_}, std::int64_t{lanes}));
     int const team_size = on_host ? 1 : static_cast<int>(tuning::device_threads) / lanes;
     std::int64_t const rows = call_.prepared.pattern.rows;
     std::int64_t const teams =
@@ -159,45 +157,44 @@ class PublishedLaunch {
             " teams are more than a launch can have (rows: ", rows,
             ", columns: ", call_.product.X.columns, ")");
     using Work = StagedTile<Scalar, Ordinal, Width, wide>;
-    run_team(Work{call_.prepared.pattern.row_offsets, rows, entries_, X{call_.product.X}, packs_,
+    run_team(Work{call_.prepared.pattern.row_offsets, rows, entries_, X{call_.product.X}, vectors_,
                   lanes, panels},
              {teams, team_size, lanes});
   }
 
   using Any = AnyEntries<Scalar, Ordinal>;
-  Exec const& exec_;
   Call const& call_;
   SpmmVariant const& variant_;
-  int packs_;
+  int vectors_;
   Any entries_;
 };
 
-template <class Exec, class Scalar, class Ordinal, class Entries>
-void launch_items(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
-                  Entries const& entries) {
+template <class Call, class Entries>
+void launch_items(Call const& call, Entries const& entries) {
   auto const& product = call.product;
-  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
-  using Kernel = ItemKernel<Exec, Scalar, Entries, std::remove_const_t<decltype(epilogue)>>;
+  auto const epilogue = make_epilogue<false>(call);
+  using Kernel = ItemKernel<typename Call::Exec, typename Call::Scalar, Entries,
+                            std::remove_const_t<decltype(epilogue)>>;
   Kernel const kernel{call.prepared.pattern.row_offsets, entries, product.X, conjugates(product.op),
                       epilogue};
   if (call.variant().worker == SpmmWorker::row_item)
-    kernel.template launch<typename Kernel::Row>(exec, call.variant().label, product.Y.rows);
+    kernel.template launch<typename Kernel::Row>(call.exec, call.variant().label, product.Y.rows);
   else
-    kernel.template launch<typename Kernel::Element>(exec, call.variant().label,
+    kernel.template launch<typename Kernel::Element>(call.exec, call.variant().label,
                                                      product.Y.rows * product.Y.columns);
 }
 
-template <class Exec, class Scalar, class Ordinal>
-void launch_published(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  constexpr int width = device_pack_v<Scalar>;
+template <class Call>
+void launch_published(Call const& call) {
+  constexpr int width = device_vector_v<typename Call::Scalar>;
   if (call.variant().is_direct())
-    return with_entries(call, [&](auto const& entries) { launch_items(exec, call, entries); });
+    return with_entries<!runs_on_host_v<typename Call::Exec>, true>(
+        call, [&](auto const& entries) { launch_items(call, entries); });
   auto const& X = call.product.X;
-  bool const contiguous = X.column_stride == 1 && X.columns % width == 0;
   if constexpr (width > 1)
-    if (call.launch.packs && contiguous)
-      return PublishedLaunch<Exec, Scalar, Ordinal, width>(exec, call)();
-  PublishedLaunch<Exec, Scalar, Ordinal, 1>(exec, call)();
+    if (call.launch.packs && X.column_stride == 1 && X.columns % width == 0)
+      return PublishedLaunch<Call, width>{call}();
+  PublishedLaunch<Call, 1>{call}();
 }
 
 }  // namespace blockspan::detail

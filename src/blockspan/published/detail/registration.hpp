@@ -10,7 +10,7 @@ namespace blockspan::detail {
 template <class Exec, class Scalar, class Ordinal>
 void register_published_kernels() {
   using Table = PublishedKernels<Exec, Scalar, Ordinal>;
-  Table::launch = launch_published<Exec, Scalar, Ordinal>;
+  Table::launch = launch_published<SpmmCall<Exec, Scalar, Ordinal>>;
   Table::multiply_dense = multiply_dense<Exec, Scalar, Ordinal>;
 }
 

@@ -7,11 +7,11 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/published/detail/cut_tiles.hpp>
+#include <blockspan/published/detail/team_kernel.hpp>
 #include <blockspan/published/detail/tuning.hpp>
-#include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/parts/entries.hpp>
+#include <blockspan/spmm/parts/load.hpp>
 
 namespace blockspan::detail {
 
@@ -57,16 +57,16 @@ struct SegmentedScan {
       scan_own(team, own, count, heads, sums, reach);
       Reach const* const scanned = scan_workers(team, reach);
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team, parts), [&](int p) {
-        auto const piece = tiles.part(tile, p);
+        auto const segment = tiles.part(tile, p);
         Sum<Scalar, 1> sum{};
-        if (piece.first < piece.last) {
-          auto const first = piece.first - begin;
-          auto const last = piece.last - begin - 1;
+        if (segment.first < segment.last) {
+          auto const first = segment.first - begin;
+          auto const last = segment.last - begin - 1;
           int const worker = last / own;
           sum.value[0] = sums[last];
           if (first < worker * own) sum.value[0] += scanned[worker - 1].sum;
         }
-        consume(piece, column, sum);
+        consume(segment, column, sum);
       });
       team.team_barrier();
     }
@@ -85,8 +85,8 @@ struct SegmentedScan {
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count), [&](int i) { heads[i] = 0; });
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, parts), [&](int p) {
-      auto const piece = tiles.part(tile, p);
-      if (piece.first < piece.last) heads[piece.first - tiles.entry[tile]] = 1;
+      auto const segment = tiles.part(tile, p);
+      if (segment.first < segment.last) heads[segment.first - tiles.entry[tile]] = 1;
     });
     team.team_barrier();
   }

@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/published/detail/tuning.hpp>
-#include <blockspan/spmm/detail/inner/lane_grid.hpp>
+#include <blockspan/spmm/parts/lane_grid.hpp>
 
 namespace blockspan::detail {
 
@@ -38,7 +38,7 @@ struct ScratchStage {
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int i) const { return values[i]; }
 };
 
-/// In registers, one entry a lane, from where it is broadcast. All lanes ask for the same entry at
+/// In registers, one entry a lane, from where it is broadcast. All lanes read the same entry at
 /// the same time. Where there is one lane only, a chunk is one entry.
 template <class Scalar, class Ordinal>
 struct LaneStage {

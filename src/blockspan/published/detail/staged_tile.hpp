@@ -5,19 +5,18 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/published/detail/operands.hpp>
+#include <blockspan/published/detail/team_kernel.hpp>
 #include <blockspan/published/detail/tuning.hpp>
-#include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/inner/pack_access.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/schedule/piece.hpp>
-#include <blockspan/spmm/detail/team_kernel.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/parts/entries.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/parts/schedule.hpp>
 
 namespace blockspan::detail {
 
 /// A team owns a block of rows and a panel of columns. It stages a tile of X, some rows of the
-/// panel, in scratch; each thread takes from it what its rows ask for; the next tile begins at the
+/// panel, in scratch; each thread takes from it what its rows need; the next tile begins at the
 /// least column not yet taken. So a row of X is read once a block of rows, whatever their number of
 /// nonzeros. The columns of every row ascend.
 template <class Scalar, class Ordinal, int Width, bool Wide>
@@ -26,15 +25,15 @@ struct StagedTile {
   static constexpr unsigned blocks = tuning::device_blocks;
   static constexpr int own = tuning::tile_thread_rows;  ///< rows of a thread
   static constexpr int depth = 4;
-  using P = Pack<Scalar, Width>;
+  using P = Vector<Scalar, Width>;
 
   int const* row_offsets;  ///< rows + 1
   std::int64_t rows;
   AnyEntries<Scalar, Ordinal> entries;
-  PackAccess<Scalar, Width, Wide> X;
-  int packs;   ///< in a row of X
-  int lanes;   ///< of a thread: packs of a panel, a power of two
-  int panels;  ///< teams are numbered panels first
+  VectorAccess<Scalar, Width, Wide> X;
+  int vectors;  ///< in a row of X
+  int lanes;    ///< of a thread: vectors of a panel, a power of two
+  int panels;   ///< teams are numbered panels first
 
   std::size_t scratch_bytes() const {
     return scratch_for(static_cast<std::size_t>(tuning::tile_rows * lanes) * sizeof(P));
@@ -43,7 +42,7 @@ struct StagedTile {
   template <class Team, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Team const& team, Consume const& consume) const {
     P* const tile = team_array<P>(team, tuning::tile_rows * lanes);
-    int const first_pack = team.league_rank() % panels * lanes;
+    int const first_vector = team.league_rank() % panels * lanes;
     std::int64_t const first_row =
         std::int64_t{team.league_rank() / panels} * team.team_size() * own + team.team_rank();
     auto const end_of_X = static_cast<Ordinal>(X.X.rows);
@@ -59,8 +58,8 @@ struct StagedTile {
                            ? static_cast<int>(end_of_X - begin)
                            : tuning::tile_rows;
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team, here * lanes), [&](int i) {
-        int const pack = first_pack + i % lanes;
-        tile[i] = X(begin + Ordinal(i / lanes), pack < packs ? pack : packs - 1);
+        int const vector = first_vector + i % lanes;
+        tile[i] = X(begin + Ordinal(i / lanes), vector < vectors ? vector : vectors - 1);
       });
       team.team_barrier();
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), [&](int lane) {
@@ -71,11 +70,12 @@ struct StagedTile {
       team.team_barrier();
     }
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), [&](int lane) {
-      if (first_pack + lane >= packs) return;
+      if (first_vector + lane >= vectors) return;
       BLOCKSPAN_UNROLL
       for (int r = 0; r < own; ++r) {
         std::int64_t const row = first_row + std::int64_t{r} * team.team_size();
-        if (row < rows) consume(Piece{row, 0, 0}, std::int64_t{first_pack + lane} * Width, sums[r]);
+        if (row < rows)
+          consume(RowSegment{row, 0, 0}, std::int64_t{first_vector + lane} * Width, sums[r]);
       }
     });
   }
@@ -89,7 +89,7 @@ struct StagedTile {
     return row < rows ? Rest{row_offsets[row], row_offsets[row + 1]} : Rest{0, 0};
   }
 
-  /// The least column that a row of the team asks for next; `none` if none does.
+  /// The least column that a row of the team needs next; `none` if none does.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION Ordinal least_column(Team const& team, Rest const* rest,
                                                    Ordinal none) const {

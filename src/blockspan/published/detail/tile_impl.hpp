@@ -7,10 +7,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/published/detail/tiles.hpp>
 #include <blockspan/published/detail/tuning.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/published_kernels.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
@@ -175,6 +174,9 @@ void number_slots(Exec const& exec, PatternRef<int, Ordinal> const& A,
   exec.fence("Blockspan::spmm_plan::number_slots");
 }
 
+/// Cuts the pattern into tiles without regard to where rows begin: of at most `work` entries
+/// (equal_entries), or of at most `work` rows and entries together (merge_path; Merrill, Garland
+/// 2016). `entries`: as `summarize` counts them. O(tiles log rows).
 template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> cut_equal_tiles(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                         std::int64_t entries, SpmmPartition partition,
@@ -192,6 +194,9 @@ TileList<Exec, Ordinal> cut_equal_tiles(Exec const& exec, PatternRef<int, Ordina
   return list;
 }
 
+/// Tiles for whole teams (row_classes): rows of at most `stream` entries together, up to
+/// 2 * stream entries and `stream` rows a tile; longer rows a tile each; rows of more than
+/// `longest` entries in the fewest equal parts of at most that. O(rows + tiles).
 template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> cut_row_classes(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                         std::int64_t stream, std::int64_t longest) {

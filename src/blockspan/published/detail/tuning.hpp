@@ -26,7 +26,7 @@ inline constexpr int team_stream = 512;
 inline constexpr std::int64_t team_longest = 8192;
 inline constexpr int team_scan = 1024;
 
-/// The first of these for one pack of columns: threads of a team, entries of a thread whose loads
+/// The first of these for one vector of columns: threads of a team, entries of a thread whose loads
 /// are in flight, and lanes among which the rows of a tile share. One H200, one column,
 /// microseconds with 256 threads, one entry and a lane a row; with these; with 8 in flight; with 64
 /// and 256 lanes: R-MAT 20 211, 150, 171, 153, 150; R-MAT 18 60, 41, 47, 44, 41; 98e6 random
@@ -38,7 +38,7 @@ inline constexpr int team_stream_threads = 128;
 inline constexpr int team_stream_depth = 4;
 inline constexpr int team_stream_lanes = 128;
 
-/// Staged tiles of X: packs side by side, rows of X a tile (16 KiB), rows of A a thread.
+/// Staged tiles of X: vectors of a panel, rows of X a tile (16 KiB), rows of A a thread.
 inline constexpr int tile_packs = 8;
 inline constexpr int tile_rows = 128;
 inline constexpr int tile_thread_rows = 2;

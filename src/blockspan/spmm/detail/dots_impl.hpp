@@ -9,21 +9,21 @@
 
 #include <blockspan/multivector/detail/column_sums.hpp>
 #include <blockspan/multivector/detail/column_terms.hpp>
-#include <blockspan/spmm/detail/block_facts.hpp>
+#include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/dots.hpp>
-#include <blockspan/spmm/detail/dots_launch.hpp>
-#include <blockspan/spmm/detail/multiply.hpp>
-#include <blockspan/spmm/detail/scale_block.hpp>
-#include <blockspan/spmm/detail/scale_empty_rows.hpp>
+#include <blockspan/spmm/detail/scale.hpp>
+#include <blockspan/spmm/kernels/direct_lanes.hpp>
+#include <blockspan/spmm/kernels/groups.hpp>
+#include <blockspan/spmm/parts/scale_add_dots.hpp>
+#include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
-/// Teams of a fused product of up to so many columns, at most: wide packs need fewer than fewer
-/// single columns do, and narrower blocks shall not need more scratch.
-inline std::int64_t most_teams(std::int64_t pieces, std::int64_t columns) {
+/// Teams of a fused product, at most: narrower blocks shall not need more scratch than wider ones.
+inline std::int64_t most_teams(std::int64_t segments, std::int64_t columns) {
   std::int64_t const lanes = std::int64_t{1} << bits_to_hold(columns, tuning::device_lane_bits);
-  return ceil_div(pieces * lanes, std::int64_t{tuning::device_threads});
+  return ceil_div(segments * lanes, std::int64_t{tuning::device_threads});
 }
 
 /// Numbers of a column.
@@ -76,6 +76,87 @@ void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   with_strides<Exec, Scalar>(X, Y, sum, true);
 }
 
+inline std::string dots_label(Launch const& launch) {
+  return std::string(launch.variant->label) + "::dots";
+}
+
+/// Where a fused launch leaves its sums.
+template <class Scalar>
+struct DotsTarget {
+  LaunchShape shape;
+  SegmentOfThread share;
+  Nodes<real_t<Scalar>> nodes;    ///< the sums of teams, then of cut rows
+  bool squares;                   ///< whether y_dot_y is wanted
+  real_t<Scalar> const* weights;  ///< of the rows in y_dot_y; null: ones
+};
+
+template <bool Vectorized, class Call, class Schedule, class Inner>
+void launch_dots_kernel(Call const& call, DotsTarget<typename Call::Scalar> const& target,
+                        Schedule const& schedule, Inner const& inner) {
+  using Scalar = typename Call::Scalar;
+  auto const with = [&]<bool Squares>() {
+    auto const& [op, alpha, X, beta, Y] = call.product;
+    ScaleAddDots<Scalar, Vectorized, Squares, Inner::width, Inner::vectors> const epilogue{
+        alpha,
+        beta,
+        beta == Scalar(0),
+        X.data,
+        X.row_stride,
+        X.column_stride,
+        Y,
+        target.shape.teams,
+        target.nodes.count,
+        target.nodes.data,
+        target.weights,
+        call.launch.lanes.grid};
+    launch_kernel(call.exec, dots_label(call.launch).c_str(), target.shape, schedule, inner,
+                  epilogue);
+  };
+  target.squares ? with.template operator()<true>() : with.template operator()<false>();
+}
+
+/// The kernels of launch_rows and launch_groups with one pass, for A as it is. Complex numbers: one
+/// vector a lane, or registers would spill.
+template <class Call>
+void launch_dots(Call const& call, DotsTarget<typename Call::Scalar> const& target) {
+  using Scalar = typename Call::Scalar;
+  using Entries = PlainEntries<Scalar, typename Call::Ordinal>;
+  auto const& prepared = call.prepared;
+  auto const& X = call.product.X;
+  auto const& lanes = call.launch.lanes;
+  Entries const entries{prepared.pattern.column_indices, call.values.own};
+  if (call.launch.variant->lists_groups()) {
+    auto schedule = row_groups_of<SegmentOfThread>(prepared);
+    schedule.share = target.share;
+    GroupInners<typename Call::Exec, Scalar, Entries, true> const inners{entries, X, false,
+                                                                         call.launch.packs};
+    return inners.template with<true>(
+        prepared.groups.most, lanes.grid, [&]<bool Vectorized, class Inner>(Inner const& inner) {
+          launch_dots_kernel<Vectorized>(call, target, schedule, inner);
+        });
+  }
+  auto const with = [&]<int Width, bool Vectorized, int Vectors, bool EntryLanes>() {
+    using Inner = DirectLanes<Scalar, Entries, Width, Vectorized, Vectors, EntryLanes, 1, true>;
+    Inner const inner = Inner::of(call, entries);
+    if (call.launch.variant->lists_pieces())
+      launch_dots_kernel<Vectorized>(call, target, cut_rows_of(call, target.share), inner);
+    else
+      launch_dots_kernel<Vectorized>(
+          call, target, WholeRows<SegmentOfThread>{target.share, prepared.pattern.row_offsets},
+          inner);
+  };
+  constexpr int width = device_vector_v<Scalar>;
+  bool const entry_lanes = lanes.grid.entry_bits > 0, two = lanes.packs_per_lane == 2;
+  if (!call.launch.packs && entry_lanes) return with.template operator()<1, false, 1, true>();
+  if constexpr (!is_complex_v<Scalar>) {
+    if (!call.launch.packs && two) return with.template operator()<1, false, 2, false>();
+    if (call.launch.packs && two) return with.template operator()<width, true, 2, false>();
+  }
+  if (!call.launch.packs) return with.template operator()<1, false, 1, false>();
+  if (entry_lanes) return with.template operator()<width, true, 1, true>();
+  with.template operator()<width, true, 1, false>();
+}
+
 template <class Exec, class Scalar, class Ordinal>
 void multiply_fused(Exec const& exec, PlanState<Exec, Ordinal>& plan, Launch const& launch,
                     Scalar const* values, Product<Scalar> const& product,
@@ -83,20 +164,19 @@ void multiply_fused(Exec const& exec, PlanState<Exec, Ordinal>& plan, Launch con
   using Real = real_t<Scalar>;
   auto const& prepared = plan.plain;
   auto const& Y = product.Y;
-  PieceOfThread share{prepared.pieces(*launch.variant), 1};
-  auto const shape = launch_shape<Exec>(launch.variant->worker, launch.lanes.grid.lanes(),
-                                        prepared.statistics, share);
+  SpmmCall<Exec, Scalar, Ordinal> call{exec, prepared, {values}, {}, launch, product};
+  SegmentOfThread share{prepared.segments(*launch.variant), 1};
+  auto const shape = launch_shape(call, launch.lanes.grid.lanes(), share);
   std::int64_t const count = shape.teams + prepared.list.cut_rows;
-  std::int64_t const most = most_teams(share.pieces, Y.columns) + prepared.list.cut_rows;
+  std::int64_t const most = most_teams(share.segments, Y.columns) + prepared.list.cut_rows;
   Nodes<Real> const nodes{
       reserve_nodes(exec, plan.dots, room_for_nodes<Exec, Real>(std::max(count, most)), dots),
       count, Y.columns};
-  auto const carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
+  call.carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
   if (launch.variant->skips_empty_rows())
     scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
                      std::string(launch.variant->label) + "::empty_rows");
-  launch_dots<Exec, Scalar, Ordinal>(exec, {prepared, launch, shape, share, values, carry, product,
-                                            nodes, dots.squares(), weights});
+  launch_dots(call, DotsTarget<Scalar>{shape, share, nodes, dots.squares(), weights});
   auto const few = few_nodes<AddTerms>(exec, nodes, dots_numbers(dots));
   auto const label = dots_label(launch) + "::add";
   if (dots.squares())

@@ -4,9 +4,9 @@
 #include <mutex>
 #include <string>
 
-#include <blockspan/spmm/detail/device_facts.hpp>
-#include <blockspan/spmm/detail/partition/distances_impl.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/spmm/layouts/distances.hpp>
 #include <blockspan/spmm/plan/explain.hpp>
 
 namespace blockspan::detail {
@@ -29,10 +29,10 @@ template <class Exec, class Ordinal>
 std::size_t bytes_of_singles(PlanState<Exec, Ordinal> const& plan, Launch const& launch,
                              std::size_t scalar_bytes) {
   auto const values = static_cast<std::size_t>(plan.plain.statistics.nonzeros);
-  std::size_t const held = plan.held.singles.bytes();
-  bool const are_read = values > 0 && 2 * held == values * scalar_bytes &&
+  std::size_t const stored = plan.stored.singles.bytes();
+  bool const are_read = values > 0 && 2 * stored == values * scalar_bytes &&
                         plan.plain.permutation == nullptr && may_read_singles(launch);
-  return are_read ? held : 0;
+  return are_read ? stored : 0;
 }
 
 template <class Exec, class Ordinal>
@@ -45,15 +45,15 @@ std::string explain_panel(PlanState<Exec, Ordinal>& plan, int columns, std::size
   if (plan.given.block == 1 && order_may_matter(rows, columns, scalar_bytes))
     words += explain_order(rows, share_of_far_columns(Exec{}, plan.given), columns, scalar_bytes,
                            *plan.plain.device);
-  auto const& held = plan.held;
-  if (held.symmetry != Symmetry::none)
+  auto const& stored = plan.stored;
+  if (stored.symmetry != Symmetry::none)
     words += std::string("transpose of A: none is needed, the values held are those of a ") +
-             (held.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") + " matrix\n";
+             (stored.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") + " matrix\n";
   std::lock_guard const lock(plan.transposing);
   if (plan.transposed) {
     words += explain_prepared("transpose of A", plan.transposed->prepared, columns, scalar_bytes);
-    if (held.has_transpose)
-      words += "  reads values held in its order, " + std::to_string(held.transposed.bytes()) +
+    if (stored.has_transpose)
+      words += "  reads values held in its order, " + std::to_string(stored.transposed.bytes()) +
                " bytes\n";
   }
   return words;

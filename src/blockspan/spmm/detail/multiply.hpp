@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cstdint>
+
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/spmm/op.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
 
 namespace blockspan::detail {
 
@@ -16,6 +20,25 @@ struct Product {
   Scalar beta;
   BlockRef<Scalar> Y;
 };
+
+/// The blocks of a product, as decisions see them.
+template <class Scalar>
+BlockFacts block_facts(Product<Scalar> const& product, bool reads_singles, bool must_run) {
+  auto const& [op, alpha, X, beta, Y] = product;
+  auto const is_near = [](std::int64_t stride) {
+    std::int64_t const bytes = stride * std::int64_t{sizeof(Scalar)};
+    return bytes >= 0 && bytes < std::int64_t{UINT32_MAX};
+  };
+  return {.columns = Y.columns,
+          .scalar = scalar_kind<Scalar>(),
+          .x = layout_of(X),
+          .y = layout_of(Y),
+          .x_rows_near = is_near(X.row_stride),
+          .x_columns_near = is_near(X.column_stride),
+          .conjugates = conjugates(op),
+          .reads_singles = reads_singles,
+          .must_run = must_run};
+}
 
 /// The product with a panel of rows of A. Those of a transposed A add up, in the order of the
 /// panels.

@@ -5,18 +5,29 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/block_facts.hpp>
+#include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/check.hpp>
-#include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/copies.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
-#include <blockspan/spmm/detail/pack_block.hpp>
 #include <blockspan/spmm/detail/published_kernels.hpp>
-#include <blockspan/spmm/detail/relayout_block.hpp>
-#include <blockspan/spmm/detail/scale_block.hpp>
-#include <blockspan/spmm/detail/scale_empty_rows.hpp>
+#include <blockspan/spmm/detail/scale.hpp>
+#include <blockspan/spmm/kernels/columns.hpp>
+#include <blockspan/spmm/kernels/rows.hpp>
+#include <blockspan/spmm/kernels/rows_host.hpp>
+#include <blockspan/spmm/kernels/sparse_rows.hpp>
 #include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
+
+// Defined in kernels/, compiled on their own.
+template <class Call>
+void launch_groups(Call const& call);
+template <class Call>
+void launch_windows(Call const& call);
+template <class Call>
+void launch_shared_tiles(Call const& call);
+template <class Call>
+void launch_shared_windows(Call const& call);
 
 /// Does without A what needs no A; true if that was all.
 template <class Exec, class Scalar>
@@ -27,7 +38,7 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar> const& product) {
   return true;
 }
 
-/// The same product of so many columns; the last of them with all that X has beyond Y.
+/// The same product of some columns; the last of them with all that X has beyond Y.
 template <class Scalar>
 Product<Scalar> columns_of(Product<Scalar> product, std::int64_t first, std::int64_t columns) {
   bool const last = first + columns == product.Y.columns;
@@ -47,58 +58,6 @@ template <class Scalar>
        ", ", X.column_stride, ", of Y: ", Y.row_stride, ", ", Y.column_stride, ")");
 }
 
-/// Runs the launches, one after the other over the columns.
-template <class Exec, class Scalar, class Ordinal>
-void run_all(Exec const& exec, PreparedPattern<Exec, Ordinal> const& prepared,
-             Decision const& decision, CarryPools<Exec>* pools, MatrixValues<Scalar> const& values,
-             Product<Scalar> const& product) {
-  // for all launches, since the first is the widest; and before Y changes, since memory may be
-  // short
-  CarrySpace<Scalar> carry;
-  if (pools != nullptr)
-    carry = reserve_carry<Scalar>(exec, *pools, prepared.cuts(), decision.first().columns);
-  if (decision.fills_empty_rows)
-    scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, product.Y,
-                     std::string(decision.first().variant->label) + "::empty_rows");
-  std::int64_t first = 0;
-  for (Launch const& launch : decision.launches) {
-    // X may be wider than Y, padded to whole packs
-    bool const whole = launch.columns == product.Y.columns;
-    Product<Scalar> const part = whole ? product : columns_of(product, first, launch.columns);
-    run(exec, SpmmCall<Exec, Scalar, Ordinal>{prepared, values, carry, launch, part});
-    first += launch.columns;
-  }
-}
-
-/// The product by way of the copies that were decided, in the plan's memory.
-template <class Exec, class Scalar, class Ordinal>
-void run_with_copies(Exec const& exec, PlanState<Exec, Ordinal>& plan,
-                     PreparedPattern<Exec, Ordinal> const& prepared, Decision const& decision,
-                     MatrixValues<Scalar> const& values, Product<Scalar> const& product) {
-  std::string const label = prepared.choice.variant->label;
-  Product<Scalar> with = product;
-  auto const scratch = [&](auto& pool, std::int64_t rows) {
-    return row_major_scratch<Scalar>(exec, pool, rows, whole_packs_of<Scalar>(product.Y.columns));
-  };
-  if (decision.x == BlockCopy::row_major)
-    with.X = packed_block(exec, plan.packed, product.X, label + "::pack");
-  if constexpr (!runs_on_host_v<Exec>) {
-    if (decision.x == BlockCopy::whole_packs) {
-      auto const X = scratch(plan.packed, product.X.rows);
-      relayout_block(exec, product.X, Scalar(0), X, label + "::pack");
-      with.X = X;
-    }
-    if (decision.y_by_copy) {
-      with.Y = scratch(plan.packed_result, product.Y.rows);
-      with.beta = Scalar(0);
-      run_all(exec, prepared, decision, &plan.carry, values, with);
-      return relayout_block<Exec, Scalar>(exec, with.Y, product.beta, product.Y,
-                                          label + "::unpack");
-    }
-  }
-  run_all(exec, prepared, decision, &plan.carry, values, with);
-}
-
 /// op(A) as it is read.
 template <class Exec, class Scalar, class Ordinal>
 struct Factor {
@@ -110,33 +69,102 @@ struct Factor {
 template <class Exec, class Scalar, class Ordinal>
 Factor<Exec, Scalar, Ordinal> factor_of(Exec const& exec, PlanState<Exec, Ordinal>& plan, Op op,
                                         Scalar const* values) {
-  auto const& held = plan.held;
-  bool const here = held.are_of(values);
+  auto const& stored = plan.stored;
+  bool const here = stored.are_of(values);
   MatrixValues<Scalar> const plain{values,
-                                   here ? held.singles.template as<single_t<Scalar>>() : nullptr};
+                                   here ? stored.singles.template as<single_t<Scalar>>() : nullptr};
   if (!transposes(op)) return {plan.plain, plain, op};
-  if (!here || !held.has_transpose) return {transposed_of(exec, plan), {values}, op};
-  if (held.symmetry != Symmetry::none)
-    return {plan.plain, plain, without_transposing(op, held.symmetry)};
-  return {held.prepared, {held.transposed.template as<Scalar>()}, op};
+  if (!here || !stored.has_transpose) return {transposed_of(exec, plan), {values}, op};
+  if (stored.symmetry != Symmetry::none)
+    return {plan.plain, plain, without_transposing(op, stored.symmetry)};
+  return {stored.prepared, {stored.transposed.template as<Scalar>()}, op};
 }
 
+/// The product with the copies that were decided in place of X and Y, in the plan's memory.
 template <class Exec, class Scalar, class Ordinal>
-void multiply_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan, Scalar const* values,
-                    Product<Scalar> product) {
-  auto const factor = factor_of(exec, plan, product.op, values);
-  product.op = factor.op;
-  auto const& prepared = factor.prepared;
-  bool const asked = plan.options.algorithm != "auto";
-  Decision const& decision =
-      prepared.decision_for(block_facts(product, factor.values.singles != nullptr, asked));
-  if (decision.launches.empty()) refuse(*prepared.choice.variant, product);
-  if (decision.first().kernel == SpmmKernelKind::dense) {
-    auto const multiply_dense = PublishedKernels<Exec, Scalar, Ordinal>::multiply_dense;
-    require_published<Exec>("blockspan::spmm", *decision.first().variant, multiply_dense);
-    return multiply_dense(exec, plan, prepared, factor.values.own, product);
+Product<Scalar> with_copies(Exec const& exec, PlanState<Exec, Ordinal>& plan,
+                            Decision const& decision, std::string const& label,
+                            Product<Scalar> product) {
+  std::int64_t const columns =
+      ceil_div(product.Y.columns, std::int64_t{device_vector_v<Scalar>}) * device_vector_v<Scalar>;
+  if (decision.x == BlockCopy::row_major)
+    product.X = row_major_copy(exec, plan.x_copy, product.X, label + "::pack");
+  if constexpr (!runs_on_host_v<Exec>) {
+    if (decision.x == BlockCopy::whole_packs) {
+      auto const X = row_major_scratch<Scalar>(exec, plan.x_copy, product.X.rows, columns);
+      relayout_block(exec, product.X, Scalar(0), X, label + "::pack");
+      product.X = X;
+    }
+    if (decision.y_by_copy) {
+      product.Y = row_major_scratch<Scalar>(exec, plan.y_copy, product.Y.rows, columns);
+      product.beta = Scalar(0);
+    }
   }
-  run_with_copies(exec, plan, prepared, decision, factor.values, product);
+  return product;
+}
+
+/// The one place where decided launches become types. Without a plan there are no copies, and no
+/// rows are cut.
+template <class Exec, class Scalar, class Ordinal>
+void run(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decision,
+         Factor<Exec, Scalar, Ordinal> const& A, Product<Scalar> const& product) {
+  constexpr bool on_host = runs_on_host_v<Exec>;
+  using Call = SpmmCall<Exec, Scalar, Ordinal>;
+  using Published = PublishedKernels<Exec, Scalar, Ordinal>;
+  std::string const label = A.prepared.choice.variant->label;
+  auto const operands = plan ? with_copies(exec, *plan, decision, label, product) : product;
+  // for all launches, since the first is the widest; and before Y changes, since memory may be
+  // short
+  CarrySpace<Scalar> carry;
+  if (plan)
+    carry = reserve_carry<Scalar>(exec, plan->carry, A.prepared.cuts(), decision.first().columns);
+  if (decision.fills_empty_rows)
+    scale_empty_rows(exec, operands.beta, A.prepared.pattern.row_offsets, operands.Y,
+                     std::string(decision.first().variant->label) + "::empty_rows");
+  std::int64_t first = 0;
+  for (Launch const& launch : decision.launches) {
+    // X may be wider than Y, padded to whole vectors
+    bool const whole = launch.columns == operands.Y.columns;
+    auto const part = whole ? operands : columns_of(operands, first, launch.columns);
+    first += launch.columns;
+    Call const call{exec, A.prepared, A.values, carry, launch, part};
+    switch (launch.kernel) {
+      case SpmmKernelKind::rows:
+        with_entries<!on_host, true>(call,
+                                     [&](auto const& entries) { launch_rows(call, entries); });
+        break;
+      case SpmmKernelKind::row_columns:
+      case SpmmKernelKind::staged_columns:
+        if constexpr (!on_host) launch_columns(call);
+        break;
+      case SpmmKernelKind::sparse_rows:
+        if constexpr (lanes_exchange_v<Exec>) launch_sparse_rows(call);
+        break;
+      case SpmmKernelKind::groups:
+        launch_groups(call);
+        break;
+      case SpmmKernelKind::windows:
+        if constexpr (tensor::available<Exec, real_t<Scalar>>) launch_windows(call);
+        break;
+      case SpmmKernelKind::shared_tiles:
+        if constexpr (bulk::available<Exec>) launch_shared_tiles(call);
+        break;
+      case SpmmKernelKind::shared_windows:
+        if constexpr (bulk::available<Exec>) launch_shared_windows(call);
+        break;
+      case SpmmKernelKind::published:
+        require_published<Exec>("blockspan::spmm", *launch.variant, Published::launch);
+        Published::launch(call);
+        break;
+      case SpmmKernelKind::dense:
+        require_published<Exec>("blockspan::spmm", *launch.variant, Published::multiply_dense);
+        Published::multiply_dense(call, *plan);
+        break;
+    }
+  }
+  if constexpr (!on_host)
+    if (decision.y_by_copy)
+      relayout_block<Exec, Scalar>(exec, operands.Y, product.beta, product.Y, label + "::unpack");
 }
 
 template <class Exec, class Scalar, class Ordinal>
@@ -147,7 +175,15 @@ void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   if (finished_without_matrix(exec, product)) return;
   for (std::size_t p = 0; p < plan.states.size(); ++p) {
     auto const& panel = plan.rows.panels[p];
-    multiply_panel(exec, *plan.states[p], values_of(A, panel), product_of_panel(product, panel));
+    auto& state = *plan.states[p];
+    auto part = product_of_panel(product, panel);
+    auto const factor = factor_of(exec, state, part.op, values_of(A, panel));
+    part.op = factor.op;
+    bool const asked = state.options.algorithm != "auto";
+    Decision const& decision =
+        factor.prepared.decision_for(block_facts(part, factor.values.singles != nullptr, asked));
+    if (decision.launches.empty()) refuse(*factor.prepared.choice.variant, part);
+    run(exec, &state, decision, factor, part);
   }
 }
 
@@ -172,11 +208,12 @@ void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& patter
     prepared.statistics = statistics_of_blocks(prepared.statistics, block);
     prepared.groups = groups_of_blocks<Exec>(prepared.pattern, prepared.pattern.entries);
   }
-  MatrixValues<Scalar> const own{values};
   auto blocks = block_facts(product, false, false);
   blocks.may_copy = false;
   auto const decision = decide(prepared.facts(), prepared.choice, blocks, *prepared.device);
-  run_all<Exec, Scalar>(exec, prepared, decision, nullptr, own, product);
+  PlanState<Exec, Ordinal>* const no_plan = nullptr;
+  run(exec, no_plan, decision, Factor<Exec, Scalar, Ordinal>{prepared, {values}, product.op},
+      product);
   // the transposed pattern is given back when this returns
   if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");
 }

@@ -5,18 +5,83 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <type_traits>
+#include <typeindex>
+#include <typeinfo>
+
+#include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/matrix_ref.hpp>
-#include <blockspan/spmm/detail/blas_handles.hpp>
-#include <blockspan/spmm/detail/held_values.hpp>
 #include <blockspan/spmm/detail/prepared_pattern.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
+#include <blockspan/spmm/op.hpp>
 #include <blockspan/spmm/plan_options.hpp>
-#include <blockspan/support/scalar.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
+
+/// A^T = A, A^H = A, or neither.
+enum class Symmetry { none, symmetric, hermitian };
+
+/// The op that does not transpose and gives the same, for a matrix with a symmetry.
+constexpr Op without_transposing(Op op, Symmetry symmetry) {
+  Op const same = symmetry == Symmetry::symmetric ? Op::transpose : Op::adjoint;
+  return op == same ? Op::none : Op::conjugate;
+}
+
+/// Numbers of a type that the plan does not know.
+template <class Exec>
+class StoredArray {
+ public:
+  std::size_t bytes() const { return memory_.extent(0); }
+
+  /// Null if there are none.
+  template <class Number>
+  Number* as() const {
+    return reinterpret_cast<Number*>(memory_.data());
+  }
+
+  /// What was there is lost.
+  void resize(Exec const& exec, std::size_t bytes) {
+    if (memory_.extent(0) == bytes) return;
+    memory_ = {};  // given back first
+    memory_ = allocate<Memory>(exec, "Blockspan::spmm_plan::held values", bytes);
+  }
+  void clear() { memory_ = {}; }
+
+ private:
+  using Memory = Kokkos::View<char*, typename Exec::memory_space>;
+  Memory memory_;
+};
+
+/// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose and
+/// hold_single_precision.
+template <class Exec, class Ordinal>
+struct StoredValues {
+  void const* source = nullptr;  ///< the matrix's array; null: nothing is stored
+  std::type_index scalar = typeid(void);
+
+  StoredArray<Exec> singles;  ///< in single precision
+
+  bool has_transpose = false;
+  Symmetry symmetry = Symmetry::none;
+  // without a symmetry
+  PreparedPattern<Exec, Ordinal> prepared;  ///< for values in the order of the transpose
+  StoredArray<Exec> transposed;
+
+  template <class Scalar>
+  bool are_of(Scalar const* values) const {
+    return source != nullptr && source == values && scalar == typeid(Scalar);
+  }
+
+  /// What is stored from now on is of this array.
+  template <class Scalar>
+  void belong_to(Scalar const* values) {
+    if (are_of(values)) return;
+    *this = {};
+    source = values;
+    scalar = typeid(Scalar);
+  }
+};
 
 template <class Exec, class Ordinal>
 struct TransposedState {
@@ -24,12 +89,7 @@ struct TransposedState {
   PreparedPattern<Exec, Ordinal> prepared;
 };
 
-template <class Scalar>
-constexpr ScalarKind scalar_kind() {
-  return {sizeof(Scalar), std::is_same_v<real_t<Scalar>, double>, is_complex_v<Scalar>};
-}
-
-/// Where the parts of cut rows wait: see Carry.
+/// The sums of cut rows: see Carry.
 template <class Exec>
 struct CarryPools {
   ScratchPool<Exec> sums;
@@ -47,30 +107,23 @@ struct PlanState {
   std::uint64_t fingerprint = 0;
 
   // grow on demand
-  CarryPools<Exec> carry;           ///< of cut rows
-  ScratchPool<Exec> packed;         ///< X made row-major
-  ScratchPool<Exec> packed_result;  ///< Y to be
-  ScratchPool<Exec> dense;          ///< A written out
-  BlasHandles<Exec> blas;
-  ScratchPool<Exec> dots;  ///< partial sums of spmm_dots
+  CarryPools<Exec> carry;      ///< of cut rows
+  ScratchPool<Exec> x_copy;    ///< X made row-major
+  ScratchPool<Exec> y_copy;    ///< Y to be
+  ScratchPool<Exec> dense;     ///< A written out
+  std::shared_ptr<void> blas;  ///< handles of the published dense product
+  ScratchPool<Exec> dots;      ///< partial sums of spmm_dots
   std::mutex transposing;
   std::optional<TransposedState<Exec, Ordinal>> transposed;
-  HeldValues<Exec, Ordinal> held;  ///< changed by the hold functions alone
+  StoredValues<Exec, Ordinal> stored;  ///< changed by the hold functions alone
 };
-
-/// Inspects the pattern and prepares the variant. Waits for the instance.
-template <class Exec, class Ordinal>
-std::shared_ptr<PlanState<Exec, Ordinal>> make_plan_state(Exec const& exec,
-                                                          PatternRef<int, Ordinal> const& A,
-                                                          SpmmPlanOptions const& options,
-                                                          ScalarKind const& scalar);
 
 /// The prepared transpose; the first call builds it and waits for the instance.
 template <class Exec, class Ordinal>
 PreparedPattern<Exec, Ordinal> const& transposed_of(Exec const& exec,
                                                     PlanState<Exec, Ordinal>& plan);
 
-/// A pattern prepared as the plan's own, for values that stand in its order. Waits for the
+/// A pattern prepared as the plan's own, for values in its order. Waits for the
 /// instance.
 template <class Exec, class Ordinal>
 PreparedPattern<Exec, Ordinal> prepare_in_order(Exec const& exec,

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <blockspan/sparse/matrix_ref.hpp>
-#include <blockspan/spmm/detail/device_facts.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan_options.hpp>
@@ -20,7 +20,7 @@
 
 namespace blockspan::detail {
 
-/// The rows of a block row of so many rows stand in as few groups as can be ...
+/// The rows of a block row are in as few groups as can be ...
 inline std::int64_t groups_of_block(std::int64_t block) {
   return ceil_div(block, std::int64_t{tuning::group_rows});
 }
@@ -51,11 +51,11 @@ struct PreparedPattern {
   PatternRef<int, Ordinal> pattern{};
   int const* permutation = nullptr;  ///< of the values; null: none
   RowStatistics statistics;
-  std::int64_t reach = 0;  ///< as PatternSummary has it
+  std::int64_t half_bandwidth = 0;  ///< as PatternSummary has it
   SpmmChoice choice{};
-  PieceList<Exec, Ordinal> list;            ///< where the variant lists pieces
+  SegmentList<Exec, Ordinal> list;          ///< where the variant lists segments
   TileList<Exec, Ordinal> tiles;            ///< where it lists tiles
-  RowGroupList<Exec, Ordinal> groups;       ///< where it lists groups, or may stand back
+  RowGroupList<Exec, Ordinal> groups;       ///< where it lists groups, or for its fallback
   RowWindowList<Exec, Ordinal> windows;     ///< where it lists windows
   TileMasks<Exec> masks;                    ///< where windows share tiles of X
   TransposedPattern<Exec, Ordinal> sorted;  ///< where it needs sorted rows and has none
@@ -72,22 +72,22 @@ struct PreparedPattern {
                                          : list;
   }
 
-  /// Units of work of a product by the variant chosen, or the one that stands in for it.
-  std::int64_t pieces(SpmmVariant const& variant) const {
+  /// Units of work of a product by the variant chosen or its fallback.
+  std::int64_t segments(SpmmVariant const& variant) const {
     if (variant.lists_groups()) return groups.count.groups;
-    return variant.lists_pieces() ? list.pieces : pattern.rows;
+    return variant.lists_pieces() ? list.segments : pattern.rows;
   }
 
   /// What decisions about its products are made from.
   PatternFacts facts() const {
     return {statistics,
-            reach,
+            half_bandwidth,
             pattern.block,
             groups.count,
             groups.begin.extent(0) > 0,
             windows.count,
             static_cast<std::int64_t>(masks.extent(0)),
-            list.pieces,
+            list.segments,
             list.slots,
             distances.extent(0) > 0,
             permutation != nullptr,
@@ -106,9 +106,9 @@ struct PreparedPattern {
 template <class Exec, class Ordinal>
 Decision const& decision_at(PreparedPattern<Exec, Ordinal> const& prepared, std::int64_t columns,
                             std::size_t scalar_bytes, std::optional<BlockLayout> layout = {}) {
-  bool const packs =
+  bool const vectors =
       columns * static_cast<std::int64_t>(scalar_bytes) % tuning::device_pack_bytes == 0;
-  BlockLayout const row_major{true, columns == 1, packs, packs};
+  BlockLayout const row_major{true, columns == 1, vectors, vectors};
   return prepared.decision_for({.columns = columns,
                                 .scalar = scalar_of_bytes(scalar_bytes),
                                 .x = layout.value_or(row_major),

@@ -4,8 +4,8 @@
 
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
-#include <blockspan/spmm/detail/partition/pattern.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
@@ -31,12 +31,9 @@ struct PublishedTiles {
 /// What a product needs, for each backend and scalar.
 template <class Exec, class Scalar, class Ordinal>
 struct PublishedKernels {
-  using Launch = void (*)(Exec const&, SpmmCall<Exec, Scalar, Ordinal> const&);
-  using MultiplyDense = void (*)(Exec const&, PlanState<Exec, Ordinal>&,
-                                 PreparedPattern<Exec, Ordinal> const&, Scalar const*,
-                                 Product<Scalar> const&);
-  static inline Launch launch = nullptr;
-  static inline MultiplyDense multiply_dense = nullptr;
+  using Call = SpmmCall<Exec, Scalar, Ordinal>;
+  static inline void (*launch)(Call const&) = nullptr;
+  static inline void (*multiply_dense)(Call const&, PlanState<Exec, Ordinal>&) = nullptr;
 };
 
 /// Throws Error unless the library is linked.

@@ -83,7 +83,7 @@ template <class Exec, class Offset, class Ordinal>
 bool has_pattern(Exec const& exec, PlanPanels<Exec, Ordinal> const& plan,
                  PatternRef<Offset, Ordinal> const& A);
 
-// See SpmmPlan. Defined in held_values_impl.hpp, compiled with the product.
+// See SpmmPlan. Defined in stored_values_impl.hpp, compiled with the product.
 template <class Exec, class Scalar, class Ordinal>
 void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                     MatrixRef<Scalar, void, Ordinal> const& A);

@@ -13,11 +13,6 @@ namespace blockspan::detail {
 /// What is in scratch memory that was never used.
 enum class Fill { nothing, zero };
 
-struct ZeroBytes {
-  char* bytes;
-  KOKKOS_FUNCTION void operator()(std::size_t i) const { bytes[i] = 0; }
-};
-
 /// Scratch memory of a plan: one buffer per execution space instance, so products on two streams do
 /// not share one. Kept and reused; growing waits for the instance.
 template <class Exec>
@@ -38,7 +33,7 @@ class ScratchPool {
         Kokkos::parallel_for(
             "Blockspan::spmm::scratch",
             Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::size_t>>(exec, 0, bytes),
-            ZeroBytes{memory.data()});
+            KOKKOS_LAMBDA(std::size_t i) { memory(i) = 0; });
       buffer.memory = memory;
     }
     return buffer.memory.data();

@@ -7,30 +7,24 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/inner/lane_grid.hpp>
-#include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/launch_schedule.hpp>
-#include <blockspan/spmm/detail/schedule/piece.hpp>
-#include <blockspan/spmm/detail/team_kernel.hpp>
+#include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
+#include <blockspan/spmm/parts/entries.hpp>
+#include <blockspan/spmm/parts/kernel.hpp>
+#include <blockspan/spmm/parts/lane_grid.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/parts/schedule.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
 namespace tuning {
-/// Column-major X of more columns than that: the lanes of a thread, so many threads a team, copy
-/// the entries of their rows to scratch first, up to staged_column_bytes of them, so many loads in
-/// flight. Rows of X of so many nonzeros are on their way together (short rows; others), in the
-/// registers of so many teams. What of the threads of a multiprocessor is there at once, in
-/// percent, leaves room in the first-level cache; more of them take its lines from each other: raw
-/// CUDA on the same machine, microseconds with 12, 16 and 20 to 24 of 64 warps, 27-point n = 8 192,
-/// 164, 168; 32 456, 395, 465; with 2 nonzeros at a time 506, 430, 569. Here, row-major,
-/// column-major without scratch (27-point: by copies) and with it, n = 16, 32, 64: 7-point 245,
-/// 422, 792; 263, 502, 985; 256, 464, 944; with 3 at a time 284, 515, 1033; 27-point 205, 331, 634;
-/// -, 476, 940; 235, 415, 789; with 2 256, 456, 885.
+/// Column-major X of more columns than a lane owns: the lanes of a thread copy the entries of their
+/// rows to scratch first. One H200, row-major, column-major without scratch (27-point: by copies)
+/// and with it, n = 16, 32, 64, microseconds: 7-point 245, 422, 792; 263, 502, 985; 256, 464, 944;
+/// 27-point 205, 331, 634; -, 476, 940; 235, 415, 789. Occupancy, in percent, leaves room in the
+/// first-level cache.
 inline constexpr int staged_column_threads = 4;
 inline constexpr unsigned staged_column_copies = 9;
 inline constexpr unsigned staged_column_depth_short = 2;
@@ -40,8 +34,8 @@ inline constexpr unsigned staged_column_teams = Depth == staged_column_depth ? 4
 inline constexpr int staged_column_occupancy = 25;
 }  // namespace tuning
 
-/// Where the i-th of the entries in scratch stands: lanes whose rows begin a power of two apart
-/// meet different banks.
+/// The place of the i-th entry in scratch: lanes whose rows begin a power of two apart access
+/// different banks.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_place(std::uint32_t i) { return i + (i >> 4); }
 
 /// How entries are kept in scratch: as they are in memory.
@@ -91,11 +85,10 @@ struct ScratchEntries {
   }
 };
 
-/// A piece is a row, and each of the lanes of a team thread has one of its own. Nothing is left to
-/// finish.
+/// A segment is a row, one of each lane of a team thread.
 struct RowsOfLanes {
   static constexpr bool splits_rows = false;
-  using OwnPiece = Piece;
+  using Segment = RowSegment;
 
   std::int64_t rows;
   int const* row_offsets;  ///< rows + 1
@@ -107,11 +100,11 @@ struct RowsOfLanes {
            tuning::staged_column_rows;
   }
   template <class Team, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
-                                                  Function const& function) const {
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_segment(Team const& team,
+                                                    Function const& function) const {
     for_each_lane<false>(team, tuning::staged_column_rows, [&](int lane) {
       std::int64_t const row = first_row(team) + lane;
-      if (row < rows) function(OwnPiece{row, load(row_offsets + row), load(row_offsets + row + 1)});
+      if (row < rows) function(Segment{row, load(row_offsets + row), load(row_offsets + row + 1)});
     });
   }
 };
@@ -147,7 +140,7 @@ struct StagedColumns {
     int first;  ///< of the entries in scratch
   };
 
-  std::size_t scratch_bytes_of_thread() const { return scratch_for(places() * entry_bytes); }
+  std::size_t thread_scratch_bytes() const { return scratch_for(places() * entry_bytes); }
 
   /// What the thread copied.
   template <class Team>
@@ -171,11 +164,12 @@ struct StagedColumns {
 
   /// consume(column, sums) for all columns of the row, once each.
   template <class Team, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Stage const& stage, Piece const& piece,
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Stage const& stage,
+                                                RowSegment const& segment,
                                                 Consume const& consume) const {
-    RowEntries const own{stage.columns, stage.values, Entry::origin(piece.row())};
-    auto const first = static_cast<std::uint32_t>(piece.first - stage.first);
-    auto const last = static_cast<std::uint32_t>(piece.last - stage.first);
+    RowEntries const own{stage.columns, stage.values, Entry::origin(segment.row())};
+    auto const first = static_cast<std::uint32_t>(segment.first - stage.first);
+    auto const last = static_cast<std::uint32_t>(segment.last - stage.first);
     int const columns = static_cast<int>(X.columns);
     BLOCKSPAN_ROLLED
     for (int begin = 0; begin < columns; begin += Columns) {
@@ -197,7 +191,8 @@ struct StagedColumns {
     return scratch_place(static_cast<std::uint32_t>(room)) + 1u;
   }
 
-  /// Adds up a row for the columns from `begin` on; the last column stands for those beyond it.
+  /// Adds up a row for the columns from `begin` on; the last column is repeated for those beyond
+  /// it.
   KOKKOS_FORCEINLINE_FUNCTION void multiply(RowEntries const& own, std::uint32_t first,
                                             std::uint32_t last, int begin, int columns,
                                             Scalar (&sums)[Columns]) const {
@@ -229,9 +224,9 @@ struct StagedColumns {
       BLOCKSPAN_UNROLL
       for (std::uint32_t u = 0; u < Count; ++u) {
         BLOCKSPAN_UNROLL
-        for (int s = 0; s < Columns; ++s) is_loaded(b[u][s]);
+        for (int s = 0; s < Columns; ++s) keep_live(b[u][s]);
       }
-      no_load_passes(k);
+      scheduling_barrier(k);
     }
     BLOCKSPAN_UNROLL
     for (std::uint32_t u = 0; u < Count; ++u) {
@@ -241,7 +236,7 @@ struct StagedColumns {
     }
   }
 
-  /// The last entry stands for those beyond it: no branches between loads.
+  /// The last entry is repeated for those beyond it: no branches between loads.
   KOKKOS_FORCEINLINE_FUNCTION void copy(Stage const& stage, std::uint32_t lane,
                                         std::uint32_t count) const {
     constexpr std::uint32_t step = tuning::staged_column_rows;
@@ -269,29 +264,26 @@ struct StagedColumns {
 };
 
 /// Column-major X by way of scratch.
-template <int Columns, class Exec, class Scalar, class Ordinal, class Entries>
-void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
-                           Entries const& entries) {
+template <int Columns, class Call, class Entries>
+void launch_staged_columns(Call const& call, Entries const& entries) {
   constexpr int threads = tuning::staged_column_threads, rows = tuning::staged_column_rows;
-  auto const& product = call.product;
+  using Scalar = typename Call::Scalar;
+  auto const& X = call.product.X;
   auto const& pattern = call.prepared.pattern;
   auto const& statistics = call.prepared.statistics;
-  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
   auto const run = [&]<std::uint32_t Depth>() {
     using Inner = StagedColumns<Scalar, Entries, Columns, Depth>;
-    typename Inner::Schedule const schedule{pattern.rows, pattern.row_offsets};
-    Inner const inner{
-        entries,
-        schedule,
-        product.X,
-        conjugates(product.op),
-        device_row_bytes(product.X),
-        static_cast<std::uint32_t>(product.X.column_stride * std::int64_t{sizeof(Scalar)}),
-        static_cast<int>(rows * statistics.longest)};
-    SpmmKernel<Exec, typename Inner::Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
-        schedule, inner, epilogue}
-        .launch(exec, "Blockspan::spmm::warp_per_row::staged",
-                {ceil_div(pattern.rows, std::int64_t{threads} * rows), threads, rows});
+    RowsOfLanes const schedule{pattern.rows, pattern.row_offsets};
+    Inner const inner{entries,
+                      schedule,
+                      X,
+                      conjugates(call.product.op),
+                      device_row_bytes(X),
+                      static_cast<std::uint32_t>(X.column_stride * std::int64_t{sizeof(Scalar)}),
+                      static_cast<int>(rows * statistics.longest)};
+    launch_kernel(call.exec, "Blockspan::spmm::warp_per_row::staged",
+                  {ceil_div(pattern.rows, std::int64_t{threads} * rows), threads, rows}, schedule,
+                  inner, make_epilogue<false>(call));
   };
   if (statistics.mean() < tuning::device_short_row)
     return run.template operator()<tuning::staged_column_depth_short>();
@@ -300,32 +292,29 @@ void launch_staged_columns(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> con
 
 /// Column-major X: whole rows, a lane a row, so that neighbouring lanes read neighbours of a column
 /// of X where neighbouring rows have neighbouring columns. Values are in the order of the pattern.
-template <class Exec, class Scalar, class Ordinal>
-void launch_columns(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  auto const& product = call.product;
-  auto const& prepared = call.prepared;
-  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+template <class Call>
+void launch_columns(Call const& call) {
+  using Exec = typename Call::Exec;
+  using Scalar = typename Call::Scalar;
+  auto const& X = call.product.X;
   constexpr int size = sizeof(Scalar);
-  with_entries_of_rows(call, [&](auto const& entries) {
+  with_entries<true, false>(call, [&](auto const& entries) {
     using Entries = std::remove_cvref_t<decltype(entries)>;
     constexpr int all = tuning::device_column_bytes / size;
     if constexpr (lanes_exchange_v<Exec>)
       if (call.launch.kernel == SpmmKernelKind::staged_columns)
-        return launch_staged_columns<all>(exec, call, entries);
+        return launch_staged_columns<all>(call, entries);
     auto const run = [&]<int Columns>() {
       using Inner = DirectLanes<Scalar, Entries, 1, false, Columns, false, 1, false, true>;
-      using Schedule = WholeRows<PieceShare<Piece, Inner>>;
-      Schedule schedule{{prepared.pattern.rows, 1}, prepared.pattern.row_offsets};
-      auto const shape =
-          launch_shape<Exec>(call.variant().worker, 1, prepared.statistics, schedule.share);
-      SpmmKernel<Exec, Schedule, Inner, std::remove_const_t<decltype(epilogue)>>{
-          schedule,
-          {entries, product.X, conjugates(product.op), {}, device_row_bytes(product.X)},
-          epilogue}
-          .launch(exec, call.variant().label, shape);
+      using Schedule = WholeRows<SegmentShare<RowSegment, Inner>>;
+      Schedule schedule{{call.prepared.pattern.rows, 1}, call.prepared.pattern.row_offsets};
+      auto const shape = launch_shape(call, 1, schedule.share);
+      Inner const inner{entries, X, conjugates(call.product.op), {}, device_row_bytes(X)};
+      launch_kernel(call.exec, call.variant().label, shape, schedule, inner,
+                    make_epilogue<false>(call));
     };
     constexpr int few = tuning::device_few_column_bytes / size;
-    if (product.X.columns <= few) return run.template operator()<few>();
+    if (X.columns <= few) return run.template operator()<few>();
     run.template operator()<all>();
   });
 }

@@ -8,10 +8,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/inner/stage.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/packs.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -19,27 +18,24 @@ namespace blockspan::detail {
 
 namespace tuning {
 inline namespace BLOCKSPAN_REGISTERS {
-/// Packs of so many bytes ask for rows of X ahead of their use.
+/// Vectors of this many bytes prefetch rows of X.
 inline constexpr int host_asking_bytes = std::min(128, host_pack_bytes);
 }  // namespace BLOCKSPAN_REGISTERS
 
-/// At most so many chains of sums (the latency of an addition in its throughput), in rows of
-/// so many nonzeros or more. One core of an EPYC 9004 (2.6 GHz, AVX-512), n = 1: elasticity 44 (77
-/// nonzeros a row) 15.2 -> 12.4 ms with chains; 7-point 100^3 9.2 -> 11.7 ms, hence the bound.
+/// Chains of sums, at most (latency over throughput of an addition), and the length of a row from
+/// which there are several. One core of an EPYC 9004, n = 1, without and with: elasticity
+/// 44 15.2, 12.4 ms; 7-point 100^3 9.2, 11.7 ms, hence the bound.
 inline constexpr int host_chains = 4;
 inline constexpr int host_chained_row = 16;
 
-/// So many columns or fewer, left at the end, are multiplied in one pass over the row. Same
-/// core, elasticity 44, n = 7: 47 -> 30 ms.
+/// Columns left at the end, up to this many, are multiplied in one pass over the row (elasticity
+/// 44, n = 7: 47 -> 30 ms).
 inline constexpr int host_last_few = 8;
 
-/// A row of X is asked for this many entries ahead, in lines of so many bytes, where X has so many.
-/// Two cores of an EPYC with 1 MiB of second-level cache each, 32 columns, milliseconds without and
-/// 16, 24, 32 ahead (the least of five medians, not kept): wing 2.00, 1.27, 1.42, 1.41; bfly 1.25,
-/// 0.78, 0.72, 0.73; delaunay_n15 0.58, 0.55, 0.55, 0.54; soc-Slashdot0902 4.92, 4.29, 4.33, 4.14;
-/// email-Enron 1.09, 1.07, 1.05, 1.04; wave 7.01, 6.59, 6.20, 6.10; 7-point
-/// 64^3 6.42, 6.06, 5.94, 5.41; elasticity 24 4.32, 4.29, 4.04, 4.16. But 4.5 MiB of X with near
-/// columns (memplus; 16 ahead) 0.23, 0.27; with 8 columns nothing is gained.
+/// A row of X is prefetched this many entries ahead, where X has at least host_asked_block bytes.
+/// Two cores of an EPYC, 32 columns, milliseconds without and with 16, 24, 32:
+/// wing 2.00, 1.27, 1.42, 1.41; wave 7.01, 6.59, 6.20, 6.10; 7-point 64^3 6.42, 6.06, 5.94, 5.41;
+/// but 4.5 MiB of X (memplus) 0.23, 0.27.
 inline constexpr int host_rows_ahead = 24;
 inline constexpr std::size_t host_line_bytes = 64;
 inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
@@ -47,11 +43,11 @@ inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
 
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// Hosts: the sum of a piece's products with one real column, whose k-th element stands at
-/// x[k * stride]. Two chains of sums: one waits for its additions, and what four leave over of a
-/// row is a loop whose end the processor cannot foresee.
-template <class Entries, class Piece, class Scalar, class Stride>
-BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Piece const& piece,
+/// Hosts: the sum of a segment's products with one real column, whose k-th element is x[k *
+/// stride]. Two chains of sums: one waits for its additions, and what four leave over of a row is a
+/// loop whose end the processor cannot foresee.
+template <class Entries, class Segment, class Scalar, class Stride>
+BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Segment const& segment,
                                              Scalar const* x, Stride stride) {
   auto const add = [&](Scalar& sum, int k) {
     entries.prefetch(k);
@@ -60,26 +56,35 @@ BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Piece const
     sum += product;
   };
   Scalar even(0), odd(0);
-  int k = piece.first;
-  for (; piece.last - k >= 2; k += 2) {
+  int k = segment.first;
+  for (; segment.last - k >= 2; k += 2) {
     add(even, k);
     add(odd, k + 1);
   }
-  if (k < piece.last) add(even, k);
+  if (k < segment.last) add(even, k);
   return even + odd;
 }
 
-/// Direct loads, for hosts: one thread walks the nonzeros of a piece with the sums of up to
-/// `MaxWidth` columns in registers, the widest pack first, halved for what remains; the last few
-/// columns are one pack of their own.
+/// Before which entry rows of X are prefetched: before none where X stays in the caches.
+template <class Call>
+int host_prefetch_end(Call const& call) {
+  auto const& X = call.product.X;
+  std::int64_t const bytes = X.rows * X.columns * std::int64_t{sizeof(typename Call::Scalar)};
+  std::int64_t const end = call.prepared.statistics.nonzeros - tuning::host_rows_ahead;
+  return bytes >= tuning::host_asked_block && end > 0 ? static_cast<int>(end) : 0;
+}
+
+/// Direct loads, for hosts: one thread walks the nonzeros of a segment with the sums of up to
+/// `MaxWidth` columns in registers, the widest vector first, halved for what remains; the last few
+/// columns are one vector of their own.
 ///
 /// A complex value times a row of X is two real products, re * x and im * x, added up apart; they
-/// are put together (and conjugated, which costs nothing) when the piece ends. So the loop is the
+/// are put together (and conjugated, which costs nothing) when the segment ends. So the loop is the
 /// same for real and complex: no shuffles in it.
 ///
-/// Narrow packs have several chains of sums, which take the nonzeros in turn: an addition waits for
-/// the one before it in its own chain only. The number of chains is fixed by the width and the
-/// length of the piece, and so is the order of the sums.
+/// Narrow vectors have several chains of sums, which take the nonzeros in turn: an addition waits
+/// for the one before it in its own chain only. The number of chains is fixed by the width and the
+/// length of the segment, and so is the order of the sums.
 ///
 /// Unit: the elements of a row of X are contiguous; otherwise X may have any strides.
 template <class Scalar, class Entries, int MaxWidth, bool Unit>
@@ -96,85 +101,87 @@ struct DirectRegisters {
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
   bool conjugate_values;
-  int asks_until = 0;  ///< before this entry rows of X are asked for ahead of their use
+  int prefetch_end =
+      0;  ///< before this entry rows of X are prefetched; 0 where X stays in the caches
 
   static constexpr unsigned blocks = 0;
-  static constexpr std::size_t thread_scratch_bytes = 0;
+  static constexpr bool contiguous = false;
 
-  template <class Team>
-  KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
-    return {};
+  template <class Call>
+  static DirectRegisters of(Call const& call, Entries const& entries) {
+    return {entries, call.product.X, conjugates(call.product.op), host_prefetch_end(call)};
   }
 
-  /// Whether packs of columns stand outside the rows of a team: a short row takes no longer than
-  /// what stands around it. Wider rows of X would be read in parts, far from each other in time.
-  KOKKOS_FORCEINLINE_FUNCTION bool packs_outside() const { return X.columns <= MaxWidth; }
+  /// Whether vectors of columns are outside the rows of a team: loop overhead dominates short rows.
+  /// Wider rows of X would be read in parts, far from each other in time.
+  KOKKOS_FORCEINLINE_FUNCTION bool vectors_outside() const { return X.columns <= MaxWidth; }
 
-  /// function(first column, width as a type) for all columns, in packs of at most MaxWidth.
+  /// function(first column, width as a type) for all columns, in vectors of at most MaxWidth.
   template <class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_pack(Function const& function) const {
-    packs_from<MaxWidth>(0, function);
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_vector(Function const& function) const {
+    vectors_from<MaxWidth>(0, function);
   }
 
-  /// consume(column, sum) for the first column of each pack and the sums of all of its columns.
-  template <class Team, class Piece, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, NoStage, Piece const& piece,
+  /// consume(column, sum) for the first column of each vector and the sums of all of its columns.
+  template <class Team, class Segment, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Segment const& segment,
                                                 Consume const& consume) const {
-    for_each_pack([&](std::int64_t column, auto width) {
-      KOKKOS_IF_ON_HOST((multiply_pack<decltype(width)::value>(piece, column, consume);))
-      KOKKOS_IF_ON_DEVICE(((void)piece; (void)column; (void)width; (void)consume;))
+    for_each_vector([&](std::int64_t column, auto width) {
+      KOKKOS_IF_ON_HOST((multiply_vector<decltype(width)::value>(segment, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)segment; (void)column; (void)width; (void)consume;))
     });
   }
 
-  /// consume(column, sum) for the pack of columns from `column` on.
-  template <int Width, class Piece, class Consume>
-  BLOCKSPAN_HOST_INLINE void multiply_pack(Piece const& piece, std::int64_t column,
-                                           Consume const& consume) const {
+  /// consume(column, sum) for the vector of columns from `column` on.
+  template <int Width, class Segment, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply_vector(Segment const& segment, std::int64_t column,
+                                             Consume const& consume) const {
     // GCC 12 keeps a set of a single number in memory: every addition would wait for a store
     if constexpr (Width * parts == 1) {
       Scalar const* const x = X.data + column * X.column_stride;
-      consume(column, Sum<Scalar, 1>{{multiply_column(entries, piece, x, X.row_stride)}});
+      consume(column, Sum<Scalar, 1>{{multiply_column(entries, segment, x, X.row_stride)}});
     } else {
       constexpr int depth = chains<Width>;
-      // a short row is over before its chains have paid for putting them together
+      // short rows do not amortize adding up several chains
       if constexpr (depth > 1)
-        if (piece.last - piece.first >= tuning::host_chained_row)
-          return multiply_long<Width>(piece, column, consume);
-      consume(column, multiply<1, Width>(piece, X.data + column * X.column_stride));
+        if (segment.last - segment.first >= tuning::host_chained_row)
+          return multiply_long<Width>(segment, column, consume);
+      consume(column, multiply<1, Width>(segment, X.data + column * X.column_stride));
     }
   }
 
   /// Out of the way of short rows, which need the registers.
-  template <int Width, class Piece, class Consume>
-  inline BLOCKSPAN_NOINLINE void multiply_long(Piece const& piece, std::int64_t column,
+  template <int Width, class Segment, class Consume>
+  inline BLOCKSPAN_NOINLINE void multiply_long(Segment const& segment, std::int64_t column,
                                                Consume const& consume) const {
-    consume(column, multiply<chains<Width>, Width>(piece, X.data + column * X.column_stride));
+    consume(column, multiply<chains<Width>, Width>(segment, X.data + column * X.column_stride));
   }
 
-  template <int Chains, int Width, class Piece>
-  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply(Piece const& piece, Scalar const* x) const {
+  template <int Chains, int Width, class Segment>
+  BLOCKSPAN_HOST_INLINE Sum<Scalar, Width> multiply(Segment const& segment, Scalar const* x) const {
     Set<Width> sums[Chains][parts];
     // GCC 12 would add the offset of the first column to that of every row
     asm("" : "+r"(x));
-    int k = piece.first;
+    int k = segment.first;
     if constexpr (Chains > 1)
-      for (; piece.last - k >= Chains; k += Chains)
+      for (; segment.last - k >= Chains; k += Chains)
         for (int u = 0; u < Chains; ++u) add_entry<Width>(x, k + u, sums[u]);
-    for (; k < piece.last; ++k) add_entry<Width>(x, k, sums[0]);
+    for (; k < segment.last; ++k) add_entry<Width>(x, k, sums[0]);
     for (int u = 1; u < Chains; ++u)
       for (int part = 0; part < parts; ++part) sums[0][part].add(sums[u][part]);
     return collect<Width>(sums[0]);
   }
 
-  /// Calls the function for the columns from `first` on, in packs of at most `Width`.
+  /// Calls the function for the columns from `first` on, in vectors of at most `Width`.
   template <int Width, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void packs_from(std::int64_t first, Function const& function) const {
+  KOKKOS_FORCEINLINE_FUNCTION void vectors_from(std::int64_t first,
+                                                Function const& function) const {
     for (; X.columns - first >= Width; first += Width)
       function(first, std::integral_constant<int, Width>{});
     if constexpr (Unit && Width == tuning::host_last_few)
       last_few(first, function);
     else if constexpr (Width > 1)
-      packs_from<Width / 2>(first, function);
+      vectors_from<Width / 2>(first, function);
   }
 
   template <class Function>
@@ -204,14 +211,14 @@ struct DirectRegisters {
   BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, int k, Set<Width>* sums) const {
     Scalar const a = entries.value(k);
     if constexpr (Unit && Width * int(sizeof(Scalar)) >= tuning::host_asking_bytes)
-      if (k < asks_until) ask_for_row<Width>(x, k + tuning::host_rows_ahead);
+      if (k < prefetch_end) prefetch_row<Width>(x, k + tuning::host_rows_ahead);
     entries.prefetch(k);
     add_product<Width>(a, fetch<Width>(x, entries.column(k)), sums);
   }
 
-  /// Asks for a row of X: short rows of A are over before the processor sees the next one coming.
+  /// Short rows of A are over before the processor sees the next one coming.
   template <int Width>
-  BLOCKSPAN_HOST_INLINE void ask_for_row(Scalar const* x, int k) const {
+  BLOCKSPAN_HOST_INLINE void prefetch_row(Scalar const* x, int k) const {
     auto const* const row = reinterpret_cast<char const*>(
         x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride);
     for (std::size_t byte = 0; byte < Width * sizeof(Scalar); byte += tuning::host_line_bytes)

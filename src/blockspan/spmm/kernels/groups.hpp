@@ -5,11 +5,12 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/launch.hpp>
-#include <blockspan/spmm/detail/schedule/piece.hpp>
+#include <blockspan/spmm/detail/call.hpp>
+#include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
+#include <blockspan/spmm/parts/entries.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/parts/schedule.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/fast_division.hpp>
 
@@ -18,7 +19,7 @@ namespace blockspan::detail {
 namespace tuning {
 inline namespace BLOCKSPAN_REGISTERS {
 /// Bytes of sums kept in registers for each row of a group: eight registers with four rows.
-inline constexpr int host_group_pack_bytes = 2 * register_bytes;
+inline constexpr int host_group_vector_bytes = 2 * register_bytes;
 }  // namespace BLOCKSPAN_REGISTERS
 }  // namespace tuning
 
@@ -38,24 +39,23 @@ struct RowGroup {
   }
 };
 
-/// A piece is a group of rows, as a plan has found them (RowGroupList in partition/pattern.hpp; the
-/// arrays belong to the plan). Nothing is left to finish.
-template <class Ordinal, class Share = PiecesOfTeam>
+/// A segment is a group of rows of a plan's RowGroupList.
+template <class Ordinal, class Share = SegmentsOfTeam>
 struct RowGroups {
   static constexpr bool splits_rows = false;
-  using OwnPiece = RowGroup;
+  using Segment = RowGroup;
 
   Share share;             ///< of the groups
   int const* row_offsets;  ///< rows + 1
   Ordinal const* begin;    ///< groups + 1: the first row
 
   template <class Team, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
-                                                  Function const& function) const {
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_segment(Team const& team,
+                                                    Function const& function) const {
     share.for_each(team, [&](std::int64_t group) {
       auto const row = static_cast<std::int64_t>(begin[group]);
       auto const count = static_cast<int>(begin[group + 1] - begin[group]);
-      function(OwnPiece{row, count, row_offsets[row], row_offsets[row + 1]});
+      function(Segment{row, count, row_offsets[row], row_offsets[row + 1]});
     });
   }
 };
@@ -80,27 +80,27 @@ struct BlockGroup {
   }
 };
 
-/// A piece is a group of rows of one block row, which has `groups` of them, about equally large.
+/// A segment is a group of rows of one block row, which has `groups` of them, about equally large.
 struct BlockRows {
   static constexpr bool splits_rows = false;
-  using OwnPiece = BlockGroup;
+  using Segment = BlockGroup;
 
-  PiecesOfTeam share;      ///< of the groups
+  SegmentsOfTeam share;    ///< of the groups
   int const* row_offsets;  ///< block rows + 1
   int size;                ///< rows of a block
   int groups;
   int row_step;
 
   template <class Team, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
-                                                  Function const& function) const {
-    share.for_each(team, [&](std::int64_t piece) {
-      std::int64_t const block_row = piece / groups;
-      auto const group = static_cast<int>(piece - block_row * groups);
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_segment(Team const& team,
+                                                    Function const& function) const {
+    share.for_each(team, [&](std::int64_t segment) {
+      std::int64_t const block_row = segment / groups;
+      auto const group = static_cast<int>(segment - block_row * groups);
       int const begin = group * size / groups, end = (group + 1) * size / groups;
       int const first = row_offsets[block_row];
       auto const last = (row_offsets[block_row + 1] - first) * size;
-      function(OwnPiece{block_row * size + begin, end - begin, last, first, begin, row_step});
+      function(Segment{block_row * size + begin, end - begin, last, first, begin, row_step});
     });
   }
 };
@@ -185,40 +185,39 @@ KOKKOS_FORCEINLINE_FUNCTION BlockRowEntries<Scalar, Ordinal> entries_of(
 inline namespace BLOCKSPAN_REGISTERS {
 
 /// Direct loads of a group of rows with the same columns, for hosts: what is read of X serves all
-/// rows of the group, whose sums are kept beside each other. As DirectRegisters otherwise, without
-/// chains: the rows are as many sums that do not wait for each other. So every sum runs in the
-/// order of its row's entries, whatever the group.
+/// rows of the group. As DirectRegisters otherwise, without chains: the sums of the rows do not
+/// wait for each other. Every sum runs in the order of its row's entries, whatever the group.
 template <class Scalar, class Entries, int MaxWidth, bool Unit>
 struct GroupRegisters : DirectRegisters<Scalar, Entries, MaxWidth, Unit> {
   using Base = DirectRegisters<Scalar, Entries, MaxWidth, Unit>;
   template <int Width>
   using Set = typename Base::template Set<Width>;
 
-  /// consume(column, sum, i) for each pack ...
-  template <class Team, class Piece, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, NoStage, Piece const& piece,
+  /// consume(column, sum, i) for each vector ...
+  template <class Team, class Segment, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Segment const& segment,
                                                 Consume const& consume) const {
-    this->for_each_pack([&](std::int64_t column, auto width) {
-      KOKKOS_IF_ON_HOST((multiply_pack<decltype(width)::value>(piece, column, consume);))
-      KOKKOS_IF_ON_DEVICE(((void)piece; (void)column; (void)width; (void)consume;))
+    this->for_each_vector([&](std::int64_t column, auto width) {
+      KOKKOS_IF_ON_HOST((multiply_vector<decltype(width)::value>(segment, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)segment; (void)column; (void)width; (void)consume;))
     });
   }
 
-  /// ... and for the pack of columns from `column` on and the i-th row of the
+  /// ... and for the vector of columns from `column` on and the i-th row of the
   /// group.
-  template <int Width, class Piece, class Consume>
-  BLOCKSPAN_HOST_INLINE void multiply_pack(Piece const& piece, std::int64_t column,
-                                           Consume const& consume) const {
+  template <int Width, class Segment, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply_vector(Segment const& segment, std::int64_t column,
+                                             Consume const& consume) const {
     static_assert(tuning::group_rows == 4, "the cases below");
-    switch (piece.rows()) {
+    switch (segment.rows()) {
       case 1:
-        return multiply<1, Width>(piece, column, consume);
+        return multiply<1, Width>(segment, column, consume);
       case 2:
-        return multiply<2, Width>(piece, column, consume);
+        return multiply<2, Width>(segment, column, consume);
       case 3:
-        return multiply<3, Width>(piece, column, consume);
+        return multiply<3, Width>(segment, column, consume);
       default:
-        return multiply<4, Width>(piece, column, consume);
+        return multiply<4, Width>(segment, column, consume);
     }
   }
 
@@ -232,17 +231,17 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, MaxWidth, Unit> {
   template <int Width>
   struct Sums<0, Width> {};
 
-  template <int Rows, int Width, class Piece, class Consume>
-  BLOCKSPAN_HOST_INLINE void multiply(Piece const& piece, std::int64_t first,
+  template <int Rows, int Width, class Segment, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply(Segment const& segment, std::int64_t first,
                                       Consume const& consume) const {
     Sums<Rows, Width> sums;
     Scalar const* const x = this->X.data + first * this->X.column_stride;
-    auto const& own = entries_of(this->entries, piece);
+    auto const& own = entries_of(this->entries, segment);
     int row_at[Rows];
-    for (int i = 0; i < Rows; ++i) row_at[i] = piece.row_at(i);
-    int left = piece.last - piece.first;
+    for (int i = 0; i < Rows; ++i) row_at[i] = segment.row_at(i);
+    int left = segment.last - segment.first;
     if (left > 0)
-      for (auto place = place_at(own, piece.first);; advance(own, place)) {
+      for (auto place = place_at(own, segment.first);; advance(own, place)) {
         add_entry<0>(own, place, row_at, this->template fetch<Width>(x, own.column(place)), sums);
         if (--left == 0) break;
       }
@@ -271,28 +270,28 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, MaxWidth, Unit> {
 
 }  // namespace BLOCKSPAN_REGISTERS
 
-/// Hosts: columns of a pack of a group's sums.
+/// Hosts: columns of a vector of a group's sums.
 template <class Scalar>
-inline constexpr int host_group_pack_v = tuning::host_group_pack_bytes / int(sizeof(Scalar)) /
-                                         (is_complex_v<Scalar> ? 2 : 1);
+inline constexpr int host_group_vector_v = tuning::host_group_vector_bytes / int(sizeof(Scalar)) /
+                                           (is_complex_v<Scalar> ? 2 : 1);
 
-/// What multiplies groups of rows, with the inner still to be made a type of.
+/// The inners of groups of rows. OnePass: see DirectLanes.
 template <class Exec, class Scalar, class Entries, bool OnePass = false>
 struct GroupInners {
   Entries entries;
   BlockRef<Scalar const> X;
   bool conjugate_values;
-  bool packs;  ///< as in SpmmCall
+  bool vectors;  ///< a lane takes vectors of 16 bytes
 
-  /// run.operator()<Packed>(inner), for groups of at most `most` rows. Devices: AllSizes: each
+  /// run.operator()<Vectorized>(inner), for groups of at most `most` rows. Devices: AllSizes: each
   /// number of rows has a kernel of its own; otherwise the largest serves all of them.
   template <bool AllSizes, class Run>
   void with(int most, LaneGrid const& grid, Run const& run) const {
     if constexpr (!runs_on_host_v<Exec>) {
-      if (packs) return with_lanes<AllSizes, device_pack_v<Scalar>, true>(most, grid, run);
+      if (vectors) return with_lanes<AllSizes, device_vector_v<Scalar>, true>(most, grid, run);
       with_lanes<AllSizes, 1, false>(most, grid, run);
     } else if (X.column_stride == 1) {
-      with_registers<host_group_pack_v<Scalar>, true>(run);
+      with_registers<host_group_vector_v<Scalar>, true>(run);
     } else {
       with_registers<tuning::host_strided_columns, false>(run);
     }
@@ -305,53 +304,47 @@ struct GroupInners {
     run.template operator()<false>(Inner{{entries, X, conjugate_values}});
   }
 
-  template <bool AllSizes, int Width, bool Packed, class Run>
+  template <bool AllSizes, int Width, bool Vectorized, class Run>
   void with_lanes(int most, LaneGrid const& grid, Run const& run) const {
+    // always with lanes over the nonzeros, be it one of them
+    auto const with_rows = [&]<int Rows>() {
+      using Inner = DirectLanes<Scalar, Entries, Width, Vectorized, 1, true, Rows, OnePass>;
+      run.template operator()<Vectorized>(
+          Inner{entries, X, conjugate_values, grid, device_row_bytes(X)});
+    };
     if constexpr (AllSizes) {
-      if (most <= 2) return with_rows<2, Width, Packed>(grid, run);
-      if (most == 3) return with_rows<3, Width, Packed>(grid, run);
+      if (most <= 2) return with_rows.template operator()<2>();
+      if (most == 3) return with_rows.template operator()<3>();
     }
-    with_rows<tuning::group_rows, Width, Packed>(grid, run);
-  }
-
-  /// Always with lanes over the nonzeros, be it one of them.
-  template <int Rows, int Width, bool Packed, class Run>
-  void with_rows(LaneGrid const& grid, Run const& run) const {
-    using Inner = DirectLanes<Scalar, Entries, Width, Packed, 1, true, Rows, OnePass>;
-    run.template operator()<Packed>(Inner{entries, X, conjugate_values, grid, device_row_bytes(X)});
+    with_rows.template operator()<tuning::group_rows>();
   }
 };
 
 /// `schedule`: its share of the groups still to be set. AllSizes: see GroupInners.
-template <bool AllSizes, class Exec, class Scalar, class Ordinal, class Schedule, class Entries>
-void launch_groups_with(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
-                        Schedule schedule, Entries const& entries) {
-  auto const& [prepared, values, carry, launch, product] = call;
-  LaneGrid const& grid = launch.lanes.grid;
-  auto const shape =
-      launch_shape<Exec>(call.variant().worker, grid.lanes(), prepared.statistics, schedule.share);
-  GroupInners<Exec, Scalar, Entries> const inners{entries, product.X, conjugates(product.op),
-                                                  launch.packs};
-  auto const run = [&]<bool Packed, class Inner>(Inner const& inner) {
-    auto const epilogue = make_epilogue<Exec, Scalar, Packed, writes_any_v<Inner>>(call.product);
-    using Epilogue = std::remove_const_t<decltype(epilogue)>;
-    SpmmKernel<Exec, Schedule, Inner, Epilogue>{schedule, inner, epilogue}.launch(
-        exec, call.variant().label, shape);
+template <bool AllSizes, class Call, class Schedule, class Entries>
+void launch_groups_with(Call const& call, Schedule schedule, Entries const& entries) {
+  LaneGrid const& grid = call.launch.lanes.grid;
+  auto const shape = launch_shape(call, grid.lanes(), schedule.share);
+  GroupInners<typename Call::Exec, typename Call::Scalar, Entries> const inners{
+      entries, call.product.X, conjugates(call.product.op), call.launch.packs};
+  auto const run = [&]<bool Vectorized, class Inner>(Inner const& inner) {
+    launch_kernel(call.exec, call.variant().label, shape, schedule, inner,
+                  make_epilogue<Vectorized, supports_strided_y_v<Inner>>(call));
   };
-  inners.template with<AllSizes>(prepared.groups.most, grid, run);
+  inners.template with<AllSizes>(call.prepared.groups.most, grid, run);
 }
 
 /// The groups that a plan has found in a matrix without blocks.
-template <class Exec, class Ordinal>
-RowGroups<Ordinal> row_groups_of(PreparedPattern<Exec, Ordinal> const& prepared) {
+template <class Share = SegmentsOfTeam, class Exec, class Ordinal>
+RowGroups<Ordinal, Share> row_groups_of(PreparedPattern<Exec, Ordinal> const& prepared) {
   return {{prepared.groups.count.groups, 1},
           prepared.pattern.row_offsets,
           prepared.groups.begin.data()};
 }
 
 /// A block is read by rows, a block of the transpose by columns.
-template <class Exec, class Scalar, class Ordinal>
-void launch_blocks(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
+template <class Call>
+void launch_blocks(Call const& call) {
   auto const& prepared = call.prepared;
   auto const& pattern = prepared.pattern;
   auto const size = static_cast<int>(pattern.block);
@@ -361,24 +354,23 @@ void launch_blocks(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call
                            size,
                            static_cast<int>(groups_of_block(pattern.block)),
                            by_rows ? size : 1};
-  BlockEntries<Scalar, Ordinal> const entries{pattern.column_indices,
-                                              prepared.permutation,
-                                              call.values.own,
-                                              {FastDivision(size), size, by_rows ? 1 : size}};
-  launch_groups_with<true>(exec, call, schedule, entries);
+  BlockEntries<typename Call::Scalar, typename Call::Ordinal> const entries{
+      pattern.column_indices,
+      prepared.permutation,
+      call.values.own,
+      {FastDivision(size), size, by_rows ? 1 : size}};
+  launch_groups_with<true>(call, schedule, entries);
 }
 
-template <class Exec, class Scalar, class Ordinal>
-void launch_groups(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
+template <class Call>
+void launch_groups(Call const& call) {
   auto const& prepared = call.prepared;
-  auto const& pattern = prepared.pattern;
-  if (pattern.block > 1) return launch_blocks(exec, call);
-  if (prepared.permutation == nullptr)
-    with_plain_entries(call, [&](auto const& entries) {
-      launch_groups_with<true>(exec, call, row_groups_of(prepared), entries);
-    });
-  else
-    launch_groups_with<false>(exec, call, row_groups_of(prepared), permuted_entries(call));
+  if (prepared.pattern.block > 1) return launch_blocks(call);
+  if (prepared.permutation != nullptr)
+    return launch_groups_with<false>(call, row_groups_of(prepared), permuted_entries(call));
+  with_entries<false, false>(call, [&](auto const& entries) {
+    launch_groups_with<true>(call, row_groups_of(prepared), entries);
+  });
 }
 
 }  // namespace blockspan::detail

@@ -6,7 +6,7 @@
 #include <Kokkos_Core.hpp>
 #include <climits>
 
-#include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {
@@ -45,29 +45,26 @@ class LaunchSeenByTools {
   std::uint64_t id_ = 0;
 };
 
-template <class Work, class Exec, class Epilogue>
-void launch_in_large_teams(Exec const& exec, char const* label, std::int64_t teams,
-                           Work const& work, Epilogue const& epilogue) {
-  auto const check = [](cudaError_t error) {
-    require(error == cudaSuccess, "blockspan::spmm", "CUDA: ", cudaGetErrorString(error));
-  };
-  auto const kernel = multiply_in_large_teams<Work, Epilogue>;
-  constexpr auto bytes = static_cast<int>(sizeof(typename Work::Scratch));
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  LaunchSeenByTools const seen(exec, label);
-  kernel<<<static_cast<unsigned>(teams), Work::threads, bytes, exec.cuda_stream()>>>(work,
-                                                                                     epilogue);
-  check(cudaGetLastError());
-}
-
-#endif
-
-template <class Exec, class Scalar, class Ordinal>
-void require_teams(SpmmCall<Exec, Scalar, Ordinal> const& call, std::int64_t teams) {
+/// Throws Error where that is more teams than a launch can have.
+template <class Call, class Work>
+void launch_in_large_teams(Call const& call, std::int64_t teams, Work const& work) {
   require(teams <= INT_MAX, "blockspan::spmm", call.variant().id,
           " cannot serve this input: ", teams,
           " teams are more than a launch can have (rows: ", call.prepared.pattern.rows,
           ", columns: ", call.product.X.columns, ")");
+  auto const check = [](cudaError_t error) {
+    require(error == cudaSuccess, "blockspan::spmm", "CUDA: ", cudaGetErrorString(error));
+  };
+  auto const epilogue = make_epilogue<true>(call);
+  auto const kernel = multiply_in_large_teams<Work, std::remove_const_t<decltype(epilogue)>>;
+  constexpr auto bytes = static_cast<int>(sizeof(typename Work::Scratch));
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  LaunchSeenByTools const seen(call.exec, call.variant().label);
+  kernel<<<static_cast<unsigned>(teams), Work::threads, bytes, call.exec.cuda_stream()>>>(work,
+                                                                                          epilogue);
+  check(cudaGetLastError());
 }
+
+#endif
 
 }  // namespace blockspan::detail

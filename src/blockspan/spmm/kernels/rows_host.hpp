@@ -6,11 +6,12 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/epilogue/stream_store.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/launch_schedule.hpp>
-#include <blockspan/spmm/detail/packs.hpp>
+#include <blockspan/spmm/detail/call.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/parts/scale_add.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/register_set.hpp>
 #include <blockspan/support/row_registers.hpp>
 #include <blockspan/support/scalar.hpp>
@@ -34,9 +35,9 @@ inline namespace BLOCKSPAN_REGISTERS {
 /// thread, owns neighbouring rows (or segments of cut rows). The sums of a row of Y stay in
 /// registers while a row of A is read; rows of Y wider than that take several passes.
 ///
-/// What surrounds the few products of a short row takes as long as these. So each kind of pass has
-/// one function, whose operands are copies that no store to Y can change: all of them stay in
-/// registers from row to row. Anything called out of line from here would put them in memory.
+/// Loop overhead dominates short rows. So each kind of pass has one function, whose operands are
+/// copies that no store to Y can change: all of them stay in registers from row to row. Anything
+/// called out of line from here would put them in memory.
 ///
 /// A row is summed in the order of its entries: in one chain of additions, or, if it has
 /// `host_chained_row` entries or more, in several that take them in turn.
@@ -50,7 +51,7 @@ template <class Exec, class Scalar, class Schedule, class Entries, class Epilogu
 struct HostRows {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
   using Team = typename Policy::member_type;
-  using Segment = typename Schedule::OwnPiece;
+  using Segment = typename Schedule::Segment;
   using Real = real_t<Scalar>;
   static constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
   static constexpr int widest = register_bytes / int(sizeof(Real));
@@ -84,7 +85,7 @@ struct HostRows {
   void multiply(std::int64_t team) const {
     auto const& share = schedule.share;
     std::int64_t const begin = share.per_team * team;
-    std::int64_t const end = std::min(begin + share.per_team, share.pieces);
+    std::int64_t const end = std::min(begin + share.per_team, share.segments);
     if (X.columns == 1 && !is_complex_v<Scalar>) {
       multiply_one_column(begin, end);
     } else {
@@ -319,55 +320,37 @@ struct HostRows {
 
 }  // namespace BLOCKSPAN_REGISTERS
 
-/// Hosts: before which entry rows of X are prefetched; before none where X stays in the caches.
-template <class Exec, class Scalar, class Ordinal>
-int host_prefetch_end(SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  auto const& X = call.product.X;
-  std::int64_t const entries = call.prepared.statistics.nonzeros;
-  bool const is_large =
-      X.rows * X.columns * std::int64_t{sizeof(Scalar)} >= tuning::host_asked_block;
-  return static_cast<int>(is_large ? std::max(entries - tuning::host_rows_ahead, std::int64_t{0})
-                                   : 0);
-}
-
 /// Rows of X contiguous, or one column.
-template <class Exec, class Scalar, class Ordinal, class Entries>
-void launch_host_rows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
-                      Entries const& entries) {
-  auto const& [prepared, values, carry, launch, product] = call;
-  auto const& variant = call.variant();
-  auto const epilogue = make_epilogue<Exec, Scalar, false>(product);
+template <class Call, class Entries>
+void launch_host_rows(Call const& call, Entries const& entries) {
+  auto const epilogue = make_epilogue<false>(call);
   auto const run = [&](auto schedule) {
-    LaunchShape const shape =
-        launch_shape<Exec>(variant.worker, 1, prepared.statistics, schedule.share);
-    HostRows<Exec, Scalar, decltype(schedule), Entries, std::remove_const_t<decltype(epilogue)>>{
-        schedule, entries, product.X, conjugates(product.op), host_prefetch_end(call), epilogue}
-        .launch(exec, variant.label, shape.teams);
+    auto const shape = launch_shape(call, 1, schedule.share);
+    using Kernel = HostRows<typename Call::Exec, typename Call::Scalar, decltype(schedule), Entries,
+                            std::remove_const_t<decltype(epilogue)>>;
+    Kernel{schedule, entries, call.product.X, conjugates(call.product.op), host_prefetch_end(call),
+           epilogue}
+        .launch(call.exec, call.variant().label, shape.teams);
   };
-  PiecesOfTeam const share{prepared.pieces(variant), 1};
-  auto const& list = prepared.list;
-  if (variant.lists_pieces())
-    run(CutRows<Scalar, Ordinal>{carry_of(list, product.Y.columns, carry), share,
-                                 list.target.data(), list.first.data(), list.last.data()});
+  SegmentsOfTeam const share{call.prepared.segments(call.variant()), 1};
+  if (call.variant().lists_pieces())
+    run(cut_rows_of(call, share));
   else
-    run(WholeRows<>{share, prepared.pattern.row_offsets});
+    run(WholeRows<>{share, call.prepared.pattern.row_offsets});
 }
 
-/// Whole rows or listed segments.
-template <class Exec, class Scalar, class Ordinal, class Entries>
-void launch_on_host(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
-                    Entries const& entries) {
+/// Hosts: whole rows or listed segments.
+template <class Call, class Entries>
+requires runs_on_host_v<typename Call::Exec>
+void launch_rows(Call const& call, Entries const& entries) {
+  using Scalar = typename Call::Scalar;
   auto const& X = call.product.X;
   if (X.columns == 1 || (call.launch.packs && X.column_stride == 1))
-    return launch_host_rows(exec, call, entries);
-  auto const strided = [&]<int Widest>() {
-    DirectRegisters<Scalar, Entries, Widest, false> const inner{
-        entries, X, conjugates(call.product.op), host_prefetch_end(call)};
-    launch_schedule<Exec, Scalar, Ordinal, std::remove_const_t<decltype(inner)>, false>(exec, call,
-                                                                                        inner, 1);
-  };
-  if (!call.launch.packs) return strided.template operator()<1>();
-  strided.template operator()<tuning::host_strided_columns>();
+    return launch_host_rows(call, entries);
+  if (!call.launch.packs)
+    return launch_segments<DirectRegisters<Scalar, Entries, 1, false>>(call, entries);
+  launch_segments<DirectRegisters<Scalar, Entries, tuning::host_strided_columns, false>>(call,
+                                                                                         entries);
 }
 
 }  // namespace blockspan::detail

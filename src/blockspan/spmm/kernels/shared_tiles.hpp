@@ -6,31 +6,30 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/bulk_copies.hpp>
-#include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/large_teams.hpp>
 #include <blockspan/spmm/kernels/shared_windows.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/parts/mbarrier.hpp>
 
 namespace blockspan::detail {
 
 namespace tuning {
-/// Warps of a team that fetch.
+/// Producer warps of a team.
 inline constexpr int shared_tile_fetchers = 3;
 }  // namespace tuning
 
-/// Staged tiles for devices with bulk copies and rows of so many nonzeros that a tile serves every
-/// row: a team owns 64 rows and a panel of `Lanes` packs, and walks all tiles of X. Some warps do
-/// nothing but ask for tiles; the others multiply four rows each. A nonzero then costs a read of
-/// scratch in place of one of the second-level cache.
+/// Staged tiles of X for devices with bulk copies, where a tile serves every row: a team owns 64
+/// rows and a panel of `Lanes` vectors, and walks all tiles of X. Producer warps only fetch tiles;
+/// the others multiply four rows each. A nonzero then costs a read of shared memory in place of one
+/// of the second-level cache.
 ///
-/// A warp stages the entries of its rows too, before it multiplies those of the tile in hand. Rows
-/// are sorted, so it finds the end of a tile among the columns that it asked for one tile earlier:
+/// A warp stages the entries of its rows too, before it multiplies those of the current tile. Rows
+/// are sorted, so it finds the end of a tile among the columns that it loaded one tile earlier:
 /// nothing is prepared. Every row adds its products in the order of its entries.
 template <class Scalar, class Ordinal, int Width, int Lanes>
 struct SharedTiles {
-  using P = Pack<Scalar, Width>;
+  using P = Vector<Scalar, Width>;
   static constexpr int warps = tuning::shared_tile_warps, fetchers = tuning::shared_tile_fetchers;
   static constexpr int warp_lanes = 32, threads = warp_lanes * (warps + fetchers);
   static constexpr int groups = warp_lanes / Lanes;  ///< of lanes, that have a row each
@@ -41,8 +40,7 @@ struct SharedTiles {
   static constexpr int turns = staged / Lanes;
   static_assert(sizeof(P) == 16 && staged % Lanes == 0 && warp_rows % groups == 0);
 
-  /// A row's staged entries. The 16 bytes more than they need keep the rows of a warp on banks of
-  /// their own.
+  /// A row's staged entries, padded by 16 bytes: the rows of a warp are on banks of their own.
   struct alignas(16) Entries {
     Scalar value[staged + 16 / sizeof(Scalar)];
     int column[staged + 4];  ///< counted from the first of the tile
@@ -52,7 +50,7 @@ struct SharedTiles {
   struct alignas(128) Scratch {
     P tile[2][tile_rows * Lanes];
     Entries entries[2][warps][warp_rows];
-    std::uint64_t full[2], empty[2];  ///< turnstiles
+    std::uint64_t full[2], empty[2];  ///< mbarriers
   };
   static_assert(sizeof(Scratch) <= tuning::shared_tile_scratch);
 
@@ -60,8 +58,8 @@ struct SharedTiles {
   std::int64_t rows;
   Ordinal const* columns;
   Scalar const* values;
-  BlockRef<Scalar const> X;  ///< row-major, a whole number of aligned packs wide
-  int packs;                 ///< in a row of X
+  BlockRef<Scalar const> X;  ///< row-major, a whole number of aligned vectors wide
+  int vectors;               ///< in a row of X
   int panels;                ///< teams are numbered panels first
   bool whole;                ///< a tile is contiguous in X, and as wide: one copy fetches it
 
@@ -71,17 +69,18 @@ struct SharedTiles {
                                             Consume const& consume) const {
     if (thread == 0) {
       for (int i = 0; i < 2; ++i) {
-        bulk::make_turnstile(bulk::address(scratch.full + i), whole ? 1 : warp_lanes * fetchers);
-        bulk::make_turnstile(bulk::address(scratch.empty + i), warps);
+        bulk::mbarrier_init(bulk::shared_address(scratch.full + i),
+                            whole ? 1 : warp_lanes * fetchers);
+        bulk::mbarrier_init(bulk::shared_address(scratch.empty + i), warps);
       }
-      bulk::publish_turnstiles();
+      bulk::mbarrier_fence_init();
     }
-    bulk::meet_team();
-    int const first_pack = team % panels * Lanes, tiles = static_cast<int>(count_tiles());
-    if (thread >= warp_lanes * warps) return fetch_all(scratch, tiles, first_pack, thread);
+    bulk::syncthreads();
+    int const first_vector = team % panels * Lanes, tiles = static_cast<int>(count_tiles());
+    if (thread >= warp_lanes * warps) return fetch_all(scratch, tiles, first_vector, thread);
     Walk walk(*this, scratch, std::int64_t{team / panels} * team_rows, thread);
     walk.multiply_all(tiles);
-    walk.consume_all(first_pack, consume);
+    walk.consume_all(first_vector, consume);
   }
 
  private:
@@ -94,47 +93,49 @@ struct SharedTiles {
     return left < tile_rows ? static_cast<int>(left) : tile_rows;
   }
 
-  /// The warps behind those that multiply.
-  KOKKOS_FORCEINLINE_FUNCTION void fetch_all(Scratch& scratch, int tiles, int first_pack,
+  /// The producer warps.
+  KOKKOS_FORCEINLINE_FUNCTION void fetch_all(Scratch& scratch, int tiles, int first_vector,
                                              int thread) const {
     int const place = thread - warp_lanes * warps;
     if (whole && place > 0) return;
     for (int t = 0; t < tiles; ++t) {
-      if (t >= 2) bulk::wait_for_turn(bulk::address(scratch.empty + t % 2), (t / 2 - 1) % 2);
-      fetch(scratch.tile[t % 2], bulk::address(scratch.full + t % 2), t, first_pack, place);
+      if (t >= 2)
+        bulk::mbarrier_wait_parity(bulk::shared_address(scratch.empty + t % 2), (t / 2 - 1) % 2);
+      fetch(scratch.tile[t % 2], bulk::shared_address(scratch.full + t % 2), t, first_vector,
+            place);
     }
-    bulk::wait_for_few();
+    bulk::cp_async_wait_all();
   }
-  KOKKOS_FORCEINLINE_FUNCTION void fetch(P* tile, std::uint32_t turnstile, int t, int first_pack,
+  KOKKOS_FORCEINLINE_FUNCTION void fetch(P* tile, std::uint32_t barrier, int t, int first_vector,
                                          int place) const {
     Scalar const* const from =
-        X.data + std::int64_t{t} * tile_rows * X.row_stride + std::int64_t{first_pack} * Width;
+        X.data + std::int64_t{t} * tile_rows * X.row_stride + std::int64_t{first_vector} * Width;
     int const here = rows_of(t);
     if (whole) {
       int const bytes = here * Lanes * int(sizeof(P));
-      bulk::arrive_expecting(turnstile, bytes);
-      bulk::copy(bulk::address(tile), from, bytes, turnstile);
+      bulk::mbarrier_arrive_expect_tx(barrier, bytes);
+      bulk::cp_async_bulk(bulk::shared_address(tile), from, bytes, barrier);
       return;
     }
     constexpr int step = warp_lanes * fetchers;
     static_assert(step % Lanes == 0);
-    if (first_pack + place % Lanes < packs) {
+    if (first_vector + place % Lanes < vectors) {
       Scalar const* at = from + place / Lanes * X.row_stride + place % Lanes * Width;
       for (int i = place; i < here * Lanes; i += step, at += step / Lanes * X.row_stride)
-        bulk::copy_few<sizeof(P)>(bulk::address(tile + i), at);
+        bulk::cp_async<sizeof(P)>(bulk::shared_address(tile + i), at);
     }
-    bulk::arrive_behind_copies(turnstile);
+    bulk::cp_async_mbarrier_arrive(barrier);
   }
 
-  /// One lane's way over the tiles. The lanes of a group keep the same count of the group's rows.
+  /// A consumer lane. The lanes of a group keep the same count of the group's rows.
   struct Walk {
     SharedTiles const& A;
     Scratch& scratch;
     int const warp, lane, group, of_group;
     std::int64_t const first_row;
-    int first[own], last[own];  ///< entries from the tile in hand on
-    int here[own] = {};         ///< of them in the tile in hand ...
-    int behind[own] = {};       ///< ... and in that behind it, which is staged
+    int first[own], last[own];  ///< entries from the current tile on
+    int here[own] = {};         ///< of them in the current tile ...
+    int behind[own] = {};       ///< ... and in the next one, which is staged
     Ordinal ahead[own][turns];  ///< columns of entries that come then
     Sum<Scalar, Width> sum[own] = {};
 
@@ -159,8 +160,8 @@ struct SharedTiles {
     KOKKOS_FORCEINLINE_FUNCTION void multiply_all(int tiles) {
       if (tiles > 0) stage(0);
       for (int t = 0; t < tiles; ++t) {
-        bulk::wait_for_few();
-        bulk::meet_lanes();
+        bulk::cp_async_wait_all();
+        bulk::syncwarp();
         BLOCKSPAN_UNROLL
         for (int r = 0; r < own; ++r) {
           first[r] += here[r];
@@ -168,26 +169,26 @@ struct SharedTiles {
           behind[r] = 0;
         }
         if (t + 1 < tiles) stage(t + 1);
-        bulk::wait_for_turn(bulk::address(scratch.full + t % 2), t / 2 % 2);
+        bulk::mbarrier_wait_parity(bulk::shared_address(scratch.full + t % 2), t / 2 % 2);
         multiply(scratch.tile[t % 2] + of_group, scratch.entries[t % 2][warp],
                  Ordinal(t) * Ordinal(tile_rows));
-        bulk::meet_lanes();
-        if (lane == 0) bulk::arrive(bulk::address(scratch.empty + t % 2));
+        bulk::syncwarp();
+        if (lane == 0) bulk::mbarrier_arrive(bulk::shared_address(scratch.empty + t % 2));
       }
     }
 
     template <class Consume>
-    KOKKOS_FORCEINLINE_FUNCTION void consume_all(int first_pack, Consume const& consume) const {
-      if (first_pack + of_group >= A.packs) return;
+    KOKKOS_FORCEINLINE_FUNCTION void consume_all(int first_vector, Consume const& consume) const {
+      if (first_vector + of_group >= A.vectors) return;
       BLOCKSPAN_UNROLL
       for (int r = 0; r < own; ++r) {
         std::int64_t const row = first_row + r * groups + group;
-        if (row < A.rows) consume(row, std::int64_t{first_pack + of_group} * Width, sum[r]);
+        if (row < A.rows) consume(row, std::int64_t{first_vector + of_group} * Width, sum[r]);
       }
     }
 
    private:
-    /// Asks for the columns of the entries that come next.
+    /// Loads the columns of the entries that come next.
     KOKKOS_FORCEINLINE_FUNCTION void look_ahead() {
       BLOCKSPAN_UNROLL
       for (int r = 0; r < own; ++r) {
@@ -200,8 +201,7 @@ struct SharedTiles {
       }
     }
 
-    /// Begins to stage the entries of tile t, behind the one in hand, and asks for the columns of
-    /// those that follow.
+    /// Begins to stage the entries of tile t, and loads the columns of those that follow.
     KOKKOS_FORCEINLINE_FUNCTION void stage(int t) {
       Ordinal const begin = Ordinal(t) * Ordinal(tile_rows);
       Ordinal const end = begin + Ordinal(A.rows_of(t));
@@ -213,25 +213,26 @@ struct SharedTiles {
         for (int i = 0; i < turns; ++i) {
           int const k = i * Lanes;
           bool const inside = ahead[r][i] < end;
-          behind[r] += in_group(bulk::lanes_with(inside));
+          behind[r] += in_group(lanes_with(inside));
           if (inside) {
-            bulk::copy_few<sizeof(Scalar)>(bulk::address(to.value + (k + of_group)), from + k);
+            bulk::cp_async<sizeof(Scalar)>(bulk::shared_address(to.value + (k + of_group)),
+                                           from + k);
             to.column[k + of_group] = static_cast<int>(ahead[r][i] - begin);
           }
         }
-        if (bulk::lanes_with(behind[r] == staged) != 0) count_rest(r, end);
+        if (lanes_with(behind[r] == staged) != 0) count_rest(r, end);
       }
       look_ahead();
     }
 
-    /// Counts the entries in the tile beyond those staged, of rows with so many.
+    /// Counts the entries in the tile beyond those staged.
     KOKKOS_FORCEINLINE_FUNCTION void count_rest(int r, Ordinal end) {
       bool more = behind[r] == staged;
       BLOCKSPAN_ROLLED
-      while (bulk::lanes_with(more) != 0) {
+      while (lanes_with(more) != 0) {
         int const k = first[r] + here[r] + behind[r] + of_group;
         bool const inside = more && k < last[r] && load(A.columns + k) < end;
-        int const found = in_group(bulk::lanes_with(inside));
+        int const found = in_group(lanes_with(inside));
         behind[r] += found;
         more = found == Lanes;
       }
@@ -289,42 +290,33 @@ struct SharedTiles {
   };
 };
 
-template <int Width, int Lanes, class Exec, class Scalar, class Ordinal>
-void launch_shared_tiles_of(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  using Work = SharedTiles<Scalar, Ordinal, Width, Lanes>;
+template <int Width, int Lanes, class Call>
+void launch_shared_tiles_of(Call const& call) {
+  using Work = SharedTiles<typename Call::Scalar, typename Call::Ordinal, Width, Lanes>;
   auto const& pattern = call.prepared.pattern;
   auto const& X = call.product.X;
-  int const packs = static_cast<int>(X.columns / Width);
-  int const panels = ceil_div(packs, Lanes);
-  std::int64_t const teams = panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows});
-  require_teams(call, teams);
-  bool const whole = packs == Lanes && X.row_stride == X.columns;
-  launch_in_large_teams(exec, call.variant().label, teams,
+  int const vectors = static_cast<int>(X.columns / Width);
+  int const panels = ceil_div(vectors, Lanes);
+  bool const whole = vectors == Lanes && X.row_stride == X.columns;
+  launch_in_large_teams(call, panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows}),
                         Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
-                             call.values.own, X, packs, panels, whole},
-                        make_epilogue<Exec, Scalar, true>(call.product));
+                             call.values.own, X, vectors, panels, whole});
 }
 
-/// Panels as wide as the rows of X, up to 32 packs.
-template <int Width, class Exec, class Scalar, class Ordinal>
-void launch_shared_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  std::int64_t const packs = call.product.X.columns / Width;
-  if (packs <= 8)
-    launch_shared_tiles_of<Width, 8>(exec, call);
-  else if (packs <= 16)
-    launch_shared_tiles_of<Width, 16>(exec, call);
-  else
-    launch_shared_tiles_of<Width, 32>(exec, call);
-}
-
-template <class Exec, class Scalar, class Ordinal>
-void launch_sharing_tiles(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  constexpr int width = device_pack_v<Scalar>;
-  if (call.launch.kernel == SpmmKernelKind::shared_windows) {
-    if constexpr (windows_share_tiles_v<Exec> && std::is_same_v<real_t<Scalar>, double>)
-      launch_shared_windows(exec, call);
-  } else if constexpr (bulk::available<Exec> && width > 1 && sizeof(Scalar) <= sizeof(double)) {
-    launch_shared_tiles<width>(exec, call);
+/// Panels as wide as the rows of X, up to 32 vectors.
+template <class Call>
+void launch_shared_tiles(Call const& call) {
+  using Scalar = typename Call::Scalar;
+  constexpr int width = device_vector_v<Scalar>;
+  if constexpr (bulk::available<typename Call::Exec> && width > 1 &&
+                sizeof(Scalar) <= sizeof(double)) {
+    std::int64_t const vectors = call.product.X.columns / width;
+    if (vectors <= 8)
+      launch_shared_tiles_of<width, 8>(call);
+    else if (vectors <= 16)
+      launch_shared_tiles_of<width, 16>(call);
+    else
+      launch_shared_tiles_of<width, 32>(call);
   }
 }
 

@@ -6,20 +6,19 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
-#include <blockspan/spmm/detail/bulk_copies.hpp>
-#include <blockspan/spmm/detail/device_facts.hpp>
-#include <blockspan/spmm/detail/inner/lane_grid.hpp>
-#include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/large_teams.hpp>
+#include <blockspan/spmm/parts/lane_grid.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/parts/mbarrier.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
 
 namespace tuning {
-/// Parts of a tile that warps share; tiles on their way (values of complex numbers leave room for
-/// two); warps that fetch.
+/// Parts of a tile that warps share; stages of the pipeline (complex values leave room for two);
+/// producer warps.
 inline constexpr int shared_window_parts = 2;
 template <bool Complex>
 inline constexpr int shared_window_stages = Complex ? 2 : 3;
@@ -27,14 +26,14 @@ inline constexpr int shared_window_fetchers = 4;
 }  // namespace tuning
 
 /// Windows of rows that share staged tiles of X, on tensor cores, where rows are so full that a
-/// tile serves every row: a team owns 64 rows and a panel of 32 packs and walks all tiles of X.
-/// Some warps do nothing but ask for tiles of X, for the bits that say which of its columns a row
-/// has, and for the values, ahead of their use. Each of the others multiplies two windows of eight
-/// rows with one part of the rows of every tile: two windows, because scratch gives a row of X half
-/// as fast as tensor cores take it for one. The parts of a sum are added in their order.
+/// tile serves every row: a team owns 64 rows and a panel of up to 32 vectors and walks all tiles
+/// of X. Producer warps fetch tiles of X, the masks of the rows, and the values. Each consumer warp
+/// multiplies two windows of eight rows with one part of every tile: two, because shared memory
+/// gives a row of X half as fast as tensor cores take it for one. The parts of a sum are added in
+/// their order.
 ///
-/// Columns of X and rows of windows stand on the lanes as in WindowPacks. Rows of a tile lie so far
-/// apart that the four that a quarter of a warp reads are in different banks.
+/// Columns of X and rows of windows are on the lanes as in WindowVectors. Rows of a tile are padded
+/// so that the four that a quarter of a warp reads are in different banks.
 ///
 /// A place without an entry is a zero, and zero times an infinity of X is NaN. So where a sum is
 /// NaN, its warp's rows are multiplied once more, entry by entry.
@@ -49,18 +48,18 @@ struct SharedWindows {
   static constexpr int teams_of_rows = team_rows / warp_rows, warps = teams_of_rows * parts;
   static constexpr int threads = warp_lanes * (warps + fetchers);
   static constexpr int width = int(sizeof(tensor::Pair) / sizeof(Scalar));
-  static constexpr int groups = Groups, packs_of_panel = 8 * groups;
+  static constexpr int groups = Groups, vectors_of_panel = 8 * groups;
   static constexpr int steps = tile_rows / 4 / parts;  ///< of a warp in a tile
   using Mask = std::uint64_t;
   static_assert(tile_rows == 64 && 4 * steps <= 32 && 32 % (4 * steps) == 0);
 
   /// Four numbers more than a row of X has, and two more than a row of the tile may have values.
-  static constexpr int x_stride = 2 * packs_of_panel + 4, value_stride = tile_rows + 2;
+  static constexpr int x_stride = 2 * vectors_of_panel + 4, value_stride = tile_rows + 2;
   struct alignas(128) Scratch {
     double x[stages][tile_rows * x_stride];
     Scalar value[stages][team_rows * value_stride];
     Mask mask[stages][team_rows];
-    std::uint64_t full[stages], empty[stages];  ///< turnstiles
+    std::uint64_t full[stages], empty[stages];  ///< mbarriers
   };
   static_assert(sizeof(Scratch) <= tuning::shared_tile_scratch);
   static constexpr int kept = windows * groups * 4;  ///< sums of a lane
@@ -71,8 +70,8 @@ struct SharedWindows {
   Ordinal const* columns;
   Scalar const* values;
   Mask const* masks;         ///< as in TileMasks
-  BlockRef<Scalar const> X;  ///< row-major, a whole number of aligned packs wide
-  int packs;                 ///< in a row of X
+  BlockRef<Scalar const> X;  ///< row-major, a whole number of aligned vectors wide
+  int vectors;               ///< in a row of X
   int panels;                ///< teams are numbered panels first
 
   /// consume(row, column, sum) for all rows and columns of the team, once each.
@@ -81,39 +80,39 @@ struct SharedWindows {
                                             Consume const& consume) const {
     if (thread == 0) {
       for (int i = 0; i < stages; ++i) {
-        bulk::make_turnstile(bulk::address(scratch.full + i), warp_lanes * fetchers);
-        bulk::make_turnstile(bulk::address(scratch.empty + i), warps);
+        bulk::mbarrier_init(bulk::shared_address(scratch.full + i), warp_lanes * fetchers);
+        bulk::mbarrier_init(bulk::shared_address(scratch.empty + i), warps);
       }
-      bulk::publish_turnstiles();
+      bulk::mbarrier_fence_init();
     }
-    bulk::meet_team();
-    int const first_pack = team % panels * packs_of_panel, block = team / panels;
+    bulk::syncthreads();
+    int const first_vector = team % panels * vectors_of_panel, block = team / panels;
     auto const tiles = static_cast<int>((X.rows + tile_rows - 1) / tile_rows);
     int const warp = thread / warp_lanes, lane = thread % warp_lanes;
     if (warp >= warps) {
-      fetch_all(scratch, tiles, first_pack, block, thread - warp_lanes * warps);
-      bulk::meet_team();
-      bulk::meet_team();
+      fetch_all(scratch, tiles, first_vector, block, thread - warp_lanes * warps);
+      bulk::syncthreads();
+      bulk::syncthreads();
       return;
     }
     Sums sums = {};
     int const part = warp / teams_of_rows, group = warp % teams_of_rows;
     for (int t = 0; t < tiles; ++t) {
       int const at = t % stages;
-      bulk::wait_for_turn(bulk::address(scratch.full + at), t / stages % 2);
+      bulk::mbarrier_wait_parity(bulk::shared_address(scratch.full + at), t / stages % 2);
       multiply_tile(scratch.x[at] + 4 * steps * part * x_stride,
                     scratch.value[at] + group * warp_rows * value_stride,
                     scratch.mask[at] + group * warp_rows, part, lane, sums);
-      bulk::meet_lanes();
-      if (lane == 0) bulk::arrive(bulk::address(scratch.empty + at));
+      bulk::syncwarp();
+      if (lane == 0) bulk::mbarrier_arrive(bulk::shared_address(scratch.empty + at));
     }
-    bulk::meet_team();  // before scratch serves for sums
+    bulk::syncthreads();  // before scratch serves for sums
     double* const of_warps = scratch.x[0] + group * warp_lanes * kept * (parts - 1) + lane;
     if (part > 0) sums.keep(of_warps + (part - 1) * warp_lanes * kept);
-    bulk::meet_team();
+    bulk::syncthreads();
     if (part > 0) return;
     for (int p = 1; p < parts; ++p) sums.add(of_warps + (p - 1) * warp_lanes * kept);
-    finish(std::int64_t{block} * team_rows + group * warp_rows, first_pack, lane, sums, consume);
+    finish(std::int64_t{block} * team_rows + group * warp_rows, first_vector, lane, sums, consume);
   }
 
  private:
@@ -138,27 +137,28 @@ struct SharedWindows {
     }
   };
 
-  /// The warps behind those that multiply: two threads have a row of A.
-  KOKKOS_FORCEINLINE_FUNCTION void fetch_all(Scratch& scratch, int tiles, int first_pack, int block,
-                                             int place) const {
+  /// The producer warps: two threads have a row of A.
+  KOKKOS_FORCEINLINE_FUNCTION void fetch_all(Scratch& scratch, int tiles, int first_vector,
+                                             int block, int place) const {
     constexpr int all = warp_lanes * fetchers, of_row = all / team_rows;
-    constexpr int across = groups == 3 ? 32 : packs_of_panel, step = all / across;
+    constexpr int across = groups == 3 ? 32 : vectors_of_panel, step = all / across;
     static_assert(all % team_rows == 0 && tile_rows % step == 0);
     int const own = place / of_row, share = place % of_row;
     std::int64_t const row = std::int64_t{block} * team_rows + own;
     Scalar const* next = values + load(row_offsets + (row < rows ? row : rows));
     Mask const* mask = masks + std::int64_t{block} * tiles * team_rows + own;
     Mask ahead = tiles > 0 ? load(mask) : 0;
-    int const pack = place % across, first_row = place / across;
-    int const bytes = first_pack + pack < packs ? int(sizeof(tensor::Pair)) : 0;
+    int const vector = place % across, first_row = place / across;
+    int const bytes = first_vector + vector < vectors ? int(sizeof(tensor::Pair)) : 0;
     Scalar const* from =
-        X.data + first_row * X.row_stride + (bytes > 0 ? width * (first_pack + pack) : 0);
+        X.data + first_row * X.row_stride + (bytes > 0 ? width * (first_vector + vector) : 0);
     std::int64_t left = X.rows - first_row;
     for (int t = 0; t < tiles; ++t) {
       int const at = t % stages;
-      if (t >= stages) bulk::wait_for_turn(bulk::address(scratch.empty + at), (t / stages - 1) % 2);
-      auto const to = bulk::address(scratch.x[at] + first_row * x_stride + 2 * pack);
-      if (pack < packs_of_panel) {
+      if (t >= stages)
+        bulk::mbarrier_wait_parity(bulk::shared_address(scratch.empty + at), (t / stages - 1) % 2);
+      auto const to = bulk::shared_address(scratch.x[at] + first_row * x_stride + 2 * vector);
+      if (vector < vectors_of_panel) {
         BLOCKSPAN_UNROLL
         for (int i = 0; i < tile_rows / step; ++i) {
           bool const inside = left > i * step;
@@ -170,17 +170,18 @@ struct SharedWindows {
       from += tile_rows * X.row_stride;
       left -= tile_rows;
       int const count = Kokkos::Experimental::popcount_builtin(ahead);
-      if (share == 0) bulk::copy_few<sizeof(Mask)>(bulk::address(scratch.mask[at] + own), mask);
+      if (share == 0)
+        bulk::cp_async<sizeof(Mask)>(bulk::shared_address(scratch.mask[at] + own), mask);
       mask += team_rows;
       if (t + 1 < tiles) ahead = load(mask);
       Scalar* const values_to = scratch.value[at] + own * value_stride;
       BLOCKSPAN_ROLLED
       for (int k = share; k < count; k += of_row)
-        bulk::copy_few<sizeof(Scalar)>(bulk::address(values_to + k), next + k);
+        bulk::cp_async<sizeof(Scalar)>(bulk::shared_address(values_to + k), next + k);
       next += count;
-      bulk::arrive_behind_copies(bulk::address(scratch.full + at));
+      bulk::cp_async_mbarrier_arrive(bulk::shared_address(scratch.full + at));
     }
-    bulk::wait_for_few();
+    bulk::cp_async_wait_all();
   }
 
   /// The products of a warp's rows with its part of a tile.
@@ -201,13 +202,13 @@ struct SharedWindows {
                   Kokkos::Experimental::popcount_builtin(before) +
                   Kokkos::Experimental::popcount_builtin(of_lanes);
     }
-    auto const* const packs_of_x =
+    auto const* const vectors_of_x =
         reinterpret_cast<tensor::Pair const*>(x + step * x_stride + 2 * row);
     BLOCKSPAN_UNROLL
     for (int j = 0; j < steps; ++j) {
       tensor::Pair b[groups];
       BLOCKSPAN_UNROLL
-      for (int g = 0; g < groups; ++g) b[g] = packs_of_x[j * 4 * x_stride / 2 + 8 * g];
+      for (int g = 0; g < groups; ++g) b[g] = vectors_of_x[j * 4 * x_stride / 2 + 8 * g];
       Scalar a[windows];
       BLOCKSPAN_UNROLL
       for (int w = 0; w < windows; ++w) {
@@ -236,9 +237,9 @@ struct SharedWindows {
   }
 
   template <class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void finish(std::int64_t first_row, int first_pack, int lane,
+  KOKKOS_FORCEINLINE_FUNCTION void finish(std::int64_t first_row, int first_vector, int lane,
                                           Sums& sums, Consume const& consume) const {
-    bool const again = bulk::lanes_with(sums.has_nan()) != 0;
+    bool const again = lanes_with(sums.has_nan()) != 0;
     BLOCKSPAN_UNROLL
     for (int w = 0; w < windows; ++w) {
       BLOCKSPAN_UNROLL
@@ -246,61 +247,60 @@ struct SharedWindows {
         std::int64_t const row = first_row + 8 * w + 2 * (lane & 3) + i;
         BLOCKSPAN_UNROLL
         for (int g = 0; g < groups; ++g) {
-          int const pack = first_pack + 8 * g + (lane >> 2);
-          if (row >= rows || pack >= packs) continue;
-          consume(
-              row, std::int64_t{pack} * width,
-              again ? entry_by_entry(row, pack) : pack_of(sums.of[w][g][i], sums.of[w][g][2 + i]));
+          int const vector = first_vector + 8 * g + (lane >> 2);
+          if (row >= rows || vector >= vectors) continue;
+          consume(row, std::int64_t{vector} * width,
+                  again ? entry_by_entry(row, vector)
+                        : vector_of(sums.of[w][g][i], sums.of[w][g][2 + i]));
         }
       }
     }
   }
 
-  static KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, width> pack_of(double first, double second) {
+  static KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, width> vector_of(double first, double second) {
     if constexpr (is_complex_v<Scalar>)
       return {{Scalar(first, second)}};
     else
       return {{first, second}};
   }
   /// The same sum without a zero in it that the matrix does not have.
-  KOKKOS_FUNCTION Sum<Scalar, width> entry_by_entry(std::int64_t row, int pack) const {
+  KOKKOS_FUNCTION Sum<Scalar, width> entry_by_entry(std::int64_t row, int vector) const {
     Sum<Scalar, width> sum = {};
     for (int k = row_offsets[row]; k < row_offsets[row + 1]; ++k) {
-      Scalar const* const x = X.data + std::int64_t{columns[k]} * X.row_stride + width * pack;
+      Scalar const* const x = X.data + std::int64_t{columns[k]} * X.row_stride + width * vector;
       for (int j = 0; j < width; ++j) sum.value[j] += values[k] * x[j];
     }
     return sum;
   }
 };
 
-template <int Groups, class Exec, class Scalar, class Ordinal>
-void launch_shared_windows_of(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  using Work = SharedWindows<Scalar, Ordinal, Groups>;
+template <int Groups, class Call>
+void launch_shared_windows_of(Call const& call) {
+  using Work = SharedWindows<typename Call::Scalar, typename Call::Ordinal, Groups>;
   auto const& pattern = call.prepared.pattern;
   auto const& X = call.product.X;
-  int const packs = static_cast<int>(X.columns / Work::width);
-  int const panels = ceil_div(packs, Work::packs_of_panel);
-  std::int64_t const teams = panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows});
-  require_teams(call, teams);
-  launch_in_large_teams(exec, call.variant().label, teams,
+  int const vectors = static_cast<int>(X.columns / Work::width);
+  int const panels = ceil_div(vectors, Work::vectors_of_panel);
+  launch_in_large_teams(call, panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows}),
                         Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
-                             call.values.own, call.prepared.masks.data(), X, packs, panels},
-                        make_epilogue<Exec, Scalar, true>(call.product));
+                             call.values.own, call.prepared.masks.data(), X, vectors, panels});
 }
 
-/// Panels of about equal width, up to 32 packs.
-template <class Exec, class Scalar, class Ordinal>
-void launch_shared_windows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  switch (shared_window_groups(call.product.X.columns / device_pack_v<Scalar>)) {
-    case 1:
-      return launch_shared_windows_of<1>(exec, call);
-    case 2:
-      return launch_shared_windows_of<2>(exec, call);
-    case 3:
-      return launch_shared_windows_of<3>(exec, call);
-    default:
-      return launch_shared_windows_of<4>(exec, call);
-  }
+/// Panels of about equal width, up to 32 vectors.
+template <class Call>
+void launch_shared_windows(Call const& call) {
+  if constexpr (windows_share_tiles_v<typename Call::Exec> &&
+                std::is_same_v<real_t<typename Call::Scalar>, double>)
+    switch (shared_window_groups(call.product.X.columns / device_vector_v<typename Call::Scalar>)) {
+      case 1:
+        return launch_shared_windows_of<1>(call);
+      case 2:
+        return launch_shared_windows_of<2>(call);
+      case 3:
+        return launch_shared_windows_of<3>(call);
+      default:
+        return launch_shared_windows_of<4>(call);
+    }
 }
 
 }  // namespace blockspan::detail

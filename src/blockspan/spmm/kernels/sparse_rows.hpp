@@ -6,11 +6,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/inner/sum.hpp>
-#include <blockspan/spmm/detail/launch_schedule.hpp>
-#include <blockspan/spmm/detail/scale_empty_rows.hpp>
+#include <blockspan/spmm/detail/call.hpp>
+#include <blockspan/spmm/detail/scale.hpp>
 #include <blockspan/spmm/kernels/rows.hpp>
+#include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/fast_division.hpp>
 
 namespace blockspan::detail {
@@ -20,16 +19,16 @@ namespace tuning {
 inline constexpr unsigned device_sparse_blocks = 6;
 }  // namespace tuning
 
-/// Y = epilogue(op(A) X) where most rows have no entry and the others a few: a team thread with all
-/// lanes of a warp owns as many neighbouring rows as it has lanes. Each lane looks at one of them;
-/// together they scale those without entries, then multiply the others, a few at a time, with just
-/// enough lanes for the packs of a row of X. What a thread writes is a stretch of Y, complete
-/// within a moment: filled by a kernel of its own, the lines of Y go to memory twice.
+/// Y = epilogue(op(A) X) where most rows have no entry and the others a few: a warp owns 32
+/// neighbouring rows, each lane looks at one of them; together they scale those without entries,
+/// then multiply the others, a few at a time, with just enough lanes for the vectors of a row of X.
+/// A warp writes a contiguous range of Y at once: with a kernel of its own for the empty rows, the
+/// lines of Y go to memory twice.
 ///
 /// Traffic: the row offsets, the entries and Y once, a row of X for each entry.
 template <class Exec, class Scalar, class Entries, class Epilogue>
 struct SparseRowsKernel {
-  static constexpr int lanes = 1 << tuning::device_lane_bits, width = device_pack_v<Scalar>;
+  static constexpr int lanes = 1 << tuning::device_lane_bits, width = device_vector_v<Scalar>;
   using Policy = Kokkos::TeamPolicy<
       Exec, Kokkos::LaunchBounds<tuning::device_threads, tuning::device_sparse_blocks>>;
   using Team = typename Policy::member_type;
@@ -39,8 +38,8 @@ struct SparseRowsKernel {
   BlockRef<Scalar const> X;
   bool conjugate_values;
   std::uint32_t row_bytes;  ///< from a row of X to the next
-  int packs;                ///< of a row
-  FastDivision by_packs;
+  int vectors;              ///< of a row
+  FastDivision by_vectors;
   LaneGrid grid;  ///< of a row; the other lanes of the warp multiply other rows
   Epilogue epilogue;
 
@@ -66,13 +65,13 @@ struct SparseRowsKernel {
     int const end = is_row ? load(row_offsets + first + lane + 1) : 0;
     unsigned const filled = lanes_with(begin < end);
     if (epilogue.beta != Scalar(1))
-      for (int i = lane; i < rows * packs; i += lanes) {
-        int const row = by_packs(i);
+      for (int i = lane; i < rows * vectors; i += lanes) {
+        int const row = by_vectors(i);
         if ((filled >> row & 1) == 0)
-          scale_pack<width>(epilogue.Y, first + row, std::int64_t{i - row * packs} * width,
-                            epilogue.beta);
+          scale_vector<width>(epilogue.Y, first + row, std::int64_t{i - row * vectors} * width,
+                              epilogue.beta);
       }
-    int const count = number_of_bits(filled), each = lanes / grid.columns();
+    int const count = Kokkos::Experimental::popcount_builtin(filled), each = lanes / grid.columns();
     for (int done = 0; done < count; done += each) {
       int const which = done + (lane >> grid.column_bits);
       int const row = which < count ? nth_bit(filled, which) : 0;
@@ -83,9 +82,9 @@ struct SparseRowsKernel {
 
   KOKKOS_FORCEINLINE_FUNCTION void multiply_row(std::int64_t row, int begin, int end,
                                                 int lane) const {
-    using P = Pack<Scalar, width>;
-    for (int pack = lane; pack < packs; pack += grid.columns()) {
-      auto const* const x = reinterpret_cast<char const*>(X.data + pack * width);
+    using P = Vector<Scalar, width>;
+    for (int vector = lane; vector < vectors; vector += grid.columns()) {
+      auto const* const x = reinterpret_cast<char const*>(X.data + vector * width);
       Sum<Scalar, width> sum{};
       for (int k = begin; k < end; ++k) {
         auto const column = static_cast<std::uint32_t>(entries.column(k));
@@ -93,28 +92,31 @@ struct SparseRowsKernel {
         P const b = load(reinterpret_cast<P const*>(x + std::uint64_t{column} * row_bytes));
         for (int j = 0; j < width; ++j) sum.value[j] += a * b.value[j];
       }
-      epilogue(row, std::int64_t{pack} * width, sum);
+      epilogue(row, std::int64_t{vector} * width, sum);
     }
   }
 };
 
-template <class Exec, class Scalar, class Ordinal, class Entries>
-void launch_sparse_rows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
-                        Entries const& entries) {
-  auto const& product = call.product;
-  auto const epilogue = make_epilogue<Exec, Scalar, true>(product);
-  auto const packs = static_cast<int>(product.X.columns / device_pack_v<Scalar>);
-  SparseRowsKernel<Exec, Scalar, Entries, std::remove_const_t<decltype(epilogue)>>{
-      call.prepared.pattern.row_offsets,
-      entries,
-      product.X,
-      conjugates(product.op),
-      device_row_bytes(product.X),
-      packs,
-      FastDivision(packs),
-      {bits_to_hold(packs, tuning::device_lane_bits), 0},
-      epilogue}
-      .launch(exec, call.variant().label);
+template <class Call>
+void launch_sparse_rows(Call const& call) {
+  using Scalar = typename Call::Scalar;
+  auto const& X = call.product.X;
+  auto const epilogue = make_epilogue<true>(call);
+  auto const vectors = static_cast<int>(X.columns / device_vector_v<Scalar>);
+  with_entries<false, false>(call, [&](auto const& entries) {
+    SparseRowsKernel<typename Call::Exec, Scalar, std::remove_cvref_t<decltype(entries)>,
+                     std::remove_const_t<decltype(epilogue)>>{
+        call.prepared.pattern.row_offsets,
+        entries,
+        X,
+        conjugates(call.product.op),
+        device_row_bytes(X),
+        vectors,
+        FastDivision(vectors),
+        {bits_to_hold(vectors, tuning::device_lane_bits), 0},
+        epilogue}
+        .launch(call.exec, call.variant().label);
+  });
 }
 
 }  // namespace blockspan::detail

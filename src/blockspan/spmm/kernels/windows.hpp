@@ -7,14 +7,12 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
-#include <blockspan/spmm/detail/inner/entries.hpp>
-#include <blockspan/spmm/detail/inner/lane_grid.hpp>
-#include <blockspan/spmm/detail/inner/load.hpp>
-#include <blockspan/spmm/detail/inner/pack_access.hpp>
-#include <blockspan/spmm/detail/inner/stage.hpp>
-#include <blockspan/spmm/detail/launch.hpp>
+#include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
-#include <blockspan/spmm/kernels/window_packs.hpp>
+#include <blockspan/spmm/kernels/window_vectors.hpp>
+#include <blockspan/spmm/parts/entries.hpp>
+#include <blockspan/spmm/parts/lane_grid.hpp>
+#include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -34,12 +32,11 @@ struct RowWindow {
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return count; }
 };
 
-/// A piece is a pass over a window, as a plan has listed them (RowWindowList in
-/// partition/pattern.hpp; the arrays belong to the plan). The passes over the windows of a team are
-/// neighbouring teams. Nothing is left to finish.
+/// A segment is a pass over a window of a plan's RowWindowList. The passes over the windows of a
+/// team are neighbouring teams.
 struct RowWindows {
   static constexpr bool splits_rows = false;
-  using OwnPiece = RowWindow;
+  using Segment = RowWindow;
 
   int windows;
   int passes;                       ///< over a window: each makes some of the columns
@@ -48,22 +45,21 @@ struct RowWindows {
 
   /// 32 bits: the numbers of rows are indices of the matrix.
   template <class Team, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(Team const& team,
-                                                  Function const& function) const {
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_segment(Team const& team,
+                                                    Function const& function) const {
     auto const all = static_cast<unsigned>(passes), own = static_cast<unsigned>(team.league_rank());
     unsigned const share = all == 1 ? own : own / all;
     int const window = static_cast<int>(share) * team.team_size() + team.team_rank();
     if (window >= windows) return;
     int const left = rows - window * tuning::window_rows;
-    function(OwnPiece{window, left < tuning::window_rows ? left : tuning::window_rows,
-                      load(first_tile + window), load(first_tile + window + 1),
-                      static_cast<int>(own - share * all)});
+    function(Segment{window, left < tuning::window_rows ? left : tuning::window_rows,
+                     load(first_tile + window), load(first_tile + window + 1),
+                     static_cast<int>(own - share * all)});
   }
 };
 
-/// The number there, or zero where none is wanted. Loaded as what it is: where it is put together
-/// from other words (load), the compiler waits for each of these loads before it begins the next.
-/// One H200, 16 rows a window, elasticity 44^3 x 3, n = 8, microseconds: 105, and 82 without waits.
+/// The number there, or zero where none is wanted. Not by load(): with words put together the
+/// compiler waits for each load before the next (elasticity 44^3 x 3, n = 8: 105 and 82 us).
 template <class Number>
 KOKKOS_FORCEINLINE_FUNCTION Number load_or_zero(bool wanted, Number const* address) {
 #if defined(__CUDA_ARCH__)
@@ -80,7 +76,7 @@ KOKKOS_FORCEINLINE_FUNCTION Number load_or_zero(bool wanted, Number const* addre
 #endif
 }
 
-/// The values of a row from an entry on, where they stand in the matrix ...
+/// The values of a row from an entry on, as stored in the matrix ...
 template <class Scalar, class Stored>
 struct PlainValues {
   Stored const* next;
@@ -115,18 +111,17 @@ KOKKOS_FORCEINLINE_FUNCTION PermutedValues<Scalar> values_from(
 
 /// Windows of rows as tiles on tensor cores, for devices: a team thread is a warp, and each row of
 /// X is fetched once for a window. In a step the lanes of a row (four neighbours) take four columns
-/// of a tile. They read the values where they stand in the matrix: rows are sorted, so the entries
+/// of a tile. They read the values from the matrix: rows are sorted, so the entries
 /// of a row meet its tiles in their order, and the bits say how many a tile takes.
 ///
 /// A place without an entry is a zero there, and zero times an infinity of X is NaN. So where a sum
 /// of a window is NaN, its rows are multiplied once more, entry by entry.
 ///
-/// Columns: WindowPacks or WindowColumns. X is row-major; for packs aligned, and a whole number of
-/// them wide.
+/// Columns: WindowVectors or WindowColumns. X is row-major; for vectors aligned, and a whole number
+/// of them wide.
 template <class Scalar, class Entries, class Ordinal, class Columns>
 struct WindowTiles {
   static constexpr unsigned blocks = Columns::blocks;
-  static constexpr std::size_t thread_scratch_bytes = 0;
   static constexpr int steps = tuning::window_columns / 4, width = Columns::width;
 
   Entries entries;
@@ -138,19 +133,14 @@ struct WindowTiles {
   std::uint16_t const* distance;
   std::uint16_t const* masks;
 
-  template <class Team>
-  KOKKOS_FORCEINLINE_FUNCTION NoStage stage(Team const&) const {
-    return {};
-  }
-
   /// consume(column, sum, i, s) for all columns of the pass and the i-th row of the window, once
-  /// each, on the lane that has the sum, in its s-th pack.
+  /// each, on the lane that has the sum, in its s-th vector.
   template <class Team, class Window, class Consume>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, NoStage, Window const& window,
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, Window const& window,
                                                 Consume const& consume) const {
     int const all = static_cast<int>(X.columns) / width;
     for_each_lane<true>(team, tensor::lanes, [&](int lane) {
-      multiply_pass(window, lane, window.pass * Columns::packs, all, consume);
+      multiply_pass(window, lane, window.pass * Columns::vectors, all, consume);
     });
   }
 
@@ -190,10 +180,10 @@ struct WindowTiles {
     for (int i = 0; i < Columns::rows_of_lane; ++i) {
       int const row = Columns::row_of(lane, i);
       BLOCKSPAN_UNROLL
-      for (int s = 0; s < Columns::packs_of_lane; ++s) {
-        int const pack = first + Columns::pack_of(lane, s);
-        if (row < window.rows() && pack < all)
-          consume(std::int64_t{pack} * width, finished.of[i][s], row, s);
+      for (int s = 0; s < Columns::vectors_of_lane; ++s) {
+        int const vector = first + Columns::vector_of(lane, s);
+        if (row < window.rows() && vector < all)
+          consume(std::int64_t{vector} * width, finished.of[i][s], row, s);
       }
     }
   }
@@ -209,8 +199,8 @@ struct WindowTiles {
       typename Columns::Fetched b[steps];
       BLOCKSPAN_UNROLL
       for (int step = 0; step < steps; ++step) b[step] = x.fetch(tile.column(step));
-      tile = load_tile(next, lane);  // asked for after what is needed first
-      // Never: as no_load_passes, but for the compiler as well.
+      tile = load_tile(next, lane);  // loaded after what is needed first
+      // Never: as scheduling_barrier, but for the compiler as well.
       if (Columns::loads_first && next == 0) return;
       BLOCKSPAN_UNROLL
       for (int step = 0; step < steps; ++step) x.add(a.of[step], b[step], sums);
@@ -223,8 +213,8 @@ struct WindowTiles {
     return load(row_offsets + window.row() + (i < window.rows() ? i : window.rows()));
   }
 
-  /// Those of a tile; `values` moves on to the next one's. An entry stands behind as many of its
-  /// row as there are bits below its own: these are shifted to the upper end of a word.
+  /// Those of a tile; `values` moves on to the next one's. The index of an entry in its row's part
+  /// of the tile is the count of bits below its own: these are shifted to the upper end of a word.
   template <class RowValues>
   KOKKOS_FORCEINLINE_FUNCTION Values load_values(unsigned bits, int lane, RowValues& values) const {
     using Kokkos::Experimental::popcount_builtin;
@@ -249,24 +239,30 @@ struct WindowTiles {
   template <class Window, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(Window const& window, int lane, int first,
                                                     int all, Consume const& consume) const {
-    PackAccess<Scalar, width, true> const x{X};
-    for (int own = 0; own < Columns::rows_of_lane * Columns::packs_of_lane; ++own) {
+    using V = Vector<Scalar, width>;
+    for (int own = 0; own < Columns::rows_of_lane * Columns::vectors_of_lane; ++own) {
       int const s = own / Columns::rows_of_lane;
       int const row = Columns::row_of(lane, own % Columns::rows_of_lane);
-      int const pack = first + Columns::pack_of(lane, s);
-      if (row >= window.rows() || pack >= all) continue;
+      int const vector = first + Columns::vector_of(lane, s);
+      if (row >= window.rows() || vector >= all) continue;
       Sum<Scalar, width> sum = {};
       int const end = entry_of(window, row + 1);
-      for (int k = entry_of(window, row); k < end; ++k)
-        x.add_product(conjugated(entries.value(k)), entries.column(k), pack, sum);
-      consume(std::int64_t{pack} * width, sum, row, s);
+      for (int k = entry_of(window, row); k < end; ++k) {
+        Scalar const a = conjugated(entries.value(k));
+        auto const x = load(
+            reinterpret_cast<V const*>(X.data + std::int64_t{entries.column(k)} * X.row_stride +
+                                       std::int64_t{vector} * width));
+        for (int j = 0; j < width; ++j) sum.value[j] += a * x.value[j];
+      }
+      consume(std::int64_t{vector} * width, sum, row, s);
     }
   }
 };
 
-/// Groups of packs in a pass: a pass costs about as much as a group of columns, whatever its width.
-inline int groups_of_pass(std::int64_t packs, int most) {
-  auto const groups = ceil_div(packs, std::int64_t{8});
+/// Groups of vectors in a pass: a pass costs about as much as a group of columns, whatever its
+/// width.
+inline int groups_of_pass(std::int64_t vectors, int most) {
+  auto const groups = ceil_div(vectors, std::int64_t{8});
   auto const cost = [&](int each) { return ceil_div(groups, std::int64_t{each}) * (1 + each); };
   int best = 1;
   for (int each = 2; each <= most; each *= 2)
@@ -274,45 +270,45 @@ inline int groups_of_pass(std::int64_t packs, int most) {
   return best;
 }
 
-template <class Columns, class Exec, class Scalar, class Ordinal, class Entries>
-void launch_window_columns(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
-                           Entries const& entries) {
-  auto const& [prepared, values, carry, launch, product] = call;
-  auto const& variant = call.variant();
-  auto const& list = prepared.windows;
+template <class Columns, class Call, class Entries>
+void launch_window_columns(Call const& call, Entries const& entries) {
+  auto const& [op, alpha, X, beta, Y] = call.product;
+  auto const& pattern = call.prepared.pattern;
+  auto const& list = call.prepared.windows;
+  auto const windows = static_cast<int>(list.count.windows);
   auto const passes =
-      static_cast<int>(ceil_div(product.X.columns, std::int64_t{Columns::packs} * Columns::width));
-  PieceOfThread share{list.count.windows, 1};
-  auto shape = launch_shape<Exec>(variant.worker, tensor::lanes, prepared.statistics, share);
+      static_cast<int>(ceil_div(X.columns, std::int64_t{Columns::vectors} * Columns::width));
+  SegmentOfThread share{list.count.windows, 1};
+  auto shape = launch_shape(call, tensor::lanes, share);
   shape.teams *= passes;
-  auto const epilogue = make_epilogue<Exec, Scalar, true, true>(product);
-  using Epilogue = std::remove_const_t<decltype(epilogue)>;
-  using Inner = WindowTiles<Scalar, Entries, Ordinal, Columns>;
-  using Schedule = RowWindows;
-  SpmmKernel<Exec, Schedule, Inner, Epilogue>{
-      {static_cast<int>(list.count.windows), passes, static_cast<int>(prepared.pattern.rows),
-       list.first_tile.data()},
-      {entries, product.X, conjugates(product.op), device_row_bytes(product.X),
-       prepared.pattern.row_offsets, list.first_column.data(), list.distance.data(),
-       list.masks.data()},
-      epilogue}
-      .launch(exec, variant.label, shape);
+  using Inner = WindowTiles<typename Call::Scalar, Entries, typename Call::Ordinal, Columns>;
+  Inner const inner{entries,
+                    X,
+                    conjugates(op),
+                    device_row_bytes(X),
+                    pattern.row_offsets,
+                    list.first_column.data(),
+                    list.distance.data(),
+                    list.masks.data()};
+  launch_kernel(call.exec, call.variant().label, shape,
+                RowWindows{windows, passes, static_cast<int>(pattern.rows), list.first_tile.data()},
+                inner, make_epilogue<true, true>(call));
 }
 
-/// As many columns a pass as suit the product, single ones where packs do not fit; AllWidths false:
-/// one kernel for all packs.
-template <bool AllWidths, class Exec, class Scalar, class Ordinal, class Entries>
-void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call,
-                         Entries const& entries) {
-  auto const launch = [&]<class Columns>() { launch_window_columns<Columns>(exec, call, entries); };
-  if constexpr (is_complex_v<Scalar>) {  // a complex number is a pack
+/// As many columns a pass as suit the product, single ones where vectors do not fit; AllWidths
+/// false: one kernel for all vectors.
+template <bool AllWidths, class Call, class Entries>
+void launch_windows_with(Call const& call, Entries const& entries) {
+  using Scalar = typename Call::Scalar;
+  std::int64_t const columns = call.product.X.columns;
+  auto const launch = [&]<class Columns>() { launch_window_columns<Columns>(call, entries); };
+  if constexpr (is_complex_v<Scalar>) {  // a complex number is a vector
     // four groups of complex columns: sums and values need more registers than there are
     if constexpr (AllWidths)
-      if (groups_of_pass(call.product.X.columns, 2) == 2)
-        return launch.template operator()<WindowPacks<Scalar, 2>>();
-    launch.template operator()<WindowPacks<Scalar, 1>>();
+      if (groups_of_pass(columns, 2) == 2)
+        return launch.template operator()<WindowVectors<Scalar, 2>>();
+    launch.template operator()<WindowVectors<Scalar, 1>>();
   } else {
-    std::int64_t const columns = call.product.X.columns;
     if constexpr (AllWidths) {
       if (!call.launch.packs && columns <= 8)
         return launch.template operator()<WindowColumns<1, 1>>();
@@ -324,23 +320,21 @@ void launch_windows_with(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const
     if (!call.launch.packs) return launch.template operator()<WindowColumns<2, 1>>();
     if constexpr (AllWidths) {
       if (columns <= 8) return launch.template operator()<WindowColumns<1, 2>>();
-      int const groups = groups_of_pass(columns / device_pack_v<Scalar>, 4);
-      if (groups == 4) return launch.template operator()<WindowPacks<Scalar, 4>>();
-      if (groups == 2) return launch.template operator()<WindowPacks<Scalar, 2>>();
+      int const groups = groups_of_pass(columns / device_vector_v<Scalar>, 4);
+      if (groups == 4) return launch.template operator()<WindowVectors<Scalar, 4>>();
+      if (groups == 2) return launch.template operator()<WindowVectors<Scalar, 2>>();
     }
     launch.template operator()<WindowColumns<2, 2>>();
   }
 }
 
-template <class Exec, class Scalar, class Ordinal>
-void launch_windows(Exec const& exec, SpmmCall<Exec, Scalar, Ordinal> const& call) {
-  if constexpr (tensor::available<Exec, real_t<Scalar>>) {
-    auto const& pattern = call.prepared.pattern;
-    if (call.prepared.permutation == nullptr)
-      with_plain_entries(
-          call, [&](auto const& entries) { launch_windows_with<true>(exec, call, entries); });
-    else
-      launch_windows_with<false>(exec, call, permuted_entries(call));
+template <class Call>
+void launch_windows(Call const& call) {
+  if constexpr (tensor::available<typename Call::Exec, real_t<typename Call::Scalar>>) {
+    if (call.prepared.permutation != nullptr)
+      return launch_windows_with<false>(call, permuted_entries(call));
+    with_entries<false, false>(
+        call, [&](auto const& entries) { launch_windows_with<true>(call, entries); });
   }
 }
 

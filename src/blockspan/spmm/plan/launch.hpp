@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <blockspan/spmm/detail/inner/lane_grid.hpp>
+#include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/arithmetic.hpp>
 

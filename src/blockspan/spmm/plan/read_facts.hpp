@@ -4,7 +4,7 @@
 #include <mutex>
 #include <type_traits>
 
-#include <blockspan/spmm/detail/device_facts.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/support/backend.hpp>
 

@@ -1,0 +1,198 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+#include <climits>
+
+#include <blockspan/spmm/detail/facts.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/parts/entries.hpp>
+#include <blockspan/spmm/parts/kernel.hpp>
+#include <blockspan/spmm/parts/scale_add.hpp>
+#include <blockspan/spmm/plan/launch.hpp>
+#include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/error.hpp>
+
+// What `run` hands to the kernels, and what their launch functions share.
+
+namespace blockspan::detail {
+
+/// Where the sums of cut rows' segments are kept, of one instance.
+template <class Scalar>
+struct CarrySpace {
+  Scalar* sums = nullptr;
+  int* arrived = nullptr;
+};
+
+/// Room for the segments of `list`, in the plan's pools; nothing where no row was cut.
+template <class Scalar, class Exec, class List>
+CarrySpace<Scalar> reserve_carry(Exec const& exec, CarryPools<Exec>& pools, List const& list,
+                                 std::int64_t columns) {
+  if (list.slots == 0) return {};
+  auto const bytes = [&](std::int64_t rows, std::size_t each) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * each;
+  };
+  return {static_cast<Scalar*>(pools.sums.reserve(exec, bytes(list.slots, sizeof(Scalar)))),
+          static_cast<int*>(pools.arrived.reserve(exec, bytes(list.cut_rows, sizeof(int))))};
+}
+
+template <class Scalar, class Exec, class Ordinal>
+Carry<Scalar, Ordinal> carry_of(CutRowList<Exec, Ordinal> const& list, std::int64_t columns,
+                                CarrySpace<Scalar> const& space) {
+  return {list.cut_row.data(), list.cut_slot.data(), list.slot_row.data(), columns,
+          space.sums,          space.arrived};
+}
+
+/// The values of op(A) where the kernels read them.
+template <class Scalar>
+struct MatrixValues {
+  Scalar const* own;
+  single_t<Scalar> const* singles = nullptr;  ///< the same in single precision; null: not stored
+};
+
+/// A launch with its operands.
+template <class ExecSpace, class ScalarType, class OrdinalType>
+struct SpmmCall {
+  using Exec = ExecSpace;
+  using Scalar = ScalarType;
+  using Ordinal = OrdinalType;
+
+  Exec const& exec;
+  PreparedPattern<Exec, Ordinal> const& prepared;
+  MatrixValues<Scalar> values;
+  CarrySpace<Scalar> carry;
+  Launch const& launch;
+  Product<Scalar> const& product;
+
+  SpmmVariant const& variant() const { return *launch.variant; }
+};
+
+/// The one place that decides teams, team size and vector length; also sets the schedule's share.
+/// `lanes`: of a team thread, a power of two. Throws Error if a thread can have one segment only
+/// and there are more of them.
+template <class Call, class Share>
+LaunchShape launch_shape(Call const& call, int lanes, Share& share) {
+  LaunchShape shape{0, 1, lanes};
+  if (call.variant().worker == SpmmWorker::team) {
+    share.per_team = 1;
+  } else if constexpr (runs_on_host_v<typename Call::Exec>) {
+    auto const mean = static_cast<std::int64_t>(call.prepared.statistics.mean());
+    share.per_team =
+        std::clamp<std::int64_t>(tuning::host_team_entries / (mean + 1), 1, tuning::host_team_rows);
+  } else {
+    shape.team_size = static_cast<int>(tuning::device_threads) / lanes;
+    share.per_team = shape.team_size;
+  }
+  // a league is an int: where there are more teams than that, each takes more segments
+  share.per_team = std::max(share.per_team, ceil_div(share.segments, std::int64_t{INT_MAX}));
+  if constexpr (std::is_same_v<Share, SegmentOfThread>)
+    require(share.per_team <= shape.team_size, "blockspan::spmm", "a launch has no threads for ",
+            share.segments, " segments");
+  shape.teams = ceil_div(share.segments, share.per_team);
+  return shape;
+}
+
+/// Contiguous, Masked: see ScaleAdd.
+template <bool Contiguous, bool Masked = false, class Call>
+auto make_epilogue(Call const& call) {
+  using Scalar = typename Call::Scalar;
+  auto const& [op, alpha, X, beta, Y] = call.product;
+  bool const stream =
+      Y.rows * Y.columns * std::int64_t{sizeof(Scalar)} >= tuning::host_stream_bytes;
+  return ScaleAdd<Scalar, Contiguous, runs_on_host_v<typename Call::Exec>, Masked>{
+      alpha, beta, beta == Scalar(0), stream, Y, Masked && rows_are_vectors(Y)};
+}
+
+/// Inners whose sums of whole rows come in vectors to Y of any strides. Not those of listed
+/// segments (R-MAT 20, n = 32, 64: 567, 1141 us without and 587, 1177 with).
+template <class Inner>
+inline constexpr bool supports_strided_y_v = requires {
+  requires Inner::vectorized;
+};
+
+/// The schedule of the segments that the plan has listed.
+template <class Call, class Share>
+CutRows<typename Call::Scalar, typename Call::Ordinal, Share> cut_rows_of(Call const& call,
+                                                                          Share const& share) {
+  auto const& list = call.prepared.list;
+  return {carry_of(list, call.product.Y.columns, call.carry), share, list.target.data(),
+          list.first.data(), list.last.data()};
+}
+
+/// Whether an inner of vectors may have its passes over the columns in parallel (RowPasses): there
+/// are no such kernels for other entries than plain ones.
+template <class Call, class Inner, class Entries>
+inline constexpr bool may_split_passes_v = false;
+template <class Call, class Inner>
+requires requires { requires Inner::may_split_passes; }
+inline constexpr bool
+    may_split_passes_v<Call, Inner, PlainEntries<typename Call::Scalar, typename Call::Ordinal>> =
+        true;
+
+/// Whole rows or listed segments of them, multiplied by an inner with these entries.
+template <class Inner, class Call, class Entries>
+void launch_segments(Call const& call, Entries const& entries) {
+  auto const& variant = call.variant();
+  auto const& pattern = call.prepared.pattern;
+  Lanes const& lanes = call.launch.lanes;
+  Inner const inner = Inner::of(call, entries);
+  if constexpr (!requires { requires Inner::only_whole_rows; })
+    if (variant.lists_pieces()) {
+      SegmentShare<ListedSegment, Inner> share{call.prepared.segments(variant), 1};
+      auto const shape = launch_shape(call, lanes.grid.lanes(), share);
+      auto const schedule = cut_rows_of(call, share);
+      auto const epilogue = make_epilogue<Inner::contiguous>(call);
+      if constexpr (requires { Inner::blocks_of_many_segments; })
+        if (share.segments >= tuning::device_few_pieces)
+          return launch_kernel<Inner::blocks_of_many_segments>(call.exec, variant.label, shape,
+                                                               schedule, inner, epilogue);
+      return launch_kernel(call.exec, variant.label, shape, schedule, inner, epilogue);
+    }
+  auto const epilogue = make_epilogue<Inner::contiguous, supports_strided_y_v<Inner>>(call);
+  if constexpr (may_split_passes_v<Call, Inner, Entries>)
+    if (lanes.spread) {
+      SegmentsOfTeam share{pattern.rows * lanes.passes(call.product.X.columns / Inner::width), 1};
+      auto const shape = launch_shape(call, lanes.grid.lanes(), share);
+      return launch_kernel(call.exec, variant.label, shape,
+                           RowPasses{share, pattern.rows, pattern.row_offsets}, inner, epilogue);
+    }
+  using Share = SegmentShare<RowSegment, Inner>;
+  Share share{pattern.rows, 1};
+  auto const shape = launch_shape(call, lanes.grid.lanes(), share);
+  launch_kernel(call.exec, variant.label, shape, WholeRows<Share>{share, pattern.row_offsets},
+                inner, epilogue);
+}
+
+/// The entries of a pattern whose values are looked up.
+template <class Call>
+PermutedEntries<typename Call::Scalar, typename Call::Ordinal> permuted_entries(Call const& call) {
+  auto const& pattern = call.prepared.pattern;
+  return {pattern.column_indices, call.prepared.permutation, call.values.own,
+          static_cast<int>(pattern.entries - 1)};
+}
+
+/// run(entries) with the type of entries that was decided. Narrow, Permuted: whether the kernel has
+/// code for 16-bit columns, for values that are looked up.
+template <bool Narrow, bool Permuted, class Call, class Run>
+void with_entries(Call const& call, Run const& run) {
+  using Scalar = typename Call::Scalar;
+  using Ordinal = typename Call::Ordinal;
+  auto const& prepared = call.prepared;
+  if constexpr (Permuted)
+    if (prepared.permutation != nullptr) return run(permuted_entries(call));
+  auto const with = [&]<class Stored>(Stored const* values) {
+    if constexpr (Narrow)
+      if (call.launch.narrow)
+        return run(NarrowEntries<Scalar, Ordinal, Stored>{prepared.distances.data(), values});
+    run(PlainEntries<Scalar, Ordinal, Stored>{prepared.pattern.column_indices, values});
+  };
+  if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
+    if (call.values.singles != nullptr) return with(call.values.singles);
+  with(call.values.own);
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/facts.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/parts/kernel.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/fast_division.hpp>
+
+namespace blockspan::detail {
+
+/// Y = beta Y, and Y = 0 without reading it where beta is zero: a product with alpha = 0.
+template <class Exec, class Scalar>
+void scale_block(Exec const& exec, Scalar const& beta, BlockRef<Scalar> const& Y) {
+  if (beta == Scalar(1)) return;
+  bool const overwrite = beta == Scalar(0), by_rows = Y.row_stride >= Y.column_stride;
+  BlockRef<Scalar> const to = Y;
+  Scalar const factor = beta;
+  Kokkos::parallel_for(
+      "Blockspan::spmm::scale",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, Y.rows * Y.columns),
+      KOKKOS_LAMBDA(std::int64_t item) {
+        std::int64_t const i = by_rows ? item / to.columns : item % to.rows;
+        std::int64_t const j = by_rows ? item % to.columns : item / to.rows;
+        to(i, j) = overwrite ? Scalar(0) : factor * to(i, j);
+      });
+}
+
+/// y = beta y for a vector of a row, without reading it where beta is zero.
+template <int Width, class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION void scale_vector(BlockRef<Scalar> const& Y, std::int64_t row,
+                                              std::int64_t column, Scalar const& beta) {
+  Scalar* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
+  if (beta == Scalar(0))
+    *reinterpret_cast<Vector<Scalar, Width>*>(y) = {};
+  else
+    for (int j = 0; j < Width; ++j) y[j] *= beta;
+}
+
+/// Y = beta Y in the rows that have no entry in A, and Y = 0 without reading it where beta is zero.
+/// A team looks which of its rows are empty, then walks their vectors of `Width` columns one after
+/// the other, so that what it writes is contiguous wherever empty rows follow each other.
+template <class Exec, class Scalar, int Width>
+struct ScaleEmptyRows {
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<tuning::device_threads>>;
+  using Team = typename Policy::member_type;
+  static constexpr int rows_per_team = static_cast<int>(tuning::device_threads);
+
+  Scalar beta;
+  int const* row_offsets;
+  BlockRef<Scalar> Y;
+  int vectors;  ///< of a row
+  FastDivision by_vectors;
+
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    auto* const is_empty = team_array<bool>(team, rows_per_team);
+    std::int64_t const first = std::int64_t{rows_per_team} * team.league_rank();
+    auto const rows =
+        static_cast<int>(Y.rows - first < rows_per_team ? Y.rows - first : rows_per_team);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows), [&](int i) {
+      is_empty[i] = row_offsets[first + i] == row_offsets[first + i + 1];
+    });
+    team.team_barrier();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * vectors), [&](int vector) {
+      int const i = by_vectors(vector);
+      if (is_empty[i])
+        scale_vector<Width>(Y, first + i, std::int64_t{vector - i * vectors} * Width, beta);
+    });
+  }
+
+  void launch(Exec const& exec, std::string const& label) const {
+    auto const teams = static_cast<int>(ceil_div(Y.rows, std::int64_t{rows_per_team}));
+    int const threads = runs_on_host_v<Exec> ? 1 : rows_per_team;
+    Policy policy(exec, teams, threads, 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(scratch_for(rows_per_team)));
+    Kokkos::parallel_for(label, policy, *this);
+  }
+};
+
+template <class Exec, class Scalar>
+void scale_empty_rows(Exec const& exec, Scalar const& beta, int const* row_offsets,
+                      BlockRef<Scalar> const& Y, std::string const& label) {
+  if (beta == Scalar(1)) return;
+  auto const run = [&]<int Width>() {
+    auto const vectors = static_cast<int>(Y.columns / Width);
+    ScaleEmptyRows<Exec, Scalar, Width>{beta, row_offsets, Y, vectors, FastDivision(vectors)}
+        .launch(exec, label);
+  };
+  constexpr int wide = device_vector_v<Scalar>;
+  if (Y.columns % wide == 0 && rows_are_aligned(Y)) return run.template operator()<wide>();
+  run.template operator()<1>();
+}
+
+}  // namespace blockspan::detail

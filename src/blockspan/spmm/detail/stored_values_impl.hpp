@@ -1,0 +1,154 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/check.hpp>
+#include <blockspan/spmm/detail/plan_state.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// What contradicts a symmetry, as bits.
+enum Asymmetry : unsigned { not_symmetric = 1, not_hermitian = 2, not_either = 3 };
+
+/// Whether A is its own transpose, told by the arrays of both: rows in another order are not seen
+/// through.
+template <class Exec, class Scalar, class Ordinal>
+Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, int, Ordinal> const& A,
+                     MatrixRef<Scalar, int, Ordinal> const& transposed) {
+  auto const& pattern = transposed.pattern;
+  if (A.pattern.rows != pattern.rows || pattern.rows == 0) return Symmetry::none;
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  unsigned of_pattern = 0, of_values = 0;
+  PatternRef<int, Ordinal> const a = A.pattern, t = pattern;
+  Kokkos::parallel_reduce(
+      "Blockspan::spmm_plan::compare_patterns", Policy(exec, 0, std::max(t.rows + 1, t.entries)),
+      KOKKOS_LAMBDA(std::int64_t i, unsigned& found) {
+        if (i <= a.rows && a.row_offsets[i] != t.row_offsets[i]) found |= not_either;
+        if (i < t.entries && a.column_indices[i] != t.column_indices[i]) found |= not_either;
+      },
+      Kokkos::BOr<unsigned>(of_pattern));
+  if (of_pattern != 0) return Symmetry::none;
+  Scalar const *const values = A.values, *const of_transpose = transposed.values;
+  Kokkos::parallel_reduce(
+      "Blockspan::spmm_plan::compare_values", Policy(exec, 0, t.entries * t.block * t.block),
+      KOKKOS_LAMBDA(std::int64_t i, unsigned& found) {
+        if (values[i] != of_transpose[i]) found |= not_symmetric;
+        if (values[i] != conjugate(of_transpose[i])) found |= not_hermitian;
+      },
+      Kokkos::BOr<unsigned>(of_values));
+  if ((of_values & not_symmetric) == 0) return Symmetry::symmetric;
+  return (of_values & not_hermitian) == 0 ? Symmetry::hermitian : Symmetry::none;
+}
+
+template <class Exec, class Scalar, class Ordinal>
+void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan,
+                             MatrixRef<Scalar, int, Ordinal> const& A) {
+  auto& stored = plan.stored;
+  stored.belong_to(A.values);
+  stored.has_transpose = false;  // and so it stays where memory is short
+  stored.symmetry = Symmetry::none;
+  transposed_of(exec, plan);
+  PatternRef<int, Ordinal> pattern = plan.transposed->pattern.ref();
+  pattern.block = plan.given.block;
+  auto const* const permutation = plan.transposed->pattern.permutation.data();
+  std::int64_t const count = pattern.entries * pattern.block * pattern.block;
+  stored.transposed.resize(exec, static_cast<std::size_t>(count) * sizeof(Scalar));
+  auto* const values = stored.transposed.template as<Scalar>();
+  auto const* const given = A.values;
+  std::int64_t const block = pattern.block, size = block * block;
+  Kokkos::parallel_for(
+      "Blockspan::spmm_plan::transpose_values",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
+      KOKKOS_LAMBDA(std::int64_t i) {
+        if (block == 1) {  // no divisions
+          values[i] = given[permutation[i]];
+          return;
+        }
+        std::int64_t const entry = i / size, row = i % size / block, column = i % block;
+        values[i] = given[permutation[entry] * size + column * block + row];  // blocks by rows
+      });
+  stored.symmetry = symmetry_of<Exec, Scalar, Ordinal>(exec, A, {pattern, values});
+  exec.fence("Blockspan::spmm_plan::hold_transpose");
+  if (stored.symmetry == Symmetry::none) {
+    bool const is_prepared = stored.prepared.pattern.row_offsets == pattern.row_offsets;
+    if (!is_prepared) stored.prepared = prepare_in_order(exec, plan, pattern);
+  } else {
+    stored.prepared = {};
+    stored.transposed.clear();
+    std::lock_guard const lock(plan.transposing);
+    plan.transposed.reset();
+  }
+  stored.has_transpose = true;
+}
+
+template <class Exec, class Scalar, class Ordinal>
+void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                    MatrixRef<Scalar, void, Ordinal> const& A) {
+  check_plan("blockspan::SpmmPlan::hold_transpose", plan, A.pattern);
+  for (std::size_t p = 0; p < plan.states.size(); ++p) {
+    auto const& panel = plan.rows.panels[p];
+    hold_transpose_of_panel<Exec, Scalar, Ordinal>(exec, *plan.states[p],
+                                                   {panel.pattern, values_of(A, panel)});
+  }
+}
+
+/// Whether a value keeps all but `loss` of its magnitude in single precision.
+template <class Real>
+KOKKOS_FUNCTION bool keeps(Real value, float single, Real loss) {
+  auto const kept = static_cast<Real>(single);
+  return value == kept || Kokkos::abs(value - kept) <= loss * Kokkos::abs(value);
+}
+template <class Real>
+KOKKOS_FUNCTION bool keeps(Kokkos::complex<Real> const& value, Kokkos::complex<float> const& single,
+                           Real loss) {
+  return keeps(value.real(), single.real(), loss) && keeps(value.imag(), single.imag(), loss);
+}
+
+template <class Exec, class Scalar, class Ordinal>
+bool hold_singles_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan, Scalar const* values,
+                           SpmmSingles allowed) {
+  std::int64_t const count = plan.plain.statistics.nonzeros;
+  auto& stored = plan.stored;
+  stored.belong_to(values);
+  stored.singles.resize(exec, static_cast<std::size_t>(count) * sizeof(single_t<Scalar>));
+  real_t<Scalar> const loss = allowed == SpmmSingles::rounded ? unit_roundoff<float> : 0;
+  auto* const singles = stored.singles.template as<single_t<Scalar>>();
+  std::int64_t lost = 0;
+  Kokkos::parallel_reduce(
+      "Blockspan::spmm_plan::round_values",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & sum) {
+        singles[i] = single_t<Scalar>(values[i]);
+        sum += keeps(values[i], singles[i], loss) ? 0 : 1;
+      },
+      lost);
+  exec.fence("Blockspan::spmm_plan::hold_single_precision");
+  if (lost > 0) stored.singles.clear();
+  return lost == 0;
+}
+
+template <class Exec, class Scalar, class Ordinal>
+bool hold_single_precision(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                           MatrixRef<Scalar, void, Ordinal> const& A, SpmmSingles allowed) {
+  constexpr char const* where = "blockspan::SpmmPlan::hold_single_precision";
+  check_plan(where, plan, A.pattern);
+  require(!std::is_same_v<Scalar, single_t<Scalar>>, where, "the matrix is in single precision");
+  require(A.pattern.block == 1, where, "takes no blocks (", A.pattern.block, " x ", A.pattern.block,
+          ")");
+  bool all = true;
+  for (std::size_t p = 0; all && p < plan.states.size(); ++p)
+    all = hold_singles_of_panel(exec, *plan.states[p], values_of(A, plan.rows.panels[p]), allowed);
+  if (!all)
+    for (auto const& state : plan.states) state->stored.singles.clear();
+  return all;
+}
+
+}  // namespace blockspan::detail

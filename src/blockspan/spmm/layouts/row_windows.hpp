@@ -1,0 +1,214 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// Windows that an estimate looks at, and columns of a window up to which it counts.
+inline constexpr std::int64_t window_samples = 1024;
+inline constexpr int window_sample_columns = 1024;
+
+/// How ascending columns of a window are dealt to tiles: at most window_columns to each, none
+/// farther from the first than 16 bits say.
+template <class Ordinal>
+struct TileFill {
+  int columns = 0;  ///< in the current tile
+  Ordinal first = 0;
+
+  /// Whether this column begins a tile.
+  KOKKOS_FORCEINLINE_FUNCTION bool begins_with(Ordinal column) {
+    constexpr Ordinal farthest = Kokkos::Experimental::finite_max_v<std::uint16_t>;
+    bool const begins =
+        columns == 0 || columns == tuning::window_columns || column - first > farthest;
+    columns = begins ? 1 : columns + 1;
+    first = begins ? column : first;
+    return begins;
+  }
+};
+
+/// The sorted rows of a window, merged.
+template <class Ordinal>
+struct WindowMerge {
+  static constexpr int window_rows = tuning::window_rows;
+  PatternRef<int, Ordinal> A;
+
+  /// take(column, rows that have it, as bits) for all columns of a window in ascending order, until
+  /// it returns false.
+  template <class Take>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_column(std::int64_t window, Take const& take) const {
+    constexpr Ordinal none = Kokkos::Experimental::finite_max_v<Ordinal>;
+    int at[window_rows], end[window_rows];
+    Ordinal head[window_rows];
+    BLOCKSPAN_UNROLL
+    for (int i = 0; i < window_rows; ++i) {
+      std::int64_t const row = window * window_rows + i;
+      at[i] = A.row_offsets[row < A.rows ? row : A.rows];
+      end[i] = A.row_offsets[row < A.rows ? row + 1 : A.rows];
+      head[i] = at[i] < end[i] ? A.column_indices[at[i]] : none;
+    }
+    for (;;) {
+      Ordinal least = none;
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < window_rows; ++i) least = head[i] < least ? head[i] : least;
+      if (least == none) return;
+      unsigned having = 0;
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < window_rows; ++i) {
+        if (head[i] != least) continue;
+        having |= 1u << i;
+        ++at[i];
+        head[i] = at[i] < end[i] ? A.column_indices[at[i]] : none;
+      }
+      if (!take(least, having)) return;
+    }
+  }
+
+  /// Tiles of a window; of more than `most` columns estimated from the first `most`.
+  KOKKOS_FUNCTION std::int64_t tiles(std::int64_t window, std::int64_t most) const {
+    std::int64_t columns = 0, tiles = 0, entries = 0;
+    TileFill<Ordinal> fill;
+    for_each_column(window, [&](Ordinal column, unsigned having) {
+      tiles += fill.begins_with(column) ? 1 : 0;
+      entries += Kokkos::Experimental::popcount_builtin(having);
+      return ++columns < most;
+    });
+    if (columns < most) return tiles;
+    std::int64_t const first = window * window_rows, last = first + window_rows;
+    auto const all = static_cast<std::int64_t>(A.row_offsets[last < A.rows ? last : A.rows]) -
+                     static_cast<std::int64_t>(A.row_offsets[first]);
+    return ceil_div(tiles * all, entries);
+  }
+};
+
+template <class Exec, class Ordinal>
+struct WriteTiles {
+  static constexpr int window_rows = tuning::window_rows;
+  WindowMerge<Ordinal> rows;
+  RowWindowList<Exec, Ordinal> list;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t window) const {
+    constexpr int wide = tuning::window_columns;
+    std::int64_t tile = static_cast<std::int64_t>(list.first_tile(window)) - 1;
+    unsigned bits[window_rows] = {};
+    std::uint16_t last = 0;
+    TileFill<Ordinal> fill;
+    auto const distance_of = [&](int j) -> std::uint16_t& {
+      return list.distance(tile * wide + list.place_of(j));
+    };
+    auto const finish = [&](int columns) {
+      for (int j = columns; j < wide; ++j) distance_of(j) = last;
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < window_rows; ++i) {
+        list.masks(tile * window_rows + i) = static_cast<std::uint16_t>(bits[i]);
+        bits[i] = 0;
+      }
+    };
+    rows.for_each_column(window, [&](Ordinal column, unsigned having) {
+      int const before = fill.columns;
+      if (fill.begins_with(column)) {
+        if (before > 0) finish(before);
+        list.first_column(++tile) = column;
+      }
+      int const j = fill.columns - 1;
+      distance_of(j) = last = static_cast<std::uint16_t>(column - fill.first);
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < window_rows; ++i) bits[i] |= (having >> i & 1u) << j;
+      return true;
+    });
+    if (fill.columns > 0) finish(fill.columns);
+    if (window + 1 == list.count.windows) list.end_with_empty_tile();
+  }
+};
+
+template <class Exec, class Ordinal>
+RowWindowList<Exec, Ordinal> list_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  RowWindowList<Exec, Ordinal> list;
+  list.count = {ceil_div(A.rows, std::int64_t{tuning::window_rows}), 0};
+  if (A.rows == 0) return list;
+  auto const make = [&](auto& view, char const* label, std::int64_t size) {
+    view = allocate<std::decay_t<decltype(view)>>(exec, label, size);
+  };
+  WindowMerge<Ordinal> const rows{A};
+  make(list.first_tile, "Blockspan::spmm_plan::first_tile", list.count.windows + 1);
+  Policy const all_windows(exec, 0, list.count.windows);
+  auto const first_tile = list.first_tile;
+  Kokkos::parallel_for(
+      "Blockspan::spmm_plan::count_tiles", all_windows, KOKKOS_LAMBDA(std::int64_t window) {
+        if (window == 0) first_tile(0) = 0;
+        first_tile(window + 1) = static_cast<std::uint32_t>(
+            rows.tiles(window, Kokkos::Experimental::finite_max_v<std::int64_t>));
+      });
+  Kokkos::parallel_scan(
+      "Blockspan::spmm_plan::place_tiles", Policy(exec, 0, list.count.windows + 1),
+      KOKKOS_LAMBDA(std::int64_t place, std::int64_t & before, bool final) {
+        before += static_cast<std::int64_t>(first_tile(place));
+        if (final) first_tile(place) = static_cast<std::uint32_t>(before);
+      },
+      list.count.tiles);
+  std::int64_t const tiles = list.count.tiles + 1;
+  require(tiles <= tuning::window_most_tiles, "blockspan::SpmmPlan", "tensor_window has ", tiles,
+          " tiles here, more than its kernels count (", tuning::window_most_tiles, ")");
+  make(list.first_column, "Blockspan::spmm_plan::tile_first_column", tiles);
+  make(list.distance, "Blockspan::spmm_plan::tile_columns", tiles * tuning::window_columns);
+  make(list.masks, "Blockspan::spmm_plan::tile_masks", tiles * tuning::window_rows);
+  Kokkos::parallel_for("Blockspan::spmm_plan::write_tiles", all_windows,
+                       WriteTiles<Exec, Ordinal>{rows, list});
+  exec.fence("Blockspan::spmm_plan::find_row_windows");
+  return list;
+}
+
+template <class Exec, class Ordinal>
+WindowCount sample_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
+  std::int64_t const windows = ceil_div(A.rows, std::int64_t{tuning::window_rows});
+  if (windows == 0) return {};
+  std::int64_t const stride = ceil_div(windows, window_samples);
+  std::int64_t const samples = ceil_div(windows, stride);
+  WindowMerge<Ordinal> const rows{A};
+  std::int64_t tiles = 0;
+  Kokkos::parallel_reduce(
+      "Blockspan::spmm_plan::sample_tiles",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, samples),
+      KOKKOS_LAMBDA(std::int64_t sample, std::int64_t & sum) {
+        sum += rows.tiles(sample * stride, window_sample_columns);
+      },
+      tiles);
+  return {windows, tiles * windows / samples};
+}
+
+/// The windows of a pattern with sorted rows; a column that a row has twice is two
+/// columns of its window. Two passes, a thread a window, which merges its rows:
+/// O(rows x columns of windows). Backends without tensor cores have no use for them, and none here.
+template <class Exec, class Ordinal>
+RowWindowList<Exec, Ordinal> find_row_windows([[maybe_unused]] Exec const& exec,
+                                              [[maybe_unused]] PatternRef<int, Ordinal> const& A) {
+  if constexpr (tensor::available<Exec, double>)
+    return list_windows(exec, A);
+  else
+    return {};
+}
+
+/// An estimate of their tiles, from every k-th window, and of its columns from the first of very
+/// many.
+template <class Exec, class Ordinal>
+WindowCount estimate_row_windows([[maybe_unused]] Exec const& exec,
+                                 [[maybe_unused]] PatternRef<int, Ordinal> const& A) {
+  if constexpr (tensor::available<Exec, double>)
+    return sample_windows(exec, A);
+  else
+    return {};
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+#include <Kokkos_Sort.hpp>
+
+#include <blockspan/spmm/layouts/pattern.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// First index in [0, n] whose key is not below `wanted`; keys ascend.
+template <class Key>
+KOKKOS_FUNCTION std::int64_t lower_bound(Key const* keys, std::int64_t n, Key wanted) {
+  std::int64_t low = 0;
+  while (n > 0) {
+    std::int64_t const half = n / 2;
+    if (keys[low + half] < wanted) {
+      low += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return low;
+}
+
+inline int bits_for(std::int64_t count) {
+  int bits = 0;
+  while (bits < 63 && (std::int64_t{1} << bits) < count) ++bits;
+  return bits;
+}
+
+/// The device's way: sort (column, place) keys, then read the transposed pattern off them.
+template <class Exec, class Ordinal>
+void transpose_by_keys(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                       TransposedPattern<Exec, Ordinal> const& result) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
+  int const bits = bits_for(n);  // of a place
+  require(bits + bits_for(A.columns) <= 64, "blockspan::SpmmPlan", "cannot transpose a pattern of ",
+          A.columns, " columns and ", n, " nonzeros: (column, place) does not fit 64 bits");
+  auto const keys = allocate<Kokkos::View<std::uint64_t*, typename Exec::memory_space>>(
+      exec, "Blockspan::spmm_plan::keys", n);
+  if (n > 0) {
+    Kokkos::parallel_for(
+        "Blockspan::spmm_plan::make_keys", Policy(exec, 0, n), KOKKOS_LAMBDA(std::int64_t k) {
+          keys(k) = (static_cast<std::uint64_t>(A.column_indices[k]) << bits) |
+                    static_cast<std::uint64_t>(k);
+        });
+    Kokkos::sort(exec, keys);
+  }
+  Kokkos::parallel_for(
+      "Blockspan::spmm_plan::transposed_offsets", Policy(exec, 0, A.columns + 1),
+      KOKKOS_LAMBDA(std::int64_t column) {
+        // the key after the last column's may not fit: it is the end
+        result.row_offsets(column) = static_cast<int>(
+            column == A.columns ? n
+                                : lower_bound<std::uint64_t>(
+                                      keys.data(), n, static_cast<std::uint64_t>(column) << bits));
+      });
+  if (n == 0) return;
+  Kokkos::parallel_for(
+      "Blockspan::spmm_plan::transposed_entries", Policy(exec, 0, n),
+      KOKKOS_LAMBDA(std::int64_t i) {
+        auto const place = static_cast<int>(keys(i) & ((std::uint64_t{1} << bits) - 1));
+        result.permutation(i) = place;
+        result.column_indices(i) =
+            static_cast<Ordinal>(lower_bound<int>(A.row_offsets, A.rows + 1, place + 1) - 1);
+      });
+}
+
+/// The host's way: count the columns, add up, distribute; on one thread, so in A's order.
+template <class Exec, class Ordinal>
+void transpose_by_counting(PatternRef<int, Ordinal> const& A,
+                           TransposedPattern<Exec, Ordinal> const& result) {
+  auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
+  auto* const offsets = result.row_offsets.data();
+  for (std::int64_t column = 0; column <= A.columns; ++column) offsets[column] = 0;
+  for (std::int64_t k = 0; k < n; ++k) ++offsets[A.column_indices[k] + 1];
+  for (std::int64_t column = 0; column < A.columns; ++column)
+    offsets[column + 1] += offsets[column];
+  for (std::int64_t row = 0; row < A.rows; ++row)
+    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      int const place = offsets[A.column_indices[k]]++;
+      result.permutation(place) = k;
+      result.column_indices(place) = static_cast<Ordinal>(row);
+    }
+  // each offset is now its row's end: the begin of the next
+  for (std::int64_t column = A.columns; column > 0; --column) offsets[column] = offsets[column - 1];
+  offsets[0] = 0;
+}
+
+template <class Exec, class Ordinal>
+TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
+                                                   PatternRef<int, Ordinal> const& A,
+                                                   std::int64_t nonzeros) {
+  TransposedPattern<Exec, Ordinal> result;
+  result.rows = A.columns;
+  result.columns = A.rows;
+  result.row_offsets = allocate<decltype(result.row_offsets)>(
+      exec, "Blockspan::spmm_plan::transposed_offsets", A.columns + 1);
+  result.column_indices = allocate<decltype(result.column_indices)>(
+      exec, "Blockspan::spmm_plan::transposed_columns", nonzeros);
+  result.permutation =
+      allocate<decltype(result.permutation)>(exec, "Blockspan::spmm_plan::permutation", nonzeros);
+  if constexpr (runs_on_host_v<Exec>) {
+    exec.fence("Blockspan::spmm_plan::transpose");
+    transpose_by_counting(A, result);
+  } else {
+    transpose_by_keys(exec, A, result);
+    exec.fence("Blockspan::spmm_plan::transpose");
+  }
+  return result;
+}
+
+/// The pattern with the columns of every row in ascending order, equal ones in the order of A:
+/// entry k is entry permutation(k) of A. Two transpositions, and costs as much.
+template <class Exec, class Ordinal>
+TransposedPattern<Exec, Ordinal> sort_rows(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                           std::int64_t nonzeros) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  auto const transposed = transpose_pattern(exec, A, nonzeros);
+  auto const sorted = transpose_pattern(exec, transposed.ref(), nonzeros);
+  Kokkos::parallel_for(
+      "Blockspan::spmm_plan::compose_permutations", Policy(exec, 0, nonzeros),
+      KOKKOS_LAMBDA(std::int64_t k) {
+        sorted.permutation(k) = transposed.permutation(sorted.permutation(k));
+      });
+  exec.fence("Blockspan::spmm_plan::sort_rows");
+  return sorted;
+}
+
+}  // namespace blockspan::detail

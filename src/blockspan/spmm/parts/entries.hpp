@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// Hosts: a value of the transposed pattern is asked for this many entries ahead.
+inline constexpr int host_prefetch = 32;
+
+// How an inner reads the matrix: column(place), and value(place, row_at) of the row whose entries
+// are stored `row_at` behind those of the segment's first row, which has the same columns. Here a
+// place is the number of an entry; entries of blocks overload these functions (groups.hpp).
+
+/// What the entries of a segment are read by.
+template <class Entries, class Segment>
+KOKKOS_FORCEINLINE_FUNCTION Entries const& entries_of(Entries const& entries, Segment const&) {
+  return entries;
+}
+/// The place of the segment's k-th entry, segment.first <= k < segment.last ...
+template <class Own>
+KOKKOS_FORCEINLINE_FUNCTION int place_at(Own const&, int k) {
+  return k;
+}
+/// ... and from one, which is not the last, to the next.
+template <class Own>
+KOKKOS_FORCEINLINE_FUNCTION void advance(Own const&, int& place) {
+  ++place;
+}
+
+/// The entries in the order in which they are stored; Stored: the type of the values in memory ...
+template <class Scalar, class Ordinal, class Stored = Scalar>
+struct PlainEntries {
+  Ordinal const* columns;
+  Stored const* values;
+
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
+    return Scalar(load(values + (k + row_at)));
+  }
+  /// Nothing to do: the processor sees the entries coming.
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(int, int = 0) const {}
+};
+
+/// ... or the same with the distance of each column from the row in 16 bits. They are read by rows:
+template <class Scalar, class Ordinal, class Stored = Scalar>
+struct NarrowEntries {
+  std::int16_t const* distances;
+  Stored const* values;
+};
+template <class Scalar, class Ordinal, class Stored>
+struct NarrowRowEntries : NarrowEntries<Scalar, Ordinal, Stored> {
+  Ordinal row;
+
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const {
+    return row + static_cast<Ordinal>(load(this->distances + k));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
+    return Scalar(load(this->values + (k + row_at)));
+  }
+};
+template <class Scalar, class Ordinal, class Stored, class Segment>
+KOKKOS_FORCEINLINE_FUNCTION NarrowRowEntries<Scalar, Ordinal, Stored> entries_of(
+    NarrowEntries<Scalar, Ordinal, Stored> const& entries, Segment const& segment) {
+  return {entries, static_cast<Ordinal>(segment.row())};
+}
+
+/// Entries that know whole rows only.
+template <class Entries>
+inline constexpr bool are_narrow_v = false;
+template <class Scalar, class Ordinal, class Stored>
+inline constexpr bool are_narrow_v<NarrowEntries<Scalar, Ordinal, Stored>> = true;
+
+/// Entries whose values are stored in the order of the columns.
+template <class Entries>
+inline constexpr bool are_plain_v = are_narrow_v<Entries>;
+template <class Scalar, class Ordinal, class Stored>
+inline constexpr bool are_plain_v<PlainEntries<Scalar, Ordinal, Stored>> = true;
+
+/// ... or the entries of the transposed pattern, whose k-th value is the matrix's
+/// permutation[k]-th.
+template <class Scalar, class Ordinal>
+struct PermutedEntries {
+  Ordinal const* columns;
+  int const* permutation;
+  Scalar const* values;
+  int last;  ///< the last entry there is
+
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
+    return load(values + load(permutation + (k + row_at)));
+  }
+  /// Hosts: prefetches the value that is needed some entries after k.
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(int place, int row_at = 0) const {
+    [[maybe_unused]] int const k = place + row_at;
+    KOKKOS_IF_ON_HOST((constexpr int ahead = host_prefetch; __builtin_prefetch(
+                           values + permutation[last - k > ahead ? k + ahead : last]);))
+  }
+};
+
+}  // namespace blockspan::detail
