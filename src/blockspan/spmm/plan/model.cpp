@@ -56,7 +56,6 @@ DeviceModel::DeviceModel(RowStatistics const& rows, std::int64_t columns, Scalar
 double DeviceModel::bytes(std::int64_t count) const {
   return as_double(count) * as_double(columns_ * static_cast<std::int64_t>(scalar_.bytes));
 }
-double DeviceModel::vector_bytes() const { return as_double(vectors_ * tuning::device_pack_bytes); }
 double DeviceModel::single() const { return whole_ ? 1 : device_.model.single; }
 double DeviceModel::far_cycles() const {
   return (scalar_.is_complex ? device_.model.complex_far : 1) / device_.model.far;

@@ -44,7 +44,6 @@ class DeviceModel {
 
  private:
   double bytes(std::int64_t count) const;  ///< of so many rows of X or Y
-  double vector_bytes() const;             ///< of a row of X in whole vectors
   double single() const;                   ///< factor of what lanes load of X
   double far_cycles() const;               ///< a byte of it that is far
   double tail() const;
