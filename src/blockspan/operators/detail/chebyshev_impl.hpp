@@ -52,11 +52,11 @@ RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ord
 
 /// All coefficients are real: a complex block is one of real numbers with twice the columns.
 template <class Real>
-struct ChebyshevRows {
+struct StepRows {
   struct ByRow {};
   struct ByEntry {};
 
-  ChebyshevTerms terms;
+  bool keeps, remembers;
   Real momentum, step;
   Real const *weights, *r, *az, *z;
   Real* y;
@@ -70,14 +70,16 @@ struct ChebyshevRows {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void part(std::int64_t i, std::int64_t j, std::int64_t last) const {
-    Real const factor = step * weights[i];
+    Real const factor = weights == nullptr ? step : step * weights[i];
     Real const* KOKKOS_RESTRICT const from = r + i * r_stride;
     Real const* KOKKOS_RESTRICT const image = az + i * az_stride;
     Real const* KOKKOS_RESTRICT const before = z + i * z_stride;
     Real* KOKKOS_RESTRICT const to = y + i * y_stride;
-    if (terms == ChebyshevTerms::first)
+    if (az == nullptr)
       for (; j < last; ++j) to[j] = factor * from[j];
-    else if (terms == ChebyshevTerms::second)
+    else if (!keeps)
+      for (; j < last; ++j) to[j] = factor * (from[j] - to[j]);
+    else if (!remembers)
       for (; j < last; ++j)
         to[j] = before[j] + (momentum * before[j] + factor * (from[j] - image[j]));
     else
@@ -87,12 +89,11 @@ struct ChebyshevRows {
 };
 
 template <class Exec, class Scalar>
-void chebyshev_step(Exec const& exec, ChebyshevStep<Scalar> const& coefficients,
-                    real_t<Scalar> const* weights, BlockRef<Scalar const> const& R,
-                    BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
-                    BlockRef<Scalar> const& Y) {
+void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
+                  BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
+                  BlockRef<Scalar> const& Y) {
   using Real = real_t<Scalar>;
-  using Kernel = ChebyshevRows<Real>;
+  using Kernel = StepRows<Real>;
   constexpr bool on_host = runs_on_host_v<Exec>;
   using Tag = std::conditional_t<on_host, typename Kernel::ByRow, typename Kernel::ByEntry>;
   constexpr std::int64_t p = parts<Scalar>;
@@ -105,9 +106,9 @@ void chebyshev_step(Exec const& exec, ChebyshevStep<Scalar> const& coefficients,
       "Blockspan::chebyshev",
       Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
           exec, 0, on_host ? Y.rows : Y.rows * columns),
-      Kernel{coefficients.terms, coefficients.momentum, coefficients.step, weights, real(R.data),
-             real(AZ.data), real(Z.data), real(Y.data), columns, p * R.row_stride,
-             p * AZ.row_stride, p * Z.row_stride, p * Y.row_stride});
+      Kernel{step.keeps, step.remembers, step.momentum, step.factor, step.weights,
+             real(step.R.data), real(AZ.data), real(Z.data), real(Y.data), columns,
+             p * step.R.row_stride, p * AZ.row_stride, p * Z.row_stride, p * Y.row_stride});
 }
 
 }  // namespace blockspan::detail

@@ -124,6 +124,13 @@ inline constexpr int device_shared_lane_bits = 3;
 inline constexpr std::int64_t device_narrow_entries = std::int64_t{1} << 19;
 inline constexpr std::int64_t device_narrow_bytes = 128;
 
+/// A step of a polynomial is taken by the product (ProductStep) where the blocks it then saves are
+/// more than this share of A. One H200, a Chebyshev polynomial of degree 8 over the one with passes
+/// of its own, n = 1, 4, 16: 7-point 100^3, double 1.12, 1.42, 1.55, float 1.14, 1.52, 1.70;
+/// 27-point 80^3 0.98, 1.09, 1.23; 1.05, 1.09, 1.37; elasticity 44^3 x 3 0.97, 1.11, 1.15; 0.97,
+/// 1.04, 1.18.
+inline constexpr double device_step_share = 24;
+
 /// Fewer pieces than this, or pieces more uneven, may take more lanes than their mean would keep
 /// busy, because the longest piece then ends sooner (shape_time says when that pays). Same machine,
 /// 8 columns, microseconds: ca-GrQc 14.8 -> 5.8, email-Enron 27 -> 14, soc-Slashdot0902 47 -> 21.
