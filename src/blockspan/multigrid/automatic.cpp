@@ -8,7 +8,7 @@ namespace blockspan {
 MultigridAdvice advise_multigrid(std::int64_t rows, SolveKind kind, double condition) {
   using When = MultigridAdvice::When;
   constexpr std::int64_t least_rows = 20000, many_rows = 50000;
-  constexpr double dominant = 50;
+  constexpr double dominant = 30;
   std::ostringstream reason;
   reason.precision(2);
   if (rows < least_rows) {

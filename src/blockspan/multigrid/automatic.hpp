@@ -21,8 +21,10 @@ struct MultigridAdvice {
 
 /// rows: of the matrix; below 20,000 launches and the setup bound it, and other methods are done
 /// before. condition: largest over smallest Ritz value of W A after twelve Lanczos steps
-/// (estimate_spectrum); for eigenpairs, below 50 the diagonal dominates and polynomials do as well,
-/// otherwise 50,000 rows and more gain. Whether a hierarchy is good, only its probe can tell.
+/// (estimate_spectrum); for eigenpairs, below 30 the diagonal dominates and polynomials do as well,
+/// otherwise 50,000 rows and more gain. (Twelve steps show 50 to 62 of grids with 7 and 27 points
+/// of 40^3 and 64^3 nodes, however small their smallest eigenvalues are.) Whether a hierarchy is
+/// good, only its probe can tell.
 MultigridAdvice advise_multigrid(std::int64_t rows, SolveKind kind, double condition);
 
 /// What a setup takes, in products of the matrix with one column: measured for meshes on hosts and
