@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -106,11 +108,8 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   auto options = detail::solver_options<Scalar, Exec>(command);
   auto choice = command.preconditioner_choice;
   choice.columns = result.block;
-  auto const T =
-      make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::any, M.get());
+  auto T = make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::any, M.get());
   options.preconditioner = T.op.get();
-  result.notes = T.notes;
-  result.levels = T.levels;
   auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", A.numRows(),
                                                      command.vector_columns(A.numRows()));
   options.guess_columns = static_cast<int>(initial.extent(1));
@@ -124,10 +123,33 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   result.seconds.setup = lap();
 
   Observer observer(command, progress);
-  options.monitor = [&](LobpcgProgress<double> const& now) { return observer(now); };
-  result.solver =
-      detail::run<Scalar>(exec, command, A, M.get(), *product.op, mass.op.get(), X, options);
+  bool late = false;
+  Kokkos::Timer timer;
+  options.monitor = [&](LobpcgProgress<double> const& now) {
+    bool const goes_on = observer(now);
+    auto const begin = now.backward_errors.begin();
+    auto const count = std::min<std::ptrdiff_t>(now.backward_errors.end() - begin, now.wanted);
+    late =
+        count > 0 && is_time_to_switch(timer.seconds(), T.late_setup,
+                                       *std::max_element(begin, begin + count), command.tolerance);
+    return goes_on && !late;
+  };
+  auto const run = [&] {
+    result.solver =
+        detail::run<Scalar>(exec, command, A, M.get(), *product.op, mass.op.get(), X, options);
+  };
+  run();
   lap();
+  if (late && result.solver.status == Status::stopped_by_monitor) {
+    switch_to_multigrid(exec, choice, A, result.solver.iterations, T);
+    result.seconds.setup += lap();
+    options.preconditioner = T.op.get();
+    options.guess_columns = static_cast<int>(X.extent(1));
+    run();
+    lap();
+  }
+  result.notes = T.notes;
+  result.levels = T.levels;
 
   progress.stage("checking the residuals");
   result.check = check_residuals(exec, A, M.get(), X, constraints, result.solver.eigenvalues,

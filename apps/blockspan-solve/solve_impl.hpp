@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -142,23 +143,36 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   auto options = detail::solver_options<Scalar, Exec>(command);
   auto choice = command.preconditioner_choice;
   choice.columns = result.columns;
-  auto const M = make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::positive);
+  auto M = make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::positive);
   options.preconditioner = M.op.get();
   auto const inner = make_inner_solver<Scalar>(exec, command.precision, A, result.columns,
                                                command.preconditioner_choice);
   options.inner = inner.get();
   options.null_space = N;
-  result.notes = M.notes;
-  result.levels = M.levels;
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 
+  bool late = false;
+  Kokkos::Timer timer;
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    return !InterruptGuard::interrupted();
+    auto const worst = std::max_element(now.residuals.begin(), now.residuals.end());
+    late = worst != now.residuals.end() &&
+           is_time_to_switch(timer.seconds(), M.late_setup, *worst, command.tolerance);
+    return !late && !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, *product.op, B, X, options);
   lap();
+  if (late) {
+    switch_to_multigrid(exec, choice, A, result.solver.iterations, M);
+    result.seconds.setup += lap();
+    options.preconditioner = M.op.get();
+    options.use_guess = true;
+    result.solver = solve_spd(exec, *product.op, B, X, options);
+    lap();
+  }
+  result.notes = M.notes;
+  result.levels = M.levels;
 
   progress.stage("checking the residuals");
   detail::scale_all(exec, exponent, X);

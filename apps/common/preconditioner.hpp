@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <blockspan/multigrid/automatic.hpp>
 #include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
@@ -33,6 +35,8 @@ struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op;  ///< null: none
   std::vector<std::string> notes;
   std::optional<MultigridReport> levels = {};
+  /// automatic: multigrid may follow, with a setup of about so many seconds; infinite: it will not.
+  double late_setup = std::numeric_limits<double>::infinity();
 };
 
 /// What a matrix must be for the problem at hand.
@@ -181,7 +185,91 @@ Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, 
   return result;
 }
 
+/// The same, if it finds itself good; otherwise none, and the reason among the notes.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_good_multigrid(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                                 PreconditionerChoice choice) {
+  choice.degree = 2;
+  auto result = make_multigrid<Scalar>(exec, A, choice, Definiteness::any);
+  auto const status = result.levels ? result.levels->status : MultigridStatus::indefinite;
+  if (status == MultigridStatus::good || status == MultigridStatus::fair) return result;
+  if (result.levels)
+    result.notes = {"multigrid is " + std::string(to_string(status)) + ": " +
+                    result.levels->message};
+  result.op.reset();
+  result.levels.reset();
+  return result;
+}
+
+/// Seconds of a product with one column.
+template <class Scalar, class Exec>
+double seconds_of_product(Exec const& exec, LinearOperator<Scalar, Exec> const& A) {
+  auto const x = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::automatic", A.rows(), 1),
+             y = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::automatic", A.rows(), 1);
+  A.apply(exec, x, y);
+  exec.fence("Blockspan::automatic");
+  Kokkos::Timer timer;
+  A.apply(exec, x, y);
+  exec.fence("Blockspan::automatic");
+  return timer.seconds();
+}
+
+/// Multigrid where it is advised and good, else jacobi for systems and chebyshev for eigenpairs.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_automatic(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                            LinearOperator<Scalar, Exec> const& product,
+                                            PreconditionerChoice const& choice,
+                                            Definiteness definiteness) {
+  using When = MultigridAdvice::When;
+  bool const system = definiteness == Definiteness::positive;
+  ChebyshevOptions const options{.degree = choice.degree, .ratio = choice.ratio};
+  auto const setup = chebyshev_setup(exec, product, A, options);
+  if (!setup.usable())
+    return make_jacobi_instead<Scalar>(exec, A, definiteness, "chebyshev and multigrid",
+                                       setup.fault);
+  double const smallest = setup.estimate.smallest;
+  double const condition =
+      smallest > 0 ? setup.estimate.largest / smallest : std::numeric_limits<double>::infinity();
+  auto const advice =
+      advise_multigrid(A.numRows(), system ? SolveKind::system : SolveKind::eigenpairs, condition);
+  std::vector<std::string> notes;
+  if (advice.when == When::at_once) {
+    auto result = make_good_multigrid<Scalar>(exec, A, choice);
+    if (result.op) {
+      result.notes.insert(result.notes.begin(), "multigrid: " + advice.reason);
+      return result;
+    }
+    notes = result.notes;
+  } else {
+    notes.push_back((system ? "jacobi: " : "chebyshev: ") + advice.reason);
+  }
+  auto result = make_jacobi<Scalar>(exec, A, definiteness);
+  if (!system)
+    result.op =
+        std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(chebyshev(product, setup, options));
+  result.notes = notes;
+  if (advice.when == When::late)
+    result.late_setup = multigrid_setup_products * seconds_of_product(exec, product);
+  return result;
+}
+
 }  // namespace detail
+
+/// What `automatic` said might follow: if it is good, it replaces M, and the reason is noted. A:
+/// the matrix of M. Waits for the instance.
+template <class Scalar, class Exec>
+void switch_to_multigrid(Exec const& exec, PreconditionerChoice const& choice,
+                         CrsMatrix<Scalar, Exec> const& A, int iterations,
+                         Preconditioner<Scalar, Exec>& M) {
+  M.late_setup = std::numeric_limits<double>::infinity();
+  auto late = detail::make_good_multigrid<Scalar>(exec, A, choice);
+  auto const after = " after " + std::to_string(iterations) + " iterations with " + M.op->name();
+  M.notes = late.notes;
+  M.notes.push_back(late.op ? "multigrid took over" + after : "multigrid was tried" + after);
+  if (!late.op) return;
+  M.op = std::move(late.op);
+  M.levels = late.levels;
+}
 
 /// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference; M: the
 /// mass matrix of an eigenproblem, null for the identity, by which direct shifts. Throws Error
@@ -220,6 +308,8 @@ Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
       break;
     case PreconditionerChoice::Kind::multigrid:
       return detail::make_multigrid<Scalar>(exec, A, choice, definiteness);
+    case PreconditionerChoice::Kind::automatic:
+      return detail::make_automatic<Scalar>(exec, A, product, choice, definiteness);
   }
   return {};
 }

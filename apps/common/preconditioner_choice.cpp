@@ -78,6 +78,8 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
     choice.degree = 2;
     most = 2;
     if (parts.size() > 1) choice.degree = number_in(parts[1], "degree", 1, 4);
+  } else if (parts[0] == "automatic") {
+    choice.kind = Kind::automatic;
   } else if (parts[0] == "gauss-seidel") {
     choice.kind = Kind::gauss_seidel;
   } else if (parts[0] == "ilu0") {
@@ -92,9 +94,10 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
           : most == 2 ? (choice.kind == Kind::multigrid ? " takes DEGREE" : " takes ROWS")
                       : " takes DEGREE and RATIO");
   require_linked(choice.kind, parts[0]);
-  require(choice.kind == Kind::multigrid || !inputs.given(), option,
+  require(choice.kind == Kind::multigrid || choice.kind == Kind::automatic || !inputs.given(),
+          option,
           "--near-null, --coordinates, --block-size, --adaptive, --hierarchy and --levels go with "
-          "multigrid only, not with ",
+          "multigrid or automatic only, not with ",
           text);
   return choice;
 }

@@ -28,7 +28,8 @@ struct PreconditionerChoice {
     gauss_seidel,
     incomplete_lu,
     direct,
-    multigrid
+    multigrid,
+    automatic
   };
   Kind kind = Kind::none;
   int block_size = 0;  ///< of block-jacobi; 0: found in the pattern
@@ -41,7 +42,7 @@ struct PreconditionerChoice {
 /// The forms that parse_preconditioner reads, and what they mean for --help.
 inline constexpr char const* preconditioner_forms =
     "none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], gauss-seidel, ilu0, "
-    "direct or multigrid[:DEGREE]";
+    "direct, multigrid[:DEGREE] or automatic";
 inline constexpr char const* preconditioner_help =
     "none; jacobi; block-jacobi[:ROWS]: blocks of 2 to 8 rows, by default as found in the pattern; "
     "chebyshev[:DEGREE[:RATIO]]: a polynomial over jacobi that costs DEGREE - 1 products, RATIO: "
@@ -51,7 +52,9 @@ inline constexpr char const* preconditioner_help =
     "direct: a complete factorization, by MUMPS on the host, for stiff problems that fit in "
     "memory; "
     "multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes and graphs; DEGREE: of "
-    "the smoother, 1 to 4";
+    "the smoother, 1 to 4; "
+    "automatic: jacobi or chebyshev, or multigrid where that is expected to be faster and finds "
+    "itself good";
 
 /// Reads one of those forms; `ratio` is the default for chebyshev. inputs: allowed for multigrid
 /// only. Throws Error for anything else, and where the component behind it was not linked.

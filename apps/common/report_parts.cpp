@@ -29,6 +29,8 @@ Json to_json(std::optional<MultigridReport> const& multigrid) {
                       {"prolongator_nonzeros", level.prolongator_nonzeros},
                       {"smoothed", level.smoothed},
                       {"seconds", level.seconds}});
+  Json phases = Json::object();
+  for (auto const& [name, seconds] : multigrid->phases.named()) phases[name] = seconds;
   return {{"status", to_string(multigrid->status)},
           {"message", text_or_null(multigrid->message)},
           {"levels", levels},
@@ -40,6 +42,7 @@ Json to_json(std::optional<MultigridReport> const& multigrid) {
           {"ritz_values", {multigrid->smallest, multigrid->largest}},
           {"predicted_iterations", multigrid->predicted_iterations},
           {"single", multigrid->single},
+          {"phases", phases},
           {"seconds", multigrid->seconds}};
 }
 

@@ -128,7 +128,7 @@ TEST(EigUsage, RefusesPreconditionersThatAreNone) {
   };
   refused("ilu",
           "'ilu' is not none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], "
-          "gauss-seidel, ilu0, direct or multigrid[:DEGREE]");
+          "gauss-seidel, ilu0, direct, multigrid[:DEGREE] or automatic");
   refused("jacobi:2", "'jacobi:2' has too many parts: jacobi takes none");
   refused("ilu0:1", "'ilu0:1' has too many parts: ilu0 takes none");
   refused("gauss-seidel:2", "'gauss-seidel:2' has too many parts: gauss-seidel takes none");

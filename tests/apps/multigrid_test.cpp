@@ -83,13 +83,27 @@ TEST_P(AppsMultigrid, SaysWhereAnotherPreconditionerIsTaken) {
   }
 }
 
+TEST_P(AppsMultigrid, IsChosenAutomaticallyWhereItPays) {
+  auto const notes = [&](std::string const& app, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--preconditioner", "automatic", "--backend", GetParam()});
+    auto const run = run_with_report(app, arguments);
+    EXPECT_EQ(run.outcome.status, 0) << run.outcome.out << run.outcome.err;
+    return run.report["notes"].dump() + run.report["preconditioner"].get<std::string>();
+  };
+  auto const few = notes("blockspan-solve", {"laplace7:20", "--columns", "2"});
+  EXPECT_THAT(few, HasSubstr("jacobi: 8000 rows are too few for multigrid"));
+  auto const many = notes("blockspan-eig", {"laplace5:230", "--pairs", "2"});
+  EXPECT_THAT(many, HasSubstr("multigrid: eigenpairs of 52900 rows"));
+  EXPECT_THAT(many, HasSubstr("multigrid of "));
+}
+
 TEST(AppsMultigridUsage, NamesWhatDoesNotFit) {
   for (std::string const app : {"blockspan-solve", "blockspan-eig"}) {
     expect_refused(app, {"laplace7:5", "--preconditioner", "multigrid:5"},
                    "--preconditioner: degree 5 is not between 1 and 4");
     expect_refused(app, {"laplace7:5", "--preconditioner", "jacobi", "--block-size", "3"},
                    "--preconditioner: --near-null, --coordinates, --block-size, --adaptive, "
-                   "--hierarchy and --levels go with multigrid only, not with jacobi");
+                   "--hierarchy and --levels go with multigrid or automatic only, not with jacobi");
   }
 }
 

@@ -46,9 +46,10 @@ TEST(SolveUsage, RefusesAWrongCommandLine) {
   expect_refused({small, "--columns", "0"}, "--columns: 0 is less than 1 (see --help)");
   expect_refused({small, "--method", "guess"},
                  "--method: guess not in {auto,pseudo-block,block} (see --help)");
-  expect_refused({small, "--preconditioner", "magic"},
-                 "--preconditioner: 'magic' is not none, jacobi, block-jacobi[:ROWS], "
-                 "chebyshev[:DEGREE[:RATIO]], gauss-seidel, ilu0, direct or multigrid[:DEGREE]");
+  expect_refused(
+      {small, "--preconditioner", "magic"},
+      "--preconditioner: 'magic' is not none, jacobi, block-jacobi[:ROWS], "
+      "chebyshev[:DEGREE[:RATIO]], gauss-seidel, ilu0, direct, multigrid[:DEGREE] or automatic");
   expect_refused({small, "--precision", "half"},
                  "--precision: half not in {working,mixed} (see --help)");
   expect_refused({small, "--single-reduction"},

@@ -96,6 +96,61 @@ TYPED_TEST(MultigridField, JumpsOfTheCoefficient) {
                      "1e-8");
 }
 
+TYPED_TEST(MultigridField, VoidsAndStiffInclusions) {
+  // a diffusion whose coefficient is 1e-6 in some cubes of a grid and 1e6 in others
+  constexpr int N = 24;
+  auto const coefficient = [](int i) {
+    int const cube = i % N / 4 + 3 * (i / N % N / 4) + 5 * (i / (N * N) / 4);
+    return cube % 7 == 0 ? 1e-6 : cube % 7 == 3 ? 1e6 : 1.0;
+  };
+  auto const tie = [&](int i, int j) { return 2 / (1 / coefficient(i) + 1 / coefficient(j)); };
+  auto const diagonal = [&](int i) {
+    double sum = 0;
+    for (int const step : {1, N, N * N})
+      for (int const side : {-1, 1}) {
+        int const at = i / step % N + side;
+        sum += at < 0 || at >= N ? coefficient(i) : tie(i, i + side * step);
+      }
+    return sum;
+  };
+  this->expect_quick(
+      this->changed("laplace7:24",
+                    [&](int i, int j, double) { return i == j ? diagonal(i) : -tie(i, j); }),
+      25, "voids and inclusions");
+}
+
+TYPED_TEST(MultigridField, ManyComponents) {
+  // rings of 3 to 42 vertices: each has a null vector of its own
+  HostMatrix<double> A{"rings", 0, 0, {0}, {}, {}};
+  for (int ring = 0; ring < 200; ++ring) {
+    int const first = static_cast<int>(A.rows), count = 3 + ring % 40;
+    for (int i = 0; i < count; ++i) {
+      A.add(first + (i + count - 1) % count, -1.0);
+      A.add(first + i, 2.0);
+      A.add(first + (i + 1) % count, -1.0);
+      A.end_row();
+    }
+    A.rows += count;
+  }
+  A.columns = A.rows;
+  auto const matrix = to_device(this->exec, A);
+  this->expect_quick(matrix, 15, "rings", true, {.coarse_rows = 300});
+  EXPECT_EQ(multigrid(this->exec, matrix, {.coarse_rows = 300}).report().notes.size(), 0);
+}
+
+TYPED_TEST(MultigridField, TinyAndDenseMatrices) {
+  for (int const n : {1, 2, 5, 60}) {
+    HostMatrix<double> A{"dense", n, n, {0}, {}, {}};
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) A.add(j, i == j ? n + 1.0 : std::sin(i * j) / 2);
+      A.end_row();
+    }
+    auto const matrix = to_device(this->exec, A);
+    this->expect_quick(matrix, 2, "one level of " + std::to_string(n));
+    this->expect_quick(matrix, 12, "two levels of " + std::to_string(n), false, {.coarse_rows = 3});
+  }
+}
+
 TYPED_TEST(MultigridField, FloatingBodies) {
   this->expect_quick(generate<double>(this->exec, std::string("elasticity:10:free")), 12, "free",
                      true, {.coordinates = brick_nodes<double>(this->exec, 10, false)});

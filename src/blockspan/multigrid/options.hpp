@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <blockspan/multivector/block.hpp>
@@ -80,6 +81,33 @@ struct MultigridLevelReport {
   double seconds = 0;    ///< of the setup
 };
 
+/// Where a setup, or a refresh, has spent its seconds.
+struct MultigridSeconds {
+  double spectrum = 0;   ///< bounds of eigenvalues, of levels and filtered matrices
+  double near_null = 0;  ///< making the vectors
+  double graph = 0;      ///< strength and aggregates
+  double tentative = 0;  ///< Gram-Schmidt in aggregates, and the filtered pattern
+  double patterns = 0;   ///< of P, its adjoint and the products
+  double values = 0;     ///< of these
+  double plans = 0;      ///< of products with the levels
+  double inverse = 0;    ///< of the last level
+  double cycle = 0;      ///< copies in the cycle's precision, and plans for them
+  double probe = 0;
+
+  std::vector<std::pair<char const*, double>> named() const {
+    return {{"spectrum", spectrum}, {"near-null vectors", near_null},
+            {"graph", graph},       {"tentative", tentative},
+            {"patterns", patterns}, {"values", values},
+            {"plans", plans},       {"inverse", inverse},
+            {"cycle", cycle},       {"probe", probe}};
+  }
+  double sum() const {
+    double all = 0;
+    for (auto const& phase : named()) all += phase.second;
+    return all;
+  }
+};
+
 struct MultigridReport {
   MultigridStatus status = MultigridStatus::unknown;
   std::string message;             ///< of a status that is not good or fair
@@ -94,7 +122,8 @@ struct MultigridReport {
   double products = 0;               ///< work of a cycle, in products with A
   double smallest = 0, largest = 0;  ///< Ritz values of M^-1 A, by the probe; 0: not probed
   int predicted_iterations = 0;      ///< to 1e-8, an upper bound where the status is good
-  double seconds = 0;
+  MultigridSeconds phases;
+  double seconds = 0;  ///< their sum
 
   /// May it be used as a preconditioner?
   bool usable() const {

@@ -1,5 +1,6 @@
 #include <iomanip>
 #include <sstream>
+#include <utility>
 
 #include <blockspan/multigrid/options.hpp>
 
@@ -49,6 +50,10 @@ std::string MultigridReport::table() const {
       << ", " << products << " products a cycle, " << near_null << " near-null vector"
       << (near_null == 1 ? "" : "s");
   if (null_vectors > 0) out << ", " << null_vectors << " null vectors of the last level";
+  out << std::setprecision(1) << "\nmilliseconds " << 1000 * seconds << ":";
+  char const* comma = " ";
+  for (auto const& [name, part] : phases.named())
+    if (part >= 5e-5) out << std::exchange(comma, ", ") << name << " " << 1000 * part;
   out << "\n";
   return out.str();
 }

@@ -33,9 +33,11 @@ namespace blockspan {
 /// are amplified by the order of |t|^(m-1): not a preconditioner to use for an indefinite A, which
 /// chebyshev_setup refuses as far as it can see.)
 ///
-/// A product is m - 1 products of A with the whole block and m kernels that read Z_i-1, Z_i-2, X,
-/// A Z_i-1, n weights and write Z_i over Z_i-2; no reductions. Memory for two blocks like Y is kept
-/// from the widest product so far on: later ones allocate nothing.
+/// A product is a pass over X and m - 1 products of A with the whole block; no reductions. A takes
+/// the step in the kernel of its product where it has one (LinearOperator::apply_step), which reads
+/// Z_i-1, Z_i-2, X and n weights and writes Z_i over Z_i-2; else a kernel of its own follows that
+/// reads A Z_i-1 as well. Memory for one block like Y, then two, is kept from the widest product so
+/// far on: later ones allocate nothing.
 ///
 /// Source: Golub and Varga 1961, doi:10.1007/BF01386013; Saad 2003, Iterative Methods for Sparse
 /// Linear Systems, section 12.3; as a preconditioner of this kind: Adams, Brezina, Hu and Tuminaro
@@ -81,25 +83,21 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     auto const y = detail::block_ref<Exec>(Y);
     detail::require_blocks(where, rows(), x, y);
     if (x.rows == 0 || x.columns == 0) return;
-    using Terms = detail::ChebyshevTerms;
-    using Ref = detail::BlockRef<Scalar const>;
     Real const middle = (upper_ + lower_) / 2, half = (upper_ - lower_) / 2;
     Real const sigma = middle / half;
-    Block<Scalar, Exec> other, image;
+    Block<Scalar, Exec> other;
     if (degree_ > 1) other = scratch(exec, Workspace<Exec>::result, x.columns);
-    if (degree_ > 1) image = scratch(exec, Workspace<Exec>::product, x.columns);
     // Z_i overwrites Z_i-2, and the last one must end up in Y
     auto const z = [&](int i) { return (degree_ - i) % 2 == 0 ? Y : other; };
-    detail::chebyshev_step<Exec, Scalar>(exec, {Terms::first, Real(0), 1 / middle}, factors_.data(),
-                                         x, x, x, detail::block_ref<Exec>(z(1)));
+    detail::pass_of_step<Exec, Scalar>(exec,
+                                       {false, false, Real(0), 1 / middle, factors_.data(), x}, {},
+                                       {}, detail::block_ref<Exec>(z(1)));
     Real rho = 1 / sigma;
     for (int i = 2; i <= degree_; ++i) {
-      A_->apply(exec, z(i - 1), image);
       Real const next = 1 / (2 * sigma - rho);
-      detail::chebyshev_step<Exec, Scalar>(
-          exec, {i == 2 ? Terms::second : Terms::all, next * rho, 2 * next / half}, factors_.data(),
-          x, Ref(detail::block_ref<Exec>(image)), Ref(detail::block_ref<Exec>(z(i - 1))),
-          detail::block_ref<Exec>(z(i)));
+      detail::take_step<Exec, Scalar>(
+          exec, *A_, {X, factors_, 2 * next / half, next * rho, true, i > 2}, z(i - 1), z(i),
+          [&] { return scratch(exec, Workspace<Exec>::product, x.columns); });
       rho = next;
     }
   }

@@ -15,6 +15,16 @@ template <class Number, class Exec>
 using OperatorValues = Kokkos::View<Number*, Kokkos::Device<Exec, typename Exec::memory_space>,
                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+/// Y := Z + momentum (Z - Y) + factor W (R - Op Z), a step of a polynomial in W Op.
+template <class Scalar, class Exec>
+struct OperatorStep {
+  ConstBlock<Scalar, Exec> R = {};
+  OperatorValues<real_t<Scalar> const, Exec> weights = {};  ///< W, one a row; empty: ones
+  real_t<Scalar> factor = 1, momentum = 0;
+  bool keeps = true;  ///< Z stands in the sum; else 0, without momentum: Y := factor W (R - Op Z)
+  bool remembers = false;  ///< Y stands in the sum; else 0 in its place, and Y is not read
+};
+
 /// A square linear operator on blocks of vectors: the only thing a solver knows of a matrix, a mass
 /// matrix or a preconditioner. One virtual call per block; solvers are compiled once per scalar and
 /// backend in the library.
@@ -43,6 +53,16 @@ class LinearOperator {
                           OperatorValues<Scalar, Exec> const& x_dot_y,
                           OperatorValues<real_t<Scalar>, Exec> const& y_dot_y) const {
     (void)exec, (void)X, (void)Y, (void)weights, (void)x_dot_y, (void)y_dot_y;
+    return false;
+  }
+
+  /// Takes the step in the kernel of the product: reads Z, R and Y once and writes Y, n x k,
+  /// row-major; Y overlaps neither Z nor R. Returns false, and does nothing, where there is no such
+  /// kernel: so does this one.
+  virtual bool apply_step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
+                          OperatorStep<Scalar, Exec> const& step,
+                          Block<Scalar, Exec> const& Y) const {
+    (void)exec, (void)Z, (void)step, (void)Y;
     return false;
   }
 

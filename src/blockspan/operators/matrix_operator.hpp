@@ -11,6 +11,7 @@
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/spmm/detail/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/backend.hpp>
@@ -50,6 +51,16 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
     if constexpr (!detail::runs_on_host_v<Exec>)
       spmm_dots(exec, plan_, Scalar(1), matrix_, X, Scalar(0), Y, x_dot_y, y_dot_y, weights);
     return !detail::runs_on_host_v<Exec>;
+  }
+
+  bool apply_step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
+                  OperatorStep<Scalar, Exec> const& step,
+                  Block<Scalar, Exec> const& Y) const override {
+    return detail::multiply_with_step<Exec, Scalar>(
+        exec, plan_.panels(), detail::planned_matrix_ref<Exec>(matrix_), detail::block_ref<Exec>(Z),
+        {step.keeps, step.remembers, step.momentum, step.factor, step.weights.data(),
+         detail::block_ref<Exec>(step.R)},
+        detail::block_ref<Exec>(Y));
   }
 
   /// The inf-norm of the values the matrix had when this was made, rounded up.

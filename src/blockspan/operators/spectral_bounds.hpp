@@ -25,9 +25,10 @@ struct SpectrumEstimate {
 /// than rounding proves A indefinite; largest + residual is nearly always an upper bound of the
 /// spectrum, from a random start though no certain one.
 ///
-/// The start is random (seed). Every vector is orthogonalised against all before it, twice: two
-/// equal runs give the same bits. `steps` products with A, one column each; memory for steps + 3
-/// columns, freed on return; waits for the instance. Throws Error if there are not n weights,
+/// The start is random (seed). Every vector is orthogonalised against the two before it: a few
+/// steps lose no more digits than a bound has to spare. Two equal runs give the same bits. `steps`
+/// products with A, one column each; memory for five columns, freed on return; waits for the
+/// instance once, at the end. Throws Error if there are not n weights,
 /// if steps < 1, or where memory is short.
 ///
 /// Source: Lanczos 1950, doi:10.6028/jres.045.026; the bound: Zhou and Li 2011,

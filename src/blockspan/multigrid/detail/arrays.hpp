@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -17,8 +20,47 @@ using Array = Kokkos::View<T*, Kokkos::Device<Exec, typename Exec::memory_space>
 template <class Exec>
 using Integers = Array<int, Exec>;
 
+/// Arrays that nobody uses any more, for those who ask next: to allocate on a device is to wait for
+/// it. While one of these lives, new_array of its thread takes from it; arrays in use outlive it.
+/// Steps of one instance follow each other, so nobody waits for a former user.
+template <class T, class Exec>
+class SpareArrays {
+ public:
+  SpareArrays() : outer_(current()) { current() = this; }
+  SpareArrays(SpareArrays const&) = delete;
+  SpareArrays& operator=(SpareArrays const&) = delete;
+  ~SpareArrays() { current() = outer_; }
+
+  static SpareArrays*& current() {
+    thread_local SpareArrays* now = nullptr;
+    return now;
+  }
+
+  /// Less than a quarter larger than asked for.
+  Array<T, Exec> take(Exec const& exec, std::size_t size) {
+    Array<T, Exec> const* best = nullptr;
+    for (auto const& array : all_) {
+      std::size_t const room = array.extent(0);
+      if (array.use_count() == 1 && room >= size && room <= size + size / 4 + 256 &&
+          (best == nullptr || room < best->extent(0)))
+        best = &array;
+    }
+    if (best == nullptr) {
+      all_.push_back(allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", size));
+      best = &all_.back();
+    }
+    return Kokkos::subview(*best, std::pair<std::size_t, std::size_t>(0, size));
+  }
+
+ private:
+  SpareArrays* outer_;
+  std::vector<Array<T, Exec>> all_;
+};
+
 template <class T, class Exec>
 Array<T, Exec> new_array(Exec const& exec, std::int64_t size) {
+  auto* const spare = SpareArrays<T, Exec>::current();
+  if (spare != nullptr && size > 0) return spare->take(exec, static_cast<std::size_t>(size));
   return allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", size);
 }
 
@@ -52,6 +94,20 @@ std::int64_t most_each(Exec const& exec, char const* label, std::int64_t count, 
   return count > 0 && most > 0 ? most : 0;
 }
 
+/// Rows in groups of neighbours that have the same columns; null: every row is by itself.
+struct LikeRows {
+  int const* begin = nullptr;  ///< groups + 1
+  std::int64_t groups = 0;
+  int most = 1;  ///< rows of a group
+
+  KOKKOS_FUNCTION std::int64_t first(std::int64_t group) const {
+    return begin == nullptr ? group : begin[group];
+  }
+  KOKKOS_FUNCTION int rows(std::int64_t group) const {
+    return begin == nullptr ? 1 : begin[group + 1] - begin[group];
+  }
+};
+
 /// Where rows begin, and their columns: what a matrix is without its values.
 template <class Exec>
 struct Pattern {
@@ -78,10 +134,15 @@ template <class Exec>
 int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets);
 
 /// The pattern of A B, columns ascending. O(products), and a table of twice the columns of the
-/// fullest row a worker.
+/// fullest row a worker. like: rows of A; devices look at one of each group.
 template <class Exec>
 Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
-                                PatternRef<int, int> const& B);
+                                PatternRef<int, int> const& B, LikeRows const& like = {});
+
+/// Whether all rows of a node have the same columns in A: then groups of rows, else none.
+template <class Exec>
+LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, Integers<Exec> const& begin,
+                   int most);
 
 /// Columns of every row strictly ascend.
 template <class Exec>

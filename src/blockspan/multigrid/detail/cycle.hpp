@@ -202,8 +202,6 @@ class Cycle {
   /// more.
   void smooth(Exec const& exec, Level const& level, ConstBlock<Number, Exec> const& R,
               Vectors const& Z, Vectors const& image, Vectors const& other) const {
-    using Terms = ChebyshevTerms;
-    using Ref = BlockRef<Number const>;
     Real const middle = (level.smoother->upper() + level.smoother->lower()) / 2;
     Real const half = (level.smoother->upper() - level.smoother->lower()) / 2;
     Real const sigma = middle / half;
@@ -211,26 +209,23 @@ class Cycle {
     for (int i = 1; i <= degree_; ++i) {
       auto const& from = i % 2 == 1 ? Z : other;
       auto const& to = i % 2 == 1 ? other : Z;
-      level.A->apply(exec, from, image);
       Real const next = 1 / (2 * sigma - rho);
-      ChebyshevStep<Number> const step =
-          i == 1 ? ChebyshevStep<Number>{Terms::second, 0, 1 / middle}
-                 : ChebyshevStep<Number>{Terms::all, next * rho, 2 * next / half};
-      chebyshev_step<Exec, Number>(exec, step, level.smoother->factors().data(), block_ref<Exec>(R),
-                                   Ref(block_ref<Exec>(image)), Ref(block_ref<Exec>(from)),
-                                   block_ref<Exec>(to));
+      OperatorStep<Number, Exec> step{R, level.smoother->factors(), 1 / middle};
+      if (i > 1) step = {R, level.smoother->factors(), 2 * next / half, next * rho, true, true};
+      take_step<Exec, Number>(exec, *level.A, step, from, to, [&] { return image; });
       if (i > 1) rho = next;
     }
     if (degree_ % 2 == 1)
-      copy_block<Exec, Number>(exec, Ref(block_ref<Exec>(other)), block_ref<Exec>(Z));
+      copy_block<Exec, Number>(exec, block_ref<Exec>(ConstBlock<Number, Exec>(other)),
+                               block_ref<Exec>(Z));
   }
 
   /// residual := R - A Z.
   static void subtract_product(Exec const& exec, Level const& level,
                                ConstBlock<Number, Exec> const& R, Vectors const& Z,
                                Vectors const& residual) {
-    copy_block<Exec, Number>(exec, block_ref<Exec>(R), block_ref<Exec>(residual));
-    spmm(exec, level.A->plan(), Op::none, Number(-1), level.A->matrix(), Z, Number(1), residual);
+    take_step<Exec, Number>(exec, *level.A, {.R = R, .keeps = false}, Z, residual,
+                            [&] { return residual; });
   }
 
   int degree_, columns_;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include <blockspan/multigrid/detail/arrays.hpp>
 
 namespace blockspan::detail {
@@ -13,6 +16,17 @@ struct NodePartition {
   int count = 0;
   Integers<Exec> of_row;  ///< rows
   Integers<Exec> begin;   ///< count + 1: the rows of a node are consecutive
+  int largest = 1;        ///< rows of a node at most
+};
+
+/// What the arrays of a setup are taken from while it lives (SpareArrays).
+template <class Scalar, class Exec>
+struct SetupMemory {
+  struct None {};
+  SpareArrays<int, Exec> integers;
+  SpareArrays<double, Exec> reals;
+  SpareArrays<std::uint64_t, Exec> states;
+  std::conditional_t<std::is_same_v<Scalar, double>, None, SpareArrays<Scalar, Exec>> numbers;
 };
 
 /// Undirected graph with weights; an edge of a node to itself counts for nothing.

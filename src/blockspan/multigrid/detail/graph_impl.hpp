@@ -11,7 +11,7 @@ namespace blockspan::detail {
 template <class Exec>
 NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size) {
   NodePartition<Exec> nodes{rows / size, new_array<int>(exec, rows),
-                            new_array<int>(exec, rows / size + 1)};
+                            new_array<int>(exec, rows / size + 1), size};
   auto const of_row = nodes.of_row, begin = nodes.begin;
   each(
       exec, "Blockspan::multigrid_nodes", rows,
@@ -48,7 +48,6 @@ class IndependentSet {
       : state(new_array<NodeState>(exec, edges.rows)),
         exec_(exec),
         edges_(edges),
-        near_(new_array<NodeState>(exec, edges.rows)),
         nearer_(new_array<NodeState>(exec, edges.rows)) {}
 
   /// Among the nodes where in_play is not zero, by paths through these. Returns the rounds.
@@ -67,7 +66,8 @@ class IndependentSet {
 
   /// One round; returns how many nodes are undecided.
   std::int64_t play(Integers<Exec> const& in_play, int round) {
-    auto const t = state, least = near_;
+    auto const t = state, nearer = nearer_;
+    auto const G = edges_.ref();
     each(
         exec_, "Blockspan::multigrid_mis_draw", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
           if (t(i) != state_in && t(i) != state_out) t(i) = priority(round, i);
@@ -75,43 +75,44 @@ class IndependentSet {
     look_around(in_play);
     each(
         exec_, "Blockspan::multigrid_mis_in", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          if (t(i) != state_out && least(i) == t(i)) t(i) = state_in;
+          if (t(i) != state_out && least_near(G, nearer, i) == t(i)) t(i) = state_in;
         });
     look_around(in_play);
     return count_each(
         exec_, "Blockspan::multigrid_mis_out", edges_.rows,
         KOKKOS_LAMBDA(std::int64_t i, std::int64_t & undecided) {
           if (t(i) == state_in || t(i) == state_out) return;
-          if (least(i) == state_in)
+          if (least_near(G, nearer, i) == state_in)
             t(i) = state_out;
           else
             ++undecided;
         });
   }
 
-  /// near_ := the least state within distance two.
+  /// nearer_ := the least state of a node and its neighbours; the least of these is that within
+  /// distance two.
   void look_around(Integers<Exec> const& in_play) {
-    spread(in_play, state, nearer_);
-    spread(in_play, nearer_, near_);
+    auto const G = edges_.ref();
+    auto const from = state, to = nearer_;
+    each(
+        exec_, "Blockspan::multigrid_mis_spread", edges_.rows,
+        KOKKOS_LAMBDA(std::int64_t i) { to(i) = in_play(i) ? least_near(G, from, i) : state_out; });
   }
 
-  void spread(Integers<Exec> const& in_play, States const& from, States const& to) {
-    auto const G = edges_.ref();
-    each(
-        exec_, "Blockspan::multigrid_mis_spread", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          NodeState least = from(i);
-          for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
-            NodeState const other = from(G.column_indices[k]);
-            if (other < least) least = other;
-          }
-          to(i) = in_play(i) ? least : state_out;
-        });
+  KOKKOS_FUNCTION static NodeState least_near(PatternRef<int, int> const& G, States const& of,
+                                              std::int64_t i) {
+    NodeState least = of(i);
+    for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
+      NodeState const other = of(G.column_indices[k]);
+      if (other < least) least = other;
+    }
+    return least;
   }
 
  private:
   Exec exec_;
   Pattern<Exec> edges_;
-  States near_, nearer_;
+  States nearer_;
 };
 
 /// label(i) := the root that i is or neighbours, for nodes in play.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct HierarchyLevel {
   Array<Scalar, Exec> S;
   std::shared_ptr<Operator const> filtered_op;  ///< null where nothing is left out
   Pattern<Exec> prolongator, product, coarse;   ///< of P, A P and C
+  LikeRows like, like_filtered, like_coarse;    ///< rows of A, S and R with the same columns
   Transposed<Exec> restrictor;
   Array<Scalar, Exec> P, R, C;
   MultigridLevelReport report;
@@ -75,10 +77,14 @@ class Hierarchy {
   void form_values(Exec const& exec, Level& level);
   void append(Exec const& exec, Level const& fine);
   void invert_last(Exec const& exec);
+  void invert_on_host(Exec const& exec, Matrix const& last);
   void finish();
   void reject(MultigridStatus status, std::string message);
+  void charge(Exec const& exec, double MultigridSeconds::*phase);
 
   Options options_;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point charged_ = Clock::now();
   std::uint64_t fingerprint_ = 0;
   bool in_order_ = true;
   bool complete_ = false;             ///< all levels are there, and none was refused

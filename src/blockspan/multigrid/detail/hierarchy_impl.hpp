@@ -6,30 +6,30 @@
 
 #include <Kokkos_Timer.hpp>
 
-#include <blockspan/multigrid/detail/dense_inverse.hpp>
 #include <blockspan/multigrid/detail/hierarchy.hpp>
+#include <blockspan/multigrid/detail/invert_last_impl.hpp>
 #include <blockspan/multigrid/detail/near_null_impl.hpp>
+#include <blockspan/multigrid/detail/probe.hpp>
 #include <blockspan/multigrid/detail/strength.hpp>
 #include <blockspan/sparse/detail/host_csr.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 
 namespace blockspan::detail {
 
-/// Above so many rows a level that cannot be coarsened is smoothed, not inverted.
-inline constexpr std::int64_t most_inverted_rows = 4000;
-
 template <class Scalar, class Exec>
 Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options)
     : options_(options) {
-  Kokkos::Timer timer;
+  SetupMemory<Scalar, Exec> const memory;
   fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   in_order_ = is_in_order(exec, pattern_ref<Exec>(A));
   levels.emplace_back();
   take(exec, A);
+  charge(exec, &MultigridSeconds::plans);
   if (!measure(exec, levels[0], 0)) return;
   bool const given = !options_.prolongators.empty();
   auto& first = levels[0];
   if (!given) first.near_null = near_null_vectors(exec, options_, *first.op, first.spectrum);
+  charge(exec, &MultigridSeconds::near_null);
   report.near_null = static_cast<int>(first.near_null.extent(1));
   int const block_size = static_cast<int>(
       options_.coordinates.extent(0) > 0 ? options_.coordinates.extent(1) : options_.block_size);
@@ -43,7 +43,15 @@ Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options co
   invert_last(exec);
   finish();
   complete_ = report.usable();
-  report.seconds = timer.seconds();
+}
+
+/// The time since the last call was spent on this. Waits.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::charge(Exec const& exec, double MultigridSeconds::*phase) {
+  exec.fence("Blockspan::multigrid_charge");
+  auto const now = Clock::now();
+  report.phases.*phase += std::chrono::duration<double>(now - charged_).count();
+  charged_ = now;
 }
 
 /// Level 0 becomes A, or a copy of it in order.
@@ -86,6 +94,7 @@ bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_
   ChebyshevOptions const options{.seed = options_.seed};
   level.spectrum = chebyshev_setup<Scalar, Exec>(exec, *level.op, level.A, options);
   level.report.upper = level.spectrum.upper;
+  charge(exec, &MultigridSeconds::spectrum);
   bool const zero = !(level.spectrum.upper > 0) && level.spectrum.estimate.finite;
   if (level.spectrum.usable() || zero) return true;
   std::string const fault = level.spectrum.fault;
@@ -93,6 +102,12 @@ bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_
   bool const bad_input = !level.spectrum.estimate.finite ||
                          measure_rows(exec, level.ref(), W.data()).indefinite_row >= 0;
   if (number == 0 && bad_input) fail("blockspan::multigrid", fault);
+  // Ritz values mean nothing where A is not Hermitian
+  if (number == 0 && !Probe<Scalar, Exec>(exec, *level.op, *level.op, options_.seed).hermitian()) {
+    reject(MultigridStatus::not_hermitian,
+           "the matrix is not Hermitian: chebyshev and multigrid do not apply");
+    return false;
+  }
   reject(MultigridStatus::indefinite, "level " + std::to_string(number) + ": " + fault +
                                           "; chebyshev and multigrid do not apply");
   return false;
@@ -152,6 +167,7 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
   std::int64_t const q = static_cast<std::int64_t>(level.near_null.extent(1));
   for (int more = 0; more < 2 && 3 * aggregates.count * q > told.rows; ++more)
     if (q > 1) aggregates = aggregate_again(exec, strong, aggregates);
+  charge(exec, &MultigridSeconds::graph);
   told.rounds = aggregates.rounds;
   told.aggregates = aggregates.count;
   told.largest = aggregates.largest;
@@ -161,6 +177,7 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
     level.T = make_tentative<Scalar>(exec, level.near_null, level.nodes, aggregates);
     if (level.T.pattern.columns <= 0.85 * static_cast<double>(told.rows)) {
       level.filtered = filter(exec, level.pattern(), level.nodes, strong.edges);
+      charge(exec, &MultigridSeconds::tentative);
       for (;;) {
         form_patterns(exec, level, options_.fill_guard);
         form_prolongator(exec, level);
@@ -193,15 +210,23 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
 
 template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::form_patterns(Exec const& exec, Level& level, double fill_guard) {
+  auto const alike = [&](PatternRef<int, int> const& rows, NodePartition<Exec> const& nodes) {
+    return like_rows(exec, rows, nodes.begin, nodes.largest);
+  };
+  level.like = alike(level.pattern(), level.nodes);
   auto const form = [&](Pattern<Exec> const& P) {
     level.prolongator = P;
     level.restrictor = transposed(exec, P);
-    level.product = multiply_patterns(exec, level.pattern(), P.ref());
-    level.coarse = multiply_patterns(exec, level.restrictor.pattern.ref(), level.product.ref());
+    auto const R = level.restrictor.pattern.ref();
+    level.like_coarse = alike(R, level.T.nodes);
+    level.product = multiply_patterns(exec, level.pattern(), P.ref(), level.like);
+    level.coarse = multiply_patterns(exec, R, level.product.ref(), level.like_coarse);
   };
   auto& smoothed = level.report.smoothed;
   if (smoothed) {
-    form(multiply_patterns(exec, level.filtered.pattern.ref(), level.T.pattern.ref()));
+    auto const S = level.filtered.pattern.ref();
+    level.like_filtered = level.filtered.whole ? level.like : alike(S, level.nodes);
+    form(multiply_patterns(exec, S, level.T.pattern.ref(), level.like_filtered));
     smoothed = static_cast<double>(level.coarse.entries()) <=
                fill_guard * static_cast<double>(level.A.nnz());
   }
@@ -209,6 +234,7 @@ void Hierarchy<Scalar, Exec>::form_patterns(Exec const& exec, Level& level, doub
   level.P = smoothed ? new_array<Scalar>(exec, level.prolongator.entries()) : level.T.values;
   level.R = new_array<Scalar>(exec, level.prolongator.entries());
   level.C = new_array<Scalar>(exec, level.coarse.entries());
+  charge(exec, &MultigridSeconds::patterns);
 }
 
 /// P and R.
@@ -230,11 +256,12 @@ void Hierarchy<Scalar, Exec>::form_prolongator(Exec const& exec, Level& level) {
                                                           ChebyshevOptions{.seed = options_.seed});
       upper = spectrum.upper;
       weights = spectrum.factors;
+      charge(exec, &MultigridSeconds::spectrum);
     }
     double const factor = upper > 0 ? options_.omega / upper : 0;
     smooth<Exec, Scalar>(exec, filtered.pattern.ref(), weights, factor, level.S);
     multiply_values<Exec, Scalar>(exec, {filtered.pattern.ref(), level.S.data()}, T,
-                                  level.prolongator, level.P);
+                                  level.prolongator, level.P, level.like_filtered);
     exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
   }
   gather_conjugates<Exec, Scalar>(exec, level.restrictor.places, level.P, level.R);
@@ -246,11 +273,12 @@ void Hierarchy<Scalar, Exec>::form_values(Exec const& exec, Level& level) {
   auto const AP = new_array<Scalar>(exec, level.product.entries()),
              C = new_array<Scalar>(exec, level.coarse.entries());
   MatrixRef<Scalar, int, int> const P{level.prolongator.ref(), level.P.data()};
-  multiply_values<Exec, Scalar>(exec, level.ref(), P, level.product, AP);
+  multiply_values<Exec, Scalar>(exec, level.ref(), P, level.product, AP, level.like);
   multiply_values<Exec, Scalar>(exec, {level.restrictor.pattern.ref(), level.R.data()},
-                                {level.product.ref(), AP.data()}, level.coarse, C);
+                                {level.product.ref(), AP.data()}, level.coarse, C,
+                                level.like_coarse);
   make_hermitian<Exec, Scalar>(exec, level.coarse.ref(), C, level.C);
-  exec.fence("Blockspan::multigrid_values");
+  charge(exec, &MultigridSeconds::values);
 }
 
 template <class Scalar, class Exec>
@@ -262,48 +290,7 @@ void Hierarchy<Scalar, Exec>::append(Exec const& exec, Level const& fine) {
   next.nodes = fine.T.nodes;
   next.near_null = fine.T.near_null;
   levels.push_back(std::move(next));
-}
-
-template <class Scalar, class Exec>
-void Hierarchy<Scalar, Exec>::invert_last(Exec const& exec) {
-  Kokkos::Timer timer;
-  auto const& last = levels.back().A;
-  auto const n = static_cast<std::int64_t>(last.numRows());
-  report.exact_last = n <= std::max<std::int64_t>(options_.coarse_rows, most_inverted_rows);
-  if (!report.exact_last) {
-    report.notes.push_back("the last level has " + std::to_string(n) +
-                           " rows: it is smoothed, not inverted");
-    return;
-  }
-  if (n == 0) return;
-  auto const host = to_host(last);
-  SmallMatrix<Scalar> const dense("Blockspan::multigrid", n, n);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (int k = host.offsets(i); k < host.offsets(i + 1); ++k)
-      dense(i, host.indices(k)) = host.values(k);
-  auto const result = invert_on_range(dense, levels.size() == 1);
-  report.null_vectors = result.null_vectors;
-  if (!result.finite || result.lowest < -1e-9) {
-    std::ostringstream message;
-    message
-        << "level " << levels.size() - 1 << " has "
-        << (result.finite ? "the eigenvalue " : "entries that are not finite")
-        << (result.finite ? result.lowest : 0)
-        << " times its largest: not positive semidefinite; chebyshev and multigrid do not apply";
-    reject(MultigridStatus::indefinite, message.str());
-    return;
-  }
-  if (inverse.numRows() != n) {
-    inverse = matrix_of<Scalar, Exec>(full_pattern(exec, static_cast<int>(n)),
-                                      new_array<Scalar>(exec, n * n));
-  }
-  // Hermitian: its columns are its rows, conjugated
-  Kokkos::View<Scalar*, Kokkos::HostSpace> const rows("Blockspan::multigrid", n * n);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) rows(i * n + j) = result.inverse(i, j);
-  Kokkos::deep_copy(exec, inverse.values, rows);
-  exec.fence("Blockspan::multigrid_inverse");
-  levels.back().report.seconds = timer.seconds();
+  charge(exec, &MultigridSeconds::plans);
 }
 
 template <class Scalar, class Exec>
@@ -346,7 +333,10 @@ void Hierarchy<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool ke
   complete_ = false;
   if (report.status != MultigridStatus::no_coarsening) reject(MultigridStatus::unknown, "");
   report.notes.clear();
+  report.phases = {};
+  charged_ = Clock::now();
   take(exec, A);
+  charge(exec, &MultigridSeconds::plans);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     if (!measure(exec, levels[l], l)) return;
     if (l + 1 == levels.size()) break;

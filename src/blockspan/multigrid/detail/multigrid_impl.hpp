@@ -91,9 +91,14 @@ struct MultigridState {
     wide.max_levels = options.max_levels;
     wide.fill_guard = options.fill_guard;
     wide.degree = options.degree;
-    wide.columns = options.columns;
+    // where the cycle has matrices of its own, the setup multiplies single columns only
+    wide.columns = cycles_in_single(options) ? 1 : options.columns;
     wide.seed = options.seed;
     return wide;
+  }
+
+  static bool cycles_in_single(MultigridOptions<Scalar, Exec> const& options) {
+    return is_wide && has_single && options.precision == MultigridPrecision::single;
   }
 
   static CrsMatrix<Wide, Exec> widened(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
@@ -115,7 +120,7 @@ struct MultigridState {
     bool const first = !working && !single;
     bool const replaced = generation != hierarchy->generation;
     generation = hierarchy->generation;
-    if (is_wide && has_single && options.precision == MultigridPrecision::single) {
+    if (cycles_in_single(options)) {
       factor = range_factor(exec);
       if (first)
         single = std::make_unique<Cycle<Single, Exec>>(exec, *hierarchy, options.degree,
@@ -245,6 +250,7 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
   state.hierarchy = std::make_unique<detail::Hierarchy<detail::double_t<Scalar>, Exec>>(
       exec, state.widened(exec, A), state.widened(exec, options));
   state.report = state.hierarchy->report;
+  state.report.seconds = state.report.phases.sum();
   if (!state.report.usable()) return;
   form_cycle(exec);
   if (options.probe && state.rows > 0) probe(exec);
@@ -253,18 +259,25 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
 template <class Scalar, class Exec>
 void Multigrid<Scalar, Exec>::form_cycle(Exec const& exec) {
   auto& state = *state_;
+  Kokkos::Timer timer;
   state.renew(exec);
+  exec.fence("Blockspan::multigrid_cycle");
   state.ready = true;
   state.report.single = state.single != nullptr || sizeof(real_t<Scalar>) == 4;
+  state.report.phases.cycle = timer.seconds();
+  state.report.seconds = state.report.phases.sum();
 }
 
 /// With the matrix in double precision; solvers in single precision go without.
 template <class Scalar, class Exec>
 void Multigrid<Scalar, Exec>::probe(Exec const& exec) {
   if constexpr (detail::MultigridState<Scalar, Exec>::is_wide) {
+    Kokkos::Timer timer;
     detail::Probe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
                                       state_->options.seed);
     detail::judge(probe.run(8), state_->report);
+    state_->report.phases.probe = timer.seconds();
+    state_->report.seconds = state_->report.phases.sum();
   }
 }
 

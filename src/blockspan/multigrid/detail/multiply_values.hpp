@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <blockspan/multigrid/detail/arrays.hpp>
+#include <blockspan/multigrid/detail/team_product.hpp>
 #include <blockspan/multigrid/detail/workers.hpp>
 #include <blockspan/support/backend.hpp>
 
@@ -10,14 +11,14 @@ namespace blockspan::detail {
 
 /// The values of C = A B in a pattern that is known, row by row (Gustavson 1978,
 /// doi:10.1145/355791.355796): the entries of a row of A one after the other, so that every sum has
-/// one order.
+/// one order. Hosts; for devices see team_product.hpp.
 template <class Exec, class Scalar>
 struct ProductValues {
   MatrixRef<Scalar, int, int> A, B;
   PatternRef<int, int> C;
   Scalar* values;
   Workers workers;
-  Integers<Exec> places;  ///< hosts: where a column stands in the row at work; empty: search
+  Integers<Exec> places;  ///< where a column stands in the row at work; empty: search
 
   KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
     auto const range = workers.rows_of(worker);
@@ -45,19 +46,27 @@ struct ProductValues {
   }
 };
 
-/// C: its pattern holds that of A B. Does not wait.
+/// C: its pattern holds that of A B. like: rows of A. Does not wait.
 template <class Exec, class Scalar>
 void multiply_values(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
                      MatrixRef<Scalar, int, int> const& B, Pattern<Exec> const& C,
-                     Array<Scalar, Exec> const& values) {
-  std::int64_t const table = C.columns * static_cast<std::int64_t>(sizeof(int));
-  Workers workers(exec, C.rows, runs_on_host_v<Exec> ? table : 1);
-  bool const dense = runs_on_host_v<Exec> && workers.count * table <= std::int64_t{1} << 29;
-  if (!runs_on_host_v<Exec>) workers.count = C.rows;
-  auto const places = new_array<int>(exec, dense ? workers.count * C.columns : 0);
-  each(exec, "Blockspan::multigrid_multiply", workers.count,
-       ProductValues<Exec, Scalar>{A, B, C.ref(), values.data(), workers, places});
-  if (dense) exec.fence("Blockspan::multigrid_multiply");  // the table is freed on return
+                     Array<Scalar, Exec> const& values, LikeRows like = {}) {
+  if constexpr (!runs_on_host_v<Exec>) {
+    using Rows = TeamProductValues<Scalar>;
+    if (like.begin == nullptr) like.groups = C.rows;
+    std::int64_t const mean = C.rows > 0 ? C.entries() / C.rows + 1 : 1;
+    ProductTeams const teams(B.pattern, (like.most > 1 ? 2 : 4) * mean, Rows::bytes_of_place(like));
+    teams.launch(exec, "Blockspan::multigrid_multiply", like.groups,
+                 Rows{A, B, C.ref(), like, values.data(), teams.room});
+  } else {
+    std::int64_t const table = C.columns * static_cast<std::int64_t>(sizeof(int));
+    Workers const workers(exec, C.rows, table);
+    bool const dense = workers.count * table <= std::int64_t{1} << 29;
+    auto const places = new_array<int>(exec, dense ? workers.count * C.columns : 0);
+    each(exec, "Blockspan::multigrid_multiply", workers.count,
+         ProductValues<Exec, Scalar>{A, B, C.ref(), values.data(), workers, places});
+    if (dense) exec.fence("Blockspan::multigrid_multiply");  // the table is freed on return
+  }
 }
 
 }  // namespace blockspan::detail

@@ -23,20 +23,20 @@ Block<Scalar, Exec> rigid_bodies(Exec const& exec,
     require(std::isfinite(c), "blockspan::multigrid", "coordinates are not finite");
   auto const B =
       allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", nodes * d, d == 3 ? 6 : 3);
-  auto const mirror = Kokkos::create_mirror_view(B);
-  Kokkos::deep_copy(mirror, Scalar(0));
-  for (std::int64_t i = 0; i < nodes; ++i) {
-    double x[3] = {0, 0, 0};
-    for (int c = 0; c < d; ++c) x[c] = host(i, c) - centre[c];
-    for (int c = 0; c < d; ++c) mirror(i * d + c, c) = Scalar(1);
-    if (d == 2) mirror(i * d, 2) = Scalar(-x[1]), mirror(i * d + 1, 2) = Scalar(x[0]);
-    for (int axis = 0; d == 3 && axis < 3; ++axis) {
-      int const u = (axis + 1) % 3, v = (axis + 2) % 3;
-      mirror(i * d + u, 3 + axis) = Scalar(-x[v]);
-      mirror(i * d + v, 3 + axis) = Scalar(x[u]);
-    }
-  }
-  Kokkos::deep_copy(exec, B, mirror);
+  Kokkos::Array<double, 3> const origin{centre[0], centre[1], centre[2]};
+  each(
+      exec, "Blockspan::multigrid_rigid_bodies", nodes, KOKKOS_LAMBDA(std::int64_t i) {
+        double x[3] = {0, 0, 0};
+        for (int c = 0; c < d; ++c) x[c] = coordinates(i, c) - origin[c];
+        for (int c = 0; c < d; ++c)
+          for (int j = 0; j < (d == 3 ? 6 : 3); ++j) B(i * d + c, j) = Scalar(c == j ? 1 : 0);
+        if (d == 2) B(i * d, 2) = Scalar(-x[1]), B(i * d + 1, 2) = Scalar(x[0]);
+        for (int axis = 0; d == 3 && axis < 3; ++axis) {
+          int const u = (axis + 1) % 3, v = (axis + 2) % 3;
+          B(i * d + u, 3 + axis) = Scalar(-x[v]);
+          B(i * d + v, 3 + axis) = Scalar(x[u]);
+        }
+      });
   exec.fence("Blockspan::multigrid_rigid_bodies");
   return B;
 }

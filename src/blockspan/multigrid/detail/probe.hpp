@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include <blockspan/multigrid/detail/arrays.hpp>
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/linear_operator.hpp>
@@ -61,7 +62,7 @@ class Probe {
       if (!(next > 1e-24 * first) || step == steps) break;
       beta = step > 0 ? next / rz : 0;
       rz = next;
-      combine_into(z_, step > 0 ? beta : 0, p_);
+      step_direction(beta);
       A_.apply(exec_, p_, q_);
       double const curvature = real_part(dot(p_, q_));
       if (curvature < 0) result.definite = false;
@@ -69,11 +70,25 @@ class Probe {
       if (step > 0) beside.push_back(std::sqrt(beta) / alpha);
       diagonal.push_back(curvature / rz + (step > 0 ? beta / alpha : 0));
       alpha = rz / curvature;
-      combine_into(q_, -1 / alpha, r_);  // -r / alpha, scaled back below
-      scale(r_, -alpha);
+      step_residual(alpha);
     }
     ritz_values(diagonal, beside, result);
     return result;
+  }
+
+  /// p := z + beta p.
+  void step_direction(double beta) {
+    auto const p = p_, z = z_;
+    each(
+        exec_, "Blockspan::multigrid_probe", A_.rows(),
+        KOKKOS_LAMBDA(std::int64_t i) { p(i, 0) = z(i, 0) + beta * p(i, 0); });
+  }
+  /// r := r - alpha q.
+  void step_residual(double alpha) {
+    auto const r = r_, q = q_;
+    each(
+        exec_, "Blockspan::multigrid_probe", A_.rows(),
+        KOKKOS_LAMBDA(std::int64_t i) { r(i, 0) -= alpha * q(i, 0); });
   }
 
  private:
@@ -84,18 +99,6 @@ class Probe {
     Kokkos::View<Scalar*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);
     blockspan::column_dots(exec_, x, y, value, workspace_);
     return value(0);
-  }
-  /// y := x + factor y.
-  void combine_into(Block<Scalar, Exec> const& x, double factor, Block<Scalar, Exec> const& y) {
-    SmallMatrix<Scalar> const one("Blockspan::multigrid_probe", 1, 1);
-    one(0, 0) = Scalar(1);
-    blockspan::combine(exec_, Scalar(1), x, one, Scalar(static_cast<real_t<Scalar>>(factor)), y,
-                       workspace_);
-  }
-  void scale(Block<Scalar, Exec> const& x, double factor) {
-    Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);
-    value(0) = static_cast<real_t<Scalar>>(factor);
-    blockspan::scale_columns(exec_, value, x);
   }
   static void ritz_values(std::vector<double> const& diagonal, std::vector<double> const& beside,
                           ProbeResult& result) {

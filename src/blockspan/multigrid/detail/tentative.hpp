@@ -2,6 +2,7 @@
 
 #include <blockspan/multigrid/detail/graph.hpp>
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -25,48 +26,102 @@ struct Tentative {
   Integers<Exec> origin;      ///< of coarse columns: 16 aggregate + column of Q
 };
 
+/// Loops and sums by one thread ...
+struct OneLane {
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void each(int count, Body const& body) const {
+    for (int p = 0; p < count; ++p) body(p);
+  }
+  template <class T, class Term>
+  KOKKOS_FORCEINLINE_FUNCTION T sum(int count, Term const& term) const {
+    T total(0);
+    for (int p = 0; p < count; ++p) total += term(p);
+    return total;
+  }
+};
+/// ... or by the lanes of a team thread, in an order that their number decides.
+template <class Team>
+struct ManyLanes {
+  Team const& team;
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void each(int count, Body const& body) const {
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), body);
+  }
+  template <class T, class Term>
+  KOKKOS_FORCEINLINE_FUNCTION T sum(int count, Term const& term) const {
+    T total(0);
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, count), [&](int p, T& sum) { sum += term(p); }, total);
+    return total;
+  }
+};
+
 /// Gram-Schmidt, twice, of the rows of one aggregate. A column that loses all but 1e-8 of its norm
-/// is dropped.
+/// is dropped. Devices: an aggregate by a warp.
 template <class Scalar>
 struct OrthonormalizeAggregates {
+  using Real = real_t<Scalar>;
   int const *begin, *rows;
   BlockRef<Scalar const> B;
   Scalar *Q, *R;
   int* kept;
+  std::int64_t aggregates;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t a) const {
-    int const q = static_cast<int>(B.columns);
+  KOKKOS_FUNCTION void operator()(std::int64_t a) const { run(OneLane{}, a); }
+  template <class Team>
+  requires requires(Team const& team) { team.league_rank(); }
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    std::int64_t const a = std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
+    if (a < aggregates) run(ManyLanes<Team>{team}, a);
+  }
+
+  template <class Exec>
+  void launch(Exec const& exec) const {
+    constexpr char const* label = "Blockspan::multigrid_orthonormalize";
+    constexpr int lanes = 32, threads = 128;
+    if constexpr (runs_on_host_v<Exec>) {
+      blockspan::detail::each(exec, label, aggregates, *this);
+    } else if (aggregates > 0) {
+      constexpr int each = threads / lanes;
+      Kokkos::parallel_for(label,
+                           Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>(
+                               exec, static_cast<int>((aggregates + each - 1) / each), each, lanes),
+                           *this);
+    }
+  }
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void run(Lanes const& lanes, std::int64_t a) const {
+    int const q = static_cast<int>(B.columns), first = begin[a], count = begin[a + 1] - first;
     Scalar* const r = R + a * q * q;
-    for (int k = 0; k < q * q; ++k) r[k] = Scalar(0);
+    lanes.each(q * q, [&](int k) { r[k] = Scalar(0); });
+    auto const at = [&](int p, int k) -> Scalar& {
+      return Q[static_cast<std::int64_t>(rows[first + p]) * q + k];
+    };
+    auto const norm = [&](int k) {
+      return Kokkos::sqrt(
+          lanes.template sum<Real>(count, [&](int p) { return squared_magnitude(at(p, k)); }));
+    };
     int found = 0;
     for (int j = 0; j < q; ++j) {
-      for (int p = begin[a]; p < begin[a + 1]; ++p) at(p, q, found) = B(rows[p], j);
-      real_t<Scalar> const before = norm(a, q, found);
+      lanes.each(count, [&](int p) { at(p, found) = B(rows[first + p], j); });
+      Real const before = norm(found);
+      Scalar coefficients[most_rows_of_node] = {};
       for (int pass = 0; pass < 2; ++pass)
-        for (int k = 0; k < found; ++k) r[k * q + j] += project(a, q, k, found);
-      real_t<Scalar> const after = norm(a, q, found);
-      if (!(after > real_t<Scalar>(1e-8) * before)) continue;
-      r[found * q + j] = Scalar(after);
-      for (int p = begin[a]; p < begin[a + 1]; ++p) at(p, q, found) *= 1 / after;
+        for (int k = 0; k < found; ++k) {
+          Scalar const c = lanes.template sum<Scalar>(
+              count, [&](int p) { return conjugate(at(p, k)) * at(p, found); });
+          lanes.each(count, [&](int p) { at(p, found) -= c * at(p, k); });
+          coefficients[k] += c;
+        }
+      Real const after = norm(found);
+      lanes.each(found, [&](int k) { r[k * q + j] = coefficients[k]; });
+      if (!(after > Real(1e-8) * before)) continue;
+      lanes.each(1, [&](int) { r[found * q + j] = Scalar(after); });
+      lanes.each(count, [&](int p) { at(p, found) *= 1 / after; });
       ++found;
     }
-    kept[a] = (1 << found) - 1;
-  }
-
-  KOKKOS_FUNCTION Scalar& at(int p, int q, int k) const {
-    return Q[static_cast<std::int64_t>(rows[p]) * q + k];
-  }
-  KOKKOS_FUNCTION real_t<Scalar> norm(std::int64_t a, int q, int k) const {
-    real_t<Scalar> sum = 0;
-    for (int p = begin[a]; p < begin[a + 1]; ++p) sum += squared_magnitude(at(p, q, k));
-    return Kokkos::sqrt(sum);
-  }
-  /// Takes the part along column k from column `from`; returns its coefficient.
-  KOKKOS_FUNCTION Scalar project(std::int64_t a, int q, int k, int from) const {
-    Scalar sum(0);
-    for (int p = begin[a]; p < begin[a + 1]; ++p) sum += conjugate(at(p, q, k)) * at(p, q, from);
-    for (int p = begin[a]; p < begin[a + 1]; ++p) at(p, q, from) -= sum * at(p, q, k);
-    return sum;
+    lanes.each(1, [&](int) { kept[a] = (1 << found) - 1; });
   }
 };
 
@@ -96,6 +151,7 @@ void form_tentative(Exec const& exec, Tentative<Scalar, Exec>& t) {
         offsets(i) = of_row(i) < 0 ? 0 : bits_below(kept(of_row(i)), q);
       });
   t.nodes.count = offsets_of_counts(exec, numbers);
+  t.nodes.largest = q;
   t.pattern = {static_cast<int>(n), coarse, offsets, {}};
   t.pattern.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
   t.values = new_array<Scalar>(exec, t.pattern.entries());
@@ -156,9 +212,10 @@ Tentative<Scalar, Exec> make_tentative(Exec const& exec, Block<Scalar, Exec> con
   t.R = new_array<Scalar>(exec, aggregates.count * q * q);
   t.kept = new_array<int>(exec, aggregates.count);
   ConstBlock<Scalar, Exec> const b = B;
-  each(exec, "Blockspan::multigrid_orthonormalize", aggregates.count,
-       OrthonormalizeAggregates<Scalar>{rows.offsets.data(), rows.indices.data(),
-                                        block_ref<Exec>(b), t.Q.data(), t.R.data(), t.kept.data()});
+  OrthonormalizeAggregates<Scalar>{rows.offsets.data(), rows.indices.data(), block_ref<Exec>(b),
+                                   t.Q.data(),          t.R.data(),          t.kept.data(),
+                                   aggregates.count}
+      .launch(exec);
   form_tentative(exec, t);
   return t;
 }

@@ -5,7 +5,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/spmm/detail/step.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -27,20 +29,26 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
                                  real_t<Scalar> const* weights);
 
-/// Y = Z + momentum (Z - Y) + step W (R - AZ), rows contiguous. Terms that are zero by definition
-/// are neither read nor computed: Z, AZ and the old Y in the first step, the old Y in the second.
-enum class ChebyshevTerms { first, second, all };
-template <class Scalar>
-struct ChebyshevStep {
-  ChebyshevTerms terms;
-  real_t<Scalar> momentum, step;
-};
-
-/// One kernel. Does not wait.
+/// The step of a polynomial in one kernel of its own, rows contiguous, AZ made before. AZ.data
+/// null: there is no Z yet, Y := factor W R. Where !step.keeps AZ is Y itself. Does not wait.
 template <class Exec, class Scalar>
-void chebyshev_step(Exec const& exec, ChebyshevStep<Scalar> const& coefficients,
-                    real_t<Scalar> const* weights, BlockRef<Scalar const> const& R,
-                    BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
-                    BlockRef<Scalar> const& Y);
+void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
+                  BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
+                  BlockRef<Scalar> const& Y);
+
+/// The step, in the kernel of the product where A has one, else by way of A Z in image(), a block
+/// like Y (not asked for where !step.keeps).
+template <class Exec, class Scalar, class Image>
+void take_step(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+               OperatorStep<Scalar, Exec> const& step, ConstBlock<Scalar, Exec> const& Z,
+               Block<Scalar, Exec> const& Y, Image const& image) {
+  if (A.apply_step(exec, Z, step, Y)) return;
+  Block<Scalar, Exec> const AZ = step.keeps ? image() : Y;
+  A.apply(exec, Z, AZ);
+  pass_of_step<Exec, Scalar>(exec,
+                             {step.keeps, step.remembers, step.momentum, step.factor,
+                              step.weights.data(), block_ref<Exec>(step.R)},
+                             block_ref<Exec>(AZ), block_ref<Exec>(Z), block_ref<Exec>(Y));
+}
 
 }  // namespace blockspan::detail

@@ -52,22 +52,24 @@ RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ord
 
 /// All coefficients are real: a complex block is one of real numbers with twice the columns.
 template <class Real>
-struct ChebyshevRows {
-  ChebyshevTerms terms;
+struct StepRows {
+  bool keeps, remembers;
   Real momentum, step;
   Real const *weights, *r, *az, *z;
   Real* y;
   std::int64_t r_stride, az_stride, z_stride, y_stride;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
-    Real const factor = step * weights[i];
+    Real const factor = weights == nullptr ? step : step * weights[i];
     Real const* KOKKOS_RESTRICT const from = r + i * r_stride;
     Real const* KOKKOS_RESTRICT const image = az + i * az_stride;
     Real const* KOKKOS_RESTRICT const before = z + i * z_stride;
     Real* KOKKOS_RESTRICT const to = y + i * y_stride;
-    if (terms == ChebyshevTerms::first)
+    if (az == nullptr)
       for (; j < last; ++j) to[j] = factor * from[j];
-    else if (terms == ChebyshevTerms::second)
+    else if (!keeps)
+      for (; j < last; ++j) to[j] = factor * (from[j] - to[j]);
+    else if (!remembers)
       for (; j < last; ++j)
         to[j] = before[j] + (momentum * before[j] + factor * (from[j] - image[j]));
     else
@@ -77,10 +79,9 @@ struct ChebyshevRows {
 };
 
 template <class Exec, class Scalar>
-void chebyshev_step(Exec const& exec, ChebyshevStep<Scalar> const& coefficients,
-                    real_t<Scalar> const* weights, BlockRef<Scalar const> const& R,
-                    BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
-                    BlockRef<Scalar> const& Y) {
+void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
+                  BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
+                  BlockRef<Scalar> const& Y) {
   using Real = real_t<Scalar>;
   constexpr std::int64_t p = parts<Scalar>;
   auto const real = [](auto* data) {
@@ -89,9 +90,9 @@ void chebyshev_step(Exec const& exec, ChebyshevStep<Scalar> const& coefficients,
   };
   for_each_row(
       exec, "Blockspan::chebyshev", Y.rows, p * Y.columns,
-      ChebyshevRows<Real>{coefficients.terms, coefficients.momentum, coefficients.step, weights,
-                          real(R.data), real(AZ.data), real(Z.data), real(Y.data), p * R.row_stride,
-                          p * AZ.row_stride, p * Z.row_stride, p * Y.row_stride});
+      StepRows<Real>{step.keeps, step.remembers, step.momentum, step.factor, step.weights,
+                     real(step.R.data), real(AZ.data), real(Z.data), real(Y.data),
+                     p * step.R.row_stride, p * AZ.row_stride, p * Z.row_stride, p * Y.row_stride});
 }
 
 }  // namespace blockspan::detail

@@ -23,101 +23,138 @@ struct SquareRoots {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { roots[i] = Kokkos::sqrt(weights[i]); }
 };
 
-/// The Lanczos process for W^1/2 A W^1/2 with a basis kept orthonormal.
+/// before := W^1/2 y - alpha v - beta before, and alpha among the entries.
+template <class Scalar>
+struct LanczosRecurrence {
+  using Real = real_t<Scalar>;
+  Real const* roots;
+  Scalar const *y, *v;
+  Scalar* before;
+  Scalar const* alpha;
+  Real const* beta;  ///< null: none yet
+  Real* entry;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    Real const a = real_part(*alpha);
+    Scalar w = roots[i] * y[i] - a * v[i];
+    if (beta != nullptr) w -= *beta * before[i];
+    before[i] = w;
+    if (i == 0) *entry = a;
+  }
+};
+
+/// v := v / norm, z := W^1/2 v, and the norm among the entries; a vector of norm zero stays.
+template <class Scalar>
+struct LanczosVector {
+  using Real = real_t<Scalar>;
+  Real const *roots, *norm;
+  Scalar *v, *z;
+  Real* entry;  ///< null: not kept
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    Real const size = *norm;
+    Scalar const next = size > 0 ? v[i] * (1 / size) : v[i];
+    v[i] = next;
+    z[i] = roots[i] * next;
+    if (i == 0 && entry != nullptr) *entry = size;
+  }
+};
+
+/// The Lanczos process for W^1/2 A W^1/2, by its recurrence of three vectors. The host waits once,
+/// at the end.
 template <class Scalar, class Exec>
 class Lanczos {
  public:
   using Real = real_t<Scalar>;
   using Weights = typename JacobiPreconditioner<Scalar, Exec>::Factors;
+  using Vector = Block<Scalar, Exec>;
 
   Lanczos(Exec const& exec, LinearOperator<Scalar, Exec> const& A, Weights const& weights,
           int steps)
       : exec_(exec),
         A_(A),
         roots_(allocate<decltype(roots_)>(exec, "Blockspan::lanczos", weights.extent(0))),
-        basis_(
-            allocate<decltype(basis_)>(exec, "Blockspan::lanczos", weights.extent(0), steps + 1)),
-        work_(allocate<decltype(work_)>(exec, "Blockspan::lanczos", weights.extent(0), 1)) {
-    Kokkos::parallel_for("Blockspan::lanczos_weights",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, static_cast<std::int64_t>(weights.extent(0))),
-                         SquareRoots<Real>{weights.data(), roots_.data()});
+        v_(column()),
+        before_(column()),
+        y_(column()),
+        z_(column()),
+        entries_(allocate<Reals>(exec, "Blockspan::lanczos", 2 * steps)),
+        norm_(allocate<Reals>(exec, "Blockspan::lanczos", 1)),
+        dot_(allocate<decltype(dot_)>(exec, "Blockspan::lanczos", 1)) {
+    each_row(SquareRoots<Real>{weights.data(), roots_.data()});
   }
 
-  /// At most `steps` of them.
   SpectrumEstimate<Real> run(int steps, std::uint64_t seed) {
-    blockspan::fill_random(exec_, column(0), seed);
-    normalise(column(0));
+    blockspan::fill_random(exec_, v_, seed);
+    normalise(nullptr);
     for (int j = 0; j < steps; ++j) {
-      auto const next = column(j + 1);
-      multiply(column(j), next);
-      diagonal_.push_back(orthogonalise(next, j + 1));
-      off_diagonal_.push_back(normalise(next));
-      largest_ = std::max({largest_, std::abs(diagonal_.back()), off_diagonal_.back()});
-      if (!std::isfinite(diagonal_.back()) || !std::isfinite(off_diagonal_.back()))
-        return {.steps = j + 1, .finite = false};
-      if (off_diagonal_.back() <= 8 * unit_roundoff<Scalar> * largest_)
-        break;  // what is left is rounding
+      Real* const entry = entries_.data() + 2 * j;
+      if (!A_.apply_dots(exec_, z_, y_, {}, dot_, {})) {
+        A_.apply(exec_, z_, y_);
+        blockspan::column_dots(exec_, z_, y_, dot_, workspace_);
+      }
+      each_row(LanczosRecurrence<Scalar>{roots_.data(), y_.data(), v_.data(), before_.data(),
+                                         dot_.data(), j > 0 ? entry - 1 : nullptr, entry});
+      std::swap(v_, before_);
+      normalise(entry + 1);
     }
-    return ritz_values();
+    auto const entries = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), entries_);
+    std::vector<Real> diagonal, off_diagonal;
+    Real largest = 0;
+    for (int j = 0; j < steps; ++j) {
+      diagonal.push_back(entries(2 * j));
+      off_diagonal.push_back(entries(2 * j + 1));
+      if (!std::isfinite(diagonal.back()) || !std::isfinite(off_diagonal.back()))
+        return {.steps = j + 1, .finite = false};
+      largest = std::max({largest, std::abs(diagonal.back()), off_diagonal.back()});
+      // what is left is rounding
+      if (off_diagonal.back() <= 64 * unit_roundoff<Scalar> * largest) break;
+    }
+    return ritz_values(diagonal, off_diagonal);
   }
 
  private:
-  Block<Scalar, Exec> column(int j) const { return column_range(basis_, j, 1); }
+  using Reals = Kokkos::View<Real*, typename Exec::memory_space>;
 
-  /// y = W^1/2 A W^1/2 x.
-  void multiply(Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y) {
-    scale_rows<Exec, Scalar>(exec_, roots_.data(), block_ref<Exec>(x), block_ref<Exec>(work_));
-    A_.apply(exec_, work_, y);
-    scale_rows<Exec, Scalar>(exec_, roots_.data(), block_ref<Exec>(y), block_ref<Exec>(y));
+  Vector column() const {
+    return allocate<Vector>(exec_, "Blockspan::lanczos", roots_.extent(0), 1);
   }
 
-  /// x -= V V^H x for the first `count` vectors V, twice; returns the last entry of V^H x.
-  Real orthogonalise(Block<Scalar, Exec> const& x, int count) {
-    auto const V = column_range(basis_, 0, count);
-    SmallMatrix<Scalar> const c("Blockspan::lanczos", static_cast<std::size_t>(count), 1);
-    Real last = 0;
-    for (int pass = 0; pass < 2; ++pass) {
-      blockspan::gram(exec_, V, x, c, workspace_);
-      last += real_part(c(static_cast<std::size_t>(count - 1), 0));
-      blockspan::combine(exec_, Scalar(-1), V, c, Scalar(1), x, workspace_);
-    }
-    return last;
+  template <class Body>
+  void each_row(Body const& body) {
+    Kokkos::parallel_for("Blockspan::lanczos",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             exec_, 0, static_cast<std::int64_t>(roots_.extent(0))),
+                         body);
   }
 
-  /// Its norm before; a vector of norm zero stays.
-  Real normalise(Block<Scalar, Exec> const& x) {
-    Kokkos::View<Real*, Kokkos::HostSpace> const norm("Blockspan::lanczos", 1);
-    blockspan::column_norms(exec_, x, norm, workspace_);
-    Real const before = norm(0);
-    if (before > 0) {
-      norm(0) = 1 / before;
-      blockspan::scale_columns(exec_, norm, x);
-    }
-    return before;
+  void normalise(Real* entry) {
+    blockspan::column_norms(exec_, v_, norm_, workspace_);
+    each_row(LanczosVector<Scalar>{roots_.data(), norm_.data(), v_.data(), z_.data(), entry});
   }
 
-  SpectrumEstimate<Real> ritz_values() const {
-    auto const m = diagonal_.size();
+  static SpectrumEstimate<Real> ritz_values(std::vector<Real> const& diagonal,
+                                            std::vector<Real> const& off_diagonal) {
+    auto const m = diagonal.size();
     SmallMatrix<Real> const T("Blockspan::lanczos", m, m);
     for (std::size_t j = 0; j < m; ++j) {
-      T(j, j) = diagonal_[j];
-      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = off_diagonal_[j];
+      T(j, j) = diagonal[j];
+      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = off_diagonal[j];
     }
     std::vector<Real> values;
     int const steps = static_cast<int>(m);
     if (lapack::hermitian_eigen(T, values) != 0) return {.steps = steps, .finite = false};
-    Real const residual = off_diagonal_.back() * std::abs(T(m - 1, m - 1));
+    Real const residual = off_diagonal.back() * std::abs(T(m - 1, m - 1));
     return {values.front(), values.back(), residual, steps, true};
   }
 
   Exec exec_;
   LinearOperator<Scalar, Exec> const& A_;
   Weights roots_;
-  Block<Scalar, Exec> basis_, work_;
+  Vector v_, before_, y_, z_;
+  Reals entries_, norm_;
+  Kokkos::View<Scalar*, typename Exec::memory_space> dot_;
   Workspace<Exec> workspace_;
-  std::vector<Real> diagonal_, off_diagonal_;  ///< of the tridiagonal matrix
-  Real largest_ = 0;
 };
 
 }  // namespace blockspan::detail

@@ -270,8 +270,9 @@ inline int groups_of_pass(std::int64_t vectors, int most) {
   return best;
 }
 
-template <class Columns, class Call, class Entries>
-void launch_window_columns(Call const& call, Entries const& entries) {
+template <class Columns, class Call, class Entries, class Epilogue>
+void launch_window_columns(Call const& call, Entries const& entries, char const* label,
+                           Epilogue const& epilogue) {
   auto const& [op, alpha, X, beta, Y] = call.product;
   auto const& pattern = call.prepared.pattern;
   auto const& list = call.prepared.windows;
@@ -290,9 +291,9 @@ void launch_window_columns(Call const& call, Entries const& entries) {
                     list.first_column.data(),
                     list.distance.data(),
                     list.masks.data()};
-  launch_kernel(call.exec, call.variant().label, shape,
+  launch_kernel(call.exec, label, shape,
                 RowWindows{windows, passes, static_cast<int>(pattern.rows), list.first_tile.data()},
-                inner, make_epilogue<true, true>(call));
+                inner, epilogue);
 }
 
 /// As many columns a pass as suit the product, single ones where vectors do not fit; AllWidths
@@ -301,7 +302,10 @@ template <bool AllWidths, class Call, class Entries>
 void launch_windows_with(Call const& call, Entries const& entries) {
   using Scalar = typename Call::Scalar;
   std::int64_t const columns = call.product.X.columns;
-  auto const launch = [&]<class Columns>() { launch_window_columns<Columns>(call, entries); };
+  auto const launch = [&]<class Columns>() {
+    launch_window_columns<Columns>(call, entries, call.variant().label,
+                                   make_epilogue<true, true>(call));
+  };
   if constexpr (is_complex_v<Scalar>) {  // a complex number is a vector
     // four groups of complex columns: sums and values need more registers than there are
     if constexpr (AllWidths)

@@ -31,6 +31,12 @@ constexpr std::int64_t sparse_row = 32;
 /// Single columns of a lane, at most; of sums of products fewer: registers would spill.
 constexpr int columns_of_lane_at_most = 5, columns_of_lane_with_sums = 2;
 
+/// A step of a polynomial is taken by the product (ProductStep) where the blocks it then saves are
+/// more than this share of A. A Chebyshev polynomial of degree 8 over the one with passes of its
+/// own, n = 1, 4, 16: 7-point 100^3, double 1.12, 1.42, 1.55, float 1.14, 1.52, 1.70; 27-point 80^3
+/// 0.98, 1.09, 1.23; 1.05, 1.09, 1.37; elasticity 44^3 x 3 0.97, 1.11, 1.15; 0.97, 1.04, 1.18.
+constexpr double step_share = 24;
+
 /// Hosts: X whose rows are not contiguous is copied first where it has so many columns and a row of
 /// A times its columns is as much work: below, strided loads cost less than the copy.
 constexpr std::int64_t host_packed_columns = 4;
@@ -62,6 +68,11 @@ class Decider {
         decision.fills_empty_rows = launch->variant->skips_empty_rows();
         return decision;
       }
+    }
+    if (blocks_.steps) {
+      if (takes_step()) decide_launches(decision, false);
+      decision.fuses_step = !decision.launches.empty();
+      return decision;
     }
     if (chosen.worker == SpmmWorker::blas) {
       decision.launches = {launch_of(SpmmKernelKind::dense, chosen, blocks_.columns)};
@@ -298,12 +309,16 @@ class Decider {
       launch.lanes.grid = choose_lanes(device_, packs, statistics_of(variant), 1, A_.lanes).grid;
     if (!variant.is_direct() || launch.kernel == SpmmKernelKind::sparse_rows) return;
     bool const plain = !A_.is_permuted;
-    launch.narrow = plain && !variant.lists_pieces() && reads_narrow(row_bytes(x_columns(launch)));
+    launch.narrow = plain && !(blocks_.steps && launch.packs) && !variant.lists_pieces() &&
+                    reads_narrow(row_bytes(x_columns(launch)));
     if (is_item(variant)) return;
     // several packs (or single columns) a lane have kernels for plain entries only; columns in 16
     // bits serve fewer packs than three a lane, and like single values no passes side by side
-    int const most_packs = !launch.packs || !plain ? 1 : launch.narrow ? 2 : 3;
-    bool const spreads = plain && !launch.narrow && !blocks_.reads_singles;
+    int const most_packs = !launch.packs || !plain ? 1
+                           : blocks_.steps         ? (blocks_.scalar.is_complex ? 1 : 2)
+                           : launch.narrow         ? 2
+                                                   : 3;
+    bool const spreads = plain && !blocks_.steps && !launch.narrow && !blocks_.reads_singles;
     auto const pieces = statistics_of(variant);
     launch.lanes = choose_lanes(device_, packs, pieces, most_packs, A_.lanes,
                                 spreads && launch.packs && !variant.lists_pieces() &&
@@ -312,7 +327,25 @@ class Decider {
                          blocks_.x.contiguous && blocks_.y.contiguous;
     if (several)
       launch.lanes =
-          columns_of_lane(launch.lanes, packs, columns_of_lane_at_most, pieces, A_.lanes, device_);
+          columns_of_lane(launch.lanes, packs, blocks_.steps ? 2 : columns_of_lane_at_most, pieces,
+                          A_.lanes, device_);
+  }
+
+  /// Whether the kernel that runs has a twin that takes a step, and the passes over blocks that
+  /// this saves are worth it. Windows in single columns have one for few of them.
+  bool takes_step() const {
+    auto const& variant = variant_that_runs();
+    if (!device_.lanes_exchange || !A_.stands_in_order() || !blocks_.x_rows_near) return false;
+    if (variant.skips_empty_rows() || (blocks_.must_run && &variant != choice_.variant))
+      return false;
+    double const saved = 3 * static_cast<double>(row_bytes(blocks_.columns));
+    double const read = A_.rows.mean() * static_cast<double>(blocks_.scalar.bytes + sizeof(int));
+    if (step_share * saved < read) return false;
+    bool const packs = variant.takes_packs && has_packs_for(variant);
+    auto const kernel = kernel_of(variant, packs);
+    if (kernel == SpmmKernelKind::windows) return packs || blocks_.columns <= tuning::window_rows;
+    return kernel == SpmmKernelKind::groups ||
+           (kernel == SpmmKernelKind::rows && variant.worker == SpmmWorker::team_thread);
   }
 
   // sums of products

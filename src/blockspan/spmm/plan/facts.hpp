@@ -125,6 +125,7 @@ struct BlockFacts {
   bool may_copy = true;        ///< there is memory for copies
   bool sums = false;           ///< conj(X) Y and |Y|^2 are summed as well ...
   bool overwrites = false;     ///< ... and beta is 0
+  bool steps = false;          ///< a ProductStep is to be taken in the same kernel
 
   bool operator==(BlockFacts const&) const = default;
 };

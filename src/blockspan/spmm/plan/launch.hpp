@@ -63,6 +63,7 @@ struct Decision {
   bool y_by_copy = false;         ///< written to a copy of X's width, then added to Y
   bool fills_empty_rows = false;  ///< by a kernel of their own, before the launches
   bool fuses_sums = false;        ///< of products: the one launch makes them too
+  bool fuses_step = false;        ///< the launches take a ProductStep
   std::vector<Launch> launches;   ///< empty: the algorithm asked for cannot serve the product
 
   Launch const& first() const { return launches.front(); }

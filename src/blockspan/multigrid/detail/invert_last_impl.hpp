@@ -1,0 +1,73 @@
+#pragma once
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include <Kokkos_Timer.hpp>
+
+#include <blockspan/multigrid/detail/dense_inverse.hpp>
+#include <blockspan/multigrid/detail/hierarchy.hpp>
+#include <blockspan/multigrid/detail/invert_by_blocks.hpp>
+#include <blockspan/sparse/detail/host_csr.hpp>
+
+namespace blockspan::detail {
+
+/// Above so many rows a level that cannot be coarsened is smoothed, not inverted.
+inline constexpr std::int64_t most_inverted_rows = 4000;
+
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::invert_last(Exec const& exec) {
+  Kokkos::Timer timer;
+  auto const& last = levels.back().A;
+  auto const n = static_cast<std::int64_t>(last.numRows());
+  report.exact_last = n <= std::max<std::int64_t>(options_.coarse_rows, most_inverted_rows);
+  if (!report.exact_last) {
+    report.notes.push_back("the last level has " + std::to_string(n) +
+                           " rows: it is smoothed, not inverted");
+    return;
+  }
+  if (n == 0) return;
+  if (inverse.numRows() != n)
+    inverse = matrix_of<Scalar, Exec>(full_pattern(exec, static_cast<int>(n)),
+                                      new_array<Scalar>(exec, n * n));
+  report.null_vectors = 0;
+  bool inverted = false;
+  if constexpr (!runs_on_host_v<Exec>)
+    inverted = BlockInverse<Scalar, Exec>(exec, static_cast<int>(n))
+                   .run(levels.back().ref(), 1e-11 * static_cast<double>(n), inverse.values);
+  if (!inverted) invert_on_host(exec, last);
+  charge(exec, &MultigridSeconds::inverse);
+  levels.back().report.seconds = timer.seconds();
+}
+
+/// By LAPACK: what knows what to do where the matrix is singular, or nearly so.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::invert_on_host(Exec const& exec, Matrix const& last) {
+  auto const n = static_cast<std::int64_t>(last.numRows());
+  auto const host = to_host(last);
+  SmallMatrix<Scalar> const dense("Blockspan::multigrid", n, n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (int k = host.offsets(i); k < host.offsets(i + 1); ++k)
+      dense(i, host.indices(k)) = host.values(k);
+  auto const result = invert_on_range(dense, levels.size() == 1);
+  report.null_vectors = result.null_vectors;
+  if (!result.finite || result.lowest < -1e-9) {
+    std::ostringstream message;
+    message
+        << "level " << levels.size() - 1 << " has "
+        << (result.finite ? "the eigenvalue " : "entries that are not finite")
+        << (result.finite ? result.lowest : 0)
+        << " times its largest: not positive semidefinite; chebyshev and multigrid do not apply";
+    reject(MultigridStatus::indefinite, message.str());
+    return;
+  }
+  // Hermitian: its columns are its rows, conjugated
+  Kokkos::View<Scalar*, Kokkos::HostSpace> const rows("Blockspan::multigrid", n * n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) rows(i * n + j) = result.inverse(i, j);
+  Kokkos::deep_copy(exec, inverse.values, rows);
+  exec.fence("Blockspan::multigrid_inverse");
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+/// Y := Z + momentum (Z - Y) + factor W (R - A Z), the recurrence of a polynomial in W A.
+template <class Scalar>
+struct ProductStep {
+  bool keeps;               ///< Z stands in the sum; else 0 in its place: Y := factor W (R - A Z)
+  bool remembers;           ///< Y stands in the sum; else 0 in its place, and it is not read
+  real_t<Scalar> momentum;  ///< 0 where !keeps
+  real_t<Scalar> factor;
+  real_t<Scalar> const* weights;  ///< W, one a row; null: ones
+  BlockRef<Scalar const> R;
+};
+
+/// The step in the kernel of the product with A, which then reads Z, R and Y and writes Y: four
+/// passes over a block where a product and a pass of its own make seven. False, and nothing is
+/// done, where there is no such kernel: hosts, blocks whose rows are not contiguous, matrices of
+/// blocks or in several panels, staged tiles, kernels that pass empty rows by or are not the
+/// library's. Y overlaps neither Z nor R. Defined in step_impl.hpp, compiled once per backend and
+/// scalar.
+template <class Exec, class Scalar, class Ordinal>
+bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                        MatrixRef<Scalar, void, Ordinal> const& A, BlockRef<Scalar const> const& Z,
+                        ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y);
+
+}  // namespace blockspan::detail

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/detail/check.hpp>
+#include <blockspan/spmm/detail/multiply_impl.hpp>
+#include <blockspan/spmm/detail/step.hpp>
+#include <blockspan/spmm/detail/step_launch.hpp>
+
+namespace blockspan::detail {
+
+/// The launches that take the step, one after the other over the columns; null: there are none.
+template <class Exec, class Scalar, class Ordinal>
+Decision const* step_decision(PlanPanels<Exec, Ordinal> const& panels,
+                              Product<Scalar> const& product, BlockRef<Scalar const> const& R) {
+  if (!lanes_exchange_v<Exec> || panels.is_cut() || product.Y.rows * product.Y.columns == 0)
+    return nullptr;
+  auto const& plan = panels.first();
+  auto blocks = block_facts(product, false, plan.options.algorithm != "auto");
+  // what a lane reads of R, it reads as it writes Y
+  BlockLayout const r = layout_of(R);
+  if (!blocks.x.contiguous || !blocks.y.contiguous || !r.contiguous) return nullptr;
+  blocks.x.packs = blocks.y.packs = blocks.x.packs && blocks.y.packs && r.packs;
+  blocks.steps = true;
+  auto const& decision = plan.plain.decision_for(blocks);
+  return decision.fuses_step ? &decision : nullptr;
+}
+
+template <class Exec, class Scalar, class Ordinal>
+bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& panels,
+                        MatrixRef<Scalar, void, Ordinal> const& A, BlockRef<Scalar const> const& Z,
+                        ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y) {
+  Product<Scalar> const product{Op::none, Scalar(1), Z, Scalar(0), Y};
+  check_product("blockspan::spmm", A.pattern, product);
+  check_plan("blockspan::spmm", panels, A.pattern);
+  auto const* const decision = step_decision(panels, product, step.R);
+  if (decision == nullptr) return false;
+  if constexpr (lanes_exchange_v<Exec>) {
+    auto& plan = panels.first();
+    auto const carry =
+        reserve_carry<Scalar>(exec, plan.carry, plan.plain.cuts(), decision->first().columns);
+    std::int64_t first = 0;
+    for (Launch const& launch : decision->launches) {
+      auto const part = columns_of(product, first, launch.columns);
+      auto of_part = step;
+      of_part.R.data += first * step.R.column_stride;
+      of_part.R.columns = launch.columns;
+      SpmmCall<Exec, Scalar, Ordinal> const call{exec, plan.plain, {A.values}, carry, launch, part};
+      StepLaunch(call, of_part).run();
+      first += launch.columns;
+    }
+  }
+  return true;
+}
+
+}  // namespace blockspan::detail

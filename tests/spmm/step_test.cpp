@@ -1,0 +1,139 @@
+// The step of a polynomial in the kernel of the product: against its formula with every kernel.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/detail/step.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/battery.hpp"
+#include "spmm/product_case.hpp"
+#include "support/types.hpp"
+
+namespace blockspan::test {
+namespace {
+
+template <class Config>
+class Step : public ::testing::Test {};
+TYPED_TEST_SUITE(Step, Configs, ConfigNames);
+
+template <class Scalar>
+std::vector<HostMatrix<Scalar>> square_matrices() {
+  using Row = std::int64_t;
+  return {
+      random_matrix<Scalar>("one heavy row", 30, 30, [](Row i) { return i == 11 ? 700 : 2; }),
+      random_matrix<Scalar>("1 x 1", 1, 1, [](Row) { return 3; }),
+      random_matrix<Scalar>("some rows empty", 900, 900, [](Row i) { return i % 5 * 3; }),
+      arrow<Scalar>(48),
+      band<Scalar>(700),
+      shared_columns<Scalar>(
+          "groups of rows", 28, 70, [](Row run) { return 1 + run % 4; },
+          [](Row run) { return run % 9; }),
+  };
+}
+
+struct Terms {
+  bool keeps, remembers, weighs;
+  double momentum, factor;
+};
+constexpr Terms all_terms[] = {
+    {false, false, false, 0, 1}, {true, false, true, 0.25, 0.75}, {true, true, true, 0.5, -1.5}};
+
+/// Y = Z + momentum (Z - Y) + factor W (R - A Z) and what rounding may make of it.
+template <class Scalar>
+Reference<Scalar> reference_step(HostMatrix<Scalar> const& A, Terms const& t,
+                                 std::vector<real_t<Scalar>> const& weights,
+                                 HostBlock<Scalar> const& R, HostBlock<Scalar> const& Z,
+                                 HostBlock<Scalar> const& Y) {
+  auto result = reference_product(Op::none, Scalar(1), A, Z, Scalar(0), Y);
+  for (std::int64_t i = 0; i < Z.rows(); ++i)
+    for (std::int64_t j = 0; j < Z.columns(); ++j) {
+      long double const w =
+          t.factor * (t.weighs ? static_cast<long double>(weights[std::size_t(i)]) : 1.0L);
+      long double const m = t.momentum;
+      extended_t<Scalar> z(0), old(0);
+      if (t.keeps) z = extended(Z(i, j));
+      if (t.remembers) old = extended(Y(i, j));
+      auto const r = extended(R(i, j)), sum = result.value(i, j);
+      result.value(i, j) = z + m * (z - old) + w * (r - sum);
+      result.bound(i, j) =
+          std::abs(w) * result.bound(i, j) +
+          gamma_bound<Scalar>(8) * (std::abs(z) + std::abs(m) * (std::abs(z) + std::abs(old)) +
+                                    std::abs(w) * (std::abs(r) + std::abs(sum)));
+    }
+  return result;
+}
+
+/// Rows that hold the blocks R, Z and Y of one step.
+constexpr Storage layouts[] = {right, padded_right, left};
+
+TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Real = real_t<Scalar>;
+  Exec const exec;
+  std::vector<std::string> fused;  // variants
+  for (auto const& host : square_matrices<Scalar>()) {
+    auto const A = to_device(exec, host);
+    std::vector<Real> weights;
+    for (std::int64_t i = 0; i < host.rows; ++i) weights.push_back(Real(1) / Real(i % 7 + 1));
+    Kokkos::View<Real*, typename Exec::memory_space> const w("Blockspan::test", weights.size());
+    Kokkos::deep_copy(w,
+                      Kokkos::View<Real const*, Kokkos::HostSpace>(weights.data(), weights.size()));
+    for (auto const& variant : offered_variants<Exec, Scalar>()) {
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
+      for (int const width : {1, 2, 3, 5, 8, 16, 17, 64, 130})
+        for (Terms const& terms : all_terms)
+          for (Storage const layout : layouts) {
+            auto const z = random_block<Scalar>(host.rows, width, 1),
+                       r = random_block<Scalar>(host.rows, width, 2),
+                       y = terms.remembers
+                               ? random_block<Scalar>(host.rows, width, 3)
+                               : HostBlock<Scalar>(host.rows, width, not_a_number<Scalar>());
+            auto const Z = make_block(exec, layout, z), R = make_block(exec, layout, r),
+                       Y = make_block(exec, layout, y);
+            auto const step = [&] {
+              return blockspan::detail::multiply_with_step<Exec, Scalar>(
+                  exec, plan.panels(), blockspan::detail::planned_matrix_ref<Exec>(A),
+                  blockspan::detail::block_ref<Exec>(Z.const_view()),
+                  {terms.keeps, terms.remembers, Real(terms.momentum), Real(terms.factor),
+                   terms.weighs ? w.data() : nullptr,
+                   blockspan::detail::block_ref<Exec>(R.const_view())},
+                  blockspan::detail::block_ref<Exec>(Y.view));
+            };
+            bool const taken = step();
+            exec.fence("Blockspan::test");
+            SCOPED_TRACE(host.name + ", " + std::string(variant.id) + ", " + std::to_string(width) +
+                         " columns, " + to_string(layout));
+            EXPECT_TRUE(Y.surroundings_intact());
+            if (!taken) {
+              EXPECT_TRUE(same_bits(Y.values(), y));
+              continue;
+            }
+            if (host.rows > 1) EXPECT_NE(layout, left);
+            if (fused.empty() || fused.back() != variant.id) fused.emplace_back(variant.id);
+            auto const once = Y.values();
+            ASSERT_TRUE(matches(once, reference_step(host, terms, weights, r, z, y)));
+            if (terms.remembers) continue;
+            step();
+            exec.fence("Blockspan::test");
+            EXPECT_TRUE(same_bits(Y.values(), once));
+          }
+    }
+  }
+  std::vector<std::string> wanted;
+  if (blockspan::detail::lanes_exchange_v<Exec>)
+    wanted = {"warp_per_row", "warp_per_row_packs", "segments", "segments_sorted", "row_group"};
+  if (blockspan::detail::lanes_exchange_v<Exec> && std::is_same_v<Real, double>)
+    wanted.emplace_back("tensor_window");
+  for (auto const& id : wanted)
+    EXPECT_NE(std::find(fused.begin(), fused.end(), id), fused.end()) << id;
+  EXPECT_EQ(fused.empty(), wanted.empty());
+}
+
+}  // namespace
+}  // namespace blockspan::test
