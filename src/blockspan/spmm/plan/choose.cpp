@@ -89,6 +89,14 @@ bool tiles_are_worth_it(RowStatistics const& rows, std::int64_t row_bytes,
                        : tiles_suit<32>(rows, vectors, device);
 }
 
+/// Shared tiles and shared windows stand in for staged tiles where such a part of all places is
+/// full. A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
+constexpr double shared_tile_fill = 0.02, shared_window_fill = 0.05;
+
+double fill_of(RowStatistics const& rows) {
+  return rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
+}
+
 std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, GroupCount const& groups,
                                            WindowCount const& windows, TileForms tiles,
                                            SpmmPlanOptions const& options, ScalarKind const& scalar,
@@ -188,6 +196,40 @@ bool may_take_windows(RowStatistics const& rows, std::int64_t columns, ScalarKin
 }
 bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows) {
   return serve(rows, windows, windows_of_others.share);
+}
+
+bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFacts const& device) {
+  return !variant.lists_windows() || (device.double_tensor_cores && scalar.is_double);
+}
+
+SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice) {
+  auto const& chosen = *choice.variant;
+  if (!chosen.lists_windows() && !chosen.stages_tiles()) return chosen;
+  bool const grouped = chosen.lists_windows() && A.lists_groups;
+  return *find_spmm_variant(grouped ? "row_group" : "warp_per_row_packs");
+}
+
+SpmmVariant const& without_packs(SpmmVariant const& variant) {
+  return variant.needs_whole_packs ? *find_spmm_variant("warp_per_row") : variant;
+}
+
+bool has_packs_for_tiles(std::int64_t bytes) {
+  return bytes >= std::int64_t{tuning::shared_tile_packs} * tuning::device_pack_bytes;
+}
+
+bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
+                      DeviceFacts const& device) {
+  return device.shares_tiles() && scalar.bytes <= sizeof(double) &&
+         has_packs_for_tiles(row_bytes) && fill_of(rows) >= shared_tile_fill;
+}
+
+TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar,
+                     DeviceFacts const& device) {
+  std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
+  if (row_bytes % tuning::device_pack_bytes != 0) return {};
+  return {rows_share_tiles(rows, row_bytes, scalar, device),
+          device.shares_windows() && scalar.is_double && has_packs_for_tiles(row_bytes) &&
+              fill_of(rows) >= shared_window_fill};
 }
 
 SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,

@@ -14,10 +14,6 @@ namespace {
 
 // Figures are microseconds on one H200 in double, unless they say otherwise.
 
-/// Shared tiles and shared windows stand in for staged tiles where such a part of all places is
-/// full. A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
-constexpr double shared_tile_fill = 0.02, shared_window_fill = 0.05;
-
 /// Columns in 16 bits serve so many bytes of a row of X, of matrices that take a tenth of the cache
 /// at least (of smaller ones more columns stay there than that saves). 32 and 16 bits, n = 1, 4,
 /// 16, 32: 7-point 128^3 70, 113, 259, 428; 66, 102, 253, 428; 27-point 104, 133, 281, 441; 90,
@@ -41,15 +37,6 @@ constexpr double step_share = 24;
 /// A times its columns is as much work: below, strided loads cost less than the copy.
 constexpr std::int64_t host_packed_columns = 4;
 constexpr double host_packed_work = 48;
-
-/// Bytes of a row of X that are enough for staged tiles.
-bool has_packs_for_tiles(std::int64_t bytes) {
-  return bytes >= std::int64_t{tuning::shared_tile_packs} * tuning::device_pack_bytes;
-}
-
-double fill_of(RowStatistics const& rows) {
-  return rows.mean() / static_cast<double>(std::max<std::int64_t>(1, rows.columns));
-}
 
 /// The decisions about one product.
 class Decider {
@@ -383,36 +370,6 @@ class Decider {
 };
 
 }  // namespace
-
-bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFacts const& device) {
-  return !variant.lists_windows() || (device.double_tensor_cores && scalar.is_double);
-}
-
-SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice) {
-  auto const& chosen = *choice.variant;
-  if (!chosen.lists_windows() && !chosen.stages_tiles()) return chosen;
-  bool const grouped = chosen.lists_windows() && A.lists_groups;
-  return *find_spmm_variant(grouped ? "row_group" : "warp_per_row_packs");
-}
-
-SpmmVariant const& without_packs(SpmmVariant const& variant) {
-  return variant.needs_whole_packs ? *find_spmm_variant("warp_per_row") : variant;
-}
-
-bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
-                      DeviceFacts const& device) {
-  return device.shares_tiles() && scalar.bytes <= sizeof(double) &&
-         has_packs_for_tiles(row_bytes) && fill_of(rows) >= shared_tile_fill;
-}
-
-TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar,
-                     DeviceFacts const& device) {
-  std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
-  if (row_bytes % tuning::device_pack_bytes != 0) return {};
-  return {rows_share_tiles(rows, row_bytes, scalar, device),
-          device.shares_windows() && scalar.is_double && has_packs_for_tiles(row_bytes) &&
-              fill_of(rows) >= shared_window_fill};
-}
 
 bool keeps_distances(RowStatistics const& rows, SpmmVariant const& variant,
                      DeviceFacts const& device) {

@@ -103,6 +103,9 @@ SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
 /// ... and what runs of a variant where whole packs do not fit.
 SpmmVariant const& without_packs(SpmmVariant const& variant);
 
+/// Whether so many bytes of a row of X are enough for staged tiles.
+bool has_packs_for_tiles(std::int64_t bytes);
+
 /// Whether a tile of X, staged for all rows of a team at once, serves nearly every row, and the
 /// entries can be copied as they stand. `row_bytes`: of X.
 bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
