@@ -114,7 +114,7 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
               EXPECT_TRUE(same_bits(Y.values(), y));
               continue;
             }
-            if (host.rows > 1) EXPECT_NE(layout, left);
+            EXPECT_TRUE(host.rows == 1 || layout != left);
             if (fused.empty() || fused.back() != variant.id) fused.emplace_back(variant.id);
             auto const once = Y.values();
             ASSERT_TRUE(matches(once, reference_step(host, terms, weights, r, z, y)));
