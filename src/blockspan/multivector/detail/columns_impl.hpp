@@ -51,8 +51,9 @@ void column_norms(Exec const& exec, BlockRef<Scalar const> const& X,
                   SmallRef<real_t<Scalar>> const& norms, Workspace<Exec>& workspace) {
   auto const result = result_on_device(exec, norms, workspace);
   with_strides<Exec>(X, X, [&]<class Ref>(Ref const& x, Ref const&) {
-    reduce_columns(exec, "Blockspan::column_norms", SquareTerms<Ref>{x}, row_chunks<Exec>(X.rows),
-                   X.columns, StoreRoots<real_t<Scalar>>{result}, workspace);
+    reduce_columns(exec, "Blockspan::column_norms", SquareTerms<Ref>{x},
+                   local_chunks(X.rows, workspace), X.columns, StoreRoots<real_t<Scalar>>{result},
+                   workspace);
   });
   deliver(exec, result, norms, workspace);
 }
@@ -62,8 +63,9 @@ void column_dots(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Sca
                  SmallRef<Scalar> const& dots, Workspace<Exec>& workspace) {
   auto const result = result_on_device(exec, dots, workspace);
   with_strides<Exec>(X, Y, [&]<class Ref>(Ref const& x, Ref const& y) {
-    reduce_columns(exec, "Blockspan::column_dots", DotTerms<Ref>{x, y}, row_chunks<Exec>(X.rows),
-                   X.columns, StoreDots<Scalar, false>{result.data, result.row_stride}, workspace);
+    reduce_columns(exec, "Blockspan::column_dots", DotTerms<Ref>{x, y},
+                   local_chunks(X.rows, workspace), X.columns,
+                   StoreDots<Scalar, false>{result.data, result.row_stride}, workspace);
   });
   deliver(exec, result, dots, workspace);
 }

@@ -20,12 +20,13 @@ struct FillRandom {
 
   BlockRef<Scalar> X;
   std::uint64_t stream;  ///< the mixed seed
-  std::int64_t first_column;
+  std::int64_t first_column, first_row;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
     auto const column =
         mix_bits(stream + golden_gamma * static_cast<std::uint64_t>(first_column + j + 1));
-    auto const hash = mix_bits(column + golden_gamma * static_cast<std::uint64_t>(i + 1));
+    auto const hash =
+        mix_bits(column + golden_gamma * static_cast<std::uint64_t>(first_row + i + 1));
     if constexpr (is_complex_v<Scalar>)
       X(i, j) = Scalar(number(hash), number(mix_bits(hash + golden_gamma)));
     else
@@ -43,9 +44,9 @@ struct FillRandom {
 
 template <class Exec, class Scalar>
 void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed,
-                 std::int64_t first_column) {
+                 std::int64_t first_column, std::int64_t first_row) {
   for_each_entry(exec, "Blockspan::fill_random", X,
-                 FillRandom<Scalar>{X, mix_bits(seed + golden_gamma), first_column});
+                 FillRandom<Scalar>{X, mix_bits(seed + golden_gamma), first_column, first_row});
 }
 
 }  // namespace blockspan::detail

@@ -96,7 +96,9 @@ class ColumnPasses {
       : numbers(problem.exec, columns),
         problem_(problem),
         blocks_(blocks),
-        dots_(problem.exec, columns) {}
+        dots_(problem.exec, columns),
+        sums_(problem.workspace.rows()),
+        residual_sums_(problem.workspace.rows()) {}
 
   void set(int width, bool single_reduction) {
     numbers.set_width(width);
@@ -122,7 +124,8 @@ class ColumnPasses {
   /// p.p, which only an operator without a bound of its norm needs in every step.
   void multiply() {
     auto const P = blocks_.direction(width()), Q = blocks_.spare(width());
-    summed_ = problem_.knows_norm() && problem_.enqueue_a_dots(P, Q, dots_, single_);
+    summed_ = problem_.knows_norm() && !problem_.distributed() &&
+              problem_.enqueue_a_dots(P, Q, dots_, single_);
     if (!summed_) problem_.enqueue_a(P, Q);
   }
   /// p.p is not among the sums of the last product.

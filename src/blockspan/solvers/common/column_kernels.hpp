@@ -105,10 +105,12 @@ struct DirectionTerms {
 template <class Exec, class Real>
 class ColumnFolder {
  public:
+  explicit ColumnFolder(RowSpace const& rows) : workspace_(rows) {}
+
   template <class Terms>
   std::vector<Real> operator()(Exec const& exec, char const* label, Terms const& terms,
                                std::int64_t rows, std::int64_t columns) {
-    return columns_to_host(exec, label, terms, row_chunks<Exec>(rows), columns, workspace_);
+    return columns_to_host(exec, label, terms, local_chunks(rows, workspace_), columns, workspace_);
   }
 
  private:

@@ -16,16 +16,20 @@ namespace blockspan::detail {
 template <class Exec, class Real>
 class KeptNodes {
  public:
+  explicit KeptNodes(RowSpace const& rows) : memory_(rows) {}
+
   /// width: of the rows, in real numbers; `parts` of them are a column. Nothing waits.
   template <class Terms>
   void operator()(Exec const& exec, char const* label, Terms const& terms, std::int64_t rows,
                   std::int64_t width, int parts) {
     static_assert(Terms::count <= most_terms);
-    nodes_ = sum_chunks(exec, label, terms, row_chunks<Exec>(rows), width, [&](std::int64_t) {
+    auto const chunks = local_chunks(rows, memory_);
+    auto here = sum_chunks(exec, label, terms, chunks, width, [&](std::int64_t) {
       return memory_.template device<Real>(exec, Workspace<Exec>::partials,
                                            most_nodes<Exec, Real>(rows) * most_terms * width);
     });
-    nodes_.parts = parts;
+    here.parts = parts;
+    nodes_ = over_ranks<FoldOf<Terms>>(exec, here, Terms::count, chunks, memory_);
   }
 
   Nodes<Real> const& nodes() const { return nodes_; }

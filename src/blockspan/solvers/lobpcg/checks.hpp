@@ -93,7 +93,7 @@ std::optional<Status> check_operators(Problem<Scalar, Exec>& problem,
   using Real = real_t<Scalar>;
   using Image = SampledImage<Scalar, Exec>;
   // A single vector sees no skew part of a real operator.
-  int const probes = std::max(basis.m, std::min<int>(2, static_cast<int>(problem.rows())));
+  int const probes = std::max<int>(basis.m, std::min<std::int64_t>(2, problem.global_rows()));
   auto const V = basis.columns(basis.s, 0, probes);
   problem.randomize(V);
   blockspan::orthonormalize(problem.exec, V, problem.workspace);

@@ -36,10 +36,13 @@ inline void check_nonzeros(std::int64_t nonzeros, std::int64_t most, GeneratorSp
           "); 64-bit offsets would hold them");
 }
 
-/// Largest number of nonzeros the caller's offsets hold; what a pattern function must not exceed.
+/// Largest number of nonzeros the caller's offsets hold, which a pattern function must not exceed,
+/// and the rows that it makes: all, or [first_row, last_row) if it knows a row by its number.
 struct NonzeroLimit {
   std::int64_t most;
   GeneratorSpec const& spec;
+  std::int64_t first_row = 0, last_row = -1;
+
   void check(std::int64_t nonzeros) const { check_nonzeros(nonzeros, most, spec); }
 };
 
