@@ -1,6 +1,7 @@
 // The product of rows that are spread over ranks, and sums over them, against those of one rank.
 #include <cmath>
 
+#include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/operators/jacobi.hpp>
 
 #include "distributed/ranks.hpp"
@@ -168,6 +169,29 @@ TYPED_TEST(Distributed, SumsOverOddPartsAreTheSameOnEveryRank) {
   EXPECT_EQ(entries(g), root);
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 5; ++j) EXPECT_LE(Kokkos::abs(S(g(i, j) - G(i, j))), 1e-10);
+}
+
+/// What devices do, whose kernels make a sum of all rows of a rank.
+TYPED_TEST(Distributed, GramMatricesAreAddedByWayOfTheHost) {
+  using S = typename TypeParam::Scalar;
+  std::int64_t const rows = 5003;
+  RowSpace const space(world(), odd_cuts(rows), 0);
+  Workspace<Exec> alone, spread(space);
+  auto const X = this->random(rows, 5);
+  auto const x = local_rows(space, X);
+  // rows of G are apart, as those of a part of a larger matrix
+  Kokkos::View<S**, Kokkos::LayoutLeft, Exec> const G("G", 7, 5), whole("whole", 7, 5);
+  auto const part = [](auto const& M) { return Kokkos::subview(M, std::pair(0, 5), Kokkos::ALL); };
+  gram(this->exec, X, X, part(whole), alone);
+  gram(this->exec, x, x, part(G), alone);
+  blockspan::detail::gram_over_ranks<Exec, S>(this->exec,
+                                              blockspan::detail::block_ref<Exec>(part(G)),
+                                              static_cast<std::int64_t>(x.extent(0)), spread);
+  auto root = entries(G);
+  world().broadcast(root, 0);
+  EXPECT_EQ(entries(G), root);
+  for (int i = 0; i < 7; ++i)
+    for (int j = 0; j < 5; ++j) EXPECT_LE(Kokkos::abs(S(G(i, j) - whole(i, j))), 1e-11);
 }
 
 TYPED_TEST(Distributed, RandomBlocksDoNotDependOnTheCuts) {
