@@ -37,7 +37,8 @@ class Lanczos {
         roots_(allocate<decltype(roots_)>(exec, "Blockspan::lanczos", weights.extent(0))),
         basis_(
             allocate<decltype(basis_)>(exec, "Blockspan::lanczos", weights.extent(0), steps + 1)),
-        work_(allocate<decltype(work_)>(exec, "Blockspan::lanczos", weights.extent(0), 1)) {
+        work_(allocate<decltype(work_)>(exec, "Blockspan::lanczos", weights.extent(0), 1)),
+        workspace_(A.row_space()) {
     Kokkos::parallel_for("Blockspan::lanczos_weights",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              exec, 0, static_cast<std::int64_t>(weights.extent(0))),
@@ -46,7 +47,7 @@ class Lanczos {
 
   /// At most `steps` of them.
   SpectrumEstimate<Real> run(int steps, std::uint64_t seed) {
-    blockspan::fill_random(exec_, column(0), seed);
+    blockspan::fill_random(exec_, column(0), seed, 0, workspace_.rows().first_row());
     normalise(column(0));
     for (int j = 0; j < steps; ++j) {
       auto const next = column(j + 1);
@@ -133,8 +134,9 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
   require(static_cast<std::int64_t>(weights.extent(0)) == A.rows(), where, "the operator has ",
           A.rows(), " rows, there are ", weights.extent(0), " weights");
   require(steps >= 1, where, steps, " steps; at least one is needed");
-  if (A.rows() == 0) return {};
-  steps = static_cast<int>(std::min<std::int64_t>(steps, A.rows()));
+  std::int64_t const n = A.row_space().global_rows(A.rows());
+  if (n == 0) return {};
+  steps = static_cast<int>(std::min<std::int64_t>(steps, n));
   detail::Lanczos<Scalar, Exec> lanczos(exec, A, weights, steps);
   auto const result = lanczos.run(steps, seed);
   exec.fence("Blockspan::estimate_spectrum");  // its memory is freed on return
