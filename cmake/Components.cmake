@@ -7,11 +7,14 @@ set(Blockspan_ENABLE_CUSPARSE AUTO CACHE STRING
   "Component cusparse: its product. AUTO: with the CUDA backend, ON or OFF")
 set(Blockspan_ENABLE_DIRECT AUTO CACHE STRING
   "Component direct: factors by MUMPS (libmumps-seq-dev). AUTO: where it is found, ON or OFF")
-set_property(CACHE Blockspan_ENABLE_CUSPARSE Blockspan_ENABLE_DIRECT PROPERTY STRINGS AUTO ON OFF)
+set(Blockspan_ENABLE_MPI AUTO CACHE STRING
+  "Component mpi: ranks of MPI (libopenmpi-dev). AUTO: where it is found, ON or OFF")
+set_property(CACHE Blockspan_ENABLE_CUSPARSE Blockspan_ENABLE_DIRECT Blockspan_ENABLE_MPI
+  PROPERTY STRINGS AUTO ON OFF)
 
 # Every name that a package may be asked for, whether this build has it or not.
 # published is in every build.
-set(blockspan_known_components published kokkos_kernels cusparse direct)
+set(blockspan_known_components published kokkos_kernels cusparse direct mpi)
 
 # blockspan_component(NAME): the library of a component, still without sources.
 function(blockspan_component name)

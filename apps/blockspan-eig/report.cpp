@@ -121,6 +121,7 @@ std::string report_text(EigCommand const& command, EigResult const& result) {
                   {"problem", problem(command, result)},
                   {"backend", result.device.backend},
                   {"device", to_json(result.device)},
+                  {"ranks", to_json(result.ranks)},
                   {"product", {{"name", result.product}, {"reason", result.product_reason}}},
                   {"options", options(command, result)},
                   {"preconditioner", text_or_null(result.preconditioner)},

@@ -9,6 +9,7 @@
 #include <blockspan/solvers/lobpcg_mixed.hpp>
 
 #include "common/dispatch.hpp"
+#include "common/ranks.hpp"
 
 namespace blockspan::apps {
 
@@ -27,6 +28,7 @@ struct EigSeconds {
 /// Everything that a run of blockspan-eig found: what the table and the report show.
 struct EigResult {
   Device device;
+  RanksReport ranks;  ///< where several took part
   std::string scalar;
   std::int64_t rows = 0, nonzeros = 0, mass_nonzeros = 0;
   int block = 0;

@@ -20,8 +20,9 @@ void print_heading(std::ostream& out, EigCommand const& command, EigResult const
   out << "matrix   " << matrix_in_words(command, result) << "\n";
   if (!command.mass.empty())
     out << "mass     " << command.mass << "  (" << grouped(result.mass_nonzeros) << " nonzeros)\n";
-  out << "where    " << in_words(result.device) << "\n"
-      << "product  " << result.product << "\n"
+  out << "where    " << in_words(result.device) << "\n";
+  if (result.ranks.any()) out << "ranks    " << result.ranks.in_words() << "\n";
+  out << "product  " << result.product << "\n"
       << "solver   LOBPCG, " << result.block << " columns for " << command.pairs
       << (command.pairs == 1 ? " pair, " : " pairs, ")
       << (result.preconditioner.empty() ? "no preconditioner" : result.preconditioner) << ", "

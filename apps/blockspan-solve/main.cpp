@@ -51,9 +51,10 @@ bool inspect(apps::SolveCommand const& command) {
 
 int main(int argc, char** argv) {
   apps::share_machine(argv);
-  return apps::run_application("blockspan-solve", [&]() -> int {
-    auto const command = apps::parse_command(argc, argv);
+  auto const run = [&](blockspan::Communicator const& ranks) -> int {
+    auto const command = ranks.together([&] { return apps::parse_command(argc, argv); });
     if (!command) return apps::success;  // --help or --version was answered
-    return apps::run_solver(*command, "--solution", command->solution, inspect);
-  });
+    return apps::run_solver(*command, "--solution", command->solution, inspect, ranks);
+  };
+  return apps::run_application("blockspan-solve", argc, argv, run);
 }

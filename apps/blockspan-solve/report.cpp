@@ -99,6 +99,7 @@ std::string report_text(SolveCommand const& command, SolveResult const& result) 
                   {"problem", problem(command, result)},
                   {"backend", result.device.backend},
                   {"device", to_json(result.device)},
+                  {"ranks", to_json(result.ranks)},
                   {"product", {{"name", result.product}, {"reason", result.product_reason}}},
                   {"preconditioner", text_or_null(result.preconditioner)},
                   {"multigrid", to_json(result.levels)},

@@ -9,6 +9,7 @@
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
 #include "common/dispatch.hpp"
+#include "common/ranks.hpp"
 
 namespace blockspan::apps {
 
@@ -20,6 +21,7 @@ struct SolveSeconds {
 /// Everything that a run of blockspan-solve found: what the table and the report show.
 struct SolveResult {
   Device device;
+  RanksReport ranks;  ///< where several took part
   std::string scalar;
   std::int64_t rows = 0, nonzeros = 0;
   int columns = 0;

@@ -4,6 +4,7 @@
 #include "blockspan-solve/result.hpp"
 #include "common/output_file.hpp"
 #include "common/progress.hpp"
+#include "common/ranks.hpp"
 
 namespace blockspan::apps {
 
@@ -12,5 +13,10 @@ namespace blockspan::apps {
 template <class Scalar, class Exec>
 SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
                   OutputFile* solution);
+
+/// The same by several ranks together; on others than rank 0 without a file. Throws Error on all.
+template <class Scalar, class Exec>
+SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
+                           OutputFile* solution, Communicator const& ranks);
 
 }  // namespace blockspan::apps

@@ -23,8 +23,9 @@ void print_heading(std::ostream& out, SolveCommand const& command, SolveResult c
       << grouped(result.nonzeros) << " nonzeros, " << result.scalar << ")\n"
       << "rhs      " << counted(result.columns, "column") << ", " << rhs
       << (command.guess.empty() ? "" : ", start " + command.guess) << "\n"
-      << "where    " << in_words(result.device) << "\n"
-      << "product  " << result.product << "\n"
+      << "where    " << in_words(result.device) << "\n";
+  if (result.ranks.any()) out << "ranks    " << result.ranks.in_words() << "\n";
+  out << "product  " << result.product << "\n"
       << "solver   conjugate gradients, " << solver.method << " (" << solver.reason << "), "
       << (result.preconditioner.empty() ? "no preconditioner" : result.preconditioner)
       << ", relative residual " << formatted("%.3g", command.tolerance) << "\n\n";

@@ -50,8 +50,12 @@ int run(apps::SpmmCommand const& command) {
 
 int main(int argc, char** argv) {
   apps::share_machine(argv);
-  return apps::run_application("blockspan-spmm", [&] {
-    auto const command = apps::parse_command(argc, argv);
+  auto const on = [&](blockspan::Communicator const& ranks) -> int {
+    auto const command = ranks.together([&] {
+      blockspan::require(ranks.size() == 1, "mpirun", "this program runs on one rank only");
+      return apps::parse_command(argc, argv);
+    });
     return command ? run(*command) : apps::success;  // none: --help or --version was answered
-  });
+  };
+  return apps::run_application("blockspan-spmm", argc, argv, on);
 }

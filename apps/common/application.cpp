@@ -1,14 +1,18 @@
 #include "common/application.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <thread>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/support/error.hpp>
 
 #include "common/input_file.hpp"
+#include "common/ranks.hpp"
 #include "common/words.hpp"
 
 namespace blockspan::apps {
@@ -46,6 +50,32 @@ int run_application(std::string const& name, std::function<int()> const& body) n
   } catch (std::exception const& error) {
     return refuse(name, first_line(error.what()));
   }
+}
+
+int run_application(std::string const& name, int& argc, char**& argv,
+                    std::function<int(Communicator const&)> const& body) noexcept {
+  return run_application(name, [&]() -> int {
+    Ranks const ranks(argc, argv);
+    auto const& world = ranks.world();
+    if (world.size() == 1) return body(world);
+    bool together = false;
+    std::string const me = name + ": rank " + std::to_string(world.rank());
+    int const status = run_application(world.rank() == 0 ? name : me, [&]() -> int {
+      try {
+        return body(world);
+      } catch (AgreedError const&) {
+        together = true;
+        if (world.rank() > 0) return bad_input;
+        throw;
+      } catch (...) {
+        // what all ranks throw by themselves is said by the lowest, which ends the others
+        std::this_thread::sleep_for(std::chrono::milliseconds(300) * std::min(world.rank(), 10));
+        throw;
+      }
+    });
+    if (status == bad_input && !together) world.abort(bad_input);
+    return status;
+  });
 }
 
 KokkosSession::KokkosSession() {

@@ -3,6 +3,8 @@
 #include <functional>
 #include <string>
 
+#include <blockspan/communication/communicator.hpp>
+
 namespace blockspan::apps {
 
 /// Exit statuses of every app.
@@ -15,6 +17,11 @@ enum ExitStatus : int {
 /// Runs `body` and returns its exit status. Whatever it throws becomes one line on stderr,
 /// "name: what is wrong", and the status bad_input.
 int run_application(std::string const& name, std::function<int()> const& body) noexcept;
+
+/// The same with the ranks that a launcher has started. What all of them throw together is said by
+/// rank 0 alone; whatever else one throws is said by that one, with its number, and ends all.
+int run_application(std::string const& name, int& argc, char**& argv,
+                    std::function<int(Communicator const&)> const& body) noexcept;
 
 /// Kokkos for the duration of an app: started without warnings, stopped at the end of the scope.
 class KokkosSession {

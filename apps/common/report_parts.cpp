@@ -15,6 +15,15 @@ Json to_json(Device const& device) {
   return {{"name", name}, {"threads", threads}};
 }
 
+Json to_json(RanksReport const& ranks) {
+  if (!ranks.any()) return nullptr;
+  return {{"transport", ranks.transport},
+          {"rows", ranks.rows},
+          {"nonzeros", ranks.nonzeros},
+          {"halo_rows", ranks.halo_rows},
+          {"neighbours", ranks.neighbours}};
+}
+
 Json to_json(std::optional<MultigridReport> const& multigrid) {
   if (!multigrid) return nullptr;
   Json levels = Json::array();

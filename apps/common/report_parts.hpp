@@ -7,6 +7,7 @@
 
 #include "common/device.hpp"
 #include "common/json_document.hpp"
+#include "common/ranks.hpp"
 #include "common/versions.hpp"
 
 namespace blockspan::apps {
@@ -16,6 +17,10 @@ Json to_json(Versions const& versions);
 
 /// Members: name of the accelerator (null on the host), threads (null on an accelerator).
 Json to_json(Device const& device);
+
+/// Members: transport, and lists of rows, nonzeros, halo rows and neighbours, one a rank; null
+/// where one process did all.
+Json to_json(RanksReport const& ranks);
 
 /// Status, message, complexity, Ritz values and the levels; null where there are none.
 Json to_json(std::optional<MultigridReport> const& multigrid);

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <iostream>
+#include <memory>
+#include <span>
 #include <string>
 
 #include <Kokkos_Core.hpp>
@@ -11,6 +13,7 @@
 #include "common/interrupt.hpp"
 #include "common/output_file.hpp"
 #include "common/progress.hpp"
+#include "common/ranks.hpp"
 
 namespace blockspan::apps {
 
@@ -25,13 +28,18 @@ void require_scalar(Command const& command, bool complex) {
 }
 
 template <class Command>
-auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors) {
-  ProgressLine progress(command.machine.quiet);
+auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
+                      Communicator const& ranks) {
+  ProgressLine progress(command.machine.quiet || ranks.rank() > 0);
   InterruptGuard const guard;
   return with_backend(command.machine.backend, [&](auto const& exec) {
+    auto const of = [&]<class Scalar>(Scalar) {
+      if (ranks.size() > 1) return solve_on_ranks<Scalar>(exec, command, progress, vectors, ranks);
+      return solve<Scalar>(exec, command, progress, vectors);
+    };
     if constexpr (has_scalar<Kokkos::complex<double>>)
-      if (complex) return solve<Kokkos::complex<double>>(exec, command, progress, vectors);
-    return solve<double>(exec, command, progress, vectors);
+      if (complex) return of(Kokkos::complex<double>());
+    return of(double());
   });
 }
 
@@ -43,17 +51,23 @@ auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors)
 /// Of the app it takes solve<Scalar>(exec, command, progress, file), print_result and report_text
 /// for its Command, and inspect(command), which checks the sizes of the problem before anything is
 /// loaded and returns whether it is complex. vectors: the file for the vectors found, given by
-/// `option`; empty: none.
+/// `option`; empty: none. ranks: where several, solve_on_ranks instead, and rank 0 writes.
 template <class Command, class Inspect>
 int run_solver(Command const& command, std::string const& option, std::string const& vectors,
-               Inspect const& inspect) {
+               Inspect const& inspect, Communicator const& ranks) {
   auto const start = std::chrono::steady_clock::now();
-  auto const report = claim_output("--report", command.machine.report, true);
-  auto const file = claim_output(option, vectors, false);
-  bool const complex = inspect(command);
-  detail::require_scalar(command, complex);
+  std::unique_ptr<OutputFile> report, file;
+  bool complex = false;
+  ranks.together([&] {
+    if (ranks.rank() > 0) return;
+    report = claim_output("--report", command.machine.report, true);
+    file = claim_output(option, vectors, false);
+    complex = inspect(command);
+    detail::require_scalar(command, complex);
+  });
+  ranks.broadcast(std::span(&complex, 1), 0);
   KokkosSession const kokkos;
-  auto result = detail::solve_on_backend(command, complex, file.get());
+  auto result = detail::solve_on_backend(command, complex, file.get(), ranks);
   result.seconds.total =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!command.machine.quiet) print_result(std::cout, command, result);

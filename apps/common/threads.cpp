@@ -57,11 +57,20 @@ int allowed_cpus() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+/// Ranks of a launcher on this machine.
+int ranks_beside() {
+  for (char const* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+    if (char const* const count = std::getenv(name)) return std::max(1, std::atoi(count));
+  return 1;
+}
+
 bool limit_threads() {
   if (std::getenv("KOKKOS_NUM_THREADS") != nullptr) return false;
-  auto const granted = granted_cpus("/sys/fs/cgroup", own_group());
-  return granted && *granted < allowed_cpus() &&
-         set_default("OMP_NUM_THREADS", std::to_string(*granted).c_str());
+  int const allowed = allowed_cpus();
+  int const all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  int const granted = granted_cpus("/sys/fs/cgroup", own_group()).value_or(all);
+  int const share = ranks_beside() > 1 ? std::max(1, granted / ranks_beside()) : granted;
+  return share < allowed && set_default("OMP_NUM_THREADS", std::to_string(share).c_str());
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace blockspan::apps {
 ///   before they sleep. Left to itself it is milliseconds at every barrier, which on a busy machine
 ///   are paid at every barrier (perf/notes/busy_machine.md);
 /// - OPENBLAS_NUM_THREADS: one, which is what the library uses anyway;
-/// - OMP_NUM_THREADS: no more threads than the control group grants CPUs.
+/// - OMP_NUM_THREADS: no more threads than the control group grants CPUs, and of several ranks on a
+///   machine each its share.
 /// Does nothing for a run on a device: its libraries take long to load.
 void share_machine(char** argv);
 

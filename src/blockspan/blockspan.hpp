@@ -2,6 +2,9 @@
 
 /// Everything: sparse matrices, blocks of vectors, their product, operators and solvers, and of the
 /// components those that the including target links.
+#include <blockspan/communication/communicator.hpp>
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/distributed_operator.hpp>
 #include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multivector/multivector.hpp>
@@ -42,4 +45,7 @@
 #include <blockspan/operators/gauss_seidel.hpp>
 #include <blockspan/operators/incomplete_lu.hpp>
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
+#endif
+#ifdef BLOCKSPAN_HAS_MPI
+#include <blockspan/communication/mpi.hpp>
 #endif

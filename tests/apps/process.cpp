@@ -53,13 +53,18 @@ Outcome finish(pid_t child, TemporaryFolder const& folder) {
 std::filesystem::path app_path(std::string const& app) {
   char const* folder = std::getenv("BLOCKSPAN_APPS_DIR");
   std::filesystem::path const apps = folder != nullptr ? folder : BLOCKSPAN_APPS_DIR;
-  std::string const program = app == "quickstart" ? "blockspan-quickstart" : app;
-  return apps / app / program;
+  // the folder of the short programs
+  if (app.rfind("quickstart", 0) == 0) return apps / "quickstart" / ("blockspan-" + app);
+  return apps / app / app;
+}
+
+Outcome run_program(std::string const& program, std::vector<std::string> const& arguments) {
+  TemporaryFolder const folder;
+  return finish(start(program, arguments, folder), folder);
 }
 
 Outcome run_app(std::string const& app, std::vector<std::string> const& arguments) {
-  TemporaryFolder const folder;
-  return finish(start(app_path(app).string(), arguments, folder), folder);
+  return run_program(app_path(app).string(), arguments);
 }
 
 Outcome run_app_with_input(std::string const& app, std::vector<std::string> const& arguments,

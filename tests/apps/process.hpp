@@ -16,6 +16,9 @@ struct Outcome {
 /// The executable of an app: in the folder BLOCKSPAN_APPS_DIR of the environment, or in the build.
 std::filesystem::path app_path(std::string const& app);
 
+/// Runs a program, a path, with its output captured.
+Outcome run_program(std::string const& program, std::vector<std::string> const& arguments);
+
 /// Runs an app with its output captured, as in a pipe.
 Outcome run_app(std::string const& app, std::vector<std::string> const& arguments);
 

@@ -9,11 +9,11 @@ namespace blockspan {
 namespace detail {
 template <class Exec, class Scalar>
 void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed,
-                 std::int64_t first_column);
+                 std::int64_t first_column, std::int64_t first_row);
 }  // namespace detail
 
-/// X(i, j) = a number in [-1, 1) that depends on seed, i and first_column + j only; both parts of a
-/// complex scalar are filled.
+/// X(i, j) = a number in [-1, 1) that depends on seed, first_row + i and first_column + j only;
+/// both parts of a complex scalar are filled.
 ///
 /// X: n x k of any layout where `exec` computes. The numbers are hashes of their position,
 /// multiples of 2^-52 (2^-23 for float) made by exact operations: the same bits on every backend,
@@ -24,9 +24,9 @@ void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed
 /// Shaw 2011, doi:10.1145/2063384.2063405.
 template <class Exec, class XView>
 void fill_random(Exec const& exec, XView const& X, std::uint64_t seed,
-                 std::int64_t first_column = 0) {
+                 std::int64_t first_column = 0, std::int64_t first_row = 0) {
   detail::fill_random<Exec, typename XView::value_type>(exec, detail::block_ref<Exec>(X), seed,
-                                                        first_column);
+                                                        first_column, first_row);
 }
 
 }  // namespace blockspan

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/communication/row_space.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -21,8 +23,12 @@ namespace blockspan {
 template <class Exec>
 class Workspace {
  public:
+  /// Sums over rows that are made with it run over the rows of all ranks of `rows`.
+  explicit Workspace(RowSpace rows = {}) : rows_(std::move(rows)) {}
+  RowSpace const& rows() const { return rows_; }
+
   /// Buffers that one call needs at once, each with its own memory.
-  enum Slot { partials, coefficients, product, result, slots };
+  enum Slot { partials, coefficients, product, result, ranks, slots };
 
   /// At least `count` elements of T where Exec computes; their content is undefined. Valid until
   /// the same slot is asked for again.
@@ -67,6 +73,7 @@ class Workspace {
     return buffer.data();
   }
 
+  RowSpace rows_;
   std::array<Buffer<typename Exec::memory_space>, slots> device_;
   std::array<Buffer<Kokkos::HostSpace>, slots> host_;
 };

@@ -74,6 +74,7 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   }
 
   std::int64_t rows() const override { return A_->rows(); }
+  RowSpace row_space() const override { return A_->row_space(); }
 
   /// One product at a time: an object's memory serves one instance and one thread. Throws Error if
   /// X or Y is not n x k, or where memory is short, and what A throws.
@@ -82,7 +83,7 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     auto const x = detail::block_ref<Exec>(X);
     auto const y = detail::block_ref<Exec>(Y);
     detail::require_blocks(where, rows(), x, y);
-    if (x.rows == 0 || x.columns == 0) return;
+    if (x.columns == 0) return;
     Real const middle = (upper_ + lower_) / 2, half = (upper_ - lower_) / 2;
     Real const sigma = middle / half;
     Block<Scalar, Exec> other;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/communication/row_space.hpp>
 #include <blockspan/multivector/block.hpp>
 
 namespace blockspan {
@@ -33,8 +34,14 @@ class LinearOperator {
  public:
   virtual ~LinearOperator() = default;
 
-  /// Order n of the operator.
+  /// Order n of the operator; where its rows are spread over ranks, how many this rank has.
   virtual std::int64_t rows() const = 0;
+
+  /// How the rows are spread. Solvers take it from A, and sum over the rows of all ranks; A, its
+  /// mass and its preconditioner have the same local rows. All functions below are then called by
+  /// all ranks together; what they return of the operator as a whole (bounds, terms_per_row, work)
+  /// is the same on all of them.
+  virtual RowSpace row_space() const { return {}; }
 
   /// Y = Op X on the instance `exec`, without a fence. X, Y: n x k, k >= 1, row-major, possibly a
   /// range of columns of a wider block; Y is overwritten (whatever its contents) and does not
@@ -129,10 +136,14 @@ class LinearOperator {
 template <class Scalar, class Exec, class Function>
 class FunctionOperator final : public LinearOperator<Scalar, Exec> {
  public:
-  FunctionOperator(std::int64_t rows, Function function, std::string name)
-      : rows_(rows), function_(std::move(function)), name_(std::move(name)) {}
+  FunctionOperator(std::int64_t rows, Function function, std::string name, RowSpace space = {})
+      : rows_(rows),
+        function_(std::move(function)),
+        name_(std::move(name)),
+        space_(std::move(space)) {}
 
   std::int64_t rows() const override { return rows_; }
+  RowSpace row_space() const override { return space_; }
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     function_(exec, X, Y);
@@ -143,13 +154,16 @@ class FunctionOperator final : public LinearOperator<Scalar, Exec> {
   std::int64_t rows_;
   Function function_;
   std::string name_;
+  RowSpace space_;
 };
 
-/// Wraps f(exec, X, Y) as an operator of order `rows`.
+/// Wraps f(exec, X, Y) as an operator of order `rows`. space: where f communicates, and these are
+/// the rows of this rank.
 template <class Scalar, class Exec, class Function>
 FunctionOperator<Scalar, Exec, Function> function_operator(std::int64_t rows, Function function,
-                                                           std::string name = "function") {
-  return {rows, std::move(function), std::move(name)};
+                                                           std::string name = "function",
+                                                           RowSpace space = {}) {
+  return {rows, std::move(function), std::move(name), std::move(space)};
 }
 
 }  // namespace blockspan

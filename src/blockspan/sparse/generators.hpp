@@ -1,11 +1,23 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/generator_spec.hpp>
 
 namespace blockspan {
+
+/// Whether rows of the matrix can be made by themselves: not of rmat, `symmetric` and `permute`.
+inline bool knows_rows(GeneratorSpec const& spec) {
+  return spec.name != "rmat" && !spec.symmetric && !spec.permuted;
+}
+
+/// Rows [first, last) of the matrix that generate() makes, and all its columns. Throws Error like
+/// it, and for some of the rows if !knows_rows(spec).
+template <class Scalar, class Exec, class Offset = int>
+CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec const& spec,
+                                              std::int64_t first, std::int64_t last);
 
 /// Builds the matrix of a spec (see GeneratorSpec and generator_help()) on the device.
 ///
@@ -42,7 +54,9 @@ namespace blockspan {
 /// allocated), and where memory is short. Fences exec. Takes O(nonzeros) time, O(edges log edges)
 /// where edges are sorted (rmat, symmetric).
 template <class Scalar, class Exec, class Offset = int>
-CrsMatrix<Scalar, Exec, Offset> generate(Exec const& exec, GeneratorSpec const& spec);
+CrsMatrix<Scalar, Exec, Offset> generate(Exec const& exec, GeneratorSpec const& spec) {
+  return generate_rows<Scalar, Exec, Offset>(exec, spec, 0, spec.rows);
+}
 
 /// The same for a spec not yet parsed.
 template <class Scalar, class Exec, class Offset = int>

@@ -7,6 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/detail/small_ref.hpp>
 #include <blockspan/support/backend.hpp>
@@ -60,25 +61,6 @@ KOKKOS_FORCEINLINE_FUNCTION void fold_entries(Terms const& terms, std::int64_t i
   for (int d = 0; d < n; ++d)
     for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sum(d, q), term[d][q]);
 }
-
-/// Numbers of nodes of one level, those of a column side by side. A column may have `parts` real
-/// ones, whose numbers are added.
-template <class Real>
-struct Nodes {
-  Real* data;
-  std::int64_t count, columns;  ///< nodes, and real columns
-  int parts = 1;
-
-  KOKKOS_FORCEINLINE_FUNCTION Real& at(int q, std::int64_t j, std::int64_t node) const {
-    return data[(q * columns + j) * count + node];
-  }
-  /// Number q of column j, the parts together.
-  KOKKOS_FORCEINLINE_FUNCTION Real operator()(int q, std::int64_t j, std::int64_t node) const {
-    Real sum = at(q, j * parts, node);
-    for (int p = 1; p < parts; ++p) sum += at(q, j * parts + p, node);
-    return sum;
-  }
-};
 
 /// First step on hosts.
 template <class Exec, class Terms>
@@ -286,10 +268,11 @@ Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int numbers) {
   return nodes;
 }
 
-/// Nodes that `count` leaves and few_nodes may need.
+/// Nodes that `count` leaves and few_nodes may need, and the root of those of all ranks.
 template <class Exec, class Real>
 std::int64_t room_for_nodes(std::int64_t count) {
-  return count + ceil_div(count, JoinNodes<Exec, AddTerms, Real>::of_team);
+  return std::max<std::int64_t>(1,
+                                count + ceil_div(count, JoinNodes<Exec, AddTerms, Real>::of_team));
 }
 
 /// Room for the nodes of `rows` rows, whatever the columns.
@@ -356,9 +339,10 @@ void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
                     RowChunks const& chunks, std::int64_t columns, Take const& take,
                     Workspace<Exec>& workspace) {
   using Real = typename Terms::Real;
-  auto const nodes = sum_chunks(exec, label, terms, chunks, columns, [&](std::int64_t count) {
+  auto const here = sum_chunks(exec, label, terms, chunks, columns, [&](std::int64_t count) {
     return workspace.template device<Real>(exec, Workspace<Exec>::partials, count);
   });
+  auto const nodes = over_ranks<FoldOf<Terms>>(exec, here, Terms::count, chunks, workspace);
   using Source = Nodes<Real>;
   TakeRoots<Exec, FoldOf<Terms>, Real, Take::count, Source, Source, Take>{nodes, nodes, take}
       .launch(exec, "Blockspan::column_roots", columns);

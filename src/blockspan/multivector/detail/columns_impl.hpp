@@ -53,8 +53,9 @@ void column_norms(Exec const& exec, BlockRef<Scalar const> const& X,
                   SmallRef<real_t<Scalar>> const& norms, Workspace<Exec>& workspace) {
   auto const result = result_on_device(exec, norms, workspace);
   with_strides<Exec>(X, X, [&]<class Ref>(Ref const& x, Ref const&) {
-    reduce_columns(exec, "Blockspan::column_norms", SquareTerms<Ref>{x}, row_chunks<Exec>(X.rows),
-                   X.columns, StoreRoots<real_t<Scalar>>{result}, workspace);
+    reduce_columns(exec, "Blockspan::column_norms", SquareTerms<Ref>{x},
+                   local_chunks(X.rows, workspace), X.columns, StoreRoots<real_t<Scalar>>{result},
+                   workspace);
   });
   deliver(exec, result, norms, workspace);
 }
@@ -64,8 +65,9 @@ void column_dots(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Sca
                  SmallRef<Scalar> const& dots, Workspace<Exec>& workspace) {
   auto const result = result_on_device(exec, dots, workspace);
   with_strides<Exec>(X, Y, [&]<class Ref>(Ref const& x, Ref const& y) {
-    reduce_columns(exec, "Blockspan::column_dots", DotTerms<Ref>{x, y}, row_chunks<Exec>(X.rows),
-                   X.columns, StoreDots<Scalar, false>{result.data, result.row_stride}, workspace);
+    reduce_columns(exec, "Blockspan::column_dots", DotTerms<Ref>{x, y},
+                   local_chunks(X.rows, workspace), X.columns,
+                   StoreDots<Scalar, false>{result.data, result.row_stride}, workspace);
   });
   deliver(exec, result, dots, workspace);
 }
@@ -106,12 +108,13 @@ struct FillRandom {
 
   BlockRef<Scalar> X;
   std::uint64_t stream;  ///< the mixed seed
-  std::int64_t first_column;
+  std::int64_t first_column, first_row;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
     auto const column =
         mix_bits(stream + golden_gamma * static_cast<std::uint64_t>(first_column + j + 1));
-    auto const hash = mix_bits(column + golden_gamma * static_cast<std::uint64_t>(i + 1));
+    auto const hash =
+        mix_bits(column + golden_gamma * static_cast<std::uint64_t>(first_row + i + 1));
     if constexpr (is_complex_v<Scalar>)
       X(i, j) = Scalar(number(hash), number(mix_bits(hash + golden_gamma)));
     else
@@ -129,9 +132,9 @@ struct FillRandom {
 
 template <class Exec, class Scalar>
 void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed,
-                 std::int64_t first_column) {
+                 std::int64_t first_column, std::int64_t first_row) {
   for_each_entry(exec, "Blockspan::fill_random", X,
-                 FillRandom<Scalar>{X, mix_bits(seed + golden_gamma), first_column});
+                 FillRandom<Scalar>{X, mix_bits(seed + golden_gamma), first_column, first_row});
 }
 
 }  // namespace blockspan::detail

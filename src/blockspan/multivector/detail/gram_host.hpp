@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/detail/host_tiles.hpp>
+#include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/workspace.hpp>
 
@@ -30,10 +31,10 @@ struct HostGram {
   Real* partials;       ///< nodes x m x n
 
   HostGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block,
-           Real const* weights_)
+           Real const* weights_, RowChunks const& chunks_)
       : X(X_block),
         Y(Y_block),
-        chunks(row_chunks<Exec>(X_block.rows)),
+        chunks(chunks_),
         m(round_up(X.columns, 2)),
         n(tiled_columns<Real>(Y.columns)),
         weights(weights_),
@@ -195,12 +196,31 @@ template <class Exec, class Scalar>
 void gram_on_host(Exec const& exec, BlockRef<Scalar const> const& X,
                   BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
                   Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
-  HostGram<Exec, Scalar> kernel(X, Y, weights);
+  HostGram<Exec, Scalar> kernel(X, Y, weights, local_chunks(X.rows, workspace));
   kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
                                                               kernel.partials_size());
   kernel.launch(exec);
-  HostGramSum<Exec, Scalar>{kernel.partials, kernel.nodes(), kernel.m, kernel.n, kernel.same, G}
-      .launch(exec);
+  auto const sum = [&](std::int64_t first, std::int64_t count, BlockRef<Scalar> const& to) {
+    HostGramSum<Exec, Scalar>{
+        kernel.partials + first * kernel.entries(), count, kernel.m, kernel.n, kernel.same, to}
+        .launch(exec);
+  };
+  auto const& rows = workspace.rows();
+  if (!rows.distributed()) return sum(0, kernel.nodes(), G);
+  rows.require_rows(X.rows, "a Gram matrix over ranks");
+  std::int64_t const width = G.rows * G.columns, of_node = kernel.chunks.size << kernel.level;
+  static_assert(RowSpace::most_units <= HostGram<Exec, Scalar>::most_partials);
+  Scalar* const all = room_for_ranks<Scalar>(exec, width, workspace);
+  Scalar* to = all + rows.my_first_node() * width;
+  for (auto const& [first, last] : rows.nodes()) {
+    sum(first / of_node, ceil_div(last, of_node) - first / of_node,
+        {to, G.rows, G.columns, 1, G.rows});
+    to += width;
+  }
+  exec.fence("Blockspan: numbers for the other ranks");
+  rows.template fold<AddTerms>(all, width);
+  for (std::int64_t j = 0; j < G.columns; ++j)
+    for (std::int64_t i = 0; i < G.rows; ++i) G(i, j) = all[j * G.rows + i];
 }
 
 }  // namespace blockspan::detail

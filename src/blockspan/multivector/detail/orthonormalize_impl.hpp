@@ -33,7 +33,7 @@ class Orthonormalizer {
     // rescue() may be called for the first time in a later iteration, which is to allocate nothing
     workspace_.template device<Real>(exec_, Workspace<Exec>::result, V_.columns);
     constexpr int most_passes = 10;
-    if (V_.rows == 0) rank_ = 0;
+    if (workspace_.rows().global_rows(V_.rows) == 0) rank_ = 0;
     while (rank_ > 0 && report_.passes < most_passes) {
       HostMatrix<Scalar> G = gram_matrix();
       if (report_.passes == 0) {
@@ -110,7 +110,7 @@ class Orthonormalizer {
 
   std::vector<Real> column_maxima(BlockRef<Scalar> const& X) {
     return columns_to_host(exec_, "Blockspan::column_maxima", LargestTerms<Scalar>{leading(X)},
-                           row_chunks<Exec>(X.rows), rank_, workspace_);
+                           local_chunks(X.rows, workspace_), rank_, workspace_);
   }
 
   /// Sets T for the columns as they are. False, and fewer columns, if some have no length in B.
@@ -236,7 +236,8 @@ template <class Exec, class Scalar>
 void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
                  BlockRef<Scalar const> const& BQ, BlockRef<Scalar> const& V,
                  Workspace<Exec>& workspace) {
-  if (Q.columns == 0 || V.columns == 0 || V.rows == 0) return;
+  if (Q.columns == 0 || V.columns == 0) return;
+  if (workspace.rows().global_rows(V.rows) == 0) return;
   auto* const data =
       workspace.template device<Scalar>(exec, Workspace<Exec>::product, Q.columns * V.columns);
   BlockRef<Scalar> const product{data, Q.columns, V.columns, 1, Q.columns};

@@ -11,6 +11,14 @@
 namespace blockspan::detail {
 
 template <class Exec, class Scalar>
+void gram_of_all_ranks(Exec const& exec, BlockRef<Scalar const> const& X,
+                       BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
+                       Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
+  gram_on_device(exec, X, Y, G, workspace, weights);
+  gram_over_ranks(exec, G, X.rows, workspace);
+}
+
+template <class Exec, class Scalar>
 void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
           SmallRef<Scalar> const& G, Workspace<Exec>& workspace) {
   if (X.columns == 0 || Y.columns == 0) return;
@@ -18,7 +26,7 @@ void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar con
   if constexpr (runs_on_host_v<Exec>)
     gram_on_host(exec, X, Y, result, workspace);
   else
-    gram_on_device(exec, X, Y, result, workspace);
+    gram_of_all_ranks(exec, X, Y, result, workspace);
   deliver(exec, result, G, workspace);
 }
 
@@ -66,6 +74,8 @@ void gram_pair(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scala
     gram_on_host(exec, X, Z, H, workspace);
   } else {
     gram_pair_on_device(exec, X, Y, G, Z, H, workspace);
+    gram_over_ranks(exec, G, X.rows, workspace);
+    gram_over_ranks(exec, H, X.rows, workspace);
   }
 }
 
@@ -76,7 +86,7 @@ void weighted_gram(Exec const& exec, BlockRef<Scalar const> const& X, real_t<Sca
   if constexpr (runs_on_host_v<Exec>)
     gram_on_host(exec, X, X, G, workspace, weights);
   else
-    gram_on_device(exec, X, X, G, workspace, weights);
+    gram_of_all_ranks(exec, X, X, G, workspace, weights);
 }
 
 }  // namespace blockspan::detail

@@ -80,12 +80,13 @@ class Lanczos {
         z_(column()),
         entries_(allocate<Reals>(exec, "Blockspan::lanczos", 2 * steps)),
         norm_(allocate<Reals>(exec, "Blockspan::lanczos", 1)),
-        dot_(allocate<decltype(dot_)>(exec, "Blockspan::lanczos", 1)) {
+        dot_(allocate<decltype(dot_)>(exec, "Blockspan::lanczos", 1)),
+        workspace_(A.row_space()) {
     each_row(SquareRoots<Real>{weights.data(), roots_.data()});
   }
 
   SpectrumEstimate<Real> run(int steps, std::uint64_t seed) {
-    blockspan::fill_random(exec_, v_, seed);
+    blockspan::fill_random(exec_, v_, seed, 0, workspace_.rows().first_row());
     normalise(nullptr);
     for (int j = 0; j < steps; ++j) {
       Real* const entry = entries_.data() + 2 * j;
@@ -170,8 +171,9 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
   require(static_cast<std::int64_t>(weights.extent(0)) == A.rows(), where, "the operator has ",
           A.rows(), " rows, there are ", weights.extent(0), " weights");
   require(steps >= 1, where, steps, " steps; at least one is needed");
-  if (A.rows() == 0) return {};
-  steps = static_cast<int>(std::min<std::int64_t>(steps, A.rows()));
+  std::int64_t const n = A.row_space().global_rows(A.rows());
+  if (n == 0) return {};
+  steps = static_cast<int>(std::min<std::int64_t>(steps, n));
   detail::Lanczos<Scalar, Exec> lanczos(exec, A, weights, steps);
   auto const result = lanczos.run(steps, seed);
   exec.fence("Blockspan::estimate_spectrum");  // its memory is freed on return

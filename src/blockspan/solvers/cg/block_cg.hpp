@@ -351,7 +351,7 @@ class BlockCg {
     bool const may = cycle_->first && control_->options().method == CgMethod::automatic;
     if (!may || steps != trial || rank_ < narrow) return true;
     Real const expected =
-        4 * std::sqrt(static_cast<Real>(rank_) / static_cast<Real>(problem_.rows()));
+        4 * std::sqrt(static_cast<Real>(rank_) / static_cast<Real>(problem_.global_rows()));
     Real const least = 1 + std::min(Limits::no_gain * expected, Limits::no_gain_at_most);
     if (largest_condition_ >= least) return true;
     end(CycleEnd::no_gain);

@@ -24,16 +24,20 @@ namespace blockspan::detail {
 template <class Exec, class Real>
 class KeptNodes {
  public:
+  explicit KeptNodes(RowSpace const& rows) : memory_(rows) {}
+
   /// width: of the rows, in real numbers; `parts` of them are a column. Nothing waits.
   template <class Terms>
   void operator()(Exec const& exec, char const* label, Terms const& terms, std::int64_t rows,
                   std::int64_t width, int parts) {
     static_assert(Terms::count <= most_terms);
-    nodes_ = sum_chunks(exec, label, terms, row_chunks<Exec>(rows), width, [&](std::int64_t) {
+    auto const chunks = local_chunks(rows, memory_);
+    auto here = sum_chunks(exec, label, terms, chunks, width, [&](std::int64_t) {
       return memory_.template device<Real>(exec, Workspace<Exec>::partials,
                                            most_nodes<Exec, Real>(rows) * most_terms * width);
     });
-    nodes_.parts = parts;
+    here.parts = parts;
+    nodes_ = over_ranks<FoldOf<Terms>>(exec, here, Terms::count, chunks, memory_);
   }
 
   Nodes<Real> const& nodes() const { return nodes_; }
@@ -137,7 +141,9 @@ class ColumnPasses {
       : numbers(problem.exec, columns),
         problem_(problem),
         blocks_(blocks),
-        dots_(problem.exec, columns) {}
+        dots_(problem.exec, columns),
+        sums_(problem.workspace.rows()),
+        residual_sums_(problem.workspace.rows()) {}
 
   void set(int width, bool single_reduction) {
     numbers.set_width(width);
@@ -163,7 +169,8 @@ class ColumnPasses {
   /// p.p, which only an operator without a bound of its norm needs in every step.
   void multiply() {
     auto const P = blocks_.direction(width()), Q = blocks_.spare(width());
-    summed_ = problem_.knows_norm() && problem_.enqueue_a_dots(P, Q, dots_, single_);
+    summed_ = problem_.knows_norm() && !problem_.distributed() &&
+              problem_.enqueue_a_dots(P, Q, dots_, single_);
     if (!summed_) problem_.enqueue_a(P, Q);
   }
   /// p.p is not among the sums of the last product.

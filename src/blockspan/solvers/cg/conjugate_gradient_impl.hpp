@@ -86,9 +86,12 @@ void check_shapes(LinearOperator<Scalar, Exec> const& A, BlockRef<Scalar const> 
   auto const& null = options.null_space;
   require(null.extent(1) == 0 || static_cast<std::int64_t>(null.extent(0)) == n, where,
           "null_space has ", null.extent(0), " rows, A has order ", n);
-  require(static_cast<std::int64_t>(null.extent(1)) <= n, where, "null_space has ", null.extent(1),
-          " columns, A has order ", n);
+  std::int64_t const order = A.row_space().global_rows(n);
+  require(static_cast<std::int64_t>(null.extent(1)) <= order, where, "null_space has ",
+          null.extent(1), " columns, A has order ", order);
   auto const* inner = options.inner;
+  require(!inner || !A.row_space().distributed(), where,
+          "corrections in another precision are not there for rows spread over ranks");
   require(!inner || inner->rows() == n, where, "the inner solver has order ",
           inner ? inner->rows() : 0, ", A has order ", n);
 }
@@ -119,17 +122,20 @@ template <class Scalar, class Exec>
 CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                                   BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X,
                                   CgOptions<Scalar, Exec> const& asked, CgMethod method) {
-  asked.validate(B.columns);
-  check_shapes<Scalar, Exec>(A, B, X, asked);
+  auto const space = A.row_space();
+  space.communicator().together([&] {
+    asked.validate(B.columns);
+    check_shapes<Scalar, Exec>(A, B, X, asked);
+  });
   auto options = asked;
   options.method = method;
   CgReport<real_t<Scalar>> report;
   int const k = static_cast<int>(B.columns);
   report.columns.resize(k);
   CgProblem<Scalar, Exec> problem(exec, A, options);
-  CgControl<Scalar, Exec> control(options, report);
-  if (k > 0 && A.rows() > 0) {
-    bool const block = starts_as_block<Scalar, Exec>(method, k, A.rows() * k);
+  CgControl<Scalar, Exec> control(options, report, space.communicator());
+  if (k > 0 && problem.global_rows() > 0) {
+    bool const block = starts_as_block<Scalar, Exec>(method, k, problem.global_rows() * k);
     int const most = block ? widest_useful_block : k;
     int const widest = options.widest_block > 0 ? std::min(options.widest_block, most) : most;
     int const width = group_width(k, widest);

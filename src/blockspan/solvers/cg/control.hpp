@@ -5,8 +5,10 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include <blockspan/communication/communicator.hpp>
 #include <blockspan/solvers/common/phase_timer.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
@@ -46,8 +48,12 @@ class CgControl {
  public:
   using Real = real_t<Scalar>;
 
-  CgControl(CgOptions<Scalar, Exec> const& options, CgReport<Real>& report)
-      : options_(options), report_(report), residuals_(report.columns.size(), Real(0)) {}
+  /// ranks: those that solve together, and stop together.
+  CgControl(CgOptions<Scalar, Exec> const& options, CgReport<Real>& report, Communicator ranks)
+      : options_(options),
+        report_(report),
+        ranks_(std::move(ranks)),
+        residuals_(report.columns.size(), Real(0)) {}
 
   CgOptions<Scalar, Exec> const& options() const { return options_; }
   CgReport<Real>& report() { return report_; }
@@ -128,21 +134,27 @@ class CgControl {
   std::optional<Status> record(int directions, int at_goal) {
     if (options_.keep_history)
       report_.history.push_back({report_.iterations, cycle_, first_, directions, residuals_});
-    if (options_.monitor &&
-        !options_.monitor({report_.iterations, cycle_, done_ + at_goal,
-                           static_cast<int>(report_.columns.size()), directions, residuals_}))
-      stopped_ = Status::stopped_by_monitor;
-    if (!stopped_) stopped_ = limit();
+    bool const go_on =
+        !options_.monitor ||
+        options_.monitor({report_.iterations, cycle_, done_ + at_goal,
+                          static_cast<int>(report_.columns.size()), directions, residuals_});
+    auto const now = limit(go_on);
+    if (!stopped_ || now == Status::stopped_by_monitor) stopped_ = now;
     return stopped_;
   }
-  std::optional<Status> limit() const {
+  /// Clocks and monitors of the ranks may differ: one of them stops all.
+  std::optional<Status> limit(bool go_on = true) const {
+    int const mine = !go_on ? 2 : elapsed() > options_.time_limit ? 1 : 0;
+    int const all = ranks_.largest(mine);
+    if (all == 2) return Status::stopped_by_monitor;
     if (group_iterations_ >= options_.max_iterations) return Status::max_iterations;
-    if (elapsed() > options_.time_limit) return Status::time_limit;
+    if (all == 1) return Status::time_limit;
     return std::nullopt;
   }
 
   CgOptions<Scalar, Exec> const& options_;
   CgReport<Real>& report_;
+  Communicator ranks_;
   std::vector<Real> residuals_;  ///< of all columns of B, relative, by the recurrence
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<Status> stopped_;

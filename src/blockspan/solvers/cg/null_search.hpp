@@ -41,7 +41,7 @@ void solve_within(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& con
   CgReport<Real> report;
   report.columns.resize(static_cast<std::size_t>(columns));
   CgProblem<Scalar, Exec> inner(problem.exec, problem.a(), options);
-  CgControl<Scalar, Exec> inner_control(options, report);
+  CgControl<Scalar, Exec> inner_control(options, report, inner.workspace.rows().communicator());
   inner_control.forbid_search();
   CgTools<Scalar, Exec> tools(inner, inner_control, columns);
   CgGroup<Scalar, Exec>(inner, tools, block_ref<Exec>(Q), block_ref<Exec>(E), 0,

@@ -22,9 +22,10 @@ template <class Scalar>
 struct FlipRows {
   BlockRef<Scalar const> from;
   BlockRef<Scalar> to;
+  std::int64_t first_row;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    auto const bits = mix_bits(golden_gamma * static_cast<std::uint64_t>(i + 1));
+    auto const bits = mix_bits(golden_gamma * static_cast<std::uint64_t>(first_row + i + 1));
     to(i, j) = (bits >> 63) != 0 ? -from(i, j) : from(i, j);
   }
 };
@@ -58,7 +59,8 @@ ImageSizes<real_t<Scalar>> image_sizes(CgProblem<Scalar, Exec>& problem,
                                        Block<Scalar, Exec> const& flipped) {
   using Real = real_t<Scalar>;
   for_each_entry(problem.exec, "Blockspan::cg::flip", block_ref<Exec>(flipped),
-                 FlipRows<Scalar>{block_ref<Exec>(Z), block_ref<Exec>(flipped)});
+                 FlipRows<Scalar>{block_ref<Exec>(Z), block_ref<Exec>(flipped),
+                                  problem.workspace.rows().first_row()});
   problem.apply_a(flipped, image);
   ImageSizes<Real> sizes;
   sizes.length = problem.norms(Z);
@@ -119,7 +121,7 @@ class NullSpace {
   void take_constant(CgProblem<Scalar, Exec>& problem) {
     basis_ = problem.new_block(label, 1);
     Kokkos::deep_copy(problem.exec, basis_,
-                      Scalar(1 / std::sqrt(static_cast<Real>(problem.rows()))));
+                      Scalar(1 / std::sqrt(static_cast<Real>(problem.global_rows()))));
   }
 
   /// Adds vectors of these lengths. Where they are almost parallel, their difference is mostly

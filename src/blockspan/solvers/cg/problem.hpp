@@ -110,7 +110,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   }
   /// Whether steps may be recorded and replayed.
   bool replayable() const {
-    return !Base::time_phases_ && a_.replayable() && (!general() || t_->replayable());
+    return !Base::time_phases_ && !Base::distributed() && a_.replayable() &&
+           (!general() || t_->replayable());
   }
 
   /// Whether A is Hermitian as far as two random vectors can tell: one product, in the first call.
@@ -147,7 +148,7 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   bool looks_hermitian() {
     View const U = new_block("Blockspan::cg::probe", 2),
                image = new_block("Blockspan::cg::probe", 2);
-    blockspan::fill_random(exec, U, 1);
+    blockspan::fill_random(exec, U, 1, 0, workspace.rows().first_row());
     apply_a(U, image);
     Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace> const K("K", 2, 2), G("G", 2, 2);
     blockspan::gram(exec, U, image, K, workspace);

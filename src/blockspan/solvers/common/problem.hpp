@@ -60,6 +60,10 @@ class SolverProblem {
   using Operator = LinearOperator<Scalar, Exec>;
 
   std::int64_t rows() const { return a_.rows(); }
+  /// Of all ranks, where these share the rows; rows() is what this one has.
+  std::int64_t global_rows() const { return workspace.rows().global_rows(rows()); }
+  bool distributed() const { return workspace.rows().distributed(); }
+  Communicator const& ranks() const { return workspace.rows().communicator(); }
   Operator const& a() const { return a_; }
   bool preconditioned() const { return t_ != nullptr; }
   /// The diagonal of T where T is Jacobi, or null: then T is a scaling of rows, part of other
@@ -77,7 +81,7 @@ class SolverProblem {
   /// Per column the sums of Terms over the rows, on the host. Fences exec.
   template <class Terms>
   std::vector<Real> fold(char const* label, Terms const& terms, std::int64_t columns) {
-    return columns_to_host(exec, label, terms, row_chunks<Exec>(rows()), columns, workspace);
+    return columns_to_host(exec, label, terms, local_chunks(rows(), workspace), columns, workspace);
   }
   /// ||x|| of every column. Fences exec.
   std::vector<Real> norms(View const& X) {
@@ -113,7 +117,7 @@ class SolverProblem {
 
  protected:
   SolverProblem(Exec const& exec_, Operator const& A, Operator const* T, bool time_phases)
-      : exec(exec_), a_(A), t_(T), time_phases_(time_phases) {
+      : exec(exec_), workspace(A.row_space()), a_(A), t_(T), time_phases_(time_phases) {
     if (auto const* const scaling = jacobi()) weights_ = scaling->factors().data();
   }
   ~SolverProblem() = default;

@@ -33,7 +33,7 @@ std::optional<LowerEnd<real_t<Scalar>>> lower_end(Problem<Scalar, Exec>& problem
                                                   Image const& image) {
   using Real = real_t<Scalar>;
   int const most =
-      static_cast<int>(std::min<std::int64_t>({20, 3 * basis.m - 1, problem.rows() - 1}));
+      static_cast<int>(std::min<std::int64_t>({20, 3 * basis.m - 1, problem.global_rows() - 1}));
   auto const V = [&](int first, int count) { return column_range(basis.s, first, count); };
   auto const W = [&](int first, int count) { return column_range(basis.bs, first, count); };
   problem.randomize(V(0, 1));
@@ -80,7 +80,7 @@ std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
   if (trouble) return trouble;
   Real const* const roots = problem.mass_roots();
   auto const image = [&](Block<Scalar, Exec> const& V, Block<Scalar, Exec> const& W) {
-    if (!roots) return problem.apply_b(V, W);
+    if (!problem.knows_mass_diagonal()) return problem.apply_b(V, W);
     auto const scaled = column_range(basis.as, 0, 1);
     detail::scale_rows<Exec, Scalar>(problem.exec, roots, block_ref<Exec>(V),
                                      block_ref<Exec>(scaled));
@@ -89,7 +89,7 @@ std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
   };
   auto const end = lower_end(problem, basis, image);
   if (!end) return std::nullopt;
-  Real const top = roots ? end->top : problem.norm_b;
+  Real const top = problem.knows_mass_diagonal() ? end->top : problem.norm_b;
   if (end->ritz < -Limits::indefinite * top) return Status::mass_not_positive_definite;
   Real const least = std::max(end->ritz - end->residual, end->ritz / 4);
   problem.set_mass_norm(least > 0 ? 1 / std::sqrt(least) : std::numeric_limits<Real>::infinity());
@@ -176,7 +176,7 @@ std::optional<Status> check_operators(Problem<Scalar, Exec>& problem,
   using Real = real_t<Scalar>;
   using Image = SampledImage<Scalar, Exec>;
   // A single vector sees no skew part of a real operator.
-  int const probes = std::max(basis.m, std::min<int>(2, static_cast<int>(problem.rows())));
+  int const probes = std::max<int>(basis.m, std::min<std::int64_t>(2, problem.global_rows()));
   auto const V = column_range(basis.s, 0, probes);
   problem.randomize(V);
   blockspan::orthonormalize(problem.exec, V, problem.workspace);

@@ -41,6 +41,7 @@ class ShiftedOperator final : public LinearOperator<Scalar, Exec> {
   ShiftedOperator(Operator const& A, Operator const& B, Real s) : a_(A), b_(B), s_(s) {}
 
   std::int64_t rows() const override { return a_.rows(); }
+  RowSpace row_space() const override { return a_.row_space(); }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {

@@ -34,7 +34,7 @@ void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scala
                      Block<Scalar, Exec> const& X, LobpcgOptions<Scalar, Exec> const& options) {
   constexpr auto where = "lobpcg";
   options.validate();
-  std::int64_t const n = A.rows(), m = X.extent(1);
+  std::int64_t const n = A.rows(), m = X.extent(1), order = A.row_space().global_rows(n);
   require(static_cast<std::int64_t>(X.extent(0)) == n, where, "X has ", X.extent(0),
           " rows, A has order ", n);
   require(!B || B->rows() == n, where, "B has order ", B ? B->rows() : 0, ", A has order ", n);
@@ -42,15 +42,26 @@ void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scala
   require(!T || T->rows() == n, where, "the preconditioner has order ", T ? T->rows() : 0,
           ", A has order ", n);
   require(options.wanted <= m, where, options.wanted, " pairs wanted, but X has ", m, " columns");
-  require(options.wanted <= n, where, options.wanted, " pairs wanted of a problem of order ", n);
+  require(options.wanted <= order, where, options.wanted, " pairs wanted of a problem of order ",
+          order);
   require(options.guess_columns <= m, where, "guess_columns is ", options.guess_columns,
           ", but X has ", m, " columns");
   require(options.block <= m, where, "block is ", options.block, ", but X has ", m, " columns");
   std::int64_t const c = options.constraints.extent(1);
   require(c == 0 || static_cast<std::int64_t>(options.constraints.extent(0)) == n, where,
           "the constraints have ", options.constraints.extent(0), " rows, A has order ", n);
-  require(options.wanted <= n - c, where, options.wanted, " pairs wanted of a problem of order ", n,
-          " with ", c, " constraints");
+  require(options.wanted <= order - c, where, options.wanted,
+          " pairs wanted of a problem of order ", order, " with ", c, " constraints");
+  if (!A.row_space().distributed()) return;
+  require(!B || B->row_space() == A.row_space(), where,
+          "the rows of A and B are not spread over the ranks alike");
+  require(holds_five_blocks(order, options, m), where, "five blocks of ",
+          iterated_columns(options, m), " columns do not fit into ", order,
+          " rows, and there is no dense path for rows spread over ranks");
+  require(options.path != SolvePath::dense, where,
+          "there is no dense path for rows spread over ranks");
+  require(options.checkpoint.empty() && options.resume.empty(), where,
+          "there are no checkpoints yet for rows spread over ranks");
 }
 
 /// Why an iteration that ended so is followed by a dense solve; null: it is not.
@@ -98,7 +109,7 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
                                           LinearOperator<Scalar, Exec> const* B,
                                           Block<Scalar, Exec> const& X,
                                           LobpcgOptions<Scalar, Exec> const& options) {
-  check_arguments(A, B, X, options);
+  A.row_space().communicator().together([&] { check_arguments(A, B, X, options); });
   std::int64_t const m = X.extent(1);
   Problem<Scalar, Exec> problem(exec, A, B, options);
   PathChoice const choice = choose_path(problem, options, m);
@@ -114,7 +125,7 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   auto report = solver.solve();
   report.path_reason = choice.reason;
   char const* const reason = reason_for_dense(report, choice, solver.wants_dense());
-  if (report.status == Status::mass_singular && B) {
+  if (report.status == Status::mass_singular && B && !problem.distributed()) {
     InvertedSolve<Scalar, Exec> shifted(exec, A, *B, X, options);
     auto inverted = shifted.solve(columns);
     if (inverted && (inverted->converged() || !reason)) {

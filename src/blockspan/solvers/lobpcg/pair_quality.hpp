@@ -59,7 +59,7 @@ RoundingSizes<real_t<Scalar>> sharp_rounding(Problem<Scalar, Exec>& problem,
       problem.fold("Blockspan::lobpcg::rounding", terms, static_cast<std::int64_t>(m));
   // x^H B x = 1 and |x|^H |B| |x|, about twice x^H D x, tell how small the least eigenvalue of the
   // scaled B is at least; Lanczos may not have come near it.
-  if (problem.mass_weights() != nullptr)
+  if (problem.knows_mass_diagonal())
     for (std::size_t j = 0; j < m; ++j)
       problem.mass_factor = std::max(problem.mass_factor, std::sqrt(sums[m + j] / 2));
   RoundingSizes<Real> sizes;
@@ -82,7 +82,7 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(
   using Real = real_t<Scalar>;
   constexpr Real u = Thresholds<Real>::u, per_term = is_complex_v<Scalar> ? 4 : 2;
   Real const terms = per_term * static_cast<Real>(problem.terms_per_row()) + 4;
-  Real const noise = std::max(10 * std::sqrt(static_cast<Real>(problem.rows())), 3 * terms);
+  Real const noise = std::max(10 * std::sqrt(static_cast<Real>(problem.global_rows())), 3 * terms);
   std::vector<Real> radius;
   for (std::size_t j = 0; j < theta.size(); ++j)
     radius.push_back(problem.mass_factor * (norms.dual[j] + terms * u * sizes.dual[j]));

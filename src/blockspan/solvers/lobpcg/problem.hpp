@@ -34,7 +34,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
 
  public:
   using RowValues = Kokkos::View<real_t<Scalar>*, typename Exec::memory_space>;  ///< n of them
-  using Base::exec, Base::workspace, Base::rows, Base::preconditioned, Base::time, Base::fold;
+  using Base::exec, Base::workspace, Base::rows, Base::ranks, Base::preconditioned, Base::time,
+      Base::fold;
   using typename Base::Operator;
   using typename Base::Real;
   using typename Base::View;
@@ -140,34 +141,47 @@ class Problem : public SolverProblem<Scalar, Exec> {
   bool mass_measured = false;
   Real largest_mass_weight = 1;  ///< square root of the largest 1 / b_ii
   std::string mass_words;
+  bool knows_mass_diagonal() const { return knows_mass_; }
   Real const* mass_weights() const { return weights_of_mass_.data(); }  ///< 1 / b_ii, or null
   Real const* mass_roots() const { return roots_of_mass_.data(); }      ///< their square roots
 
   /// Reads the diagonal of B. A status where it proves that B is not positive definite.
   std::optional<Status> take_mass_diagonal() {
     auto d = b_->diagonal(exec);
-    if (d.empty()) return std::nullopt;
+    knows_mass_ = ranks().any(!d.empty());
+    if (!knows_mass_) return std::nullopt;
+    enum { definite, singular, indefinite } here = definite;
+    std::int64_t const row = workspace.rows().first_row() + 1;  // as files count
     std::vector<std::int64_t> massless;
-    for (std::size_t i = 0; i < d.size(); ++i) {
+    for (std::size_t i = 0; i < d.size() && here != indefinite; ++i) {
       if (d[i] < 0) {
         std::ostringstream words;
-        words << "the diagonal entry of row " << i + 1 << " of the mass matrix is " << d[i];
+        words << "the diagonal entry of row " << row + static_cast<std::int64_t>(i)
+              << " of the mass matrix is " << d[i];
         trouble = words.str();
-        return Status::mass_not_positive_definite;
+        here = indefinite;
       }
       d[i] = scaled_by_b(d[i]);
-      if (!(d[i] >= std::numeric_limits<Real>::min())) massless.push_back(static_cast<int>(i) + 1);
+      if (!(d[i] >= std::numeric_limits<Real>::min()))
+        massless.push_back(row + static_cast<std::int64_t>(i));
     }
-    if (!massless.empty()) {
+    if (here == definite && !massless.empty()) {
       trouble = "the mass matrix is singular: " + rows_in_words(massless) + " no mass";
-      return Status::mass_singular;
+      here = singular;
+    }
+    auto const found = ranks().largest(here);
+    if (found != definite) {
+      trouble = ranks().words_of_first(here == found ? trouble : std::string());
+      return found == singular ? Status::mass_singular : Status::mass_not_positive_definite;
     }
     auto inverse = d, root = d;
     for (Real& value : inverse) value = 1 / value;
     for (Real& value : root) value = 1 / std::sqrt(value);
     weights_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", inverse);
     roots_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", root);
-    largest_mass_weight = 1 / std::sqrt(*std::min_element(d.begin(), d.end()));
+    constexpr Real none = std::numeric_limits<Real>::infinity();
+    Real const least = d.empty() ? none : *std::min_element(d.begin(), d.end());
+    largest_mass_weight = 1 / std::sqrt(ranks().least(least));
     return std::nullopt;
   }
 
@@ -181,8 +195,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
   void set_mass_norm(Real factor) {
     mass_factor = factor;
     mass_measured = true;
-    mass_words = weights_of_mass_.data() ? "the diagonal of B, times an estimate by Lanczos"
-                                         : "an estimate of the least eigenvalue of B by Lanczos";
+    mass_words = knows_mass_ ? "the diagonal of B, times an estimate by Lanczos"
+                             : "an estimate of the least eigenvalue of B by Lanczos";
     if (b_->terms_per_row() == 1) mass_words = "B is diagonal: exact";
     auto const bound = b_->eigenvalue_lower_bound();
     if (!bound || !(*bound > 0) || b_->terms_per_row() == 1) return;
@@ -198,7 +212,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// of A, which ||A|| ||x||^2 does not. Null where an operator does not know its entries.
   struct RoundingWeights {
     RowValues energy, dual;
-    bool known = false;
+    bool asked = false, known = false;
   };
   RoundingWeights const& rounding_of_a() { return rounding_weights(a_, exponent_a_, rounding_a_); }
   RoundingWeights const& rounding_of_b() { return rounding_weights(*b_, exponent_b_, rounding_b_); }
@@ -219,7 +233,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
 
   /// Fills V with random columns that this solve has not used yet.
   void randomize(View const& V) {
-    blockspan::fill_random(exec, V, seed_, next_random_);
+    blockspan::fill_random(exec, V, seed_, next_random_, workspace.rows().first_row());
     next_random_ += static_cast<std::int64_t>(V.extent(1));
   }
 
@@ -298,7 +312,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
 
   RoundingWeights const& rounding_weights(Operator const& op, int exponent,
                                           RoundingWeights& weights) {
-    if (weights.energy.extent(0) > 0) return weights;
+    if (weights.asked) return weights;
+    weights.asked = true;
     auto const n = static_cast<std::size_t>(rows());
     auto const numbers = [&] {
       return allocate<RowValues>(exec, "Blockspan::lobpcg::rounding", n);
@@ -367,7 +382,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
 
   Operator const* b_;
   int exponent_a_ = 0, exponent_b_ = 0;  ///< powers of two that are taken out of A and B
-  bool zero_a_ = false;
+  bool zero_a_ = false, knows_mass_ = false;
   View scaled_x_;
   RowValues rescaled_weights_, weights_of_mass_, roots_of_mass_;
   RoundingWeights rounding_a_, rounding_b_;

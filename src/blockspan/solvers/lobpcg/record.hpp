@@ -22,10 +22,10 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::record() {
                       flow_.last_active,
                       {values.begin(), values.begin() + shown},
                       {errors.begin(), errors.begin() + shown}});
-  if (options_.monitor &&
-      !options_.monitor({flow_.iteration, front + converged(), options_.wanted, flow_.last_active,
-                         front, values, errors, problem_.seconds}))
-    return Status::stopped_by_monitor;
+  bool const go_on = !options_.monitor ||
+                     options_.monitor({flow_.iteration, front + converged(), options_.wanted,
+                                       flow_.last_active, front, values, errors, problem_.seconds});
+  if (problem_.ranks().any(!go_on)) return Status::stopped_by_monitor;
   if (!options_.checkpoint.empty() &&
       seconds_since(last_checkpoint_) >= options_.checkpoint_seconds)
     write_checkpoint();

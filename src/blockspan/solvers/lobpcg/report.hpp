@@ -104,7 +104,7 @@ std::vector<real_t<Scalar>> residual_bounds(Problem<Scalar, Exec> const& problem
   };
   Real const of_a = rounding(problem.a()) * problem.norm_a;
   Real const of_b = (problem.generalized() ? rounding(*problem.b()) : 4 * u) * problem.norm_b;
-  Real const of_norm = 1 + 4 * static_cast<Real>(problem.rows()) * u;
+  Real const of_norm = 1 + 4 * static_cast<Real>(problem.global_rows()) * u;
   std::vector<Real> bounds;
   for (std::size_t j = 0; j < norms.r.size(); ++j)
     bounds.push_back((norms.r[j] + (of_a + std::abs(theta[j]) * of_b) * norms.x[j]) * of_norm);
@@ -136,7 +136,7 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
 
   // ||r||_(B^-1) / ||x||_B; x^H B x is 1 up to the loss and the rounding errors of its computation
   auto radius = residual_bounds(problem, theta, norms);
-  Real const terms = static_cast<Real>(2 * problem.rows() + 8);
+  Real const terms = static_cast<Real>(2 * problem.global_rows() + 8);
   Real const rounding =
       terms * Thresholds<Real>::u * problem.norm_b * norms.largest_x() * norms.largest_x();
   Real const size = std::sqrt(std::max(Real(0), 1 - result.orthogonality_loss - rounding));

@@ -48,7 +48,7 @@ struct PathModel {
   bool generalized;
 
   explicit PathModel(Problem<Scalar, Exec> const& problem)
-      : rows(static_cast<double>(problem.rows())),
+      : rows(static_cast<double>(problem.global_rows())),
         nonzeros(static_cast<double>(problem.a().work()) +
                  (problem.generalized() ? static_cast<double>(problem.b()->work()) : 0.0)),
         generalized(problem.generalized()) {}
@@ -92,7 +92,9 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
   choice.dense_seconds = model.dense(options.wanted);
   double const iterations = choice.dense_seconds / model.iteration(m);
   std::ostringstream words;
-  if (!holds_five_blocks(problem.rows(), options, columns)) {
+  if (problem.distributed()) {
+    words << "rows are spread over " << problem.ranks().size() << " ranks";
+  } else if (!holds_five_blocks(problem.rows(), options, columns)) {
     choice.dense = true;
     words << "five blocks of " << m << " columns do not fit into " << problem.rows() << " rows";
   } else if (options.path == SolvePath::dense) {

@@ -94,7 +94,7 @@ class LobpcgSolver {
     int const most =
         options_.widest_block > 0 ? options_.widest_block : std::max(4 * key_.columns, 64);
     return static_cast<int>(
-        std::min<std::int64_t>((problem_.rows() - problem_.deflation.count()) / 5, most));
+        std::min<std::int64_t>((problem_.global_rows() - problem_.deflation.count()) / 5, most));
   }
 
   std::optional<Status> start() {
@@ -189,7 +189,8 @@ class LobpcgSolver {
       return verify();
     }
     if (flow_.iteration >= options_.max_iterations) return Status::max_iterations;
-    if (seconds_since(begin_) > options_.time_limit) return Status::time_limit;
+    bool const late = seconds_since(begin_) > options_.time_limit;
+    if (problem_.ranks().any(late)) return Status::time_limit;
     if (spent_ > dense_seconds_) {
       wants_dense_ = true;
       return Status::not_converged;

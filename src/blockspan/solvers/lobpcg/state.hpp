@@ -58,7 +58,7 @@ struct CheckpointKey {
   static CheckpointKey of(Problem<Scalar, Exec> const& problem,
                           LobpcgOptions<Scalar, Exec> const& options, int columns) {
     auto const bound = problem.a().norm_bound();
-    return {problem.rows(),
+    return {problem.global_rows(),
             static_cast<int>(sizeof(Scalar)),
             is_complex_v<Scalar>,
             problem.generalized(),

@@ -30,15 +30,20 @@ struct GeneratedPattern {
   Indices column_of = {};  ///< columns, or none
 };
 
-/// Largest number of nonzeros the caller's offsets hold; what a pattern function must not exceed.
+inline void check_nonzeros(std::int64_t nonzeros, std::int64_t most, GeneratorSpec const& spec) {
+  require(nonzeros <= most, "generate", "'", spec.text, "' has ", nonzeros,
+          " nonzeros, more than the row offsets can count (", most,
+          "); 64-bit offsets would hold them");
+}
+
+/// Largest number of nonzeros the caller's offsets hold, which a pattern function must not exceed,
+/// and the rows that it makes: all, or [first_row, last_row) if it knows a row by its number.
 struct NonzeroLimit {
   std::int64_t most;
   GeneratorSpec const& spec;
-  void check(std::int64_t nonzeros) const {
-    require(nonzeros <= most, "generate", "'", spec.text, "' has ", nonzeros,
-            " nonzeros, more than the row offsets can count (", most,
-            "); 64-bit offsets would hold them");
-  }
+  std::int64_t first_row = 0, last_row = -1;
+
+  void check(std::int64_t nonzeros) const { check_nonzeros(nonzeros, most, spec); }
 };
 
 // The families, each compiled once a backend. All check the limit before they allocate entries.

@@ -10,11 +10,11 @@ struct CountRows {
   using value_type = std::size_t;
   typename GeneratedPattern<Exec>::Offsets row_map;  // rows + 1
   Rule rule;
-  std::int64_t rows;
+  std::int64_t rows, first;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::size_t& count, bool is_final) const {
     if (is_final) row_map(i) = count;
-    if (i < rows) count += static_cast<std::size_t>(rule.row_length(i));
+    if (i < rows) count += static_cast<std::size_t>(rule.row_length(first + i));
   }
 };
 
@@ -22,15 +22,16 @@ template <class Exec, class Rule>
 struct FillRows {
   GeneratedPattern<Exec> pattern;
   Rule rule;
+  std::int64_t first_row;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     std::size_t const first = pattern.row_map(i);
     int const length = static_cast<int>(pattern.row_map(i + 1) - first);
     int* const columns = pattern.entries.data() + first;
     if constexpr (Rule::has_values)
-      rule.fill(i, length, columns, pattern.values.data() + first);
+      rule.fill(first_row + i, length, columns, pattern.values.data() + first);
     else
-      rule.fill(i, length, columns);
+      rule.fill(first_row + i, length, columns);
   }
 };
 
@@ -46,6 +47,8 @@ GeneratedPattern<Exec> assemble_rows(Exec const& exec, char const* label, std::i
                                      NonzeroLimit const& limit) {
   using Pattern = GeneratedPattern<Exec>;
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  std::int64_t const first = limit.first_row;
+  if (limit.last_row >= 0) rows = limit.last_row - first;
   Pattern pattern{.rows = rows,
                   .columns = columns,
                   .row_map = allocate<typename Pattern::Offsets>(
@@ -54,7 +57,7 @@ GeneratedPattern<Exec> assemble_rows(Exec const& exec, char const* label, std::i
                   .values = {}};
   std::size_t nonzeros = 0;
   Kokkos::parallel_scan(std::string(label) + "::count", Policy(exec, 0, rows + 1),
-                        CountRows<Exec, Rule>{pattern.row_map, rule, rows}, nonzeros);
+                        CountRows<Exec, Rule>{pattern.row_map, rule, rows, first}, nonzeros);
   exec.fence("Blockspan::generate: number of nonzeros");
   limit.check(static_cast<std::int64_t>(nonzeros));
   auto const size = static_cast<std::int64_t>(nonzeros);
@@ -62,7 +65,7 @@ GeneratedPattern<Exec> assemble_rows(Exec const& exec, char const* label, std::i
   if (Rule::has_values)
     pattern.values = allocate<typename Pattern::Values>(exec, "Blockspan::generate::values", size);
   Kokkos::parallel_for(std::string(label) + "::fill", Policy(exec, 0, rows),
-                       FillRows<Exec, Rule>{pattern, rule});
+                       FillRows<Exec, Rule>{pattern, rule, first});
   return pattern;
 }
 

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/distributed_operator.hpp>
+#include <blockspan/operators/block_jacobi.hpp>
+#include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/support/error.hpp>
+
+#include "common/input_file.hpp"
+#include "common/preconditioner.hpp"
+#include "common/problem.hpp"
+#include "common/symmetry.hpp"
+
+// What the programs do where their rows are spread over ranks. All ranks call these together.
+
+namespace blockspan::apps {
+
+/// The Hermitian matrix of `source`: of a spec each rank makes its rows, a file is read by rank 0.
+/// like: the rows of each rank; null: balanced. Throws Error, on all ranks, where it is not
+/// Hermitian.
+template <class Scalar, class Exec>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_on_ranks(
+    Exec const& exec, Communicator const& ranks, std::string const& source,
+    std::string const& kind = "matrix", RowPartition const* like = nullptr) {
+  if (is_generator_spec(source) && kind == "matrix") {
+    bool const alone = ranks.together([&] {
+      auto const spec = parse_generator_spec(source);
+      return knows_rows(spec) && spec.is_symmetric;
+    });
+    if (alone) return generate_distributed<Scalar>(exec, ranks, source, like);
+  }
+  CrsMatrix<Scalar, Exec> A;
+  ranks.together([&] {
+    if (ranks.rank() > 0) return;
+    A = load_operator<Scalar>(exec, source, kind);
+    require_hermitian(exec, source, A);
+  });
+  return distribute(exec, ranks, A, like);
+}
+
+/// The local rows of the block of a file, which rank 0 reads; none without a name.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> load_rows(Exec const& exec, RowSpace const& rows, std::int64_t local,
+                              std::string const& file) {
+  if (file.empty()) return {};
+  auto const& ranks = rows.communicator();
+  HostBlock<Scalar> whole;
+  ranks.together([&] {
+    if (ranks.rank() == 0) whole = read_block<Scalar>(input_file(file));
+  });
+  auto columns = static_cast<std::int64_t>(whole.extent(1));
+  ranks.broadcast(std::span(&columns, 1), 0);
+  auto const block = allocate<Block<Scalar, Exec>>(exec, "Blockspan::" + file, local, columns);
+  auto const host = Kokkos::create_mirror_view(block);
+  scatter_block(rows, whole, host);
+  Kokkos::deep_copy(exec, block, host);
+  exec.fence("Blockspan::load_rows");
+  return block;
+}
+
+/// All rows of a block, on rank 0.
+template <class Scalar, class Exec>
+HostBlock<Scalar> gather_rows(RowSpace const& rows, Block<Scalar, Exec> const& local) {
+  auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), local);
+  bool const here = rows.communicator().rank() == 0;
+  auto const n = here ? rows.global_rows(static_cast<std::int64_t>(local.extent(0))) : 0;
+  HostBlock<Scalar> const whole("Blockspan::whole", static_cast<std::size_t>(n), local.extent(1));
+  gather_block(rows, host, whole);
+  return whole;
+}
+
+/// Preconditioners that couple nothing across ranks, and Chebyshev. Throws Error for others, and
+/// where A is not as definite as it must be.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
+    Exec const& exec, PreconditionerChoice const& choice, std::string const& asked,
+    DistributedOperator<Scalar, Exec> const& product, Definiteness definiteness) {
+  using Kind = PreconditionerChoice::Kind;
+  auto const& A = product.matrix();
+  auto const& ranks = A.row_space().communicator();
+  auto const kind = choice.kind;
+  require(kind == Kind::none || kind == Kind::jacobi || kind == Kind::block_jacobi ||
+              kind == Kind::chebyshev,
+          "--preconditioner " + asked,
+          "on several ranks there are none, jacobi, block-jacobi and chebyshev");
+  if (kind == Kind::none) return {};
+  auto const block = A.diagonal_block(exec);
+  if (kind == Kind::block_jacobi)
+    return ranks.together([&] {
+      return detail::make_block_jacobi<Scalar>(exec, block, choice.block_size, definiteness);
+    });
+  auto result =
+      ranks.together([&] { return detail::make_jacobi<Scalar>(exec, block, definiteness); });
+  if (kind == Kind::jacobi) return result;
+  ChebyshevOptions const options{.degree = choice.degree, .ratio = choice.ratio};
+  auto const factors = static_cast<JacobiPreconditioner<Scalar, Exec> const&>(*result.op).factors();
+  auto const setup = chebyshev_setup<Scalar, Exec>(exec, product, factors, options);
+  if (setup.usable())
+    result.op = std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
+        chebyshev<Scalar, Exec>(product, setup, options));
+  else
+    result.notes.push_back("jacobi instead of chebyshev: " + setup.fault);
+  return result;
+}
+
+}  // namespace blockspan::apps

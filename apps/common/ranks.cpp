@@ -1,0 +1,25 @@
+#include "common/ranks.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/words.hpp"
+
+namespace blockspan::apps {
+
+std::string RanksReport::in_words() const {
+  auto const imbalance = [](std::vector<std::int64_t> const& counts) {
+    auto const sum = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    auto const largest = *std::max_element(counts.begin(), counts.end());
+    return sum > 0 ? static_cast<double>(largest) * static_cast<double>(counts.size()) /
+                         static_cast<double>(sum)
+                   : 1.0;
+  };
+  return grouped(static_cast<long long>(rows.size())) + " by " + transport + "; the largest has " +
+         formatted("%.2f", imbalance(rows)) + " of the mean rows and " +
+         formatted("%.2f", imbalance(nonzeros)) + " of the mean nonzeros; up to " +
+         grouped(*std::max_element(halo_rows.begin(), halo_rows.end())) + " halo rows of " +
+         grouped(*std::max_element(neighbours.begin(), neighbours.end())) + " neighbours";
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+
+/// An Error that all ranks throw together, so that none of them waits for another.
+class AgreedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Bytes that go to another rank, or have room for what comes from it.
+struct Outgoing {
+  int rank;
+  std::span<std::byte const> bytes;
+};
+struct Incoming {
+  int rank;
+  std::span<std::byte> bytes;
+};
+
+/// Messages on their way. finish() waits for all of them and must be called once: the memory that
+/// start() was given is in use until then.
+class PendingExchange {
+ public:
+  virtual ~PendingExchange() = default;
+  virtual void finish() = 0;
+};
+
+/// What moves bytes between the ranks of a group. All ranks call the same functions in the same
+/// order. Failures of the library beneath throw Error. Implement it to let Blockspan run over
+/// another library than MPI; all of it is host memory.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string name() const = 0;
+
+  /// all = the parts of ranks 0, 1, ..., of which rank r gives sizes[r] bytes.
+  virtual void gather(std::span<std::byte const> mine, std::span<std::byte> all,
+                      std::span<std::int64_t const> sizes) = 0;
+  /// from[r] = what rank r has as to[this rank].
+  virtual void transpose(std::span<std::int64_t const> to, std::span<std::int64_t> from) = 0;
+  virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+  /// Starts all messages: at most one a pair of ranks and direction, none of them empty.
+  virtual std::unique_ptr<PendingExchange> start(std::vector<Incoming> const& in,
+                                                 std::vector<Outgoing> const& out) = 0;
+  /// Ends all ranks, whatever they wait for.
+  [[noreturn]] virtual void abort(int exit_status) = 0;
+};
+
+/// A group of ranks: this process alone, or those of an MPI communicator (mpi.hpp). Copies share
+/// one transport. Every function that is not a query is called by all ranks, in the same order.
+///
+/// Numbers are summed by gathering them and folding them in a fixed order, not by the reductions
+/// of MPI: every rank has the same bits, from run to run.
+class Communicator {
+ public:
+  /// This process alone.
+  Communicator() = default;
+  explicit Communicator(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  int rank() const { return transport_ ? transport_->rank() : 0; }
+  int size() const { return transport_ ? transport_->size() : 1; }
+  /// What moves the bytes, for reports.
+  std::string name() const { return transport_ ? transport_->name() : "self"; }
+
+  /// all = the parts of ranks 0, 1, ..., of which rank r gives sizes[r] bytes.
+  void gather(std::span<std::byte const> mine, std::span<std::byte> all,
+              std::span<std::int64_t const> sizes) const;
+  /// One value of each rank.
+  template <class T>
+  std::vector<T> gather(T const& mine) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> all(static_cast<std::size_t>(size()));
+    std::vector<std::int64_t> const sizes(all.size(), sizeof(T));
+    gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)), sizes);
+    return all;
+  }
+
+  /// fold(fold(mine of 0, mine of 1), fold(mine of 2, mine of 3)) ...: a binary tree over ranks.
+  template <class T, class Fold>
+  T fold(T const& mine, Fold const& fold) const {
+    if (size() == 1) return mine;
+    auto all = gather(mine);
+    for (std::size_t step = 1; step < all.size(); step *= 2)
+      for (std::size_t r = 0; r + step < all.size(); r += 2 * step)
+        all[r] = fold(all[r], all[r + step]);
+    return all[0];
+  }
+  template <class T>
+  T sum(T const& mine) const {
+    return fold(mine, [](T const& a, T const& b) { return a + b; });
+  }
+  /// NaN where a rank has NaN.
+  template <class T>
+  T largest(T const& mine) const {
+    return fold(mine, [](T const& a, T const& b) { return b > a || b != b ? b : a; });
+  }
+  template <class T>
+  T least(T const& mine) const {
+    return fold(mine, [](T const& a, T const& b) { return b < a || b != b ? b : a; });
+  }
+  bool any(bool mine) const { return size() > 1 ? largest(mine ? 1 : 0) != 0 : mine; }
+  bool all(bool mine) const { return !any(!mine); }
+
+  /// The bytes of rank `root`, on all ranks.
+  void broadcast(std::span<std::byte> bytes, int root) const;
+  template <class T>
+  void broadcast(std::span<T> values, int root) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    broadcast(std::as_writable_bytes(values), root);
+  }
+  /// The same for a list whose length only `root` knows.
+  template <class T>
+  void broadcast(std::vector<T>& values, int root) const {
+    auto length = static_cast<std::int64_t>(values.size());
+    broadcast(std::span(&length, 1), root);
+    values.resize(static_cast<std::size_t>(length));
+    broadcast(std::span(values), root);
+  }
+
+  /// result[r] = what rank r has as to[this rank].
+  std::vector<std::int64_t> transpose(std::vector<std::int64_t> const& to) const;
+  /// Starts messages; null where there are none. Empty ones are left out, which both sides do.
+  std::unique_ptr<PendingExchange> start(std::vector<Incoming> in, std::vector<Outgoing> out) const;
+
+  /// The words of the lowest rank that has some, on all ranks.
+  std::string words_of_first(std::string const& mine) const;
+  /// Where a rank has trouble, throws AgreedError on all: that of the lowest such rank, which it
+  /// names.
+  void agree(std::optional<std::string> const& trouble) const;
+  /// f() on every rank; an exception on one of them is an Error on all. f must not communicate.
+  template <class Function>
+  auto together(Function const& f) const {
+    using Result = decltype(f());
+    if (size() == 1) return f();
+    std::optional<std::string> trouble;
+    if constexpr (std::is_void_v<Result>) {
+      catching(trouble, f);
+      agree(trouble);
+    } else {
+      std::optional<Result> result;
+      catching(trouble, [&] { result.emplace(f()); });
+      agree(trouble);
+      return std::move(*result);
+    }
+  }
+
+  /// Ends all ranks, for failures after which this one cannot go on with the others.
+  [[noreturn]] void abort(int exit_status) const;
+
+ private:
+  template <class Function>
+  static void catching(std::optional<std::string>& trouble, Function const& f) {
+    try {
+      f();
+    } catch (std::exception const& error) {
+      trouble = error.what();
+    }
+  }
+
+  std::shared_ptr<Transport> transport_;
+};
+
+}  // namespace blockspan

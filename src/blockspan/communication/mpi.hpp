@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include <blockspan/communication/communicator.hpp>
+
+#include <mpi.h>
+
+// Component mpi (Blockspan::mpi): the only header that includes mpi.h.
+
+namespace blockspan {
+
+/// The ranks of an MPI communicator, which is duplicated: messages of the caller's never meet those
+/// of Blockspan. The memory of hosts; what is on a device goes by way of it. MPI must be
+/// initialized, and stay so while a copy is in use; one thread at a time. Messages beyond 1 GiB are
+/// cut. Throws Error where MPI refuses.
+Communicator mpi_communicator(MPI_Comm comm);
+
+/// MPI for the life of a program: initializes it where a launcher (mpirun, srun) started the
+/// program, and finalizes what it has initialized. Without a launcher nothing of MPI runs.
+class MpiScope {
+ public:
+  MpiScope(int& argc, char**& argv);
+  ~MpiScope();
+  MpiScope(MpiScope const&) = delete;
+  MpiScope& operator=(MpiScope const&) = delete;
+
+  /// All ranks, or this process alone.
+  Communicator const& world() const { return world_; }
+
+ private:
+  bool owns_ = false;
+  Communicator world_;
+};
+
+}  // namespace blockspan

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+
+#include <blockspan/communication/mpi.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+namespace {
+
+void check(int code, char const* what) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> words{};
+  int length = 0;
+  MPI_Error_string(code, words.data(), &length);
+  fail("MPI", what, ": ", std::string(words.data(), static_cast<std::size_t>(length)));
+}
+
+/// MPI counts with int.
+int count_of(std::int64_t bytes, char const* what) {
+  require(bytes <= std::numeric_limits<int>::max(), "MPI", what, " of ", bytes,
+          " bytes, more than MPI can count");
+  return static_cast<int>(bytes);
+}
+
+class MpiExchange final : public PendingExchange {
+ public:
+  static constexpr std::size_t most = std::size_t{1} << 30;  ///< bytes of a piece
+
+  MpiExchange(MPI_Comm comm, std::vector<Incoming> const& in, std::vector<Outgoing> const& out) {
+    for (auto const& [rank, bytes] : in)
+      in_pieces(bytes, [&, peer = rank](std::span<std::byte> piece) {
+        check(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, peer, tag, comm,
+                        &requests_.emplace_back()),
+              "receive");
+      });
+    for (auto const& [rank, bytes] : out)
+      in_pieces(bytes, [&, peer = rank](std::span<std::byte const> piece) {
+        check(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, peer, tag, comm,
+                        &requests_.emplace_back()),
+              "send");
+      });
+  }
+
+  void finish() override {
+    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+          "exchange");
+    requests_.clear();
+  }
+
+ private:
+  static constexpr int tag = 1;
+
+  template <class Bytes, class Take>
+  static void in_pieces(Bytes const& bytes, Take const& take) {
+    for (std::size_t first = 0; first < bytes.size(); first += most)
+      take(bytes.subspan(first, std::min(most, bytes.size() - first)));
+  }
+
+  std::vector<MPI_Request> requests_;
+};
+
+class MpiTransport final : public Transport {
+ public:
+  explicit MpiTransport(MPI_Comm comm) {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    require(initialized != 0, "mpi_communicator", "MPI is not initialized");
+    check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  }
+  ~MpiTransport() override {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0) MPI_Comm_free(&comm_);
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::string name() const override { return "mpi"; }
+
+  void gather(std::span<std::byte const> mine, std::span<std::byte> all,
+              std::span<std::int64_t const> sizes) override {
+    counts_.clear(), places_.clear();
+    std::int64_t place = 0;
+    for (std::int64_t const size : sizes) {
+      places_.push_back(count_of(place, "a gather"));
+      counts_.push_back(count_of(size, "a gather"));
+      place += size;
+    }
+    bool const alike =
+        std::all_of(sizes.begin(), sizes.end(), [&](auto s) { return s == sizes[0]; });
+    int const code =
+        alike ? MPI_Allgather(mine.data(), counts_[0], MPI_BYTE, all.data(), counts_[0], MPI_BYTE,
+                              comm_)
+              : MPI_Allgatherv(mine.data(), counts_[static_cast<std::size_t>(rank_)], MPI_BYTE,
+                               all.data(), counts_.data(), places_.data(), MPI_BYTE, comm_);
+    check(code, "MPI_Allgather");
+  }
+
+  void transpose(std::span<std::int64_t const> to, std::span<std::int64_t> from) override {
+    check(MPI_Alltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm_),
+          "MPI_Alltoall");
+  }
+
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    for (std::size_t first = 0; first < bytes.size(); first += MpiExchange::most) {
+      auto const piece = bytes.subspan(first, std::min(MpiExchange::most, bytes.size() - first));
+      check(MPI_Bcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm_),
+            "MPI_Bcast");
+    }
+  }
+
+  std::unique_ptr<PendingExchange> start(std::vector<Incoming> const& in,
+                                         std::vector<Outgoing> const& out) override {
+    return std::make_unique<MpiExchange>(comm_, in, out);
+  }
+
+  [[noreturn]] void abort(int exit_status) override {
+    MPI_Abort(comm_, exit_status);
+    std::_Exit(exit_status);
+  }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  std::vector<int> counts_, places_;
+};
+
+/// Launchers tell their processes how many there are.
+bool launched() {
+  for (char const* name :
+       {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "MPI_LOCALNRANKS"})
+    if (std::getenv(name)) return true;
+  return false;
+}
+
+}  // namespace
+
+Communicator mpi_communicator(MPI_Comm comm) {
+  return Communicator(std::make_shared<MpiTransport>(comm));
+}
+
+MpiScope::MpiScope(int& argc, char**& argv) {
+  if (!launched()) return;
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) {
+    int provided = 0;
+    check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    owns_ = true;
+  }
+  world_ = mpi_communicator(MPI_COMM_WORLD);
+}
+
+MpiScope::~MpiScope() {
+  world_ = {};
+  if (owns_) MPI_Finalize();
+}
+
+}  // namespace blockspan

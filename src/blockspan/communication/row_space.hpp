@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <blockspan/communication/communicator.hpp>
+
+namespace blockspan {
+
+/// Which rows of every block this rank has: a range of the rows of all ranks, in the order of the
+/// ranks. Blocks, operators and preconditioners of a solver have its local rows; sums over rows run
+/// over those of all ranks.
+///
+/// Sums over rows are one binary tree over chunks of neighbouring rows (the solvers' order, see
+/// multivector/detail/row_chunks.hpp). Where every rank begins at a multiple of `unit` rows, itself
+/// a chunk times a power of two, a rank gives the largest nodes that its rows cover, and all ranks
+/// join them as one rank would: the bits do not depend on the number of ranks. Otherwise (unit 0) a
+/// rank gives the node of all its rows, and the bits depend on the cuts.
+class RowSpace {
+ public:
+  /// Rows of one process, however many.
+  RowSpace() = default;
+  /// cuts: size() + 1 ascending numbers, the first row of every rank and the number of all rows;
+  /// the same on all ranks. unit: 0, or what all of them but the last are multiples of; no rank may
+  /// have more than most_units of them. Throws Error where that is not so.
+  RowSpace(Communicator communicator, std::vector<std::int64_t> cuts, std::int64_t unit);
+
+  /// What a Gram matrix can hold partial results of.
+  static constexpr std::int64_t most_units = 512;
+
+  Communicator const& communicator() const;
+  /// More than one rank: sums need the others.
+  bool distributed() const { return state_ != nullptr && communicator().size() > 1; }
+  std::int64_t first_row() const;
+  /// Rows of all ranks; `local` where this is the rows of one process.
+  std::int64_t global_rows(std::int64_t local) const;
+  std::vector<std::int64_t> const& cuts() const;
+  std::int64_t unit() const;
+  /// Throws Error, on every rank alike, unless `local` are the rows that this rank has.
+  void require_rows(std::int64_t local, char const* where) const;
+
+  bool operator==(RowSpace const& other) const;
+
+  /// The local rows [first, last) of the nodes that this rank gives, in order.
+  std::vector<std::pair<std::int64_t, std::int64_t>> const& nodes() const;
+
+  /// Numbers of all ranks' nodes, `width` a node: room for nodes_of_all() x width, of which this
+  /// rank has filled its own, at my_first_node(). On return the first `width` are the root, the
+  /// same on all ranks. Zeros where there are no rows.
+  template <class Fold, class Number>
+  void fold(Number* numbers, std::int64_t width) const {
+    if (nodes_of_all() == 0) {
+      for (std::int64_t w = 0; w < width; ++w) numbers[w] = Number();
+      return;
+    }
+    gather(reinterpret_cast<std::byte*>(numbers),
+           width * static_cast<std::int64_t>(sizeof(Number)));
+    for (auto const& [into, from] : joins())
+      for (std::int64_t w = 0; w < width; ++w)
+        Fold::fold(numbers[into * width + w], numbers[from * width + w]);
+  }
+  std::int64_t nodes_of_all() const;
+  std::int64_t my_first_node() const;
+
+ private:
+  struct State;
+  void gather(std::byte* numbers, std::int64_t bytes_of_node) const;
+  /// Which node of the gathered list is folded into which, in order; the root is node 0.
+  std::vector<std::pair<std::int64_t, std::int64_t>> const& joins() const;
+
+  std::shared_ptr<State const> state_;
+};
+
+}  // namespace blockspan

@@ -1,0 +1,240 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/sparse/generators.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan {
+
+namespace detail {
+
+/// Cuts rows at chunks, by entries and rows. offsets: of all rows.
+template <class Exec, class Offset>
+RowPartition partition_by_entries(Offset const* offsets, std::int64_t rows, int ranks) {
+  std::int64_t const chunk = chunk_rows<Exec>(rows);
+  for (std::int64_t unit = unit_of_cuts(rows, chunk, ranks);; unit *= 2) {
+    std::vector<std::int64_t> weights;
+    for (std::int64_t first = 0; first < rows; first += unit) {
+      std::int64_t const last = std::min(first + unit, rows);
+      weights.push_back(static_cast<std::int64_t>(offsets[last] - offsets[first]) + last - first);
+    }
+    auto partition = cut_by_weight(weights, rows, unit, ranks);
+    bool fits = true;
+    for (int r = 0; r < ranks; ++r) fits = fits && partition.rows(r) <= RowSpace::most_units * unit;
+    if (fits) return partition;
+  }
+}
+
+/// Gives every rank its rows of what `root` has. get(r): the elements of rank r, on the root.
+template <class T, class Get>
+std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get const& get) {
+  std::vector<T> here(static_cast<std::size_t>(mine));
+  for (int r = 0; r < ranks.size(); ++r) {
+    std::vector<Incoming> in;
+    std::vector<Outgoing> out;
+    std::vector<T> packed;
+    if (ranks.rank() == root) packed = get(r);
+    if (r == root) {
+      if (r == ranks.rank()) here = std::move(packed);
+      continue;
+    }
+    if (ranks.rank() == root) out.push_back({r, std::as_bytes(std::span(packed))});
+    if (ranks.rank() == r) in.push_back({root, std::as_writable_bytes(std::span(here))});
+    if (auto const pending = ranks.start(std::move(in), std::move(out))) pending->finish();
+  }
+  return here;
+}
+
+}  // namespace detail
+
+/// The rows of a square matrix that one rank has whole, spread over all: as `like` says (a mass
+/// matrix has the rows of its matrix), or cut at chunks of the sums over rows, by entries. A: any
+/// CrsMatrix whose arrays are in host memory or can be mirrored; on other ranks than `root` it is
+/// not looked at. All ranks together. Throws Error, on all ranks, where the matrix is not square.
+template <class Exec, class Matrix>
+std::shared_ptr<DistributedMatrix<detail::scalar_t<Matrix>, Exec> const> distribute(
+    Exec const& exec, Communicator const& ranks, Matrix const& A,
+    RowPartition const* like = nullptr, int root = 0) {
+  using Scalar = detail::scalar_t<Matrix>;
+  using Offset = detail::offset_t<Matrix>;
+  using Host = Kokkos::HostSpace;
+  bool const here = ranks.rank() == root;
+  ranks.together([&] {
+    if (!here) return;
+    require(static_cast<std::int64_t>(A.numRows()) == A.numCols(), "distribute",
+            "the matrix must be square (", A.numRows(), " x ", A.numCols(), ")");
+    require(!like || like->global_rows() == A.numRows(), "distribute", "a partition of ",
+            like ? like->global_rows() : 0, " rows for a matrix of ", A.numRows());
+  });
+  std::int64_t rows = here ? A.numRows() : 0;
+  ranks.broadcast(std::span(&rows, 1), root);
+  auto const offsets = Kokkos::create_mirror_view_and_copy(Host(), A.graph.row_map);
+  auto const entries = Kokkos::create_mirror_view_and_copy(Host(), A.graph.entries);
+  auto const values = Kokkos::create_mirror_view_and_copy(Host(), A.values);
+  std::vector<std::int64_t> cuts;
+  std::int64_t unit = 0;
+  if (here && like) {
+    cuts = like->cuts(), unit = like->unit();
+  } else if (here) {
+    auto const partition =
+        rows > 0 ? detail::partition_by_entries<Exec, Offset>(offsets.data(), rows, ranks.size())
+                 : RowPartition(
+                       std::vector<std::int64_t>(static_cast<std::size_t>(ranks.size()) + 1, 0));
+    cuts = partition.cuts(), unit = partition.unit();
+  }
+  ranks.broadcast(cuts, root);
+  ranks.broadcast(std::span(&unit, 1), root);
+  RowPartition const partition(cuts, unit);
+
+  std::int64_t const n = partition.rows(ranks.rank());
+  auto const range = [&](int r) {
+    return std::pair(static_cast<std::int64_t>(offsets(partition.first(r))),
+                     static_cast<std::int64_t>(offsets(partition.last(r))));
+  };
+  LocalRows<Scalar> local;
+  auto lengths = detail::deal<std::int64_t>(ranks, root, n, [&](int r) {
+    std::vector<std::int64_t> result;
+    for (auto i = partition.first(r); i < partition.last(r); ++i)
+      result.push_back(static_cast<std::int64_t>(offsets(i + 1) - offsets(i)));
+    return result;
+  });
+  for (std::int64_t const length : lengths) local.offsets.push_back(local.offsets.back() + length);
+  local.columns = detail::deal<std::int64_t>(ranks, root, local.offsets.back(), [&](int r) {
+    auto const [first, last] = range(r);
+    return std::vector<std::int64_t>(entries.data() + first, entries.data() + last);
+  });
+  local.values = detail::deal<Scalar>(ranks, root, local.offsets.back(), [&](int r) {
+    auto const [first, last] = range(r);
+    return std::vector<Scalar>(values.data() + first, values.data() + last);
+  });
+  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, local);
+}
+
+/// The matrix of a spec, each rank's rows made in place; those of a spec that makes its rows
+/// together by rank 0. Cut at chunks of the sums over rows, by rows, or as `like` says. All ranks
+/// together. Throws Error, on all ranks, as generate does, and where the matrix is not square.
+template <class Scalar, class Exec>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
+    Exec const& exec, Communicator const& ranks, std::string_view text,
+    RowPartition const* like = nullptr) {
+  auto const spec = ranks.together([&] { return parse_generator_spec(text); });
+  if (!knows_rows(spec)) {
+    CrsMatrix<Scalar, Exec> A;
+    ranks.together([&] {
+      if (ranks.rank() == 0) A = generate<Scalar>(exec, spec);
+    });
+    return distribute(exec, ranks, A, like);
+  }
+  std::int64_t const chunk = detail::chunk_rows<Exec>(spec.rows);
+  std::int64_t const unit = unit_of_cuts(spec.rows, chunk, ranks.size());
+  auto const even = [&] {
+    std::vector<std::int64_t> const alike(static_cast<std::size_t>(ceil_div(spec.rows, unit)), 1);
+    return cut_by_weight(alike, spec.rows, unit, ranks.size());
+  };
+  RowPartition const partition = like ? *like : even();
+  int const me = ranks.rank();
+  auto const rows = ranks.together([&] {
+    require(spec.rows == spec.columns, "generate_distributed", "the matrix must be square (",
+            spec.rows, " x ", spec.columns, ")");
+    require(partition.global_rows() == spec.rows, "generate_distributed", "a partition of ",
+            partition.global_rows(), " rows for a matrix of ", spec.rows);
+    auto const A = generate_rows<Scalar>(exec, spec, partition.first(me), partition.last(me));
+    LocalRows<Scalar> local;
+    auto const host = [](auto const& view) {
+      return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+    };
+    auto const offsets = host(A.graph.row_map);
+    auto const columns = host(A.graph.entries);
+    auto const values = host(A.values);
+    local.offsets.assign(offsets.data(), offsets.data() + offsets.extent(0));
+    local.columns.assign(columns.data(), columns.data() + columns.extent(0));
+    local.values.assign(values.data(), values.data() + values.extent(0));
+    return local;
+  });
+  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, rows);
+}
+
+/// The matrix whose rows each rank has already: the next ones in the order of the ranks, with
+/// columns of the whole matrix. All ranks together. Throws Error as DistributedMatrix does.
+template <class Exec, class Scalar>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> distribute(Exec const& exec,
+                                                                  Communicator const& ranks,
+                                                                  LocalRows<Scalar> const& rows) {
+  auto const counts = ranks.gather(static_cast<std::int64_t>(rows.offsets.size()) - 1);
+  std::vector<std::int64_t> cuts{0};
+  for (std::int64_t const count : counts) cuts.push_back(cuts.back() + count);
+  std::int64_t unit = detail::chunk_rows<Exec>(cuts.back());
+  auto const cut_at = [&](std::int64_t size) {
+    return std::all_of(cuts.begin(), cuts.end(),
+                       [&](auto cut) { return cut % size == 0 || cut == cuts.back(); });
+  };
+  if (!cut_at(unit)) unit = 0;
+  while (unit > 0 && unit < cuts.back() && cut_at(2 * unit)) unit *= 2;
+  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(
+      exec, ranks, RowPartition(std::move(cuts), unit), rows);
+}
+
+/// This rank's rows of a block that `root` has whole; `whole` is not looked at elsewhere. local:
+/// this rank's rows x k, of any layout, in host memory. All ranks together.
+template <class WholeView, class LocalView>
+void scatter_block(RowSpace const& space, WholeView const& whole, LocalView const& local,
+                   int root = 0) {
+  using Scalar = typename LocalView::non_const_value_type;
+  auto const& ranks = space.communicator();
+  auto const n = static_cast<std::int64_t>(local.extent(0)),
+             k = static_cast<std::int64_t>(local.extent(1));
+  auto const first = [&](int r) { return space.cuts().empty() ? 0 : space.cuts()[r]; };
+  auto const last = [&](int r) { return space.cuts().empty() ? n : space.cuts()[r + 1]; };
+  auto const rows = detail::deal<Scalar>(ranks, root, n * k, [&](int r) {
+    std::vector<Scalar> packed;
+    for (auto i = first(r); i < last(r); ++i)
+      for (std::int64_t j = 0; j < k; ++j) packed.push_back(whole(i, j));
+    return packed;
+  });
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < k; ++j) local(i, j) = rows[static_cast<std::size_t>(i * k + j)];
+}
+
+/// The rows of all ranks, in order, into `whole` on `root`: global rows x k in host memory there,
+/// not looked at elsewhere. All ranks together.
+template <class LocalView, class WholeView>
+void gather_block(RowSpace const& space, LocalView const& local, WholeView const& whole,
+                  int root = 0) {
+  using Scalar = typename LocalView::non_const_value_type;
+  auto const& ranks = space.communicator();
+  auto const n = static_cast<std::int64_t>(local.extent(0)),
+             k = static_cast<std::int64_t>(local.extent(1));
+  std::vector<Scalar> mine;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < k; ++j) mine.push_back(local(i, j));
+  for (int r = 0; r < ranks.size(); ++r) {
+    bool const from_here = r == ranks.rank(), to_here = root == ranks.rank();
+    std::int64_t const first = space.cuts().empty() ? 0 : space.cuts()[r];
+    std::int64_t const count = space.cuts().empty() ? n : space.cuts()[r + 1] - first;
+    std::vector<Scalar> rows(to_here && !from_here ? static_cast<std::size_t>(count * k) : 0);
+    std::vector<Incoming> in;
+    std::vector<Outgoing> out;
+    if (r != root && from_here) out.push_back({root, std::as_bytes(std::span(mine))});
+    if (r != root && to_here) in.push_back({r, std::as_writable_bytes(std::span(rows))});
+    if (auto const pending = ranks.start(std::move(in), std::move(out))) pending->finish();
+    if (!to_here) continue;
+    auto const& source = from_here ? mine : rows;
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t j = 0; j < k; ++j)
+        whole(first + i, j) = source[static_cast<std::size_t>(i * k + j)];
+  }
+}
+
+}  // namespace blockspan

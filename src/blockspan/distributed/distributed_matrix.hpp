@@ -1,0 +1,254 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/communication/row_space.hpp>
+#include <blockspan/distributed/halo.hpp>
+#include <blockspan/distributed/row_partition.hpp>
+#include <blockspan/multivector/detail/row_chunks.hpp>
+#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan {
+
+/// Rows of a sparse matrix in host memory, with columns of the whole matrix.
+template <class Scalar>
+struct LocalRows {
+  std::vector<std::int64_t> offsets = {0};  ///< one more than rows, from 0
+  std::vector<std::int64_t> columns;        ///< global
+  std::vector<Scalar> values;
+};
+
+namespace detail {
+
+/// A view of host values where Exec computes.
+template <class Exec, class To, class From>
+Kokkos::View<To*, Kokkos::Device<Exec, typename Exec::memory_space>> to_exec(
+    Exec const& exec, char const* label, std::span<From const> values) {
+  using View = Kokkos::View<To*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  auto const view = allocate<View>(exec, label, values.size());
+  auto const host = Kokkos::create_mirror_view(view);
+  exec.fence("Blockspan::distributed: memory");
+  for (std::size_t i = 0; i < values.size(); ++i) host(i) = static_cast<To>(values[i]);
+  Kokkos::deep_copy(exec, view, host);
+  exec.fence("Blockspan::distributed: values of the host");
+  return view;
+}
+
+}  // namespace detail
+
+/// A square sparse matrix whose rows are spread over ranks. Rows that read local rows of X only
+/// (one run of them, as long as there is) can be multiplied while the others' halo is on its way:
+/// these read a packed block, which has the rows of X that they need in the order of the whole
+/// matrix, so that every row is summed as on one rank.
+///
+/// Memory of a rank: its entries, 12 bytes or more each, and O(rows + halo). Nothing of the size of
+/// the whole matrix, but a few numbers a rank.
+template <class Scalar, class Exec>
+class DistributedMatrix {
+ public:
+  using Real = real_t<Scalar>;
+  using Matrix = CrsMatrix<Scalar, Exec>;
+  using Device = typename Matrix::device_type;
+  using Indices = Kokkos::View<int*, Device>;
+
+  /// A range of local rows that begins at `first`.
+  struct Part {
+    std::int64_t first = 0;
+    Matrix matrix;
+    std::int64_t rows() const { return matrix.numRows(); }
+  };
+  enum Which { head, interior, tail };
+
+  /// All ranks together: `rows` are those that `partition` gives this rank, the partition is the
+  /// same on all. Waits for the instance. Throws Error, on all ranks, for a column outside the
+  /// matrix, for more rows or entries than 32 bits can number on a rank, and where memory is short.
+  DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition,
+                    LocalRows<Scalar> const& rows)
+      : partition_(std::move(partition)) {
+    constexpr auto where = "DistributedMatrix";
+    auto split = ranks.together([&] {
+      require(partition_.ranks() == ranks.size(), where, "a partition for ", partition_.ranks(),
+              " ranks, there are ", ranks.size());
+      require(rows.columns.size() == rows.values.size() &&
+                  rows.offsets.back() == static_cast<std::int64_t>(rows.columns.size()),
+              where, rows.columns.size(), " columns, ", rows.values.size(), " values, ",
+              rows.offsets.back(), " entries by the row offsets");
+      require(rows.offsets.back() <= std::numeric_limits<int>::max(), where, rows.offsets.back(),
+              " entries on rank ", ranks.rank(), ", more than 32 bits can number");
+      return split_rows(partition_, ranks.rank(), rows.offsets, rows.columns);
+    });
+    lower_ = split.lower, own_ = split.own;
+    space_ = RowSpace(ranks, partition_.cuts(), unit_of_sums());
+    std::vector<std::int64_t> ghosts(split.packed.begin(), split.packed.begin() + lower_);
+    ghosts.insert(ghosts.end(), split.packed.begin() + lower_ + own_, split.packed.end());
+    halo_ = make_halo_exchange(ranks, partition_, std::move(ghosts));
+    ranks.together([&] { place(exec, rows, split); });
+    measure(ranks);
+  }
+
+  RowPartition const& partition() const { return partition_; }
+  RowSpace const& row_space() const { return space_; }
+  std::int64_t local_rows() const { return partition_.rows(space_.communicator().rank()); }
+  std::int64_t local_nonzeros() const { return static_cast<std::int64_t>(values_.extent(0)); }
+  std::int64_t nonzeros() const { return nonzeros_; }  ///< of all ranks
+  int longest_row() const { return longest_; }         ///< of all ranks
+
+  Part const& part(Which which) const { return parts_[which]; }
+  HaloExchange const& halo() const { return halo_; }
+  /// Rows of the packed block: those of lower ranks, this rank's, those of higher ranks.
+  std::int64_t lower_rows() const { return lower_; }
+  std::int64_t own_rows() const { return own_; }
+  std::int64_t packed_rows() const { return own_ + static_cast<std::int64_t>(halo_.rows.size()); }
+  Indices const& packed_from() const { return packed_from_; }  ///< local rows of the own ones
+  Indices const& sent_rows() const { return sent_; }
+
+  Real norm_bound() const { return bounds_.norm; }
+  Real eigenvalue_lower_bound() const { return bounds_.lowest; }
+  bool annihilates_constants() const { return annihilates_constants_; }
+  /// The real parts of the local rows' diagonal entries.
+  std::vector<Real> const& diagonal() const { return diagonal_; }
+
+  /// The local rows and columns as a matrix of their own, for preconditioners that couple nothing
+  /// across ranks: jacobi, block_jacobi and others take it. Waits for the instance.
+  Matrix diagonal_block(Exec const& exec) const;
+
+ private:
+  using Offsets = Kokkos::View<int*, Device>;
+
+  std::int64_t unit_of_sums() const {
+    std::int64_t const unit = partition_.unit();
+    if (!detail::runs_on_host_v<Exec> || unit == 0) return 0;
+    if (unit % detail::chunk_rows<Exec>(partition_.global_rows()) != 0) return 0;
+    for (int r = 0; r < partition_.ranks(); ++r)
+      if (partition_.rows(r) > RowSpace::most_units * unit) return 0;
+    return unit;
+  }
+
+  /// The three parts where Exec computes, sharing arrays of columns and values, and local facts.
+  void place(Exec const& exec, LocalRows<Scalar> const& rows, SplitRows const& split) {
+    constexpr auto label = "Blockspan::distributed::matrix";
+    values_ = detail::to_exec<Exec, Scalar>(exec, label, std::span<Scalar const>(rows.values));
+    auto const columns =
+        detail::to_exec<Exec, int>(exec, label, std::span<int const>(split.columns));
+    std::int64_t const n = static_cast<std::int64_t>(rows.offsets.size()) - 1;
+    auto const packed = static_cast<std::int64_t>(split.packed.size());
+    std::array<std::int64_t, 4> const cuts{0, split.head, split.tail, n};
+    for (int p = 0; p < 3; ++p) {
+      std::vector<std::int64_t> offsets(rows.offsets.begin() + cuts[p],
+                                        rows.offsets.begin() + cuts[p + 1] + 1);
+      std::int64_t const first = offsets.front();
+      for (auto& offset : offsets) offset -= first;
+      std::pair<std::int64_t, std::int64_t> const range(first, first + offsets.back());
+      parts_[p].first = cuts[p];
+      parts_[p].matrix =
+          Matrix(label, static_cast<int>(cuts[p + 1] - cuts[p]),
+                 static_cast<int>(p == interior ? n : packed), static_cast<int>(offsets.back()),
+                 Kokkos::subview(values_, range),
+                 detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(offsets)),
+                 Kokkos::subview(columns, range));
+      for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
+        longest_ = std::max(longest_, static_cast<int>(offsets[i + 1] - offsets[i]));
+    }
+    std::vector<std::int64_t> own(split.packed.begin() + lower_,
+                                  split.packed.begin() + lower_ + own_);
+    for (auto& row : own) row -= space_.first_row();
+    packed_from_ = detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(own));
+    sent_ = detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(halo_.sent));
+    take_local_facts(exec, rows);
+  }
+
+  /// By the kernels that measure a matrix, which look for diagonal entries by their local columns.
+  void take_local_facts(Exec const& exec, LocalRows<Scalar> const& rows) {
+    constexpr auto label = "Blockspan::distributed::facts";
+    std::int64_t const first = space_.first_row();
+    auto const n = static_cast<std::int64_t>(rows.offsets.size()) - 1;
+    std::vector<int> marks(rows.columns.size(), -1);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k)
+        if (rows.columns[k] == first + i) marks[k] = static_cast<int>(i);
+    auto const offsets =
+        detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(rows.offsets));
+    auto const columns = detail::to_exec<Exec, int>(exec, label, std::span<int const>(marks));
+    detail::MatrixRef<Scalar, int, int> const A{
+        {n, n, rows.offsets.back(), offsets.data(), columns.data()}, values_.data()};
+    bounds_ = detail::row_bounds(exec, A);
+    annihilates_constants_ = detail::rows_sum_to_zero(exec, A);
+    Kokkos::View<Scalar*, Device> const diagonal =
+        allocate<Kokkos::View<Scalar*, Device>>(exec, label, n);
+    detail::read_diagonal(exec, A, diagonal.data());
+    auto const host = Kokkos::create_mirror_view(diagonal);
+    Kokkos::deep_copy(exec, host, diagonal);
+    exec.fence("Blockspan::distributed: diagonal");
+    for (std::int64_t i = 0; i < n; ++i) diagonal_.push_back(real_part(host(i)));
+  }
+
+  /// From facts of this rank to those of the matrix.
+  void measure(Communicator const& ranks) {
+    constexpr Real none = std::numeric_limits<Real>::infinity();
+    bounds_.norm = ranks.largest(bounds_.norm);
+    bounds_.lowest = ranks.least(local_rows() > 0 ? bounds_.lowest : none);
+    if (partition_.global_rows() == 0) bounds_.lowest = 0;
+    annihilates_constants_ = ranks.all(annihilates_constants_);
+    nonzeros_ = ranks.sum(local_nonzeros());
+    longest_ = ranks.largest(longest_);
+  }
+
+  RowPartition partition_;
+  RowSpace space_;
+  HaloExchange halo_;
+  std::int64_t lower_ = 0, own_ = 0, nonzeros_ = 0;
+  std::array<Part, 3> parts_;
+  Kokkos::View<Scalar*, Device> values_;
+  Indices packed_from_, sent_;
+  detail::RowBounds<Real> bounds_;
+  bool annihilates_constants_ = true;
+  int longest_ = 0;
+  std::vector<Real> diagonal_;
+};
+
+template <class Scalar, class Exec>
+auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> Matrix {
+  auto const from = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), packed_from_);
+  std::vector<std::int64_t> offsets{0};
+  std::vector<int> columns;
+  std::vector<Scalar> values;
+  for (int p = 0; p < 3; ++p) {
+    auto const& matrix = parts_[p].matrix;
+    auto const rows =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.graph.row_map);
+    auto const entries =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.graph.entries);
+    auto const numbers = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.values);
+    for (std::int64_t i = 0; i < parts_[p].rows(); ++i) {
+      for (int k = rows(i); k < rows(i + 1); ++k) {
+        std::int64_t const place = entries(k) - lower_;
+        if (p != interior && (place < 0 || place >= own_)) continue;
+        columns.push_back(p == interior ? entries(k) : from(place));
+        values.push_back(numbers(k));
+      }
+      offsets.push_back(static_cast<std::int64_t>(columns.size()));
+    }
+  }
+  constexpr auto label = "Blockspan::distributed::diagonal_block";
+  auto const n = static_cast<int>(local_rows());
+  return Matrix(label, n, n, static_cast<int>(columns.size()),
+                detail::to_exec<Exec, Scalar>(exec, label, std::span<Scalar const>(values)),
+                detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(offsets)),
+                detail::to_exec<Exec, int>(exec, label, std::span<int const>(columns)));
+}
+
+}  // namespace blockspan

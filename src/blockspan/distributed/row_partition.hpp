@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace blockspan {
+
+/// Which rows of a matrix, and of every block, each rank has: consecutive ones, in the order of the
+/// ranks. A rank may have none.
+class RowPartition {
+ public:
+  RowPartition() = default;
+  /// cuts: the first row of every rank and the number of all rows, ascending from 0; the first rows
+  /// are multiples of `unit`, if that is not 0 (see RowSpace). Throws Error where that is not so.
+  explicit RowPartition(std::vector<std::int64_t> cuts, std::int64_t unit = 0);
+
+  int ranks() const { return static_cast<int>(cuts_.size()) - 1; }
+  std::int64_t global_rows() const { return cuts_.back(); }
+  std::int64_t first(int rank) const { return cuts_[static_cast<std::size_t>(rank)]; }
+  std::int64_t last(int rank) const { return cuts_[static_cast<std::size_t>(rank) + 1]; }
+  std::int64_t rows(int rank) const { return last(rank) - first(rank); }
+  /// The rank that has a row. O(log ranks).
+  int owner(std::int64_t row) const;
+
+  std::vector<std::int64_t> const& cuts() const { return cuts_; }
+  std::int64_t unit() const { return unit_; }
+
+ private:
+  std::vector<std::int64_t> cuts_ = {0, 0};
+  std::int64_t unit_ = 0;
+};
+
+/// Cuts rows into ranges of about equal weight, at multiples of `unit` rows. weights: one for every
+/// `unit` rows (of the last ones perhaps fewer), not negative; where all are zero, rows count. A
+/// cut is at the border nearest to its share. O(weights).
+RowPartition cut_by_weight(std::span<std::int64_t const> weights, std::int64_t rows,
+                           std::int64_t unit, int ranks);
+
+/// The unit to cut with so that a sum over rows has the same bits for any number of ranks: chunks
+/// of `chunk` rows (the solvers', by the number of rows and the backend: chunk_unit in
+/// distributed_matrix.hpp) times a power of two, such that rows / ranks are at most 256 of them.
+std::int64_t unit_of_cuts(std::int64_t rows, std::int64_t chunk, int ranks);
+
+}  // namespace blockspan

@@ -1,0 +1,247 @@
+// The product of rows that are spread over ranks, and sums over them, against those of one rank.
+#include <cmath>
+
+#include <blockspan/multivector/detail/over_ranks.hpp>
+#include <blockspan/operators/jacobi.hpp>
+
+#include "distributed/ranks.hpp"
+#include "support/messages.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+template <class Config>
+class Distributed : public ::testing::Test {
+ public:
+  using Value = typename Config::Scalar;
+  Exec const exec;
+
+  CrsMatrix<Value, Exec> generated(std::string const& spec) const {
+    return generate<Value>(exec, spec);
+  }
+  Block<Value, Exec> random(std::int64_t rows, int columns, std::uint64_t seed = 3) const {
+    Block<Value, Exec> const X("X", static_cast<std::size_t>(rows),
+                               static_cast<std::size_t>(columns));
+    fill_random(exec, X, seed);
+    return X;
+  }
+};
+template <class Scalar>
+struct IsDouble : std::is_same<real_t<Scalar>, double> {};
+TYPED_TEST_SUITE(Distributed, ConfigsWith<IsDouble>, ConfigNames);
+
+char const* const specs[] = {"laplace7:18x17x16", "laplace5:80x70", "fixed:4000x4000:9",
+                             "rmat:11:4:symmetric", "elasticity:10"};
+
+TYPED_TEST(Distributed, ProductsHaveTheBitsOfOneRank) {
+  using S = typename TypeParam::Scalar;
+  for (std::string const spec : specs) {
+    auto const A = this->generated(spec);
+    MatrixOperator<S, Exec> const one(this->exec, A, whole_rows());
+    auto const matrix = generate_distributed<S>(this->exec, world(), spec);
+    auto const op = distributed_operator(this->exec, matrix, {.same_bits = true});
+    for (int const k : {1, 2, 3, 5, 8, 17, 33}) {
+      auto const X = this->random(A.numRows(), k);
+      Block<S, Exec> const Y("Y", X.extent(0), X.extent(1));
+      one.apply(this->exec, X, Y);
+      auto const x = local_rows(op.row_space(), X);
+      Block<S, Exec> const y("y", x.extent(0), x.extent(1));
+      Kokkos::deep_copy(y, std::numeric_limits<double>::quiet_NaN());
+      op.apply(this->exec, x, y);
+      EXPECT_EQ(entries(whole_block(op.row_space(), y)), entries(Y)) << spec << ", " << k;
+    }
+  }
+}
+
+TYPED_TEST(Distributed, ProductsOfOddPartsAndChosenKernelsAgreeToRounding) {
+  using S = typename TypeParam::Scalar;
+  for (std::string const spec : specs) {
+    auto const A = this->generated(spec);
+    MatrixOperator<S, Exec> const one(this->exec, A, {});
+    auto const cuts = odd_cuts(A.numRows());
+    auto const rank = static_cast<std::size_t>(world().rank());
+    auto const matrix = distribute(this->exec, world(), rows_of(A, cuts[rank], cuts[rank + 1]));
+    EXPECT_EQ(matrix->partition().cuts(), cuts);
+    auto const op = distributed_operator(this->exec, matrix);
+    for (int const k : {1, 4, 7}) {
+      auto const X = this->random(A.numRows(), k);
+      Block<S, Exec> const Y("Y", X.extent(0), X.extent(1));
+      one.apply(this->exec, X, Y);
+      auto const x = local_rows(op.row_space(), X);
+      // columns of a wider block, as solvers have them
+      Block<S, Exec> const wide("wide", x.extent(0), x.extent(1) + 3);
+      auto const y = Kokkos::subview(wide, Kokkos::ALL, std::pair<int, int>(2, 2 + k));
+      op.apply(this->exec, x, y);
+      Block<S, Exec> const found("found", y.extent(0), y.extent(1));
+      Kokkos::deep_copy(found, y);
+      auto const all = entries(whole_block(op.row_space(), found)), wanted = entries(Y);
+      double const bound = 1e-15 * 2 * matrix->longest_row() * *one.norm_bound();
+      for (std::size_t e = 0; e < all.size(); ++e)
+        ASSERT_LE(Kokkos::abs(S(all[e] - wanted[e])), bound) << spec << ", " << k << ", " << e;
+    }
+  }
+}
+
+TYPED_TEST(Distributed, FactsAreThoseOfTheWholeMatrix) {
+  using S = typename TypeParam::Scalar;
+  for (std::string const spec : specs) {
+    auto const A = this->generated(spec);
+    MatrixOperator<S, Exec> const one(this->exec, A, {});
+    auto const cuts = odd_cuts(A.numRows());
+    auto const rank = static_cast<std::size_t>(world().rank());
+    auto const matrix = distribute(this->exec, world(), rows_of(A, cuts[rank], cuts[rank + 1]));
+    auto const op = distributed_operator(this->exec, matrix);
+    EXPECT_EQ(op.norm_bound(), one.norm_bound()) << spec;
+    EXPECT_EQ(op.eigenvalue_lower_bound(), one.eigenvalue_lower_bound()) << spec;
+    EXPECT_EQ(op.terms_per_row(), one.terms_per_row());
+    EXPECT_EQ(op.work(), one.work());
+    EXPECT_EQ(op.annihilates_constants(this->exec), one.annihilates_constants(this->exec));
+    EXPECT_EQ(op.rows(), cuts[rank + 1] - cuts[rank]);
+    EXPECT_EQ(world().sum(op.rows()), one.rows());
+    auto const whole = one.diagonal(this->exec);
+    EXPECT_EQ(op.diagonal(this->exec),
+              (std::vector<double>(whole.begin() + cuts[rank], whole.begin() + cuts[rank + 1])));
+    auto const jacobi_here = jacobi(this->exec, matrix->diagonal_block(this->exec)).factors();
+    auto const jacobi_all = jacobi(this->exec, A).factors();
+    for (std::size_t i = 0; i < jacobi_here.extent(0); ++i)
+      EXPECT_EQ(jacobi_here(i), jacobi_all(static_cast<std::size_t>(cuts[rank]) + i));
+  }
+}
+
+TYPED_TEST(Distributed, MagnitudesReachAcrossRanks) {
+  using S = typename TypeParam::Scalar;
+  auto const A = this->generated("fixed:3000x3000:8");
+  MatrixOperator<S, Exec> const one(this->exec, A, {});
+  auto const cuts = odd_cuts(A.numRows());
+  auto const rank = static_cast<std::size_t>(world().rank());
+  auto const op = distributed_operator(
+      this->exec, distribute(this->exec, world(), rows_of(A, cuts[rank], cuts[rank + 1])));
+  auto const n = static_cast<std::size_t>(A.numRows());
+  using Reals = Kokkos::View<double*, Exec>;
+  Reals const x("x", n), y("y", n), local("local", static_cast<std::size_t>(op.rows()));
+  for (std::size_t i = 0; i < n; ++i) x(i) = 1 + std::sin(static_cast<double>(i));
+  one.apply_magnitudes(this->exec, x, y);
+  op.apply_magnitudes(this->exec, Kokkos::subview(x, std::pair(cuts[rank], cuts[rank + 1])), local);
+  for (std::size_t i = 0; i < local.extent(0); ++i)
+    EXPECT_NEAR(local(i), y(static_cast<std::size_t>(cuts[rank]) + i), 1e-13);
+}
+
+TYPED_TEST(Distributed, SumsOverRowsHaveTheBitsOfOneRank) {
+  using S = typename TypeParam::Scalar;
+  auto const A = this->generated("laplace5:300x280");  // 83 chunks
+  auto const space = distribute(this->exec, world(), A)->row_space();
+  Workspace<Exec> all_rows, spread(space);
+  for (int const k : {1, 3, 8, 20}) {
+    auto const X = this->random(A.numRows(), k, 1), Y = this->random(A.numRows(), k, 2);
+    auto const x = local_rows(space, X), y = local_rows(space, Y);
+    using Small = Kokkos::View<S**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+    Small const G("G", k, k), g("g", k, k);
+    gram(this->exec, X, Y, G, all_rows), gram(this->exec, x, y, g, spread);
+    EXPECT_EQ(entries(g), entries(G)) << k;
+    gram(this->exec, X, X, G, all_rows), gram(this->exec, x, x, g, spread);
+    EXPECT_EQ(entries(g), entries(G)) << k;
+    Kokkos::View<double*, Kokkos::HostSpace> const N("N", k), n("n", k);
+    column_norms(this->exec, X, N, all_rows), column_norms(this->exec, x, n, spread);
+    EXPECT_EQ(entries(n), entries(N)) << k;
+    Kokkos::View<S*, Kokkos::HostSpace> const D("D", k), d("d", k);
+    column_dots(this->exec, X, Y, D, all_rows), column_dots(this->exec, x, y, d, spread);
+    EXPECT_EQ(entries(d), entries(D)) << k;
+    EXPECT_EQ(orthonormalize(this->exec, x, spread).rank,
+              orthonormalize(this->exec, X, all_rows).rank);
+    EXPECT_EQ(entries(whole_block(space, x)), entries(X)) << k;
+    project_out(this->exec, X, X, Y, all_rows), project_out(this->exec, x, x, y, spread);
+    EXPECT_EQ(entries(whole_block(space, y)), entries(Y)) << k;
+  }
+}
+
+TYPED_TEST(Distributed, SumsOverOddPartsAreTheSameOnEveryRank) {
+  using S = typename TypeParam::Scalar;
+  std::int64_t const rows = 9001;
+  RowSpace const space(world(), odd_cuts(rows), 0);
+  Workspace<Exec> all_rows, spread(space);
+  auto const X = this->random(rows, 5);
+  auto const x = local_rows(space, X);
+  Kokkos::View<S**, Kokkos::LayoutLeft, Kokkos::HostSpace> const G("G", 5, 5), g("g", 5, 5);
+  gram(this->exec, X, X, G, all_rows), gram(this->exec, x, x, g, spread);
+  auto root = entries(g);
+  world().broadcast(root, 0);
+  EXPECT_EQ(entries(g), root);
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 5; ++j) EXPECT_LE(Kokkos::abs(S(g(i, j) - G(i, j))), 1e-10);
+}
+
+/// What devices do, whose kernels make a sum of all rows of a rank.
+TYPED_TEST(Distributed, GramMatricesAreAddedByWayOfTheHost) {
+  using S = typename TypeParam::Scalar;
+  std::int64_t const rows = 5003;
+  RowSpace const space(world(), odd_cuts(rows), 0);
+  Workspace<Exec> alone, spread(space);
+  auto const X = this->random(rows, 5);
+  auto const x = local_rows(space, X);
+  // rows of G are apart, as those of a part of a larger matrix
+  Kokkos::View<S**, Kokkos::LayoutLeft, Exec> const G("G", 7, 5), whole("whole", 7, 5);
+  auto const part = [](auto const& M) { return Kokkos::subview(M, std::pair(0, 5), Kokkos::ALL); };
+  gram(this->exec, X, X, part(whole), alone);
+  gram(this->exec, x, x, part(G), alone);
+  blockspan::detail::gram_over_ranks<Exec, S>(this->exec,
+                                              blockspan::detail::block_ref<Exec>(part(G)),
+                                              static_cast<std::int64_t>(x.extent(0)), spread);
+  auto root = entries(G);
+  world().broadcast(root, 0);
+  EXPECT_EQ(entries(G), root);
+  for (int i = 0; i < 7; ++i)
+    for (int j = 0; j < 5; ++j) EXPECT_LE(Kokkos::abs(S(G(i, j) - whole(i, j))), 1e-11);
+}
+
+TYPED_TEST(Distributed, RandomBlocksDoNotDependOnTheCuts) {
+  using S = typename TypeParam::Scalar;
+  std::int64_t const rows = 700;
+  RowSpace const space(world(), odd_cuts(rows), 0);
+  auto const X = this->random(rows, 4, 9);
+  auto const empty = local_rows(space, X);
+  Block<S, Exec> const x("x", empty.extent(0), empty.extent(1));
+  fill_random(this->exec, x, 9, 0, space.first_row());
+  EXPECT_EQ(entries(x), entries(empty));
+}
+
+TYPED_TEST(Distributed, BlocksGoOutAndComeBack) {
+  using S = typename TypeParam::Scalar;
+  int const root = world().size() - 1;
+  RowSpace const space(world(), odd_cuts(500), 0);
+  auto const X = this->random(500, 3);
+  auto const here = local_rows(space, X);
+  Kokkos::View<S**, Kokkos::LayoutLeft, Kokkos::HostSpace> const local("local", here.extent(0), 3);
+  Block<S, Exec> const nothing;
+  scatter_block(space, world().rank() == root ? X : nothing, local, root);
+  for (std::size_t i = 0; i < here.extent(0); ++i)
+    for (int j = 0; j < 3; ++j) EXPECT_EQ(local(i, j), here(i, j));
+  Block<S, Exec> const back("back", world().rank() == root ? 500 : 0, 3);
+  gather_block(space, local, back, root);
+  if (world().rank() == root) {
+    EXPECT_EQ(entries(back), entries(X));
+  }
+}
+
+TYPED_TEST(Distributed, BadRowsOnOneRankAreAnErrorOnAll) {
+  int const bad = world().size() - 1;
+  auto const A = this->generated("laplace5:30x30");
+  auto const cuts = odd_cuts(900);
+  auto const rank = static_cast<std::size_t>(world().rank());
+  auto rows = rows_of(A, cuts[rank], cuts[rank + 1]);
+  if (world().rank() == bad) rows.columns[3] = 900;
+  std::string const message = message_of([&] { distribute(this->exec, world(), rows); });
+  EXPECT_THAT(message, ::testing::HasSubstr("column 901 of 900"));
+  if (world().size() > 1) {
+    EXPECT_THAT(message, ::testing::HasSubstr("rank " + std::to_string(bad) + ": "));
+  }
+}
+
+TYPED_TEST(Distributed, AMatrixThatIsNotSquareIsAnErrorOnAll) {
+  auto const A = this->generated("fixed:40x50:3");
+  EXPECT_THAT(message_of([&] { distribute(this->exec, world(), A); }),
+              ::testing::HasSubstr("must be square (40 x 50)"));
+}
+
+}  // namespace
+}  // namespace blockspan::test

@@ -1,0 +1,137 @@
+// The programs under mpirun: one output, rank 0's, and one line for what any rank refuses.
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <blockspan/sparse/matrix_market.hpp>
+
+#include "apps/process.hpp"
+#include "support/files.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// mpirun -n ranks APP arguments, by the launcher that CMake has found.
+Outcome run_on_ranks(int ranks, std::string const& app, std::vector<std::string> const& arguments) {
+  std::istringstream words(BLOCKSPAN_MPIRUN);
+  std::string launcher;
+  std::getline(words, launcher, '|');
+  std::vector<std::string> all;
+  for (std::string word; std::getline(words, word, '|');) all.push_back(word);
+  all.insert(all.end(), {std::to_string(ranks), app_path(app).string()});
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return run_program(launcher, all);
+}
+
+TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
+  TemporaryFolder const folder;
+  std::string const path = folder / "report.json";
+  auto const outcome =
+      run_on_ranks(3, "blockspan-eig", {"laplace7:20x16x14", "--pairs", "3", "--report", path});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("matrix   laplace7:20x16x14  (4,480 rows"));
+  EXPECT_EQ(outcome.out.find("matrix "), outcome.out.rfind("matrix "));
+  EXPECT_THAT(outcome.out, HasSubstr("\nranks    3 by mpi;"));
+  auto const report = Json::parse(read_text(path));
+  auto const& ranks = report.at("ranks");
+  EXPECT_EQ(ranks.at("transport"), "mpi");
+  auto const sum = [&](char const* what) {
+    auto const counts = ranks.at(what).get<std::vector<std::int64_t>>();
+    EXPECT_EQ(counts.size(), 3u);
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  };
+  EXPECT_EQ(sum("rows"), 4480);
+  EXPECT_EQ(sum("nonzeros"), report.at("problem").at("nonzeros"));
+  EXPECT_EQ(sum("neighbours"), 4);
+  EXPECT_EQ(sum("halo_rows"), 4 * 20 * 16);  // a plane on each side of two cuts
+  auto const axis = [](int k, int n) { return 2 - 2 * std::cos(k * std::numbers::pi / (n + 1)); };
+  double const least = axis(1, 20) + axis(1, 16) + axis(1, 14);
+  EXPECT_NEAR(report.at("eigenvalues").at(0).get<double>(), least, 1e-7);
+}
+
+TEST(ProgramsOnRanks, SolveWithFilesAsOneDoes) {
+  TemporaryFolder const folder;
+  auto const X = [&](std::string const& name) { return folder / name; };
+  std::ostringstream rhs;
+  rhs << "%%MatrixMarket matrix array real general\n3375 2\n";
+  for (int i = 0; i < 2 * 3375; ++i) rhs << std::sin(i) << "\n";
+  std::string const B = X("b.mtx");
+  write_text(B, rhs.str());
+  std::vector<std::string> const arguments{"laplace7:15", "--rhs", B, "--tolerance", "1e-11"};
+  auto const with = [&](std::string const& solution) {
+    auto all = arguments;
+    all.insert(all.end(), {"--solution", solution});
+    return all;
+  };
+  ASSERT_EQ(run_app("blockspan-solve", with(X("one.mtx"))).status, 0);
+  auto const outcome = run_on_ranks(4, "blockspan-solve", with(X("four.mtx")));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("All 2 columns solved"));
+  auto const one = read_block<double>(X("one.mtx")), four = read_block<double>(X("four.mtx"));
+  ASSERT_EQ(four.extent(0), one.extent(0));
+  for (std::size_t i = 0; i < one.extent(0); ++i)
+    for (std::size_t j = 0; j < 2; ++j) EXPECT_NEAR(four(i, j), one(i, j), 1e-7);
+}
+
+/// Exit status 2, and one line of the program on stderr (a launcher may say more).
+void expect_refused_on_ranks(std::string const& app, std::vector<std::string> const& arguments,
+                             std::string const& line) {
+  auto const outcome = run_on_ranks(3, app, arguments);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  std::istringstream err(outcome.err);
+  int lines = 0;
+  for (std::string each; std::getline(err, each);)
+    if (each.rfind(app + ":", 0) == 0) {
+      ++lines;
+      EXPECT_THAT(each, HasSubstr(line));
+    }
+  EXPECT_EQ(lines, 1) << outcome.err;
+}
+
+TEST(ProgramsOnRanks, RefuseInOneLine) {
+  TemporaryFolder const folder;
+  std::string const skew = folder / "skew.mtx";
+  write_text(skew, "%%MatrixMarket matrix coordinate real general\n20 20 2\n1 2 1\n2 1 -1\n");
+  for (std::string const app : {"blockspan-eig", "blockspan-solve"}) {
+    expect_refused_on_ranks(app, {"no-such-file.mtx"}, "no-such-file.mtx");
+    expect_refused_on_ranks(app, {"laplace7:x"}, "laplace7:x");
+    expect_refused_on_ranks(app, {"laplace7:9", "--no-such-option"}, "no-such-option");
+    expect_refused_on_ranks(app, {skew}, "not symmetric");
+    expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", "multigrid"}, "several ranks");
+    expect_refused_on_ranks(app, {"laplace7:9", "--precision", "mixed"}, "one rank only");
+  }
+}
+
+TEST(ProgramsOnRanks, WithoutALauncherAreWhatTheyWere) {
+  auto const outcome = run_app("blockspan-eig", {"laplace7:9", "--pairs", "2"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("\nranks ")));
+}
+
+TEST(ProgramsOnRanks, TheExampleRunsOnAnyNumberOfRanks) {
+  auto const axis = [](int k) { return 2 - 2 * std::cos(k * std::numbers::pi / 61); };
+  for (int const ranks : {1, 3}) {
+    auto const outcome = run_on_ranks(ranks, "quickstart-distributed", {});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    std::istringstream lines(outcome.out);
+    for (double const expected : {2 * axis(1), axis(1) + axis(2), axis(1) + axis(2)}) {
+      double value = 0;
+      ASSERT_TRUE(lines >> value);
+      EXPECT_NEAR(value, expected, 1e-8);
+    }
+    EXPECT_THAT(outcome.out, HasSubstr("solved on " + std::to_string(ranks) + " ranks"));
+  }
+}
+
+}  // namespace
+}  // namespace blockspan::test
