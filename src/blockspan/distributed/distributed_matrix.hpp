@@ -187,9 +187,7 @@ class DistributedMatrix {
         {n, n, rows.offsets.back(), offsets.data(), columns.data()}, values_.data()};
     bounds_ = detail::row_bounds(exec, A);
     annihilates_constants_ = detail::rows_sum_to_zero(exec, A);
-    Kokkos::View<Scalar*, Device> const diagonal =
-        allocate<Kokkos::View<Scalar*, Device>>(exec, label, n);
-    detail::read_diagonal(exec, A, diagonal.data());
+    auto const diagonal = detail::diagonal_on_device(exec, A);
     auto const host = Kokkos::create_mirror_view(diagonal);
     Kokkos::deep_copy(exec, host, diagonal);
     exec.fence("Blockspan::distributed: diagonal");
