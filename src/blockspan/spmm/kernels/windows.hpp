@@ -9,6 +9,7 @@
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/window_vectors.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
