@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <blockspan/sparse/detail/host_csr.hpp>
+
 #include "multigrid/problems.hpp"
 #include "operators/apply.hpp"
 #include "spmm/battery.hpp"

@@ -11,7 +11,6 @@
 #include <blockspan/multigrid/detail/near_null_impl.hpp>
 #include <blockspan/multigrid/detail/probe.hpp>
 #include <blockspan/multigrid/detail/strength.hpp>
-#include <blockspan/sparse/detail/host_csr.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 
 namespace blockspan::detail {
