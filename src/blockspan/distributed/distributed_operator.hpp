@@ -20,6 +20,17 @@
 
 namespace blockspan {
 
+namespace detail {
+
+template <class Scalar>
+struct TakeRealParts {
+  Scalar const* from;
+  real_t<Scalar>* to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to[i] = real_part(from[i]); }
+};
+
+}  // namespace detail
+
 /// A DistributedMatrix as an operator on local rows of blocks; solvers take it as any other. Its
 /// memory for packed rows grows to the widest block seen, so one product at a time.
 template <class Scalar, class Exec>
@@ -78,7 +89,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     Kokkos::parallel_for("Blockspan::distributed::magnitudes",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              exec, 0, static_cast<std::int64_t>(count)),
-                         RealParts{packed, reals.data()});
+                         detail::TakeRealParts<Scalar>{packed, reals.data()});
     for (int p = 0; p < 3; ++p) {
       auto const& part = matrix_->part(static_cast<Which>(p));
       detail::multiply_magnitudes(exec, detail::matrix_ref<Exec>(part.matrix),
@@ -102,12 +113,6 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   using HostMemory =
       Kokkos::View<Scalar*, std::conditional_t<detail::runs_on_host_v<Exec>,
                                                typename Exec::memory_space, Kokkos::HostSpace>>;
-
-  struct RealParts {
-    Scalar const* from;
-    Real* to;
-    KOKKOS_FUNCTION void operator()(std::int64_t i) const { to[i] = real_part(from[i]); }
-  };
 
   Communicator const& ranks() const { return matrix_->row_space().communicator(); }
 
