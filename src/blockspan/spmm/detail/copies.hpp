@@ -28,22 +28,29 @@ BlockRef<Scalar> row_major_scratch(Exec const& exec, ScratchPool<Exec>& pool, st
           rows, columns, columns, 1};
 }
 
+/// `together` rows, column by column: both blocks stay in the cache.
+template <class Scalar>
+struct CopyRows {
+  static constexpr std::int64_t together = tuning::host_packed_rows;
+  BlockRef<Scalar const> from;
+  BlockRef<Scalar> to;
+  KOKKOS_FUNCTION void operator()(std::int64_t item) const {
+    std::int64_t const first = item * together, last = Kokkos::min(first + together, to.rows);
+    for (std::int64_t j = 0; j < to.columns; ++j)
+      for (std::int64_t i = first; i < last; ++i) to(i, j) = from(i, j);
+  }
+};
+
 /// X, row-major, in the pool's memory: valid until the next call with the same pool and instance.
 template <class Exec, class Scalar>
 BlockRef<Scalar const> row_major_copy(Exec const& exec, ScratchPool<Exec>& pool,
                                       BlockRef<Scalar const> const& X, std::string const& label) {
   auto const to = row_major_scratch<Scalar>(exec, pool, X.rows, X.columns);
-  auto const from = X;
-  constexpr std::int64_t together = tuning::host_packed_rows;  // both stay in the cache
-  Kokkos::parallel_for(
-      label,
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0,
-                                                                 ceil_div(X.rows, together)),
-      KOKKOS_LAMBDA(std::int64_t item) {
-        std::int64_t const first = item * together, last = Kokkos::min(first + together, to.rows);
-        for (std::int64_t j = 0; j < to.columns; ++j)
-          for (std::int64_t i = first; i < last; ++i) to(i, j) = from(i, j);
-      });
+  using Copy = CopyRows<Scalar>;
+  Kokkos::parallel_for(label,
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                           exec, 0, ceil_div(X.rows, Copy::together)),
+                       Copy{X, to});
   return to;
 }
 

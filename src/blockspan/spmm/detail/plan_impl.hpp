@@ -198,6 +198,16 @@ std::vector<RowPanel<Ordinal>> panel_borders(PatternRef<Offset, Ordinal> const& 
   return panels;
 }
 
+template <class Offset>
+struct NarrowOffsets {
+  Offset const* wide;
+  Offset base;
+  int* narrow;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    narrow[i] = static_cast<int>(wide[i] - base);
+  }
+};
+
 template <class Exec, class Offset, class Ordinal>
 RowPanels<Exec, Ordinal> cut_into_panels(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
                                          std::int64_t most_entries) {
@@ -233,7 +243,7 @@ RowPanels<Exec, Ordinal> cut_into_panels(Exec const& exec, PatternRef<Offset, Or
     Kokkos::parallel_for(
         "Blockspan::spmm_plan::narrow_offsets",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, panel.pattern.rows + 1),
-        KOKKOS_LAMBDA(std::int64_t i) { narrow[i] = static_cast<int>(wide[i] - base); });
+        NarrowOffsets<Offset>{wide, base, narrow});
     panel.pattern.row_offsets = narrow;
   }
   exec.fence("Blockspan::spmm_plan::narrow_offsets");

@@ -17,21 +17,29 @@
 
 namespace blockspan::detail {
 
+// Kernels of templates that several units compile are functors with names: nvcc makes of a lambda
+// for host and device one function pointer a unit, and linkers mix the units up.
+
+template <class Scalar>
+struct ScaleBlock {
+  BlockRef<Scalar> Y;
+  Scalar beta;
+  bool overwrite, by_rows;
+  KOKKOS_FUNCTION void operator()(std::int64_t item) const {
+    std::int64_t const i = by_rows ? item / Y.columns : item % Y.rows;
+    std::int64_t const j = by_rows ? item % Y.columns : item / Y.rows;
+    Y(i, j) = overwrite ? Scalar(0) : beta * Y(i, j);
+  }
+};
+
 /// Y = beta Y, and Y = 0 without reading it where beta is zero: a product with alpha = 0.
 template <class Exec, class Scalar>
 void scale_block(Exec const& exec, Scalar const& beta, BlockRef<Scalar> const& Y) {
   if (beta == Scalar(1)) return;
-  bool const overwrite = beta == Scalar(0), by_rows = Y.row_stride >= Y.column_stride;
-  BlockRef<Scalar> const to = Y;
-  Scalar const factor = beta;
   Kokkos::parallel_for(
       "Blockspan::spmm::scale",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, Y.rows * Y.columns),
-      KOKKOS_LAMBDA(std::int64_t item) {
-        std::int64_t const i = by_rows ? item / to.columns : item % to.rows;
-        std::int64_t const j = by_rows ? item % to.columns : item / to.rows;
-        to(i, j) = overwrite ? Scalar(0) : factor * to(i, j);
-      });
+      ScaleBlock<Scalar>{Y, beta, beta == Scalar(0), Y.row_stride >= Y.column_stride});
 }
 
 /// y = beta y for a vector of a row, without reading it where beta is zero.

@@ -13,6 +13,11 @@ namespace blockspan::detail {
 /// What is in scratch memory that was never used.
 enum class Fill { nothing, zero };
 
+struct ZeroBytes {
+  char* memory;
+  KOKKOS_FUNCTION void operator()(std::size_t i) const { memory[i] = 0; }
+};
+
 /// Scratch memory of a plan: one buffer per execution space instance, so products on two streams do
 /// not share one. Kept and reused; growing waits for the instance.
 template <class Exec>
@@ -33,7 +38,7 @@ class ScratchPool {
         Kokkos::parallel_for(
             "Blockspan::spmm::scratch",
             Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::size_t>>(exec, 0, bytes),
-            KOKKOS_LAMBDA(std::size_t i) { memory(i) = 0; });
+            ZeroBytes{memory.data()});
       buffer.memory = memory;
     }
     return buffer.memory.data();

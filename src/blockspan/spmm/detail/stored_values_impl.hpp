@@ -18,6 +18,39 @@ namespace blockspan::detail {
 /// What contradicts a symmetry, as bits.
 enum Asymmetry : unsigned { not_symmetric = 1, not_hermitian = 2, not_either = 3 };
 
+template <class Ordinal>
+struct ComparePatterns {
+  PatternRef<int, Ordinal> a, t;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, unsigned& found) const {
+    if (i <= a.rows && a.row_offsets[i] != t.row_offsets[i]) found |= not_either;
+    if (i < t.entries && a.column_indices[i] != t.column_indices[i]) found |= not_either;
+  }
+};
+template <class Scalar>
+struct CompareValues {
+  Scalar const *values, *of_transpose;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, unsigned& found) const {
+    if (values[i] != of_transpose[i]) found |= not_symmetric;
+    if (values[i] != conjugate(of_transpose[i])) found |= not_hermitian;
+  }
+};
+template <class Scalar>
+struct TransposeValues {
+  Scalar const* given;
+  int const* permutation;
+  Scalar* values;
+  std::int64_t block;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (block == 1) {  // no divisions
+      values[i] = given[permutation[i]];
+      return;
+    }
+    std::int64_t const size = block * block;
+    std::int64_t const entry = i / size, row = i % size / block, column = i % block;
+    values[i] = given[permutation[entry] * size + column * block + row];  // blocks by rows
+  }
+};
+
 /// Whether A is its own transpose, told by the arrays of both: rows in another order are not seen
 /// through.
 template <class Exec, class Scalar, class Ordinal>
@@ -27,23 +60,14 @@ Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, int, Ordinal> const& A,
   if (A.pattern.rows != pattern.rows || pattern.rows == 0) return Symmetry::none;
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   unsigned of_pattern = 0, of_values = 0;
-  PatternRef<int, Ordinal> const a = A.pattern, t = pattern;
+  auto const& t = pattern;
   Kokkos::parallel_reduce(
       "Blockspan::spmm_plan::compare_patterns", Policy(exec, 0, std::max(t.rows + 1, t.entries)),
-      KOKKOS_LAMBDA(std::int64_t i, unsigned& found) {
-        if (i <= a.rows && a.row_offsets[i] != t.row_offsets[i]) found |= not_either;
-        if (i < t.entries && a.column_indices[i] != t.column_indices[i]) found |= not_either;
-      },
-      Kokkos::BOr<unsigned>(of_pattern));
+      ComparePatterns<Ordinal>{A.pattern, t}, Kokkos::BOr<unsigned>(of_pattern));
   if (of_pattern != 0) return Symmetry::none;
-  Scalar const *const values = A.values, *const of_transpose = transposed.values;
   Kokkos::parallel_reduce(
       "Blockspan::spmm_plan::compare_values", Policy(exec, 0, t.entries * t.block * t.block),
-      KOKKOS_LAMBDA(std::int64_t i, unsigned& found) {
-        if (values[i] != of_transpose[i]) found |= not_symmetric;
-        if (values[i] != conjugate(of_transpose[i])) found |= not_hermitian;
-      },
-      Kokkos::BOr<unsigned>(of_values));
+      CompareValues<Scalar>{A.values, transposed.values}, Kokkos::BOr<unsigned>(of_values));
   if ((of_values & not_symmetric) == 0) return Symmetry::symmetric;
   return (of_values & not_hermitian) == 0 ? Symmetry::hermitian : Symmetry::none;
 }
@@ -62,19 +86,9 @@ void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan,
   std::int64_t const count = pattern.entries * pattern.block * pattern.block;
   stored.transposed.resize(exec, static_cast<std::size_t>(count) * sizeof(Scalar));
   auto* const values = stored.transposed.template as<Scalar>();
-  auto const* const given = A.values;
-  std::int64_t const block = pattern.block, size = block * block;
-  Kokkos::parallel_for(
-      "Blockspan::spmm_plan::transpose_values",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
-      KOKKOS_LAMBDA(std::int64_t i) {
-        if (block == 1) {  // no divisions
-          values[i] = given[permutation[i]];
-          return;
-        }
-        std::int64_t const entry = i / size, row = i % size / block, column = i % block;
-        values[i] = given[permutation[entry] * size + column * block + row];  // blocks by rows
-      });
+  Kokkos::parallel_for("Blockspan::spmm_plan::transpose_values",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
+                       TransposeValues<Scalar>{A.values, permutation, values, pattern.block});
   stored.symmetry = symmetry_of<Exec, Scalar, Ordinal>(exec, A, {pattern, values});
   exec.fence("Blockspan::spmm_plan::hold_transpose");
   if (stored.symmetry == Symmetry::none) {
@@ -112,6 +126,17 @@ KOKKOS_FUNCTION bool keeps(Kokkos::complex<Real> const& value, Kokkos::complex<f
   return keeps(value.real(), single.real(), loss) && keeps(value.imag(), single.imag(), loss);
 }
 
+template <class Scalar>
+struct RoundValues {
+  Scalar const* values;
+  single_t<Scalar>* singles;
+  real_t<Scalar> loss;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& sum) const {
+    singles[i] = single_t<Scalar>(values[i]);
+    sum += keeps(values[i], singles[i], loss) ? 0 : 1;
+  }
+};
+
 template <class Exec, class Scalar, class Ordinal>
 bool hold_singles_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan, Scalar const* values,
                            SpmmSingles allowed) {
@@ -125,11 +150,7 @@ bool hold_singles_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan, Sca
   Kokkos::parallel_reduce(
       "Blockspan::spmm_plan::round_values",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & sum) {
-        singles[i] = single_t<Scalar>(values[i]);
-        sum += keeps(values[i], singles[i], loss) ? 0 : 1;
-      },
-      lost);
+      RoundValues<Scalar>{values, singles, loss}, lost);
   exec.fence("Blockspan::spmm_plan::hold_single_precision");
   if (lost > 0) stored.singles.clear();
   return lost == 0;

@@ -19,19 +19,33 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t distance_of(PatternRef<int, Ordinal> co
   return Kokkos::abs(std::int64_t{A.column_indices[k]} - row);
 }
 
+/// Sums entries whose column is farther from their row than `limit`.
+template <class Ordinal>
+struct CountFarEntries {
+  PatternRef<int, Ordinal> A;
+  std::int64_t limit;
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& sum) const {
+    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
+      sum += distance_of(A, row, k) > limit;
+  }
+};
+template <class Ordinal>
+struct FarthestEntry {
+  PatternRef<int, Ordinal> A;
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& most) const {
+    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
+      most = Kokkos::max(most, distance_of(A, row, k));
+  }
+};
+
 /// Part of the entries whose column lies further from their row than a sixteenth of all rows: more
 /// than a band order leaves of a grid of some size, less than chance does. Waits for the instance.
 template <class Exec, class Ordinal>
 double share_of_far_columns(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const rows(exec, 0, A.rows);
   std::int64_t far = 0;
-  Kokkos::parallel_reduce(
-      "Blockspan::spmm_plan::far_columns", rows,
-      KOKKOS_LAMBDA(std::int64_t row, std::int64_t & sum) {
-        for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
-          sum += distance_of(A, row, k) > A.rows / 16;
-      },
-      far);
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::far_columns", rows,
+                          CountFarEntries<Ordinal>{A, A.rows / 16}, far);
   return static_cast<double>(far) / static_cast<double>(std::max<std::int64_t>(1, A.entries));
 }
 
@@ -64,11 +78,7 @@ DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<int, Ordinal> 
     Kokkos::parallel_reduce(
         "Blockspan::spmm_plan::largest_distance",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, A.rows),
-        KOKKOS_LAMBDA(std::int64_t row, std::int64_t & most) {
-          for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
-            most = Kokkos::max(most, distance_of(A, row, k));
-        },
-        Kokkos::Max<std::int64_t>(largest));
+        FarthestEntry<Ordinal>{A}, Kokkos::Max<std::int64_t>(largest));
   if (largest > INT16_MAX) return {};
   auto const distances =
       allocate<DistanceArray<Exec>>(exec, "Blockspan::spmm_plan::distances", A.entries);

@@ -89,6 +89,30 @@ inline int rows_of_group(GroupCounts const& counts) {
   return best;
 }
 
+template <class Exec, class Ordinal>
+struct MarkRuns {
+  PatternRef<int, Ordinal> A;
+  RowArray<Exec, Ordinal> run;
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    run(row) = static_cast<Ordinal>(continues_run(A, row) ? 0 : row);
+  }
+};
+
+/// A scan over the rows.
+template <class Exec, class Ordinal>
+struct WriteGroups {
+  using value_type = std::int64_t;
+  RowArray<Exec, Ordinal> run, begin;
+  int most;
+  std::int64_t groups, rows;
+  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& before, bool final) const {
+    bool const begins = begins_group(run, row, most);
+    if (final && begins) begin(before) = static_cast<Ordinal>(row);
+    if (final && row == rows - 1) begin(groups) = static_cast<Ordinal>(rows);
+    if (begins) ++before;
+  }
+};
+
 /// Puts every row into one group: consecutive rows with the same columns in the same order are
 /// together, up to 2, 3 or 4 of them, whichever leaves the least to load; a row without entries, or
 /// of more than tuning::group_longest_row, is alone. If they fetch more than `most_fetches`, they
@@ -103,10 +127,8 @@ RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<int, Or
   PartedArray<Exec, Ordinal> array(exec, "Blockspan::spmm_plan::groups", 2 * A.rows + 1);
   RowArray<Exec, Ordinal> const run = array.take(A.rows);
   Policy const all_rows(exec, 0, A.rows);
-  Kokkos::parallel_for(
-      "Blockspan::spmm_plan::mark_runs", all_rows, KOKKOS_LAMBDA(std::int64_t row) {
-        run(row) = static_cast<Ordinal>(continues_run(A, row) ? 0 : row);
-      });
+  Kokkos::parallel_for("Blockspan::spmm_plan::mark_runs", all_rows,
+                       MarkRuns<Exec, Ordinal>{A, run});
   Kokkos::parallel_scan("Blockspan::spmm_plan::spread_runs", all_rows,
                         SpreadRuns<Exec, Ordinal>{run});
   GroupCounts counts;
@@ -116,17 +138,9 @@ RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<int, Or
   list.count = counts.of[list.most - 2];
   if (list.count.fetches > most_fetches) return list;
   list.begin = array.take(list.count.groups + 1);
-  auto const begin = list.begin;
-  int const most = list.most;
-  std::int64_t const groups = list.count.groups;
   Kokkos::parallel_scan(
       "Blockspan::spmm_plan::write_groups", all_rows,
-      KOKKOS_LAMBDA(std::int64_t row, std::int64_t & before, bool final) {
-        bool const begins = begins_group(run, row, most);
-        if (final && begins) begin(before) = static_cast<Ordinal>(row);
-        if (final && row == A.rows - 1) begin(groups) = static_cast<Ordinal>(A.rows);
-        if (begins) ++before;
-      });
+      WriteGroups<Exec, Ordinal>{run, list.begin, list.most, list.count.groups, A.rows});
   exec.fence("Blockspan::spmm_plan::find_row_groups");
   return list;
 }

@@ -92,6 +92,35 @@ struct WindowMerge {
   }
 };
 
+/// How many tiles each window has, behind its place; then a scan: the first tile of every window.
+template <class Exec, class Ordinal>
+struct PlaceTiles {
+  using value_type = std::int64_t;
+  WindowMerge<Ordinal> rows;
+  Kokkos::View<std::uint32_t*, typename Exec::memory_space> first_tile;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t window) const {
+    if (window == 0) first_tile(0) = 0;
+    first_tile(window + 1) = static_cast<std::uint32_t>(
+        rows.tiles(window, Kokkos::Experimental::finite_max_v<std::int64_t>));
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t place, std::int64_t& before, bool final) const {
+    before += static_cast<std::int64_t>(first_tile(place));
+    if (final) first_tile(place) = static_cast<std::uint32_t>(before);
+  }
+};
+
+/// A reduction: the tiles of every `stride`-th window.
+template <class Ordinal>
+struct SampleTiles {
+  WindowMerge<Ordinal> rows;
+  std::int64_t stride;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t sample, std::int64_t& sum) const {
+    sum += rows.tiles(sample * stride, window_sample_columns);
+  }
+};
+
 template <class Exec, class Ordinal>
 struct WriteTiles {
   static constexpr int window_rows = tuning::window_rows;
@@ -144,20 +173,10 @@ RowWindowList<Exec, Ordinal> list_windows(Exec const& exec, PatternRef<int, Ordi
   WindowMerge<Ordinal> const rows{A};
   make(list.first_tile, "Blockspan::spmm_plan::first_tile", list.count.windows + 1);
   Policy const all_windows(exec, 0, list.count.windows);
-  auto const first_tile = list.first_tile;
-  Kokkos::parallel_for(
-      "Blockspan::spmm_plan::count_tiles", all_windows, KOKKOS_LAMBDA(std::int64_t window) {
-        if (window == 0) first_tile(0) = 0;
-        first_tile(window + 1) = static_cast<std::uint32_t>(
-            rows.tiles(window, Kokkos::Experimental::finite_max_v<std::int64_t>));
-      });
-  Kokkos::parallel_scan(
-      "Blockspan::spmm_plan::place_tiles", Policy(exec, 0, list.count.windows + 1),
-      KOKKOS_LAMBDA(std::int64_t place, std::int64_t & before, bool final) {
-        before += static_cast<std::int64_t>(first_tile(place));
-        if (final) first_tile(place) = static_cast<std::uint32_t>(before);
-      },
-      list.count.tiles);
+  PlaceTiles<Exec, Ordinal> const place{rows, list.first_tile};
+  Kokkos::parallel_for("Blockspan::spmm_plan::count_tiles", all_windows, place);
+  Kokkos::parallel_scan("Blockspan::spmm_plan::place_tiles",
+                        Policy(exec, 0, list.count.windows + 1), place, list.count.tiles);
   std::int64_t const tiles = list.count.tiles + 1;
   require(tiles <= tuning::window_most_tiles, "blockspan::SpmmPlan", "tensor_window has ", tiles,
           " tiles here, more than its kernels count (", tuning::window_most_tiles, ")");
@@ -181,10 +200,7 @@ WindowCount sample_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) 
   Kokkos::parallel_reduce(
       "Blockspan::spmm_plan::sample_tiles",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, samples),
-      KOKKOS_LAMBDA(std::int64_t sample, std::int64_t & sum) {
-        sum += rows.tiles(sample * stride, window_sample_columns);
-      },
-      tiles);
+      SampleTiles<Ordinal>{rows, stride}, tiles);
   return {windows, tiles * windows / samples};
 }
 

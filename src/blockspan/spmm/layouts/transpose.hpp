@@ -34,43 +34,61 @@ inline int bits_for(std::int64_t count) {
   return bits;
 }
 
+/// What transpose_by_keys launches, by tag.
+template <class Exec, class Ordinal>
+struct TransposeByKeys {
+  struct MakeKeys {};
+  struct FindOffsets {};
+  struct WriteEntries {};
+  PatternRef<int, Ordinal> A;
+  TransposedPattern<Exec, Ordinal> result;
+  Kokkos::View<std::uint64_t*, typename Exec::memory_space> keys;
+  std::int64_t n;
+  int bits;  ///< of a place
+
+  KOKKOS_FUNCTION void operator()(MakeKeys, std::int64_t k) const {
+    keys(k) =
+        (static_cast<std::uint64_t>(A.column_indices[k]) << bits) | static_cast<std::uint64_t>(k);
+  }
+  /// The key after the last column's may not fit: it is the end.
+  KOKKOS_FUNCTION void operator()(FindOffsets, std::int64_t column) const {
+    result.row_offsets(column) = static_cast<int>(
+        column == A.columns ? n
+                            : lower_bound<std::uint64_t>(
+                                  keys.data(), n, static_cast<std::uint64_t>(column) << bits));
+  }
+  KOKKOS_FUNCTION void operator()(WriteEntries, std::int64_t i) const {
+    auto const place = static_cast<int>(keys(i) & ((std::uint64_t{1} << bits) - 1));
+    result.permutation(i) = place;
+    result.column_indices(i) =
+        static_cast<Ordinal>(lower_bound<int>(A.row_offsets, A.rows + 1, place + 1) - 1);
+  }
+};
+
 /// The device's way: sort (column, place) keys, then read the transposed pattern off them.
 template <class Exec, class Ordinal>
 void transpose_by_keys(Exec const& exec, PatternRef<int, Ordinal> const& A,
                        TransposedPattern<Exec, Ordinal> const& result) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
   int const bits = bits_for(n);  // of a place
   require(bits + bits_for(A.columns) <= 64, "blockspan::SpmmPlan", "cannot transpose a pattern of ",
           A.columns, " columns and ", n, " nonzeros: (column, place) does not fit 64 bits");
   auto const keys = allocate<Kokkos::View<std::uint64_t*, typename Exec::memory_space>>(
       exec, "Blockspan::spmm_plan::keys", n);
-  if (n > 0) {
+  using Body = TransposeByKeys<Exec, Ordinal>;
+  Body const body{A, result, keys, n, bits};
+  auto const each = [&]<class Tag>(Tag, char const* label, std::int64_t count) {
     Kokkos::parallel_for(
-        "Blockspan::spmm_plan::make_keys", Policy(exec, 0, n), KOKKOS_LAMBDA(std::int64_t k) {
-          keys(k) = (static_cast<std::uint64_t>(A.column_indices[k]) << bits) |
-                    static_cast<std::uint64_t>(k);
-        });
+        label, Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
+        body);
+  };
+  if (n > 0) {
+    each(typename Body::MakeKeys{}, "Blockspan::spmm_plan::make_keys", n);
     Kokkos::sort(exec, keys);
   }
-  Kokkos::parallel_for(
-      "Blockspan::spmm_plan::transposed_offsets", Policy(exec, 0, A.columns + 1),
-      KOKKOS_LAMBDA(std::int64_t column) {
-        // the key after the last column's may not fit: it is the end
-        result.row_offsets(column) = static_cast<int>(
-            column == A.columns ? n
-                                : lower_bound<std::uint64_t>(
-                                      keys.data(), n, static_cast<std::uint64_t>(column) << bits));
-      });
+  each(typename Body::FindOffsets{}, "Blockspan::spmm_plan::transposed_offsets", A.columns + 1);
   if (n == 0) return;
-  Kokkos::parallel_for(
-      "Blockspan::spmm_plan::transposed_entries", Policy(exec, 0, n),
-      KOKKOS_LAMBDA(std::int64_t i) {
-        auto const place = static_cast<int>(keys(i) & ((std::uint64_t{1} << bits) - 1));
-        result.permutation(i) = place;
-        result.column_indices(i) =
-            static_cast<Ordinal>(lower_bound<int>(A.row_offsets, A.rows + 1, place + 1) - 1);
-      });
+  each(typename Body::WriteEntries{}, "Blockspan::spmm_plan::transposed_entries", n);
 }
 
 /// The host's way: count the columns, add up, distribute; on one thread, so in A's order.
@@ -117,6 +135,14 @@ TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
   return result;
 }
 
+template <class Exec, class Ordinal>
+struct ComposePermutations {
+  TransposedPattern<Exec, Ordinal> first, second;
+  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
+    second.permutation(k) = first.permutation(second.permutation(k));
+  }
+};
+
 /// The pattern with the columns of every row in ascending order, equal ones in the order of A:
 /// entry k is entry permutation(k) of A. Two transpositions, and costs as much.
 template <class Exec, class Ordinal>
@@ -125,11 +151,8 @@ TransposedPattern<Exec, Ordinal> sort_rows(Exec const& exec, PatternRef<int, Ord
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const transposed = transpose_pattern(exec, A, nonzeros);
   auto const sorted = transpose_pattern(exec, transposed.ref(), nonzeros);
-  Kokkos::parallel_for(
-      "Blockspan::spmm_plan::compose_permutations", Policy(exec, 0, nonzeros),
-      KOKKOS_LAMBDA(std::int64_t k) {
-        sorted.permutation(k) = transposed.permutation(sorted.permutation(k));
-      });
+  Kokkos::parallel_for("Blockspan::spmm_plan::compose_permutations", Policy(exec, 0, nonzeros),
+                       ComposePermutations<Exec, Ordinal>{transposed, sorted});
   exec.fence("Blockspan::spmm_plan::sort_rows");
   return sorted;
 }
