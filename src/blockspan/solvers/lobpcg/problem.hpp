@@ -187,7 +187,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
 
   /// Whether B, with its diagonal scaled to one, is singular as far as Lanczos could tell.
   bool mass_is_singular() const {
-    Real const noise = 10 * static_cast<Real>(global_rows()) * Thresholds<Real>::u;
+    Real const noise = 10 * static_cast<Real>(this->global_rows()) * Thresholds<Real>::u;
     return mass_measured && !(mass_factor * mass_factor * noise < 1);
   }
 
