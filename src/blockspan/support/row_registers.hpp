@@ -110,7 +110,7 @@ struct RowRegisters {
   static constexpr bool is_masked = Count <= Masked;
 
   Register first = {};
-  RowRegisters < Real, Width, Count - 1, Masked<Count - 1 ? Masked : Count - 1> others;
+  RowRegisters<Real, Width, Count - 1, std::min(Masked, Count - 1)> others;
 
   BLOCKSPAN_HOST_INLINE static LaneMask<Real, Width> const& own(Masks const& masks) {
     static_assert(Count <= 2);
