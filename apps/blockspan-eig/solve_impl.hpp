@@ -89,12 +89,12 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   Lap lap;
   progress.stage("loading " + command.matrix);
   using Matrix = CrsMatrix<Scalar, Exec>;
-  Matrix const A = load_operator<Scalar>(exec, command.matrix, command.operator_kind);
+  auto const loaded = load_operator<Scalar>(exec, command.matrix, command.operator_kind);
   std::unique_ptr<Matrix const> M;
   if (!command.mass.empty())
     M = std::make_unique<Matrix const>(load_matrix<Scalar>(exec, command.mass));
-  require_hermitian(exec, command.matrix, A);
-  if (M) require_hermitian(exec, command.mass, *M);
+  Matrix const A = take_hermitian(exec, command.matrix, loaded, result.notes);
+  if (M) M = std::make_unique<Matrix const>(take_hermitian(exec, command.mass, *M, result.notes));
   auto const initial = detail::load_block<Scalar>(exec, command.initial);
   auto const constraints = detail::load_block<Scalar>(exec, command.constraints);
   exec.fence("Blockspan::load");
@@ -148,7 +148,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
     run();
     lap();
   }
-  result.notes = T.notes;
+  result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());
   result.levels = T.levels;
 
   progress.stage("checking the residuals");

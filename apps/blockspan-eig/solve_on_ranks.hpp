@@ -72,10 +72,11 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   using Matrix = DistributedMatrix<Scalar, Exec>;
   using Operator = DistributedOperator<Scalar, Exec>;
   progress.stage("loading " + command.matrix);
-  auto const A = load_on_ranks<Scalar>(exec, ranks, command.matrix, command.operator_kind);
+  auto const A =
+      load_on_ranks<Scalar>(exec, ranks, command.matrix, result.notes, command.operator_kind);
   std::shared_ptr<Matrix const> M;
   if (!command.mass.empty())
-    M = load_on_ranks<Scalar>(exec, ranks, command.mass, "matrix", &A->partition());
+    M = load_on_ranks<Scalar>(exec, ranks, command.mass, result.notes, "matrix", &A->partition());
   auto const rows = A->row_space();
   std::int64_t const n = A->local_rows(), order = rows.global_rows(n);
   auto const initial = load_rows<Scalar>(exec, rows, n, command.initial);
@@ -93,7 +94,7 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   auto const T = make_preconditioner_on_ranks<Scalar>(
       exec, command.preconditioner_choice, command.preconditioner, product, Definiteness::any);
   options.preconditioner = T.op.get();
-  result.notes = T.notes;
+  result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());
   auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", n,
                                                      command.vector_columns(order));
   options.guess_columns = static_cast<int>(initial.extent(1));

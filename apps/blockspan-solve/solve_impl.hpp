@@ -124,8 +124,8 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   Lap lap;
   progress.stage("loading " + command.matrix);
   auto const loaded = load_matrix<Scalar>(exec, command.matrix);
-  require_hermitian(exec, command.matrix, loaded);
-  auto const [A, exponent] = into_range<Scalar>(exec, loaded);
+  auto const [A, exponent] =
+      into_range<Scalar>(exec, take_hermitian(exec, command.matrix, loaded, result.notes));
   HostBlock<Scalar> host_B;
   auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows(), host_B);
   auto const k = static_cast<std::int64_t>(B.extent(1));
@@ -171,7 +171,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
     result.solver = solve_spd(exec, *product.op, B, X, options);
     lap();
   }
-  result.notes = M.notes;
+  result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
   result.levels = M.levels;
 
   progress.stage("checking the residuals");

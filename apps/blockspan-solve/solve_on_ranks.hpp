@@ -53,7 +53,7 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   SolveResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
-  auto const A = load_on_ranks<Scalar>(exec, ranks, command.matrix);
+  auto const A = load_on_ranks<Scalar>(exec, ranks, command.matrix, result.notes);
   auto const rows = A->row_space();
   std::int64_t const n = A->local_rows();
   auto B = load_rows<Scalar>(exec, rows, n, command.rhs);
@@ -86,7 +86,7 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
       exec, command.preconditioner_choice, command.preconditioner, product, Definiteness::positive);
   options.preconditioner = M.op.get();
   options.null_space = N;
-  result.notes = M.notes;
+  result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 

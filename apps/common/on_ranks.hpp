@@ -22,12 +22,13 @@
 namespace blockspan::apps {
 
 /// The Hermitian matrix of `source`: of a spec each rank makes its rows, a file is read by rank 0.
-/// like: the rows of each rank; null: balanced. Throws Error, on all ranks, where it is not
-/// Hermitian.
+/// like: the rows of each rank; null: balanced. notes: of rank 0, see take_hermitian. Throws Error,
+/// on all ranks, where it is not Hermitian.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_on_ranks(
     Exec const& exec, Communicator const& ranks, std::string const& source,
-    std::string const& kind = "matrix", RowPartition const* like = nullptr) {
+    std::vector<std::string>& notes, std::string const& kind = "matrix",
+    RowPartition const* like = nullptr) {
   if (is_generator_spec(source) && kind == "matrix") {
     bool const alone = ranks.together([&] {
       auto const spec = parse_generator_spec(source);
@@ -38,8 +39,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_on_ranks(
   CrsMatrix<Scalar, Exec> A;
   ranks.together([&] {
     if (ranks.rank() > 0) return;
-    A = load_operator<Scalar>(exec, source, kind);
-    require_hermitian(exec, source, A);
+    A = take_hermitian(exec, source, load_operator<Scalar>(exec, source, kind), notes);
   });
   return distribute(exec, ranks, A, like);
 }

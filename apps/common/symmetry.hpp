@@ -2,6 +2,7 @@
 
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <blockspan/sparse/symmetry.hpp>
 #include <blockspan/support/error.hpp>
@@ -9,13 +10,21 @@
 
 namespace blockspan::apps {
 
-/// Throws Error unless A, read from `source`, is Hermitian, with one entry and its mirror, counted
-/// from 1.
+/// A, read from `source`, with what rounding left of its asymmetry taken away, and a note on that.
+/// Throws Error unless A is Hermitian to rounding, with one entry and its mirror, counted from 1.
 template <class Exec, class Matrix>
-void require_hermitian(Exec const& exec, std::string const& source, Matrix const& A) {
+Matrix take_hermitian(Exec const& exec, std::string const& source, Matrix const& A,
+                      std::vector<std::string>& notes) {
   constexpr bool complex = is_complex_v<typename Matrix::non_const_value_type>;
   auto const found = find_asymmetry(exec, A);
-  if (found) return;
+  if (found) {
+    Matrix const mean = hermitian_mean(exec, A);
+    if (mean.values.data() != A.values.data())
+      notes.push_back(source + ": the matrix is " + (complex ? "Hermitian" : "symmetric") +
+                      " to rounding only; the mean of it and its " + (complex ? "conjugate " : "") +
+                      "transpose was taken");
+    return mean;
+  }
   std::ostringstream text;
   text.precision(9);  // what differs by 1e-6 is seen to differ
   text << "entry (" << found.row + 1 << ", " << found.column + 1 << ") is " << found.entry;

@@ -53,6 +53,34 @@ TEST_P(EigValues, AreThoseOfTheGridWithAllTheirCopies) {
   expect_values(report, laplace7(13, 13, 13));
 }
 
+// A chain whose couplings were summed up in another order on either side: asymmetric by rounding,
+// and within what that may move an eigenvalue of the chain, by both paths.
+TEST_P(EigValues, AreThoseOfAMatrixThatIsSymmetricToRounding) {
+  TemporaryFolder const folder;
+  int const n = 100;
+  double const skew = 1e-8;
+  std::ostringstream text;
+  text.precision(17);
+  text << "%%MatrixMarket matrix coordinate real general\n" << n << ' ' << n << ' ' << 3 * n - 2;
+  for (int i = 1; i <= n; ++i) {
+    text << '\n' << i << ' ' << i << " 2";
+    if (i < n)
+      text << '\n'
+           << i << ' ' << i + 1 << ' ' << -1 - skew << '\n'
+           << i + 1 << ' ' << i << ' ' << -1 + skew;
+  }
+  auto const file = write_text(folder / "chain.mtx", text.str() + "\n");
+  for (auto const* path : {"dense", "iterative"}) {
+    auto const [outcome, report] = run({file, "--pairs", "4", "--path", path});
+    auto const values = numbers(report["eigenvalues"]);
+    for (int j = 0; j < 4; ++j) {
+      double const s = std::sin((j + 1) * std::numbers::pi / (2 * (n + 1)));
+      EXPECT_NEAR(values[j], 4 * s * s, 1e-4 * 4 * s * s + 2 * skew) << path;
+    }
+    EXPECT_THAT(report["notes"].dump(), ::testing::HasSubstr("symmetric to rounding only"));
+  }
+}
+
 TEST_P(EigValues, AreTheLargestFromTheTop) {
   auto expected = laplace7(14, 12, 10);
   std::reverse(expected.begin(), expected.end());

@@ -11,6 +11,16 @@ Communicator const*& all_ranks() {
   return ranks;
 }
 
+namespace {
+
+/// A rank that has failed no longer answers; the others would wait for it until the time is up.
+class AbortAllRanks : public ::testing::EmptyTestEventListener {
+  void OnTestEnd(::testing::TestInfo const& test) override {
+    if (test.result()->Failed() && all_ranks()->size() > 1) all_ranks()->abort(1);
+  }
+};
+
+}  // namespace
 }  // namespace blockspan::test
 
 int main(int argc, char** argv) {
@@ -20,6 +30,7 @@ int main(int argc, char** argv) {
   blockspan::test::all_ranks() = &mpi.world();
   // one rank tells what goes well, all what does not
   if (mpi.world().rank() > 0) ::testing::GTEST_FLAG(brief) = true;
+  ::testing::UnitTest::GetInstance()->listeners().Append(new blockspan::test::AbortAllRanks);
   bool const passed = RUN_ALL_TESTS() == 0;
   return mpi.world().all(passed) ? 0 : 1;
 }

@@ -122,6 +122,34 @@ TYPED_TEST(Symmetry, UnsortedRowsAndRepeatedEntriesAreAddedUp) {
   EXPECT_EQ(found.mirror, 1);
 }
 
+TYPED_TEST(Symmetry, TheMeanIsHermitianToTheBit) {
+  using Complex = Kokkos::complex<double>;
+  TypeParam const exec;
+  double const e = 1e-9;
+  auto const A = this->template full<Complex>({Complex(2, e), Complex(1, 1 + e), Complex(3),
+                                               Complex(1 - e, -1), Complex(8e307, 0), Complex(0, e),
+                                               Complex(3, -e), Complex(0, e), Complex(1)});
+  ASSERT_TRUE(find_asymmetry(exec, A));
+  auto const mean = hermitian_mean(exec, A);
+  auto const a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.values);
+  auto const m = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mean.values);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      EXPECT_EQ(m(3 * i + j), Kokkos::conj(m(3 * j + i)));
+      EXPECT_EQ(m(3 * i + j), 0.5 * a(3 * i + j) + 0.5 * Kokkos::conj(a(3 * j + i)));
+    }
+  // what is Hermitian stays where it is
+  EXPECT_EQ(hermitian_mean(exec, mean).values.data(), mean.values.data());
+  // an entry without a mirror: a_02 = 1e-8 beside diagonal entries of 1
+  auto const lone = make_matrix<double, TypeParam>({0, 2, 3, 4}, {0, 2, 1, 2}, {1, 1e-8, 1, 1}, 3);
+  auto const dropped =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), hermitian_mean(exec, lone).values);
+  EXPECT_EQ(dropped(1), 0);
+  EXPECT_THROW(
+      hermitian_mean(exec, make_matrix<double, TypeParam>({0, 2, 3}, {1, 0, 1}, {1, 1, 1}, 2)),
+      Error);
+}
+
 TYPED_TEST(Symmetry, AMatrixThatIsNotSquareIsRefused) {
   EXPECT_THROW(find_asymmetry(TypeParam(), make_matrix<double, TypeParam>({0, 1}, {1}, {1}, 2)),
                Error);

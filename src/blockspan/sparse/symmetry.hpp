@@ -7,6 +7,7 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/detail/symmetry_kernels.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan {
@@ -47,6 +48,26 @@ auto find_asymmetry(Exec const& exec, Matrix const& A) {
   Kokkos::DefaultHostExecutionSpace const host;
   return detail::SymmetryCheck(host, ordered.offsets, ordered.indices, ordered.values)
       .template describe<SymmetryReport<Scalar>>();
+}
+
+/// (A + A^H) / 2 of a matrix that is Hermitian to rounding (see find_asymmetry): solvers may then
+/// count on it to the last bit. On the places of A, whose graph is shared; an entry whose mirror is
+/// not stored becomes zero. A itself, not copied, where it equals its conjugate transpose. Every
+/// row must ascend, as readers and generators leave it: else, and where memory is short, Error is
+/// thrown. On `exec`, which it fences: O(entries log(row)).
+template <class Exec, class Matrix>
+Matrix hermitian_mean(Exec const& exec, Matrix const& A) {
+  require(A.numRows() == A.numCols(), "hermitian_mean", "the matrix is ", A.numRows(), " x ",
+          A.numCols(), ", not square");
+  if (A.nnz() == 0) return A;
+  detail::SymmetryCheck const check(exec, A.graph.row_map, A.graph.entries, A.values);
+  require(check.in_order(), "hermitian_mean", "the columns of a row do not ascend");
+  if (check.worst() == 0) return A;
+  using Values = typename Matrix::values_type::non_const_type;
+  auto const means = allocate<Values>(exec, "Blockspan::hermitian_mean", A.values.extent(0));
+  check.take_means(means);
+  exec.fence("Blockspan::hermitian_mean");
+  return Matrix("Blockspan::hermitian_mean", A.numCols(), means, A.graph);
 }
 
 }  // namespace blockspan

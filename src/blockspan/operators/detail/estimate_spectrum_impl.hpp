@@ -20,10 +20,14 @@ template <class Real>
 struct SquareRoots {
   Real const* weights;
   Real* roots;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { roots[i] = Kokkos::sqrt(weights[i]); }
+  std::int64_t rows;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (i < rows) roots[i] = Kokkos::sqrt(weights[i]);
+  }
 };
 
-/// before := W^1/2 y - alpha v - beta before, and alpha among the entries.
+/// before := W^1/2 y - alpha v - beta before, and alpha among the entries: by index 0, which is
+/// there on a rank without rows too.
 template <class Scalar>
 struct LanczosRecurrence {
   using Real = real_t<Scalar>;
@@ -33,13 +37,15 @@ struct LanczosRecurrence {
   Scalar const* alpha;
   Real const* beta;  ///< null: none yet
   Real* entry;
+  std::int64_t rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     Real const a = real_part(*alpha);
+    if (i == 0) *entry = a;
+    if (i >= rows) return;
     Scalar w = roots[i] * y[i] - a * v[i];
     if (beta != nullptr) w -= *beta * before[i];
     before[i] = w;
-    if (i == 0) *entry = a;
   }
 };
 
@@ -50,13 +56,15 @@ struct LanczosVector {
   Real const *roots, *norm;
   Scalar *v, *z;
   Real* entry;  ///< null: not kept
+  std::int64_t rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     Real const size = *norm;
+    if (i == 0 && entry != nullptr) *entry = size;
+    if (i >= rows) return;
     Scalar const next = size > 0 ? v[i] * (1 / size) : v[i];
     v[i] = next;
     z[i] = roots[i] * next;
-    if (i == 0 && entry != nullptr) *entry = size;
   }
 };
 
@@ -82,7 +90,7 @@ class Lanczos {
         norm_(allocate<Reals>(exec, "Blockspan::lanczos", 1)),
         dot_(allocate<decltype(dot_)>(exec, "Blockspan::lanczos", 1)),
         workspace_(A.row_space()) {
-    each_row(SquareRoots<Real>{weights.data(), roots_.data()});
+    each_row(SquareRoots<Real>{weights.data(), roots_.data(), rows()});
   }
 
   SpectrumEstimate<Real> run(int steps, std::uint64_t seed) {
@@ -95,7 +103,7 @@ class Lanczos {
         blockspan::column_dots(exec_, z_, y_, dot_, workspace_);
       }
       each_row(LanczosRecurrence<Scalar>{roots_.data(), y_.data(), v_.data(), before_.data(),
-                                         dot_.data(), j > 0 ? entry - 1 : nullptr, entry});
+                                         dot_.data(), j > 0 ? entry - 1 : nullptr, entry, rows()});
       std::swap(v_, before_);
       normalise(entry + 1);
     }
@@ -121,17 +129,21 @@ class Lanczos {
     return allocate<Vector>(exec_, "Blockspan::lanczos", roots_.extent(0), 1);
   }
 
+  std::int64_t rows() const { return static_cast<std::int64_t>(roots_.extent(0)); }
+
+  /// At least index 0.
   template <class Body>
   void each_row(Body const& body) {
     Kokkos::parallel_for("Blockspan::lanczos",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec_, 0, static_cast<std::int64_t>(roots_.extent(0))),
+                             exec_, 0, std::max<std::int64_t>(rows(), 1)),
                          body);
   }
 
   void normalise(Real* entry) {
     blockspan::column_norms(exec_, v_, norm_, workspace_);
-    each_row(LanczosVector<Scalar>{roots_.data(), norm_.data(), v_.data(), z_.data(), entry});
+    each_row(
+        LanczosVector<Scalar>{roots_.data(), norm_.data(), v_.data(), z_.data(), entry, rows()});
   }
 
   static SpectrumEstimate<Real> ritz_values(std::vector<Real> const& diagonal,

@@ -56,8 +56,8 @@ struct WorstEntry {
   Values values;
   Largest largest;  // rows
 
-  /// a_ij of rows in order.
-  KOKKOS_FUNCTION Scalar entry(std::int64_t i, std::int64_t j) const {
+  /// Where a_ij of rows in order is stored; null where it is not.
+  KOKKOS_FUNCTION Scalar const* find(std::int64_t i, std::int64_t j) const {
     auto low = offsets(i), end = offsets(i + 1);
     while (low < end) {
       auto const middle = low + (end - low) / 2;
@@ -67,7 +67,12 @@ struct WorstEntry {
         end = middle;
     }
     bool const stored = low < offsets(i + 1) && static_cast<std::int64_t>(indices(low)) == j;
-    return stored ? Scalar(values(low)) : Scalar(0);
+    return stored ? &values(low) : nullptr;
+  }
+
+  KOKKOS_FUNCTION Scalar entry(std::int64_t i, std::int64_t j) const {
+    Scalar const* const stored = find(i, j);
+    return stored != nullptr ? *stored : Scalar(0);
   }
 
   /// Above 1: more than rounding. Every number is halved, so that no difference overflows.
@@ -109,6 +114,24 @@ struct WorstEntry {
   }
 };
 
+/// means := (A + A^H) / 2 on the places of A; an entry without a mirror becomes zero.
+template <class Offsets, class Indices, class Values, class Largest, class Means>
+struct HermitianMeans {
+  using Scalar = typename Values::non_const_value_type;
+  WorstEntry<Offsets, Indices, Values, Largest> parts;
+  Means means;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const half = static_cast<real_t<Scalar>>(0.5);  // of each: no sum overflows
+    for (auto p = parts.offsets(i); p < parts.offsets(i + 1); ++p) {
+      auto const j = static_cast<std::int64_t>(parts.indices(p));
+      Scalar const value = parts.values(p);
+      Scalar const* const mirror = parts.find(j, i);
+      means(p) = mirror == nullptr ? Scalar(0) : Scalar(half * value + half * conjugate(*mirror));
+    }
+  }
+};
+
 /// The check of one matrix, where `exec` computes.
 template <class Exec, class Offsets, class Indices, class Values>
 class SymmetryCheck {
@@ -142,6 +165,14 @@ class SymmetryCheck {
                                 exec_, static_cast<int>(rows_), 1, lanes),
                             parts_, Kokkos::Max<Real>(worst));
     return worst;
+  }
+
+  template <class Means>
+  void take_means(Means const& means) const {
+    Kokkos::parallel_for(
+        "Blockspan::hermitian_mean",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec_, 0, rows_),
+        HermitianMeans<Offsets, Indices, Values, Largest, Means>{parts_, means});
   }
 
   /// On the host: the first of the worst entries, if any is more than rounding.
