@@ -8,7 +8,7 @@
 
 #include <blockspan/solvers/lobpcg.hpp>
 
-#include "common/command_line.hpp"
+#include "common/machine_options.hpp"
 #include "common/preconditioner_choice.hpp"
 
 namespace blockspan::apps {

@@ -5,6 +5,7 @@
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/support/error.hpp>
 
+#include "common/command_line.hpp"
 #include "common/precision.hpp"
 
 namespace blockspan::apps {

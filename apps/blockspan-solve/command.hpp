@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "common/command_line.hpp"
+#include "common/machine_options.hpp"
 #include "common/preconditioner_choice.hpp"
 
 namespace blockspan::apps {

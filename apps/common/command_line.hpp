@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/machine_options.hpp"
 #include "common/preconditioner_choice.hpp"
 
 namespace blockspan::apps {
@@ -15,13 +16,7 @@ CLI::Validator at_least_one();
 /// Options added to it show their defaults.
 void set_up(CLI::App& app, std::string const& name, std::string const& summary);
 
-/// Options of every solver app: --backend, --spmm, --report and --quiet.
-struct MachineOptions {
-  std::string backend = "auto";    ///< auto, cuda, openmp, serial
-  std::string spmm = "blockspan";  ///< blockspan, an id of its menu, kokkos-kernels, cusparse
-  std::string report;              ///< file for the report; empty: none
-  bool quiet = false;
-};
+/// --backend, --spmm, --report and --quiet.
 void add_machine_options(CLI::App& app, MachineOptions& options);
 
 /// What --preconditioner multigrid may be told: --near-null, --coordinates, --block-size,

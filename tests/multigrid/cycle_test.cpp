@@ -21,7 +21,7 @@ namespace {
 
 template <class Config>
 class MultigridCycle : public ::testing::Test {};
-TYPED_TEST_SUITE(MultigridCycle, Configs, ConfigNames);
+TYPED_TEST_SUITE(MultigridCycle, EveryConfig, ConfigNames);
 
 /// Relative errors of a cycle in the precision of `report`.
 template <class Scalar>

@@ -31,7 +31,7 @@ class Columns : public ::testing::Test {
   }
 };
 
-TYPED_TEST_SUITE(Columns, Configs, ConfigNames);
+TYPED_TEST_SUITE(Columns, EveryConfig, ConfigNames);
 
 /// The diagonal of a Gram matrix as a row.
 template <class Scalar>

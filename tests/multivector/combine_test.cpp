@@ -44,7 +44,7 @@ class Combine : public ::testing::Test {
   }
 };
 
-TYPED_TEST_SUITE(Combine, Configs, ConfigNames);
+TYPED_TEST_SUITE(Combine, EveryConfig, ConfigNames);
 
 TYPED_TEST(Combine, MatchesAReferenceInExtendedPrecisionForEveryWidth) {
   using Scalar = typename TypeParam::Scalar;

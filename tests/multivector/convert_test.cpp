@@ -15,7 +15,7 @@ namespace {
 
 template <class Config>
 class ConvertBlock : public ::testing::Test {};
-TYPED_TEST_SUITE(ConvertBlock, Configs, ConfigNames);
+TYPED_TEST_SUITE(ConvertBlock, EveryConfig, ConfigNames);
 
 TYPED_TEST(ConvertBlock, RoundsEachEntryToNearestInAnyLayout) {
   using Exec = typename TypeParam::Exec;

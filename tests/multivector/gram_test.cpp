@@ -31,7 +31,7 @@ class Gram : public ::testing::Test {
   }
 };
 
-TYPED_TEST_SUITE(Gram, Configs, ConfigNames);
+TYPED_TEST_SUITE(Gram, EveryConfig, ConfigNames);
 
 TYPED_TEST(Gram, MatchesAReferenceInExtendedPrecisionForEveryWidth) {
   using Scalar = typename TypeParam::Scalar;

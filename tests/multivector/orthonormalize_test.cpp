@@ -36,7 +36,7 @@ class Orthonormalize : public ::testing::Test {
   void check(HostBlock<S> const& X, Storage storage = Storage::right) { check(X, X, storage); }
 };
 
-TYPED_TEST_SUITE(Orthonormalize, Configs, ConfigNames);
+TYPED_TEST_SUITE(Orthonormalize, EveryConfig, ConfigNames);
 
 TYPED_TEST(Orthonormalize, TakesTwoPassesForAWellConditionedBlockOfAnyShapeAndLayout) {
   using Scalar = typename TypeParam::Scalar;

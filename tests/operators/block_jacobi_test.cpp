@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 
 template <class Config>
 class BlockJacobi : public ::testing::Test {};
-TYPED_TEST_SUITE(BlockJacobi, Configs, ConfigNames);
+TYPED_TEST_SUITE(BlockJacobi, EveryConfig, ConfigNames);
 
 template <class Scalar>
 using Blocks = std::vector<HostBlock<Scalar>>;

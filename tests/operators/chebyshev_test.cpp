@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 
 template <class Config>
 class Chebyshev : public ::testing::Test {};
-TYPED_TEST_SUITE(Chebyshev, Configs, ConfigNames);
+TYPED_TEST_SUITE(Chebyshev, EveryConfig, ConfigNames);
 
 /// A step rounds a few terms no larger than q(0) |x|, and a perturbed recurrence of m steps carries
 /// each on with a factor up to m.

@@ -23,7 +23,7 @@ namespace {
 
 template <class Config>
 class GaussSeidel : public ::testing::Test {};
-TYPED_TEST_SUITE(GaussSeidel, Configs, ConfigNames);
+TYPED_TEST_SUITE(GaussSeidel, EveryConfig, ConfigNames);
 
 /// For rows in any order T^-1 = (D + L) D^-1 (D + L^H) = A + L D^-1 L^H: what T adds to A is
 /// positive semidefinite, and for a unit diagonal its trace is |L|^2, half of the squares off the

@@ -24,7 +24,7 @@ namespace {
 
 template <class Config>
 class IncompleteLu : public ::testing::Test {};
-TYPED_TEST_SUITE(IncompleteLu, Configs, ConfigNames);
+TYPED_TEST_SUITE(IncompleteLu, EveryConfig, ConfigNames);
 
 /// (L U)^-1 x for the incomplete factors of B on its own pattern, both stored in one matrix. The
 /// matrices here are diagonally dominant (up to scaling), so that factors and solves are as

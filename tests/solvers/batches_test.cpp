@@ -20,7 +20,7 @@ Solved<Scalar, Exec> solve_in_batches(
 
 template <class Config>
 class Batches : public ::testing::Test {};
-TYPED_TEST_SUITE(Batches, Configs, ConfigNames);
+TYPED_TEST_SUITE(Batches, EveryConfig, ConfigNames);
 
 TYPED_TEST(Batches, FindAllLowPairsOfAGridWithItsMultiplicities) {
   using Scalar = typename TypeParam::Scalar;

@@ -94,7 +94,7 @@ std::pair<long double, long double> distance(Factored<Scalar> const& f) {
 
 template <class Config>
 class CgBlock : public ::testing::Test {};
-TYPED_TEST_SUITE(CgBlock, Configs, ConfigNames);
+TYPED_TEST_SUITE(CgBlock, EveryConfig, ConfigNames);
 
 /// Column j is e_j's direction times `sizes[j]`, hidden in all columns by a random mixture.
 template <class Scalar>

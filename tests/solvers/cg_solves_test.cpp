@@ -44,7 +44,7 @@ using CaseOf = CgCase<typename Config::Scalar, typename Config::Exec>;
 
 template <class Config>
 class CgSolves : public ::testing::Test {};
-TYPED_TEST_SUITE(CgSolves, Configs, ConfigNames);
+TYPED_TEST_SUITE(CgSolves, EveryConfig, ConfigNames);
 
 TYPED_TEST(CgSolves, EveryMethodAgreesWithADenseSolve) {
   using Scalar = typename TypeParam::Scalar;

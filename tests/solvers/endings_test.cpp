@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 template <class Config>
 class Endings : public ::testing::Test {};
-TYPED_TEST_SUITE(Endings, Configs, ConfigNames);
+TYPED_TEST_SUITE(Endings, EveryConfig, ConfigNames);
 
 template <class Scalar, class Exec>
 LobpcgOptions<Scalar, Exec> options_for(int wanted) {

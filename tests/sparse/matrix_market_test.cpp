@@ -22,7 +22,7 @@ class MatrixMarket : public ::testing::Test {
 
   TemporaryFolder folder;
 };
-TYPED_TEST_SUITE(MatrixMarket, Configs, ConfigNames);
+TYPED_TEST_SUITE(MatrixMarket, EveryConfig, ConfigNames);
 
 TYPED_TEST(MatrixMarket, ReadsARealGeneralMatrixSortedOntoTheBackend) {
   using Exec = typename TypeParam::Exec;

@@ -16,7 +16,7 @@ namespace {
 
 template <class Config>
 class Dots : public ::testing::Test {};
-TYPED_TEST_SUITE(Dots, Configs, ConfigNames);
+TYPED_TEST_SUITE(Dots, EveryConfig, ConfigNames);
 
 template <class Exec>
 constexpr bool on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;

@@ -15,7 +15,7 @@ namespace kernels = blockspan::detail;
 
 template <class Config>
 class Products : public ::testing::Test {};
-TYPED_TEST_SUITE(Products, Configs, ConfigNames);
+TYPED_TEST_SUITE(Products, EveryConfig, ConfigNames);
 
 constexpr int all_widths[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 33, 65};
 

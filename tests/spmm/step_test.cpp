@@ -19,7 +19,7 @@ namespace {
 
 template <class Config>
 class Step : public ::testing::Test {};
-TYPED_TEST_SUITE(Step, Configs, ConfigNames);
+TYPED_TEST_SUITE(Step, EveryConfig, ConfigNames);
 
 template <class Scalar>
 std::vector<HostMatrix<Scalar>> square_matrices() {

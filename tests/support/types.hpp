@@ -29,16 +29,17 @@ template <class... A, class... B, class... Rest>
 struct Concatenate<::testing::Types<A...>, ::testing::Types<B...>, Rest...>
     : Concatenate<::testing::Types<A..., B...>, Rest...> {};
 
+template <class Exec, class Scalars>
+struct ConfigsOf;
 template <class Exec, class... Scalars>
-struct ConfigsOf {
+struct ConfigsOf<Exec, ::testing::Types<Scalars...>> {
   using type = ::testing::Types<Config<Exec, Scalars>...>;
 };
-template <class List>
+template <class List, class Scalars>
 struct WithScalars;
-template <class... Exec>
-struct WithScalars<::testing::Types<Exec...>> {
-  using type =
-      typename Concatenate<typename ConfigsOf<Exec, BLOCKSPAN_TEST_SCALARS>::type...>::type;
+template <class... Exec, class Scalars>
+struct WithScalars<::testing::Types<Exec...>, Scalars> {
+  using type = typename Concatenate<typename ConfigsOf<Exec, Scalars>::type...>::type;
 };
 
 template <template <class> class Keep, class List>
@@ -73,8 +74,13 @@ inline constexpr bool is_among = (std::is_same_v<Scalar, Scalars> || ...);
 /// Every backend of the library.
 using Backends = ::testing::Types<BLOCKSPAN_TEST_BACKENDS>;
 
-/// Every backend with every scalar.
-using Configs = typename detail::WithScalars<Backends>::type;
+/// Every backend with every scalar: for one suite of each part of the library.
+using EveryConfig =
+    typename detail::WithScalars<Backends, ::testing::Types<BLOCKSPAN_TEST_SCALARS>>::type;
+
+/// Every backend with a covering array of the scalars: real and complex, double and single.
+using Configs =
+    typename detail::WithScalars<Backends, ::testing::Types<BLOCKSPAN_TEST_COVERING>>::type;
 
 /// Whether a backend, alone or in a Config, computes in the memory of the host.
 template <class T>
@@ -99,11 +105,11 @@ inline constexpr bool has_scalar = detail::is_among<Scalar, BLOCKSPAN_TEST_SCALA
 /// Why a test is skipped that is complex.
 inline constexpr char const* needs_complex = "needs complex_double in Blockspan_SCALARS";
 
-/// Those of them whose scalar has Keep<Scalar>::value; all of them if none has.
+/// Those of all whose scalar has Keep<Scalar>::value; all of them if none has.
 template <template <class> class Keep>
 using ConfigsWith = std::conditional_t<
-    std::is_same_v<typename detail::Filter<Keep, Configs>::type, ::testing::Types<>>, Configs,
-    typename detail::Filter<Keep, Configs>::type>;
+    std::is_same_v<typename detail::Filter<Keep, EveryConfig>::type, ::testing::Types<>>,
+    EveryConfig, typename detail::Filter<Keep, EveryConfig>::type>;
 
 /// Names typed tests `Serial_double`, `OpenMP_complex_float`, ... in the order of the lists.
 struct ConfigNames {
