@@ -57,6 +57,7 @@ TYPED_TEST(NarrowColumns, AreRightUpToTheLastDistance) {
       SpmmPlan const plan(exec, A, {.algorithm = algorithm});
       EXPECT_EQ(is_narrow(plan), may_be) << algorithm;
       for (int const columns : {1, 3, 8}) {
+        if (kernels::runs_on_host_v<Exec> && columns != 3) continue;  // no distances there
         ProductCase<Scalar> const c{host, Op::conjugate, columns, Scalar(1.5)};
         for (auto const storages : {Storages{right, right}, Storages{left, left}})
           expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
