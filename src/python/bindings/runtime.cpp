@@ -1,0 +1,93 @@
+#include "runtime.hpp"
+
+#include <mutex>
+#include <new>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+#include <blockspan/support/out_of_memory.hpp>
+
+#include "arrays.hpp"
+
+namespace blockspan::python {
+
+namespace {
+
+int wanted_threads = 0;  // 0: as OMP_NUM_THREADS says
+
+void set_threads(int threads) {
+  require(threads >= 1, "blockspan.threads", threads, " threads; the least is 1");
+  require(!Kokkos::is_initialized() || threads == Exec().concurrency(), "blockspan.threads",
+          "the library runs already, with ", Kokkos::is_initialized() ? Exec().concurrency() : 0,
+          " threads; call this before the first product");
+  wanted_threads = threads;
+}
+
+/// Before a fork: a child that inherits sleeping OpenMP threads would wait for them for ever.
+void before_fork() {
+#if defined(_OPENMP) && _OPENMP >= 201811
+  if (Kokkos::is_initialized()) omp_pause_resource_all(omp_pause_soft);
+#endif
+}
+
+template <class... Scalars>
+std::vector<std::string> names_of(detail::TypeList<Scalars...> /*compiled*/) {
+  return {type_name<Scalars>()...};
+}
+
+nb::dict configuration() {
+  start();
+  nb::dict result;
+  result["backend"] = Exec::name();
+  result["threads"] = Exec().concurrency();
+  result["scalars"] = names_of(detail::SpmmScalars{});
+  result["kokkos"] = KOKKOS_VERSION;
+#ifdef BLOCKSPAN_HAS_DIRECT
+  result["direct"] = true;
+#else
+  result["direct"] = false;
+#endif
+  return result;
+}
+
+void translate(std::exception_ptr const& exception, void* error_type) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (OutOfMemory const& error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
+  } catch (Error const& error) {
+    PyErr_SetString(static_cast<PyObject*>(error_type), error.what());
+  }
+}
+
+}  // namespace
+
+void start() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (Kokkos::is_initialized()) return;
+    auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
+    if (wanted_threads > 0) settings.set_num_threads(wanted_threads);
+    Kokkos::initialize(settings);
+  });
+}
+
+void bind_runtime(nb::module_& m) {
+  auto const error = nb::steal(PyErr_NewExceptionWithDoc(
+      "blockspan.Error", "Bad input: what is wrong, where, and the values that clash.",
+      PyExc_ValueError, nullptr));
+  m.attr("Error") = error;
+  nb::register_exception_translator(translate, error.ptr());
+  m.def("set_threads", &set_threads, nb::arg("threads"));
+  m.def("before_fork", &before_fork);
+  m.def("configuration", &configuration);
+}
+
+}  // namespace blockspan::python
