@@ -97,7 +97,7 @@ nb::dict solve(Operator const& A, Operator const* M, ConstArray const& B, Array 
   };
   CgReport<Real> report;
   {
-    nb::gil_scoped_release const release;
+    WithoutGil const without_gil;
     OperatorLocks const locks{&A, M};
     report = solve_spd(Exec(), a, b, x, options);
   }

@@ -6,6 +6,7 @@
 #include <blockspan/sparse/matrix_market.hpp>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "runtime.hpp"
 #include <nanobind/stl/string.h>
 
@@ -28,7 +29,7 @@ template <class Scalar, class Make>
 nb::object arrays_of(Make const& make) {
   CrsMatrix<Scalar, Exec> A;
   {
-    nb::gil_scoped_release const release;
+    WithoutGil const without_gil;
     A = make();
     Exec().fence("Blockspan::python::arrays_of");
   }

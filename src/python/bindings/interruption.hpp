@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "gil.hpp"
 #include <nanobind/nanobind.h>
 
 namespace blockspan::python {
@@ -29,7 +30,7 @@ class Interruption {
     auto const now = std::chrono::steady_clock::now();
     if (pending() || now - last_ < std::chrono::milliseconds(20)) return;
     last_ = now;
-    nanobind::gil_scoped_acquire const acquire;
+    WithGil const with_gil;
     if (PyErr_CheckSignals() != 0) keep(std::make_exception_ptr(nanobind::python_error()));
   }
 
@@ -39,7 +40,7 @@ class Interruption {
   bool goes_on(nanobind::object const& monitor, Progress const& progress) {
     check_signals();
     if (pending() || monitor.is_none()) return !pending();
-    nanobind::gil_scoped_acquire const acquire;
+    WithGil const with_gil;
     try {
       return !monitor(progress()).is(nanobind::bool_(false));
     } catch (nanobind::python_error const&) {

@@ -141,7 +141,7 @@ nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Array co
   options.preconditioner = optional_operator<Scalar>(M, "M");
   LobpcgReport<real_t<Scalar>> report;
   {
-    nb::gil_scoped_release const release;
+    WithoutGil const without_gil;
     OperatorLocks const locks{&A, B, M};
     report =
         b == nullptr ? lobpcg(Exec(), a, block, options) : lobpcg(Exec(), a, *b, block, options);

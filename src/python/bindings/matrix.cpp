@@ -46,7 +46,7 @@ class PlanOf final : public Plan {
             y.stride(1));
     auto const a = scalar_of<Scalar>(alpha, "alpha");
     auto const b = scalar_of<Scalar>(beta, "beta");
-    nb::gil_scoped_release const release;
+    WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
     spmm(Exec(), plan_, op, a, matrix_->crs(), x, b, y);
     Exec().fence("Blockspan::python::multiply");
@@ -57,14 +57,14 @@ class PlanOf final : public Plan {
   std::string explain(int columns) const override { return plan_.explain(columns, sizeof(Scalar)); }
 
   void hold_transpose() override {
-    nb::gil_scoped_release const release;
+    WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
     plan_.hold_transpose(Exec(), matrix_->crs());
   }
 
  private:
   static SpmmPlan<Exec> make(CrsMatrix<Scalar, Exec> const& A, PlanRequest const& request) {
-    nb::gil_scoped_release const release;
+    WithoutGil const without_gil;
     if (request.tune) return tuned_plan(Exec(), A, request.options, {.cache_file = request.cache});
     return SpmmPlan<Exec>(Exec(), A, request.options);
   }
@@ -107,7 +107,7 @@ MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray o
           "indptr has ", row_map.extent(0), " elements, and there are ", rows, " rows");
   require(entries.extent(0) == numbers.extent(0), "blockspan.matrix", "indices has ",
           entries.extent(0), " elements and data ", numbers.extent(0));
-  nb::gil_scoped_release const release;
+  WithoutGil const without_gil;
   crs_ = Crs("blockspan.matrix", static_cast<int>(rows), static_cast<int>(columns),
              static_cast<int>(entries.extent(0)), numbers, row_map, entries);
   auto const report = validate(Exec(), crs_);
@@ -122,7 +122,7 @@ std::unique_ptr<Plan> MatrixOf<Scalar>::plan(PlanRequest const& request) const {
 
 template <class Scalar>
 std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns) const {
-  nb::gil_scoped_release const release;
+  WithoutGil const without_gil;
   return std::make_unique<OperatorOf<Scalar>>(
       std::make_shared<MatrixOperator<Scalar, Exec>>(Exec(), crs_,
                                                      SpmmPlanOptions{.columns = columns}),

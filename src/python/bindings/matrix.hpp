@@ -10,6 +10,7 @@
 #include <blockspan/spmm/plan_options.hpp>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 
 namespace blockspan::python {
 

@@ -37,7 +37,7 @@ class FunctionOfPython final : public LinearOperator<Scalar, Exec> {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     exec.fence("Blockspan::python::FunctionOfPython");
-    nb::gil_scoped_acquire const acquire;
+    WithGil const with_gil;
     try {
       function_(lend(X), lend(Y));
     } catch (nb::python_error const& error) {

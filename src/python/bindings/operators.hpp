@@ -12,6 +12,7 @@
 #include <blockspan/operators/linear_operator.hpp>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 
 namespace blockspan::python {
 
@@ -53,7 +54,7 @@ class OperatorOf final : public Operator {
                 y.extent(1) == x.extent(1),
             "blockspan", "X is ", in_words(X), ", Y is ", in_words(Y), ", and the operator has ",
             rows(), " rows");
-    nb::gil_scoped_release const release;
+    WithoutGil const without_gil;
     std::scoped_lock const lock(mutex());
     if (x.extent(1) > 0) linear_->apply(Exec(), x, y);
     Exec().fence("Blockspan::python::Operator");

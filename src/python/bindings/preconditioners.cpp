@@ -24,7 +24,7 @@ using Made = std::unique_ptr<Operator>;
 /// make(matrix of its scalar), without the GIL.
 template <class Make>
 Made of_matrix(Matrix const& A, Make const& make) {
-  nb::gil_scoped_release const release;
+  WithoutGil const without_gil;
   return with_scalar(A.type(), [&]<class Scalar>() -> Made {
     return make(static_cast<MatrixOf<Scalar> const&>(A));
   });
@@ -73,7 +73,7 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
   auto const owner = std::shared_ptr<MultigridArrays>(
       new MultigridArrays{A.shared_from_this(), near_null, coordinates},
       [](MultigridArrays* arrays) {
-        nb::gil_scoped_acquire const acquire;  // a setup that fails drops them without it
+        WithGil const with_gil;  // a setup that fails drops them without it
         delete arrays;
       });
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {

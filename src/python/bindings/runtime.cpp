@@ -1,8 +1,10 @@
 #include "runtime.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
-#include <new>
 #include <string>
+#include <thread>
 
 #include <Kokkos_Core.hpp>
 
@@ -15,12 +17,15 @@
 #include <blockspan/support/out_of_memory.hpp>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 
 namespace blockspan::python {
 
 namespace {
 
-int wanted_threads = 0;  // 0: as OMP_NUM_THREADS says
+std::atomic<bool> at_exit = false;
+std::thread::id exiting_thread;  // valid once at_exit is set
+int wanted_threads = 0;          // 0: as OMP_NUM_THREADS says
 
 void set_threads(int threads) {
   require(threads >= 1, "blockspan.threads", threads, " threads; the least is 1");
@@ -32,7 +37,7 @@ void set_threads(int threads) {
 
 /// Before a fork: a child that inherits sleeping OpenMP threads would wait for them for ever.
 void before_fork() {
-#if defined(_OPENMP) && _OPENMP >= 201811
+#if defined(_OPENMP)
   if (Kokkos::is_initialized()) omp_pause_resource_all(omp_pause_soft);
 #endif
 }
@@ -79,6 +84,18 @@ void start() {
   });
 }
 
+void hold_back_daemons() {
+  exiting_thread = std::this_thread::get_id();
+  at_exit = true;
+  WithoutGil const without_gil;  // those that wait for it now pass
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void stay_if_daemon_at_exit() {
+  while (at_exit && std::this_thread::get_id() != exiting_thread)
+    std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 void bind_runtime(nb::module_& m) {
   auto const error = nb::steal(PyErr_NewExceptionWithDoc(
       "blockspan.Error", "Bad input: what is wrong, where, and the values that clash.",
@@ -87,6 +104,7 @@ void bind_runtime(nb::module_& m) {
   nb::register_exception_translator(translate, error.ptr());
   m.def("set_threads", &set_threads, nb::arg("threads"));
   m.def("before_fork", &before_fork);
+  m.def("hold_back_daemons", &hold_back_daemons);
   m.def("configuration", &configuration);
 }
 

@@ -5,6 +5,7 @@ On the caller's own arrays (NumPy, SciPy, CPU tensors of PyTorch), without copie
 
 from __future__ import annotations
 
+import atexit
 import os
 from typing import Any
 
@@ -50,6 +51,7 @@ __all__ = [
 
 # A child that inherits sleeping OpenMP threads would wait for them for ever.
 os.register_at_fork(before=_host.before_fork)
+atexit.register(_host.hold_back_daemons)
 
 
 def threads(n: int) -> None:

@@ -89,4 +89,4 @@ def conclude(name: str, result: Any, raised: BaseException | None, raise_on_fail
         message += f": {result.trouble}"
     if raise_on_failure:
         raise NotConverged(message, result)
-    warnings.warn(message, NotConvergedWarning, 4)
+    warnings.warn(message, NotConvergedWarning, 3)

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace blockspan::python {
+
+/// Once set, threads that the interpreter no longer waits for (daemons) stay where they want the
+/// GIL back: Python before 3.14 would end them there, through frames that must not be unwound.
+void hold_back_daemons();
+/// Returns unless this thread is to stay.
+void stay_if_daemon_at_exit();
+
+/// The calling thread does without the GIL.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  WithoutGil(WithoutGil const&) = delete;
+  ~WithoutGil() {
+    stay_if_daemon_at_exit();
+    PyEval_RestoreThread(state_);
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
+/// It has the GIL, whether it had it before or not.
+class WithGil {
+ public:
+  WithGil() {
+    stay_if_daemon_at_exit();
+    state_ = PyGILState_Ensure();
+  }
+  WithGil(WithGil const&) = delete;
+  ~WithGil() { PyGILState_Release(state_); }
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace blockspan::python
