@@ -149,7 +149,7 @@ def test_callbacks():
     result = bs.lobpcg(A, k=2, largest=False, path="iterative", callback=seen.append)
     assert [p.iteration for p in seen][-1] <= result.iterations and seen[0].wanted == 2
     assert len(result.history) > 3
-    stopped = bs.cg(A, np.ones(3600), callback=lambda p: p.iteration < 3)
+    stopped = bs.cg(A, np.ones(3600), callback=lambda p: np.bool_(p.iteration < 3))
     assert stopped.status is bs.Status.stopped_by_monitor and stopped.iterations == 3
 
     def raises(progress):

@@ -14,7 +14,7 @@ from blockspan._host import Error
 from blockspan.matrix import Array, Matrix
 from blockspan.operators import OperatorLike, as_matrix, as_operator, scalar_type
 from blockspan.precond import as_preconditioner
-from blockspan.status import Status, conclude
+from blockspan.status import Status, conclude, monitor_of
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,6 @@ def lobpcg(
             raise Error(f"blockspan.lobpcg: Y has the shape {Y.shape}, and A has {rows} rows")
         Y = np.ascontiguousarray(Y.astype(dtype, casting="same_kind", copy=False))
     columns = start.shape[1]
-    monitor = None if callback is None else lambda progress: callback(EigenProgress(**progress))
     report = _host.lobpcg(
         as_operator(A, rows, dtype, "A", columns),
         None if B is None else as_operator(B, rows, dtype, "B", columns),
@@ -179,7 +178,7 @@ def lobpcg(
         time_limit=time_limit,
         checkpoint=checkpoint or "",
         resume=resume or "",
-        monitor=monitor,
+        monitor=monitor_of(callback, EigenProgress),
     )
     result = _result(report, start[:, :wanted])
     conclude("lobpcg", result, report["raised"], raise_on_failure)

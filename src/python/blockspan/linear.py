@@ -15,7 +15,7 @@ from blockspan.eigen import default_tolerance
 from blockspan.matrix import Array
 from blockspan.operators import OperatorLike, as_matrix, as_operator, scalar_type
 from blockspan.precond import as_preconditioner
-from blockspan.status import Status, conclude
+from blockspan.status import Status, conclude, monitor_of
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,6 @@ def cg(
     x = np.zeros(right.shape, dtype) if start is None else start.astype(dtype, order="C")
     as_block = (slice(None), None) if right.ndim == 1 else ...
     columns = right.shape[1] if right.ndim == 2 else 1
-    monitor = None if callback is None else lambda progress: callback(CgProgress(**progress))
     report = _host.cg(
         as_operator(A, rows, dtype, "A", max(columns, 1)),
         as_preconditioner(M, A, rows, dtype, eigenpairs=False),
@@ -150,7 +149,7 @@ def cg(
         max_iterations=maxiter,
         method=method,
         time_limit=time_limit,
-        monitor=monitor,
+        monitor=monitor_of(callback, CgProgress),
     )
     result = CgResult(
         x=x,

@@ -52,6 +52,8 @@ class Matrix:
         self.dtype = np.dtype(data.type)
         self.shape = (data.rows, data.columns)
         self.nnz = data.entries
+        m, n = self.shape
+        self._rows: dict[str, int] = {"n": m, "c": m, "t": n, "h": n}  # of op(A)
 
     def _view(self, op: Op) -> Matrix:
         parent = self._parent or self
@@ -81,6 +83,14 @@ class Matrix:
     def __matmul__(self, X: Array) -> Array:
         """``A @ X`` for a vector or a block of vectors; see :func:`spmm`."""
         return spmm(self, X)
+
+    def __rmatmul__(self, X: Array) -> Array:
+        """``X @ A`` for a vector or a k x m block."""
+        return spmm(self.T, np.asarray(X).T).T
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        root = self._parent or self
+        return _unpickled, ((*self._source, root.shape), self._columns, self._op)
 
     def _host_plan(self) -> _host.Plan:
         root = self._parent or self
@@ -182,11 +192,11 @@ def spmm(
 ) -> Array:
     """Y = alpha op(A) X + beta Y.
 
-    A: m x n. X: n x k (m x k where op transposes), or a vector; any strides. op: "n" A, "t" its
-    transpose, "c" its conjugate, "h" its conjugate transpose (of a real matrix "n", "t", "n",
-    "t"). out: Y, of any positive strides, not overlapping X; without it a new array, in column
-    order if X is. beta = 0 never reads ``out``. The result is the same bit for bit in every run
-    with as many threads or fewer.
+    A: m x n. X: n x k (m x k where op transposes), or a vector; any strides; NumPy, or a CPU tensor
+    of PyTorch without a gradient (Y is a tensor then). op: "n" A, "t" its transpose, "c" its
+    conjugate, "h" its conjugate transpose (of a real matrix "n", "t", "n", "t"). out: Y, of any
+    positive strides, not overlapping X; without it a new array, in column order if X is. beta = 0
+    never reads ``out``. The bits do not depend on the number of threads.
 
     Nothing is copied but an X whose rows are not contiguous (columns not next to each other in
     memory), which the kernels of hosts read faster from a row-major copy, and one with negative
@@ -201,43 +211,64 @@ def spmm(
     >>> bs.spmm(A, np.array([[1.0, 2.0], [3.0, 4.0]]), out=Y, beta=-1.0)
     array([[6., 9.]])
     """
-    if op not in _TRANSPOSED:
+    root = A._parent or A
+    if A._op != "n":
+        op = _combined(A._op, op)
+    rows = root._rows.get(op)
+    if rows is None:
         raise Error(
             f"blockspan.spmm: op='{op}'; there are 'n' (A), 't' (its transpose), 'c' (its "
             "conjugate) and 'h' (its conjugate transpose)"
         )
-    if A._op != "n":
-        op = _combined(A._op, op)
-    X = np.asarray(X)
-    root = A._parent or A
-    rows, columns = root.shape if op in "nc" else root.shape[::-1]
-    if X.ndim not in (1, 2) or X.shape[0] != columns:
-        raise Error(f"blockspan.spmm: X has the shape {X.shape}, and op(A) is {rows} x {columns}")
-    if X.dtype != A.dtype:
-        raise Error(
-            f"blockspan.spmm: X has {X.dtype} and the matrix {A.dtype} values: convert one of "
-            "them with astype"
-        )
+    if type(X) is not np.ndarray:
+        options = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
+        return _other_array(root, X, out, options)
+    if X.ndim != 2:
+        if X.ndim != 1:
+            raise Error(f"blockspan.spmm: X has the shape {X.shape}; wanted is a vector or a block")
+        block = None if out is None else out[:, None]
+        Y = spmm(root, X[:, None], out=block, alpha=alpha, beta=beta, op=op, plan=plan)
+        return Y[:, 0] if out is None else out
     if out is None:
         if beta != 0:
             raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
         order: Literal["C", "F"] = "F" if X.flags.fnc else "C"
-        out = np.empty((rows, *X.shape[1:]), A.dtype, order)
-    elif out.shape != (rows, *X.shape[1:]) or out.dtype != A.dtype:
-        raise Error(
-            f"blockspan.spmm: out is {out.shape} {out.dtype}, and op(A) X is "
-            f"{(rows, *X.shape[1:])} {A.dtype}"
-        )
-    elif not out.flags.writeable:
-        raise Error("blockspan.spmm: out is read-only")
+        out = np.empty((rows, X.shape[1]), root.dtype, order)
+    elif type(out) is not np.ndarray or not out.flags.writeable:
+        raise Error(f"blockspan.spmm: out is no NumPy array that can be written ({type(out)})")
     if plan is not None and plan._matrix is not root:
         raise Error("blockspan.spmm: the plan was made for another matrix")
+    if X.strides[0] < 0 or X.strides[1] < 0:
+        X = X.copy()
     chosen = root._host_plan() if plan is None else plan._plan
-    x, y = (X, out) if X.ndim == 2 else (X[:, None], out[:, None])
-    if min(x.strides) < 0:
-        x = x.copy()
-    chosen.multiply(op, alpha, x, beta, y)
+    try:
+        chosen.multiply(op, alpha, X, beta, out)
+    except TypeError:
+        raise Error(
+            f"blockspan.spmm: alpha = {alpha}, X {X.shape} {X.dtype!r}, beta = {beta}, out {out.shape} "
+            f"{out.dtype!r} are not all numbers and arrays of {root.dtype}"
+        ) from None
     return out
+
+
+def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
+    return matrix(parts, columns=columns)._view(op)
+
+
+def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
+    """X that is not exactly an array of NumPy: a tensor of PyTorch gives a tensor."""
+    if type(X).__module__.partition(".")[0] != "torch":
+        return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
+    if X.requires_grad:
+        raise Error("blockspan.spmm: X requires a gradient: pass X.detach()")
+    if X.device.type != "cpu":
+        raise Error(f"blockspan.spmm: X is on {X.device}, and this build is for hosts")
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    array = None if out is None else out.numpy()
+    Y = spmm(A, X.resolve_conj().resolve_neg().numpy(), out=array, **options)
+    result: Array = torch.from_numpy(Y) if out is None else out
+    return result
 
 
 def _combined(first: Op, second: Op) -> Op:
@@ -277,7 +308,13 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     if len(indices) >= 2**31:
         raise Error(f"blockspan.matrix: {len(indices)} entries; this build counts to 2^31 - 1")
     source = (_as_int32(offsets, "indptr"), _as_int32(indices, "indices"), values)
-    data = _host.matrix(int(shape[0]), int(shape[1]), *source)
+    try:
+        data = _host.matrix(int(shape[0]), int(shape[1]), *source)
+    except TypeError:
+        raise Error(
+            f"blockspan.matrix: data has the type {values.dtype!r}; wanted are float32, float64, "
+            "complex64 or complex128 of this machine's byte order"
+        ) from None
     return Matrix(data, source, columns)
 
 

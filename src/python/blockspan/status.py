@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import enum
 import warnings
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 
 class Status(str, enum.Enum):
@@ -75,6 +78,20 @@ class NotConverged(RuntimeError):
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
         self.result = result
+
+
+def monitor_of(
+    callback: Callable[[Any], object] | None, progress: type[Any]
+) -> Callable[[dict[str, Any]], bool] | None:
+    """The callback as the module calls it: given a dict, telling whether the solve goes on."""
+    if callback is None:
+        return None
+
+    def monitor(values: dict[str, Any]) -> bool:
+        answer = callback(progress(**values))
+        return not (isinstance(answer, bool | np.bool_) and not answer)
+
+    return monitor
 
 
 def conclude(name: str, result: Any, raised: BaseException | None, raise_on_failure: bool) -> None:
