@@ -32,8 +32,14 @@ def test_lobpcg(largest):
     S, X = grid(12), np.random.default_rng(1).standard_normal((144, 3))
     M = sla.LinearOperator(S.shape, sla.splu(S.tocsc()).solve) if not largest else None
     w, V, lambdas, norms = compat.lobpcg(
-        S, X, M=M, tol=1e-7, maxiter=200, largest=largest,
-        retLambdaHistory=True, retResidualNormsHistory=True,
+        S,
+        X,
+        M=M,
+        tol=1e-7,
+        maxiter=200,
+        largest=largest,
+        retLambdaHistory=True,
+        retResidualNormsHistory=True,
     )
     wanted, _ = sla.lobpcg(S, X.copy(), M=M, tol=1e-9, maxiter=400, largest=largest)
     np.testing.assert_allclose(w, wanted, rtol=1e-9)

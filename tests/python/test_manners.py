@@ -40,14 +40,20 @@ def test_import_starts_nothing():
 
 
 def test_exit_with_living_handles_is_silent():
-    quiet(USE + "B = A.T; P = bs.Plan(A); M = bs.precond.chebyshev(A)\n"
-          "A.cycle = [A, P, M]; M @ X; bs.spmm(A, X, plan=P)\n", repeat=5)
+    quiet(
+        USE + "B = A.T; P = bs.Plan(A); M = bs.precond.chebyshev(A)\n"
+        "A.cycle = [A, P, M]; M @ X; bs.spmm(A, X, plan=P)\n",
+        repeat=5,
+    )
 
 
 def test_exit_in_the_middle_of_a_thread_is_clean():
-    quiet(USE + "import threading\n"
-          "threading.Thread(target=lambda: [A @ X for _ in range(3000)], daemon=True).start()\n"
-          "import time; time.sleep(0.05)\n", repeat=3)
+    quiet(
+        USE + "import threading\n"
+        "threading.Thread(target=lambda: [A @ X for _ in range(3000)], daemon=True).start()\n"
+        "import time; time.sleep(0.05)\n",
+        repeat=3,
+    )
 
 
 FORK = USE + """
@@ -69,13 +75,15 @@ def test_forked_children_compute():
 
 
 def test_fork_by_os():
-    quiet(USE + "import os\n"
-          "for _ in range(5):\n"
-          "    child = os.fork()\n"
-          "    if child == 0:\n"
-          "        os._exit(0 if np.array_equal(A @ X, wanted) else 1)\n"
-          "    assert os.waitpid(child, 0)[1] == 0\n"
-          "    assert np.array_equal(A @ X, wanted)\n")
+    quiet(
+        USE + "import os\n"
+        "for _ in range(5):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        os._exit(0 if np.array_equal(A @ X, wanted) else 1)\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "    assert np.array_equal(A @ X, wanted)\n"
+    )
 
 
 INTERRUPTED = """
@@ -125,17 +133,45 @@ def test_ctrl_c_leaves_the_best_so_far(matrix, n, call, check):
     quiet(INTERRUPTED.format(matrix=matrix, n=n, call=call, check=check))
 
 
+def test_a_second_kokkos_in_the_process():
+    quiet("""
+import importlib.util, pathlib, shutil, tempfile, warnings
+import numpy as np, blockspan as bs
+from blockspan import _host
+
+bs.threads(2)
+A, X, Y = bs.generate("laplace5:40x40"), np.ones((1600, 4)), np.empty((1600, 4))
+wanted = A @ X
+with tempfile.TemporaryDirectory() as folder:
+    copy = pathlib.Path(folder) / pathlib.Path(_host.__file__).name
+    shutil.copy(_host.__file__, copy)
+    for library in pathlib.Path(_host.__file__).parent.glob("lib*.so"):
+        shutil.copy(library, folder)
+    spec = importlib.util.spec_from_file_location("second._host", copy)
+    second = importlib.util.module_from_spec(spec)
+    warnings.simplefilter("ignore")  # its types have the names of ours
+    spec.loader.exec_module(second)
+second.set_threads(1)
+assert second.configuration()["threads"] == 1 and bs.show_config()["threads"] == 2
+*parts, shape = second.generate("laplace5:40x40", "float64")
+second.matrix(*shape, *parts).plan(8, "auto", False, "").multiply("n", 1.0, X, 0.0, Y)
+assert np.array_equal(Y, wanted) and np.array_equal(A @ X, wanted)
+""")
+
+
 def test_memory_errors():
-    quiet(USE + "import resource\n"
-          "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
-          "resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, -1))\n"
-          "try:\n"
-          "    bs.generate('laplace7:200')\n"
-          "except MemoryError as error:\n"
-          "    assert 'out of memory: cannot allocate' in str(error), error\n"
-          "else:\n"
-          "    raise SystemExit('there is memory')\n"
-          "assert np.array_equal(A @ X, wanted)\n")
+    quiet(
+        USE + "import resource\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, -1))\n"
+        "try:\n"
+        "    bs.generate('laplace7:200')\n"
+        "except MemoryError as error:\n"
+        "    assert 'out of memory: cannot allocate' in str(error), error\n"
+        "else:\n"
+        "    raise SystemExit('there is memory')\n"
+        "assert np.array_equal(A @ X, wanted)\n"
+    )
 
 
 def test_docstrings_have_examples_that_run():

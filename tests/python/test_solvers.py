@@ -13,8 +13,6 @@ from conftest import SCALARS, grid_eigenvalues, random_block
 
 import blockspan as bs
 
-COMPLEX = "complex128" in SCALARS
-
 
 def hermitian(n: int, dtype: str, seed: int = 1) -> sp.csr_array:
     """Random, diagonally dominant: positive definite."""
@@ -36,7 +34,9 @@ def test_smallest_pairs_of_a_grid(M, path):
     assert result.status == "converged" and result.path == path
     np.testing.assert_allclose(w, grid_eigenvalues(24, 5), rtol=1e-8)
     assert np.linalg.norm(V.T @ V - np.eye(5)) < 1e-10
-    np.testing.assert_allclose(np.linalg.norm(A @ V - V * w, axis=0), result.residuals, rtol=0.5, atol=1e-13)
+    np.testing.assert_allclose(
+        np.linalg.norm(A @ V - V * w, axis=0), result.residuals, rtol=0.5, atol=1e-13
+    )
     assert np.all(abs(w - grid_eigenvalues(24, 5)) <= result.error_bounds)
 
 
@@ -45,7 +45,9 @@ def test_pencils_of_every_scalar(scalar, largest):
     A, B = hermitian(300, scalar), hermitian(300, scalar, 2)
     w, V = bs.lobpcg(A, k=3, B=B, largest=largest)
     reference = np.sort(
-        np.linalg.eigvals(np.linalg.solve(B.toarray().astype("c16"), A.toarray().astype("c16"))).real
+        np.linalg.eigvals(
+            np.linalg.solve(B.toarray().astype("c16"), A.toarray().astype("c16"))
+        ).real
     )
     wanted = reference[::-1][:3] if largest else reference[:3]
     np.testing.assert_allclose(w, wanted, rtol=tolerance(scalar))
@@ -121,11 +123,15 @@ def test_many_right_hand_sides(method, scalar):
     result = bs.cg(A, B, method=method, M="jacobi")
     x, info = result
     assert info == 0 and [c.status.value for c in result.columns].count("zero_rhs") == 1
-    assert np.all(np.linalg.norm(A @ x - B, axis=0) <= 2 * tolerance(scalar) * np.linalg.norm(B, axis=0))
+    assert np.all(
+        np.linalg.norm(A @ x - B, axis=0) <= 2 * tolerance(scalar) * np.linalg.norm(B, axis=0)
+    )
     # the reported residuals are true
     norms = np.where(B.any(axis=0), np.linalg.norm(B, axis=0), 1)
     true = np.linalg.norm(A.astype("c16") @ x - B, axis=0) / norms
-    np.testing.assert_allclose(result.residuals, true, atol=1e-6 if tolerance(scalar) > 1e-6 else 1e-14, rtol=0.1)
+    np.testing.assert_allclose(
+        result.residuals, true, atol=1e-6 if tolerance(scalar) > 1e-6 else 1e-14, rtol=0.1
+    )
     vector, info = bs.cg(A, B[:, 0], X0=x[:, 0])
     assert vector.shape == (300,) and info == 0
 

@@ -70,7 +70,7 @@ def show_config() -> dict[str, Any]:
     """What this build is: backend, threads, scalars, version of Kokkos. Starts the library.
 
     >>> import blockspan as bs
-    >>> bs.show_config()["scalars"][0]
-    'float32'
+    >>> "float64" in bs.show_config()["scalars"]
+    True
     """
     return {"version": __version__, **_host.configuration()}

@@ -85,7 +85,9 @@ class EigenResult:
         ]
         if self.trouble:
             lines.append(self.trouble)
-        lines.append(f"{'pair':>5} {'eigenvalue':>24} {'backward error':>15} {'error bound':>12}  status")
+        lines.append(
+            f"{'pair':>5} {'eigenvalue':>24} {'backward error':>15} {'error bound':>12}  status"
+        )
         rows = zip(
             self.eigenvalues, self.backward_errors, self.error_bounds, self.pair_status, strict=True
         )
@@ -119,9 +121,9 @@ def lobpcg(
 ) -> EigenResult:
     """The k smallest or largest eigenpairs of A x = w x, or A x = w B x, A and B Hermitian.
 
-    A: n x n: a :class:`Matrix`, any sparse or dense matrix, a LinearOperator of SciPy, or a function
-    that is given a block (n x columns, NumPy, read-only, valid during the call) and returns A
-    times it. X: n x m start, m >= k, not changed; columns that are missing start random. B: mass,
+    A: n x n: a :class:`Matrix`, any sparse or dense matrix, a LinearOperator of SciPy, or a
+    function that is given a block (n x columns, NumPy, read-only, valid during the call) and
+    returns A times it. X: n x m start, m >= k, not changed; columns that are missing start random. B: mass,
     positive definite (what A may be). M: approximation of the inverse of A, positive definite: a
     name ("jacobi", "block-jacobi:3", "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`,
     or what A may be. Y: n x c vectors that the eigenvectors are B-orthogonal to.
@@ -256,9 +258,11 @@ def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
         path_reason=report["path_reason"],
         trouble=report["trouble"],
         history=[EigenIteration(*line) for line in report["history"]],
-        certificate=None
-        if certificate is None
-        else Certificate(np.array(certificate[0]), np.array(certificate[1]), *certificate[2:]),
+        certificate=(
+            None
+            if certificate is None
+            else Certificate(np.array(certificate[0]), np.array(certificate[1]), *certificate[2:])
+        ),
         counters=report["counters"],
         seconds=report["seconds"],
         norm_a=report["norm_a"],

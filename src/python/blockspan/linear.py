@@ -84,9 +84,7 @@ class CgResult:
             lines.append(self.trouble)
         lines.append(f"{'column':>7} {'residual':>10} {'iterations':>11}  status")
         for j, column in enumerate(self.columns):
-            lines.append(
-                f"{j:7d} {column.residual:10.2e} {column.iterations:11d}  {column.status}"
-            )
+            lines.append(f"{j:7d} {column.residual:10.2e} {column.iterations:11d}  {column.status}")
         return "\n".join(lines)
 
 

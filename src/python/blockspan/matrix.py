@@ -42,7 +42,9 @@ class Matrix:
     # A @ X and X @ A are ours where X is an array of NumPy.
     __array_ufunc__ = None
 
-    def __init__(self, data: _host.Matrix, source: tuple[Array, Array, Array], columns: int) -> None:
+    def __init__(
+        self, data: _host.Matrix, source: tuple[Array, Array, Array], columns: int
+    ) -> None:
         self._data = data
         self._source = source
         self._columns = columns
@@ -245,8 +247,8 @@ def spmm(
         chosen.multiply(op, alpha, X, beta, out)
     except TypeError:
         raise Error(
-            f"blockspan.spmm: alpha = {alpha}, X {X.shape} {X.dtype!r}, beta = {beta}, out {out.shape} "
-            f"{out.dtype!r} are not all numbers and arrays of {root.dtype}"
+            f"blockspan.spmm: alpha = {alpha}, X {X.shape} {X.dtype!r}, beta = {beta}, out "
+            f"{out.shape} {out.dtype!r} are not all numbers and arrays of {root.dtype}"
         ) from None
     return out
 
@@ -330,7 +332,9 @@ def _csr_arrays(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
         if S.requires_grad:
             raise Error("blockspan.matrix: the tensor requires a gradient: pass S.detach()")
         if S.device.type != "cpu":
-            raise Error(f"blockspan.matrix: the tensor is on {S.device}, and this build is for hosts")
+            raise Error(
+                f"blockspan.matrix: the tensor is on {S.device}, and this build is for hosts"
+            )
         parts = (S.crow_indices(), S.col_indices(), S.values())
         offsets, indices, values = (np.asarray(part) for part in parts)
         return offsets, indices, values, tuple(S.shape)
