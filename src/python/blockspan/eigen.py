@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from blockspan.precond import as_preconditioner
 from blockspan.status import Status, conclude, monitor_of
 
 
-@dataclass(frozen=True)
-class EigenProgress:
+class EigenProgress(NamedTuple):
     """What a callback sees after each iteration."""
 
     iteration: int
@@ -29,8 +28,7 @@ class EigenProgress:
     backward_errors: list[float]
 
 
-@dataclass(frozen=True)
-class EigenIteration:
+class EigenIteration(NamedTuple):
     """One line of the history, of the wanted pairs."""
 
     iteration: int
@@ -39,8 +37,7 @@ class EigenIteration:
     backward_errors: list[float]
 
 
-@dataclass(frozen=True)
-class Certificate:
+class Certificate(NamedTuple):
     """What is certain of the eigenvalues, rounding errors included.
 
     ``|lambda - w[j]| <= radius[j]`` for at least one eigenvalue lambda; ``gap_radius``: for the
@@ -53,7 +50,7 @@ class Certificate:
     rigorous: bool
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class EigenResult:
     """Eigenpairs, and what is known of them. ``w, V = result`` unpacks."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from blockspan.precond import as_preconditioner
 from blockspan.status import Status, conclude, monitor_of
 
 
-@dataclass(frozen=True)
-class CgProgress:
+class CgProgress(NamedTuple):
     """What a callback sees after each iteration."""
 
     iteration: int
@@ -28,8 +27,7 @@ class CgProgress:
     residuals: list[float]  #: ||r_j|| / ||b_j|| by the recurrence
 
 
-@dataclass(frozen=True)
-class CgIteration:
+class CgIteration(NamedTuple):
     """One line of the history."""
 
     iteration: int
@@ -37,8 +35,7 @@ class CgIteration:
     residuals: list[float]
 
 
-@dataclass(frozen=True)
-class CgColumn:
+class CgColumn(NamedTuple):
     """What became of one right-hand side."""
 
     status: Status
@@ -47,7 +44,7 @@ class CgColumn:
     backward_error: float
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class CgResult:
     """Solutions, and what is known of them. ``x, info = result`` unpacks; info: 0, or the number of
     columns that are not solved."""
