@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
@@ -76,3 +77,18 @@ def test_cg():
     assert compat.cg(S, b, maxiter=2)[1] == 2
     with pytest.raises(NotImplementedError):
         compat.cg(S, b, callback=print)
+
+
+@pytest.mark.parametrize("solver", ["lobpcg", "arpack"])
+def test_spectral_embedding_of_scikit_learn_by_another_import(solver, monkeypatch):
+    module = pytest.importorskip("sklearn.manifold._spectral_embedding")
+    points = np.random.default_rng(1).standard_normal((150, 3))
+    affinity = np.exp(-((points[:, None] - points) ** 2).sum(axis=2))
+    options = {"n_components": 3, "eigen_solver": solver, "random_state": 1, "eigen_tol": 1e-9}
+    wanted = module.spectral_embedding(sp.csr_matrix(affinity), **options)
+    monkeypatch.setattr(module, "lobpcg", compat.lobpcg)
+    monkeypatch.setattr(module, "eigsh", compat.eigsh)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.NotConvergedWarning)
+        found = module.spectral_embedding(sp.csr_matrix(affinity), **options)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)

@@ -238,14 +238,27 @@ def test_eigsh_is_scipys(which):
     np.testing.assert_allclose(S @ V, V * w, atol=1e-4)
 
 
-def test_eigsh_refuses_what_it_cannot_do():
+def test_eigsh_where_both_ends_meet():
+    S = sp.csr_array(hermitian(10, "float64") - 20 * sp.eye_array(10))
+    w, V = bs.eigsh(S, k=7, which="LM")
+    wanted = np.linalg.eigvalsh(S.toarray())
+    np.testing.assert_allclose(w, np.sort(wanted[np.argsort(-abs(wanted))[:7]]), rtol=1e-9)
+    np.testing.assert_allclose(V.T @ V, np.eye(7), atol=1e-10)
+
+
+@pytest.mark.parametrize("sigma", [0, -3.0, 60.0])
+def test_eigsh_near_a_number_outside_the_spectrum(sigma):
     S = hermitian(50, "float64")
-    with pytest.raises(NotImplementedError, match="scipy"):
-        bs.eigsh(S, sigma=1.5)
-    with pytest.raises(NotImplementedError, match="indefinite"):
-        bs.eigsh(sp.csr_array(S - 20 * sp.eye_array(50)), sigma=0)
-    w = bs.eigsh(S, k=2, sigma=0, return_eigenvectors=False)
-    np.testing.assert_allclose(w, sla.eigsh(S, k=2, sigma=0, return_eigenvectors=False))
+    w = bs.eigsh(S, k=2, sigma=sigma, return_eigenvectors=False)
+    np.testing.assert_allclose(w, sla.eigsh(S, k=2, sigma=sigma, return_eigenvectors=False))
+
+
+@pytest.mark.parametrize("sigma", [15.0, 30.0])
+def test_eigsh_refuses_what_it_cannot_do(sigma):
+    with pytest.raises(NotImplementedError, match="inside the spectrum.*scipy"):
+        bs.eigsh(hermitian(50, "float64"), k=1, sigma=sigma)
+    with pytest.raises(NotImplementedError, match="which='SM'"):
+        bs.eigsh(hermitian(50, "float64"), k=1, which="SM")
 
 
 @pytest.mark.parametrize(

@@ -287,8 +287,9 @@ def eigsh(
 
     A, M (the mass), preconditioner, n, tol, maxiter, seed: as A, B and M of :func:`lobpcg`. which:
     "SA" smallest, "LA" largest, "LM" largest magnitude and "BE" half of each end (two solves).
-    sigma: None, or 0 for the eigenvalues nearest zero of a positive semidefinite A; others need
-    factors of A - sigma M: NotImplementedError. v0: a start, n or n x m.
+    sigma: the eigenvalues nearest to it, where none is below it, or none of a matrix (no function,
+    no M) above it; inside the spectrum that needs factors of A - sigma M: NotImplementedError. v0:
+    a start, n or n x m.
 
     Returns an EigenResult that unpacks to (w, V), or w without return_eigenvectors; of two solves
     the pair (w, V).
@@ -298,11 +299,6 @@ def eigsh(
     >>> w.round(5)
     array([0.04468, 0.11119])
     """
-    if sigma is not None and sigma != 0:
-        raise NotImplementedError(
-            f"blockspan.eigsh: sigma={sigma} needs a factorization of A - sigma M: "
-            "scipy.sparse.linalg.eigsh has it"
-        )
     if which not in ("SA", "LA", "LM", "BE"):
         raise NotImplementedError(f"blockspan.eigsh: which='{which}': scipy.sparse.linalg.eigsh")
     A, M = as_matrix(A), None if M is None else as_matrix(M)
@@ -323,28 +319,40 @@ def eigsh(
         )
         return _reversed(result) if largest else result
 
-    if sigma == 0 or which == "SA":
-        result = solve(False, k)
-        if sigma == 0 and result.eigenvalues[0] < -result.error_bounds[0]:
+    if sigma is not None:
+        above = _is_above_the_mean(sigma, A, M)
+        result = solve(above, k)
+        w, bounds = result.eigenvalues, result.error_bounds
+        if sigma < w[-1] - bounds[-1] if above else sigma > w[0] + bounds[0]:
             raise NotImplementedError(
-                f"blockspan.eigsh: sigma=0 of an indefinite matrix (it has the eigenvalue "
-                f"{result.eigenvalues[0]}): scipy.sparse.linalg.eigsh"
+                f"blockspan.eigsh: sigma={sigma} is inside the spectrum (it has the eigenvalues "
+                f"{w[0]} and {w[-1]}): scipy.sparse.linalg.eigsh"
             )
+    elif which == "SA":
+        result = solve(False, k)
     elif which == "LA":
         result = solve(True, k)
     else:
-        low, high = (k, k) if which == "LM" else (k // 2, k - k // 2)
-        ends = [solve(False, low)] if low else []
-        ends.append(solve(True, high))
+        rows = _order(A, None if v0 is None else _block(v0, "v0"), n)
+        low, high = (k, min(k, rows - k)) if which == "LM" else (k // 2, k - k // 2)
+        ends = [solve(largest, pairs) for largest, pairs in ((False, low), (True, high)) if pairs]
         w = np.concatenate([end.eigenvalues for end in ends])
         V = np.concatenate([end.eigenvectors for end in ends], axis=1)
         order = np.argsort(w, kind="stable")
         if which == "LM":
-            # where k exceeds half of the rows both ends found the same pairs
-            order = np.sort(np.argsort(-np.abs(w), kind="stable")[:k])
+            order = np.argsort(-np.abs(w), kind="stable")[:k]
             order = order[np.argsort(w[order], kind="stable")]
         return (w[order], V[:, order]) if return_eigenvectors else w[order]
     return result if return_eigenvectors else result.eigenvalues
+
+
+def _is_above_the_mean(sigma: float, A: OperatorLike, M: OperatorLike | None) -> bool:
+    """Whether sigma is above the mean eigenvalue: then only the largest can be the nearest."""
+    if M is not None or not isinstance(A, Matrix):
+        return False
+    offsets, indices, values = A._source
+    rows = np.repeat(np.arange(A.shape[0]), np.diff(offsets))
+    return bool(sigma * A.shape[0] > values[indices == rows].real.sum())
 
 
 def _reversed(result: EigenResult) -> EigenResult:

@@ -108,10 +108,11 @@ def eigsh(
 ) -> Any:
     """As scipy.sparse.linalg.eigsh, by LOBPCG: w ascending and V, or w.
 
-    tol = 0 asks for what the arithmetic allows. sigma: None, or 0 of a positive semidefinite A
-    (which="LM"), where OPinv may be a preconditioner. NotImplementedError for another sigma, for
-    which="SM" and mode other than "normal". ncv and Minv have no meaning here; rng: a seed. What
-    does not converge raises ArpackNoConvergence with the pairs that did.
+    tol = 0 asks for what the arithmetic allows. sigma (with which="LM") as in
+    :func:`blockspan.eigsh`: outside the spectrum; OPinv may then be a preconditioner.
+    NotImplementedError for another sigma, for which="SM" and mode other than "normal". ncv and Minv
+    have no meaning here; rng: a seed. What does not converge raises ArpackNoConvergence with the
+    pairs that did.
 
     >>> import blockspan as bs
     >>> from blockspan.compat.scipy import eigsh
@@ -130,7 +131,7 @@ def eigsh(
             k,
             M,
             sigma,
-            which="SA" if sigma == 0 else which,  # type: ignore[arg-type]
+            which="SA" if sigma is not None else which,  # type: ignore[arg-type]
             v0=v0,
             tol=tol or 1e-12,
             maxiter=10000 if maxiter is None else maxiter,
