@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
