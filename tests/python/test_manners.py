@@ -86,6 +86,37 @@ def test_fork_by_os():
     )
 
 
+def test_fork_beside_threads_that_compute():
+    quiet(
+        USE + "import os, threading\n"
+        "done = threading.Event()\n"
+        "def work():\n"
+        "    while not done.is_set():\n"
+        "        assert np.array_equal(A @ X, wanted)\n"
+        "threads = [threading.Thread(target=work) for _ in range(3)]\n"
+        "for thread in threads: thread.start()\n"
+        "for _ in range(20):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        os._exit(0 if np.array_equal(A @ X, wanted) else 1)\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "done.set()\n"
+    )
+
+
+def test_fork_in_a_callback():
+    quiet(
+        USE + "import os\n"
+        "def fork(progress):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        os._exit(0 if np.array_equal(A @ X, wanted) else 1)\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "    return progress.iteration < 3\n"
+        "assert bs.cg(A, X, callback=fork).iterations == 3\n"
+    )
+
+
 INTERRUPTED = """
 import os, signal, threading, time
 import numpy as np, blockspan as bs

@@ -63,7 +63,7 @@ auto with_scalar(std::string const& name, Function const& function,
     std::string names;
     ((names += (names.empty() ? "" : ", ") + type_name<Scalars>()), ...);
     fail("blockspan", "values of type ", name, "; this build has ", names,
-         " (option Blockspan_SCALARS)");
+         " (more: pip install . -C cmake.define.Blockspan_SCALARS=\"double;complex_double\", say)");
   }
   return result;
 }

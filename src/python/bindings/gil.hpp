@@ -10,12 +10,18 @@ void hold_back_daemons();
 /// Returns unless this thread is to stay.
 void stay_if_daemon_at_exit();
 
-/// The calling thread does without the GIL.
+// A fork waits until no other thread is in the library, and holds back those that come: the child
+// would inherit their locks, and nobody who opens them. Forks in a callback of a solve are fine.
+void enter_library();
+void leave_library();
+
+/// The calling thread does without the GIL, and is in the library.
 class WithoutGil {
  public:
-  WithoutGil() : state_(PyEval_SaveThread()) {}
+  WithoutGil() : state_(PyEval_SaveThread()) { enter_library(); }
   WithoutGil(WithoutGil const&) = delete;
   ~WithoutGil() {
+    leave_library();
     stay_if_daemon_at_exit();
     PyEval_RestoreThread(state_);
   }

@@ -35,11 +35,27 @@ void set_threads(int threads) {
   wanted_threads = threads;
 }
 
-/// Before a fork: a child that inherits sleeping OpenMP threads would wait for them for ever.
+std::atomic<int> threads_inside = 0;
+std::atomic<bool> closed = false;
+thread_local int depth = 0;  // calls of this thread, one in a callback of the other
+
+/// A child that inherits sleeping OpenMP threads would wait for them for ever.
 void before_fork() {
+  {
+    nb::gil_scoped_release const release;
+    closed = true;
+    int const own = depth > 0 ? 1 : 0;
+    for (int inside = threads_inside; inside != own; inside = threads_inside)
+      threads_inside.wait(inside);
+  }
 #if defined(_OPENMP)
   if (Kokkos::is_initialized()) omp_pause_resource_all(omp_pause_soft);
 #endif
+}
+
+void after_fork() {
+  closed = false;
+  closed.notify_all();
 }
 
 template <class... Scalars>
@@ -96,6 +112,23 @@ void stay_if_daemon_at_exit() {
     std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
+void enter_library() {
+  if (depth++ > 0) return;
+  for (;;) {
+    closed.wait(true);
+    ++threads_inside;
+    if (!closed) return;
+    --threads_inside;
+    threads_inside.notify_all();
+  }
+}
+
+void leave_library() {
+  if (--depth > 0) return;
+  --threads_inside;
+  threads_inside.notify_all();
+}
+
 void bind_runtime(nb::module_& m) {
   auto const error = nb::steal(PyErr_NewExceptionWithDoc(
       "blockspan.Error", "Bad input: what is wrong, where, and the values that clash.",
@@ -104,6 +137,7 @@ void bind_runtime(nb::module_& m) {
   nb::register_exception_translator(translate, error.ptr());
   m.def("set_threads", &set_threads, nb::arg("threads"));
   m.def("before_fork", &before_fork);
+  m.def("after_fork", &after_fork);
   m.def("hold_back_daemons", &hold_back_daemons);
   m.def("configuration", &configuration);
 }

@@ -49,8 +49,11 @@ __all__ = [
     "threads",
 ]
 
-# A child that inherits sleeping OpenMP threads would wait for them for ever.
-os.register_at_fork(before=_host.before_fork)
+os.register_at_fork(
+    before=_host.before_fork,
+    after_in_parent=_host.after_fork,
+    after_in_child=_host.after_fork,
+)
 atexit.register(_host.hold_back_daemons)
 
 

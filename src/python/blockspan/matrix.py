@@ -265,7 +265,7 @@ def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
         raise Error("blockspan.spmm: X requires a gradient: pass X.detach()")
     if X.device.type != "cpu":
         raise Error(f"blockspan.spmm: X is on {X.device}, and this build is for hosts")
-    import torch  # type: ignore[import-not-found,unused-ignore]
+    import torch
 
     array = None if out is None else out.numpy()
     Y = spmm(A, X.resolve_conj().resolve_neg().numpy(), out=array, **options)

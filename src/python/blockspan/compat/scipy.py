@@ -141,7 +141,7 @@ def eigsh(
     if isinstance(result, tuple):
         return result if return_eigenvectors else result[0]
     if result.status not in _REACHED:
-        from scipy.sparse.linalg import ArpackNoConvergence  # type: ignore[import-untyped]
+        from scipy.sparse.linalg import ArpackNoConvergence
 
         done = [status.ok for status in result.pair_status]
         raise ArpackNoConvergence(
