@@ -70,11 +70,6 @@ nb::dict configuration() {
   result["threads"] = Exec().concurrency();
   result["scalars"] = names_of(detail::SpmmScalars{});
   result["kokkos"] = KOKKOS_VERSION;
-#ifdef BLOCKSPAN_HAS_DIRECT
-  result["direct"] = true;
-#else
-  result["direct"] = false;
-#endif
   return result;
 }
 
