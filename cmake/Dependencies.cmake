@@ -1,5 +1,6 @@
 # Finds what Blockspan stands on. A missing system library ends the configuration with one line that
 # names the Debian package; Kokkos and Kokkos Kernels are found, fetched or built (KokkosPair.cmake).
+include(PythonWheels)
 include(SystemPackages)
 blockspan_require_package(LAPACK libopenblas-dev)
 blockspan_require_package(ZLIB zlib1g-dev)

@@ -4,7 +4,9 @@ set(blockspan_missing_packages)
 # blockspan_require_package(NAME DEBIAN_PACKAGE ...): find_package, remembering what is missing. A
 # macro, so that the imported targets' variables reach the caller.
 macro(blockspan_require_package name)
-  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    find_package(${name} QUIET)
+  endif()
   if(NOT ${name}_FOUND)
     string(JOIN " " blockspan_debian_packages ${ARGN})
     list(APPEND blockspan_missing_packages "${name} (Debian: ${blockspan_debian_packages})")

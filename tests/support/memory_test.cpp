@@ -9,6 +9,7 @@
 
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
+#include <blockspan/support/out_of_memory.hpp>
 
 #include "support/messages.hpp"
 #include "support/types.hpp"
@@ -56,6 +57,13 @@ TYPED_TEST(Memory, GivesWhatIsAskedFor) {
   auto const on_host = allocate<Kokkos::View<int*, Kokkos::HostSpace>>(exec, "Blockspan::test", 1);
   on_host(0) = 1;
   EXPECT_EQ(on_host(0), 1);
+}
+
+TYPED_TEST(Memory, IsToldFromBadInput) {
+  EXPECT_THROW(allocate<Numbers<TypeParam>>(TypeParam(), "Blockspan::test", std::int64_t{1} << 57),
+               OutOfMemory);
+  EXPECT_THROW(allocate<Numbers<TypeParam>>(TypeParam(), "Blockspan::test", std::int64_t{1} << 62),
+               OutOfMemory);
 }
 
 TYPED_TEST(Memory, TellsTheBytesThatThereAreNot) {

@@ -5,6 +5,7 @@
 
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
+#include <blockspan/support/out_of_memory.hpp>
 
 namespace blockspan::detail {
 
@@ -72,7 +73,9 @@ std::string MemoryRequest::in_words() const {
   return out.str();
 }
 
-void MemoryRequest::refuse() const { fail(label, "out of memory: cannot allocate ", in_words()); }
+void MemoryRequest::refuse() const {
+  throw OutOfMemory(label + ": out of memory: cannot allocate " + in_words());
+}
 
 void MemoryRequest::refuse(std::exception const& reason) const {
   auto const memory = on_cuda_device ? ask_cuda_device() : DeviceMemory{};
@@ -80,7 +83,7 @@ void MemoryRequest::refuse(std::exception const& reason) const {
       memory.free ? ", where " + in_units(*memory.free) + " are free" : std::string();
   bool const is_short = says_no_memory(reason) &&
                         (!on_cuda_device || (memory.free && *memory.free < bytes().value_or(0)));
-  if (is_short) fail(label, "out of memory: cannot allocate ", in_words(), free);
+  if (is_short) throw OutOfMemory(label + ": out of memory: cannot allocate " + in_words() + free);
   fail(label, "cannot allocate ", in_words(), free, ": ", reason.what(),
        memory.fault.empty() ? "" : " The device: ", memory.fault);
 }

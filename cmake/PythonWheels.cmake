@@ -1,0 +1,38 @@
+# LAPACK and zlib for the Python package where the system has none: from the wheels scipy-openblas32,
+# whose functions have the prefix scipy_, and cmeel-zlib, that pip installs beside the build.
+if(NOT Blockspan_ENABLE_PYTHON)
+  return()
+endif()
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+
+# Runs a line of Python; `result` is what it prints, or "".
+function(blockspan_ask_python line result)
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "${line}"
+    OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  set(${result} "${output}" PARENT_SCOPE)
+endfunction()
+
+find_package(LAPACK QUIET)
+if(NOT LAPACK_FOUND)
+  blockspan_ask_python("import scipy_openblas32 as o; print(o.get_lib_dir())" folder)
+  if(folder)
+    set(LAPACK_FOUND TRUE)
+    set(blockspan_lapack_of_wheel ${folder}/libscipy_openblas.so)
+    add_library(LAPACK::LAPACK SHARED IMPORTED)
+    set_target_properties(LAPACK::LAPACK PROPERTIES IMPORTED_LOCATION ${blockspan_lapack_of_wheel})
+    message(STATUS "Blockspan: LAPACK: ${blockspan_lapack_of_wheel}")
+  endif()
+endif()
+find_package(ZLIB QUIET)
+if(NOT ZLIB_FOUND)
+  blockspan_ask_python("from importlib.metadata import distribution as d
+print(d('cmeel-zlib').locate_file('cmeel.prefix'))" folder)
+  if(EXISTS ${folder}/lib64/libz.a)
+    set(ZLIB_FOUND TRUE)
+    add_library(ZLIB::ZLIB STATIC IMPORTED)
+    set_target_properties(ZLIB::ZLIB PROPERTIES
+      IMPORTED_LOCATION ${folder}/lib64/libz.a
+      INTERFACE_INCLUDE_DIRECTORIES ${folder}/include)
+    message(STATUS "Blockspan: zlib: ${folder}")
+  endif()
+endif()

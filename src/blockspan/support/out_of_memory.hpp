@@ -1,0 +1,13 @@
+#pragma once
+
+#include <blockspan/support/error.hpp>
+
+namespace blockspan {
+
+/// The Error of memory that is short (memory.hpp), for callers that tell it from bad input.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace blockspan

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/compiled.hpp>
+#include <blockspan/support/error.hpp>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+// The caller's arrays as views, without copies, and the scalars of this build.
+
+namespace blockspan::python {
+
+namespace nb = nanobind;
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+using ConstArray = nb::ndarray<nb::ro, nb::device::cpu>;
+using Array = nb::ndarray<nb::device::cpu>;
+
+/// Kokkos::complex and std::complex have the same layout; nanobind knows the latter.
+template <class Scalar>
+using std_t =
+    std::conditional_t<is_complex_v<Scalar>, std::complex<real_t<Scalar>>, real_t<Scalar>>;
+
+/// NumPy's name of the type of an array.
+inline std::string type_name(nb::dlpack::dtype type) {
+  using Code = nb::dlpack::dtype_code;
+  auto const code = static_cast<Code>(type.code);
+  char const* const kind = code == Code::Float     ? "float"
+                           : code == Code::Complex ? "complex"
+                           : code == Code::Int     ? "int"
+                           : code == Code::UInt    ? "uint"
+                                                   : "type";
+  return kind + std::to_string(type.bits);
+}
+
+template <class Scalar>
+std::string type_name() {
+  return type_name(nb::dtype<std_t<Scalar>>());
+}
+
+namespace detail_of_scalars {
+
+template <class Function, class... Scalars>
+auto with_scalar(std::string const& name, Function const& function,
+                 detail::TypeList<Scalars...> /*compiled*/) {
+  using First = std::tuple_element_t<0, std::tuple<Scalars...>>;
+  using Result = decltype(function.template operator()<First>());
+  Result result{};
+  bool const known =
+      ((type_name<Scalars>() == name ? (result = function.template operator()<Scalars>(), true)
+                                     : false) ||
+       ...);
+  if (!known) {
+    std::string names;
+    ((names += (names.empty() ? "" : ", ") + type_name<Scalars>()), ...);
+    fail("blockspan", "values of type ", name, "; this build has ", names,
+         " (more: pip install . -C cmake.define.Blockspan_SCALARS=\"double;complex_double\", say)");
+  }
+  return result;
+}
+
+}  // namespace detail_of_scalars
+
+/// function.operator()<Scalar>() for the scalar of that name. Throws Error where this build has no
+/// such scalar.
+template <class Function>
+auto with_scalar(std::string const& name, Function const& function) {
+  return detail_of_scalars::with_scalar(name, function, detail::SpmmScalars{});
+}
+
+template <class Scalar>
+using StridedBlock =
+    Kokkos::View<Scalar**, Kokkos::LayoutStride, Kokkos::Device<Exec, Exec::memory_space>,
+                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// "3 x 2 float64".
+template <class AnyArray>
+std::string in_words(AnyArray const& array) {
+  std::string text;
+  for (std::size_t d = 0; d < array.ndim(); ++d)
+    text += (d > 0 ? " x " : "") + std::to_string(array.shape(d));
+  return text + " " + type_name(array.dtype());
+}
+
+/// A view of a two-dimensional array of Scalar with strides that are not negative. Throws Error for
+/// any other.
+template <class Scalar, class AnyArray>
+StridedBlock<Scalar> strided_block(AnyArray const& array, char const* name) {
+  using Value = std::remove_const_t<Scalar>;
+  require(array.ndim() == 2, "blockspan", name, " has ", array.ndim(),
+          " dimensions; a block of vectors has two");
+  require(array.dtype() == nb::dtype<std_t<Value>>(), "blockspan", name, " is ", in_words(array),
+          " and the matrix has ", type_name<Value>(), ": convert one of them with astype");
+  require(array.stride(0) >= 0 && array.stride(1) >= 0, "blockspan", name,
+          " has negative strides (", array.stride(0), ", ", array.stride(1), " elements)");
+  return StridedBlock<Scalar>(
+      static_cast<Scalar*>(const_cast<void*>(static_cast<void const*>(array.data()))),
+      Kokkos::LayoutStride(array.shape(0), static_cast<std::size_t>(array.stride(0)),
+                           array.shape(1), static_cast<std::size_t>(array.stride(1))));
+}
+
+/// A view of a row-major array, as the solvers take them.
+template <class Scalar, class AnyArray>
+auto row_major_block(AnyArray const& array, char const* name) {
+  auto const strided = strided_block<Scalar>(array, name);
+  require(strided.extent(0) < 2 || strided.stride(0) == strided.extent(1), "blockspan", name,
+          " is not row-major");
+  require(strided.extent(1) < 2 || strided.stride(1) == 1, "blockspan", name, " is not row-major");
+  using View =
+      std::conditional_t<std::is_const_v<Scalar>, ConstBlock<std::remove_const_t<Scalar>, Exec>,
+                         Block<Scalar, Exec>>;
+  return View(strided.data(), strided.extent(0), strided.extent(1));
+}
+
+/// A number for Scalar; real scalars take no imaginary part.
+template <class Scalar>
+Scalar scalar_of(std::complex<double> number, char const* name) {
+  if constexpr (is_complex_v<Scalar>) {
+    using Real = real_t<Scalar>;
+    return Scalar(static_cast<Real>(number.real()), static_cast<Real>(number.imag()));
+  } else {
+    require(number.imag() == 0, "blockspan", name, " = ", number.real(), " + ", number.imag(),
+            "j, and the matrix is real");
+    return static_cast<Scalar>(number.real());
+  }
+}
+
+}  // namespace blockspan::python

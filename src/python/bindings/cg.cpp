@@ -1,0 +1,126 @@
+#include <optional>
+
+#include <blockspan/solvers/conjugate_gradient.hpp>
+
+#include "interruption.hpp"
+#include "operators.hpp"
+#include "solvers.hpp"
+#include <nanobind/stl/optional.h>
+
+namespace blockspan::python {
+
+namespace {
+
+struct Request {
+  double tolerance, absolute_tolerance, time_limit;
+  bool use_guess;
+  int max_iterations;
+  std::string method;
+  nb::object monitor;
+};
+
+CgMethod method_of(std::string const& name) {
+  if (name == "auto") return CgMethod::automatic;
+  if (name == "block") return CgMethod::block;
+  if (name == "columns") return CgMethod::pseudo_block;
+  fail("blockspan.cg", "method='", name,
+       "'; there are 'auto', 'block' (one Krylov space for all columns) and 'columns' (a "
+       "recurrence a column)");
+}
+
+template <class Real>
+nb::dict progress_of(CgProgress<Real> const& progress) {
+  nb::dict result;
+  result["iteration"] = progress.iteration;
+  result["converged"] = progress.converged;
+  result["columns"] = progress.columns;
+  result["residuals"] = progress.residuals;
+  return result;
+}
+
+template <class Real>
+nb::dict report_of(CgReport<Real> const& report) {
+  nb::dict result;
+  result["status"] = in_words(report.status);
+  result["iterations"] = report.iterations;
+  result["method"] = report.method;
+  result["reason"] = report.reason;
+  result["trouble"] = report.trouble;
+  result["null_vectors"] = report.null_vectors;
+  nb::list columns;
+  for (auto const& column : report.columns)
+    columns.append(nb::make_tuple(in_words(column.status), column.iterations, column.residual,
+                                  column.backward_error));
+  result["columns"] = columns;
+  nb::list history;
+  for (auto const& line : report.history)
+    history.append(nb::make_tuple(line.iteration, line.directions, line.residuals));
+  result["history"] = history;
+  nb::dict counters;
+  counters["operator_applications"] = report.counters.operator_applications;
+  counters["operator_columns"] = report.counters.operator_columns;
+  counters["preconditioner_applications"] = report.counters.preconditioner_applications;
+  counters["preconditioner_columns"] = report.counters.preconditioner_columns;
+  counters["cycles"] = report.counters.cycles;
+  counters["groups"] = report.counters.groups;
+  result["counters"] = counters;
+  nb::dict seconds;
+  seconds["total"] = report.seconds.total;
+  seconds["product"] = report.seconds.product;
+  seconds["preconditioner"] = report.seconds.preconditioner;
+  seconds["update"] = report.seconds.update;
+  seconds["gram"] = report.seconds.gram;
+  seconds["dense"] = report.seconds.dense;
+  seconds["verify"] = report.seconds.verify;
+  result["seconds"] = seconds;
+  return result;
+}
+
+template <class Scalar>
+nb::dict solve(Operator const& A, Operator const* M, ConstArray const& B, Array const& X,
+               Request const& request) {
+  using Real = real_t<Scalar>;
+  Interruption interruption;
+  auto const b = strided_block<Scalar const>(B, "B");
+  auto const x = strided_block<Scalar>(X, "X");
+  auto const& a = operator_of<Scalar>(A, "A").linear();
+  CgOptions<Scalar, Exec> options;
+  options.tolerance = static_cast<Real>(request.tolerance);
+  options.absolute_tolerance = static_cast<Real>(request.absolute_tolerance);
+  options.preconditioner = optional_operator<Scalar>(M, "M");
+  options.use_guess = request.use_guess;
+  options.max_iterations = request.max_iterations;
+  options.method = method_of(request.method);
+  options.time_limit = request.time_limit;
+  options.monitor = [&interruption, &request](CgProgress<Real> const& progress) {
+    return interruption.goes_on(request.monitor, [&] { return progress_of(progress); });
+  };
+  CgReport<Real> report;
+  {
+    WithoutGil const without_gil;
+    OperatorLocks const locks{&A, M};
+    report = solve_spd(Exec(), a, b, x, options);
+  }
+  auto result = report_of(report);
+  result["raised"] = interruption.raised();
+  return result;
+}
+
+nb::dict cg_of(Operator const& A, Operator const* M, ConstArray const& B, Array const& X,
+               double tolerance, double absolute_tolerance, bool use_guess, int max_iterations,
+               std::string const& method, double time_limit, nb::object monitor) {
+  Request const request{tolerance, absolute_tolerance, time_limit, use_guess, max_iterations,
+                        method,    std::move(monitor)};
+  return with_scalar(A.type(), [&]<class Scalar>() { return solve<Scalar>(A, M, B, X, request); });
+}
+
+}  // namespace
+
+void bind_cg(nb::module_& m) {
+  m.def("cg", &cg_of, nb::arg("A"), nb::arg("M").none(), nb::arg("B").noconvert(),
+        nb::arg("X").noconvert(), nb::kw_only(), nb::arg("tolerance"),
+        nb::arg("absolute_tolerance"), nb::arg("use_guess"), nb::arg("max_iterations"),
+        nb::arg("method"), nb::arg("time_limit"), nb::arg("monitor").none());
+}
+
+}  // namespace blockspan::python

@@ -1,0 +1,162 @@
+#include "matrix.hpp"
+
+#include <limits>
+#include <utility>
+
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/sparse/validate.hpp>
+#include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/tuned_plan.hpp>
+
+#include "operators.hpp"
+#include "runtime.hpp"
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+namespace blockspan::python {
+
+namespace {
+
+/// A view of a contiguous vector of Value, in NumPy `type`.
+template <class Value>
+Kokkos::View<Value*, Exec> vector_view(ConstArray const& array, nb::dlpack::dtype type,
+                                       char const* name) {
+  require(array.ndim() == 1 && array.dtype() == type, "blockspan.matrix", name, " is ",
+          in_words(array), "; wanted is a vector of ", type_name(type));
+  require(array.shape(0) < 2 || array.stride(0) == 1, "blockspan.matrix", name,
+          " is not contiguous: its stride is ", array.stride(0), " elements");
+  auto* const data = const_cast<void*>(static_cast<void const*>(array.data()));
+  return {static_cast<Value*>(data), array.shape(0)};
+}
+
+template <class Scalar>
+class PlanOf final : public Plan {
+ public:
+  PlanOf(std::shared_ptr<MatrixOf<Scalar> const> matrix, PlanRequest const& request)
+      : matrix_(std::move(matrix)), plan_(make(matrix_->crs(), request)) {}
+
+  void multiply(Op op, std::complex<double> alpha, ConstArray const& X, std::complex<double> beta,
+                Array const& Y) override {
+    auto const x = strided_block<Scalar const>(X, "X");
+    auto const y = strided_block<Scalar>(Y, "out");
+    require((y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0),
+            "blockspan.spmm", "elements of out share memory: strides ", y.stride(0), ", ",
+            y.stride(1));
+    auto const a = scalar_of<Scalar>(alpha, "alpha");
+    auto const b = scalar_of<Scalar>(beta, "beta");
+    WithoutGil const without_gil;
+    std::scoped_lock const lock(mutex_);
+    spmm(Exec(), plan_, op, a, matrix_->crs(), x, b, y);
+    Exec().fence("Blockspan::python::multiply");
+  }
+
+  std::string algorithm() const override { return std::string(plan_.algorithm()); }
+  std::string kernel(int columns) const override { return plan_.kernel(columns, sizeof(Scalar)); }
+  std::string explain(int columns) const override { return plan_.explain(columns, sizeof(Scalar)); }
+
+  void hold_transpose() override {
+    WithoutGil const without_gil;
+    std::scoped_lock const lock(mutex_);
+    plan_.hold_transpose(Exec(), matrix_->crs());
+  }
+
+ private:
+  static SpmmPlan<Exec> make(CrsMatrix<Scalar, Exec> const& A, PlanRequest const& request) {
+    WithoutGil const without_gil;
+    if (request.tune) return tuned_plan(Exec(), A, request.options, {.cache_file = request.cache});
+    return SpmmPlan<Exec>(Exec(), A, request.options);
+  }
+
+  std::shared_ptr<MatrixOf<Scalar> const> matrix_;
+  SpmmPlan<Exec> plan_;
+  std::mutex mutex_;
+};
+
+std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
+                                    ConstArray const& offsets, ConstArray const& indices,
+                                    ConstArray const& values) {
+  start();
+  return with_scalar(type_name(values.dtype()), [&]<class Scalar>() -> std::shared_ptr<Matrix> {
+    return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values);
+  });
+}
+
+/// 'n', 't', 'c' or 'h', as the package has checked.
+Op op_of(char letter) {
+  return letter == 't'   ? Op::transpose
+         : letter == 'c' ? Op::conjugate
+         : letter == 'h' ? Op::adjoint
+                         : Op::none;
+}
+
+}  // namespace
+
+template <class Scalar>
+MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray offsets,
+                           ConstArray indices, ConstArray values)
+    : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  require(rows >= 0 && columns >= 0 && rows < most && columns < most, "blockspan.matrix",
+          "the shape ", rows, " x ", columns, " is not one of non-negative 32-bit numbers");
+  auto const row_map = vector_view<int>(offsets_, nb::dtype<int>(), "indptr");
+  auto const entries = vector_view<int>(indices_, nb::dtype<int>(), "indices");
+  auto const numbers = vector_view<Scalar>(values_, nb::dtype<std_t<Scalar>>(), "data");
+  require(row_map.extent(0) == static_cast<std::size_t>(rows) + 1, "blockspan.matrix",
+          "indptr has ", row_map.extent(0), " elements, and there are ", rows, " rows");
+  require(entries.extent(0) == numbers.extent(0), "blockspan.matrix", "indices has ",
+          entries.extent(0), " elements and data ", numbers.extent(0));
+  WithoutGil const without_gil;
+  crs_ = Crs("blockspan.matrix", static_cast<int>(rows), static_cast<int>(columns),
+             static_cast<int>(entries.extent(0)), numbers, row_map, entries);
+  auto const report = validate(Exec(), crs_);
+  require(report.valid, "blockspan.matrix", report.fault);
+}
+
+template <class Scalar>
+std::unique_ptr<Plan> MatrixOf<Scalar>::plan(PlanRequest const& request) const {
+  return std::make_unique<PlanOf<Scalar>>(
+      std::static_pointer_cast<MatrixOf const>(shared_from_this()), request);
+}
+
+template <class Scalar>
+std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns) const {
+  WithoutGil const without_gil;
+  return std::make_unique<OperatorOf<Scalar>>(
+      std::make_shared<MatrixOperator<Scalar, Exec>>(Exec(), crs_,
+                                                     SpmmPlanOptions{.columns = columns}),
+      shared_from_this());
+}
+
+void bind_matrix(nb::module_& m) {
+  nb::class_<Plan>(m, "Plan")
+      .def(
+          "multiply",
+          [](Plan& plan, char op, std::complex<double> alpha, ConstArray const& X,
+             std::complex<double> beta,
+             Array const& Y) { plan.multiply(op_of(op), alpha, X, beta, Y); },
+          nb::arg("op"), nb::arg("alpha"), nb::arg("X").noconvert(), nb::arg("beta"),
+          nb::arg("Y").noconvert())
+      .def_prop_ro("algorithm", &Plan::algorithm)
+      .def("kernel", &Plan::kernel, nb::arg("columns"))
+      .def("explain", &Plan::explain, nb::arg("columns"))
+      .def("hold_transpose", &Plan::hold_transpose);
+  nb::class_<Matrix>(m, "Matrix")
+      .def_prop_ro("type", &Matrix::type)
+      .def_prop_ro("rows", &Matrix::rows)
+      .def_prop_ro("columns", &Matrix::columns)
+      .def_prop_ro("entries", &Matrix::entries)
+      .def(
+          "plan",
+          [](Matrix const& A, int columns, std::string algorithm, bool tune, std::string cache) {
+            return A.plan(
+                {{.columns = columns, .algorithm = std::move(algorithm)}, tune, std::move(cache)});
+          },
+          nb::arg("columns"), nb::arg("algorithm"), nb::arg("tune"), nb::arg("cache"))
+      .def("as_operator", &Matrix::as_operator, nb::arg("columns"));
+  m.def("matrix", &make_matrix, nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(),
+        nb::arg("indices").noconvert(), nb::arg("values").noconvert());
+}
+
+}  // namespace blockspan::python

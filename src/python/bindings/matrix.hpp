@@ -1,0 +1,77 @@
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/spmm/op.hpp>
+#include <blockspan/spmm/plan_options.hpp>
+
+#include "arrays.hpp"
+#include "gil.hpp"
+
+namespace blockspan::python {
+
+class Operator;
+
+/// A plan and the matrix it was made for.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  /// Y = alpha op(A) X + beta Y.
+  virtual void multiply(Op op, std::complex<double> alpha, ConstArray const& X,
+                        std::complex<double> beta, Array const& Y) = 0;
+  virtual std::string algorithm() const = 0;
+  virtual std::string kernel(int columns) const = 0;
+  virtual std::string explain(int columns) const = 0;
+  virtual void hold_transpose() = 0;
+};
+
+/// How a plan is made. tune: by measurements, kept in the file `cache` unless that is empty.
+struct PlanRequest {
+  SpmmPlanOptions options;
+  bool tune = false;
+  std::string cache;
+};
+
+/// The caller's CSR arrays as a matrix of any scalar.
+class Matrix : public std::enable_shared_from_this<Matrix> {
+ public:
+  virtual ~Matrix() = default;
+  virtual std::string type() const = 0;
+  virtual std::int64_t rows() const = 0;
+  virtual std::int64_t columns() const = 0;
+  virtual std::int64_t entries() const = 0;
+  virtual std::unique_ptr<Plan> plan(PlanRequest const& request) const = 0;
+  /// With a plan of its own, for blocks of up to about `columns` columns.
+  virtual std::unique_ptr<Operator> as_operator(int columns) const = 0;
+};
+
+template <class Scalar>
+class MatrixOf final : public Matrix {
+ public:
+  using Crs = CrsMatrix<Scalar, Exec>;
+
+  /// The arrays are kept alive and not copied. Throws Error unless they are a CSR matrix.
+  MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray offsets, ConstArray indices,
+           ConstArray values);
+
+  std::string type() const override { return type_name<Scalar>(); }
+  std::int64_t rows() const override { return crs_.numRows(); }
+  std::int64_t columns() const override { return crs_.numCols(); }
+  std::int64_t entries() const override { return static_cast<std::int64_t>(crs_.nnz()); }
+  std::unique_ptr<Plan> plan(PlanRequest const& request) const override;
+  std::unique_ptr<Operator> as_operator(int columns) const override;
+
+  Crs const& crs() const { return crs_; }
+
+ private:
+  ConstArray offsets_, indices_, values_;
+  Crs crs_;
+};
+
+void bind_matrix(nb::module_& m);
+
+}  // namespace blockspan::python

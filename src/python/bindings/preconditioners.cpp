@@ -1,0 +1,108 @@
+#include "preconditioners.hpp"
+
+#include <optional>
+
+#include <blockspan/multigrid/multigrid.hpp>
+#include <blockspan/operators/block_jacobi.hpp>
+#include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+
+#include "matrix.hpp"
+#include "operators.hpp"
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+namespace blockspan::python {
+
+namespace {
+
+using Made = std::unique_ptr<Operator>;
+
+/// make(matrix of its scalar), without the GIL.
+template <class Make>
+Made of_matrix(Matrix const& A, Make const& make) {
+  WithoutGil const without_gil;
+  return with_scalar(A.type(), [&]<class Scalar>() -> Made {
+    return make(static_cast<MatrixOf<Scalar> const&>(A));
+  });
+}
+
+template <class Scalar, class Linear>
+Made as_operator(Linear linear, std::shared_ptr<void const> owner, std::string report = {}) {
+  return std::make_unique<OperatorOf<Scalar>>(std::make_shared<Linear>(std::move(linear)),
+                                              std::move(owner), std::move(report));
+}
+
+Made jacobi_of(Matrix const& A) {
+  return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
+    return as_operator<Scalar>(jacobi(Exec(), matrix.crs()), nullptr);
+  });
+}
+
+Made block_jacobi_of(Matrix const& A, int block_size, bool absolute) {
+  return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
+    return as_operator<Scalar>(block_jacobi(Exec(), matrix.crs(), {block_size, absolute}), nullptr);
+  });
+}
+
+Made chebyshev_of(Matrix const& A, int degree, double ratio) {
+  return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
+    struct Owner {
+      std::shared_ptr<Matrix const> arrays;
+      MatrixOperator<Scalar, Exec> product;
+    };
+    auto const owner = std::make_shared<Owner>(
+        Owner{matrix.shared_from_this(), matrix_operator(Exec(), matrix.crs())});
+    return as_operator<Scalar>(chebyshev<Scalar, Exec>(Exec(), owner->product, matrix.crs(),
+                                                       {.degree = degree, .ratio = ratio}),
+                               owner);
+  });
+}
+
+/// The arrays are kept with the hierarchy.
+struct MultigridArrays {
+  std::shared_ptr<Matrix const> matrix;
+  std::optional<ConstArray> near_null, coordinates;
+};
+
+Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
+                  std::optional<ConstArray> const& coordinates, int block_size, int adaptive) {
+  auto const owner = std::shared_ptr<MultigridArrays>(
+      new MultigridArrays{A.shared_from_this(), near_null, coordinates},
+      [](MultigridArrays* arrays) {
+        WithGil const with_gil;  // a setup that fails drops them without it
+        delete arrays;
+      });
+  return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
+    MultigridOptions<Scalar, Exec> options;
+    options.block_size = block_size;
+    options.adaptive = adaptive;
+    if (owner->near_null)
+      options.near_null = row_major_block<Scalar const>(*owner->near_null, "near_null");
+    if (owner->coordinates)
+      options.coordinates =
+          row_major_block<real_t<Scalar> const>(*owner->coordinates, "coordinates");
+    auto made = multigrid(Exec(), matrix.crs(), options);
+    auto const& report = made.report();
+    require(report.usable(), "blockspan.precond.multigrid", report.message);
+    std::string words = std::string(to_string(report.status)) +
+                        (report.message.empty() ? "" : ": " + report.message) + "\n" +
+                        report.table();
+    return as_operator<Scalar>(std::move(made), owner, std::move(words));
+  });
+}
+
+}  // namespace
+
+void bind_preconditioners(nb::module_& m) {
+  m.def("jacobi", &jacobi_of, nb::arg("A"));
+  m.def("block_jacobi", &block_jacobi_of, nb::arg("A"), nb::arg("block_size"), nb::arg("absolute"));
+  m.def("chebyshev", &chebyshev_of, nb::arg("A"), nb::arg("degree"), nb::arg("ratio"));
+  m.def("multigrid", &multigrid_of, nb::arg("A"), nb::arg("near_null").none(),
+        nb::arg("coordinates").none(), nb::arg("block_size"), nb::arg("adaptive"));
+}
+
+}  // namespace blockspan::python

@@ -1,0 +1,140 @@
+#include "runtime.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <Kokkos_Core.hpp>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+#include <blockspan/support/out_of_memory.hpp>
+
+#include "arrays.hpp"
+#include "gil.hpp"
+
+namespace blockspan::python {
+
+namespace {
+
+std::atomic<bool> at_exit = false;
+std::thread::id exiting_thread;  // valid once at_exit is set
+int wanted_threads = 0;          // 0: as OMP_NUM_THREADS says
+
+void set_threads(int threads) {
+  require(threads >= 1, "blockspan.threads", threads, " threads; the least is 1");
+  require(!Kokkos::is_initialized() || threads == Exec().concurrency(), "blockspan.threads",
+          "the library runs already, with ", Kokkos::is_initialized() ? Exec().concurrency() : 0,
+          " threads; call this before the first product");
+  wanted_threads = threads;
+}
+
+std::atomic<int> threads_inside = 0;
+std::atomic<bool> closed = false;
+thread_local int depth = 0;  // calls of this thread, one in a callback of the other
+
+/// A child that inherits sleeping OpenMP threads would wait for them for ever.
+void before_fork() {
+  {
+    nb::gil_scoped_release const release;
+    closed = true;
+    int const own = depth > 0 ? 1 : 0;
+    for (int inside = threads_inside; inside != own; inside = threads_inside)
+      threads_inside.wait(inside);
+  }
+#if defined(_OPENMP)
+  if (Kokkos::is_initialized()) omp_pause_resource_all(omp_pause_soft);
+#endif
+}
+
+void after_fork() {
+  closed = false;
+  closed.notify_all();
+}
+
+template <class... Scalars>
+std::vector<std::string> names_of(detail::TypeList<Scalars...> /*compiled*/) {
+  return {type_name<Scalars>()...};
+}
+
+nb::dict configuration() {
+  start();
+  nb::dict result;
+  result["backend"] = Exec::name();
+  result["threads"] = Exec().concurrency();
+  result["scalars"] = names_of(detail::SpmmScalars{});
+  result["kokkos"] = KOKKOS_VERSION;
+  return result;
+}
+
+void translate(std::exception_ptr const& exception, void* error_type) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (OutOfMemory const& error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
+  } catch (Error const& error) {
+    PyErr_SetString(static_cast<PyObject*>(error_type), error.what());
+  }
+}
+
+}  // namespace
+
+void start() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (Kokkos::is_initialized()) return;
+    auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
+    if (wanted_threads > 0) settings.set_num_threads(wanted_threads);
+    Kokkos::initialize(settings);
+  });
+}
+
+void hold_back_daemons() {
+  exiting_thread = std::this_thread::get_id();
+  at_exit = true;
+  WithoutGil const without_gil;  // those that wait for it now pass
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void stay_if_daemon_at_exit() {
+  while (at_exit && std::this_thread::get_id() != exiting_thread)
+    std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+void enter_library() {
+  if (depth++ > 0) return;
+  for (;;) {
+    closed.wait(true);
+    ++threads_inside;
+    if (!closed) return;
+    --threads_inside;
+    threads_inside.notify_all();
+  }
+}
+
+void leave_library() {
+  if (--depth > 0) return;
+  --threads_inside;
+  threads_inside.notify_all();
+}
+
+void bind_runtime(nb::module_& m) {
+  auto const error = nb::steal(PyErr_NewExceptionWithDoc(
+      "blockspan.Error", "Bad input: what is wrong, where, and the values that clash.",
+      PyExc_ValueError, nullptr));
+  m.attr("Error") = error;
+  nb::register_exception_translator(translate, error.ptr());
+  m.def("set_threads", &set_threads, nb::arg("threads"));
+  m.def("before_fork", &before_fork);
+  m.def("after_fork", &after_fork);
+  m.def("hold_back_daemons", &hold_back_daemons);
+  m.def("configuration", &configuration);
+}
+
+}  // namespace blockspan::python

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <blockspan/solvers/status.hpp>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace blockspan::python {
+
+inline std::string in_words(Status status) { return std::string(to_string(status)); }
+
+void bind_lobpcg(nanobind::module_& m);
+void bind_cg(nanobind::module_& m);
+
+}  // namespace blockspan::python

@@ -1,0 +1,79 @@
+"""Sparse matrix times a block of vectors, LOBPCG and conjugate gradients for many right-hand sides.
+
+On the caller's own arrays (NumPy, SciPy, CPU tensors of PyTorch), without copies.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from typing import Any
+
+from blockspan import _host, precond
+from blockspan._host import Error
+from blockspan.eigen import Certificate, EigenIteration, EigenProgress, EigenResult, eigsh, lobpcg
+from blockspan.files import generate, read_matrix_market
+from blockspan.linear import CgColumn, CgIteration, CgProgress, CgResult, cg
+from blockspan.matrix import ConversionWarning, Matrix, Plan, matrix, spmm
+from blockspan.precond import Preconditioner
+from blockspan.status import NotConverged, NotConvergedWarning, Status
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Certificate",
+    "CgColumn",
+    "CgIteration",
+    "CgProgress",
+    "CgResult",
+    "ConversionWarning",
+    "EigenIteration",
+    "EigenProgress",
+    "EigenResult",
+    "Error",
+    "Matrix",
+    "NotConverged",
+    "NotConvergedWarning",
+    "Plan",
+    "Preconditioner",
+    "Status",
+    "cg",
+    "eigsh",
+    "generate",
+    "lobpcg",
+    "matrix",
+    "precond",
+    "read_matrix_market",
+    "show_config",
+    "spmm",
+    "threads",
+]
+
+os.register_at_fork(
+    before=_host.before_fork,
+    after_in_parent=_host.after_fork,
+    after_in_child=_host.after_fork,
+)
+atexit.register(_host.hold_back_daemons)
+
+
+def threads(n: int) -> None:
+    """Compute with n threads. Before the first product; default: OMP_NUM_THREADS, or all cores.
+
+    Beside other busy processes set OMP_WAIT_POLICY=passive before Python starts: waiting threads
+    then sleep. Raises Error once the library runs with another number.
+
+    >>> import blockspan as bs
+    >>> bs.threads(bs.show_config()["threads"])
+    """
+    _host.set_threads(n)
+
+
+def show_config() -> dict[str, Any]:
+    """What this build is: backend, threads, scalars, version of Kokkos. Starts the library.
+
+    >>> import blockspan as bs
+    >>> "float64" in bs.show_config()["scalars"]
+    True
+    """
+    return {"version": __version__, **_host.configuration()}

@@ -1,0 +1,1 @@
+"""Blockspan under the names and signatures of other libraries."""

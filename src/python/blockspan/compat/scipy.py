@@ -1,0 +1,187 @@
+"""lobpcg, eigsh and cg with the signatures of scipy.sparse.linalg: change one import."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import blockspan
+from blockspan.matrix import Array
+from blockspan.operators import OperatorLike, as_matrix
+from blockspan.status import NotConvergedWarning, Status
+
+__all__ = ["cg", "eigsh", "lobpcg"]
+
+_REACHED = (Status.converged, Status.attainable_limit)
+
+
+def lobpcg(
+    A: OperatorLike,
+    X: Array,
+    B: OperatorLike | None = None,
+    M: OperatorLike | None = None,
+    Y: Array | None = None,
+    tol: float | None = None,
+    maxiter: int | None = None,
+    largest: bool = True,
+    verbosityLevel: int = 0,
+    retLambdaHistory: bool = False,
+    retResidualNormsHistory: bool = False,
+    restartControl: int = 20,
+) -> Any:
+    """As scipy.sparse.linalg.lobpcg: (w, V), then the histories that were asked for.
+
+    tol bounds norms of residuals, by default sqrt(eps) n; maxiter is 20 by default, and what has
+    not converged then is warned of. X is not changed. restartControl has no meaning here.
+
+    >>> import numpy as np, blockspan as bs
+    >>> from blockspan.compat.scipy import lobpcg
+    >>> X = np.random.default_rng(1).standard_normal((100, 2))
+    >>> w, V = lobpcg(bs.generate("laplace5:10x10"), X, largest=False, tol=1e-6)
+    >>> w.round(4)
+    array([0.162 , 0.3985])
+    """
+    A = as_matrix(A)
+    X = np.asarray(X)
+    if tol is None:
+        tol = float(np.sqrt(1e-15)) * X.shape[0]
+    result = blockspan.lobpcg(
+        A,
+        X,
+        B,
+        M,
+        Y,
+        largest=largest,
+        tol=_relative(tol, A, X.dtype),
+        criterion="backward",
+        maxiter=20 if maxiter is None else maxiter,
+    )
+    if verbosityLevel > 0:
+        print(result)
+    answer: list[Any] = [result.eigenvalues, result.eigenvectors]
+    if retLambdaHistory:
+        answer.append([np.array(line.eigenvalues) for line in result.history])
+    if retResidualNormsHistory:
+        answer.append(
+            [
+                np.array(line.backward_errors)
+                * (result.norm_a + np.abs(line.eigenvalues) * result.norm_b)
+                for line in result.history
+            ]
+        )
+    return tuple(answer)
+
+
+def _relative(tol: float, A: OperatorLike, dtype: np.dtype[Any]) -> float:
+    """A bound of residuals as a backward error, where the norm of A is known; else as it is."""
+    if isinstance(A, blockspan.Matrix):
+        norm = _largest_row_sum(A)
+        tol = tol / norm if norm > 0 else tol
+    least = 10 * float(np.finfo(dtype if dtype.kind in "fc" else np.float64).eps)
+    return min(max(tol, least), 0.1)
+
+
+def _largest_row_sum(A: blockspan.Matrix) -> float:
+    offsets, _, values = A._source
+    sums = np.add.reduceat(np.append(np.abs(values), 0), offsets[:-1]) if A.shape[0] else [0]
+    return float(np.max(np.where(np.diff(offsets) > 0, sums, 0), initial=0))
+
+
+def eigsh(
+    A: OperatorLike,
+    k: int = 6,
+    M: OperatorLike | None = None,
+    sigma: float | None = None,
+    which: str = "LM",
+    v0: Array | None = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    tol: float = 0,
+    return_eigenvectors: bool = True,
+    Minv: OperatorLike | None = None,
+    OPinv: OperatorLike | None = None,
+    mode: str = "normal",
+    rng: Any = None,
+) -> Any:
+    """As scipy.sparse.linalg.eigsh, by LOBPCG: w ascending and V, or w.
+
+    tol = 0 asks for what the arithmetic allows. sigma (with which="LM") as in
+    :func:`blockspan.eigsh`: outside the spectrum; OPinv may then be a preconditioner.
+    NotImplementedError for another sigma, for which="SM" and mode other than "normal". ncv and Minv
+    have no meaning here; rng: a seed. What does not converge raises ArpackNoConvergence with the
+    pairs that did.
+
+    >>> import blockspan as bs
+    >>> from blockspan.compat.scipy import eigsh
+    >>> eigsh(bs.generate("laplace5:10x10"), k=1, return_eigenvectors=False).round(4)
+    array([7.838])
+    """
+    if mode != "normal" or which == "SM" or (sigma is not None and which != "LM"):
+        raise NotImplementedError(
+            f"blockspan.compat.scipy.eigsh: which='{which}', sigma={sigma}, mode='{mode}': "
+            "scipy.sparse.linalg.eigsh"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        result = blockspan.eigsh(
+            A,
+            k,
+            M,
+            sigma,
+            which="SA" if sigma is not None else which,  # type: ignore[arg-type]
+            v0=v0,
+            tol=tol or 1e-12,
+            maxiter=10000 if maxiter is None else maxiter,
+            preconditioner=OPinv,
+            seed=rng if isinstance(rng, int) else 1,
+        )
+    if isinstance(result, tuple):
+        return result if return_eigenvectors else result[0]
+    if result.status not in _REACHED:
+        from scipy.sparse.linalg import ArpackNoConvergence
+
+        done = [status.ok for status in result.pair_status]
+        raise ArpackNoConvergence(
+            f"blockspan: {result.status}, {sum(done)} of {k} pairs converged",
+            result.eigenvalues[done],
+            result.eigenvectors[:, done],
+        )
+    return tuple(result) if return_eigenvectors else result.eigenvalues
+
+
+def cg(
+    A: OperatorLike,
+    b: Array,
+    x0: Array | None = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: OperatorLike | None = None,
+    callback: Callable[[Array], Any] | None = None,
+) -> tuple[Array, int]:
+    """As scipy.sparse.linalg.cg: (x, info), info 0 or the number of iterations done in vain.
+
+    b may have several columns. callback: NotImplementedError, for the iterate is not formed in each
+    iteration; :func:`blockspan.cg` has one that is given residuals.
+
+    >>> import numpy as np, blockspan as bs
+    >>> from blockspan.compat.scipy import cg
+    >>> cg(bs.generate("laplace5:10x10"), np.ones(100))[1]
+    0
+    """
+    if callback is not None:
+        raise NotImplementedError(
+            "blockspan.compat.scipy.cg: callback wants the iterate, which is not formed in each "
+            "iteration; blockspan.cg has one that is given residuals"
+        )
+    rows = np.shape(b)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        result = blockspan.cg(
+            A, b, x0, rtol=rtol, atol=atol, M=M, maxiter=10 * rows if maxiter is None else maxiter
+        )
+    return result.x, 0 if result.info == 0 else max(result.iterations, 1)

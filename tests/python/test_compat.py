@@ -1,0 +1,94 @@
+"""blockspan.compat.scipy beside SciPy itself."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+
+import blockspan as bs
+import blockspan.compat.scipy as compat
+
+
+@pytest.mark.parametrize("name", compat.__all__)
+def test_signatures_are_scipys(name):
+    ours = inspect.signature(getattr(compat, name)).parameters
+    theirs = inspect.signature(getattr(sla, name)).parameters
+    assert list(ours) == list(theirs)
+    for key, parameter in theirs.items():
+        assert ours[key].default == parameter.default and ours[key].kind == parameter.kind, key
+
+
+def grid(n: int) -> sp.csr_array:
+    line = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    return sp.csr_array(sp.kron(line, sp.eye_array(n)) + sp.kron(sp.eye_array(n), line))
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_lobpcg(largest):
+    S, X = grid(12), np.random.default_rng(1).standard_normal((144, 3))
+    M = sla.LinearOperator(S.shape, sla.splu(S.tocsc()).solve) if not largest else None
+    w, V, lambdas, norms = compat.lobpcg(
+        S,
+        X,
+        M=M,
+        tol=1e-7,
+        maxiter=200,
+        largest=largest,
+        retLambdaHistory=True,
+        retResidualNormsHistory=True,
+    )
+    wanted, _ = sla.lobpcg(S, X.copy(), M=M, tol=1e-9, maxiter=400, largest=largest)
+    np.testing.assert_allclose(w, wanted, rtol=1e-9)
+    assert np.linalg.norm(S @ V - V * w, axis=0).max() <= 1e-7 * 1.01
+    assert len(lambdas) == len(norms)
+
+
+def test_lobpcg_warns_after_twenty_iterations():
+    S, X = grid(70), np.random.default_rng(1).standard_normal((4900, 2))
+    with pytest.warns(bs.NotConvergedWarning, match="max_iterations after 20"):
+        compat.lobpcg(S, X, largest=False, tol=1e-9)
+
+
+@pytest.mark.parametrize("which", ["LM", "SA", "LA", "BE"])
+def test_eigsh(which):
+    S = grid(12)
+    w = compat.eigsh(S, k=4, which=which, return_eigenvectors=False)
+    np.testing.assert_allclose(
+        w, np.sort(sla.eigsh(S, k=4, which=which, return_eigenvectors=False)), rtol=1e-9
+    )
+
+
+def test_eigsh_raises_where_it_does_not_converge():
+    with pytest.raises(sla.ArpackNoConvergence) as caught:
+        compat.eigsh(grid(70), k=4, which="SA", maxiter=2)
+    assert caught.value.eigenvectors.shape[0] == 4900
+
+
+def test_cg():
+    S, b = grid(12), np.ones(144)
+    x, info = compat.cg(S, b, rtol=1e-10)
+    assert info == 0
+    np.testing.assert_allclose(x, sla.cg(S, b, rtol=1e-12)[0], rtol=1e-8)
+    assert compat.cg(S, b, maxiter=2)[1] == 2
+    with pytest.raises(NotImplementedError):
+        compat.cg(S, b, callback=print)
+
+
+@pytest.mark.parametrize("solver", ["lobpcg", "arpack"])
+def test_spectral_embedding_of_scikit_learn_by_another_import(solver, monkeypatch):
+    module = pytest.importorskip("sklearn.manifold._spectral_embedding")
+    points = np.random.default_rng(1).standard_normal((150, 3))
+    affinity = np.exp(-((points[:, None] - points) ** 2).sum(axis=2))
+    options = {"n_components": 3, "eigen_solver": solver, "random_state": 1, "eigen_tol": 1e-9}
+    wanted = module.spectral_embedding(sp.csr_matrix(affinity), **options)
+    monkeypatch.setattr(module, "lobpcg", compat.lobpcg)
+    monkeypatch.setattr(module, "eigsh", compat.eigsh)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.NotConvergedWarning)
+        found = module.spectral_embedding(sp.csr_matrix(affinity), **options)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)

@@ -1,0 +1,247 @@
+"""How the package behaves as a guest: import, exit, fork, Ctrl-C, a missing GIL, memory, docs."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from conftest import run_python
+
+import blockspan as bs
+from blockspan import _host
+
+USE = """
+import numpy as np, blockspan as bs
+A = bs.generate("laplace5:40x40")
+X = np.ones((1600, 4))
+wanted = A @ X
+"""
+
+
+def quiet(code: str, *, timeout: float = 60, repeat: int = 1) -> None:
+    """The code ends well, and says nothing."""
+    for _ in range(repeat):
+        done = run_python(code, timeout=timeout)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_import_starts_nothing():
+    quiet(
+        "import threading, os, numpy\n"
+        "before = len(os.listdir('/proc/self/task'))\n"
+        "import blockspan\n"
+        "assert len(os.listdir('/proc/self/task')) == before\n"
+        "import sys; assert not {'scipy', 'torch'} & set(sys.modules)\n"
+    )
+
+
+def test_exit_with_living_handles_is_silent():
+    quiet(
+        USE + "B = A.T; P = bs.Plan(A); M = bs.precond.chebyshev(A)\n"
+        "A.cycle = [A, P, M]; M @ X; bs.spmm(A, X, plan=P)\n",
+        repeat=5,
+    )
+
+
+def test_exit_in_the_middle_of_a_thread_is_clean():
+    quiet(
+        USE + "import threading\n"
+        "threading.Thread(target=lambda: [A @ X for _ in range(3000)], daemon=True).start()\n"
+        "import time; time.sleep(0.05)\n",
+        repeat=3,
+    )
+
+
+FORK = USE + """
+import multiprocessing
+multiprocessing.set_start_method("fork")
+
+def work(i):
+    return np.array_equal(A @ X, wanted) and bs.cg(A, X).info == 0
+
+if __name__ == "__main__":
+    with multiprocessing.Pool(2) as pool:
+        assert all(pool.map(work, range(4)))
+    assert np.array_equal(A @ X, wanted)
+"""
+
+
+def test_forked_children_compute():
+    quiet(FORK, repeat=5)
+
+
+def test_fork_by_os():
+    quiet(
+        USE + "import os\n"
+        "for _ in range(5):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        os._exit(0 if np.array_equal(A @ X, wanted) else 1)\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "    assert np.array_equal(A @ X, wanted)\n"
+    )
+
+
+def test_fork_beside_threads_that_compute():
+    quiet(
+        USE + "import os, threading\n"
+        "done = threading.Event()\n"
+        "def work():\n"
+        "    while not done.is_set():\n"
+        "        assert np.array_equal(A @ X, wanted)\n"
+        "threads = [threading.Thread(target=work) for _ in range(3)]\n"
+        "for thread in threads: thread.start()\n"
+        "for _ in range(20):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        os._exit(0 if np.array_equal(A @ X, wanted) else 1)\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "done.set()\n"
+    )
+
+
+def test_fork_in_a_callback():
+    quiet(
+        USE + "import os\n"
+        "def fork(progress):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        os._exit(0 if np.array_equal(A @ X, wanted) else 1)\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "    return progress.iteration < 3\n"
+        "assert bs.cg(A, X, callback=fork).iterations == 3\n"
+    )
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np, blockspan as bs
+
+A = bs.generate("laplace5:{n}x{n}")
+operator = A if {matrix} else lambda X: A @ X
+sent = []
+
+def interrupt():
+    time.sleep(0.2)
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    {call}
+except KeyboardInterrupt as stop:
+    took = time.perf_counter() - sent[0]
+    part = stop.partial
+    assert part.status == "stopped_by_monitor", part
+    {check}
+    assert took < 2, took
+else:
+    raise SystemExit("not interrupted")
+"""
+
+
+@pytest.mark.parametrize("matrix", [True, False])
+@pytest.mark.parametrize(
+    ("n", "call", "check"),
+    [
+        (
+            150,
+            "bs.lobpcg(operator, n=22500, k=10, largest=False, path='iterative', tol=1e-15)",
+            "assert np.isfinite(part.eigenvectors).all() and part.backward_errors.max() < 1",
+        ),
+        (
+            300,
+            "bs.cg(operator, np.random.rand(90000, 4), rtol=1e-13, method='columns')",
+            "assert part.residuals.max() <= 1",
+        ),
+    ],
+)
+def test_ctrl_c_leaves_the_best_so_far(matrix, n, call, check):
+    quiet(INTERRUPTED.format(matrix=matrix, n=n, call=call, check=check))
+
+
+def test_a_second_kokkos_in_the_process():
+    quiet("""
+import importlib.util, pathlib, shutil, tempfile, warnings
+import numpy as np, blockspan as bs
+from blockspan import _host
+
+bs.threads(2)
+A, X, Y = bs.generate("laplace5:40x40"), np.ones((1600, 4)), np.empty((1600, 4))
+wanted = A @ X
+with tempfile.TemporaryDirectory() as folder:
+    copy = pathlib.Path(folder) / pathlib.Path(_host.__file__).name
+    shutil.copy(_host.__file__, copy)
+    for library in pathlib.Path(_host.__file__).parent.glob("lib*.so"):
+        shutil.copy(library, folder)
+    spec = importlib.util.spec_from_file_location("second._host", copy)
+    second = importlib.util.module_from_spec(spec)
+    warnings.simplefilter("ignore")  # its types have the names of ours
+    spec.loader.exec_module(second)
+second.set_threads(1)
+assert second.configuration()["threads"] == 1 and bs.show_config()["threads"] == 2
+*parts, shape = second.generate("laplace5:40x40", "float64")
+second.matrix(*shape, *parts).plan(8, "auto", False, "").multiply("n", 1.0, X, 0.0, Y)
+assert np.array_equal(Y, wanted) and np.array_equal(A @ X, wanted)
+""")
+
+
+def test_memory_errors():
+    quiet(
+        USE + "import resource\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, -1))\n"
+        "try:\n"
+        "    bs.generate('laplace7:200')\n"
+        "except MemoryError as error:\n"
+        "    assert 'out of memory: cannot allocate' in str(error), error\n"
+        "else:\n"
+        "    raise SystemExit('there is memory')\n"
+        "assert np.array_equal(A @ X, wanted)\n"
+    )
+
+
+def test_docstrings_have_examples_that_run():
+    import doctest
+
+    folder = pathlib.Path(bs.__file__).parent
+    for file in sorted(folder.rglob("*.py")):
+        name = ".".join(["blockspan", *file.relative_to(folder).with_suffix("").parts])
+        module = importlib.import_module(name.removesuffix(".__init__"))
+        assert doctest.testmod(module).failed == 0, name
+    for name in bs.__all__:
+        item = getattr(bs, name)
+        assert item.__doc__, name
+        if callable(item) and not isinstance(item, type):
+            assert ">>>" in item.__doc__, name
+
+
+def test_stub_names_what_there_is():
+    stub = pathlib.Path(bs.__file__).parent / "_host.pyi"
+    body = ast.parse(stub.read_text()).body
+    named = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    assert named == {name for name in dir(_host) if not name.startswith("_")}
+    for node in body:
+        if isinstance(node, ast.ClassDef) and node.name != "Error":
+            members = {member.name for member in node.body}  # type: ignore[attr-defined]
+            own = vars(getattr(_host, node.name))
+            assert members == {name for name in own if not name.startswith("_")}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_types_are_strict():
+    root = pathlib.Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-m", "mypy"], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_threads_are_fixed_once_it_runs():
+    with pytest.raises(bs.Error, match="runs already"):
+        bs.threads(bs.show_config()["threads"] + 1)
+    with pytest.raises(bs.Error, match="0 threads"):
+        bs.threads(0)
+    quiet("import blockspan as bs\nbs.threads(1)\nassert bs.show_config()['threads'] == 1")
