@@ -3,8 +3,10 @@
 /// Everything: sparse matrices, blocks of vectors, their product, operators and solvers, and of the
 /// components those that the including target links.
 #include <blockspan/communication/communicator.hpp>
+#include <blockspan/distributed/convert.hpp>
 #include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
+#include <blockspan/distributed/read_distributed.hpp>
 #include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multivector/multivector.hpp>

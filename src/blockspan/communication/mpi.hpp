@@ -13,7 +13,8 @@ namespace blockspan {
 /// The ranks of an MPI communicator, which is duplicated: messages of the caller's never meet those
 /// of Blockspan. The memory of hosts; what is on a device goes by way of it. MPI must be
 /// initialized, and stay so while a copy is in use; one thread at a time. Messages beyond 1 GiB are
-/// cut. Throws Error where MPI refuses.
+/// cut. A rank that waits longer than BLOCKSPAN_WAIT_SECONDS (of the environment; 600, 0: never)
+/// says for whom on stderr. Throws Error where MPI refuses.
 Communicator mpi_communicator(MPI_Comm comm);
 
 /// MPI for the life of a program: initializes it where a launcher (mpirun, srun) started the

@@ -23,18 +23,12 @@ namespace detail {
 /// Cuts rows at chunks, by entries and rows. offsets: of all rows.
 template <class Exec, class Offset>
 RowPartition partition_by_entries(Offset const* offsets, std::int64_t rows, int ranks) {
-  std::int64_t const chunk = chunk_rows<Exec>(rows);
-  for (std::int64_t unit = unit_of_cuts(rows, chunk, ranks);; unit *= 2) {
-    std::vector<std::int64_t> weights;
-    for (std::int64_t first = 0; first < rows; first += unit) {
-      std::int64_t const last = std::min(first + unit, rows);
-      weights.push_back(static_cast<std::int64_t>(offsets[last] - offsets[first]) + last - first);
-    }
-    auto partition = cut_by_weight(weights, rows, unit, ranks);
-    bool fits = true;
-    for (int r = 0; r < ranks; ++r) fits = fits && partition.rows(r) <= RowSpace::most_units * unit;
-    if (fits) return partition;
-  }
+  std::int64_t const unit = unit_of_cuts(rows, chunk_rows<Exec>(rows), ranks);
+  std::vector<std::int64_t> entries;
+  for (std::int64_t first = 0; first < rows; first += unit)
+    entries.push_back(
+        static_cast<std::int64_t>(offsets[std::min(first + unit, rows)] - offsets[first]));
+  return cut_for_sums(std::move(entries), rows, unit, ranks);
 }
 
 /// Gives every rank its rows of what `root` has. get(r): the elements of rank r, on the root.
@@ -89,9 +83,7 @@ std::shared_ptr<DistributedMatrix<detail::scalar_t<Matrix>, Exec> const> distrib
     cuts = like->cuts(), unit = like->unit();
   } else if (here) {
     auto const partition =
-        rows > 0 ? detail::partition_by_entries<Exec, Offset>(offsets.data(), rows, ranks.size())
-                 : RowPartition(
-                       std::vector<std::int64_t>(static_cast<std::size_t>(ranks.size()) + 1, 0));
+        detail::partition_by_entries<Exec, Offset>(offsets.data(), rows, ranks.size());
     cuts = partition.cuts(), unit = partition.unit();
   }
   ranks.broadcast(cuts, root);

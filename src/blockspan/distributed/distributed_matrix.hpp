@@ -15,6 +15,7 @@
 
 #include <blockspan/communication/row_space.hpp>
 #include <blockspan/distributed/halo.hpp>
+#include <blockspan/distributed/local_rows.hpp>
 #include <blockspan/distributed/row_partition.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
@@ -23,14 +24,6 @@
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan {
-
-/// Rows of a sparse matrix in host memory, with columns of the whole matrix.
-template <class Scalar>
-struct LocalRows {
-  std::vector<std::int64_t> offsets = {0};  ///< one more than rows, from 0
-  std::vector<std::int64_t> columns;        ///< global
-  std::vector<Scalar> values;
-};
 
 namespace detail {
 
@@ -126,6 +119,9 @@ class DistributedMatrix {
   /// across ranks: jacobi, block_jacobi and others take it. Waits for the instance.
   Matrix diagonal_block(Exec const& exec) const;
 
+  /// The local rows in host memory, as they were given. Waits for the instance.
+  LocalRows<Scalar> global_rows(Exec const& exec) const;
+
  private:
   using Offsets = Kokkos::View<int*, Device>;
 
@@ -219,31 +215,57 @@ class DistributedMatrix {
 };
 
 template <class Scalar, class Exec>
+LocalRows<Scalar> DistributedMatrix<Scalar, Exec>::global_rows(Exec const& exec) const {
+  auto const host = [&](auto const& view) {
+    auto const mirror = Kokkos::create_mirror_view(view);
+    Kokkos::deep_copy(exec, mirror, view);
+    exec.fence("Blockspan::distributed: rows");
+    return mirror;
+  };
+  auto const from = host(packed_from_);
+  std::int64_t const first = space_.first_row();
+  auto const packed_row = [&](std::int64_t place) {
+    bool const own = place >= lower_ && place < lower_ + own_;
+    auto const index = static_cast<std::size_t>(place < lower_ ? place : place - own_);
+    return own ? first + from(static_cast<std::size_t>(place - lower_)) : halo_.rows[index];
+  };
+  LocalRows<Scalar> result;
+  for (int p = 0; p < 3; ++p) {
+    auto const& matrix = parts_[p].matrix;
+    auto const rows = host(matrix.graph.row_map);
+    auto const entries = host(matrix.graph.entries);
+    auto const values = host(matrix.values);
+    auto const before = static_cast<std::int64_t>(result.columns.size());
+    for (std::int64_t i = 0; i < parts_[p].rows(); ++i)
+      result.offsets.push_back(before + rows(i + 1));
+    for (std::size_t k = 0; k < values.extent(0); ++k) {
+      result.columns.push_back(p == interior ? first + entries(k) : packed_row(entries(k)));
+      result.values.push_back(values(k));
+    }
+  }
+  return result;
+}
+
+template <class Scalar, class Exec>
 auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> Matrix {
-  auto const from = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), packed_from_);
+  auto const all = global_rows(exec);
+  std::int64_t const first = space_.first_row(), n = local_rows();
   std::vector<std::int64_t> offsets{0};
   std::vector<int> columns;
   std::vector<Scalar> values;
-  for (int p = 0; p < 3; ++p) {
-    auto const& matrix = parts_[p].matrix;
-    auto const rows =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.graph.row_map);
-    auto const entries =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.graph.entries);
-    auto const numbers = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.values);
-    for (std::int64_t i = 0; i < parts_[p].rows(); ++i) {
-      for (int k = rows(i); k < rows(i + 1); ++k) {
-        std::int64_t const place = entries(k) - lower_;
-        if (p != interior && (place < 0 || place >= own_)) continue;
-        columns.push_back(p == interior ? entries(k) : from(place));
-        values.push_back(numbers(k));
-      }
-      offsets.push_back(static_cast<std::int64_t>(columns.size()));
+  for (std::size_t i = 0; i + 1 < all.offsets.size(); ++i) {
+    for (auto k = static_cast<std::size_t>(all.offsets[i]);
+         k < static_cast<std::size_t>(all.offsets[i + 1]); ++k) {
+      std::int64_t const column = all.columns[k] - first;
+      if (column < 0 || column >= n) continue;
+      columns.push_back(static_cast<int>(column));
+      values.push_back(all.values[k]);
     }
+    offsets.push_back(static_cast<std::int64_t>(columns.size()));
   }
   constexpr auto label = "Blockspan::distributed::diagonal_block";
-  auto const n = static_cast<int>(local_rows());
-  return Matrix(label, n, n, static_cast<int>(columns.size()),
+  auto const order = static_cast<int>(n);
+  return Matrix(label, order, order, static_cast<int>(columns.size()),
                 detail::to_exec<Exec, Scalar>(exec, label, std::span<Scalar const>(values)),
                 detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(offsets)),
                 detail::to_exec<Exec, int>(exec, label, std::span<int const>(columns)));

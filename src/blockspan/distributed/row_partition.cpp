@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include <blockspan/communication/row_space.hpp>
 #include <blockspan/distributed/row_partition.hpp>
@@ -51,6 +51,25 @@ RowPartition cut_by_weight(std::span<std::int64_t const> weights, std::int64_t r
   }
   cuts.push_back(rows);
   return RowPartition(std::move(cuts), unit > 1 ? unit : 0);
+}
+
+RowPartition cut_for_sums(std::vector<std::int64_t> entries, std::int64_t rows, std::int64_t unit,
+                          int ranks) {
+  auto weights = std::move(entries);
+  for (std::size_t u = 0; u < weights.size(); ++u) {
+    auto const first = static_cast<std::int64_t>(u) * unit;
+    weights[u] += std::min(first + unit, rows) - first;
+  }
+  for (;; unit *= 2) {
+    auto partition = cut_by_weight(weights, rows, unit, ranks);
+    bool fits = true;
+    for (int r = 0; r < ranks; ++r) fits = fits && partition.rows(r) <= RowSpace::most_units * unit;
+    if (fits) return partition;
+    std::size_t const pairs = (weights.size() + 1) / 2;
+    for (std::size_t u = 0; u < pairs; ++u)
+      weights[u] = weights[2 * u] + (2 * u + 1 < weights.size() ? weights[2 * u + 1] : 0);
+    weights.resize(pairs);
+  }
 }
 
 std::int64_t unit_of_cuts(std::int64_t rows, std::int64_t chunk, int ranks) {

@@ -37,6 +37,12 @@ class RowPartition {
 RowPartition cut_by_weight(std::span<std::int64_t const> weights, std::int64_t rows,
                            std::int64_t unit, int ranks);
 
+/// Cuts rows for sums: into ranges of about equal weight, entries and rows, at multiples of `unit`
+/// (of unit_of_cuts) or of twice that, four times, ..., so that no rank has more of them than a
+/// RowSpace takes. entries: of every `unit` rows. O(entries.size()).
+RowPartition cut_for_sums(std::vector<std::int64_t> entries, std::int64_t rows, std::int64_t unit,
+                          int ranks);
+
 /// The unit to cut with so that a sum over rows has the same bits for any number of ranks: chunks
 /// of `chunk` rows (the solvers', by the number of rows and the backend: chunk_unit in
 /// distributed_matrix.hpp) times a power of two, such that rows / ranks are at most 256 of them.

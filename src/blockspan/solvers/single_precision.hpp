@@ -1,9 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -119,11 +117,8 @@ template <class Exec, class Matrix>
 auto single_precision_matrix(Exec const& exec, Matrix const& A, int columns = 16) {
   using Scalar = detail::scalar_t<Matrix>;
   using Real = real_t<Scalar>;
-  Real const norm = detail::max_row_sum(exec, detail::matrix_ref<Exec>(A));
-  bool const scalable = norm > 0 && std::isfinite(norm);
-  int const exponent = scalable ? std::ilogb(norm) + 1 : 0;
-  constexpr int range = std::numeric_limits<Real>::max_exponent - 2;
-  Real const factor = std::ldexp(Real(1), std::clamp(-exponent, -range, range));
+  Real const factor =
+      detail::factor_below_one(detail::max_row_sum(exec, detail::matrix_ref<Exec>(A)));
   auto const single = convert_values<single_t<Scalar>>(exec, A, factor);
   return SinglePrecisionMatrix<Scalar, Exec, detail::offset_t<Matrix>>{
       matrix_operator(exec, single, columns), factor};

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -31,6 +34,15 @@ struct ConvertEntries {
     if (position < first && is_finite(value) && !is_finite(result)) first = position;
   }
 };
+
+/// A power of two that brings a number of this size into [1/2, 1); 1 where there is none.
+template <class Real>
+Real factor_below_one(Real size) {
+  bool const scalable = size > 0 && std::isfinite(size);
+  int const exponent = scalable ? std::ilogb(size) + 1 : 0;
+  constexpr int range = std::numeric_limits<Real>::max_exponent - 2;
+  return std::ldexp(Real(1), std::clamp(-exponent, -range, range));
+}
 
 }  // namespace detail
 

@@ -2,8 +2,12 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <memory>
+#include <set>
+#include <string>
 
 #include <blockspan/communication/mpi.hpp>
+#include <blockspan/communication/mpi/watchdog.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan {
@@ -28,7 +32,11 @@ class MpiExchange final : public PendingExchange {
  public:
   static constexpr std::size_t most = std::size_t{1} << 30;  ///< bytes of a piece
 
-  MpiExchange(MPI_Comm comm, std::vector<Incoming> const& in, std::vector<Outgoing> const& out) {
+  MpiExchange(MPI_Comm comm, detail::Watchdog& watchdog, std::vector<Incoming> const& in,
+              std::vector<Outgoing> const& out)
+      : watchdog_(watchdog) {
+    for (auto const& message : in) peers_.insert(message.rank);
+    for (auto const& message : out) peers_.insert(message.rank);
     for (auto const& [rank, bytes] : in)
       in_pieces(bytes, [&, peer = rank](std::span<std::byte> piece) {
         check(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, peer, tag, comm,
@@ -44,6 +52,12 @@ class MpiExchange final : public PendingExchange {
   }
 
   void finish() override {
+    auto const peers = [&] {
+      std::string words = "an exchange with";
+      for (int const peer : peers_) words += " " + std::to_string(peer);
+      return words;
+    };
+    detail::Watchdog::Wait const wait(watchdog_, peers);
     check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
           "exchange");
     requests_.clear();
@@ -58,6 +72,8 @@ class MpiExchange final : public PendingExchange {
       take(bytes.subspan(first, std::min(most, bytes.size() - first)));
   }
 
+  detail::Watchdog& watchdog_;
+  std::set<int> peers_;
   std::vector<MPI_Request> requests_;
 };
 
@@ -71,6 +87,7 @@ class MpiTransport final : public Transport {
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    watchdog_ = std::make_unique<detail::Watchdog>(rank_, size_);
   }
   ~MpiTransport() override {
     int finalized = 0;
@@ -93,6 +110,7 @@ class MpiTransport final : public Transport {
     }
     bool const alike =
         std::all_of(sizes.begin(), sizes.end(), [&](auto s) { return s == sizes[0]; });
+    detail::Watchdog::Wait const wait(*watchdog_, all_ranks);
     int const code =
         alike ? MPI_Allgather(mine.data(), counts_[0], MPI_BYTE, all.data(), counts_[0], MPI_BYTE,
                               comm_)
@@ -102,11 +120,14 @@ class MpiTransport final : public Transport {
   }
 
   void transpose(std::span<std::int64_t const> to, std::span<std::int64_t> from) override {
+    detail::Watchdog::Wait const wait(*watchdog_, all_ranks);
     check(MPI_Alltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm_),
           "MPI_Alltoall");
   }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
+    auto const sender = [&] { return "a broadcast of rank " + std::to_string(root); };
+    detail::Watchdog::Wait const wait(*watchdog_, sender);
     for (std::size_t first = 0; first < bytes.size(); first += MpiExchange::most) {
       auto const piece = bytes.subspan(first, std::min(MpiExchange::most, bytes.size() - first));
       check(MPI_Bcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm_),
@@ -116,7 +137,7 @@ class MpiTransport final : public Transport {
 
   std::unique_ptr<PendingExchange> start(std::vector<Incoming> const& in,
                                          std::vector<Outgoing> const& out) override {
-    return std::make_unique<MpiExchange>(comm_, in, out);
+    return std::make_unique<MpiExchange>(comm_, *watchdog_, in, out);
   }
 
   [[noreturn]] void abort(int exit_status) override {
@@ -125,7 +146,12 @@ class MpiTransport final : public Transport {
   }
 
  private:
+  static constexpr auto all_ranks = [] {
+    return std::string("all ranks; those that say nothing are late");
+  };
+
   MPI_Comm comm_ = MPI_COMM_NULL;
+  std::unique_ptr<detail::Watchdog> watchdog_;
   int rank_ = 0, size_ = 1;
   std::vector<int> counts_, places_;
 };

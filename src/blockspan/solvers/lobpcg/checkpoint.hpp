@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -10,6 +12,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/communication/row_space.hpp>
 #include <blockspan/sparse/detail/atomic_file.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -20,7 +23,7 @@ namespace blockspan::detail {
 template <class T>
 concept PlainBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 
-/// A contiguous copy of the shape of X where `exec` computes: what goes between a block and a file.
+/// A contiguous block of the shape of X where `exec` computes: what goes between X and a file.
 template <class Exec, class View>
 auto contiguous(Exec const& exec, View const& X) {
   using Whole = Kokkos::View<typename View::non_const_value_type**, Kokkos::LayoutRight,
@@ -31,11 +34,15 @@ auto contiguous(Exec const& exec, View const& X) {
 /// Writes the state of a solve to a file that appears whole, with a checksum, or not at all. A
 /// class takes part by a member `visit(archive)` that calls the archive with its fields, in one
 /// order for writing and reading. Throws Error where the file cannot be written.
+///
+/// Where rows are spread over ranks all of them call the same functions: rank 0 writes, blocks in
+/// the order of all rows, so that a file does not show how many ranks there were. Memory on rank 0:
+/// the rows of one rank. Errors are on all ranks, those of writing by commit().
 class CheckpointWriter {
  public:
   static constexpr bool reads = false;
 
-  explicit CheckpointWriter(std::string const& path);
+  explicit CheckpointWriter(std::string const& path, RowSpace rows = {});
 
   template <PlainBytes T>
   void operator()(T const& value) {
@@ -53,31 +60,38 @@ class CheckpointWriter {
   /// A block of vectors where `exec` computes. Fences it.
   template <class Exec, class View>
   void block(Exec const& exec, View const& X) {
-    if (X.size() == 0) return;
-    auto const whole = contiguous(exec, X);
-    Kokkos::deep_copy(exec, whole, X);
-    auto const host = allocate_mirror(whole);
-    Kokkos::deep_copy(exec, host, whole);
-    exec.fence("Blockspan::lobpcg: checkpoint");
-    put(host.data(), host.size() * sizeof(typename View::non_const_value_type));
+    if (X.extent(1) == 0) return;
+    auto const host = rows_.communicator().together([&] {
+      auto const whole = contiguous(exec, X);
+      Kokkos::deep_copy(exec, whole, X);
+      auto const mirror = allocate_mirror(whole);
+      Kokkos::deep_copy(exec, mirror, whole);
+      exec.fence("Blockspan::lobpcg: checkpoint");
+      return mirror;
+    });
+    put_rows(std::as_bytes(std::span(host.data(), host.size())),
+             X.extent(1) * sizeof(typename View::non_const_value_type));
   }
 
   void commit();
 
  private:
   void put(void const* bytes, std::size_t size);
+  void put_rows(std::span<std::byte const> mine, std::size_t row_bytes);
 
-  AtomicFile file_;
+  RowSpace rows_;
+  std::optional<AtomicFile> file_;      ///< of rank 0
+  std::optional<std::string> trouble_;  ///< why rank 0 has ceased to write, where others wait
   unsigned long checksum_;
 };
 
-/// Gives the state back. Throws Error if the file cannot be read, is no checkpoint, was cut off or
-/// damaged.
+/// Gives the state back, on any number of ranks. Throws Error, on all of them, if the file cannot
+/// be read, is no checkpoint, was cut off or damaged.
 class CheckpointReader {
  public:
   static constexpr bool reads = true;
 
-  explicit CheckpointReader(std::string path);
+  explicit CheckpointReader(std::string path, RowSpace rows = {});
 
   template <PlainBytes T>
   void operator()(T& value) {
@@ -100,10 +114,12 @@ class CheckpointReader {
 
   template <class Exec, class View>
   void block(Exec const& exec, View const& X) {
-    if (X.size() == 0) return;
-    auto const whole = contiguous(exec, X);
-    auto const host = allocate_mirror(whole);
-    get(host.data(), host.size() * sizeof(typename View::non_const_value_type));
+    if (X.extent(1) == 0) return;
+    auto const& ranks = rows_.communicator();
+    auto const whole = ranks.together([&] { return contiguous(exec, X); });
+    auto const host = ranks.together([&] { return allocate_mirror(whole); });
+    get_rows(std::as_writable_bytes(std::span(host.data(), host.size())),
+             X.extent(1) * sizeof(typename View::non_const_value_type));
     Kokkos::deep_copy(exec, whole, host);
     Kokkos::deep_copy(exec, X, whole);
     exec.fence("Blockspan::lobpcg: checkpoint");
@@ -115,10 +131,13 @@ class CheckpointReader {
   std::string const& path() const { return path_; }
 
  private:
+  void read(void* bytes, std::size_t size);
   void get(void* bytes, std::size_t size);
+  void get_rows(std::span<std::byte> mine, std::size_t row_bytes);
 
+  RowSpace rows_;
   std::string path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile_s*)> file_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile_s*)> file_;  ///< of rank 0
   unsigned long checksum_;
 };
 

@@ -109,8 +109,10 @@ std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
   Kokkos::deep_copy(problem.exec, Y, given);
   std::vector<Real> factors;
   for (Real const entry : problem.largest_entries(Y)) {
-    require(std::isfinite(entry), "lobpcg", "column ", factors.size(),
-            " of the constraints has NaN or Inf");
+    problem.ranks().together([&] {
+      require(std::isfinite(entry), "lobpcg", "column ", factors.size(),
+              " of the constraints has NaN or Inf");
+    });
     bool const zero = !(entry >= std::numeric_limits<Real>::min());
     factors.push_back(zero ? Real(0) : std::ldexp(Real(1), -std::ilogb(entry)));
   }

@@ -60,8 +60,6 @@ void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scala
           " rows, and there is no dense path for rows spread over ranks");
   require(options.path != SolvePath::dense, where,
           "there is no dense path for rows spread over ranks");
-  require(options.checkpoint.empty() && options.resume.empty(), where,
-          "there are no checkpoints yet for rows spread over ranks");
 }
 
 /// Why an iteration that ended so is followed by a dense solve; null: it is not.

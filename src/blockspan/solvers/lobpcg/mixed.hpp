@@ -33,15 +33,14 @@ class MixedLobpcg {
   MixedLobpcg(Exec const& exec, LobpcgSingleOperators<Scalar, Exec> const& single,
               LinearOperator<Scalar, Exec> const& A, LinearOperator<Scalar, Exec> const* B,
               Block<Scalar, Exec> const& X, Options const& options)
-      : exec_(exec), single_(single), a_(A), b_(B), x_(X), options_(options) {
-    constexpr auto where = "lobpcg_mixed";
-    options.validate();
-    require((B == nullptr) == (single.B == nullptr), where,
-            "B is given in one of the two precisions only");
-    require(single.A.rows() == A.rows(), where, "A has order ", A.rows(),
-            ", but in single precision ", single.A.rows());
-    require(static_cast<std::int64_t>(X.extent(0)) == A.rows(), where, "X has ", X.extent(0),
-            " rows, A has order ", A.rows());
+      : exec_(exec),
+        single_(single),
+        a_(A),
+        b_(B),
+        a_rows_(A.row_space()),
+        x_(X),
+        options_(options) {
+    ranks().together([&] { check_arguments(); });
   }
 
   Report solve() {
@@ -54,6 +53,21 @@ class MixedLobpcg {
   }
 
  private:
+  Communicator const& ranks() const { return a_rows_.communicator(); }
+
+  void check_arguments() const {
+    constexpr auto where = "lobpcg_mixed";
+    options_.validate();
+    require((b_ == nullptr) == (single_.B == nullptr), where,
+            "B is given in one of the two precisions only");
+    require(single_.A.rows() == a_.rows(), where, "A has order ", a_.rows(),
+            ", but in single precision ", single_.A.rows());
+    require(single_.A.row_space() == a_rows_, where,
+            "the rows of A are not spread over the ranks alike in both precisions");
+    require(static_cast<std::int64_t>(x_.extent(0)) == a_.rows(), where, "X has ", x_.extent(0),
+            " rows, A has order ", a_.rows());
+  }
+
   /// Iterations without progress after which single precision is given up. Its last digits are not
   /// worth more.
   static constexpr int patience = 20;
@@ -115,8 +129,11 @@ class MixedLobpcg {
         backward ? static_cast<int>(std::count_if(errors.begin(), last,
                                                   [&](Real e) { return e <= options_.tolerance; }))
                  : 0;
-    if (options_.monitor && !options_.monitor({now.iteration, converged, now.wanted, now.active,
-                                               now.locked, values, errors, now.seconds})) {
+    bool const go_on =
+        !options_.monitor || options_.monitor({now.iteration, converged, now.wanted, now.active,
+                                               now.locked, values, errors, now.seconds});
+    // both stages end, on all ranks
+    if (ranks().any(!go_on)) {
       stopped_ = true;
       return false;
     }
@@ -196,6 +213,7 @@ class MixedLobpcg {
   LobpcgSingleOperators<Scalar, Exec> const& single_;
   LinearOperator<Scalar, Exec> const& a_;
   LinearOperator<Scalar, Exec> const* b_;
+  RowSpace a_rows_;
   Block<Scalar, Exec> x_;
   Options const& options_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

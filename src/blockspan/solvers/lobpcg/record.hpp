@@ -26,9 +26,10 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::record() {
                      options_.monitor({flow_.iteration, front + converged(), options_.wanted,
                                        flow_.last_active, front, values, errors, problem_.seconds});
   if (problem_.ranks().any(!go_on)) return Status::stopped_by_monitor;
-  if (!options_.checkpoint.empty() &&
-      seconds_since(last_checkpoint_) >= options_.checkpoint_seconds)
-    write_checkpoint();
+  if (!options_.checkpoint.empty()) {
+    bool const due = seconds_since(last_checkpoint_) >= options_.checkpoint_seconds;
+    if (problem_.ranks().any(due)) write_checkpoint();
+  }
   return std::nullopt;
 }
 
@@ -58,7 +59,7 @@ void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::write_checkpoint() {
   if (options_.checkpoint.empty()) return;
-  CheckpointWriter writer(options_.checkpoint);
+  CheckpointWriter writer(options_.checkpoint, problem_.workspace.rows());
   double const seconds = seconds_before_ + seconds_since(begin_);
   writer(key_), writer(seconds);
   visit(writer);
@@ -68,10 +69,10 @@ void LobpcgSolver<Scalar, Exec>::write_checkpoint() {
 
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::resume() {
-  CheckpointReader reader(options_.resume);
+  CheckpointReader reader(options_.resume, problem_.workspace.rows());
   CheckpointKey then;
   reader(then);
-  then.require_same(key_, options_.resume);
+  problem_.ranks().together([&] { then.require_same(key_, options_.resume); });
   reader(seconds_before_);
   visit(reader);
   reader.finish();

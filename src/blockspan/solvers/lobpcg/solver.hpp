@@ -56,7 +56,8 @@ class LobpcgSolver {
 
   Report solve() {
     // Fail now, not after ten minutes, if the file cannot be written.
-    if (!options_.checkpoint.empty()) CheckpointWriter const trial(options_.checkpoint);
+    if (!options_.checkpoint.empty())
+      CheckpointWriter const trial(options_.checkpoint, problem_.workspace.rows());
     auto status = options_.resume.empty() ? start() : resume();
     while (!status) {
       if (!measure()) {

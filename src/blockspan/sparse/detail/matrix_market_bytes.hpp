@@ -33,6 +33,7 @@ class ByteStream {
   void seek(std::int64_t position);
 
   std::int64_t file_size() const { return size_; }
+  bool compressed() const { return gzip_; }
 
   /// Throws if the file is no longer what it was when opened.
   void check_unchanged() const;

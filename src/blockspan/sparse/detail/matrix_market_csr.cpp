@@ -64,7 +64,9 @@ class CsrReader {
   void allocate_entries(std::int64_t entries);
   void store(std::int64_t row, std::int64_t column, Scalar const& value);
   void merge_repeated();
-  void refuse_position(std::int64_t row, std::int64_t column, std::string const& expected);
+  void refuse(std::int64_t row, std::int64_t column, char const* expected) {
+    refuse_position<Real>(source_, header_, row, column, expected);
+  }
 
   TextSource source_;
   ParsedHeader header_;
@@ -210,12 +212,12 @@ void CsrReader<Scalar, Offset, Ordinal>::merge_repeated() {
     for (std::int64_t row = 0; row < A_.rows; ++row)
       for (auto p = A_.offsets(row) + 1; p < A_.offsets(row + 1); ++p)
         if (A_.indices(p) == A_.indices(p - 1))
-          refuse_position(row, A_.indices(p), "each position once where both triangles are used");
+          refuse(row, A_.indices(p), "each position once where both triangles are used");
   auto const left = static_cast<std::size_t>(add_repeated(A_));
   for (std::int64_t row = 0; row < A_.rows; ++row)
     for (auto p = A_.offsets(row); p < A_.offsets(row + 1); ++p)
       if (!is_finite(A_.values(p)))
-        refuse_position(row, A_.indices(p), "repeated entries that add up to a finite number");
+        refuse(row, A_.indices(p), "repeated entries that add up to a finite number");
   HostCsr<Scalar, Offset, Ordinal> const whole = A_;
   allocate_entries(static_cast<std::int64_t>(left));
   auto const kept = std::make_pair(std::size_t(0), left);
@@ -223,22 +225,6 @@ void CsrReader<Scalar, Offset, Ordinal>::merge_repeated() {
   Kokkos::deep_copy(host, A_.indices, Kokkos::subview(whole.indices, kept));
   Kokkos::deep_copy(host, A_.values, Kokkos::subview(whole.values, kept));
   host.fence("Blockspan::read_matrix_market");
-}
-
-/// Throws at the last line that gives this position, or its mirror image.
-template <class Scalar, class Offset, class Ordinal>
-void CsrReader<Scalar, Offset, Ordinal>::refuse_position(std::int64_t row, std::int64_t column,
-                                                         std::string const& expected) {
-  std::int64_t line = 0;
-  std::string token;
-  scan_body<Real>(source_, header_,
-                  [&](std::int64_t i, std::int64_t j, auto const&, TextCursor const& cursor) {
-                    bool const mirror = !general() && i == column && j == row;
-                    if (!mirror && (i != row || j != column)) return;
-                    line = cursor.line();
-                    token = std::to_string(i + 1) + " " + std::to_string(j + 1);
-                  });
-  throw MatrixMarketError(source_.path(), line, 1, expected, token);
 }
 
 }  // namespace

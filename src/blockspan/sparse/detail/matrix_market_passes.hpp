@@ -70,6 +70,23 @@ void find_first_error(TextSource& source, ParsedHeader const& header) {
   scan_body<Real>(source, header, [](auto const&...) {});
 }
 
+/// Throws at the last line that gives this position, or its mirror image.
+template <class Real>
+[[noreturn]] void refuse_position(TextSource& source, ParsedHeader const& header, std::int64_t row,
+                                  std::int64_t column, char const* expected) {
+  std::int64_t line = 0;
+  std::string token;
+  bool const general = header.symmetry == MatrixMarketSymmetry::general;
+  scan_body<Real>(source, header,
+                  [&](std::int64_t i, std::int64_t j, auto const&, TextCursor const& cursor) {
+                    bool const mirror = !general && i == column && j == row;
+                    if (!mirror && (i != row || j != column)) return;
+                    line = cursor.line();
+                    token = std::to_string(i + 1) + " " + std::to_string(j + 1);
+                  });
+  throw MatrixMarketError(source.path(), line, 1, expected, token);
+}
+
 /// Runs the parallel passes; if one fails, the error thrown is the first in the file.
 template <class Real, class Passes>
 void run_passes(TextSource& source, ParsedHeader const& header, Passes const& passes) {

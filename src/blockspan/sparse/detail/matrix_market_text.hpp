@@ -39,6 +39,7 @@ class TextSource {
 
   std::string const& path() const { return path_; }
   std::int64_t file_size() const { return bytes_->file_size(); }
+  bool compressed() const { return bytes_->compressed(); }
   std::int64_t line() const { return line_; }  ///< the line after the last one handed out
 
  private:

@@ -1,0 +1,181 @@
+// What many ranks would exchange in a product, without them: one process has the matrix and plays
+// all ranks. For slabs (rows as distribute cuts them) and, where the rows have places in space, for
+// bricks: rows, nonzeros, halo rows, neighbours and bytes of the ranks. Nothing is multiplied.
+//
+//   blockspan-perf-ranks-plan [--columns K] SPEC RANKS...
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/sparse/coordinates.hpp>
+#include <blockspan/sparse/generators.hpp>
+
+namespace {
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+using Matrix = blockspan::CrsMatrix<double, Exec>;
+using Point = std::array<double, 3>;
+
+/// Where each row is; none where that is not known.
+std::vector<Point> places(Exec const& exec, blockspan::GeneratorSpec const& spec) {
+  std::vector<Point> result;
+  bool const grid = spec.name.starts_with("laplace") && !spec.permuted;
+  bool const mesh = spec.name.starts_with("elasticity") || spec.name.starts_with("p1");
+  if (grid) {
+    std::int64_t const x = spec.sizes[0], y = spec.sizes[1];
+    for (std::int64_t i = 0; i < spec.rows; ++i)
+      result.push_back({static_cast<double>(i % x), static_cast<double>(i / x % y),
+                        static_cast<double>(i / (x * y))});
+  } else if (mesh && !spec.permuted) {
+    auto const nodes = blockspan::generate_coordinates<double>(exec, spec);
+    auto const each = spec.rows / static_cast<std::int64_t>(nodes.extent(0));
+    for (std::int64_t i = 0; i < spec.rows; ++i) {
+      auto const node = static_cast<std::size_t>(i / each);
+      result.push_back({nodes(node, 0), nodes(node, 1), nodes(node, 2)});
+    }
+  }
+  return result;
+}
+
+std::vector<int> slabs(Matrix const& A, int ranks) {
+  auto const partition =
+      blockspan::detail::partition_by_entries<Exec>(A.graph.row_map.data(), A.numRows(), ranks);
+  std::vector<int> owner;
+  for (int r = 0; r < ranks; ++r)
+    owner.insert(owner.end(), static_cast<std::size_t>(partition.rows(r)), r);
+  return owner;
+}
+
+/// Three factors of a number, as equal as they get.
+std::array<int, 3> factors(int number) {
+  std::array<int, 3> best{number, 1, 1};
+  for (int a = 1; a <= number; ++a)
+    for (int b = 1; number % a == 0 && b <= number / a; ++b)
+      if (number / a % b == 0 &&
+          std::max({a, b, number / a / b}) < *std::max_element(best.begin(), best.end()))
+        best = {a, b, number / a / b};
+  return best;
+}
+
+/// Equal parts along z, each of these along y, and these along x. Rows at one place stay together.
+std::vector<int> bricks(std::vector<Point> const& at, int ranks) {
+  auto const parts = factors(ranks);
+  std::vector<int> owner(at.size(), 0);
+  for (std::size_t axis = 3; axis-- > 0;) {
+    std::vector<std::size_t> order(at.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) {
+      return std::pair(owner[i], at[i][axis]) < std::pair(owner[j], at[j][axis]);
+    });
+    std::size_t begin = 0;
+    std::vector<int> next(at.size());
+    while (begin < order.size()) {
+      std::size_t end = begin;
+      while (end < order.size() && owner[order[end]] == owner[order[begin]]) ++end;
+      for (std::size_t k = begin, last = 0; k < end; ++k) {
+        auto const part = (k - begin) * static_cast<std::size_t>(parts[axis]) / (end - begin);
+        // a plane of points is not cut: it goes where its first point goes
+        bool const same = k > begin && at[order[k]][axis] == at[order[k - 1]][axis];
+        if (!same) last = part;
+        next[order[k]] = owner[order[begin]] * parts[axis] + static_cast<int>(last);
+      }
+      begin = end;
+    }
+    owner = next;
+  }
+  return owner;
+}
+
+struct Spread {
+  std::int64_t largest = 0;
+  double mean = 0;
+};
+Spread spread(std::vector<std::int64_t> const& counts) {
+  Spread result;
+  for (std::int64_t const count : counts) {
+    result.largest = std::max(result.largest, count);
+    result.mean += static_cast<double>(count) / static_cast<double>(counts.size());
+  }
+  return result;
+}
+
+void print_plan(char const* name, Matrix const& A, std::vector<int> const& owner, int ranks,
+                int columns) {
+  auto const size = static_cast<std::size_t>(ranks);
+  std::vector<std::int64_t> rows(size), nonzeros(size), halo(size), neighbours(size);
+  std::vector<std::pair<int, int>> ghosts, pairs;  // (rank, row of another), (rank, its owner)
+  for (int i = 0; i < A.numRows(); ++i) {
+    int const me = owner[static_cast<std::size_t>(i)];
+    ++rows[static_cast<std::size_t>(me)];
+    for (int k = A.graph.row_map(i); k < A.graph.row_map(i + 1); ++k) {
+      ++nonzeros[static_cast<std::size_t>(me)];
+      int const column = A.graph.entries(k);
+      if (owner[static_cast<std::size_t>(column)] != me) ghosts.emplace_back(me, column);
+    }
+  }
+  auto const unique = [](auto& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  };
+  unique(ghosts);
+  for (auto const& [rank, row] : ghosts) {
+    ++halo[static_cast<std::size_t>(rank)];
+    pairs.emplace_back(rank, owner[static_cast<std::size_t>(row)]);
+  }
+  unique(pairs);
+  for (auto const& pair : pairs) ++neighbours[static_cast<std::size_t>(pair.first)];
+  auto const r = spread(rows), z = spread(nonzeros), h = spread(halo), n = spread(neighbours);
+  auto const over = [](Spread const& s) {
+    return s.mean > 0 ? static_cast<double>(s.largest) / s.mean : 1.0;
+  };
+  std::printf("%-7s %6d %10.0f %7.2f %7.2f %10lld %10.0f %7lld %7.1f %9.3f\n", name, ranks, r.mean,
+              over(r), over(z), static_cast<long long>(h.largest), h.mean,
+              static_cast<long long>(n.largest), n.mean,
+              static_cast<double>(h.largest) * columns * 8e-6);
+}
+
+int run(std::vector<std::string> arguments) {
+  int columns = 8;
+  if (arguments.size() > 1 && arguments[0] == "--columns") {
+    columns = std::atoi(arguments[1].c_str());
+    arguments.erase(arguments.begin(), arguments.begin() + 2);
+  }
+  blockspan::require(arguments.size() > 1 && columns > 0, "usage",
+                     "blockspan-perf-ranks-plan [--columns K] SPEC RANKS...");
+  Exec const exec;
+  auto const spec = blockspan::parse_generator_spec(arguments[0]);
+  blockspan::require(spec.rows == spec.columns, arguments[0], "the matrix is not square");
+  auto const A = blockspan::generate<double>(exec, spec);
+  auto const at = places(exec, spec);
+  std::printf("%s: %d rows, %lld nonzeros; MB: received a product of %d columns by the largest\n",
+              spec.text.c_str(), A.numRows(), static_cast<long long>(A.nnz()), columns);
+  std::printf("%-7s %6s %10s %7s %7s %10s %10s %7s %7s %9s\n", "parts", "ranks", "rows", "max/mn",
+              "nnz", "halo", "mean", "neighb.", "mean", "MB");
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    int const ranks = std::atoi(arguments[i].c_str());
+    blockspan::require(ranks > 0, "ranks", arguments[i], " are no number of ranks");
+    print_plan("slabs", A, slabs(A, ranks), ranks, columns);
+    if (!at.empty()) print_plan("bricks", A, bricks(at, ranks), ranks, columns);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "blockspan-perf-ranks-plan: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/sparse/convert.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan {
+
+/// A DistributedMatrix in single precision, times a power of two, as SinglePrecision and
+/// lobpcg_mixed take its operator.
+template <class Scalar, class Exec>
+struct SinglePrecisionRows {
+  std::shared_ptr<DistributedMatrix<single_t<Scalar>, Exec> const> matrix;  ///< factor A
+  real_t<Scalar> factor;
+};
+
+/// A rounded to single precision, entry by entry as single_precision_matrix rounds a matrix that
+/// one process has. All ranks together; makes its halo exchange anew. Waits for the instance.
+/// Throws Error, on all ranks, for an entry beyond the range of single precision, and where memory
+/// is short.
+template <class Scalar, class Exec>
+SinglePrecisionRows<Scalar, Exec> single_precision_rows(Exec const& exec,
+                                                        DistributedMatrix<Scalar, Exec> const& A) {
+  using Single = single_t<Scalar>;
+  auto const factor = detail::factor_below_one(A.norm_bound());
+  auto const& ranks = A.row_space().communicator();
+  auto const rows = ranks.together([&] {
+    auto const from = A.global_rows(exec);
+    LocalRows<Single> to{from.offsets, from.columns, {}};
+    to.values.reserve(from.values.size());
+    for (auto const& value : from.values) {
+      to.values.push_back(convert_scalar<Single>(Scalar(value * factor)));
+      require(!is_finite(value) || is_finite(to.values.back()), "single_precision_rows",
+              "an entry is ", value, " (times ", factor, "), beyond the range of 32-bit numbers");
+    }
+    return to;
+  });
+  return {std::make_shared<DistributedMatrix<Single, Exec> const>(exec, ranks, A.partition(), rows),
+          factor};
+}
+
+}  // namespace blockspan

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <blockspan/distributed/detail/read_rows.hpp>
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/sparse/matrix_market.hpp>
+
+namespace blockspan {
+
+/// The square matrix of a Matrix Market file that all ranks can open, its rows as `like` says, or
+/// cut at chunks of the sums over rows, by entries. The same entries as read_matrix_market gives.
+///
+/// A rank reads its share of a plain file's lines; of a gzip file rank 0 inflates and hands lines
+/// on. No rank holds an array of global length: twice its share of the lines as entries of 24 bytes
+/// or so, then its rows. Array files, which are dense, are read by rank 0. One thread a rank
+/// parses.
+///
+/// All ranks together; waits for the instance. Throws Error, on all ranks: with the file's first
+/// fault as read_matrix_market words it (rank 0 looks for its line, through the whole file), where
+/// the matrix is not square, where a rank cannot open the file, and as DistributedMatrix does.
+template <class Scalar, class Exec>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> read_distributed(
+    Exec const& exec, Communicator const& ranks, std::string const& path,
+    RowPartition const* like = nullptr) {
+  bool whole = ranks.size() == 1;
+  ranks.together([&] {
+    if (ranks.rank() > 0) return;
+    auto const header = read_matrix_market_header(path);
+    require(header.rows == header.columns, path, "the matrix must be square (", header.rows, " x ",
+            header.columns, ")");
+    whole = whole || header.format == MatrixMarketFormat::array;
+  });
+  ranks.broadcast(std::span(&whole, 1), 0);
+  if (whole) {
+    CrsMatrix<Scalar, Exec> A;
+    ranks.together([&] {
+      if (ranks.rank() == 0) A = read_matrix_market<Scalar>(exec, path);
+    });
+    return distribute(exec, ranks, A, like);
+  }
+  auto const [partition, rows] =
+      detail::read_rows<Scalar>(ranks, path, &detail::chunk_rows<Exec>, like);
+  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, rows);
+}
+
+}  // namespace blockspan
