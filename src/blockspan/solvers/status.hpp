@@ -20,8 +20,8 @@ enum class Status {
   operator_not_hermitian,      ///< V^H A V is not Hermitian: wrong operator, or not a problem for
                                ///< this solver
   mass_not_positive_definite,  ///< x^H B x < 0 for some x: no real Rayleigh quotient exists
-  mass_singular,    ///< B is singular, and too few eigenvalues are finite (or none can be had): ask
-                    ///< for fewer, or take the massless unknowns out
+  mass_singular,  ///< B is singular, and too few eigenvalues are finite (or none can be had): ask
+                  ///< for fewer, or take the massless unknowns out
   stopped_by_monitor,  ///< the caller's monitor asked to stop
   nonfinite_rhs,       ///< (column) b has NaN or Inf; x is left as it was given
   negative_curvature,  ///< p^H A p < 0 for some p: A is not positive definite, CG does not apply
