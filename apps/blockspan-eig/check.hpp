@@ -8,8 +8,7 @@
 #include <vector>
 
 #include <blockspan/multivector/multivector.hpp>
-#include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/spmm/spmm.hpp>
+#include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/support/lapack.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -19,8 +18,9 @@ namespace blockspan::apps {
 
 /// R := R - M Y (Y^H R) for an M-orthonormal basis Y of the constraints.
 template <class Scalar, class Exec>
-void remove_constraints(Exec const& exec, CrsMatrix<Scalar, Exec> const* M,
-                        Block<Scalar, Exec> const& constraints, Block<Scalar, Exec> const& R) {
+void remove_constraints(Exec const& exec, LinearOperator<Scalar, Exec> const* M,
+                        Block<Scalar, Exec> const& constraints, Block<Scalar, Exec> const& R,
+                        Workspace<Exec>& workspace) {
   auto const copy_of = [&](Block<Scalar, Exec> const& from) {
     auto const to = allocate<Block<Scalar, Exec>>(exec, "Blockspan::constraints", from.extent(0),
                                                   from.extent(1));
@@ -31,24 +31,25 @@ void remove_constraints(Exec const& exec, CrsMatrix<Scalar, Exec> const* M,
   auto const MY = M != nullptr ? copy_of(Y) : Y;
   int rank;
   if (M != nullptr) {
-    spmm(exec, Op::none, Scalar(1), *M, Y, Scalar(0), MY);
-    rank = orthonormalize(exec, Y, MY).rank;
+    M->apply(exec, Y, MY);
+    rank = orthonormalize(exec, Y, MY, workspace).rank;
   } else {
-    rank = orthonormalize(exec, Y).rank;
+    rank = orthonormalize(exec, Y, workspace).rank;
   }
   auto const used = std::pair(0, rank);
   for (int pass = 0; pass < 2; ++pass)
     project_out(exec, Kokkos::subview(MY, Kokkos::ALL, used), Kokkos::subview(Y, Kokkos::ALL, used),
-                R);
+                R, workspace);
 }
 
 /// Residuals of the pairs (eigenvalues[j], X(:, j)), from A and M (null: the identity) themselves.
 /// With constraints Y they are those of the problem projected by them: what lies in the span of
 /// M Y does not count. norm_a, norm_b: the norms of the backward errors. A and M are applied to X
 /// divided by powers of two near the norms, so that no scale of them over- or underflows. Fences.
+/// Where A has its rows spread over ranks they call this together.
 template <class Scalar, class Exec>
-ResidualCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
-                              CrsMatrix<Scalar, Exec> const* M, Block<Scalar, Exec> const& X,
+ResidualCheck check_residuals(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+                              LinearOperator<Scalar, Exec> const* M, Block<Scalar, Exec> const& X,
                               Block<Scalar, Exec> const& constraints,
                               std::vector<double> const& eigenvalues, double norm_a,
                               double norm_b) {
@@ -74,12 +75,12 @@ ResidualCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A
   Kokkos::deep_copy(exec, unit, Xk);
   scale_by(unit, e_b / 2);  // X^H M X = I: now near one
   // 2^-e Op X in two steps: as much as is safe before the product, the rest after it.
-  auto const image = [&](CrsMatrix<Scalar, Exec> const& matrix, int e,
+  auto const image = [&](LinearOperator<Scalar, Exec> const& op, int e,
                          Block<Scalar, Exec> const& Y) {
     int const before = std::clamp(-e, -900, 900);
     Kokkos::deep_copy(exec, scaled, unit);
     scale_by(scaled, before);
-    spmm(exec, Op::none, Scalar(1), matrix, scaled, Scalar(0), Y);
+    op.apply(exec, scaled, Y);
     scale_by(Y, -e - before);
   };
   if (M != nullptr)
@@ -94,13 +95,14 @@ ResidualCheck check_residuals(Exec const& exec, CrsMatrix<Scalar, Exec> const& A
     minus_theta(j, j) = -lambda[j];
   }
   combine(exec, Scalar(1), MX, minus_theta, Scalar(1), R);
-  if (constraints.extent(1) > 0) remove_constraints(exec, M, constraints, R);
+  Workspace<Exec> workspace(A.row_space());
+  if (constraints.extent(1) > 0) remove_constraints(exec, M, constraints, R, workspace);
 
   using Norms = Kokkos::View<double*, Kokkos::HostSpace>;
   Norms r("r", k), x("x", k), mx("mx", k);
-  column_norms(exec, R, r);
-  column_norms(exec, unit, x);
-  column_norms(exec, MX, mx);
+  column_norms(exec, R, r, workspace);
+  column_norms(exec, unit, x, workspace);
+  column_norms(exec, MX, mx, workspace);
   exec.fence("Blockspan::check_residuals");
 
   double const a = std::ldexp(norm_a, -e_a), b = std::ldexp(norm_b, -e_b);

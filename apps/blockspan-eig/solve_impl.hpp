@@ -44,7 +44,7 @@ LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
   options.block = command.block < command.pairs ? command.block : 0;
   options.time_limit = command.time_limit;
   options.checkpoint = command.checkpoint;
-  options.resume = command.resume.empty() ? command.resume : input_file(command.resume);
+  options.resume = command.resume;
   options.certify = command.certify;
   return options;
 }
@@ -106,6 +106,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   Product<Scalar, Exec> mass;
   if (M) mass = make_product<Scalar>(exec, *M, command.machine.spmm, result.block);
   auto options = detail::solver_options<Scalar, Exec>(command);
+  if (!options.resume.empty()) options.resume = input_file(options.resume);
   auto choice = command.preconditioner_choice;
   choice.columns = result.block;
   auto T = make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::any, M.get());
@@ -152,8 +153,10 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   result.levels = T.levels;
 
   progress.stage("checking the residuals");
-  result.check = check_residuals(exec, A, M.get(), X, constraints, result.solver.eigenvalues,
-                                 result.solver.norm_a, result.solver.norm_b);
+  auto const plain = plain_product<Scalar>(A), plain_mass = plain_product<Scalar>(M ? *M : A);
+  result.check = check_residuals<Scalar, Exec>(exec, plain, M ? &plain_mass : nullptr, X,
+                                               constraints, result.solver.eigenvalues,
+                                               result.solver.norm_a, result.solver.norm_b);
   result.seconds.check = lap();
   if (vectors != nullptr) {
     progress.stage("writing " + vectors->path().string());

@@ -4,12 +4,9 @@
 #include <vector>
 
 #include <blockspan/multivector/multivector.hpp>
-#include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/sparse/matrix_market.hpp>
-#include <blockspan/spmm/spmm.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/support/lapack.hpp>
 #include <blockspan/support/memory.hpp>
-
-#include "blockspan-solve/scaled_matrix.hpp"
 
 namespace blockspan::apps {
 
@@ -19,20 +16,27 @@ struct ColumnCheck {
   std::vector<double> rhs_norms;  ///< ||b||, infinite where it overflows
 };
 
-/// The residuals from A itself, and where N has columns (orthonormal), of the part of B that they
-/// leave. host_B holds what B does: its largest entries give the powers of two by which columns are
-/// scaled, so that no right-hand side over- or underflows. A: scaled for the same reason. Fences.
+/// The residuals from A = 2^-exponent `scaled_a` itself, and where N has columns (orthonormal), of
+/// the part of B that they leave. B's largest entries give the powers of two by which columns are
+/// scaled, so that no right-hand side over- or underflows; A is scaled for the same reason. Where
+/// rows are spread over ranks these call this together. Fences.
 template <class Scalar, class Exec>
-ColumnCheck check_residuals(Exec const& exec, ScaledMatrix<Scalar, Exec> const& A,
-                            Block<Scalar, Exec> const& N, HostBlock<Scalar> const& host_B,
+ColumnCheck check_residuals(Exec const& exec, LinearOperator<Scalar, Exec> const& scaled_a,
+                            int exponent, Block<Scalar, Exec> const& N,
                             Block<Scalar, Exec> const& B, Block<Scalar, Exec> const& X) {
   auto const n = X.extent(0), k = X.extent(1);
+  auto const& ranks = scaled_a.row_space().communicator();
+  Workspace<Exec> workspace(scaled_a.row_space());
   Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k),
       whole("b", k);
+  auto const host_B = Kokkos::create_mirror_view(B);
+  Kokkos::deep_copy(exec, host_B, B);
+  exec.fence("Blockspan::check_residuals: B");
   for (std::size_t j = 0; j < k; ++j) {
     double largest = 0;
     for (std::size_t i = 0; i < n; ++i)
       largest = std::fmax(largest, static_cast<double>(Kokkos::abs(host_B(i, j))));
+    largest = ranks.largest(largest);
     factors(j) = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1.0;
   }
   auto const scaled = [&](Block<Scalar, Exec> const& from) {
@@ -42,18 +46,23 @@ ColumnCheck check_residuals(Exec const& exec, ScaledMatrix<Scalar, Exec> const& 
     return to;
   };
   auto const project = [&](Block<Scalar, Exec> const& from) {
-    if (N.extent(1) > 0) project_out(exec, N, N, from);
+    if (N.extent(1) > 0) project_out(exec, N, N, from, workspace);
   };
   auto const R = scaled(B), Y = scaled(X);
-  column_norms(exec, R, whole);
+  column_norms(exec, R, whole, workspace);
   project(R);
-  column_norms(exec, R, b);
+  column_norms(exec, R, b, workspace);
   Kokkos::View<double*, Kokkos::HostSpace> const unscale("factors", k);
-  Kokkos::deep_copy(unscale, std::ldexp(1.0, -A.exponent));
-  if (A.exponent != 0) scale_columns(exec, unscale, Y);
-  spmm(exec, Op::none, Scalar(-1), A.matrix, Y, Scalar(1), R);
+  Kokkos::deep_copy(unscale, std::ldexp(1.0, -exponent));
+  if (exponent != 0) scale_columns(exec, unscale, Y);
+  auto const image = allocate<Block<Scalar, Exec>>(exec, "Blockspan::check", n, k);
+  scaled_a.apply(exec, Y, image);
+  SmallMatrix<Scalar> const minus("Blockspan::check", k, k);
+  for (std::size_t j = 0; j < k; ++j) minus(j, j) = -1;
+  combine(exec, Scalar(1), image, minus, Scalar(1), R);
   project(R);
-  column_norms(exec, R, r);
+  column_norms(exec, R, r, workspace);
+  exec.fence("Blockspan::check_residuals");
   ColumnCheck result;
   for (std::size_t j = 0; j < k; ++j) {
     // nothing is left of a right-hand side that lies in the null space

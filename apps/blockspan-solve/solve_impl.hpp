@@ -49,20 +49,32 @@ Block<Scalar, Exec> new_block(Exec const& exec, std::string const& label, std::i
 /// The right-hand sides: of the file, or random.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> right_hand_sides(Exec const& exec, SolveCommand const& command,
-                                     std::int64_t rows, HostBlock<Scalar>& on_host) {
+                                     std::int64_t rows) {
   if (command.rhs.empty()) {
     auto const B = new_block<Scalar>(exec, "Blockspan::right_hand_sides", rows, command.columns);
     fill_random(exec, B, command.seed);
-    on_host = HostBlock<Scalar>("Blockspan::right_hand_sides", rows, command.columns);
-    Kokkos::deep_copy(exec, on_host, B);
-    exec.fence("Blockspan::right_hand_sides");
     return B;
   }
-  on_host = read_block<Scalar>(input_file(command.rhs));
+  auto const on_host = read_block<Scalar>(input_file(command.rhs));
   auto const B = new_block<Scalar>(exec, "Blockspan::right_hand_sides", rows,
                                    static_cast<std::int64_t>(on_host.extent(1)));
   Kokkos::deep_copy(exec, B, on_host);
+  exec.fence("Blockspan::right_hand_sides");
   return B;
+}
+
+/// An orthonormal basis of N, vectors of --null-space, in its place; no columns where it has none.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> null_basis(Exec const& exec, SolveCommand const& command,
+                               Block<Scalar, Exec> const& N, Workspace<Exec>& workspace) {
+  if (N.extent(1) == 0) return {};
+  int const rank = orthonormalize(exec, N, workspace).rank;
+  std::int64_t const rows = workspace.rows().global_rows(static_cast<std::int64_t>(N.extent(0)));
+  workspace.rows().communicator().together([&] {
+    require(rows == 0 || rank > 0, "--null-space", command.null_space,
+            " has no vector that is finite and not zero");
+  });
+  return Kokkos::subview(N, Kokkos::ALL, std::pair(0, rank));
 }
 
 /// Orthonormal vectors of --null-space; no columns where there is none.
@@ -79,10 +91,8 @@ Block<Scalar, Exec> null_space(Exec const& exec, SolveCommand const& command, st
                           static_cast<std::int64_t>(given.extent(1)));
     Kokkos::deep_copy(exec, N, given);
   }
-  int const rank = orthonormalize(exec, N).rank;
-  require(rows == 0 || rank > 0, "--null-space", command.null_space,
-          " has no vector that is finite and not zero");
-  return Kokkos::subview(N, Kokkos::ALL, std::pair(0, rank));
+  Workspace<Exec> workspace;
+  return null_basis<Scalar>(exec, command, N, workspace);
 }
 
 /// X := 2^exponent X
@@ -126,8 +136,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   auto const loaded = load_matrix<Scalar>(exec, command.matrix);
   auto const [A, exponent] =
       into_range<Scalar>(exec, take_hermitian(exec, command.matrix, loaded, result.notes));
-  HostBlock<Scalar> host_B;
-  auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows(), host_B);
+  auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows());
   auto const k = static_cast<std::int64_t>(B.extent(1));
   auto const X = detail::new_block<Scalar>(exec, "Blockspan::solution", A.numRows(), k);
   if (!command.guess.empty())
@@ -176,7 +185,8 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
 
   progress.stage("checking the residuals");
   detail::scale_all(exec, exponent, X);
-  auto const check = check_residuals(exec, {A, exponent}, N, host_B, B, X);
+  auto const check =
+      check_residuals<Scalar, Exec>(exec, plain_product<Scalar>(A), exponent, N, B, X);
   result.true_residuals = check.residual;
   result.rhs_norms = check.rhs_norms;
   detail::drop_overflow(exec, check.residual, X);

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <cmath>
-#include <vector>
+#include <memory>
 
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/solvers/single_precision.hpp>
 #include <blockspan/support/memory.hpp>
 
 #include "blockspan-solve/solve_impl.hpp"
@@ -13,34 +12,29 @@ namespace blockspan::apps {
 
 namespace detail {
 
-/// ||b - A x|| / ||b|| and ||b|| of every column; B becomes the residuals.
+/// The inner solver of --precision mixed, and what it refers to; null for `working`.
 template <class Scalar, class Exec>
-ColumnCheck check_on_ranks(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
-                           Block<Scalar, Exec> const& B, Block<Scalar, Exec> const& X) {
-  auto const k = X.extent(1);
-  Workspace<Exec> workspace(A.row_space());
-  Kokkos::View<double*, Kokkos::HostSpace> const r("r", k), b("b", k);
-  column_norms(exec, B, b, workspace);
-  auto const image =
-      allocate<Block<Scalar, Exec>>(exec, "Blockspan::check", X.extent(0), X.extent(1));
-  A.apply(exec, X, image);
-  SmallMatrix<Scalar> const minus("Blockspan::check", k, k);
-  for (std::size_t j = 0; j < k; ++j) minus(j, j) = -1;
-  combine(exec, Scalar(1), image, minus, Scalar(1), B);
-  column_norms(exec, B, r, workspace);
-  ColumnCheck result;
-  for (std::size_t j = 0; j < k; ++j) {
-    result.residual.push_back(b(j) > 0 ? r(j) / b(j) : r(j));
-    result.rhs_norms.push_back(b(j));
-  }
-  return result;
-}
-
-inline void require_for_ranks(SolveCommand const& command) {
-  char const* const only = "runs on one rank only";
-  require(command.precision != "mixed", "--precision mixed", only);
-  require(command.machine.spmm != "cusparse" && command.machine.spmm != "kokkos-kernels",
-          "--spmm " + command.machine.spmm, only);
+std::shared_ptr<CorrectionSolver<Scalar, Exec> const> inner_solver_on_ranks(
+    Exec const& exec, SolveCommand const& command, DistributedMatrix<Scalar, Exec> const& A,
+    SpmmPlanOptions const& plan) {
+  if constexpr (has_single_precision<Scalar>)
+    if (command.precision == "mixed") {
+      struct Setup {
+        SingleOnRanks<Scalar, Exec> a;
+        Preconditioner<single_t<Scalar>, Exec> m;
+        SinglePrecision<Scalar, Exec> solver;
+        Setup(Exec const& exec, SolveCommand const& command,
+              DistributedMatrix<Scalar, Exec> const& A, SpmmPlanOptions const& plan)
+            : a(exec, A, plan),
+              m(make_preconditioner_on_ranks<single_t<Scalar>>(exec, command.preconditioner_choice,
+                                                               command.preconditioner, a.op,
+                                                               Definiteness::positive)),
+              solver(a.op, m.op.get(), a.factor) {}
+      };
+      auto const setup = std::make_shared<Setup>(exec, command, A, plan);
+      return {setup, &setup->solver};
+    }
+  return nullptr;
 }
 
 }  // namespace detail
@@ -49,7 +43,11 @@ inline void require_for_ranks(SolveCommand const& command) {
 template <class Scalar, class Exec>
 SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
                            OutputFile* solution, Communicator const& ranks) {
-  ranks.together([&] { detail::require_for_ranks(command); });
+  auto plan = ranks.together([&] {
+    require_precision<Scalar>(command.precision, command.machine.spmm,
+                              command.preconditioner_choice);
+    return plan_on_ranks(command.machine.spmm);
+  });
   SolveResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
@@ -73,18 +71,20 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   } else {
     N = load_rows<Scalar>(exec, rows, n, command.null_space);
   }
+  N = detail::null_basis<Scalar>(exec, command, N, workspace);
   exec.fence("Blockspan::load");
   result.seconds.load = lap();
 
   progress.stage("preparing the sparse product");
   result.columns = static_cast<int>(k);
-  SpmmPlanOptions plan{.columns = result.columns};
-  if (command.machine.spmm != "blockspan") plan.algorithm = command.machine.spmm;
+  plan.columns = result.columns;
   DistributedOperator<Scalar, Exec> const product(exec, A, plan);
   auto options = detail::solver_options<Scalar, Exec>(command);
   auto const M = make_preconditioner_on_ranks<Scalar>(
       exec, command.preconditioner_choice, command.preconditioner, product, Definiteness::positive);
   options.preconditioner = M.op.get();
+  auto const inner = detail::inner_solver_on_ranks<Scalar, Exec>(exec, command, *A, plan);
+  options.inner = inner.get();
   options.null_space = N;
   result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
   exec.fence("Blockspan::setup");
@@ -98,11 +98,7 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   lap();
 
   progress.stage("checking the residuals");
-  if (N.extent(1) > 0) {
-    orthonormalize(exec, N, workspace);
-    for (int pass = 0; pass < 2; ++pass) project_out(exec, N, N, B, workspace);
-  }
-  auto const check = detail::check_on_ranks<Scalar, Exec>(exec, product, B, X);
+  auto const check = check_residuals<Scalar, Exec>(exec, product, 0, N, B, X);
   result.true_residuals = check.residual;
   result.rhs_norms = check.rhs_norms;
   result.seconds.check = lap();
@@ -124,7 +120,7 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   result.product = product.plan(DistributedMatrix<Scalar, Exec>::interior)
                        .kernel(result.columns, sizeof(Scalar));
   result.product_reason = "of the rows that need no others";
-  result.ranks = report_of_ranks(*A);
+  result.ranks = report_of_ranks(*A, result.columns);
   if (M.op) result.preconditioner = M.op->name();
   judge(result, command);
   return result;

@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include <blockspan/distributed/convert.hpp>
 #include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
+#include <blockspan/distributed/read_distributed.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/jacobi.hpp>
@@ -21,20 +23,40 @@
 
 namespace blockspan::apps {
 
-/// The Hermitian matrix of `source`: of a spec each rank makes its rows, a file is read by rank 0.
-/// like: the rows of each rank; null: balanced. notes: of rank 0, see take_hermitian. Throws Error,
-/// on all ranks, where it is not Hermitian.
+/// Whether `source` is a file that all ranks can read and that stores one triangle of a matrix,
+/// which is Hermitian then. Rank 0 looks.
+inline bool stores_hermitian(Communicator const& ranks, std::string const& source) {
+  bool result = false;
+  ranks.together([&] {
+    if (ranks.rank() > 0) return;
+    auto const path = input_file(source);
+    if (path != source) return;  // a pipe, which only rank 0 has
+    auto const header = read_matrix_market_header(path);
+    result = header.symmetry == MatrixMarketSymmetry::hermitian ||
+             (header.symmetry == MatrixMarketSymmetry::symmetric &&
+              header.field != MatrixMarketField::complex);
+  });
+  ranks.broadcast(std::span(&result, 1), 0);
+  return result;
+}
+
+/// The Hermitian matrix of `source`: of a spec each rank makes its rows, files of one triangle are
+/// read by all, others by rank 0, which looks at their symmetry. like: the rows of each rank; null:
+/// balanced. notes: of rank 0, see take_hermitian. Throws Error, on all ranks, where it is not
+/// Hermitian.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_on_ranks(
     Exec const& exec, Communicator const& ranks, std::string const& source,
     std::vector<std::string>& notes, std::string const& kind = "matrix",
     RowPartition const* like = nullptr) {
-  if (is_generator_spec(source) && kind == "matrix") {
+  if (kind == "matrix" && is_generator_spec(source)) {
     bool const alone = ranks.together([&] {
       auto const spec = parse_generator_spec(source);
       return knows_rows(spec) && spec.is_symmetric;
     });
     if (alone) return generate_distributed<Scalar>(exec, ranks, source, like);
+  } else if (kind == "matrix" && stores_hermitian(ranks, source)) {
+    return read_distributed<Scalar>(exec, ranks, source, like);
   }
   CrsMatrix<Scalar, Exec> A;
   ranks.together([&] {
@@ -74,6 +96,31 @@ HostBlock<Scalar> gather_rows(RowSpace const& rows, Block<Scalar, Exec> const& l
   gather_block(rows, host, whole);
   return whole;
 }
+
+/// The plan of --spmm. Throws Error where that is the product of another library.
+inline SpmmPlanOptions plan_on_ranks(std::string const& spmm) {
+  require(spmm != "cusparse" && spmm != "kokkos-kernels", "--spmm " + spmm,
+          "runs on one rank only");
+  SpmmPlanOptions plan;
+  if (spmm != "blockspan") plan.algorithm = spmm;
+  return plan;
+}
+
+/// A in single precision, for --precision mixed.
+template <class Scalar, class Exec>
+struct SingleOnRanks {
+  SingleOnRanks(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
+                SpmmPlanOptions const& plan)
+      : SingleOnRanks(exec, single_precision_rows(exec, A), plan) {}
+
+  DistributedOperator<single_t<Scalar>, Exec> op;  ///< factor A
+  real_t<Scalar> factor;
+
+ private:
+  SingleOnRanks(Exec const& exec, SinglePrecisionRows<Scalar, Exec> const& A,
+                SpmmPlanOptions const& plan)
+      : op(exec, A.matrix, plan), factor(A.factor) {}
+};
 
 /// Preconditioners that couple nothing across ranks, and Chebyshev. Throws Error for others, and
 /// where A is not as definite as it must be.

@@ -6,7 +6,9 @@
 
 #include <blockspan/operators/cusparse_operator.hpp>
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
+#include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "common/components.hpp"
@@ -50,6 +52,16 @@ Product<Scalar, Exec> make_product(Exec const& exec, CrsMatrix<Scalar, Exec> con
   std::string const kernel = op->plan().kernel(columns, sizeof(Scalar));
   std::string const reason = op->plan().explain(columns, sizeof(Scalar));
   return {std::move(op), kernel, reason};
+}
+
+/// The product of A without the plan of a solve: what checks it multiplies so.
+template <class Scalar, class Exec>
+auto plain_product(CrsMatrix<Scalar, Exec> const& A) {
+  return function_operator<Scalar, Exec>(
+      A.numRows(),
+      [A](Exec const& exec, ConstBlock<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y) {
+        spmm(exec, Op::none, Scalar(1), A, X, Scalar(0), Y);
+      });
 }
 
 }  // namespace blockspan::apps

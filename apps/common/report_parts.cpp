@@ -21,7 +21,11 @@ Json to_json(RanksReport const& ranks) {
           {"rows", ranks.rows},
           {"nonzeros", ranks.nonzeros},
           {"halo_rows", ranks.halo_rows},
-          {"neighbours", ranks.neighbours}};
+          {"neighbours", ranks.neighbours},
+          {"sent_bytes", ranks.sent_bytes},
+          {"received_bytes", ranks.received_bytes},
+          {"row_imbalance", RanksReport::imbalance(ranks.rows)},
+          {"nonzero_imbalance", RanksReport::imbalance(ranks.nonzeros)}};
 }
 
 Json to_json(std::optional<MultigridReport> const& multigrid) {

@@ -6,6 +6,8 @@
 
 #include "blockspan-eig/check.hpp"
 #include "blockspan-solve/check.hpp"
+#include "blockspan-solve/scaled_matrix.hpp"
+#include "common/products.hpp"
 #include "common/words.hpp"
 #include "solvers/problem.hpp"
 
@@ -49,18 +51,18 @@ Judgement judge(SolverProblem const& problem, Answer const& answer) {
   Judgement result;
   Exec const& exec = problem.exec;
   if (problem.task == Task::eigenpairs) {
-    auto const check =
-        apps::check_residuals(exec, problem.A, problem.B ? &*problem.B : nullptr, answer.X,
-                              SolverBlock(), answer.eigenvalues, problem.norm_a, problem.norm_b);
+    auto const A = apps::plain_product<double>(problem.A),
+               B = apps::plain_product<double>(problem.B ? *problem.B : problem.A);
+    auto const check = apps::check_residuals<double, Exec>(
+        exec, A, problem.B ? &B : nullptr, answer.X, SolverBlock(), answer.eigenvalues,
+        problem.norm_a, problem.norm_b);
     result.residual = largest(check.backward);
     if (double const cosine = dependence(problem, answer.X); !(cosine <= most_dependent))
       result.objection = apps::formatted("its vectors are not independent (%.1e)", cosine);
   } else {
-    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), problem.rhs);
-    HostBlock<double> const host_rhs("Blockspan::perf::rhs", host.extent(0), host.extent(1));
-    Kokkos::deep_copy(host_rhs, host);
-    auto const check = apps::check_residuals(exec, apps::into_range(exec, problem.A), SolverBlock(),
-                                             host_rhs, problem.rhs, answer.X);
+    auto const [A, exponent] = apps::into_range<double>(exec, problem.A);
+    auto const check = apps::check_residuals<double, Exec>(
+        exec, apps::plain_product<double>(A), exponent, SolverBlock(), problem.rhs, answer.X);
     result.residual = largest(check.residual);
   }
   if (!(result.residual <= slack * problem.tolerance))

@@ -53,6 +53,10 @@ TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
   EXPECT_EQ(sum("nonzeros"), report.at("problem").at("nonzeros"));
   EXPECT_EQ(sum("neighbours"), 4);
   EXPECT_EQ(sum("halo_rows"), 4 * 20 * 16);  // a plane on each side of two cuts
+  auto const block = report.at("options").at("block").get<std::int64_t>();
+  EXPECT_EQ(sum("sent_bytes"), 8 * block * sum("halo_rows"));
+  EXPECT_EQ(sum("received_bytes"), sum("sent_bytes"));
+  EXPECT_GE(ranks.at("row_imbalance").get<double>(), 1);
   auto const axis = [](int k, int n) { return 2 - 2 * std::cos(k * std::numbers::pi / (n + 1)); };
   double const least = axis(1, 20) + axis(1, 16) + axis(1, 14);
   EXPECT_NEAR(report.at("eigenvalues").at(0).get<double>(), least, 1e-7);
@@ -108,8 +112,57 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
     expect_refused_on_ranks(app, {"laplace7:9", "--no-such-option"}, "no-such-option");
     expect_refused_on_ranks(app, {skew}, "not symmetric");
     expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", "multigrid"}, "several ranks");
-    expect_refused_on_ranks(app, {"laplace7:9", "--precision", "mixed"}, "one rank only");
+    expect_refused_on_ranks(app, {"laplace7:9", "--spmm", "kokkos-kernels"}, "one rank only");
   }
+}
+
+TEST(ProgramsOnRanks, KeepAwayFromConstraintsAndGoOnFromACheckpoint) {
+  TemporaryFolder const folder;
+  auto const file = [&](std::string const& name) { return folder / name; };
+  auto const values = [&](std::string const& report) {
+    return Json::parse(read_text(report)).at("eigenvalues").get<std::vector<double>>();
+  };
+  std::vector<std::string> const common{"laplace7:20x16x14", "--path", "iterative", "--tolerance",
+                                        "1e-9"};
+  auto const with = [&](std::vector<std::string> const& more) {
+    auto all = common;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  // the two lowest vectors as constraints: what follows are the third and fourth pair
+  ASSERT_EQ(run_app("blockspan-eig", with({"--pairs", "4", "--vectors", file("v.mtx"), "--report",
+                                           file("one.json")}))
+                .status,
+            0);
+  auto const V = read_block<double>(file("v.mtx"));
+  write_block(file("y.mtx"), Kokkos::subview(V, Kokkos::ALL, std::pair(0, 2)));
+  auto const wanted = with({"--pairs", "2", "--constraints", file("y.mtx"), "--checkpoint",
+                            file("state"), "--report", file("all.json")});
+  auto stopped = wanted;
+  stopped.insert(stopped.end(), {"--max-iterations", "5"});
+  EXPECT_EQ(run_on_ranks(2, "blockspan-eig", stopped).status, 1);
+  auto resumed = wanted;
+  resumed.insert(resumed.end(), {"--resume", file("state")});
+  auto const outcome = run_on_ranks(3, "blockspan-eig", resumed);
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  auto const one = values(file("one.json")), all = values(file("all.json"));
+  for (std::size_t j = 0; j < 2; ++j) EXPECT_NEAR(all[j], one[j + 2], 1e-8);
+}
+
+TEST(ProgramsOnRanks, SolveInTwoPrecisionsWithANullSpace) {
+  TemporaryFolder const folder;
+  std::ostringstream text;  // a chain with free ends
+  text << "%%MatrixMarket matrix coordinate real symmetric\n3000 3000 5999\n";
+  for (int i = 1; i <= 3000; ++i) {
+    text << i << " " << i << " " << (i == 1 || i == 3000 ? 1 : 2) << "\n";
+    if (i > 1) text << i << " " << i - 1 << " -1\n";
+  }
+  auto const chain = write_text(folder / "chain.mtx", text.str());
+  auto const outcome = run_on_ranks(3, "blockspan-solve",
+                                    {chain, "--null-space", "constant", "--precision", "mixed",
+                                     "--columns", "3", "--tolerance", "1e-6"});
+  bool const has_single = outcome.err.find("no single precision") == std::string::npos;
+  EXPECT_EQ(outcome.status, has_single ? 0 : 2) << outcome.out << outcome.err;
 }
 
 TEST(ProgramsOnRanks, WithoutALauncherAreWhatTheyWere) {
@@ -124,11 +177,18 @@ TEST(ProgramsOnRanks, TheExampleRunsOnAnyNumberOfRanks) {
     auto const outcome = run_on_ranks(ranks, "quickstart-distributed", {});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     std::istringstream lines(outcome.out);
-    for (double const expected : {2 * axis(1), axis(1) + axis(2), axis(1) + axis(2)}) {
-      double value = 0;
-      ASSERT_TRUE(lines >> value);
-      EXPECT_NEAR(value, expected, 1e-8);
-    }
+    auto const expect_pairs = [&] {
+      for (double const expected : {2 * axis(1), axis(1) + axis(2), axis(1) + axis(2)}) {
+        double value = 0;
+        ASSERT_TRUE(lines >> value) << outcome.out;
+        EXPECT_NEAR(value, expected, 1e-8);
+      }
+    };
+    expect_pairs();
+    std::string words;
+    for (int word = 0; word < 4; ++word) lines >> words;
+    EXPECT_EQ(words, "ranks");
+    expect_pairs();  // by an exchange of its own
     EXPECT_THAT(outcome.out, HasSubstr("solved on " + std::to_string(ranks) + " ranks"));
   }
 }

@@ -121,6 +121,11 @@ std::vector<std::int64_t> const& RowSpace::cuts() const {
   static std::vector<std::int64_t> const none;
   return state_ ? state_->cuts : none;
 }
+std::pair<std::int64_t, std::int64_t> RowSpace::range(int rank, std::int64_t local) const {
+  if (!state_) return {0, local};
+  auto const r = static_cast<std::size_t>(rank);
+  return {state_->cuts[r], state_->cuts[r + 1]};
+}
 std::int64_t RowSpace::unit() const { return state_ ? state_->unit : 0; }
 
 void RowSpace::require_rows(std::int64_t local, char const* where) const {

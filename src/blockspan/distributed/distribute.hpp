@@ -187,11 +187,10 @@ void scatter_block(RowSpace const& space, WholeView const& whole, LocalView cons
   auto const& ranks = space.communicator();
   auto const n = static_cast<std::int64_t>(local.extent(0)),
              k = static_cast<std::int64_t>(local.extent(1));
-  auto const first = [&](int r) { return space.cuts().empty() ? 0 : space.cuts()[r]; };
-  auto const last = [&](int r) { return space.cuts().empty() ? n : space.cuts()[r + 1]; };
   auto const rows = detail::deal<Scalar>(ranks, root, n * k, [&](int r) {
     std::vector<Scalar> packed;
-    for (auto i = first(r); i < last(r); ++i)
+    auto const [first, last] = space.range(r, n);
+    for (auto i = first; i < last; ++i)
       for (std::int64_t j = 0; j < k; ++j) packed.push_back(whole(i, j));
     return packed;
   });
@@ -213,8 +212,8 @@ void gather_block(RowSpace const& space, LocalView const& local, WholeView const
     for (std::int64_t j = 0; j < k; ++j) mine.push_back(local(i, j));
   for (int r = 0; r < ranks.size(); ++r) {
     bool const from_here = r == ranks.rank(), to_here = root == ranks.rank();
-    std::int64_t const first = space.cuts().empty() ? 0 : space.cuts()[r];
-    std::int64_t const count = space.cuts().empty() ? n : space.cuts()[r + 1] - first;
+    auto const [first, last] = space.range(r, n);
+    std::int64_t const count = last - first;
     std::vector<Scalar> rows(to_here && !from_here ? static_cast<std::size_t>(count * k) : 0);
     std::vector<Incoming> in;
     std::vector<Outgoing> out;

@@ -22,9 +22,8 @@ unsigned long extended_checksum(unsigned long sum, void const* bytes, std::size_
 
 /// Bytes of the rows of another rank.
 std::size_t bytes_of(RowSpace const& rows, int rank, std::size_t row_bytes) {
-  auto const& cuts = rows.cuts();
-  auto const r = static_cast<std::size_t>(rank);
-  return static_cast<std::size_t>(cuts[r + 1] - cuts[r]) * row_bytes;
+  auto const [first, last] = rows.range(rank, 0);
+  return static_cast<std::size_t>(last - first) * row_bytes;
 }
 
 /// One message, from one rank to another; others do nothing.
