@@ -54,7 +54,7 @@ class MpiExchange final : public PendingExchange {
   void finish() override {
     auto const peers = [&] {
       std::string words = "an exchange with";
-      for (int const peer : peers_) words += " " + std::to_string(peer);
+      for (int const peer : peers_) words.append(" ").append(std::to_string(peer));
       return words;
     };
     detail::Watchdog::Wait const wait(watchdog_, peers);
@@ -126,7 +126,9 @@ class MpiTransport final : public Transport {
   }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
-    auto const sender = [&] { return "a broadcast of rank " + std::to_string(root); };
+    auto const sender = [&] {
+      return std::string("a broadcast of rank ").append(std::to_string(root));
+    };
     detail::Watchdog::Wait const wait(*watchdog_, sender);
     for (std::size_t first = 0; first < bytes.size(); first += MpiExchange::most) {
       auto const piece = bytes.subspan(first, std::min(MpiExchange::most, bytes.size() - first));
