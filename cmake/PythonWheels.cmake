@@ -1,5 +1,6 @@
-# LAPACK and zlib for the Python package where the system has none: from the wheels scipy-openblas32,
-# whose functions have the prefix scipy_, and cmeel-zlib, that pip installs beside the build.
+# LAPACK and zlib for the Python package where the system has none, installed beside the module: from
+# the wheels scipy-openblas32, whose functions have the prefix scipy_, and cmeel-zlib, that pip
+# installs for the build.
 if(NOT Blockspan_ENABLE_PYTHON)
   return()
 endif()
@@ -18,6 +19,7 @@ if(NOT LAPACK_FOUND)
   if(folder)
     set(LAPACK_FOUND TRUE)
     set(blockspan_lapack_of_wheel ${folder}/libscipy_openblas.so)
+    list(APPEND blockspan_libraries_of_wheels ${blockspan_lapack_of_wheel})
     add_library(LAPACK::LAPACK SHARED IMPORTED)
     set_target_properties(LAPACK::LAPACK PROPERTIES IMPORTED_LOCATION ${blockspan_lapack_of_wheel})
     message(STATUS "Blockspan: LAPACK: ${blockspan_lapack_of_wheel}")
@@ -27,11 +29,12 @@ find_package(ZLIB QUIET)
 if(NOT ZLIB_FOUND)
   blockspan_ask_python("from importlib.metadata import distribution as d
 print(d('cmeel-zlib').locate_file('cmeel.prefix'))" folder)
-  if(EXISTS ${folder}/lib64/libz.a)
+  if(EXISTS ${folder}/lib64/libz.so.1)  # its libz.a is not position-independent
     set(ZLIB_FOUND TRUE)
-    add_library(ZLIB::ZLIB STATIC IMPORTED)
+    list(APPEND blockspan_libraries_of_wheels ${folder}/lib64/libz.so.1)
+    add_library(ZLIB::ZLIB SHARED IMPORTED)
     set_target_properties(ZLIB::ZLIB PROPERTIES
-      IMPORTED_LOCATION ${folder}/lib64/libz.a
+      IMPORTED_LOCATION ${folder}/lib64/libz.so.1
       INTERFACE_INCLUDE_DIRECTORIES ${folder}/include)
     message(STATUS "Blockspan: zlib: ${folder}")
   endif()
