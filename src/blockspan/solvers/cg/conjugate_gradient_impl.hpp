@@ -90,8 +90,6 @@ void check_shapes(LinearOperator<Scalar, Exec> const& A, BlockRef<Scalar const> 
   require(static_cast<std::int64_t>(null.extent(1)) <= order, where, "null_space has ",
           null.extent(1), " columns, A has order ", order);
   auto const* inner = options.inner;
-  require(!inner || !A.row_space().distributed(), where,
-          "corrections in another precision are not there for rows spread over ranks");
   require(!inner || inner->rows() == n, where, "the inner solver has order ",
           inner ? inner->rows() : 0, ", A has order ", n);
 }
