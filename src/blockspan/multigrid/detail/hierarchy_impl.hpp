@@ -102,7 +102,8 @@ bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_
                          measure_rows(exec, level.ref(), W.data()).indefinite_row >= 0;
   if (number == 0 && bad_input) fail("blockspan::multigrid", fault);
   // Ritz values mean nothing where A is not Hermitian
-  if (number == 0 && !Probe<Scalar, Exec>(exec, *level.op, *level.op, options_.seed).hermitian()) {
+  if (number == 0 &&
+      !OperatorProbe<Scalar, Exec>(exec, *level.op, *level.op, options_.seed).hermitian()) {
     reject(MultigridStatus::not_hermitian,
            "the matrix is not Hermitian: chebyshev and multigrid do not apply");
     return false;

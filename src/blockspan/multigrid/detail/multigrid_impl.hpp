@@ -31,7 +31,7 @@ KOKKOS_INLINE_FUNCTION double power_of_two(double norm) {
 
 /// Y = X scaled column by column to about unit norm, or, `back`, the other way and times `factor`.
 template <class From, class To>
-struct ScaleColumns {
+struct ScaleByNorms {
   BlockRef<From const> X;
   BlockRef<To> Y;
   double const* norms;
@@ -160,12 +160,12 @@ struct MultigridState {
       auto const small = block_ref<Exec>(from);
       for_each_entry(
           exec, "Blockspan::multigrid_narrow", small,
-          ScaleColumns<Scalar, Single>{block_ref<Exec>(X), small, norms.data(), false, 1});
+          ScaleByNorms<Scalar, Single>{block_ref<Exec>(X), small, norms.data(), false, 1});
       single->apply(exec, from, to);
       auto const wide = block_ref<Exec>(Y);
       for_each_entry(
           exec, "Blockspan::multigrid_widen", wide,
-          ScaleColumns<Single, Scalar>{block_ref<Exec>(to), wide, norms.data(), true, factor});
+          ScaleByNorms<Single, Scalar>{block_ref<Exec>(to), wide, norms.data(), true, factor});
     }
   }
 };
@@ -273,8 +273,8 @@ template <class Scalar, class Exec>
 void Multigrid<Scalar, Exec>::probe(Exec const& exec) {
   if constexpr (detail::MultigridState<Scalar, Exec>::is_wide) {
     Kokkos::Timer timer;
-    detail::Probe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
-                                      state_->options.seed);
+    detail::OperatorProbe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
+                                              state_->options.seed);
     detail::judge(probe.run(8), state_->report);
     state_->report.phases.probe = timer.seconds();
     state_->report.seconds = state_->report.phases.sum();

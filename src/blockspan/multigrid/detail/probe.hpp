@@ -20,11 +20,11 @@ struct ProbeResult {
 };
 
 template <class Scalar, class Exec>
-class Probe {
+class OperatorProbe {
  public:
   using Operator = LinearOperator<Scalar, Exec>;
 
-  Probe(Exec const& exec, Operator const& A, Operator const& M, std::uint64_t seed)
+  OperatorProbe(Exec const& exec, Operator const& A, Operator const& M, std::uint64_t seed)
       : exec_(exec),
         A_(A),
         M_(M),

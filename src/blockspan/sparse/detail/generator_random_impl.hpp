@@ -67,7 +67,7 @@ struct PermutedKeys {
 
 /// values(new entry) = value of the old entry, found by bisection of its row.
 template <class Exec>
-struct PermutedValues {
+struct CopyPermutedValues {
   GeneratedPattern<Exec> source;
   GeneratedPattern<Exec> result;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
@@ -222,7 +222,7 @@ GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& s
     result.values = allocate<typename GeneratedPattern<Exec>::Values>(
         exec, "Blockspan::generate::values", std::int64_t(source.values.extent(0)));
     Kokkos::parallel_for("Blockspan::generate::permuted_values", Policy(exec, 0, source.rows),
-                         PermutedValues<Exec>{source, result});
+                         CopyPermutedValues<Exec>{source, result});
   }
   return result;
 }
