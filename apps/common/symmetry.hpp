@@ -18,12 +18,11 @@ Matrix take_hermitian(Exec const& exec, std::string const& source, Matrix const&
   constexpr bool complex = is_complex_v<typename Matrix::non_const_value_type>;
   auto const found = find_asymmetry(exec, A);
   if (found) {
-    Matrix const mean = hermitian_mean(exec, A);
-    if (mean.values.data() != A.values.data())
-      notes.push_back(source + ": the matrix is " + (complex ? "Hermitian" : "symmetric") +
-                      " to rounding only; the mean of it and its " + (complex ? "conjugate " : "") +
-                      "transpose was taken");
-    return mean;
+    if (found.exact) return A;
+    notes.push_back(source + ": the matrix is " + (complex ? "Hermitian" : "symmetric") +
+                    " to rounding only; the mean of it and its " + (complex ? "conjugate " : "") +
+                    "transpose was taken");
+    return hermitian_mean(exec, A);
   }
   std::ostringstream text;
   text.precision(9);  // what differs by 1e-6 is seen to differ

@@ -130,7 +130,9 @@ TYPED_TEST(Symmetry, TheMeanIsHermitianToTheBit) {
                                                Complex(1 - e, -1), Complex(8e307, 0), Complex(0, e),
                                                Complex(3, -e), Complex(0, e), Complex(1)});
   ASSERT_TRUE(find_asymmetry(exec, A));
+  EXPECT_FALSE(find_asymmetry(exec, A).exact);
   auto const mean = hermitian_mean(exec, A);
+  EXPECT_TRUE(find_asymmetry(exec, mean).exact);
   auto const a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.values);
   auto const m = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mean.values);
   for (int i = 0; i < 3; ++i)

@@ -21,6 +21,7 @@ struct SymmetryReport {
   Scalar mirror = Scalar(0);             ///< a(column, row); 0 where none is stored
   real_t<Scalar> largest_in_row = 0;     ///< the largest |a(row, .)|
   real_t<Scalar> largest_in_column = 0;  ///< the largest |a(column, .)|
+  bool exact = true;                     ///< every entry is the conjugate of its mirror, to the bit
 
   explicit operator bool() const { return hermitian; }
 };
@@ -43,11 +44,14 @@ auto find_asymmetry(Exec const& exec, Matrix const& A) {
           A.numCols(), ", not square");
   if (A.nnz() == 0) return SymmetryReport<Scalar>{};
   detail::SymmetryCheck const check(exec, A.graph.row_map, A.graph.entries, A.values);
-  if (check.in_order() && check.worst() <= 1) return SymmetryReport<Scalar>{};
+  auto const worst = check.in_order() ? check.worst() : real_t<Scalar>(2);  // not known
+  if (worst <= 1) return SymmetryReport<Scalar>{.exact = worst == 0};
   auto const ordered = detail::rows_in_order(detail::to_host(A));
   Kokkos::DefaultHostExecutionSpace const host;
-  return detail::SymmetryCheck(host, ordered.offsets, ordered.indices, ordered.values)
-      .template describe<SymmetryReport<Scalar>>();
+  detail::SymmetryCheck const of_ordered(host, ordered.offsets, ordered.indices, ordered.values);
+  auto report = of_ordered.template describe<SymmetryReport<Scalar>>();
+  report.exact = of_ordered.worst() == 0;
+  return report;
 }
 
 /// (A + A^H) / 2 of a matrix that is Hermitian to rounding (see find_asymmetry): solvers may then

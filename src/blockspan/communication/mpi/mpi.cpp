@@ -35,8 +35,8 @@ class MpiExchange final : public PendingExchange {
   MpiExchange(MPI_Comm comm, detail::Watchdog& watchdog, std::vector<Incoming> const& in,
               std::vector<Outgoing> const& out)
       : watchdog_(watchdog) {
-    for (auto const& message : in) peers_.insert(message.rank);
-    for (auto const& message : out) peers_.insert(message.rank);
+    for (auto const& message : in) peers_.push_back(message.rank);
+    for (auto const& message : out) peers_.push_back(message.rank);
     for (auto const& [rank, bytes] : in)
       in_pieces(bytes, [&, peer = rank](std::span<std::byte> piece) {
         check(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, peer, tag, comm,
@@ -54,7 +54,8 @@ class MpiExchange final : public PendingExchange {
   void finish() override {
     auto const peers = [&] {
       std::string words = "an exchange with";
-      for (int const peer : peers_) words.append(" ").append(std::to_string(peer));
+      for (int const peer : std::set(peers_.begin(), peers_.end()))
+        words.append(" ").append(std::to_string(peer));
       return words;
     };
     detail::Watchdog::Wait const wait(watchdog_, peers);
@@ -73,7 +74,7 @@ class MpiExchange final : public PendingExchange {
   }
 
   detail::Watchdog& watchdog_;
-  std::set<int> peers_;
+  std::vector<int> peers_;  ///< some twice
   std::vector<MPI_Request> requests_;
 };
 

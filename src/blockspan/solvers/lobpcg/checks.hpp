@@ -107,12 +107,14 @@ std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
   if (count == 0) return std::nullopt;
   auto const Y = problem.deflation.y(0, count), BY = problem.deflation.by(0, count);
   Kokkos::deep_copy(problem.exec, Y, given);
-  std::vector<Real> factors;
-  for (Real const entry : problem.largest_entries(Y)) {
-    problem.ranks().together([&] {
-      require(std::isfinite(entry), "lobpcg", "column ", factors.size(),
+  auto const largest = problem.largest_entries(Y);
+  problem.ranks().together([&] {
+    for (std::size_t j = 0; j < largest.size(); ++j)
+      require(std::isfinite(largest[j]), "lobpcg", "column ", j,
               " of the constraints has NaN or Inf");
-    });
+  });
+  std::vector<Real> factors;
+  for (Real const entry : largest) {
     bool const zero = !(entry >= std::numeric_limits<Real>::min());
     factors.push_back(zero ? Real(0) : std::ldexp(Real(1), -std::ilogb(entry)));
   }
