@@ -31,9 +31,10 @@ MultigridAdvice advise_multigrid(std::int64_t rows, SolveKind kind, double condi
 /// laplace27:80 630, elasticity:44 with rigid bodies 1290; hosts were not measured.
 inline constexpr double multigrid_setup_products = 1000;
 
-/// After so many seconds, with `error` left of 1 to get below `tolerance`: as long as a setup
-/// takes, and half of the digits still to go. To switch then, and go on from what was reached,
-/// costs at most about twice what the better of the two methods would have.
+/// After `seconds`, with the error at `error` of its start: the solve has taken as long as a setup
+/// would, and more than half of the digits of `tolerance` are still to go. To switch then, and go
+/// on from what was reached, costs at most about twice what the better of the two methods would
+/// have.
 bool is_time_to_switch(double seconds, double setup_seconds, double error, double tolerance);
 
 }  // namespace blockspan

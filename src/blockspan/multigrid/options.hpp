@@ -29,7 +29,7 @@ struct MultigridOptions {
   /// each has a constant of its own. With 1: the constant or D^-1/2 times it, whichever A maps to
   /// less.
   int block_size = 1;
-  /// Make so many near-null vectors by a few steps of an eigensolver, 0 to 16; 0: none. For
+  /// Near-null vectors to make by a few steps of an eigensolver, 0 to 16; 0: none. For
   /// structures without coordinates and high-order elements (6), not for graphs.
   int adaptive = 0;
 
@@ -43,7 +43,7 @@ struct MultigridOptions {
   double omega = 4.0 / 3;   ///< damping of the prolongator's smoothing, in (0, 2)
   int coarse_rows = 1000;   ///< the last level has no more, 1 to 10000
   int max_levels = 12;      ///< 1 to 50
-  double fill_guard = 1.0;  ///< a level may have so many times the entries of the one before
+  double fill_guard = 1.0;  ///< entries of a level at most, over those of the one before
   MultigridPrecision precision = MultigridPrecision::single;
 
   // The cycle.

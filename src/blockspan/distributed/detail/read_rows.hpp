@@ -15,8 +15,9 @@ struct ReadRows {
   LocalRows<Scalar> rows;  ///< columns ascending and unique
 };
 
-/// Each rank's rows of the square matrix of a coordinate file. chunk_rows: chunks of the sums over
-/// so many rows. See read_distributed. Instantiated for the four scalars.
+/// Each rank's rows of the square matrix of a coordinate file. chunk_rows: rows of a
+/// chunk of the sums, from the number of all rows. See read_distributed. Instantiated for the four
+/// scalars.
 template <class Scalar>
 ReadRows<Scalar> read_rows(Communicator const& ranks, std::string const& path,
                            std::int64_t (*chunk_rows)(std::int64_t), RowPartition const* like);

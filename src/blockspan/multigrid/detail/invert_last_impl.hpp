@@ -13,7 +13,7 @@
 
 namespace blockspan::detail {
 
-/// Above so many rows a level that cannot be coarsened is smoothed, not inverted.
+/// A last level of more rows, which could not be coarsened, is smoothed instead of inverted.
 inline constexpr std::int64_t most_inverted_rows = 4000;
 
 template <class Scalar, class Exec>

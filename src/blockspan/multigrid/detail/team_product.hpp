@@ -15,8 +15,8 @@
 
 namespace blockspan::detail {
 
-/// Lanes for rows of B of so many entries, and as many rows a team as have `wanted` places each of
-/// so many bytes; at most 128 threads.
+/// Lanes for rows of B of the given length, and rows a team such that each has `wanted` places in
+/// scratch; at most 128 threads.
 struct ProductTeams {
   static constexpr int threads = 128, scratch_bytes = 40 * 1024;
   int lanes = 4, rows = 1, room = 0;

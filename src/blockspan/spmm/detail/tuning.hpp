@@ -38,10 +38,11 @@ struct LaneCode {
   bool loads_first = false;     ///< all loads of some nonzeros stand before their products
 };
 
-/// Column-major X: a lane owns a row and so many bytes of its columns at a time (where few hold all
-/// of them; otherwise), and blocks as the registers of that allow. With 4, 8 and 16 columns (the
-/// last with 2 nonzeros in flight) and the row-major product: 7-point n = 8 -, 182, -, 165; 64 -,
-/// 985, 1102, 799; 27-point n = 4 137, -, -, 133; 8 -, 181, -, 169; 64 -, 1053, 1151, 792.
+/// Column-major X: a lane owns a row, and this many bytes of its columns at a time (where few hold
+/// all of them; otherwise); as many thread blocks as those registers allow. With 4, 8 and 16
+/// columns (the last with 2 nonzeros in flight) and the row-major product: 7-point n = 8 -, 182, -,
+/// 165; 64 -, 985, 1102, 799; 27-point n = 4 137, -, -, 133; 8 -, 181, -, 169; 64 -, 1053, 1151,
+/// 792.
 inline constexpr int device_few_column_bytes = 32;
 inline constexpr int device_column_bytes = 64;
 

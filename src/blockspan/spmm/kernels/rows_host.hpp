@@ -25,7 +25,7 @@ inline constexpr int host_registers_of_pass = 8;
 /// Rows that have all their passes before the next ones begin: what is far from each other in time
 /// is not open in memory any more.
 inline constexpr std::int64_t host_rows_of_passes = 8;
-/// Chains of sums take entries in turn until they fill so many bytes.
+/// Bytes of the partial sums of a row: independent chains take its entries in turn.
 inline constexpr int host_chain_bytes = 128;
 }  // namespace tuning
 

@@ -19,8 +19,8 @@ namespace {
 /// Whole rows, the first prediction, win a tie: they need no list.
 constexpr double whole_rows_margin = 0.99;
 
-/// Groups of rows: so many entries for a row of X that is fetched; rows a multiprocessor, which
-/// else waits. Without and with groups, n = 8: elasticity of 1,344 rows 5.5, 6.6;
+/// Row groups: entries a fetched row of X at least; rows a multiprocessor at least, which idles
+/// otherwise. Without and with groups, n = 8: elasticity of 1,344 rows 5.5, 6.6;
 /// 22,800 16.0, 13.7.
 constexpr double group_share = 1.5;
 constexpr std::int64_t group_rows_of_multiprocessor = 62;

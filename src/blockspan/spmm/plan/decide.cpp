@@ -14,10 +14,10 @@ namespace {
 
 // Figures are microseconds on one H200 in double, unless they say otherwise.
 
-/// Columns in 16 bits serve so many bytes of a row of X, of matrices that take a tenth of the cache
-/// at least (of smaller ones more columns stay there than that saves). 32 and 16 bits, n = 1, 4,
-/// 16, 32: 7-point 128^3 70, 113, 259, 428; 66, 102, 253, 428; 27-point 104, 133, 281, 441; 90,
-/// 116, 280, 431.
+/// Column indices in 16 bits: up to this many bytes of a row of X, for matrices of at least a tenth
+/// of the cache (smaller ones stay there with wide indices). 32 and 16 bits, n = 1, 4, 16, 32:
+/// 7-point 128^3 70, 113, 259, 428; 66, 102, 253, 428; 27-point 104, 133, 281, 441; 90, 116, 280,
+/// 431.
 constexpr std::int64_t narrow_bytes = 128, narrow_share = 10;
 
 /// Longest row of the kernel that fills empty rows alongside the products of the others. 4e6 rows
@@ -33,8 +33,8 @@ constexpr int columns_of_lane_at_most = 5, columns_of_lane_with_sums = 2;
 /// 0.98, 1.09, 1.23; 1.05, 1.09, 1.37; elasticity 44^3 x 3 0.97, 1.11, 1.15; 0.97, 1.04, 1.18.
 constexpr double step_share = 24;
 
-/// Hosts: X whose rows are not contiguous is copied first where it has so many columns and a row of
-/// A times its columns is as much work: below, strided loads cost less than the copy.
+/// Hosts: X whose rows are not contiguous is copied first from this many columns, and this many
+/// products a row, on: below, strided loads cost less than the copy.
 constexpr std::int64_t host_packed_columns = 4;
 constexpr double host_packed_work = 48;
 
@@ -236,7 +236,7 @@ class Decider {
     }
   }
 
-  /// How many of so many columns the next launch takes.
+  /// Columns of the next launch, of those that are left.
   std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, bool packs) const {
     if (device_.is_host || A_.lanes.any()) return columns;
     return columns_of_panel(variant, A_.rows, A_.half_bandwidth, columns, blocks_.scalar.bytes,
@@ -262,8 +262,8 @@ class Decider {
            A_.slots == 0 && A_.rows.longest <= sparse_row;
   }
 
-  /// Whether whole rows are read with their columns in 16 bits, by a walk that serves so many bytes
-  /// of a row of X.
+  /// Whether whole rows are read with column indices in 16 bits by a launch that makes `bytes` of a
+  /// row of Y.
   bool reads_narrow(std::int64_t bytes) const { return A_.has_distances && bytes <= narrow_bytes; }
 
   std::int64_t x_columns(Launch const& launch) const {

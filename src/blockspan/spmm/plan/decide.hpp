@@ -103,7 +103,7 @@ SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
 /// ... and what runs of a variant where whole packs do not fit.
 SpmmVariant const& without_packs(SpmmVariant const& variant);
 
-/// Whether so many bytes of a row of X are enough for staged tiles.
+/// Whether rows of X of `bytes` are wide enough for staged tiles.
 bool has_packs_for_tiles(std::int64_t bytes);
 
 /// Whether a tile of X, staged for all rows of a team at once, serves nearly every row, and the

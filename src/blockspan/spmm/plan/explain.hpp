@@ -34,8 +34,8 @@ std::string explain_pattern(std::string const& what, ExplainedPattern const& A, 
                             Decision const& decision, Decision const& column_major,
                             DeviceFacts const& device);
 
-/// What a launch reads of A at least: values of so many bytes, columns as it finds them, row
-/// offsets.
+/// Bytes of A that a launch reads at least: values of `value_bytes` each, column indices as stored
+/// for it, row offsets.
 std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes);
 
 /// Bytes that a product has to read and write. `held_bytes`: of values held in single precision, 0

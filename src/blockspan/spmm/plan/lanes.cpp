@@ -10,7 +10,7 @@ namespace {
 
 // Figures are microseconds on one H200 in double, unless they say otherwise.
 
-/// A lane owns two vectors from so many of them in a row of X on (short rows; others). 7-point
+/// Vectors in a row of X from which on a lane owns two (short rows; others). 7-point
 /// 128^3, n = 16: 284 -> 256; 27-point 96^3 287 -> 304.
 constexpr std::int64_t two_vectors_short = 5, two_vectors = 9;
 
@@ -20,8 +20,8 @@ constexpr std::int64_t two_vectors_short = 5, two_vectors = 9;
 constexpr double three_vectors_uneven = 1;
 constexpr int three_vectors_bits = 3;
 
-/// Long rows need fewer segments for two vectors a lane, if there are so many vectors a
-/// multiprocessor to make: 8192 rows of 82, n = 64 39.5 -> 34.6.
+/// Long rows need fewer segments for two vectors a lane, from this many vectors of Y a
+/// multiprocessor on: 8192 rows of 82, n = 64 39.5 -> 34.6.
 constexpr std::int64_t many_vectors = 1985;
 
 /// Lanes are laid over the nonzeros too while each of them has this many of a mean segment (one
@@ -35,24 +35,24 @@ constexpr int shared_lane_bits = 3;
 constexpr double uneven = 0.25;
 
 /// Whole rows of so few vectors a multiprocessor may have each pass over their vectors as a unit of
-/// work of its own, with so many lanes over columns at least (a power of two), where they are this
-/// even and the loads that wait for each other are expected to take this part of the time. 512 x
-/// 512, 5 % full, n = 512 23.0 -> 7.0; 2048 x 2048, 1 % full, n = 256 12.0 -> 9.4; but bcsstk13, n
-/// = 32 (the model: 0.66) 7.3 -> 8.6; email-Eu-core (unevenness 1.5) cut 8.3, so 11.0.
+/// work of its own, with this many lanes over columns at least (a power of two), where row lengths
+/// are this even and dependent loads are expected to take this share of the time. 512 x 512, 5 %
+/// full, n = 512 23.0 -> 7.0; 2048 x 2048, 1 % full, n = 256 12.0 -> 9.4; but bcsstk13, n = 32 (the
+/// model: 0.66) 7.3 -> 8.6; email-Eu-core (unevenness 1.5) cut 8.3, so 11.0.
 constexpr std::int64_t spread_vectors = 7943;
 constexpr double spread_uneven = 1, spread_gain = 0.55;
 constexpr int spread_least_bits = 2;
 
-/// Where vectors do not fit, a lane owns two single columns from so many of them on (short rows;
-/// others), of at most so many lanes (a power of two). One and two, n = 7, 9, 31: 27-point 80^3
-/// 135, 129; 213, 200; 383, 354; R-MAT 18 73, 100; 112, 105; 210, 187.
+/// Where vectors do not fit: columns from which on a lane owns two (short rows; others), and lanes
+/// at most (a power of two). One and two, n = 7, 9, 31: 27-point 80^3 135, 129; 213, 200; 383, 354;
+/// R-MAT 18 73, 100; 112, 105; 210, 187.
 constexpr std::int64_t pair_columns_short = 7, pair_columns = 9;
 constexpr int pair_lane_bits_short = 3, pair_lane_bits = 4;
 
-/// Four of them from so many on, and in even rows where four lanes are enough. Two and four, n = 9,
-/// 15, 31: 7-point 128^3 337, 253; 358, 331; 596, 547; 27-point 333, 268; 358, 442; 598, 571; R-MAT
-/// 18 98, 104; 108, 133; 182, 176. Three, or five with so many lanes at least, where that leaves
-/// fewer idle.
+/// Columns from which on a lane owns four; in even rows also where four lanes are enough. Two and
+/// four, n = 9, 15, 31: 7-point 128^3 337, 253; 358, 331; 596, 547; 27-point 333, 268; 358, 442;
+/// 598, 571; R-MAT 18 98, 104; 108, 133; 182, 176. Three, or five with this many lanes at least,
+/// where that leaves fewer idle.
 constexpr std::int64_t four_columns = 17, four_columns_of_even_rows[] = {5, 13};
 constexpr int five_columns_bits = 3;
 
@@ -73,7 +73,7 @@ int entry_lane_bits(std::int64_t vectors, bool single, int column_bits, double m
   return bits;
 }
 
-/// Lanes for so many vectors a lane: just enough for a row of X, fewer for short rows.
+/// Lanes over columns, `of_lane` vectors each: just enough for a row of X, fewer for short rows.
 int column_lane_bits(std::int64_t vectors, int of_lane, bool is_short) {
   std::int64_t wanted = ceil_div(vectors, std::int64_t{of_lane});
   if (is_short && vectors > 2)

@@ -20,7 +20,7 @@ struct Lanes {
   std::int64_t passes(std::int64_t packs) const {
     return ceil_div(packs, std::int64_t{grid.columns()} * packs_per_lane);
   }
-  /// Packs that the lanes would have room for in so many passes.
+  /// Packs that the lanes have room for in the passes that `packs` take.
   std::int64_t room(std::int64_t packs) const {
     return passes(packs) * grid.columns() * packs_per_lane;
   }
@@ -69,7 +69,7 @@ struct Decision {
   Launch const& first() const { return launches.front(); }
 };
 
-/// Groups of eight packs side by side in a panel of SharedWindows, one to four, for so many packs.
+/// Groups of eight packs side by side in a panel of SharedWindows, one to four, for `packs` packs.
 inline int shared_window_groups(std::int64_t packs) {
   std::int64_t const groups = std::max<std::int64_t>(1, ceil_div(packs, std::int64_t{8}));
   return static_cast<int>(ceil_div(groups, ceil_div(groups, std::int64_t{4})));

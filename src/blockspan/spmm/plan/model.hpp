@@ -34,7 +34,7 @@ class DeviceModel {
 
   /// Whole rows of column-major X, a lane a row.
   double by_columns() const;
-  /// A copy of so many rows of X or Y from one layout to another.
+  /// A copy of `rows` rows of X or Y from one layout to another.
   double copy(std::int64_t rows) const;
   /// What a product takes longer where X and Y are read and written number by number.
   double strided() const;
@@ -43,7 +43,7 @@ class DeviceModel {
   double near_over_far(double far) const;
 
  private:
-  double bytes(std::int64_t count) const;  ///< of so many rows of X or Y
+  double bytes(std::int64_t count) const;  ///< of `count` rows of X or Y
   double single() const;                   ///< factor of what lanes load of X
   double far_cycles() const;               ///< a byte of it that is far
   double tail() const;
@@ -68,7 +68,7 @@ class DeviceModel {
 /// Devices, column-major X: bytes of its row that a lane owns at a time.
 int column_bytes(std::int64_t columns, std::size_t scalar_bytes);
 
-/// Whether a team keeps the entries of its rows, of so many bytes each, in scratch meanwhile.
+/// Whether a team stages the entries of its rows, `entry_bytes` each, in scratch.
 bool stages_columns(RowStatistics const& rows, std::int64_t columns, std::size_t scalar_bytes,
                     std::size_t entry_bytes);
 

@@ -10,16 +10,17 @@ namespace {
 
 // Figures are microseconds on one H200 in double, unless they say otherwise.
 
-/// A wide block is multiplied in panels where rows follow a diagonal, but those of X in use do not
-/// stay in the cache with so many columns: this part of it is enough. Bytes of a row of a panel.
-/// 7-point 128^3, n = 80, 96, 128 in one product and in panels 1415, 1667, 2189; 1077, 1268, 1681;
-/// but 27-point 96^3 (19,000 rows in use), n = 128 1470, 1610.
+/// A wide block is multiplied in panels where A has a band, but the rows of X within it do not stay
+/// in the cache at that width: they may take this share of it. Bytes of a row of a panel. 7-point
+/// 128^3, n = 80, 96, 128 in one product and in panels 1415, 1667, 2189; 1077, 1268, 1681; but
+/// 27-point 96^3 (19,000 rows in use), n = 128 1470, 1610.
 constexpr double panel_diagonal = 0.5;
 constexpr std::int64_t panel_bytes = 512, panel_cache_share = 3;
 
-/// Or where a few vectors more than a power of two leave most lanes idle: a panel is so many times
-/// what is left over. 27-point, n = 66 1330, 950; 80 1316, 1054; of short rows a few columns cost
-/// too much: 7-point, n = 34 591, 780; and not where rows are cut: R-MAT 18, n = 34 217, 231.
+/// Or where a few vectors more than a power of two leave most lanes idle: a panel is at least this
+/// many times what is left over. 27-point, n = 66 1330, 950; 80 1316, 1054; of short rows a few
+/// columns cost too much: 7-point, n = 34 591, 780; and not where rows are cut: R-MAT 18, n = 34
+/// 217, 231.
 constexpr std::int64_t panel_least_share = 8;
 
 /// Windows: bytes of a row of X in a panel at least, and those left over at most. 27-point, n = 33,
