@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <string>
 #include <vector>
 
 #include "multivector/references.hpp"
@@ -14,41 +11,12 @@ namespace blockspan::test {
 /// max |V^H W - I| over the leading `rank` columns.
 template <class Scalar>
 long double distance_from_identity(HostBlock<Scalar> const& V, HostBlock<Scalar> const& W,
-                                   int rank) {
-  auto const G = gram_reference(V, W);
-  long double worst = 0;
-  for (int i = 0; i < rank; ++i)
-    for (int j = 0; j < rank; ++j)
-      worst = std::max(worst, std::abs(G.value(i, j) - extended_t<Scalar>(i == j ? 1 : 0)));
-  return worst;
-}
+                                   int rank);
 
 /// The largest distance of a column of X from the span of the leading `rank` columns of V, which
 /// are orthonormal to rounding, relative to the column's length.
 template <class Scalar>
-long double distance_from_span(HostBlock<Scalar> const& X, HostBlock<Scalar> const& V, int rank) {
-  long double worst = 0;
-  for (std::int64_t j = 0; j < X.columns(); ++j) {
-    // Scaled by its largest entry, so that squares stay in range.
-    long double largest = 0, length = 0, distance = 0;
-    for (std::int64_t i = 0; i < X.rows(); ++i) largest = std::max(largest, magnitude(X(i, j)));
-    if (!(largest > 0)) continue;
-    std::vector<extended_t<Scalar>> x;
-    for (std::int64_t i = 0; i < X.rows(); ++i) x.push_back(extended(X(i, j)) / largest);
-    for (auto const& entry : x) length += std::norm(entry);
-    for (int pass = 0; pass < 2; ++pass)
-      for (int q = 0; q < rank; ++q) {
-        extended_t<Scalar> dot = 0;
-        for (std::int64_t i = 0; i < X.rows(); ++i)
-          dot += conjugate(extended(V(i, q))) * x[static_cast<std::size_t>(i)];
-        for (std::int64_t i = 0; i < X.rows(); ++i)
-          x[static_cast<std::size_t>(i)] -= extended(V(i, q)) * dot;
-      }
-    for (auto const& entry : x) distance += std::norm(entry);
-    worst = std::max(worst, std::sqrt(distance / length));
-  }
-  return worst;
-}
+long double distance_from_span(HostBlock<Scalar> const& X, HostBlock<Scalar> const& V, int rank);
 
 /// Columns 1 + e on the diagonal below a row of ones (Lauchli 1961): all at a distance of about e
 /// from each other; the condition number is about sqrt(k) / e.

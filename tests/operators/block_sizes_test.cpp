@@ -12,6 +12,7 @@
 
 #include "spmm/battery.hpp"
 #include "support/matrices.hpp"
+#include "support/random.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {

@@ -37,20 +37,6 @@ std::vector<HostMatrix<Scalar>> square_matrices() {
   };
 }
 
-/// sum_i conj(x_i) y_i down each column, with the bound of theory.
-template <class Scalar>
-Reference<Scalar> reference_dots(HostBlock<Scalar> const& X, HostBlock<Scalar> const& Y) {
-  Reference<Scalar> result(1, X.columns());
-  for (std::int64_t j = 0; j < X.columns(); ++j) {
-    for (std::int64_t i = 0; i < X.rows(); ++i) {
-      result.value(0, j) += conjugate(extended(X(i, j))) * extended(Y(i, j));
-      result.bound(0, j) += magnitude(X(i, j)) * magnitude(Y(i, j));
-    }
-    result.bound(0, j) *= gamma_bound<Scalar>(X.rows() + 2);
-  }
-  return result;
-}
-
 /// What a call has left.
 template <class Scalar>
 struct Result {

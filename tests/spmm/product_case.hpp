@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <type_traits>
 
 #include <blockspan/spmm/spmm.hpp>
 
@@ -47,21 +49,14 @@ inline constexpr Storages mixed_storages[] = {{right, right},          {left, le
                                               {right, left},           {strided, padded_right},
                                               {padded_right, strided}, {padded_left, right}};
 
+/// Y = alpha op(A) X + beta Y of blocks in any storage.
+template <class Scalar, class Exec>
+using Multiply = std::function<void(typename TestBlock<Scalar, Exec>::ConstView const& X,
+                                    typename TestBlock<Scalar, Exec>::View const& Y)>;
+
 /// Runs `multiply(X, Y)` with blocks in the storages asked for, and judges Y.
-template <class Scalar, class Exec, class Multiply>
+template <class Scalar, class Exec>
 void expect_product(Exec const& exec, Storages storages, ProductCase<Scalar> const& c,
-                    Multiply const& multiply) {
-  auto const x_values = c.X();
-  auto const y_values = c.Y();
-  auto const X = make_block(exec, storages.X, x_values);
-  auto const Y = make_block(exec, storages.Y, y_values);
-  multiply(X.const_view(), Y.view);
-  exec.fence("Blockspan::test");
-  EXPECT_TRUE(
-      matches(Y.values(), reference_product(c.op, c.alpha, c.A, x_values, c.beta, y_values)))
-      << c.words() << ", X " << to_string(storages.X) << ", Y " << to_string(storages.Y)
-      << ", alpha " << magnitude(c.alpha) << ", beta " << magnitude(c.beta);
-  EXPECT_TRUE(Y.surroundings_intact()) << c.words();
-}
+                    std::type_identity_t<Multiply<Scalar, Exec>> const& multiply);
 
 }  // namespace blockspan::test

@@ -36,13 +36,7 @@ class HostBlock {
 
 /// Entries in [-1, 1), the same for equal arguments.
 template <class Scalar>
-HostBlock<Scalar> random_block(std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
-  Random random(seed);
-  HostBlock<Scalar> X(rows, columns);
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j) X(i, j) = random.value<Scalar>();
-  return X;
-}
+HostBlock<Scalar> random_block(std::int64_t rows, std::int64_t columns, std::uint64_t seed);
 
 /// NaN, in both parts of a complex scalar.
 template <class Scalar>
@@ -83,81 +77,22 @@ class TestBlock {
 
   View view;
 
-  TestBlock(Exec const& exec, Storage storage, HostBlock<Scalar> const& values)
-      : exec_(exec), rows_(values.rows()), columns_(values.columns()) {
-    place(storage);
-    std::vector<Scalar> entries(memory_.size(), guard());
-    for (std::int64_t i = 0; i < rows_; ++i)
-      for (std::int64_t j = 0; j < columns_; ++j) entries[index(i, j)] = values(i, j);
-    if (!entries.empty()) Kokkos::deep_copy(exec_, memory_, on_host(entries));
-    exec_.fence("Blockspan::test");
-  }
+  TestBlock(Exec const& exec, Storage storage, HostBlock<Scalar> const& values);
 
   ConstView const_view() const { return view; }
 
   /// What the device holds now.
-  HostBlock<Scalar> values() const {
-    std::vector<Scalar> const now = fetch();
-    HostBlock<Scalar> X(rows_, columns_);
-    for (std::int64_t i = 0; i < rows_; ++i)
-      for (std::int64_t j = 0; j < columns_; ++j) X(i, j) = now[index(i, j)];
-    return X;
-  }
+  HostBlock<Scalar> values() const;
 
   /// Whether nothing was written between and around the block's entries.
-  bool surroundings_intact() const {
-    std::vector<Scalar> now = fetch();
-    for (std::int64_t i = 0; i < rows_; ++i)
-      for (std::int64_t j = 0; j < columns_; ++j) now[index(i, j)] = guard();
-    for (Scalar const& x : now)
-      if (!(x == guard())) return false;
-    return true;
-  }
+  bool surroundings_intact() const;
 
  private:
-  using HostMemory =
-      Kokkos::View<Scalar*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
-  static Scalar guard() { return Scalar(-77); }
-
-  void place(Storage storage) {
-    std::int64_t const n = rows_, k = columns_;
-    std::int64_t row_stride = 1, column_stride = 1, size = n * k;
-    switch (storage) {
-      case Storage::right:
-        row_stride = k;
-        break;
-      case Storage::left:
-        column_stride = n;
-        break;
-      case Storage::padded_right:
-        row_stride = k + 3, offset_ = 1, size = n * (k + 3) + 1;
-        break;
-      case Storage::padded_left:
-        column_stride = n + 2, offset_ = 1, size = (n + 2) * k + 1;
-        break;
-      case Storage::strided:
-        row_stride = 2, column_stride = 3 * (2 * n + 1), offset_ = 1, size = column_stride * k + 2;
-        break;
-    }
-    memory_ = Kokkos::View<Scalar*, Device>(
-        Kokkos::view_alloc(exec_, Kokkos::WithoutInitializing, "Blockspan::test"), size);
-    view = View(memory_.data() + offset_, Kokkos::LayoutStride(n, row_stride, k, column_stride));
-    row_stride_ = row_stride, column_stride_ = column_stride;
-  }
-
+  void place(Storage storage);
   std::size_t index(std::int64_t i, std::int64_t j) const {
     return static_cast<std::size_t>(offset_ + i * row_stride_ + j * column_stride_);
   }
-  static HostMemory on_host(std::vector<Scalar>& values) {
-    return HostMemory(values.data(), values.size());
-  }
-  std::vector<Scalar> fetch() const {
-    std::vector<Scalar> now(memory_.size());
-    if (!now.empty()) Kokkos::deep_copy(exec_, on_host(now), memory_);
-    exec_.fence("Blockspan::test");
-    return now;
-  }
+  std::vector<Scalar> fetch() const;
 
   Exec exec_;
   std::int64_t rows_, columns_;

@@ -11,8 +11,6 @@
 #include <blockspan/support/lapack.hpp>
 
 #include "support/blocks.hpp"
-#include "support/extended.hpp"
-#include "support/random.hpp"
 
 namespace blockspan::test {
 
@@ -38,21 +36,7 @@ struct SmallMatrices {
   }
   /// max |P Q - R|, P and Q adjoint where asked for, in extended precision.
   static double residual(HostBlock<Scalar> const& P, bool adjoint_p, HostBlock<Scalar> const& Q,
-                         bool adjoint_q, HostBlock<Scalar> const& R) {
-    auto const at = [](HostBlock<Scalar> const& A, bool adjoint, std::int64_t i, std::int64_t j) {
-      return adjoint ? conjugate(extended(A(j, i))) : extended(A(i, j));
-    };
-    std::int64_t const inner = adjoint_p ? P.rows() : P.columns();
-    long double worst = 0;
-    for (std::int64_t i = 0; i < R.rows(); ++i)
-      for (std::int64_t j = 0; j < R.columns(); ++j) {
-        extended_t<Scalar> sum = -extended(R(i, j));
-        for (std::int64_t l = 0; l < inner; ++l)
-          sum += at(P, adjoint_p, i, l) * at(Q, adjoint_q, l, j);
-        worst = std::max(worst, std::abs(sum));
-      }
-    return static_cast<double>(worst);
-  }
+                         bool adjoint_q, HostBlock<Scalar> const& R);
   static HostBlock<Scalar> identity(int n) {
     HostBlock<Scalar> I(n, n);
     for (int i = 0; i < n; ++i) I(i, i) = Scalar(1);
