@@ -1,5 +1,10 @@
 // The product of rows that are spread over ranks, and sums over them, against those of one rank.
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/operators/jacobi.hpp>
@@ -81,6 +86,70 @@ TYPED_TEST(Distributed, ProductsOfOddPartsAndChosenKernelsAgreeToRounding) {
         ASSERT_LE(Kokkos::abs(S(all[e] - wanted[e])), bound) << spec << ", " << k << ", " << e;
     }
   }
+}
+
+TYPED_TEST(Distributed, EveryOpAndLayoutAgreesWithOneRankToRounding) {
+  using S = typename TypeParam::Scalar;
+  using Left = Kokkos::View<S**, Kokkos::LayoutLeft, Exec>;
+  S const alpha(1.5), beta(-0.5);
+  for (std::string const spec : {"fixed:3000x3000:9", "rmat:11:4", "laplace5:80x70"}) {
+    auto const A = this->generated(spec);
+    auto const cuts = odd_cuts(A.numRows());
+    auto const rank = static_cast<std::size_t>(world().rank());
+    std::pair const here(cuts[rank], cuts[rank + 1]);
+    auto const matrix = distribute(this->exec, world(), rows_of(A, here.first, here.second));
+    auto const op = distributed_operator(this->exec, matrix);
+    // gamma_m (|alpha| |A| |X| + |beta| |Y|), the entries of X and Y being below sqrt(2)
+    std::vector<double> sizes(static_cast<std::size_t>(A.numRows())), counts(sizes);
+    for (std::size_t e = 0; e < A.graph.entries.extent(0); ++e) {
+      auto const column = static_cast<std::size_t>(A.graph.entries(e));
+      sizes[column] += Kokkos::abs(A.values(e));
+      counts[column] += 1;
+    }
+    auto const most = [](auto const& of) { return *std::max_element(of.begin(), of.end()); };
+    double const size = std::max(matrix->norm_bound(), most(sizes));
+    double const terms = std::max<double>(matrix->longest_row(), most(counts)) + 3;
+    double const bound = 2 * 2 * unit_roundoff<S> * terms * std::sqrt(2.0) * (1.5 * size + 0.5);
+    for (Op const which : {Op::none, Op::transpose, Op::conjugate, Op::adjoint})
+      for (int const k : {1, 5}) {
+        SCOPED_TRACE(spec + ", " + to_string(which) + ", " + std::to_string(k));
+        auto const X = this->random(A.numRows(), k, 1), Y = this->random(A.numRows(), k, 2);
+        auto const x = local_rows(op.row_space(), X);
+        auto const start = local_rows(op.row_space(), Y);
+        Left const xl("x", x.extent(0), x.extent(1)), y("y", x.extent(0), x.extent(1));
+        Kokkos::deep_copy(xl, x);
+        spmm(this->exec, which, alpha, A, X, beta, Y);
+        std::vector<S> first;
+        for (int run = 0; run < 2; ++run) {
+          Kokkos::deep_copy(y, start);
+          spmm(this->exec, which, alpha, op, xl, beta, y);
+          Block<S, Exec> const found("found", y.extent(0), y.extent(1));
+          Kokkos::deep_copy(found, y);
+          auto const all = entries(whole_block(op.row_space(), found)), wanted = entries(Y);
+          for (std::size_t e = 0; e < all.size(); ++e)
+            ASSERT_LE(Kokkos::abs(S(all[e] - wanted[e])), bound) << e;
+          if (run == 1) {
+            EXPECT_EQ(all, first);
+          }
+          first = all;
+        }
+        // Y is not read where beta is 0
+        Kokkos::deep_copy(y, std::numeric_limits<double>::quiet_NaN());
+        spmm(this->exec, which, S(1), op, x, S(0), y);
+        for (std::size_t i = 0; i < y.extent(0); ++i)
+          for (int j = 0; j < k; ++j) ASSERT_EQ(y(i, j), y(i, j));
+      }
+  }
+}
+
+TYPED_TEST(Distributed, ShapesThatClashAreRefused) {
+  using S = typename TypeParam::Scalar;
+  auto const op = distributed_operator(
+      this->exec, generate_distributed<S>(this->exec, world(), "laplace5:9x9"));
+  auto const x = this->random(op.rows(), 2), y = this->random(op.rows() + 1, 2);
+  EXPECT_THAT(message_of([&] { spmm(this->exec, Op::none, S(1), op, x, S(0), y); }),
+              ::testing::HasSubstr("where rank " + std::to_string(world().rank()) + " has " +
+                                   std::to_string(op.rows()) + " rows"));
 }
 
 TYPED_TEST(Distributed, FactsAreThoseOfTheWholeMatrix) {

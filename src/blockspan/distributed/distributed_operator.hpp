@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,16 +54,23 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   std::int64_t rows() const override { return matrix_->local_rows(); }
   RowSpace row_space() const override { return matrix_->row_space(); }
 
-  /// Packs and sends; multiplies the rows that need no others; receives; multiplies the rest. Every
-  /// row of Y is written once. On devices rows go by way of the host, which waits for them.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
-    auto const k = static_cast<std::int64_t>(X.extent(1));
-    auto const packed = exchanged(exec, X, [&] { multiply(exec, Matrix::interior, X, Y); });
-    ConstBlock<Scalar, Exec> const rows(packed, static_cast<std::size_t>(matrix_->packed_rows()),
-                                        static_cast<std::size_t>(k));
-    multiply(exec, Matrix::head, rows, Y);
-    multiply(exec, Matrix::tail, rows, Y);
+    multiply(exec, Op::none, Scalar(1), X, Scalar(0), Y);
+  }
+
+  /// Y = alpha op(A) X + beta Y; see spmm below.
+  template <class XView, class YView>
+  void multiply(Exec const& exec, Op op, Scalar const& alpha, XView const& X, Scalar const& beta,
+                YView const& Y) const {
+    require(X.extent(0) == static_cast<std::size_t>(rows()) && Y.extent(0) == X.extent(0) &&
+                Y.extent(1) == X.extent(1),
+            "spmm", "X is ", X.extent(0), " x ", X.extent(1), " and Y ", Y.extent(0), " x ",
+            Y.extent(1), " where rank ", ranks().rank(), " has ", rows(), " rows");
+    if (transposes(op))
+      multiply_transposed(exec, op, alpha, X, beta, Y);
+    else
+      multiply_rows(exec, op, alpha, X, beta, Y);
   }
 
   std::optional<Real> norm_bound() const override { return matrix_->norm_bound(); }
@@ -82,14 +90,14 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     Block<Scalar, Exec> const X =
         allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::magnitudes", n, 1);
     Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, 0), x);
-    auto const packed = exchanged(exec, X, [] {});
+    exchanged(exec, detail::block_ref<Exec>(X), [] {});
     using Reals = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
     auto const count = static_cast<std::size_t>(matrix_->packed_rows());
     auto const reals = allocate<Reals>(exec, "Blockspan::distributed::magnitudes", count);
     Kokkos::parallel_for("Blockspan::distributed::magnitudes",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              exec, 0, static_cast<std::int64_t>(count)),
-                         detail::TakeRealParts<Scalar>{packed, reals.data()});
+                         detail::TakeRealParts<Scalar>{packed_.data(), reals.data()});
     for (int p = 0; p < 3; ++p) {
       auto const& part = matrix_->part(static_cast<Which>(p));
       detail::multiply_magnitudes(exec, detail::matrix_ref<Exec>(part.matrix),
@@ -116,55 +124,117 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
 
   Communicator const& ranks() const { return matrix_->row_space().communicator(); }
 
-  void multiply(Exec const& exec, int which, ConstBlock<Scalar, Exec> const& X,
-                Block<Scalar, Exec> const& Y) const {
-    auto const& part = matrix_->part(static_cast<Which>(which));
-    if (part.rows() == 0) return;
-    auto const to =
-        Kokkos::subview(Y, std::pair(part.first, part.first + part.rows()), Kokkos::ALL);
-    spmm(exec, *plans_[which], Op::none, Scalar(1), part.matrix, X, Scalar(0), to);
+  /// The rows of a part, in a block of all local rows.
+  template <class View>
+  static auto rows_of(typename Matrix::Part const& part, View const& block) {
+    return Kokkos::subview(block, std::pair(part.first, part.first + part.rows()), Kokkos::ALL);
   }
 
-  /// The packed rows of X, after `meanwhile`.
-  template <class Work>
-  Scalar const* exchanged(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
-                          Work const& meanwhile) const {
+  /// The packed block of k columns.
+  Block<Scalar, Exec> packed_block(std::size_t k) const {
+    return {packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k};
+  }
+
+  /// Packs and sends; multiplies the rows that need no others; receives; multiplies the rest. Every
+  /// row of Y is written once. On devices rows go by way of the host, which waits for them.
+  template <class XView, class YView>
+  void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
+                     Scalar const& beta, YView const& Y) const {
+    auto const part = [&](Which which, auto const& from) {
+      auto const& rows = matrix_->part(which);
+      if (rows.rows() > 0)
+        spmm(exec, *plans_[which], op, alpha, rows.matrix, from, beta, rows_of(rows, Y));
+    };
+    exchanged(exec, detail::block_ref<Exec>(X), [&] { part(Matrix::interior, X); });
+    auto const packed = packed_block(X.extent(1));
+    part(Matrix::head, packed);
+    part(Matrix::tail, packed);
+  }
+
+  /// The exchange the other way: head and tail give contributions to the rows of the packed block,
+  /// which go to the ranks that have those rows while the interior is multiplied. They are added in
+  /// the order of the ranks that sent them.
+  template <class XView, class YView>
+  void multiply_transposed(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
+                           Scalar const& beta, YView const& Y) const {
     auto const k = static_cast<std::int64_t>(X.extent(1));
+    auto const& halo = matrix_->halo();
+    grow(exec, k);
+    auto const part = [&](Which which, Scalar const& keep, auto const& to) {
+      auto const& rows = matrix_->part(which);
+      spmm(exec, *plans_[which], op, alpha, rows.matrix, rows_of(rows, X), keep, to);
+    };
+    auto const packed = packed_block(X.extent(1));
+    part(Matrix::head, Scalar(0), packed);
+    part(Matrix::tail, Scalar(1), packed);
+    auto const y = detail::block_ref<Exec>(Y);
+    auto const meanwhile = [&] {
+      part(Matrix::interior, beta, Y);
+      detail::add_rows<Exec, Scalar>(exec, packed_.data() + matrix_->lower_rows() * k,
+                                     matrix_->packed_from().data(), matrix_->own_rows(), y);
+    };
+    if (halo.sends.empty() && halo.receives.empty()) return meanwhile();
+    copy_halo(exec, host_packed_, packed_, k);
+    exec.fence("Blockspan::distributed: contributions to rows of other ranks");
+    auto const pending = start(host_packed_, halo.receives, host_sent_, halo.sends, k);
+    meanwhile();
+    pending->finish();
+    copy(exec, sent_, host_sent_, 0, static_cast<std::int64_t>(halo.sent.size()) * k);
+    for (auto const& from : halo.sends)
+      detail::add_rows<Exec, Scalar>(exec, sent_.data() + from.first * k,
+                                     matrix_->sent_rows().data() + from.first, from.count, y);
+    exec.fence("Blockspan::distributed: contributions of other ranks");
+  }
+
+  /// Fills the packed block with rows of x; `meanwhile` runs while those of others are on their
+  /// way.
+  template <class Work>
+  void exchanged(Exec const& exec, detail::BlockRef<Scalar const> const& x,
+                 Work const& meanwhile) const {
+    std::int64_t const k = x.columns;
     auto const& halo = matrix_->halo();
     auto const sent = static_cast<std::int64_t>(halo.sent.size());
     grow(exec, k);
-    auto const x = detail::block_ref<Exec>(X);
     detail::pack_rows<Exec, Scalar>(exec, x, matrix_->sent_rows().data(), sent, sent_.data());
     detail::pack_rows<Exec, Scalar>(exec, x, matrix_->packed_from().data(), matrix_->own_rows(),
                                     packed_.data() + matrix_->lower_rows() * k);
-    if (halo.sends.empty() && halo.receives.empty()) {
-      meanwhile();
-      return packed_.data();
-    }
+    if (halo.sends.empty() && halo.receives.empty()) return meanwhile();
     copy(exec, host_sent_, sent_, 0, sent * k);
     exec.fence("Blockspan::distributed: rows for other ranks");
-    auto const bytes = [&](auto* data, std::int64_t first, std::int64_t count) {
-      return std::span(data + first * k, static_cast<std::size_t>(count * k));
+    auto const pending = start(host_sent_, halo.sends, host_packed_, halo.receives, k);
+    meanwhile();
+    pending->finish();
+    copy_halo(exec, packed_, host_packed_, k);
+  }
+
+  /// Sends the `sends` parts of one array and receives the `receives` parts of the other. Parts of
+  /// the halo have their places in the packed block.
+  auto start(HostMemory const& from, std::vector<HaloPart> const& sends, HostMemory const& to,
+             std::vector<HaloPart> const& receives, std::int64_t k) const {
+    auto const rows = [&](HostMemory const& memory, HaloPart const& part) {
+      bool const in_halo = memory.data() == host_packed_.data();
+      std::int64_t const first = in_halo ? place(part.first) : part.first;
+      return std::span(memory.data() + first * k, static_cast<std::size_t>(part.count * k));
     };
     std::vector<Incoming> in;
     std::vector<Outgoing> out;
-    for (auto const& part : halo.receives)
-      in.push_back({part.rank, std::as_writable_bytes(
-                                   bytes(host_packed_.data(), place(part.first), part.count))});
-    for (auto const& part : halo.sends)
-      out.push_back({part.rank, std::as_bytes(bytes(host_sent_.data(), part.first, part.count))});
-    auto const pending = ranks().start(std::move(in), std::move(out));
-    meanwhile();
-    pending->finish();
-    std::int64_t const behind = matrix_->lower_rows() + matrix_->own_rows();
-    copy(exec, packed_, host_packed_, 0, matrix_->lower_rows() * k);
-    copy(exec, packed_, host_packed_, behind * k, (matrix_->packed_rows() - behind) * k);
-    return packed_.data();
+    for (auto const& part : receives)
+      in.push_back({part.rank, std::as_writable_bytes(rows(to, part))});
+    for (auto const& part : sends) out.push_back({part.rank, std::as_bytes(rows(from, part))});
+    return ranks().start(std::move(in), std::move(out));
   }
 
   /// Where a row of the halo stands in the packed block: this rank's rows are in between.
   std::int64_t place(std::int64_t row) const {
     return row < matrix_->lower_rows() ? row : row + matrix_->own_rows();
+  }
+
+  /// The rows of other ranks in the packed block, between a device and its host.
+  template <class To, class From>
+  void copy_halo(Exec const& exec, To const& to, From const& from, std::int64_t k) const {
+    std::int64_t const behind = matrix_->lower_rows() + matrix_->own_rows();
+    copy(exec, to, from, 0, matrix_->lower_rows() * k);
+    copy(exec, to, from, behind * k, (matrix_->packed_rows() - behind) * k);
   }
 
   template <class To, class From>
@@ -214,6 +284,22 @@ DistributedOperator<Scalar, Exec> distributed_operator(
   SpmmPlanOptions plan{.columns = options.columns};
   if (options.same_bits) plan.algorithm = "warp_per_row_packs";
   return {exec, std::move(matrix), plan};
+}
+
+/// Y = alpha op(A) X + beta Y of a matrix on ranks: A^T, conj(A) and A^H too. All ranks together,
+/// with the same op, alpha, beta and columns; X and Y: the local rows, any layouts and strides,
+/// which must not overlap. Y is overwritten; beta = 0 never reads it. The same bits from run to
+/// run; a transposed product adds what ranks contribute to a row in the order of the ranks, so its
+/// bits depend on their number. Waits for the exchange; one product at a time. Throws Error for
+/// shapes that clash, on the rank where they do.
+///
+/// Cost of a rank: its entries once, and one row of X, or one contribution to a row of Y, for each
+/// row of the halo, sent and received.
+template <class Scalar, class Exec, class XView, class YView>
+void spmm(Exec const& exec, Op op, std::type_identity_t<Scalar> const& alpha,
+          DistributedOperator<Scalar, Exec> const& A, XView const& X,
+          std::type_identity_t<Scalar> const& beta, YView const& Y) {
+  A.multiply(exec, op, alpha, X, beta, Y);
 }
 
 }  // namespace blockspan

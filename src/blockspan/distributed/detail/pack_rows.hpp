@@ -15,6 +15,11 @@ template <class Exec, class Scalar>
 void pack_rows(Exec const& exec, BlockRef<Scalar const> const& X, int const* rows,
                std::int64_t count, Scalar* packed);
 
+/// Y(rows[p], :) += packed(p, :); no row is named twice. Does not wait. Compiled as pack_rows is.
+template <class Exec, class Scalar>
+void add_rows(Exec const& exec, Scalar const* packed, int const* rows, std::int64_t count,
+              BlockRef<Scalar> const& Y);
+
 /// A row a task on hosts, an entry a task on devices.
 template <class Scalar>
 struct PackRows {
@@ -30,6 +35,24 @@ struct PackRows {
   }
   KOKKOS_FUNCTION void operator()(ByEntry, std::int64_t index) const {
     packed[index] = X(rows[index / X.columns], index % X.columns);
+  }
+};
+
+/// The same tasks the other way.
+template <class Scalar>
+struct AddRows {
+  using ByRow = typename PackRows<Scalar>::ByRow;
+  using ByEntry = typename PackRows<Scalar>::ByEntry;
+
+  Scalar const* packed;
+  int const* rows;
+  BlockRef<Scalar> Y;
+
+  KOKKOS_FUNCTION void operator()(ByRow, std::int64_t p) const {
+    for (std::int64_t j = 0; j < Y.columns; ++j) Y(rows[p], j) += packed[p * Y.columns + j];
+  }
+  KOKKOS_FUNCTION void operator()(ByEntry, std::int64_t index) const {
+    Y(rows[index / Y.columns], index % Y.columns) += packed[index];
   }
 };
 
