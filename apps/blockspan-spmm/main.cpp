@@ -1,10 +1,13 @@
 // blockspan-spmm: products of a sparse matrix with a block of vectors, checked and timed. Reads the
 // command line, loads or generates the matrix, runs the kernels and reports.
 #include <iostream>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "blockspan-spmm/command.hpp"
 #include "blockspan-spmm/measure.hpp"
+#include "blockspan-spmm/ranks_result.hpp"
 #include "blockspan-spmm/report.hpp"
 #include "blockspan-spmm/table.hpp"
 #include "common/application.hpp"
@@ -30,20 +33,49 @@ std::string choose_scalar(apps::SpmmCommand const& command, bool complex) {
   return command.scalar;
 }
 
-int run(apps::SpmmCommand const& command) {
-  auto const report = apps::claim_output("--report", command.report, true);
-  std::string const scalar = choose_scalar(command, apps::inspect_source(command.matrix).complex);
+/// `measure(exec, tag, progress)` with the scalar on the backend.
+template <class Measure>
+auto measured(apps::SpmmCommand const& command, std::string const& scalar, bool quiet,
+              Measure const& measure) {
   apps::KokkosSession const kokkos;
-  apps::SpmmResult const result = apps::with_backend(command.backend, [&](auto const& exec) {
+  return apps::with_backend(command.backend, [&](auto const& exec) {
     return apps::with_scalar(scalar, [&](auto const& tag) {
-      apps::ProgressLine progress(command.quiet);
+      apps::ProgressLine progress(quiet);
       apps::InterruptGuard const guard;
-      return apps::measure<std::decay_t<decltype(tag)>>(exec, command, progress);
+      return measure(exec, tag, progress);
     });
   });
+}
+
+template <class Result>
+int report(apps::SpmmCommand const& command, apps::OutputFile* file, Result const& result) {
   if (!command.quiet) apps::print_result(std::cout, command, result);
-  if (report) report->write(apps::report_text(command, result));
+  if (file) file->write(apps::report_text(command, result));
   return result.wrong() == 0 ? apps::success : apps::incomplete;
+}
+
+int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) {
+  std::unique_ptr<apps::OutputFile> file;
+  std::string scalar;
+  ranks.together([&] {
+    if (ranks.rank() > 0) return;
+    file = apps::claim_output("--report", command.report, true);
+    scalar = choose_scalar(command, apps::inspect_source(command.matrix).complex);
+  });
+  if (ranks.size() == 1)
+    return report(command, file.get(),
+                  measured(command, scalar, command.quiet,
+                           [&]<class Scalar>(auto const& exec, Scalar, auto& progress) {
+                             return apps::measure<Scalar>(exec, command, progress);
+                           }));
+  std::vector<char> letters(scalar.begin(), scalar.end());
+  ranks.broadcast(letters, 0);
+  return report(
+      command, file.get(),
+      measured(command, {letters.begin(), letters.end()}, command.quiet || ranks.rank() > 0,
+               [&]<class Scalar>(auto const& exec, Scalar, auto& progress) {
+                 return apps::measure_on_ranks<Scalar>(exec, command, progress, ranks);
+               }));
 }
 
 }  // namespace
@@ -51,11 +83,9 @@ int run(apps::SpmmCommand const& command) {
 int main(int argc, char** argv) {
   apps::share_machine(argv);
   auto const on = [&](blockspan::Communicator const& ranks) -> int {
-    auto const command = ranks.together([&] {
-      blockspan::require(ranks.size() == 1, "mpirun", "this program runs on one rank only");
-      return apps::parse_command(argc, argv);
-    });
-    return command ? run(*command) : apps::success;  // none: --help or --version was answered
+    auto const command = ranks.together([&] { return apps::parse_command(argc, argv); });
+    return command ? run(*command, ranks)
+                   : apps::success;  // none: --help or --version was answered
   };
   return apps::run_application("blockspan-spmm", argc, argv, on);
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <blockspan/communication/communicator.hpp>
+
 #include "blockspan-spmm/command.hpp"
+#include "blockspan-spmm/ranks_result.hpp"
 #include "blockspan-spmm/result.hpp"
 #include "common/progress.hpp"
 
@@ -11,5 +14,10 @@ namespace blockspan::apps {
 /// name and cannot serve it. Compiled once per backend, for every scalar.
 template <class Scalar, class Exec>
 SpmmResult measure(Exec const& exec, SpmmCommand const& command, ProgressLine& progress);
+
+/// The product of a matrix on several ranks; see measure_on_ranks.hpp. Compiled as measure is.
+template <class Scalar, class Exec>
+RanksResult measure_on_ranks(Exec const& exec, SpmmCommand const& command, ProgressLine& progress,
+                             Communicator const& ranks);
 
 }  // namespace blockspan::apps

@@ -23,23 +23,6 @@
 
 namespace blockspan::apps {
 
-/// Whether `source` is a file that all ranks can read and that stores one triangle of a matrix,
-/// which is Hermitian then. Rank 0 looks.
-inline bool stores_hermitian(Communicator const& ranks, std::string const& source) {
-  bool result = false;
-  ranks.together([&] {
-    if (ranks.rank() > 0) return;
-    auto const path = input_file(source);
-    if (path != source) return;  // a pipe, which only rank 0 has
-    auto const header = read_matrix_market_header(path);
-    result = header.symmetry == MatrixMarketSymmetry::hermitian ||
-             (header.symmetry == MatrixMarketSymmetry::symmetric &&
-              header.field != MatrixMarketField::complex);
-  });
-  ranks.broadcast(std::span(&result, 1), 0);
-  return result;
-}
-
 /// The Hermitian matrix of `source`: of a spec each rank makes its rows, files of one triangle are
 /// read by all, others by rank 0, which looks at their symmetry. like: the rows of each rank; null:
 /// balanced. notes: of rank 0, see take_hermitian. Throws Error, on all ranks, where it is not

@@ -1,5 +1,7 @@
 #include "common/problem.hpp"
 
+#include <span>
+
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::apps {
@@ -18,6 +20,21 @@ SourceInfo inspect_square_source(std::string const& source) {
   require(info.rows == info.columns, source, "a square matrix is needed, this one is ", info.rows,
           " x ", info.columns);
   return info;
+}
+
+bool stores_hermitian(Communicator const& ranks, std::string const& source) {
+  bool result = false;
+  ranks.together([&] {
+    if (ranks.rank() > 0) return;
+    auto const path = input_file(source);
+    if (path != source) return;  // a pipe, which only rank 0 has
+    auto const header = read_matrix_market_header(path);
+    result = header.symmetry == MatrixMarketSymmetry::hermitian ||
+             (header.symmetry == MatrixMarketSymmetry::symmetric &&
+              header.field != MatrixMarketField::complex);
+  });
+  ranks.broadcast(std::span(&result, 1), 0);
+  return result;
 }
 
 }  // namespace blockspan::apps

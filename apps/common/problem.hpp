@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include <blockspan/communication/communicator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/sparse/graph.hpp>
@@ -42,5 +43,9 @@ CrsMatrix<Scalar, Exec> load_operator(Exec const& exec, std::string const& sourc
   if (kind == "adjacency") return adjacency<Scalar>(exec, A);
   return A;
 }
+
+/// Whether `source` is a file that all ranks can read and that stores one triangle of a matrix,
+/// which is Hermitian then. Rank 0 looks.
+bool stores_hermitian(Communicator const& ranks, std::string const& source);
 
 }  // namespace blockspan::apps

@@ -86,6 +86,38 @@ TEST(ProgramsOnRanks, SolveWithFilesAsOneDoes) {
     for (std::size_t j = 0; j < 2; ++j) EXPECT_NEAR(four(i, j), one(i, j), 1e-7);
 }
 
+TEST(ProgramsOnRanks, TimeTheProductAndItsExchange) {
+  TemporaryFolder const folder;
+  std::string const path = folder / "report.json", general = folder / "general.mtx";
+  std::ostringstream file;
+  file << "%%MatrixMarket matrix coordinate real general\n200 200 600\n";
+  for (int i = 0; i < 200; ++i)
+    for (int k : {0, 7, 90})
+      file << i + 1 << ' ' << (i + k) % 200 + 1 << ' ' << std::cos(i + k) << '\n';
+  write_text(general, file.str());
+  for (std::string const source : {"laplace7:20x16x14", general.c_str()})
+    for (std::string const layout : {"right", "left"}) {
+      auto const outcome = run_on_ranks(
+          3, "blockspan-spmm",
+          {source, "--columns", "1,8", "--layout", layout, "--repeat", "3", "--report", path});
+      ASSERT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_THAT(outcome.out, HasSubstr("\nAll 2 results right"));
+      EXPECT_EQ(outcome.out.find("matrix "), outcome.out.rfind("matrix "));
+      auto const report = Json::parse(read_text(path));
+      EXPECT_EQ(report.at("schema"), "blockspan-spmm-ranks/1");
+      EXPECT_EQ(report.at("ranks").at("rows").size(), 3u);
+      for (auto const& run : report.at("runs")) {
+        EXPECT_TRUE(run.at("right").get<bool>() && run.at("deterministic").get<bool>());
+        EXPECT_LE(run.at("error"), run.at("error_bound"));
+        EXPECT_GT(run.at("checked").get<int>(), 2);
+        EXPECT_GT(run.at("ms").at("product").get<double>(), 0);
+        EXPECT_GT(run.at("ms").at("exchange").get<double>(), 0);
+        double const hidden = run.at("hidden").get<double>();
+        EXPECT_TRUE(hidden >= 0 && hidden <= 1) << hidden;
+      }
+    }
+}
+
 /// Exit status 2, and one line of the program on stderr (a launcher may say more).
 void expect_refused_on_ranks(std::string const& app, std::vector<std::string> const& arguments,
                              std::string const& line) {
@@ -106,6 +138,10 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
   TemporaryFolder const folder;
   std::string const skew = folder / "skew.mtx";
   write_text(skew, "%%MatrixMarket matrix coordinate real general\n20 20 2\n1 2 1\n2 1 -1\n");
+  expect_refused_on_ranks("blockspan-spmm", {"no-such-file.mtx"}, "no-such-file.mtx");
+  expect_refused_on_ranks("blockspan-spmm", {"fixed:40x50:3"}, "must be square (40 x 50)");
+  expect_refused_on_ranks("blockspan-spmm", {"laplace7:9", "--op", "transpose"}, "--op transpose");
+  expect_refused_on_ranks("blockspan-spmm", {"laplace7:9", "--algorithm", "all"}, "not all");
   for (std::string const app : {"blockspan-eig", "blockspan-solve"}) {
     expect_refused_on_ranks(app, {"no-such-file.mtx"}, "no-such-file.mtx");
     expect_refused_on_ranks(app, {"laplace7:x"}, "laplace7:x");

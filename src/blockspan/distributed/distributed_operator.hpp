@@ -73,6 +73,18 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
       multiply_rows(exec, op, alpha, X, beta, Y);
   }
 
+  /// The two halves of a product, for measurements: the exchange of the rows of X alone, and the
+  /// work with the rows that the last exchange of as many columns has left. All ranks together.
+  template <class XView>
+  void exchange(Exec const& exec, XView const& X) const {
+    exchanged(exec, detail::block_ref<Exec>(X), [] {});
+  }
+  template <class XView, class YView>
+  void multiply_local(Exec const& exec, XView const& X, YView const& Y) const {
+    multiply_part(exec, Matrix::interior, Op::none, Scalar(1), X, Scalar(0), Y);
+    multiply_ends(exec, Op::none, Scalar(1), packed_block(X.extent(1)), Scalar(0), Y);
+  }
+
   std::optional<Real> norm_bound() const override { return matrix_->norm_bound(); }
   bool annihilates_constants(Exec const&) const override {
     return matrix_->annihilates_constants();
@@ -135,20 +147,29 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     return {packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k};
   }
 
+  template <class XView, class YView>
+  void multiply_part(Exec const& exec, Which which, Op op, Scalar const& alpha, XView const& X,
+                     Scalar const& beta, YView const& Y) const {
+    auto const& part = matrix_->part(which);
+    if (part.rows() > 0)
+      spmm(exec, *plans_[which], op, alpha, part.matrix, X, beta, rows_of(part, Y));
+  }
+
+  template <class YView>
+  void multiply_ends(Exec const& exec, Op op, Scalar const& alpha,
+                     Block<Scalar, Exec> const& packed, Scalar const& beta, YView const& Y) const {
+    multiply_part(exec, Matrix::head, op, alpha, packed, beta, Y);
+    multiply_part(exec, Matrix::tail, op, alpha, packed, beta, Y);
+  }
+
   /// Packs and sends; multiplies the rows that need no others; receives; multiplies the rest. Every
   /// row of Y is written once. On devices rows go by way of the host, which waits for them.
   template <class XView, class YView>
   void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                      Scalar const& beta, YView const& Y) const {
-    auto const part = [&](Which which, auto const& from) {
-      auto const& rows = matrix_->part(which);
-      if (rows.rows() > 0)
-        spmm(exec, *plans_[which], op, alpha, rows.matrix, from, beta, rows_of(rows, Y));
-    };
-    exchanged(exec, detail::block_ref<Exec>(X), [&] { part(Matrix::interior, X); });
-    auto const packed = packed_block(X.extent(1));
-    part(Matrix::head, packed);
-    part(Matrix::tail, packed);
+    exchanged(exec, detail::block_ref<Exec>(X),
+              [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); });
+    multiply_ends(exec, op, alpha, packed_block(X.extent(1)), beta, Y);
   }
 
   /// The exchange the other way: head and tail give contributions to the rows of the packed block,
