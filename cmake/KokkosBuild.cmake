@@ -59,6 +59,9 @@ function(blockspan_add_kokkos kokkos_source kernels_source kind)
   set_property(GLOBAL PROPERTY CTEST_TARGETS_ADDED 1)  # Kokkos includes CTest: no dashboard targets
   get_property(options DIRECTORY PROPERTY COMPILE_OPTIONS)
   add_compile_options(-w)
+  # Headers take most of the time of its files, which nothing changes here: one unit a library.
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
   add_subdirectory(${kokkos_source} ${PROJECT_BINARY_DIR}/_deps/kokkos-build SYSTEM)
   add_subdirectory(${kernels_source} ${PROJECT_BINARY_DIR}/_deps/kokkoskernels-build SYSTEM)
   set_property(DIRECTORY PROPERTY COMPILE_OPTIONS "${options}")

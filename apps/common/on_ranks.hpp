@@ -125,8 +125,11 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
     return ranks.together([&] {
       return detail::make_block_jacobi<Scalar>(exec, block, choice.block_size, definiteness);
     });
-  auto result =
-      ranks.together([&] { return detail::make_jacobi<Scalar>(exec, block, definiteness); });
+  auto result = ranks.together([&] {
+    if (definiteness == Definiteness::positive)
+      detail::require_positive_diagonal(A.diagonal(), A.row_space().first_row());
+    return detail::make_jacobi<Scalar>(exec, block, Definiteness::any);
+  });
   if (kind == Kind::jacobi) return result;
   ChebyshevOptions const options{.degree = choice.degree, .ratio = choice.ratio};
   auto const factors = static_cast<JacobiPreconditioner<Scalar, Exec> const&>(*result.op).factors();

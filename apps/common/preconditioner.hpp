@@ -48,24 +48,24 @@ enum class Definiteness {
 namespace detail {
 
 /// Throws Error with the first row whose diagonal entry is not positive and finite: A is then not
-/// positive definite, and Jacobi means nothing.
-template <class Scalar, class Exec, class Matrix>
-void require_positive_diagonal(Exec const& exec, Matrix const& A) {
-  auto const on_device = diagonal(exec, A);
-  auto const d = Kokkos::create_mirror_view(on_device);
-  Kokkos::deep_copy(exec, d, on_device);
-  exec.fence("Blockspan::diagonal");
-  for (std::size_t i = 0; i < d.extent(0); ++i) {
-    auto const value = real_part(d(i));
-    require(value > 0 && std::isfinite(value), "--preconditioner", "the diagonal entry of row ",
-            i + 1, " is ", value, ", so the matrix is not positive definite");
-  }
+/// positive definite, and Jacobi means nothing. d: of rows from `first_row` on.
+template <class Real>
+void require_positive_diagonal(std::vector<Real> const& d, std::int64_t first_row = 0) {
+  for (std::size_t i = 0; i < d.size(); ++i)
+    require(d[i] > 0 && std::isfinite(d[i]), "--preconditioner", "the diagonal entry of row ",
+            first_row + static_cast<std::int64_t>(i) + 1, " is ", d[i],
+            ", so the matrix is not positive definite");
 }
 
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_jacobi(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                          Definiteness definiteness) {
-  if (definiteness == Definiteness::positive) require_positive_diagonal<Scalar>(exec, A);
+  if (definiteness == Definiteness::positive) {
+    auto const d = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), diagonal(exec, A));
+    std::vector<real_t<Scalar>> real;
+    for (std::size_t i = 0; i < d.extent(0); ++i) real.push_back(real_part(d(i)));
+    require_positive_diagonal(real);
+  }
   return {std::make_unique<JacobiPreconditioner<Scalar, Exec>>(jacobi(exec, A)), {}};
 }
 

@@ -138,6 +138,12 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
   TemporaryFolder const folder;
   std::string const skew = folder / "skew.mtx";
   write_text(skew, "%%MatrixMarket matrix coordinate real general\n20 20 2\n1 2 1\n2 1 -1\n");
+  std::ostringstream file;  // rows are counted as in the file, on every rank
+  file << "%%MatrixMarket matrix coordinate real symmetric\n3000 3000 3000\n";
+  for (int i = 1; i <= 3000; ++i) file << i << ' ' << i << ' ' << (i == 2900 ? -1 : 2) << '\n';
+  std::string const negative = folder / "negative.mtx";
+  write_text(negative, file.str());
+  expect_refused_on_ranks("blockspan-solve", {negative}, "the diagonal entry of row 2900 is -1");
   expect_refused_on_ranks("blockspan-spmm", {"no-such-file.mtx"}, "no-such-file.mtx");
   expect_refused_on_ranks("blockspan-spmm", {"fixed:40x50:3"}, "must be square (40 x 50)");
   expect_refused_on_ranks("blockspan-spmm", {"laplace7:9", "--op", "transpose"}, "--op transpose");

@@ -144,7 +144,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
 
   /// The packed block of k columns.
   Block<Scalar, Exec> packed_block(std::size_t k) const {
-    return {packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k};
+    return Block<Scalar, Exec>(packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k);
   }
 
   template <class XView, class YView>
