@@ -1,0 +1,11 @@
+"""Sparse products with gradients for PyTorch: ``import blockspan.torch``.
+
+The ops ``blockspan::spmm`` and ``blockspan::sddmm`` of CPU tensors are differentiable any number of
+times, work under ``torch.compile(fullgraph=True)``, and have the same bits in every run. The
+gradient of X is a product with the adjoint, that of the values a product at the stored entries only.
+"""
+
+from blockspan.torch.layers import SparseLinear
+from blockspan.torch.products import Matrix, matrix, sddmm, spmm
+
+__all__ = ["Matrix", "SparseLinear", "matrix", "sddmm", "spmm"]
