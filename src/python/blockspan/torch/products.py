@@ -199,8 +199,9 @@ def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
 
     >>> import scipy.sparse as sp, torch, blockspan.torch
     >>> A = blockspan.torch.matrix(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
-    >>> blockspan.torch.sddmm(A, torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [4.0]]))
-    tensor([3., 4., 8.])
+    >>> X, Y = torch.tensor([[1.0], [2.0]]).double(), torch.tensor([[3.0], [4.0]]).double()
+    >>> blockspan.torch.sddmm(A, X, Y)
+    tensor([3., 4., 8.], dtype=torch.float64)
     """
     if X.device.type not in ("cpu", "meta"):
         raise Error(f"blockspan.torch.sddmm: X is on {X.device}, and this build is for hosts")
