@@ -269,7 +269,9 @@ def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
     import torch
 
     array = None if out is None else out.numpy()
-    Y = spmm(A, X.resolve_conj().resolve_neg().numpy(), out=array, **options)
+    if X.is_conj() or X.is_neg():
+        X = X.resolve_conj().resolve_neg()
+    Y = spmm(A, X.numpy(), out=array, **options)
     result: Array = torch.from_numpy(Y) if out is None else out
     return result
 

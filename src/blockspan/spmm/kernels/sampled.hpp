@@ -26,6 +26,9 @@ inline constexpr int sampled_entries = 256;
 inline constexpr int sampled_team_threads = 8;
 /// Reals of a row that a host thread multiplies before it goes on to the next columns.
 inline constexpr int sampled_panel = 256;
+/// Entries ahead whose rows of Y a host asks for, and how many bytes of them.
+inline constexpr int sampled_rows_ahead = 16;
+inline constexpr int sampled_asked_bytes = 512;
 }  // namespace tuning
 
 inline namespace BLOCKSPAN_REGISTERS {
@@ -42,9 +45,14 @@ BLOCKSPAN_HOST_INLINE Real sum_of(typename RegistersOf<Real, Width>::type const&
   }
 }
 
-/// sum_j x_j y_j of contiguous numbers. Two chains of additions; nothing beyond the ends is read.
 template <class Real>
-BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, std::int64_t count) {
+using LastLanes = LaneMask<Real, register_bytes / int(sizeof(Real))>;
+
+/// sum_j x_j y_j of contiguous numbers. Two chains of additions; nothing beyond the ends is read.
+/// rest: of those that fill no register.
+template <class Real>
+BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, int count,
+                                       LastLanes<Real> const& rest) {
   constexpr int width = register_bytes / int(sizeof(Real));
   using Register = typename RegistersOf<Real, width>::type;
   auto const load = [](Real const* from) {
@@ -53,7 +61,7 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, std::int64_
     return result;
   };
   Register even = {}, odd = {};
-  std::int64_t j = 0;
+  int j = 0;
   for (; count - j >= 2 * width; j += 2 * width) {
     even += load(x + j) * load(y + j);
     odd += load(x + j + width) * load(y + j + width);
@@ -62,10 +70,7 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, std::int64_
     even += load(x + j) * load(y + j);
     j += width;
   }
-  if (j < count) {
-    auto const mask = LaneMask<Real, width>::first(static_cast<int>(count - j));
-    odd += mask.load(x + j) * mask.load(y + j);
-  }
+  if (j < count) odd += rest.load(x + j) * rest.load(y + j);
   return sum_of<Real, width>(even + odd);
 }
 
@@ -159,36 +164,50 @@ struct SampledKernel {
     for (std::int64_t k = first; k < last;) {
       row = next_row(k, row);
       std::int64_t const end = std::min(last, end_of(row));
-      sample_row(row, k, end);
+      sample_row(row, k, end, last);
       k = end;
     }
   }
 
-  BLOCKSPAN_NOINLINE void sample_row(std::int64_t row, std::int64_t first,
-                                     std::int64_t last) const {
+  /// Entries [first, last) of a row; the team has entries up to `end`.
+  BLOCKSPAN_NOINLINE void sample_row(std::int64_t row, std::int64_t first, std::int64_t last,
+                                     std::int64_t end) const {
     constexpr int panel = tuning::sampled_panel / parts;  // columns
-    Scalar sums[tuning::sampled_entries];
-    std::fill_n(sums, last - first, Scalar(0));
+    alignas(Scalar) Real memory[parts * tuning::sampled_entries];
+    auto* const sums = reinterpret_cast<Scalar*>(memory);
+    std::fill_n(memory, parts * (last - first), Real(0));
+    Ordinal const* const indices = A.column_indices;
+    std::int64_t const stride = Y.row_stride, ask_end = end - tuning::sampled_rows_ahead;
     for (std::int64_t column = 0; column < X.columns; column += panel) {
       auto const columns = static_cast<int>(std::min<std::int64_t>(panel, X.columns - column));
       Real x[parts][tuning::sampled_panel];
       Real const* const by_part = take_apart(&X(row, column), columns, x);
-      if (Y.column_stride == 1)
-        add_panel(by_part, x[parts - 1], first, last, column, columns, sums,
-                  [](Scalar const* from) { return reinterpret_cast<Real const*>(from); });
-      else
-        add_panel(by_part, x[parts - 1], first, last, column, columns, sums,
-                  [&, y = Gathered{}](Scalar const* from) mutable {
-                    for (int j = 0; j < columns; ++j) y.row[j] = from[j * Y.column_stride];
-                    return reinterpret_cast<Real const*>(y.row);
-                  });
+      Scalar const* const y = Y.data + column * Y.column_stride;
+      auto const row_of_y = [&](std::int64_t k) {
+        return y + static_cast<std::int64_t>(indices[k]) * stride;
+      };
+      if (Y.column_stride == 1) {
+        int const asked = std::min(columns * int(sizeof(Scalar)), tuning::sampled_asked_bytes);
+        add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
+          if (k < ask_end) {
+            auto const* const later =
+                reinterpret_cast<char const*>(row_of_y(k + tuning::sampled_rows_ahead));
+            for (int byte = 0; byte < asked; byte += 64) __builtin_prefetch(later + byte);
+          }
+          return reinterpret_cast<Real const*>(row_of_y(k));
+        });
+        continue;
+      }
+      alignas(Scalar) Real gathered[tuning::sampled_panel];
+      auto* const to = reinterpret_cast<Scalar*>(gathered);
+      add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
+        Scalar const* const from = row_of_y(k);
+        for (int j = 0; j < columns; ++j) to[j] = from[j * Y.column_stride];
+        return gathered;
+      });
     }
     for (std::int64_t k = first; k < last; ++k) write(k, sums[k - first]);
   }
-
-  struct Gathered {
-    Scalar row[tuning::sampled_panel / parts];
-  };
 
   /// The row of X as the dots want it; real and contiguous: where it is.
   Real const* take_apart(Scalar const* from, int columns,
@@ -211,20 +230,20 @@ struct SampledKernel {
     }
   }
 
+  /// row_of_y(k): the contiguous row of Y of entry k.
   template <class RowOfY>
   BLOCKSPAN_HOST_INLINE void add_panel(Real const* real, [[maybe_unused]] Real const* imaginary,
-                                       std::int64_t first, std::int64_t last, std::int64_t column,
-                                       int columns, Scalar* sums, RowOfY row_of_y) const {
-    Scalar const* const from = Y.data + column * Y.column_stride;
-    Ordinal const* const indices = A.column_indices;
-    std::int64_t const stride = Y.row_stride;
+                                       std::int64_t first, std::int64_t last, int columns,
+                                       Scalar* sums, RowOfY const& row_of_y) const {
+    int const count = parts * columns;
+    auto const rest = LastLanes<Real>::first(count % (register_bytes / int(sizeof(Real))));
     for (std::int64_t k = first; k < last; ++k) {
-      Real const* const y = row_of_y(from + static_cast<std::int64_t>(indices[k]) * stride);
+      Real const* const y = row_of_y(k);
       if constexpr (is_complex_v<Scalar>)
         sums[k - first] +=
-            Scalar(dot_of_rows(real, y, 2 * columns), dot_of_rows(imaginary, y, 2 * columns));
+            Scalar(dot_of_rows(real, y, count, rest), dot_of_rows(imaginary, y, count, rest));
       else
-        sums[k - first] += dot_of_rows(real, y, columns);
+        sums[k - first] += dot_of_rows(real, y, count, rest);
     }
   }
 };

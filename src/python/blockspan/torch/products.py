@@ -212,7 +212,8 @@ def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
 
 
 def as_array(tensor: Tensor) -> Array:
-    return tensor.detach().resolve_conj().resolve_neg().numpy()  # type: ignore[no-any-return]
+    """The same memory. Ops are given tensors that are conjugated already."""
+    return (tensor.detach() if tensor.requires_grad else tensor).numpy()  # type: ignore[no-any-return]
 
 
 def _matrix_of(number: int) -> Matrix:
@@ -228,7 +229,7 @@ def _words(tensors: Sequence[Tensor | None]) -> str:
 
 def _check_spmm(
     X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
-) -> None:
+) -> Matrix:
     A = _matrix_of(number)
     inner = columns if op in "nc" else rows
     dtype = A.values.dtype if values is None else values.dtype
@@ -244,22 +245,22 @@ def _check_spmm(
             f"blockspan.torch.spmm: X, values: {_words((X, values))}; wanted for op '{op}' are "
             f"{inner} x k and {A.nnz} values of one type (matrix {rows} x {columns} {dtype})"
         )
+    return A
 
 
 def _spmm_fake(
     X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
 ) -> Tensor:
     _check_spmm(X, values, number, rows, columns, op)
-    return torch.empty(
-        (rows if op in "nc" else columns, X.shape[1]), dtype=X.dtype, device=X.device
-    )
+    return X.new_empty((rows if op in "nc" else columns, X.shape[1]))
 
 
 def _spmm_cpu(
     X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
 ) -> Tensor:
-    Y = _spmm_fake(X, values, number, rows, columns, op)
-    _matrix_of(number)._multiply(op, values, X, Y)
+    A = _check_spmm(X, values, number, rows, columns, op)
+    Y = X.new_empty((rows if op in "nc" else columns, X.shape[1]))
+    A._multiply(op, values, X, Y)
     return Y
 
 
@@ -298,7 +299,7 @@ def _sddmm_fake(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first
             f"blockspan.torch.sddmm: the blocks are {_words((X, Y))}; wanted are {rows} x k and "
             f"{columns} x k of one type"
         )
-    return torch.empty((entries,), dtype=X.dtype, device=X.device)
+    return X.new_empty((entries,))
 
 
 def _sddmm_cpu(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first: bool) -> Tensor:

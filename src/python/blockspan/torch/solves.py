@@ -44,7 +44,7 @@ def cg(A: Matrix, B: Tensor, *, values: Tensor | None = None, **options: Any) ->
 class _Cg(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, B: Tensor, values: Tensor | None, A: Matrix, options: Any) -> Tensor:
-        X = torch.from_numpy(linear.cg(_with_values(A, values), as_array(B), **options).x)
+        X = torch.from_numpy(linear.cg(_with_values(A, values), _array(B), **options).x)
         ctx.save_for_backward(X, values)
         ctx.matrix, ctx.options = A, options
         return X
@@ -109,16 +109,20 @@ class _Eigsh(torch.autograd.Function):
         Z = torch.zeros_like(V) if of_w is None else V * of_w
         if of_V is not None:
             Z = Z - torch.from_numpy(
-                _pseudo_inverses(ctx.host, as_array(w), as_array(V), as_array(of_V))
+                _pseudo_inverses(ctx.host, as_array(w), as_array(V), _array(of_V))
             )
         return sddmm(ctx.matrix, Z, V), None, None, None
+
+
+def _array(tensor: Tensor) -> Array:
+    return as_array(tensor.resolve_conj().resolve_neg())
 
 
 def _with_values(A: Matrix, values: Tensor | None) -> HostMatrix:
     offsets, indices, own = A._base._source
     if values is None or values.data_ptr() == own.ctypes.data:
         return A._base
-    numbers = as_array(values.contiguous())
+    numbers = _array(values.contiguous())
     return host_matrix((offsets, indices, numbers, A._base.shape), columns=A._base._columns)
 
 
