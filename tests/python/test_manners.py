@@ -214,7 +214,7 @@ def test_docstrings_have_examples_that_run():
         try:
             module = importlib.import_module(name.removesuffix(".__init__"))
         except ModuleNotFoundError as error:
-            assert error.name in ("sklearn", "torch"), name  # users may be without these
+            assert str(error.name).partition(".")[0] in ("sklearn", "torch"), name  # not for all
             continue
         assert doctest.testmod(module).failed == 0, name
     for name in bs.__all__:

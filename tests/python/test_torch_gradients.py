@@ -180,6 +180,10 @@ def test_bits_repeat(scalar):
         torch.use_deterministic_algorithms(before)
 
 
+def test_is_found_by_its_name():
+    assert bs.torch is bt and not hasattr(bs, "another")
+
+
 def test_values_gradient_takes_no_dense_matrix():
     """n x n would be 80 GB."""
     n = 100_000

@@ -8,7 +8,6 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/compiled.hpp>
-#include <blockspan/support/error.hpp>
 
 namespace blockspan {
 

@@ -26,7 +26,9 @@ inline constexpr int sampled_entries = 256;
 inline constexpr int sampled_team_threads = 8;
 /// Reals of a row that a host thread multiplies before it goes on to the next columns.
 inline constexpr int sampled_panel = 256;
-/// Entries ahead whose rows of Y a host asks for, and how many bytes of them.
+/// Entries ahead whose rows of Y a host asks for, and how many bytes of them. One thread of an EPYC
+/// with AVX2, beside other jobs, 20,000 rows of 25 random entries, double, n = 8, 32, 64, ms
+/// without asking and with it: 3.9, 13.0, 38.4; 3.2, 5.1, 13.2.
 inline constexpr int sampled_rows_ahead = 16;
 inline constexpr int sampled_asked_bytes = 512;
 }  // namespace tuning
