@@ -180,6 +180,14 @@ def test_bits_repeat(scalar):
         torch.use_deterministic_algorithms(before)
 
 
+def test_inference_mode(scalar):
+    S = sparse((40, 30), scalar)
+    X = torch.from_numpy(random_block((40, 3), scalar, 2))
+    wanted = bt.matrix(S).H @ X
+    with torch.inference_mode():
+        assert torch.equal(bt.matrix(S).H @ X.clone(), wanted)
+
+
 def test_is_found_by_its_name():
     assert bs.torch is bt and not hasattr(bs, "another")
 

@@ -105,10 +105,11 @@ class Matrix:
             values = values.contiguous()
             plan = self._with_type(values, values.dtype)[1]
             return plan.multiply_with(as_array(values), op, as_array(X), as_array(Y))  # type: ignore[no-any-return]
-        if self._hold and op in "th" and self._held != self.values._version:
-            version = self.values._version
-            self._plan.hold_transpose()
-            self._held = version
+        if self._hold and op in "th":
+            version = 0 if self.values.is_inference() else self.values._version
+            if self._held != version:
+                self._plan.hold_transpose()
+                self._held = version
         self._plan.multiply(op, 1.0, as_array(X), 0.0, as_array(Y))
 
 
