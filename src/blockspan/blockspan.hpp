@@ -32,6 +32,7 @@
 #include <blockspan/sparse/symmetry.hpp>
 #include <blockspan/sparse/validate.hpp>
 #include <blockspan/spmm/plan.hpp>
+#include <blockspan/spmm/sddmm.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/spmm/tuned_plan.hpp>

@@ -6,6 +6,7 @@ import pathlib
 import runpy
 
 import numpy as np
+import pytest
 import scipy.linalg as la
 
 import blockspan as bs
@@ -36,3 +37,35 @@ def test_own_operator():
     free = np.linalg.eigvalsh(line)
     sums = with_well[:, None, None] + free[:, None] + free
     np.testing.assert_allclose(pairs.eigenvalues, np.sort(sums.ravel())[:5], rtol=1e-9)
+
+
+def test_load_cases():
+    together, apart = main_of("load_cases")(5, 6)
+    K, n = dense(bs.generate("elasticity:5")), together.x.shape[0]
+    loads = np.eye(n)[:, np.linspace(0, n - 1, 6).astype(int)]
+    wanted = np.linalg.solve(K, loads)
+    for result in (together, apart):
+        assert result.info == 0
+        np.testing.assert_allclose(result.x, wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
+
+
+def test_explain(capsys):
+    kernels = main_of("explain")("laplace7:8")
+    assert set(kernels) == {1, 8, 32}
+    printed = capsys.readouterr().out
+    assert bs.Plan(bs.generate("laplace7:8"), columns=32).explain(32) in printed
+    assert all(kernel in printed for kernel in kernels.values())
+
+
+def test_spectral_clustering():
+    pytest.importorskip("sklearn")
+    labels, ring = main_of("spectral_clustering")(600)
+    assert np.array_equal(labels, ring) or np.array_equal(labels, 1 - ring)
+
+
+def test_graph_network():
+    pytest.importorskip("torch")
+    run = main_of("graph_network")
+    losses, right = run(1000, 4, 40)
+    assert losses[-1] < losses[0] / 4 and right > 0.9
+    assert run(1000, 4, 40)[0] == losses  # the same bits

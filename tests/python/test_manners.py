@@ -211,7 +211,11 @@ def test_docstrings_have_examples_that_run():
     folder = pathlib.Path(bs.__file__).parent
     for file in sorted(folder.rglob("*.py")):
         name = ".".join(["blockspan", *file.relative_to(folder).with_suffix("").parts])
-        module = importlib.import_module(name.removesuffix(".__init__"))
+        try:
+            module = importlib.import_module(name.removesuffix(".__init__"))
+        except ModuleNotFoundError as error:
+            assert str(error.name).partition(".")[0] in ("sklearn", "torch"), name  # not for all
+            continue
         assert doctest.testmod(module).failed == 0, name
     for name in bs.__all__:
         item = getattr(bs, name)

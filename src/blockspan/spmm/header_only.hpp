@@ -14,6 +14,7 @@ struct HeaderOnlySpmm {};
 #include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/detail/stored_values_impl.hpp>
 #include <blockspan/spmm/kernels/groups.hpp>
+#include <blockspan/spmm/kernels/sampled.hpp>
 #include <blockspan/spmm/kernels/shared_tiles.hpp>
 #include <blockspan/spmm/kernels/windows.hpp>
 #include <blockspan/spmm/spmm.hpp>

@@ -5,6 +5,7 @@
 
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/sparse/validate.hpp>
+#include <blockspan/spmm/sddmm.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/tuned_plan.hpp>
 
@@ -22,10 +23,10 @@ namespace {
 /// A view of a contiguous vector of Value, in NumPy `type`.
 template <class Value>
 Kokkos::View<Value*, Exec> vector_view(ConstArray const& array, nb::dlpack::dtype type,
-                                       char const* name) {
-  require(array.ndim() == 1 && array.dtype() == type, "blockspan.matrix", name, " is ",
-          in_words(array), "; wanted is a vector of ", type_name(type));
-  require(array.shape(0) < 2 || array.stride(0) == 1, "blockspan.matrix", name,
+                                       char const* name, char const* where = "blockspan.matrix") {
+  require(array.ndim() == 1 && array.dtype() == type, where, name, " is ", in_words(array),
+          "; wanted is a vector of ", type_name(type));
+  require(array.shape(0) < 2 || array.stride(0) == 1, where, name,
           " is not contiguous: its stride is ", array.stride(0), " elements");
   auto* const data = const_cast<void*>(static_cast<void const*>(array.data()));
   return {static_cast<Value*>(data), array.shape(0)};
@@ -39,17 +40,14 @@ class PlanOf final : public Plan {
 
   void multiply(Op op, std::complex<double> alpha, ConstArray const& X, std::complex<double> beta,
                 Array const& Y) override {
-    auto const x = strided_block<Scalar const>(X, "X");
-    auto const y = strided_block<Scalar>(Y, "out");
-    require((y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0),
-            "blockspan.spmm", "elements of out share memory: strides ", y.stride(0), ", ",
-            y.stride(1));
     auto const a = scalar_of<Scalar>(alpha, "alpha");
     auto const b = scalar_of<Scalar>(beta, "beta");
-    WithoutGil const without_gil;
-    std::scoped_lock const lock(mutex_);
-    spmm(Exec(), plan_, op, a, matrix_->crs(), x, b, y);
-    Exec().fence("Blockspan::python::multiply");
+    multiply(matrix_->crs(), op, a, X, b, Y);
+  }
+
+  void multiply_with(ConstArray const& values, Op op, ConstArray const& X,
+                     Array const& Y) override {
+    multiply(matrix_->with_values(values), op, Scalar(1), X, Scalar(0), Y);
   }
 
   std::string algorithm() const override { return std::string(plan_.algorithm()); }
@@ -63,6 +61,19 @@ class PlanOf final : public Plan {
   }
 
  private:
+  void multiply(CrsMatrix<Scalar, Exec> const& A, Op op, Scalar alpha, ConstArray const& X,
+                Scalar beta, Array const& Y) {
+    auto const x = strided_block<Scalar const>(X, "X");
+    auto const y = strided_block<Scalar>(Y, "out");
+    require((y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0),
+            "blockspan.spmm", "elements of out share memory: strides ", y.stride(0), ", ",
+            y.stride(1));
+    WithoutGil const without_gil;
+    std::scoped_lock const lock(mutex_);
+    spmm(Exec(), plan_, op, alpha, A, x, beta, y);
+    Exec().fence("Blockspan::python::multiply");
+  }
+
   static SpmmPlan<Exec> make(CrsMatrix<Scalar, Exec> const& A, PlanRequest const& request) {
     WithoutGil const without_gil;
     if (request.tune) return tuned_plan(Exec(), A, request.options, {.cache_file = request.cache});
@@ -121,6 +132,30 @@ std::unique_ptr<Plan> MatrixOf<Scalar>::plan(PlanRequest const& request) const {
 }
 
 template <class Scalar>
+typename MatrixOf<Scalar>::Crs MatrixOf<Scalar>::with_values(ConstArray const& values) const {
+  auto const numbers =
+      vector_view<Scalar>(values, nb::dtype<std_t<Scalar>>(), "values", "blockspan");
+  require(static_cast<std::int64_t>(numbers.extent(0)) == entries(), "blockspan", "there are ",
+          numbers.extent(0), " values, and the pattern has ", entries(), " entries");
+  return Crs("blockspan.matrix", crs_.numCols(), numbers, crs_.graph);
+}
+
+template <class Scalar>
+void MatrixOf<Scalar>::sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
+                              std::complex<double> alpha, std::complex<double> beta,
+                              Array const& values) const {
+  auto const x = strided_block<Scalar const>(X, "X");
+  auto const y = strided_block<Scalar const>(Y, "Y");
+  auto const a = scalar_of<Scalar>(alpha, "alpha");
+  auto const b = scalar_of<Scalar>(beta, "beta");
+  auto const out =
+      vector_view<Scalar>(ConstArray(values), nb::dtype<std_t<Scalar>>(), "out", "blockspan.sddmm");
+  WithoutGil const without_gil;
+  sddmm(Exec(), conjugate_first ? Conjugated::first : Conjugated::second, a, crs_, x, y, b, out);
+  Exec().fence("Blockspan::python::sample");
+}
+
+template <class Scalar>
 std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns) const {
   WithoutGil const without_gil;
   return std::make_unique<OperatorOf<Scalar>>(
@@ -138,6 +173,13 @@ void bind_matrix(nb::module_& m) {
              Array const& Y) { plan.multiply(op_of(op), alpha, X, beta, Y); },
           nb::arg("op"), nb::arg("alpha"), nb::arg("X").noconvert(), nb::arg("beta"),
           nb::arg("Y").noconvert())
+      .def(
+          "multiply_with",
+          [](Plan& plan, ConstArray const& values, char op, ConstArray const& X, Array const& Y) {
+            plan.multiply_with(values, op_of(op), X, Y);
+          },
+          nb::arg("values").noconvert(), nb::arg("op"), nb::arg("X").noconvert(),
+          nb::arg("Y").noconvert())
       .def_prop_ro("algorithm", &Plan::algorithm)
       .def("kernel", &Plan::kernel, nb::arg("columns"))
       .def("explain", &Plan::explain, nb::arg("columns"))
@@ -154,6 +196,9 @@ void bind_matrix(nb::module_& m) {
                 {{.columns = columns, .algorithm = std::move(algorithm)}, tune, std::move(cache)});
           },
           nb::arg("columns"), nb::arg("algorithm"), nb::arg("tune"), nb::arg("cache"))
+      .def("sample", &Matrix::sample, nb::arg("X").noconvert(), nb::arg("Y").noconvert(),
+           nb::arg("conjugate_first"), nb::arg("alpha"), nb::arg("beta"),
+           nb::arg("values").noconvert())
       .def("as_operator", &Matrix::as_operator, nb::arg("columns"));
   m.def("matrix", &make_matrix, nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(),
         nb::arg("indices").noconvert(), nb::arg("values").noconvert());

@@ -23,6 +23,9 @@ class Plan {
   /// Y = alpha op(A) X + beta Y.
   virtual void multiply(Op op, std::complex<double> alpha, ConstArray const& X,
                         std::complex<double> beta, Array const& Y) = 0;
+  /// Y = op(A) X with other values in the place of A's; copies that the plan holds are not used.
+  virtual void multiply_with(ConstArray const& values, Op op, ConstArray const& X,
+                             Array const& Y) = 0;
   virtual std::string algorithm() const = 0;
   virtual std::string kernel(int columns) const = 0;
   virtual std::string explain(int columns) const = 0;
@@ -45,6 +48,10 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   virtual std::int64_t columns() const = 0;
   virtual std::int64_t entries() const = 0;
   virtual std::unique_ptr<Plan> plan(PlanRequest const& request) const = 0;
+  /// values = alpha X Y^H + beta values at the entries, or conj(X) Y^T.
+  virtual void sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
+                      std::complex<double> alpha, std::complex<double> beta,
+                      Array const& values) const = 0;
   /// With a plan of its own, for blocks of up to about `columns` columns.
   virtual std::unique_ptr<Operator> as_operator(int columns) const = 0;
 };
@@ -63,9 +70,14 @@ class MatrixOf final : public Matrix {
   std::int64_t columns() const override { return crs_.numCols(); }
   std::int64_t entries() const override { return static_cast<std::int64_t>(crs_.nnz()); }
   std::unique_ptr<Plan> plan(PlanRequest const& request) const override;
+  void sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
+              std::complex<double> alpha, std::complex<double> beta,
+              Array const& values) const override;
   std::unique_ptr<Operator> as_operator(int columns) const override;
 
   Crs const& crs() const { return crs_; }
+  /// The same pattern with other values. Throws Error unless they are as many and contiguous.
+  Crs with_values(ConstArray const& values) const;
 
  private:
   ConstArray offsets_, indices_, values_;

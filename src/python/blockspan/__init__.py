@@ -6,6 +6,7 @@ On the caller's own arrays (NumPy, SciPy, CPU tensors of PyTorch), without copie
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 from typing import Any
 
@@ -16,6 +17,7 @@ from blockspan.files import generate, read_matrix_market
 from blockspan.linear import CgColumn, CgIteration, CgProgress, CgResult, cg
 from blockspan.matrix import ConversionWarning, Matrix, Plan, matrix, spmm
 from blockspan.precond import Preconditioner
+from blockspan.sampled import sddmm
 from blockspan.status import NotConverged, NotConvergedWarning, Status
 
 __version__ = "0.1.0"
@@ -44,6 +46,7 @@ __all__ = [
     "matrix",
     "precond",
     "read_matrix_market",
+    "sddmm",
     "show_config",
     "spmm",
     "threads",
@@ -55,6 +58,12 @@ os.register_at_fork(
     after_in_child=_host.after_fork,
 )
 atexit.register(_host.hold_back_daemons)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("cluster", "torch"):  # what they need is imported when they are first used
+        return importlib.import_module(f"blockspan.{name}")
+    raise AttributeError(f"module 'blockspan' has no attribute '{name}'")
 
 
 def threads(n: int) -> None:

@@ -15,7 +15,7 @@ Array = NDArray[Any]
 Op = Literal["n", "t", "c", "h"]
 
 _CONJUGATED: dict[Op, Op] = {"n": "c", "c": "n", "t": "h", "h": "t"}
-_TRANSPOSED: dict[Op, Op] = {"n": "t", "t": "n", "c": "h", "h": "c"}
+TRANSPOSED: dict[Op, Op] = {"n": "t", "t": "n", "c": "h", "h": "c"}
 
 
 class ConversionWarning(UserWarning):
@@ -50,6 +50,7 @@ class Matrix:
         self._columns = columns
         self._plan: _host.Plan | None = None
         self._parent: Matrix | None = None
+        self._with_gradients: Any = None
         self._op: Op = "n"
         self.dtype = np.dtype(data.type)
         self.shape = (data.rows, data.columns)
@@ -71,12 +72,12 @@ class Matrix:
     @property
     def T(self) -> Matrix:
         """The transpose, without a copy. The first product with it sorts the pattern once."""
-        return self._view(_TRANSPOSED[self._op])
+        return self._view(TRANSPOSED[self._op])
 
     @property
     def H(self) -> Matrix:
         """The conjugate transpose, without a copy."""
-        return self._view(_TRANSPOSED[_CONJUGATED[self._op]])
+        return self._view(TRANSPOSED[_CONJUGATED[self._op]])
 
     def conj(self) -> Matrix:
         """The complex conjugate, without a copy."""
@@ -195,7 +196,7 @@ def spmm(
     """Y = alpha op(A) X + beta Y.
 
     A: m x n. X: n x k (m x k where op transposes), or a vector; any strides; NumPy, or a CPU tensor
-    of PyTorch without a gradient (Y is a tensor then). op: "n" A, "t" its transpose, "c" its
+    of PyTorch (Y is a tensor then, with a gradient if X has one: ``blockspan.torch``). op: "n" A, "t" its transpose, "c" its
     conjugate, "h" its conjugate transpose (of a real matrix "n", "t", "n", "t"). out: Y, of any
     positive strides, not overlapping X; without it a new array, in column order if X is. beta = 0
     never reads ``out``. The bits do not depend on the number of threads.
@@ -215,7 +216,7 @@ def spmm(
     """
     root = A._parent or A
     if A._op != "n":
-        op = _combined(A._op, op)
+        op = combined(A._op, op)
     rows = root._rows.get(op)
     if rows is None:
         raise Error(
@@ -262,22 +263,37 @@ def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
     if type(X).__module__.partition(".")[0] != "torch":
         return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
     if X.requires_grad:
-        raise Error("blockspan.spmm: X requires a gradient: pass X.detach()")
+        return _differentiable(A, X, out, options)
     if X.device.type != "cpu":
         raise Error(f"blockspan.spmm: X is on {X.device}, and this build is for hosts")
     import torch
 
     array = None if out is None else out.numpy()
-    Y = spmm(A, X.resolve_conj().resolve_neg().numpy(), out=array, **options)
+    if X.is_conj() or X.is_neg():
+        X = X.resolve_conj().resolve_neg()
+    Y = spmm(A, X.numpy(), out=array, **options)
     result: Array = torch.from_numpy(Y) if out is None else out
     return result
 
 
-def _combined(first: Op, second: Op) -> Op:
+def _differentiable(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
+    if out is not None or options["plan"] is not None:
+        raise Error(
+            "blockspan.spmm: X requires a gradient, which out= and plan= have not: pass X.detach()"
+        )
+    from blockspan.torch import products as differentiable
+
+    if A._with_gradients is None:  # its values may change unseen: no copy of them is held
+        A._with_gradients = differentiable.from_host(A, hold=False)
+    Y: Array = differentiable.spmm(A._with_gradients, X, op=options["op"])
+    return Y if options["alpha"] == 1 else options["alpha"] * Y
+
+
+def combined(first: Op, second: Op) -> Op:
     """op of op: "t" then "h" is "c"."""
     result = first
     if second in "th":
-        result = _TRANSPOSED[result]
+        result = TRANSPOSED[result]
     if second in "ch":
         result = _CONJUGATED[result]
     return result

@@ -114,6 +114,23 @@ def multigrid(
     return Preconditioner(_host.multigrid(_plain(A), vectors, nodes, block_size, adaptive))
 
 
+def pyamg(hierarchy: Any, *, degree: int = 2) -> Preconditioner:
+    """One V cycle of a hierarchy of pyamg, for all columns of a block at once.
+
+    hierarchy: a MultilevelSolver with R = P^H, of a Hermitian positive (semi-)definite matrix. Its
+    matrices and transfers are taken, not its smoothers, which know single vectors: a Chebyshev
+    polynomial of ``degree`` smooths before and after, and the coarsest level is solved by a dense
+    (pseudo-)inverse. A step is 2 ``degree`` + 2 products a level. Raises Error where R is not P^H,
+    the coarsest level is too large for that, or a level is indefinite.
+
+    ``pyamg.smoothed_aggregation_solver(S)`` makes one of a SciPy matrix S; then ``M =
+    blockspan.precond.pyamg(hierarchy)`` serves :func:`blockspan.cg` and :func:`blockspan.lobpcg`.
+    """
+    from blockspan.hierarchy import VCycle
+
+    return Preconditioner(VCycle(hierarchy, degree).operator())
+
+
 _SPEC = re.compile(r"(jacobi|multigrid)|(block-jacobi|chebyshev)(?::(\d+))?")
 
 

@@ -1,0 +1,70 @@
+"""Products of two blocks at the entries of a sparse matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from blockspan._host import Error
+from blockspan.matrix import Array, Matrix
+
+
+def sddmm(
+    A: Matrix,
+    X: Array,
+    Y: Array,
+    *,
+    out: Array | None = None,
+    alpha: complex = 1.0,
+    beta: complex = 0.0,
+) -> Array:
+    """values = alpha X Y^H + beta values, at the stored entries of A only.
+
+    A: m x n, of which only the pattern is read. X: m x k, Y: n x k (or two vectors), NumPy, of A's
+    type and any strides; row-major ones are fastest. Returns one number for each stored entry, in
+    the order of the entries of A (for ``A.T`` too: of those of A). out: where they are written, a
+    contiguous vector that overlaps neither X nor Y; the values of A are allowed. beta = 0 never
+    reads ``out``.
+
+    The m x n product is never formed: O(nnz k). With G the gradient of ``A @ X``, ``sddmm(A, G,
+    X)`` is that with respect to the values of A. The bits do not depend on the number of threads;
+    the GIL is released. Raises Error (a ValueError) if shapes or types clash. Source: see
+    blockspan/spmm/sddmm.hpp.
+
+    >>> import numpy as np, scipy.sparse as sp, blockspan as bs
+    >>> A = bs.matrix(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> bs.sddmm(A, np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    array([1., 2., 4.])
+    """
+    root = A._parent or A
+    X, Y = np.asarray(X), np.asarray(Y)
+    if X.ndim == 1 and Y.ndim == 1:
+        X, Y = X[:, None], Y[:, None]
+    rows, columns = A.shape
+    if X.ndim != 2 or X.shape[0] != rows or Y.shape != (columns, X.shape[1]):
+        raise Error(
+            f"blockspan.sddmm: X has the shape {X.shape} and Y {Y.shape}; wanted are {rows} x k and "
+            f"{columns} x k for a matrix of {rows} x {columns}"
+        )
+    if out is None:
+        if beta != 0:
+            raise Error(f"blockspan.sddmm: beta = {beta}, and there is no out to read")
+        out = np.empty(root.nnz, root.dtype)
+    elif type(out) is not np.ndarray or not out.flags.writeable or out.shape != (root.nnz,):
+        raise Error(f"blockspan.sddmm: out is no vector of {root.nnz} numbers that can be written")
+    first, second = (_ascending(block) for block in (X, Y))
+    # conj(Y) X^T at the entries of A is X Y^H at those of its transpose
+    conjugate_first = A._op in "th"
+    if conjugate_first:
+        first, second = second, first
+    try:
+        root._data.sample(first, second, conjugate_first, alpha, beta, out)
+    except TypeError:
+        raise Error(
+            f"blockspan.sddmm: alpha = {alpha}, X {X.dtype!r}, Y {Y.dtype!r}, beta = {beta}, out "
+            f"{out.dtype!r} are not all numbers and arrays of {root.dtype}"
+        ) from None
+    return out
+
+
+def _ascending(X: Array) -> Array:
+    return X.copy() if X.strides[0] < 0 or X.strides[1] < 0 else X

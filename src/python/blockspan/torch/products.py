@@ -1,0 +1,353 @@
+"""The ops ``blockspan::spmm`` and ``blockspan::sddmm``."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from blockspan import _host
+from blockspan._host import Error
+from blockspan.matrix import TRANSPOSED, Array, Op, combined
+from blockspan.matrix import Matrix as HostMatrix
+from blockspan.matrix import matrix as host_matrix
+
+_ADJOINT: dict[str, str] = {"n": "h", "t": "c", "c": "t", "h": "n"}
+_MATRICES: weakref.WeakValueDictionary[int, Matrix] = weakref.WeakValueDictionary()
+_IDS = itertools.count(1)
+
+
+class Matrix:
+    """A sparse matrix for differentiable products, or its transpose or adjoint (:func:`matrix`).
+
+    Attributes:
+        shape: rows and columns.
+        values: tensor of the stored entries, in the order of the rows; it gets a gradient if it
+            requires one.
+        nnz: their number.
+    """
+
+    def __init__(self, base: HostMatrix, values: Tensor, *, hold: bool) -> None:
+        self.shape = base.shape
+        self.nnz = base.nnz
+        self.values = values
+        self._base = base
+        self._parent: Matrix | None = None
+        self._op: Op = "n"
+        self._hold = hold
+        self._held = -1  # version of the values that the plan has in the order of the transpose
+        self._plan = base._data.plan(base._columns, "auto", False, "")
+        self._others: dict[torch.dtype, tuple[_host.Matrix, _host.Plan]] = {}
+        self._id = next(_IDS)
+        _MATRICES[self._id] = self
+
+    def _view(self, op: Op) -> Matrix:
+        parent = self._parent or self
+        if op == "n":
+            return parent
+        view = object.__new__(Matrix)
+        view.__dict__.update(parent.__dict__)
+        view._parent, view._op = parent, op
+        if op in "th":
+            view.shape = parent.shape[::-1]
+        return view
+
+    @property
+    def T(self) -> Matrix:
+        """The transpose, without a copy."""
+        return self._view(TRANSPOSED[self._op])
+
+    @property
+    def H(self) -> Matrix:
+        """The conjugate transpose, without a copy."""
+        return self._view(combined(self._op, "h"))
+
+    def __matmul__(self, X: Tensor) -> Tensor:
+        """``A @ X``; see :func:`spmm`, which is to be written inside ``torch.compile``."""
+        return spmm(self, X)
+
+    def update_values(self) -> None:
+        """Say that ``values`` changed where PyTorch does not see it (through NumPy, or ``.data``)."""
+        (self._parent or self)._held = -1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        offsets, indices, _ = self._base._source
+        parts = (torch.from_numpy(offsets), torch.from_numpy(indices), self.values)
+        return _unpickled, ((*parts, self._base.shape), self._base._columns, self._op)
+
+    def __repr__(self) -> str:
+        word = {"n": "", "t": ", transposed", "c": ", conjugated", "h": ", adjoint"}[self._op]
+        rows, columns = self.shape
+        return (
+            f"<blockspan.torch.Matrix {rows} x {columns}, {self.nnz} entries of "
+            f"{self.values.dtype}{word}>"
+        )
+
+    def _with_type(self, values: Tensor | None, dtype: torch.dtype) -> tuple[Any, Any]:
+        """The pattern as a matrix of another type, and its plan."""
+        if dtype == self.values.dtype:
+            return self._base._data, self._plan
+        if dtype not in self._others:
+            if values is None:
+                values = torch.empty(self.nnz, dtype=dtype)
+            offsets, indices, _ = self._base._source
+            data = _host.matrix(*self._base.shape, offsets, indices, as_array(values))
+            self._others[dtype] = data, data.plan(self._base._columns, "auto", False, "")
+        return self._others[dtype]
+
+    def _multiply(self, op: str, values: Tensor | None, X: Tensor, Y: Tensor) -> None:
+        if values is not None:
+            values = values.contiguous()
+            plan = self._with_type(values, values.dtype)[1]
+            return plan.multiply_with(as_array(values), op, as_array(X), as_array(Y))  # type: ignore[no-any-return]
+        if self._hold and op in "th":
+            version = 0 if self.values.is_inference() else self.values._version
+            if self._held != version:
+                self._plan.hold_transpose()
+                self._held = version
+        self._plan.multiply(op, 1.0, as_array(X), 0.0, as_array(Y))
+
+
+def matrix(S: Any, *, columns: int = 16) -> Matrix:
+    """S for differentiable products, without a copy of its values.
+
+    S: ``(crow, col, values, shape)`` of tensors, where ``values`` may require a gradient; or what
+    :func:`blockspan.matrix` takes. columns: the widest block expected (others are served too).
+
+    Values that require no gradient are taken for constant: the first product with the transpose
+    keeps a copy of them in its order, made anew where PyTorch has seen them change (else:
+    :meth:`Matrix.update_values`). Raises Error as :func:`blockspan.matrix` does.
+
+    >>> import torch, blockspan.torch
+    >>> v = torch.tensor([2.0, 1.0, 3.0], dtype=torch.float64, requires_grad=True)
+    >>> A = blockspan.torch.matrix((torch.tensor([0, 2, 3]), torch.tensor([0, 1, 1]), v, (2, 2)))
+    >>> (A @ torch.ones(2, dtype=torch.float64)).sum().backward()
+    >>> v.grad
+    tensor([1., 1., 1.], dtype=torch.float64)
+    """
+    if isinstance(S, Matrix):
+        return S
+    if isinstance(S, HostMatrix):
+        return from_host(S, hold=True)
+    if isinstance(S, tuple) and len(S) == 4 and isinstance(S[2], Tensor):
+        offsets, indices, values, shape = S
+        for part in (offsets, indices, values):
+            if isinstance(part, Tensor) and part.device.type != "cpu":
+                raise Error(f"blockspan.torch.matrix: a part is on {part.device}: hosts only")
+        numbers = values.detach().resolve_conj().resolve_neg().contiguous()
+        parts = (np.asarray(offsets), np.asarray(indices), numbers.numpy(), shape)
+        base = host_matrix(parts, columns=columns)
+        return Matrix(base, values if values.requires_grad else numbers, hold=True)
+    return from_host(host_matrix(S, columns=columns), hold=True)
+
+
+def from_host(A: HostMatrix, *, hold: bool) -> Matrix:
+    root = A._parent or A
+    values = root._source[2]
+    if not values.flags.writeable:
+        values = values.copy()
+        root = host_matrix((*root._source[:2], values, root.shape), columns=root._columns)
+    return Matrix(root, torch.from_numpy(values), hold=hold)._view(A._op)
+
+
+def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
+    return matrix(parts, columns=columns)._view(op)
+
+
+def spmm(A: Matrix, X: Tensor, *, values: Tensor | None = None, op: Op = "n") -> Tensor:
+    """Y = op(A) X, differentiable in X and in the values.
+
+    A: m x n, from :func:`matrix`. X: n x k (m x k where op transposes) or a vector, CPU, any
+    strides. values: in the place of those of A, one for each entry, of the type of X; the pattern
+    stays. op: "n" A, "t" its transpose, "c" its conjugate, "h" its conjugate transpose. Y:
+    row-major, of the type of X.
+
+    Gradients: of X op(A)^H G, a product; of the values that of :func:`sddmm` (O(nnz k), never m x
+    n). Deterministic. Raises Error (a ValueError) with the shapes and types where they clash.
+    Transposed products with values that change read them through a permutation; those of constant
+    ones a copy in their order (:func:`matrix`).
+
+    >>> import scipy.sparse as sp, torch, blockspan.torch
+    >>> A = blockspan.torch.matrix(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> X = torch.ones(2, 1, dtype=torch.float64, requires_grad=True)
+    >>> blockspan.torch.spmm(A, X).sum().backward()
+    >>> X.grad.flatten()
+    tensor([1., 5.], dtype=torch.float64)
+    """
+    if X.device.type not in ("cpu", "meta"):
+        raise Error(f"blockspan.torch.spmm: X is on {X.device}, and this build is for hosts")
+    if values is None and A.values.requires_grad:
+        values = A.values
+    op = combined(A._op, op) if A._op != "n" else op
+    rows, columns = A.shape if A._op in "nc" else A.shape[::-1]
+    block = X[:, None] if X.ndim == 1 else X
+    Y = torch.ops.blockspan.spmm(block, values, A._id, rows, columns, op)
+    return Y[:, 0] if X.ndim == 1 else Y
+
+
+def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
+    """X Y^H at the stored entries of A, differentiable in X and Y.
+
+    A: m x n, of which only the pattern matters. X: m x k, Y: n x k, of one type, any strides, CPU.
+    Returns a number for each entry, in the order of the entries of A (for ``A.T``: of A). Raises
+    Error (a ValueError) with the shapes and types where they clash. See
+    :func:`blockspan.sddmm`.
+
+    >>> import scipy.sparse as sp, torch, blockspan.torch
+    >>> A = blockspan.torch.matrix(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> X, Y = torch.tensor([[1.0], [2.0]]).double(), torch.tensor([[3.0], [4.0]]).double()
+    >>> blockspan.torch.sddmm(A, X, Y)
+    tensor([3., 4., 8.], dtype=torch.float64)
+    """
+    if X.device.type not in ("cpu", "meta"):
+        raise Error(f"blockspan.torch.sddmm: X is on {X.device}, and this build is for hosts")
+    # conj(Y) X^T at the entries of A is X Y^H at those of its transpose
+    if A._op in "th":
+        return torch.ops.blockspan.sddmm(Y, X, A._id, A.nnz, True)
+    return torch.ops.blockspan.sddmm(X, Y, A._id, A.nnz, False)
+
+
+def as_array(tensor: Tensor) -> Array:
+    """The same memory. Ops are given tensors that are conjugated already."""
+    return (tensor.detach() if tensor.requires_grad else tensor).numpy()  # type: ignore[no-any-return]
+
+
+def _matrix_of(number: int) -> Matrix:
+    found = _MATRICES.get(number)
+    if found is None:
+        raise Error(f"blockspan.torch: the matrix with the number {number} is gone: keep it alive")
+    return found
+
+
+def _words(tensors: Sequence[Tensor | None]) -> str:
+    return ", ".join("-" if t is None else f"{tuple(t.shape)} {t.dtype}" for t in tensors)
+
+
+def _check_spmm(
+    X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
+) -> Matrix:
+    A = _matrix_of(number)
+    inner = columns if op in "nc" else rows
+    dtype = A.values.dtype if values is None else values.dtype
+    if (
+        A._base.shape != (rows, columns)
+        or op not in _ADJOINT
+        or X.ndim != 2
+        or X.shape[0] != inner
+        or X.dtype != dtype
+        or (values is not None and tuple(values.shape) != (A.nnz,))
+    ):
+        raise Error(
+            f"blockspan.torch.spmm: X, values: {_words((X, values))}; wanted for op '{op}' are "
+            f"{inner} x k and {A.nnz} values of one type (matrix {rows} x {columns} {dtype})"
+        )
+    return A
+
+
+def _spmm_fake(
+    X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
+) -> Tensor:
+    _check_spmm(X, values, number, rows, columns, op)
+    return X.new_empty((rows if op in "nc" else columns, X.shape[1]))
+
+
+def _spmm_cpu(
+    X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
+) -> Tensor:
+    A = _check_spmm(X, values, number, rows, columns, op)
+    Y = X.new_empty((rows if op in "nc" else columns, X.shape[1]))
+    A._multiply(op, values, X, Y)
+    return Y
+
+
+def _keep_for_spmm(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    X, values, *ctx.call = inputs
+    ctx.owner = _matrix_of(ctx.call[0])  # alive until the backward pass
+    wants_x, wants_values, *_ = ctx.needs_input_grad
+    ctx.save_for_backward(X if wants_values else None, values if wants_x else None)
+
+
+def _spmm_backward(ctx: Any, G: Tensor) -> tuple[Any, ...]:
+    X, values = ctx.saved_tensors
+    number, rows, columns, op = ctx.call
+    of_x = of_values = None
+    if ctx.needs_input_grad[0]:
+        of_x = torch.ops.blockspan.spmm(G, values, number, rows, columns, _ADJOINT[op])
+    if ctx.needs_input_grad[1]:
+        first, second = (G, X) if op in "nc" else (X, G)
+        of_values = torch.ops.blockspan.sddmm(first, second, number, ctx.owner.nnz, op in "tc")
+    return of_x, of_values, None, None, None, None
+
+
+def _sddmm_fake(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first: bool) -> Tensor:
+    A = _matrix_of(number)
+    rows, columns = A._base.shape
+    if (
+        entries != A.nnz
+        or X.ndim != 2
+        or Y.ndim != 2
+        or X.shape[0] != rows
+        or Y.shape[0] != columns
+        or X.shape[1] != Y.shape[1]
+        or X.dtype != Y.dtype
+    ):
+        raise Error(
+            f"blockspan.torch.sddmm: the blocks are {_words((X, Y))}; wanted are {rows} x k and "
+            f"{columns} x k of one type"
+        )
+    return X.new_empty((entries,))
+
+
+def _sddmm_cpu(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first: bool) -> Tensor:
+    values = _sddmm_fake(X, Y, number, entries, conjugate_first)
+    data = _matrix_of(number)._with_type(None, X.dtype)[0]
+    data.sample(as_array(X), as_array(Y), conjugate_first, 1.0, 0.0, as_array(values))
+    return values
+
+
+def _keep_for_sddmm(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    X, Y, number, _, ctx.conjugate_first = inputs
+    ctx.owner = _matrix_of(number)
+    wants_x, wants_y, *_ = ctx.needs_input_grad
+    ctx.save_for_backward(X if wants_y else None, Y if wants_x else None)
+
+
+def _sddmm_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    X, Y = ctx.saved_tensors
+    call = ctx.owner._id, *ctx.owner._base.shape
+    of_x = of_y = None
+    if ctx.needs_input_grad[0]:
+        of_x = torch.ops.blockspan.spmm(Y, g, *call, "c" if ctx.conjugate_first else "n")
+    if ctx.needs_input_grad[1]:
+        of_y = torch.ops.blockspan.spmm(X, g, *call, "t" if ctx.conjugate_first else "h")
+    return of_x, of_y, None, None, None
+
+
+def _register() -> torch.library.Library:
+    library = torch.library.Library("blockspan", "DEF")
+    tags = (torch.Tag.pt2_compliant_tag,)
+    library.define(
+        "spmm(Tensor X, Tensor? values, int matrix, int rows, int columns, str op) -> Tensor",
+        tags=tags,
+    )
+    library.define(
+        "sddmm(Tensor X, Tensor Y, int matrix, int entries, bool conjugate_first) -> Tensor",
+        tags=tags,
+    )
+    for name, cpu, fake, backward, keep in (
+        ("spmm", _spmm_cpu, _spmm_fake, _spmm_backward, _keep_for_spmm),
+        ("sddmm", _sddmm_cpu, _sddmm_fake, _sddmm_backward, _keep_for_sddmm),
+    ):
+        library.impl(name, cpu, "CPU")
+        op = f"blockspan::{name}"
+        torch.library.register_fake(op, fake, lib=library)
+        torch.library.register_autograd(op, backward, setup_context=keep, lib=library)
+    return library
+
+
+_LIBRARY = _register()
