@@ -96,5 +96,6 @@ long double distance_from_span(HostBlock<Scalar> const& X, HostBlock<Scalar> con
                                               int);                                               \
   template long double distance_from_span(HostBlock<Scalar> const&, HostBlock<Scalar> const&, int);
 BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

@@ -149,5 +149,6 @@ BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
   template void check_columns(CgSolved<Scalar>&, CgOptions<Scalar, Exec> const&); \
   template CgSolved<Scalar> solve(CgCase<Scalar, Exec> const&);
 BLOCKSPAN_TEST_EACH(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <ostream>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,14 +8,11 @@
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
+#include "solvers/print_status.hpp"
 #include "solvers/test_matrix.hpp"
 #include "support/blocks.hpp"
 #include "support/compare.hpp"
 #include "support/types.hpp"
-
-namespace blockspan {
-inline void PrintTo(Status status, std::ostream* out) { *out << to_string(status); }
-}  // namespace blockspan
 
 namespace blockspan::test {
 

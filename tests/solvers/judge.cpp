@@ -73,5 +73,6 @@ BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
                                          std::vector<real_t<Scalar>> const&);                  \
   template Block<Scalar, Exec> block_for<Scalar, Exec>(std::int64_t, int);
 BLOCKSPAN_TEST_EACH(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

@@ -2,18 +2,14 @@
 
 #include <cmath>
 #include <complex>
-#include <ostream>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <blockspan/solvers/lobpcg.hpp>
 
+#include "solvers/print_status.hpp"
 #include "solvers/test_matrix.hpp"
-
-namespace blockspan {
-inline void PrintTo(Status status, std::ostream* out) { *out << to_string(status); }
-}  // namespace blockspan
 
 namespace blockspan::test {
 

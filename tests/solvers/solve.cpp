@@ -93,5 +93,6 @@ void expect_values(Solved<Scalar, Exec> const& solved, std::vector<double> const
   template long double value_bound(Solved<Scalar, Exec> const&, long double);           \
   template void expect_values(Solved<Scalar, Exec> const&, std::vector<double> const&, long double);
 BLOCKSPAN_TEST_EACH(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

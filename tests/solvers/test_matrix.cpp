@@ -146,5 +146,6 @@ BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
 
 #define INSTANTIATE(Scalar, Exec) template class TestOperator<Scalar, Exec>;
 BLOCKSPAN_TEST_EACH(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

@@ -8,9 +8,10 @@
 
 namespace blockspan::test {
 
-template <class Offset, class Ordinal, class Scalar, class Exec>
-CrsMatrix<Scalar, Exec, Offset, Ordinal> to_device(Exec const& exec, HostMatrix<Scalar> const& A) {
-  using Matrix = CrsMatrix<Scalar, Exec, Offset, Ordinal>;
+template <class Matrix, class Exec, class Scalar>
+Matrix matrix_on(Exec const& exec, HostMatrix<Scalar> const& A) {
+  using Offset = typename Matrix::non_const_size_type;
+  using Ordinal = typename Matrix::non_const_ordinal_type;
   using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
   auto const copy = [&]<class To, class From>(To, std::vector<From> const& from) {
     Kokkos::View<To*, Device> const view("Blockspan::test", from.size());
@@ -129,11 +130,11 @@ BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
 
 // 32-bit and 64-bit offsets, and the widest of both kinds of index
 #define INSTANTIATE(Scalar, Exec)                                                                  \
-  template CrsMatrix<Scalar, Exec> to_device(Exec const&, HostMatrix<Scalar> const&);              \
-  template CrsMatrix<Scalar, Exec, std::size_t> to_device<std::size_t>(Exec const&,                \
-                                                                       HostMatrix<Scalar> const&); \
-  template CrsMatrix<Scalar, Exec, std::int64_t, std::int64_t>                                     \
-  to_device<std::int64_t, std::int64_t>(Exec const&, HostMatrix<Scalar> const&);
+  template CrsMatrix<Scalar, Exec> matrix_on(Exec const&, HostMatrix<Scalar> const&);              \
+  template CrsMatrix<Scalar, Exec, std::size_t> matrix_on(Exec const&, HostMatrix<Scalar> const&); \
+  template CrsMatrix<Scalar, Exec, std::int64_t, std::int64_t> matrix_on(                          \
+      Exec const&, HostMatrix<Scalar> const&);
 BLOCKSPAN_TEST_EACH(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

@@ -39,8 +39,12 @@ struct HostMatrix {
 };
 
 /// The same matrix where `Exec` computes.
+template <class Matrix, class Exec, class Scalar>
+Matrix matrix_on(Exec const& exec, HostMatrix<Scalar> const& A);
 template <class Offset = int, class Ordinal = int, class Scalar, class Exec>
-CrsMatrix<Scalar, Exec, Offset, Ordinal> to_device(Exec const& exec, HostMatrix<Scalar> const& A);
+CrsMatrix<Scalar, Exec, Offset, Ordinal> to_device(Exec const& exec, HostMatrix<Scalar> const& A) {
+  return matrix_on<CrsMatrix<Scalar, Exec, Offset, Ordinal>>(exec, A);
+}
 
 /// A number for each row, or run of rows.
 using Numbers = std::function<std::int64_t(std::int64_t)>;

@@ -26,5 +26,6 @@ void expect_product(Exec const& exec, Storages storages, ProductCase<Scalar> con
   template void expect_product(Exec const&, Storages, ProductCase<Scalar> const&, \
                                Multiply<Scalar, Exec> const&);
 BLOCKSPAN_TEST_EACH(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

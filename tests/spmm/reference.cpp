@@ -60,5 +60,6 @@ Reference<Scalar> reference_dots(HostBlock<Scalar> const& X, HostBlock<Scalar> c
                                                HostBlock<Scalar> const&);             \
   template Reference<Scalar> reference_dots(HostBlock<Scalar> const&, HostBlock<Scalar> const&);
 BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

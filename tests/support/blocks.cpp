@@ -105,5 +105,6 @@ BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
   template class TestBlock<Kokkos::complex<float>, Exec>; \
   template class TestBlock<Kokkos::complex<double>, Exec>;
 BLOCKSPAN_TEST_EACH_BACKEND(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

@@ -49,5 +49,6 @@ bool same_bits(HostBlock<Scalar> const& A, HostBlock<Scalar> const& B) {
   template ::testing::AssertionResult matches(HostBlock<Scalar> const&, Reference<Scalar> const&); \
   template bool same_bits(HostBlock<Scalar> const&, HostBlock<Scalar> const&);
 BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test

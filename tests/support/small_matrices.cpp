@@ -29,5 +29,6 @@ double SmallMatrices<Scalar>::residual(HostBlock<Scalar> const& P, bool adjoint_
 
 #define INSTANTIATE(Scalar) template struct SmallMatrices<Scalar>;
 BLOCKSPAN_TEST_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace blockspan::test
