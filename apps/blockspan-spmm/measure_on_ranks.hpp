@@ -1,15 +1,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
-#include <Kokkos_Timer.hpp>
 
 #include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
@@ -19,6 +18,7 @@
 #include "blockspan-spmm/ranks_result.hpp"
 #include "blockspan-spmm/reference.hpp"
 #include "blockspan-spmm/sample.hpp"
+#include "blockspan-spmm/timing.hpp"
 #include "common/dispatch.hpp"
 #include "common/interrupt.hpp"
 #include "common/problem.hpp"
@@ -106,28 +106,23 @@ class WidthOnRanks {
     result.columns = static_cast<int>(X_.extent(1));
     result.interior = A_.plan(Operator::Matrix::interior).explain(X_.extent(1), sizeof(Scalar));
     check(result);
-    auto const product = [this] { spmm(exec_, Op::none, Scalar(1), A_, X_, Scalar(0), Y_); };
+    BatchTimer product = timer([this] { spmm(exec_, Op::none, Scalar(1), A_, X_, Scalar(0), Y_); });
     // with the rows of the halo that the product above has left in the packed block
-    auto const local = [this] { A_.multiply_local(exec_, X_, Y_); };
-    auto const exchange = [this] { A_.exchange(exec_, X_); };
-    int launches = 1;
-    while (launches < most_launches && seconds(launches, product) < 2e-3) launches *= 2;
-    std::vector<double> times[3];
-    for (int i = 0; i < command_.repeat; ++i) {
-      times[0].push_back(seconds(launches, product) / launches);
-      times[1].push_back(seconds(launches, local) / launches);
-      times[2].push_back(seconds(launches, exchange) / launches);
-    }
-    result.product_ms = 1e3 * median(times[0]);
-    result.local_ms = 1e3 * median(times[1]);
-    result.exchange_ms = 1e3 * median(times[2]);
-    result.batches = command_.repeat;
-    result.launches = launches;
+    BatchTimer local = timer([this] { A_.multiply_local(exec_, X_, Y_); });
+    BatchTimer exchange = timer([this] { A_.exchange(exec_, X_); });
+    for (auto* const each : {&product, &local, &exchange}) each->calibrate();
+    for (int i = 0; i < command_.repeat; ++i)
+      for (auto* const each : {&product, &local, &exchange}) each->run_batch();
+    Timing const times = product.timing();
+    result.product_ms = times.median_ms;
+    result.local_ms = local.timing().median_ms;
+    result.exchange_ms = exchange.timing().median_ms;
+    result.batches = times.batches;
+    result.launches = times.launches;
     return result;
   }
 
  private:
-  static constexpr int most_launches = 1 << 12;
   static constexpr int checked_runs = 5;
   static constexpr std::int64_t most_products = 1 << 17;  ///< of the reference of a rank
 
@@ -135,20 +130,14 @@ class WidthOnRanks {
     return allocate<Block>(exec_, label, A_.rows(), columns);
   }
 
-  static double median(std::vector<double> times) {
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
-  }
-
-  /// Of `launches` calls, on the slowest rank.
-  template <class Work>
-  double seconds(int launches, Work const& work) const {
-    exec_.fence("Blockspan::measure_on_ranks");
-    require(!ranks_.any(InterruptGuard::interrupted()), "interrupted", "nothing was written");
-    Kokkos::Timer const timer;
-    for (int i = 0; i < launches; ++i) work();
-    exec_.fence("Blockspan::measure_on_ranks");
-    return ranks_.largest(timer.seconds());
+  /// Of calls on the slowest rank; all of them end together where one is interrupted.
+  BatchTimer timer(std::function<void()> work) const {
+    return {std::move(work), [this] { exec_.fence("Blockspan::measure_on_ranks"); },
+            [this](double ms) {
+              require(!ranks_.any(InterruptGuard::interrupted()), "interrupted",
+                      "nothing was written");
+              return ranks_.largest(ms);
+            }};
   }
 
   /// Several products into a Y full of NaN, whose bits and rows are compared.

@@ -16,8 +16,10 @@ struct Timing {
 /// two fences, long enough (2 ms, or one launch) that the clock and the fence do not count.
 class BatchTimer {
  public:
-  /// launch: queues the work. fence: waits for all of it.
-  BatchTimer(std::function<void()> launch, std::function<void()> fence);
+  /// launch: queues the work. fence: waits for all of it. agree: of the time of a batch on this
+  /// rank, the one that counts, the same on all ranks; none: this one.
+  BatchTimer(std::function<void()> launch, std::function<void()> fence,
+             std::function<double(double)> agree = nullptr);
 
   /// Warms up and finds how many launches make a batch.
   void calibrate();
@@ -32,6 +34,7 @@ class BatchTimer {
 
   std::function<void()> launch_;
   std::function<void()> fence_;
+  std::function<double(double)> agree_;
   int launches_ = 1;
   std::vector<double> times_;  ///< ms a launch
 };
