@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +11,51 @@ from numpy.typing import NDArray
 from blockspan import _host
 from blockspan._host import Error
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Array = NDArray[Any]
 Op = Literal["n", "t", "c", "h"]
 
 _CONJUGATED: dict[Op, Op] = {"n": "c", "c": "n", "t": "h", "h": "t"}
-TRANSPOSED: dict[Op, Op] = {"n": "t", "t": "n", "c": "h", "h": "c"}
+WORDS: dict[Op, str] = {"n": "", "t": ", transposed", "c": ", conjugated", "h": ", adjoint"}
+_TRANSPOSED: dict[Op, Op] = {"n": "t", "t": "n", "c": "h", "h": "c"}
 
 
 class ConversionWarning(UserWarning):
     """A matrix was copied into compressed rows; its later changes are not seen."""
 
 
-class Matrix:
+class Viewed:
+    """What has a transpose and an adjoint that share all it has."""
+
+    shape: tuple[int, int]
+    _parent: Self | None = None
+    _op: Op = "n"
+
+    def _view(self, op: Op) -> Self:
+        parent = self._parent or self
+        if op == "n":
+            return parent
+        view = object.__new__(type(self))
+        view.__dict__.update(parent.__dict__)
+        view._parent, view._op = parent, op
+        if op in "th":
+            view.shape = parent.shape[::-1]
+        return view
+
+    @property
+    def T(self) -> Self:
+        """The transpose, without a copy. The first product with it sorts the pattern once."""
+        return self._view(_TRANSPOSED[self._op])
+
+    @property
+    def H(self) -> Self:
+        """The conjugate transpose, without a copy."""
+        return self._view(_TRANSPOSED[_CONJUGATED[self._op]])
+
+
+class Matrix(Viewed):
     """A sparse matrix in compressed rows, or its transpose or adjoint.
 
     Made by :func:`matrix`. It shares the memory of what it was made of: values that change there
@@ -49,35 +82,12 @@ class Matrix:
         self._source = source
         self._columns = columns
         self._plan: _host.Plan | None = None
-        self._parent: Matrix | None = None
         self._with_gradients: Any = None
-        self._op: Op = "n"
         self.dtype = np.dtype(data.type)
         self.shape = (data.rows, data.columns)
         self.nnz = data.entries
         m, n = self.shape
         self._rows: dict[str, int] = {"n": m, "c": m, "t": n, "h": n}  # of op(A)
-
-    def _view(self, op: Op) -> Matrix:
-        parent = self._parent or self
-        if op == "n":
-            return parent
-        view = object.__new__(Matrix)
-        view.__dict__.update(parent.__dict__)
-        view._parent, view._op = parent, op
-        if op in "th":
-            view.shape = parent.shape[::-1]
-        return view
-
-    @property
-    def T(self) -> Matrix:
-        """The transpose, without a copy. The first product with it sorts the pattern once."""
-        return self._view(TRANSPOSED[self._op])
-
-    @property
-    def H(self) -> Matrix:
-        """The conjugate transpose, without a copy."""
-        return self._view(TRANSPOSED[_CONJUGATED[self._op]])
 
     def conj(self) -> Matrix:
         """The complex conjugate, without a copy."""
@@ -102,9 +112,8 @@ class Matrix:
         return root._plan
 
     def __repr__(self) -> str:
-        word = {"n": "", "t": ", transposed", "c": ", conjugated", "h": ", adjoint"}[self._op]
         rows, columns = self.shape
-        return f"<blockspan.Matrix {rows} x {columns}, {self.nnz} entries of {self.dtype}{word}>"
+        return f"<blockspan.Matrix {rows} x {columns}, {self.nnz} entries of {self.dtype}{WORDS[self._op]}>"
 
 
 class Plan:
@@ -293,7 +302,7 @@ def combined(first: Op, second: Op) -> Op:
     """op of op: "t" then "h" is "c"."""
     result = first
     if second in "th":
-        result = TRANSPOSED[result]
+        result = _TRANSPOSED[result]
     if second in "ch":
         result = _CONJUGATED[result]
     return result

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from blockspan import _host
 from blockspan._host import Error
-from blockspan.matrix import TRANSPOSED, Array, Op, combined
+from blockspan.matrix import WORDS, Array, Op, Viewed, combined
 from blockspan.matrix import Matrix as HostMatrix
 from blockspan.matrix import matrix as host_matrix
 
@@ -22,7 +22,7 @@ _MATRICES: weakref.WeakValueDictionary[int, Matrix] = weakref.WeakValueDictionar
 _IDS = itertools.count(1)
 
 
-class Matrix:
+class Matrix(Viewed):
     """A sparse matrix for differentiable products, or its transpose or adjoint (:func:`matrix`).
 
     Attributes:
@@ -37,35 +37,12 @@ class Matrix:
         self.nnz = base.nnz
         self.values = values
         self._base = base
-        self._parent: Matrix | None = None
-        self._op: Op = "n"
         self._hold = hold
         self._held = -1  # version of the values that the plan has in the order of the transpose
         self._plan = base._data.plan(base._columns, "auto", False, "")
         self._others: dict[torch.dtype, tuple[_host.Matrix, _host.Plan]] = {}
         self._id = next(_IDS)
         _MATRICES[self._id] = self
-
-    def _view(self, op: Op) -> Matrix:
-        parent = self._parent or self
-        if op == "n":
-            return parent
-        view = object.__new__(Matrix)
-        view.__dict__.update(parent.__dict__)
-        view._parent, view._op = parent, op
-        if op in "th":
-            view.shape = parent.shape[::-1]
-        return view
-
-    @property
-    def T(self) -> Matrix:
-        """The transpose, without a copy."""
-        return self._view(TRANSPOSED[self._op])
-
-    @property
-    def H(self) -> Matrix:
-        """The conjugate transpose, without a copy."""
-        return self._view(combined(self._op, "h"))
 
     def __matmul__(self, X: Tensor) -> Tensor:
         """``A @ X``; see :func:`spmm`, which is to be written inside ``torch.compile``."""
@@ -81,11 +58,10 @@ class Matrix:
         return _unpickled, ((*parts, self._base.shape), self._base._columns, self._op)
 
     def __repr__(self) -> str:
-        word = {"n": "", "t": ", transposed", "c": ", conjugated", "h": ", adjoint"}[self._op]
         rows, columns = self.shape
         return (
             f"<blockspan.torch.Matrix {rows} x {columns}, {self.nnz} entries of "
-            f"{self.values.dtype}{word}>"
+            f"{self.values.dtype}{WORDS[self._op]}>"
         )
 
     def _with_type(self, values: Tensor | None, dtype: torch.dtype) -> tuple[Any, Any]:
