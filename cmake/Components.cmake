@@ -9,12 +9,14 @@ set(Blockspan_ENABLE_DIRECT AUTO CACHE STRING
   "Component direct: factors by MUMPS (libmumps-seq-dev). AUTO: where it is found, ON or OFF")
 set(Blockspan_ENABLE_MPI AUTO CACHE STRING
   "Component mpi: ranks of MPI (libopenmpi-dev). AUTO: where it is found, ON or OFF")
+set(Blockspan_ENABLE_NCCL AUTO CACHE STRING
+  "Component nccl: device data of ranks (libnccl-dev). AUTO: with the CUDA backend where it is found, ON or OFF")
 set_property(CACHE Blockspan_ENABLE_CUSPARSE Blockspan_ENABLE_DIRECT Blockspan_ENABLE_MPI
-  PROPERTY STRINGS AUTO ON OFF)
+  Blockspan_ENABLE_NCCL PROPERTY STRINGS AUTO ON OFF)
 
 # Every name that a package may be asked for, whether this build has it or not.
 # published is in every build.
-set(blockspan_known_components published kokkos_kernels cusparse direct mpi)
+set(blockspan_known_components published kokkos_kernels cusparse direct mpi nccl)
 
 # blockspan_component(NAME): the library of a component, still without sources.
 function(blockspan_component name)

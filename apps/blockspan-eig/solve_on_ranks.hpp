@@ -122,7 +122,7 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   result.mass_nonzeros = M ? M->nonzeros() : 0;
   result.product = product.plan(Matrix::interior).kernel(result.block, sizeof(Scalar));
   result.product_reason = "of the rows that need no others";
-  result.ranks = report_of_ranks(*A, result.block);
+  result.ranks = report_of_ranks(exec, *A, result.block);
   if (T.op) result.preconditioner = T.op->name();
   judge(result, command, observer);
   return result;

@@ -25,7 +25,7 @@ ColumnCheck check_residuals(Exec const& exec, LinearOperator<Scalar, Exec> const
                             int exponent, Block<Scalar, Exec> const& N,
                             Block<Scalar, Exec> const& B, Block<Scalar, Exec> const& X) {
   auto const n = X.extent(0), k = X.extent(1);
-  auto const& ranks = scaled_a.row_space().communicator();
+  Communicator const ranks = scaled_a.row_space().communicator();
   Workspace<Exec> workspace(scaled_a.row_space());
   Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k),
       whole("b", k);

@@ -120,7 +120,7 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   result.product = product.plan(DistributedMatrix<Scalar, Exec>::interior)
                        .kernel(result.columns, sizeof(Scalar));
   result.product_reason = "of the rows that need no others";
-  result.ranks = report_of_ranks(*A, result.columns);
+  result.ranks = report_of_ranks(exec, *A, result.columns);
   if (M.op) result.preconditioner = M.op->name();
   judge(result, command);
   return result;

@@ -74,7 +74,8 @@ int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) 
       command, file.get(),
       measured(command, {letters.begin(), letters.end()}, command.quiet || ranks.rank() > 0,
                [&]<class Scalar>(auto const& exec, Scalar, auto& progress) {
-                 return apps::measure_on_ranks<Scalar>(exec, command, progress, ranks);
+                 return apps::measure_on_ranks<Scalar>(exec, command, progress,
+                                                       apps::ranks_of(exec, ranks));
                }));
 }
 

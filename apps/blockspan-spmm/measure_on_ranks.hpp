@@ -196,7 +196,7 @@ RanksResult measure_on_ranks(Exec const& exec, SpmmCommand const& command, Progr
   progress.stage("loading " + command.matrix);
   auto const matrix = detail::load_any_on_ranks<Scalar>(exec, ranks, command.matrix);
   auto const rows = matrix->row_space().global_rows(matrix->local_rows());
-  result.ranks = report_of_ranks(*matrix, 1);
+  result.ranks = report_of_ranks(exec, *matrix, 1);
   result.problem = {scalar_name<Scalar>(), is_complex_v<Scalar>, rows,        rows,
                     matrix->nonzeros(),    sizeof(Scalar),       sizeof(int), sizeof(int),
                     sizeof(Scalar)};

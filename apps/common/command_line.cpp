@@ -136,7 +136,8 @@ void add_multigrid_options(CLI::App& app, MultigridInputs& inputs) {
                  "For multigrid of a structure: a Matrix Market file with a row for each node, its "
                  "2 or 3 coordinates; nodes have as many unknowns, in consecutive rows");
   app.add_option("--block-size", inputs.block_size,
-                 "For multigrid: unknowns of a node, in consecutive rows")
+                 "For multigrid: unknowns of a node, in consecutive rows (default: found in the "
+                 "pattern)")
       ->check(CLI::Range(1, 16));
   app.add_option("--adaptive", inputs.adaptive,
                  "For multigrid of a structure without coordinates: how many near-null vectors to "

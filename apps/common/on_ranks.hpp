@@ -113,7 +113,7 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
     DistributedOperator<Scalar, Exec> const& product, Definiteness definiteness) {
   using Kind = PreconditionerChoice::Kind;
   auto const& A = product.matrix();
-  auto const& ranks = A.row_space().communicator();
+  Communicator const ranks = A.row_space().communicator();
   auto const kind = choice.kind;
   require(kind == Kind::none || kind == Kind::jacobi || kind == Kind::block_jacobi ||
               kind == Kind::chebyshev,

@@ -34,7 +34,8 @@ auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
   InterruptGuard const guard;
   return with_backend(command.machine.backend, [&](auto const& exec) {
     auto const of = [&]<class Scalar>(Scalar) {
-      if (ranks.size() > 1) return solve_on_ranks<Scalar>(exec, command, progress, vectors, ranks);
+      if (ranks.size() > 1)
+        return solve_on_ranks<Scalar>(exec, command, progress, vectors, ranks_of(exec, ranks));
       return solve<Scalar>(exec, command, progress, vectors);
     };
     if constexpr (has_scalar<Kokkos::complex<double>>)

@@ -44,6 +44,7 @@ TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
   auto const report = Json::parse(read_text(path));
   auto const& ranks = report.at("ranks");
   EXPECT_EQ(ranks.at("transport"), "mpi");
+  EXPECT_EQ(ranks.at("devices").size(), ranks.at("rows").size());
   auto const sum = [&](char const* what) {
     auto const counts = ranks.at(what).get<std::vector<std::int64_t>>();
     EXPECT_EQ(counts.size(), 3u);

@@ -163,6 +163,23 @@ TYPED_TEST(MultigridSetup, TakesMatricesOfBlocks) {
                         applied(exec, multigrid(exec, A, with_size), x)));
 }
 
+TYPED_TEST(MultigridSetup, FindsTheUnknownsOfANodeInThePattern) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  for (auto const& [spec, block_size] :
+       std::vector<std::pair<std::string, int>>{{"elasticity:6", 3}, {"laplace27:7", 1}}) {
+    auto const A = generate<Scalar>(exec, spec);
+    MultigridOptions<Scalar, Exec> const options{.coarse_rows = 60};
+    auto with_size = options;
+    with_size.block_size = block_size;
+    auto const x = random_block<Scalar>(A.numRows(), 2, 1);
+    EXPECT_TRUE(same_bits(applied(exec, multigrid(exec, A, options), x),
+                          applied(exec, multigrid(exec, A, with_size), x)))
+        << spec;
+  }
+}
+
 TYPED_TEST(MultigridSetup, WritesAndReadsHierarchies) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

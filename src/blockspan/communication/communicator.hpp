@@ -62,8 +62,26 @@ class Transport {
   [[noreturn]] virtual void abort(int exit_status) = 0;
 };
 
-/// A group of ranks: this process alone, or those of an MPI communicator (mpi.hpp). Copies share
-/// one transport. Every function that is not a query is called by all ranks, in the same order.
+/// What moves bytes between the memories of devices, in the order of a stream: calls enqueue, the
+/// host does not wait. All ranks call the same functions in the same order. A stream is what the
+/// backend calls so (cudaStream_t). Failures of the library beneath throw Error.
+class DeviceTransport {
+ public:
+  virtual ~DeviceTransport() = default;
+  virtual std::string name() const = 0;
+
+  /// Starts all messages, by the rules of Transport::start, after what the stream has been given so
+  /// far; finish() makes the stream wait for them. One exchange at a time.
+  virtual void start(void* stream, std::vector<Incoming> const& in,
+                     std::vector<Outgoing> const& out) = 0;
+  virtual void finish(void* stream) = 0;
+  /// all = the parts of ranks 0, 1, ..., `bytes` each, of which this rank's is in its place.
+  virtual void gather(void* stream, std::byte* all, std::int64_t bytes) = 0;
+};
+
+/// A group of ranks: this process alone, or those of an MPI communicator (mpi.hpp), whose devices
+/// may have a transport of their own (nccl.hpp). Copies share the transports. Every function that
+/// is not a query is called by all ranks, in the same order.
 ///
 /// Numbers are summed by gathering them and folding them in a fixed order, not by the reductions
 /// of MPI: every rank has the same bits, from run to run.
@@ -71,12 +89,22 @@ class Communicator {
  public:
   /// This process alone.
   Communicator() = default;
-  explicit Communicator(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  explicit Communicator(std::shared_ptr<Transport> transport,
+                        std::shared_ptr<DeviceTransport> device = nullptr)
+      : transport_(std::move(transport)), device_(std::move(device)) {}
+  /// The same ranks, whose device memory goes by `device`.
+  Communicator with_device(std::shared_ptr<DeviceTransport> device) const {
+    return Communicator(transport_, std::move(device));
+  }
 
   int rank() const { return transport_ ? transport_->rank() : 0; }
   int size() const { return transport_ ? transport_->size() : 1; }
   /// What moves the bytes, for reports.
-  std::string name() const { return transport_ ? transport_->name() : "self"; }
+  std::string name() const {
+    return (transport_ ? transport_->name() : "self") + (device_ ? " and " + device_->name() : "");
+  }
+  /// Null: what is on a device goes by way of the host.
+  DeviceTransport* device() const { return device_.get(); }
 
   /// all = the parts of ranks 0, 1, ..., of which rank r gives sizes[r] bytes.
   void gather(std::span<std::byte const> mine, std::span<std::byte> all,
@@ -174,6 +202,7 @@ class Communicator {
   }
 
   std::shared_ptr<Transport> transport_;
+  std::shared_ptr<DeviceTransport> device_;
 };
 
 }  // namespace blockspan

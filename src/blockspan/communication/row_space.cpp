@@ -111,6 +111,10 @@ Communicator const& RowSpace::communicator() const {
   static Communicator const alone;
   return state_ ? state_->communicator : alone;
 }
+DeviceTransport* RowSpace::device_sums() const {
+  if (!distributed() || state_->unit > 0) return nullptr;
+  return state_->all == communicator().size() ? communicator().device() : nullptr;
+}
 std::int64_t RowSpace::first_row() const {
   return state_ ? state_->cuts[static_cast<std::size_t>(communicator().rank())] : 0;
 }

@@ -34,6 +34,9 @@ class RowSpace {
   Communicator const& communicator() const;
   /// More than one rank: sums need the others.
   bool distributed() const { return state_ != nullptr && communicator().size() > 1; }
+  /// What gathers the numbers of ranks where they are on devices, so that a sum over rows needs no
+  /// host; null where there is none, or a rank without rows.
+  DeviceTransport* device_sums() const;
   std::int64_t first_row() const;
   /// Rows of all ranks; `local` where this is the rows of one process.
   std::int64_t global_rows(std::int64_t local) const;

@@ -30,7 +30,7 @@ SinglePrecisionRows<Scalar, Exec> single_precision_rows(Exec const& exec,
                                                         DistributedMatrix<Scalar, Exec> const& A) {
   using Single = single_t<Scalar>;
   auto const factor = detail::factor_below_one(A.norm_bound());
-  auto const& ranks = A.row_space().communicator();
+  Communicator const ranks = A.row_space().communicator();
   auto const rows = ranks.together([&] {
     auto const from = A.global_rows(exec);
     LocalRows<Single> to{from.offsets, from.columns, {}};

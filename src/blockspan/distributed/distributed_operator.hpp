@@ -33,7 +33,9 @@ struct TakeRealParts {
 }  // namespace detail
 
 /// A DistributedMatrix as an operator on local rows of blocks; solvers take it as any other. Its
-/// memory for packed rows grows to the widest block seen, so one product at a time.
+/// memory for packed rows grows to the widest block seen, so one product at a time. Rows go between
+/// devices in the order of the stream where the communicator has a transport for them; else by way
+/// of page-locked memory of the host, which waits.
 template <class Scalar, class Exec>
 class DistributedOperator final : public LinearOperator<Scalar, Exec> {
  public:
@@ -95,6 +97,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     return matrix_->eigenvalue_lower_bound();
   }
   std::vector<Real> diagonal(Exec const&) const override { return matrix_->diagonal(); }
+  bool replayable() const override { return ranks().size() == 1 || device() != nullptr; }
 
   bool apply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
                         OperatorValues<Real, Exec> const& y) const override {
@@ -131,8 +134,13 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   using Which = typename Matrix::Which;
   using Memory = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
   using HostMemory =
-      Kokkos::View<Scalar*, std::conditional_t<detail::runs_on_host_v<Exec>,
-                                               typename Exec::memory_space, Kokkos::HostSpace>>;
+      Kokkos::View<Scalar*,
+                   std::conditional_t<detail::runs_on_host_v<Exec>, typename Exec::memory_space,
+                                      Kokkos::SharedHostPinnedSpace>>;
+  struct Messages {
+    std::vector<Incoming> in;
+    std::vector<Outgoing> out;
+  };
 
   Communicator const& ranks() const { return matrix_->row_space().communicator(); }
 
@@ -163,7 +171,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   /// Packs and sends; multiplies the rows that need no others; receives; multiplies the rest. Every
-  /// row of Y is written once. On devices rows go by way of the host, which waits for them.
+  /// row of Y is written once.
   template <class XView, class YView>
   void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                      Scalar const& beta, YView const& Y) const {
@@ -195,12 +203,16 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
                                      matrix_->packed_from().data(), matrix_->own_rows(), y);
     };
     if (halo.sends.empty() && halo.receives.empty()) return meanwhile();
-    copy_halo(exec, host_packed_, packed_, k);
-    exec.fence("Blockspan::distributed: contributions to rows of other ranks");
-    auto const pending = start(host_packed_, halo.receives, host_sent_, halo.sends, k);
-    meanwhile();
-    pending->finish();
-    copy(exec, sent_, host_sent_, 0, static_cast<std::int64_t>(halo.sent.size()) * k);
+    if (device() != nullptr) {
+      in_stream(exec, messages(packed_, halo.receives, sent_, halo.sends, k), meanwhile);
+    } else {
+      copy_halo(exec, host_packed_, packed_, k);
+      exec.fence("Blockspan::distributed: contributions to rows of other ranks");
+      auto const pending = start(messages(host_packed_, halo.receives, host_sent_, halo.sends, k));
+      meanwhile();
+      pending->finish();
+      copy(exec, sent_, host_sent_, 0, static_cast<std::int64_t>(halo.sent.size()) * k);
+    }
     for (auto const& from : halo.sends)
       detail::add_rows<Exec, Scalar>(exec, sent_.data() + from.first * k,
                                      matrix_->sent_rows().data() + from.first, from.count, y);
@@ -220,29 +232,45 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     detail::pack_rows<Exec, Scalar>(exec, x, matrix_->packed_from().data(), matrix_->own_rows(),
                                     packed_.data() + matrix_->lower_rows() * k);
     if (halo.sends.empty() && halo.receives.empty()) return meanwhile();
+    if (device() != nullptr)
+      return in_stream(exec, messages(sent_, halo.sends, packed_, halo.receives, k), meanwhile);
     copy(exec, host_sent_, sent_, 0, sent * k);
     exec.fence("Blockspan::distributed: rows for other ranks");
-    auto const pending = start(host_sent_, halo.sends, host_packed_, halo.receives, k);
+    auto const pending = start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k));
     meanwhile();
     pending->finish();
     copy_halo(exec, packed_, host_packed_, k);
   }
 
-  /// Sends the `sends` parts of one array and receives the `receives` parts of the other. Parts of
-  /// the halo have their places in the packed block.
-  auto start(HostMemory const& from, std::vector<HaloPart> const& sends, HostMemory const& to,
-             std::vector<HaloPart> const& receives, std::int64_t k) const {
-    auto const rows = [&](HostMemory const& memory, HaloPart const& part) {
-      bool const in_halo = memory.data() == host_packed_.data();
+  DeviceTransport* device() const { return ranks().device(); }
+
+  auto start(Messages messages) const {
+    return ranks().start(std::move(messages.in), std::move(messages.out));
+  }
+  /// Messages and `meanwhile` beside each other, without the host.
+  template <class Work>
+  void in_stream(Exec const& exec, Messages const& messages, Work const& meanwhile) const {
+    device()->start(detail::native_stream(exec), messages.in, messages.out);
+    meanwhile();
+    device()->finish(detail::native_stream(exec));
+  }
+
+  /// That send the `sends` parts of one array and receive the `receives` parts of the other. Parts
+  /// of the halo have their places in the packed block.
+  template <class Rows>
+  Messages messages(Rows const& from, std::vector<HaloPart> const& sends, Rows const& to,
+                    std::vector<HaloPart> const& receives, std::int64_t k) const {
+    auto const rows = [&](Rows const& memory, HaloPart const& part) {
+      bool const in_halo = memory.data() == host_packed_.data() || memory.data() == packed_.data();
       std::int64_t const first = in_halo ? place(part.first) : part.first;
       return std::span(memory.data() + first * k, static_cast<std::size_t>(part.count * k));
     };
-    std::vector<Incoming> in;
-    std::vector<Outgoing> out;
+    Messages result;
     for (auto const& part : receives)
-      in.push_back({part.rank, std::as_writable_bytes(rows(to, part))});
-    for (auto const& part : sends) out.push_back({part.rank, std::as_bytes(rows(from, part))});
-    return ranks().start(std::move(in), std::move(out));
+      result.in.push_back({part.rank, std::as_writable_bytes(rows(to, part))});
+    for (auto const& part : sends)
+      result.out.push_back({part.rank, std::as_bytes(rows(from, part))});
+    return result;
   }
 
   /// Where a row of the halo stands in the packed block: this rank's rows are in between.
@@ -273,7 +301,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
       memory = allocate<Memory>(exec, "Blockspan::distributed::rows", rows * k);
       if constexpr (detail::runs_on_host_v<Exec>)
         host = memory;
-      else
+      else if (device() == nullptr)
         host = allocate<HostMemory>(Kokkos::DefaultHostExecutionSpace(),
                                     "Blockspan::distributed::rows", rows * k);
     };

@@ -19,7 +19,7 @@ SmallMatrix<Scalar> copy_of(SmallMatrix<Scalar> const& A) {
 
 /// S A S with a unit diagonal; returns S.
 template <class Scalar>
-std::vector<double> scale(SmallMatrix<Scalar> const& A) {
+auto scale(SmallMatrix<Scalar> const& A) {
   std::size_t const n = A.extent(0);
   std::vector<double> s(n);
   for (std::size_t i = 0; i < n; ++i) {

@@ -27,8 +27,8 @@ struct MultigridOptions {
   ConstBlock<Real, Exec> coordinates = {};
   /// Unknowns of a node, 1 to 16, consecutive rows: they stay together, and without other vectors
   /// each has a constant of its own. With 1: the constant or D^-1/2 times it, whichever A maps to
-  /// less.
-  int block_size = 1;
+  /// less. 0: what find_block_size finds in the pattern, where that divides the rows.
+  int block_size = 0;
   /// Near-null vectors to make by a few steps of an eigensolver, 0 to 16; 0: none. For
   /// structures without coordinates and high-order elements (6), not for graphs.
   int adaptive = 0;

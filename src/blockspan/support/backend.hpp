@@ -21,4 +21,13 @@ template <class Exec>
 inline constexpr bool on_cuda_v = false;
 #endif
 
+/// The stream of an instance, for libraries beside Kokkos; null on hosts.
+template <class Exec>
+void* native_stream([[maybe_unused]] Exec const& exec) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (on_cuda_v<Exec>) return exec.cuda_stream();
+#endif
+  return nullptr;
+}
+
 }  // namespace blockspan::detail

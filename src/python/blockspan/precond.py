@@ -95,14 +95,14 @@ def multigrid(
     *,
     near_null: Array | None = None,
     coordinates: Array | None = None,
-    block_size: int = 1,
+    block_size: int = 0,
     adaptive: int = 0,
 ) -> Preconditioner:
     """One V cycle of smoothed aggregation (Vanek, Mandel and Brezina 1996, doi:10.1007/BF02238511).
 
     near_null: n x q vectors that A maps to little (rigid bodies); default the constant.
     coordinates: of nodes, nodes x 2 or 3 (rigid bodies are made of them). block_size: unknowns of a
-    node. adaptive: make so many near-null vectors instead. The setup is in double precision.
+    node (0: found in the pattern). adaptive: make so many near-null vectors instead. The setup is in double precision.
     ``report`` tells how good it is. Raises Error for matrices that are indefinite or not Hermitian.
 
     >>> import blockspan as bs

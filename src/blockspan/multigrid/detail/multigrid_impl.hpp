@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multivector/columns.hpp>
 #include <blockspan/multivector/convert.hpp>
+#include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/detail/check_blocks.hpp>
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/validate.hpp>
@@ -44,6 +46,16 @@ struct ScaleByNorms {
     Y(i, j) = convert_scalar<To>(Wide(value * (back ? factor * power : 1 / power)));
   }
 };
+
+/// The option block_size, or what the pattern shows.
+template <class Scalar, class Exec>
+int unknowns_of_node(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                     MultigridOptions<Scalar, Exec> const& options) {
+  bool const said = options.coordinates.extent(1) > 0 || !options.prolongators.empty();
+  if (options.block_size > 0 || said) return std::max(options.block_size, 1);
+  int const found = blockspan::find_block_size(exec, A);
+  return A.numRows() % found == 0 ? found : 1;
+}
 
 template <class Scalar, class Exec>
 struct MultigridState {
@@ -208,7 +220,7 @@ void MultigridOptions<Scalar, Exec>::validate(std::int64_t rows) const {
     require(value >= least && value <= most, where, "the option ", name, " is ", value,
             ", not between ", least, " and ", most);
   };
-  in("block_size", block_size, 1, 16);
+  in("block_size", block_size, 0, 16);
   in("adaptive", adaptive, 0, 16);
   in("theta", theta, 0, 0.999);
   in("omega", omega, 0.01, 1.99);
@@ -227,9 +239,9 @@ void MultigridOptions<Scalar, Exec>::validate(std::int64_t rows) const {
           " columns; there are nodes x 2 and nodes x 3");
   require(d == 0 || nodes * d == rows, where, "there are coordinates of ", nodes, " nodes with ", d,
           " unknowns each, the matrix has ", rows, " rows");
-  require(d == 0 || block_size == 1 || block_size == d, where, "block_size is ", block_size,
+  require(d == 0 || block_size <= 1 || block_size == d, where, "block_size is ", block_size,
           ", coordinates mean ", d);
-  require(rows % block_size == 0, where, "the option block_size is ", block_size,
+  require(block_size == 0 || rows % block_size == 0, where, "the option block_size is ", block_size,
           ", which does not divide the ", rows, " rows");
 }
 
@@ -247,8 +259,9 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
   auto& state = *state_;
   state.rows = A.numRows();
   state.options = options;
+  state.options.block_size = detail::unknowns_of_node(exec, A, options);
   state.hierarchy = std::make_unique<detail::Hierarchy<detail::double_t<Scalar>, Exec>>(
-      exec, state.widened(exec, A), state.widened(exec, options));
+      exec, state.widened(exec, A), state.widened(exec, state.options));
   state.report = state.hierarchy->report;
   state.report.seconds = state.report.phases.sum();
   if (!state.report.usable()) return;

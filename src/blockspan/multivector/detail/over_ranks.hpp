@@ -12,21 +12,24 @@
 #include <blockspan/support/backend.hpp>
 
 // The last step of a sum over rows where these are spread over ranks (RowSpace): local numbers go
-// by way of the host to all ranks. Waits for the instance, so nothing of it can be recorded and
-// replayed. With one rank nothing here runs.
+// to all ranks. Where these have devices with a transport of their own, nothing waits; else the
+// numbers go by way of the host, which waits for the instance, so that nothing of it can be
+// recorded and replayed. With one rank nothing here runs.
 
 namespace blockspan::detail {
 
-/// Numbers of nodes of one level, those of a column side by side. A column may have `parts` real
-/// ones, whose numbers are added.
+/// Numbers of nodes of one level, those of a column side by side; or those of a node, as ranks give
+/// them. A column may have `parts` real ones, whose numbers are added.
 template <class Real>
 struct Nodes {
   Real* data;
   std::int64_t count, columns;  ///< nodes, and real columns
   int parts = 1;
+  std::int64_t numbers_of_rank = 0;  ///< 0: those of a column side by side
 
   KOKKOS_FORCEINLINE_FUNCTION Real& at(int q, std::int64_t j, std::int64_t node) const {
-    return data[(q * columns + j) * count + node];
+    std::int64_t const number = q * columns + j;
+    return data[numbers_of_rank == 0 ? number * count + node : node * numbers_of_rank + number];
   }
   /// Number q of column j, the parts together.
   KOKKOS_FORCEINLINE_FUNCTION Real operator()(int q, std::int64_t j, std::int64_t node) const {
@@ -34,6 +37,15 @@ struct Nodes {
     for (int p = 1; p < parts; ++p) sum += at(q, j * parts + p, node);
     return sum;
   }
+};
+
+/// Number q of column j of a node.
+template <class Real>
+struct NumberOfColumn {
+  Nodes<Real> nodes;
+  int q;
+  std::int64_t j;
+  KOKKOS_FORCEINLINE_FUNCTION Real operator()(std::int64_t node) const { return nodes(q, j, node); }
 };
 
 /// The chunks of this rank's rows of a block.
@@ -49,15 +61,60 @@ Number* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& wo
   return workspace.template host<Number>(exec, Workspace<Exec>::ranks, nodes * width);
 }
 
+/// to[q * columns + j] = the node of number q of column j: a team each.
+template <class Exec, class Fold, class Real>
+struct NodeOfRank {
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256>>;
+
+  Nodes<Real> nodes;
+  std::int64_t columns;
+  Real* to;
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    auto* const scratch = static_cast<Real*>(
+        team.team_scratch(0).get_shmem_aligned(team.team_size() * sizeof(Real), 16));
+    std::int64_t const number = team.league_rank();
+    auto const q = static_cast<int>(number / columns);
+    Real root[1] = {};
+    join_by_team<Fold, 1>(
+        team, scratch, nodes.count,
+        [&](int, std::int64_t i) { return nodes(q, number % columns, i); }, root);
+    if (team.team_rank() == 0) to[number] = root[0];
+  }
+
+  void launch(Exec const& exec, int numbers) const {
+    constexpr int threads = runs_on_host_v<Exec> ? 1 : 256;
+    Policy policy(exec, static_cast<int>(numbers * columns), threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(threads * static_cast<int>(sizeof(Real)) + 64));
+    Kokkos::parallel_for("Blockspan::node_of_rank", policy, *this);
+  }
+};
+
+/// over_ranks() without the host: the nodes of all ranks, one each, behind each other.
+template <class Fold, class Exec, class Real>
+Nodes<Real> gather_on_device(Exec const& exec, Nodes<Real> const& local, int numbers,
+                             DeviceTransport& device, Workspace<Exec>& workspace) {
+  auto const& ranks = workspace.rows().communicator();
+  std::int64_t const columns = local.columns / local.parts, width = numbers * columns;
+  Real* const all =
+      workspace.template device<Real>(exec, Workspace<Exec>::ranks, ranks.size() * width);
+  NodeOfRank<Exec, Fold, Real>{local, columns, all + ranks.rank() * width}.launch(exec, numbers);
+  device.gather(native_stream(exec), reinterpret_cast<std::byte*>(all),
+                width * static_cast<std::int64_t>(sizeof(Real)));
+  return {all, ranks.size(), columns, 1, width};
+}
+
 /// `local`: nodes of this rank's rows, a chunk each on hosts, behind which is room for a root.
-/// Returns what they are together with those of the other ranks: one node, and one real column a
-/// column.
+/// Returns what they are together with those of the other ranks: one node, or one a rank, and one
+/// real column a column.
 template <class Fold, class Exec, class Real>
 Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int numbers,
                        RowChunks const& chunks, Workspace<Exec>& workspace) {
   auto const& rows = workspace.rows();
   if (!rows.distributed()) return local;
   rows.require_rows(chunks.rows, "sums over ranks");
+  if (auto* const device = rows.device_sums())
+    return gather_on_device<Fold>(exec, local, numbers, *device, workspace);
   std::int64_t const columns = local.columns / local.parts, width = numbers * columns;
   Real* const all = room_for_ranks<Real>(exec, width, workspace);
   Nodes<Real> here = local;
@@ -76,11 +133,42 @@ Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int numbers,
                        end = whole ? here.count : ceil_div(last, chunks.size);
     for (int q = 0; q < numbers; ++q)
       for (std::int64_t j = 0; j < columns; ++j)
-        *to++ = join_range<Fold, Real>(begin, end, [&](std::int64_t i) { return here(q, j, i); });
+        *to++ = join_range<Fold, Real>(begin, end, NumberOfColumn<Real>{here, q, j});
   }
   rows.template fold<Fold>(all, width);
   copy_elements<Exec, typename Exec::memory_space, Kokkos::HostSpace>(exec, local.data, all, width);
   return {local.data, 1, columns, 1};
+}
+
+/// G = the sum of matrices behind each other, one a rank.
+template <class Scalar>
+struct AddMatrices {
+  Scalar const* all;
+  std::int64_t ranks;
+  BlockRef<Scalar> G;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t entry) const {
+    std::int64_t const size = G.rows * G.columns;
+    G(entry % G.rows, entry / G.rows) = join_range<AddTerms, Scalar>(
+        0, ranks, [&](std::int64_t rank) { return all[rank * size + entry]; });
+  }
+};
+
+/// gram_over_ranks() without the host.
+template <class Exec, class Scalar>
+void add_on_device(Exec const& exec, BlockRef<Scalar> const& G, DeviceTransport& device,
+                   Workspace<Exec>& workspace) {
+  auto const& ranks = workspace.rows().communicator();
+  std::int64_t const size = G.rows * G.columns;
+  Scalar* const all =
+      workspace.template device<Scalar>(exec, Workspace<Exec>::ranks, ranks.size() * size);
+  copy_block<Exec, Scalar>(
+      exec, G, BlockRef<Scalar>{all + ranks.rank() * size, G.rows, G.columns, 1, G.rows});
+  device.gather(native_stream(exec), reinterpret_cast<std::byte*>(all),
+                size * static_cast<std::int64_t>(sizeof(Scalar)));
+  Kokkos::parallel_for("Blockspan::gram_of_ranks",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, size),
+                       AddMatrices<Scalar>{all, ranks.size(), G});
 }
 
 /// G = the sum of the G of all ranks, each the sum over all its rows (unit 0 of RowSpace).
@@ -90,6 +178,7 @@ void gram_over_ranks(Exec const& exec, BlockRef<Scalar> const& G, std::int64_t l
   auto const& rows = workspace.rows();
   if (!rows.distributed()) return;
   rows.require_rows(local_rows, "a Gram matrix over ranks");
+  if (auto* const device = rows.device_sums()) return add_on_device(exec, G, *device, workspace);
   std::int64_t const width = G.rows * G.columns;
   Scalar* const all = room_for_ranks<Scalar>(exec, width, workspace);
   Scalar* const packed = workspace.template device<Scalar>(exec, Workspace<Exec>::ranks, width);

@@ -110,8 +110,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   }
   /// Whether steps may be recorded and replayed.
   bool replayable() const {
-    return !Base::time_phases_ && !Base::distributed() && a_.replayable() &&
-           (!general() || t_->replayable());
+    bool const in_stream = !Base::distributed() || workspace.rows().device_sums() != nullptr;
+    return !Base::time_phases_ && in_stream && a_.replayable() && (!general() || t_->replayable());
   }
 
   /// Whether A is Hermitian as far as two random vectors can tell: one product, in the first call.

@@ -1,0 +1,210 @@
+// Ranks whose devices have a transport of their own (DeviceTransport): products, sums and solves
+// have the bits of the way by the host. With CUDA that is NCCL; hosts have one that goes by MPI.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <blockspan/communication/communicator.hpp>
+#include <blockspan/solvers/conjugate_gradient.hpp>
+#include <blockspan/solvers/lobpcg.hpp>
+#ifdef BLOCKSPAN_HAS_NCCL
+#include <blockspan/communication/nccl.hpp>
+#endif
+
+#include "distributed/ranks.hpp"
+#include "support/grid_spectrum.hpp"
+
+namespace blockspan::test {
+namespace {
+
+class HostDevices final : public DeviceTransport {
+ public:
+  explicit HostDevices(Communicator ranks) : ranks_(std::move(ranks)) {}
+  std::string name() const override { return "hosts"; }
+  void start(void*, std::vector<Incoming> const& in, std::vector<Outgoing> const& out) override {
+    pending_ = ranks_.start(in, out);
+  }
+  void finish(void*) override { pending_->finish(); }
+  void gather(void*, std::byte* all, std::int64_t bytes) override {
+    auto const count = static_cast<std::size_t>(bytes);
+    std::byte const* const mine = all + ranks_.rank() * bytes;
+    std::vector<std::byte> const part(mine, mine + count);
+    auto const size = static_cast<std::size_t>(ranks_.size());
+    ranks_.gather(part, {all, count * size}, std::vector<std::int64_t>(size, bytes));
+  }
+
+ private:
+  Communicator ranks_;
+  std::unique_ptr<PendingExchange> pending_;
+};
+
+template <class Config>
+class OnDevices : public ::testing::Test {
+ public:
+  using Value = typename Config::Scalar;
+  Exec const exec;
+  Communicator devices;
+
+  void SetUp() override {
+    if constexpr (blockspan::detail::runs_on_host_v<Exec>) {
+      devices = world().with_device(std::make_shared<HostDevices>(world()));
+    } else {
+#ifdef BLOCKSPAN_HAS_NCCL
+      if (!each_has_a_device(world())) GTEST_SKIP() << "ranks share a device";
+      devices = nccl_communicator(world());
+#else
+      GTEST_SKIP() << "needs Blockspan_ENABLE_NCCL";
+#endif
+    }
+  }
+
+  /// The matrix of a spec, in parts of unlike size, each with rows.
+  std::shared_ptr<DistributedMatrix<Value, Exec> const> parts(Communicator const& ranks,
+                                                              std::string const& spec) const {
+    std::int64_t const rows = parse_generator_spec(spec).rows;
+    std::vector<std::int64_t> cuts;
+    for (int r = 0; r <= ranks.size(); ++r)
+      cuts.push_back(rows * r * (r + 2) / (ranks.size() * (ranks.size() + 2)));
+    RowPartition const like(cuts, 0);
+    return generate_distributed<Value>(exec, ranks, spec, &like);
+  }
+
+  Block<Value, Exec> random(RowSpace const& space, std::int64_t rows, int columns,
+                            std::uint64_t seed) const {
+    Block<Value, Exec> const X("X", static_cast<std::size_t>(rows),
+                               static_cast<std::size_t>(columns));
+    fill_random(exec, X, seed, 0, space.first_row());
+    return X;
+  }
+};
+template <class Scalar>
+struct IsDouble : std::is_same<real_t<Scalar>, double> {};
+TYPED_TEST_SUITE(OnDevices, ConfigsWith<IsDouble>, ConfigNames);
+
+template <class View>
+auto on_host(View const& view) {
+  return entries(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view));
+}
+
+TYPED_TEST(OnDevices, ProductsHaveTheBitsOfTheWayByTheHost) {
+  using S = typename TypeParam::Scalar;
+  for (std::string const spec : {"laplace7:18x17x16", "fixed:3000x3000:9", "laplace5:80x70"}) {
+    auto const host = distributed_operator(this->exec, this->parts(world(), spec));
+    auto const device = distributed_operator(this->exec, this->parts(this->devices, spec));
+    EXPECT_TRUE(device.replayable());
+    EXPECT_EQ(host.replayable(), world().size() == 1);
+    for (Op const op : {Op::none, Op::transpose, Op::adjoint})
+      for (int const k : {1, 5, 8, 33}) {
+        auto const X = this->random(host.row_space(), host.rows(), k, 1);
+        auto const y = this->random(host.row_space(), host.rows(), k, 2);
+        auto const z = this->random(host.row_space(), host.rows(), k, 2);
+        for (int run = 0; run < 3; ++run) {  // the second reads what the first has left behind
+          spmm(this->exec, op, S(1.5), host, X, S(-0.5), y);
+          spmm(this->exec, op, S(1.5), device, X, S(-0.5), z);
+          EXPECT_EQ(on_host(z), on_host(y)) << spec << ", " << to_string(op) << ", " << k;
+        }
+      }
+  }
+}
+
+TYPED_TEST(OnDevices, ProductsAreThoseOfOneRank) {
+  using S = typename TypeParam::Scalar;
+  for (std::string const spec : {"laplace7:18x17x16", "rmat:11:4:symmetric"}) {
+    auto const matrix = this->parts(this->devices, spec);
+    auto const all = distributed_operator(this->exec, matrix);
+    MatrixOperator<S, Exec> const one(this->exec, generate<S>(this->exec, spec), {});
+    int const k = 6;
+    auto const X = this->random({}, one.rows(), k, 1), Y = this->random({}, one.rows(), k, 2);
+    auto const x = this->random(all.row_space(), all.rows(), k, 1);
+    auto const y = this->random(all.row_space(), all.rows(), k, 2);
+    one.apply(this->exec, X, Y);
+    all.apply(this->exec, x, y);
+    auto const wanted = on_host(Y), found = on_host(y);
+    double const bound = 2 * unit_roundoff<S> * 2 * matrix->longest_row() * *one.norm_bound();
+    auto const first = static_cast<std::size_t>(all.row_space().first_row() * k);
+    for (std::size_t e = 0; e < found.size(); ++e)
+      ASSERT_LE(Kokkos::abs(S(found[e] - wanted[first + e])), bound) << spec << ", " << e;
+  }
+}
+
+TYPED_TEST(OnDevices, SumsHaveTheBitsOfTheWayByTheHost) {
+  using S = typename TypeParam::Scalar;
+  auto const host = this->parts(world(), "laplace5:300x280")->row_space();
+  auto const device = this->parts(this->devices, "laplace5:300x280")->row_space();
+  EXPECT_EQ(device.device_sums() != nullptr, world().size() > 1);
+  EXPECT_EQ(host.device_sums(), nullptr);
+  Workspace<Exec> by_host(host), by_device(device);
+  auto const [first, last] = host.range(world().rank(), 300 * 280);
+  for (int const k : {1, 3, 8, 20}) {
+    auto const X = this->random(host, last - first, k, 1),
+               Y = this->random(host, last - first, k, 2);
+    Kokkos::View<double*, Kokkos::HostSpace> const N("N", k), n("n", k);
+    column_norms(this->exec, X, N, by_host), column_norms(this->exec, X, n, by_device);
+    EXPECT_EQ(entries(n), entries(N)) << k;
+    Kokkos::View<S*, Kokkos::HostSpace> const D("D", k), d("d", k);
+    column_dots(this->exec, X, Y, D, by_host), column_dots(this->exec, X, Y, d, by_device);
+    EXPECT_EQ(entries(d), entries(D)) << k;
+    Kokkos::View<S**, Kokkos::LayoutLeft, Kokkos::HostSpace> const G("G", k, k), g("g", k, k);
+    gram(this->exec, X, Y, G, by_host), gram(this->exec, X, Y, g, by_device);
+    EXPECT_EQ(entries(g), entries(G)) << k;
+  }
+}
+
+TYPED_TEST(OnDevices, SumsGoByTheHostWhereARankHasNoRows) {
+  std::vector<std::int64_t> cuts(static_cast<std::size_t>(world().size()), 0);
+  cuts.push_back(500);
+  RowSpace const space(this->devices, cuts, 0);
+  EXPECT_EQ(space.device_sums(), nullptr);
+  auto const local = world().rank() + 1 == world().size() ? 500 : 0;
+  Workspace<Exec> workspace(space), alone;
+  auto const X = this->random({}, local, 3, 1), all = this->random({}, 500, 3, 1);
+  Kokkos::View<double*, Kokkos::HostSpace> const found("found", 3), wanted("wanted", 3);
+  column_norms(this->exec, X, found, workspace);
+  column_norms(this->exec, all, wanted, alone);
+  EXPECT_EQ(entries(found), entries(wanted));
+}
+
+TYPED_TEST(OnDevices, ConjugateGradientsTakeTheSameSteps) {
+  using S = typename TypeParam::Scalar;
+  for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block}) {
+    auto const run = [&](Communicator const& ranks) {
+      auto const A = distributed_operator(this->exec, this->parts(ranks, "laplace7:20"));
+      auto const B = this->random(A.row_space(), A.rows(), 4, 1);
+      Block<S, Exec> const X("X", B.extent(0), B.extent(1));
+      CgOptions<S, Exec> options;
+      options.keep_history = true;
+      auto const report = method == CgMethod::block
+                              ? block_conjugate_gradient(this->exec, A, B, X, options)
+                              : conjugate_gradient(this->exec, A, B, X, options);
+      EXPECT_TRUE(report.converged()) << to_string(report.status);
+      if (!blockspan::detail::runs_on_host_v<Exec> && method == CgMethod::pseudo_block) {
+        EXPECT_EQ(report.counters.replayed > 0, ranks.device() != nullptr || ranks.size() == 1);
+      }
+      return std::pair(report, on_host(X));
+    };
+    auto const [by_host, x] = run(world());
+    auto const [by_device, y] = run(this->devices);
+    EXPECT_EQ(y, x);
+    ASSERT_EQ(by_device.history.size(), by_host.history.size());
+    for (std::size_t i = 0; i < by_host.history.size(); ++i)
+      ASSERT_EQ(by_device.history[i].residuals, by_host.history[i].residuals) << i;
+  }
+}
+
+TYPED_TEST(OnDevices, EigenvaluesAreThoseOfTheGrid) {
+  using S = typename TypeParam::Scalar;
+  auto const A = distributed_operator(this->exec, this->parts(this->devices, "laplace7:20"));
+  Block<S, Exec> const X("X", static_cast<std::size_t>(A.rows()), 8);
+  LobpcgOptions<S, Exec> options;
+  options.wanted = 4;
+  options.path = SolvePath::iterative;
+  auto const report = lobpcg(this->exec, A, X, options);
+  EXPECT_TRUE(report.converged()) << to_string(report.status);
+  auto const wanted = grid7_spectrum(20);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(report.eigenvalues[i], wanted[i], 1e-4 * wanted[i]);
+}
+
+}  // namespace
+}  // namespace blockspan::test
