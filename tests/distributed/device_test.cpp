@@ -6,6 +6,8 @@
 #include <vector>
 
 #include <blockspan/communication/communicator.hpp>
+#include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #ifdef BLOCKSPAN_HAS_NCCL
@@ -22,10 +24,12 @@ class HostDevices final : public DeviceTransport {
  public:
   explicit HostDevices(Communicator ranks) : ranks_(std::move(ranks)) {}
   std::string name() const override { return "hosts"; }
-  void start(void*, std::vector<Incoming> const& in, std::vector<Outgoing> const& out) override {
+  void begin(void*) override {}
+  void start(std::vector<Incoming> const& in, std::vector<Outgoing> const& out) override {
     pending_ = ranks_.start(in, out);
   }
   void finish(void*) override { pending_->finish(); }
+  void* own_stream() override { return nullptr; }
   void gather(void*, std::byte* all, std::int64_t bytes) override {
     auto const count = static_cast<std::size_t>(bytes);
     std::byte const* const mine = all + ranks_.rank() * bytes;
@@ -125,6 +129,36 @@ TYPED_TEST(OnDevices, ProductsAreThoseOfOneRank) {
     auto const first = static_cast<std::size_t>(all.row_space().first_row() * k);
     for (std::size_t e = 0; e < found.size(); ++e)
       ASSERT_LE(Kokkos::abs(S(found[e] - wanted[first + e])), bound) << spec << ", " << e;
+  }
+}
+
+/// The steps of a polynomial, in the kernel of the product where the backend has that.
+TYPED_TEST(OnDevices, ChebyshevAgreesWithOneRank) {
+  using S = typename TypeParam::Scalar;
+  std::string const spec = "laplace7:24x23x22";
+  auto const matrix = this->parts(this->devices, spec);
+  auto const all = distributed_operator(this->exec, matrix);
+  auto const A = generate<S>(this->exec, spec);
+  MatrixOperator<S, Exec> const one(this->exec, A, {});
+  ChebyshevOptions const options{.degree = 6};
+  auto const D = jacobi(this->exec, A), d = jacobi(this->exec, matrix->diagonal_block(this->exec));
+  auto const setup = chebyshev_setup<S, Exec>(this->exec, one, D.factors(), options);
+  auto local_setup = chebyshev_setup<S, Exec>(this->exec, all, d.factors(), options);
+  EXPECT_NEAR(local_setup.upper, setup.upper, 1e-10 * setup.upper);
+  local_setup.upper = setup.upper;  // the same polynomial, to the bit
+  auto const T = chebyshev<S, Exec>(one, setup, options);
+  auto const t = chebyshev<S, Exec>(all, local_setup, options);
+  for (int const k : {1, 6, 16}) {
+    auto const X = this->random({}, one.rows(), k, 1), Y = this->random({}, one.rows(), k, 2);
+    auto const x = this->random(all.row_space(), all.rows(), k, 1);
+    auto const y = this->random(all.row_space(), all.rows(), k, 2);
+    T.apply(this->exec, X, Y), t.apply(this->exec, x, y);
+    auto const wanted = on_host(Y), found = on_host(y);
+    auto const first = static_cast<std::size_t>(all.row_space().first_row() * k);
+    // five steps of 11 rounded terms below 4 in magnitude, twice
+    double const bound = 2 * 5 * 11 * 4 * unit_roundoff<S>;
+    for (std::size_t e = 0; e < found.size(); ++e)
+      ASSERT_LE(Kokkos::abs(S(found[e] - wanted[first + e])), bound) << k << ", " << e;
   }
 }
 

@@ -102,7 +102,8 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
                   blockspan::detail::block_ref<Exec>(Z.const_view()),
                   {terms.keeps, terms.remembers, Real(terms.momentum), Real(terms.factor),
                    terms.weighs ? w.data() : nullptr,
-                   blockspan::detail::block_ref<Exec>(R.const_view())},
+                   blockspan::detail::block_ref<Exec>(R.const_view()),
+                   blockspan::detail::block_ref<Exec>(Z.const_view())},
                   blockspan::detail::block_ref<Exec>(Y.view));
             };
             bool const taken = step();

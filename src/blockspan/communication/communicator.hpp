@@ -70,11 +70,15 @@ class DeviceTransport {
   virtual ~DeviceTransport() = default;
   virtual std::string name() const = 0;
 
-  /// Starts all messages, by the rules of Transport::start, after what the stream has been given so
-  /// far; finish() makes the stream wait for them. One exchange at a time.
-  virtual void start(void* stream, std::vector<Incoming> const& in,
-                     std::vector<Outgoing> const& out) = 0;
+  /// An exchange, one at a time: messages read and write what the stream has made by begin(); what
+  /// it is given between begin() and finish() runs beside them.
+  virtual void begin(void* stream) = 0;
+  /// All messages, by the rules of Transport::start.
+  virtual void start(std::vector<Incoming> const& in, std::vector<Outgoing> const& out) = 0;
+  /// Makes the stream wait for the messages, and for what own_stream() was given behind them.
   virtual void finish(void* stream) = 0;
+  /// Where messages are in order with other work; null: nowhere.
+  virtual void* own_stream() = 0;
   /// all = the parts of ranks 0, 1, ..., `bytes` each, of which this rank's is in its place.
   virtual void gather(void* stream, std::byte* all, std::int64_t bytes) = 0;
 };

@@ -15,7 +15,8 @@ bool each_has_a_device(Communicator const& ranks);
 /// takes about a second. Throws Error, on all ranks, where two share a device, which NCCL does not
 /// serve, and where NCCL refuses. One rank: `ranks` unchanged.
 ///
-/// Exchanges run on a stream of their own beside the product, on at most 8 multiprocessors.
+/// Exchanges run on a stream of their own, of high priority, beside the product, on at most 8
+/// multiprocessors.
 Communicator nccl_communicator(Communicator const& ranks);
 
 }  // namespace blockspan

@@ -16,6 +16,7 @@
 #include <blockspan/distributed/detail/pack_rows.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/spmm/detail/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/backend.hpp>
 
@@ -51,6 +52,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
       for (int p = 0; p < 3; ++p)
         plans_[p].emplace(exec, matrix_->part(static_cast<Which>(p)).matrix, options);
     });
+    if (device() != nullptr) beside_ = detail::instance_on<Exec>(device()->own_stream());
   }
 
   std::int64_t rows() const override { return matrix_->local_rows(); }
@@ -59,6 +61,47 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     multiply(exec, Op::none, Scalar(1), X, Scalar(0), Y);
+  }
+
+  bool apply_step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
+                  OperatorStep<Scalar, Exec> const& step,
+                  Block<Scalar, Exec> const& Y) const override {
+    if constexpr (detail::runs_on_host_v<Exec>) return false;
+    grow(exec, static_cast<std::int64_t>(Z.extent(1)));
+    ConstBlock<Scalar, Exec> const packed = packed_block(Z.extent(1));
+    auto const rows_of_step = [&](Which which) {
+      auto const& part = matrix_->part(which);
+      return detail::ProductStep<Scalar>{
+          step.keeps,
+          step.remembers,
+          step.momentum,
+          step.factor,
+          step.weights.data() ? step.weights.data() + part.first : nullptr,
+          detail::block_ref<Exec>(rows_of(part, step.R)),
+          detail::block_ref<Exec>(rows_of(part, Z))};
+    };
+    auto const rows_of_y = [&](Which which) {
+      return detail::block_ref<Exec>(rows_of(matrix_->part(which), Y));
+    };
+    auto const block = [&](Which which) {
+      return detail::block_ref<Exec>(which == Matrix::interior ? Z : packed);
+    };
+    for (Which const which : {Matrix::head, Matrix::interior, Matrix::tail})
+      if (matrix_->part(which).rows() > 0 &&
+          !detail::fuses_step<Exec, Scalar>(plans_[which]->panels(), block(which),
+                                            rows_of_step(which), rows_of_y(which)))
+        return false;
+    auto const multiply = [&](Exec const& on, Which which) {
+      auto const& part = matrix_->part(which);
+      if (part.rows() > 0)
+        detail::multiply_with_step<Exec, Scalar>(
+            on, plans_[which]->panels(), detail::planned_matrix_ref<Exec>(part.matrix),
+            block(which), rows_of_step(which), rows_of_y(which));
+    };
+    exchanged(
+        exec, detail::block_ref<Exec>(Z), [&] { multiply(exec, Matrix::interior); },
+        [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
+    return true;
   }
 
   /// Y = alpha op(A) X + beta Y; see spmm below.
@@ -79,7 +122,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   /// work with the rows that the last exchange of as many columns has left. All ranks together.
   template <class XView>
   void exchange(Exec const& exec, XView const& X) const {
-    exchanged(exec, detail::block_ref<Exec>(X), [] {});
+    exchange_rows(exec, detail::block_ref<Exec>(X));
   }
   template <class XView, class YView>
   void multiply_local(Exec const& exec, XView const& X, YView const& Y) const {
@@ -105,7 +148,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     Block<Scalar, Exec> const X =
         allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::magnitudes", n, 1);
     Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, 0), x);
-    exchanged(exec, detail::block_ref<Exec>(X), [] {});
+    exchange_rows(exec, detail::block_ref<Exec>(X));
     using Reals = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
     auto const count = static_cast<std::size_t>(matrix_->packed_rows());
     auto const reals = allocate<Reals>(exec, "Blockspan::distributed::magnitudes", count);
@@ -175,9 +218,10 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   template <class XView, class YView>
   void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                      Scalar const& beta, YView const& Y) const {
-    exchanged(exec, detail::block_ref<Exec>(X),
-              [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); });
-    multiply_ends(exec, op, alpha, packed_block(X.extent(1)), beta, Y);
+    exchanged(
+        exec, detail::block_ref<Exec>(X),
+        [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); },
+        [&](Exec const& on) { multiply_ends(on, op, alpha, packed_block(X.extent(1)), beta, Y); });
   }
 
   /// The exchange the other way: head and tail give contributions to the rows of the packed block,
@@ -204,7 +248,10 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     };
     if (halo.sends.empty() && halo.receives.empty()) return meanwhile();
     if (device() != nullptr) {
-      in_stream(exec, messages(packed_, halo.receives, sent_, halo.sends, k), meanwhile);
+      device()->begin(detail::native_stream(exec));
+      meanwhile();
+      send(messages(packed_, halo.receives, sent_, halo.sends, k));
+      device()->finish(detail::native_stream(exec));
     } else {
       copy_halo(exec, host_packed_, packed_, k);
       exec.fence("Blockspan::distributed: contributions to rows of other ranks");
@@ -219,27 +266,42 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     exec.fence("Blockspan::distributed: contributions of other ranks");
   }
 
-  /// Fills the packed block with rows of x; `meanwhile` runs while those of others are on their
-  /// way.
-  template <class Work>
+  /// Fills the packed block with rows of x. interior() runs while those of others are on their way,
+  /// ends(exec) when they are there; with a transport of devices it runs beside the interior too.
+  template <class Interior, class Ends>
   void exchanged(Exec const& exec, detail::BlockRef<Scalar const> const& x,
-                 Work const& meanwhile) const {
+                 Interior const& interior, Ends const& ends) const {
     std::int64_t const k = x.columns;
     auto const& halo = matrix_->halo();
     auto const sent = static_cast<std::int64_t>(halo.sent.size());
     grow(exec, k);
-    detail::pack_rows<Exec, Scalar>(exec, x, matrix_->sent_rows().data(), sent, sent_.data());
-    detail::pack_rows<Exec, Scalar>(exec, x, matrix_->packed_from().data(), matrix_->own_rows(),
-                                    packed_.data() + matrix_->lower_rows() * k);
-    if (halo.sends.empty() && halo.receives.empty()) return meanwhile();
-    if (device() != nullptr)
-      return in_stream(exec, messages(sent_, halo.sends, packed_, halo.receives, k), meanwhile);
-    copy(exec, host_sent_, sent_, 0, sent * k);
-    exec.fence("Blockspan::distributed: rows for other ranks");
-    auto const pending = start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k));
-    meanwhile();
-    pending->finish();
-    copy_halo(exec, packed_, host_packed_, k);
+    detail::pack_rows<Exec, Scalar>(exec, x, {matrix_->sent_rows().data(), sent, sent_.data()},
+                                    {matrix_->packed_from().data(), matrix_->own_rows(),
+                                     packed_.data() + matrix_->lower_rows() * k});
+    if (halo.sends.empty() && halo.receives.empty()) {
+      interior();
+      ends(exec);
+    } else if (device() != nullptr) {
+      void* const stream = detail::native_stream(exec);
+      device()->begin(stream);
+      interior();
+      send(messages(sent_, halo.sends, packed_, halo.receives, k));
+      if (beside_) ends(*beside_);
+      device()->finish(stream);
+      if (!beside_) ends(exec);
+    } else {
+      copy(exec, host_sent_, sent_, 0, sent * k);
+      exec.fence("Blockspan::distributed: rows for other ranks");
+      auto const pending = start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k));
+      interior();
+      pending->finish();
+      copy_halo(exec, packed_, host_packed_, k);
+      ends(exec);
+    }
+  }
+  void exchange_rows(Exec const& exec, detail::BlockRef<Scalar const> const& x) const {
+    exchanged(
+        exec, x, [] {}, [](Exec const&) {});
   }
 
   DeviceTransport* device() const { return ranks().device(); }
@@ -247,13 +309,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   auto start(Messages messages) const {
     return ranks().start(std::move(messages.in), std::move(messages.out));
   }
-  /// Messages and `meanwhile` beside each other, without the host.
-  template <class Work>
-  void in_stream(Exec const& exec, Messages const& messages, Work const& meanwhile) const {
-    device()->start(detail::native_stream(exec), messages.in, messages.out);
-    meanwhile();
-    device()->finish(detail::native_stream(exec));
-  }
+  void send(Messages const& messages) const { device()->start(messages.in, messages.out); }
 
   /// That send the `sends` parts of one array and receive the `receives` parts of the other. Parts
   /// of the halo have their places in the packed block.
@@ -313,6 +369,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
 
   std::shared_ptr<Matrix const> matrix_;
   std::array<std::optional<SpmmPlan<Exec>>, 3> plans_;
+  std::optional<Exec> beside_;  ///< where messages and the ends of a product are in order
   mutable Memory packed_, sent_;
   mutable HostMemory host_packed_, host_sent_;
   mutable std::int64_t columns_ = 0;

@@ -59,7 +59,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
     return detail::multiply_with_step<Exec, Scalar>(
         exec, plan_.panels(), detail::planned_matrix_ref<Exec>(matrix_), detail::block_ref<Exec>(Z),
         {step.keeps, step.remembers, step.momentum, step.factor, step.weights.data(),
-         detail::block_ref<Exec>(step.R)},
+         detail::block_ref<Exec>(step.R), detail::block_ref<Exec>(Z)},
         detail::block_ref<Exec>(Y));
   }
 

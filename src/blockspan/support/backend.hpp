@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -28,6 +29,15 @@ void* native_stream([[maybe_unused]] Exec const& exec) {
   if constexpr (on_cuda_v<Exec>) return exec.cuda_stream();
 #endif
   return nullptr;
+}
+
+/// An instance on a stream of another library; none on hosts.
+template <class Exec>
+std::optional<Exec> instance_on([[maybe_unused]] void* stream) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (on_cuda_v<Exec>) return Exec(static_cast<cudaStream_t>(stream));
+#endif
+  return std::nullopt;
 }
 
 }  // namespace blockspan::detail

@@ -54,22 +54,24 @@ class NcclTransport final : public DeviceTransport {
 
   std::string name() const override { return "nccl"; }
 
-  void start(void* stream, std::vector<Incoming> const& in,
-             std::vector<Outgoing> const& out) override {
+  void begin(void* stream) override {
     ask_for_errors();
     check(cudaEventRecord(packed_, to_stream(stream)), "an event");
     check(cudaStreamWaitEvent(stream_, packed_), "an event");
+  }
+  void start(std::vector<Incoming> const& in, std::vector<Outgoing> const& out) override {
     check(ncclGroupStart(), "ncclGroupStart");
     for (auto const& [peer, bytes] : in)
       check(ncclRecv(bytes.data(), bytes.size(), ncclInt8, peer, comm_, stream_), "receive");
     for (auto const& [peer, bytes] : out)
       check(ncclSend(bytes.data(), bytes.size(), ncclInt8, peer, comm_, stream_), "send");
     check(ncclGroupEnd(), "exchange");
-    check(cudaEventRecord(arrived_, stream_), "an event");
   }
   void finish(void* stream) override {
+    check(cudaEventRecord(arrived_, stream_), "an event");
     check(cudaStreamWaitEvent(to_stream(stream), arrived_), "an event");
   }
+  void* own_stream() override { return stream_; }
 
   void gather(void* stream, std::byte* all, std::int64_t bytes) override {
     ask_for_errors();

@@ -9,11 +9,19 @@
 
 namespace blockspan::detail {
 
-/// packed(p, :) = X(rows[p], :), rows of `packed` side by side. Does not wait. Compiled once per
-/// backend and scalar (pack_rows.cpp.in).
+/// Rows of a block by their numbers, and where they go, side by side.
+template <class Scalar>
+struct PackedRows {
+  int const* rows;
+  std::int64_t count;
+  Scalar* packed;
+};
+
+/// packed(p, :) = X(rows[p], :) of both lists. Does not wait. Compiled once per backend and scalar
+/// (pack_rows.cpp.in).
 template <class Exec, class Scalar>
-void pack_rows(Exec const& exec, BlockRef<Scalar const> const& X, int const* rows,
-               std::int64_t count, Scalar* packed);
+void pack_rows(Exec const& exec, BlockRef<Scalar const> const& X, PackedRows<Scalar> const& first,
+               PackedRows<Scalar> const& second);
 
 /// Y(rows[p], :) += packed(p, :); no row is named twice. Does not wait. Compiled as pack_rows is.
 template <class Exec, class Scalar>
@@ -27,14 +35,18 @@ struct PackRows {
   struct ByEntry {};
 
   BlockRef<Scalar const> X;
-  int const* rows;
-  Scalar* packed;
+  PackedRows<Scalar> first, second;
 
   KOKKOS_FUNCTION void operator()(ByRow, std::int64_t p) const {
-    for (std::int64_t j = 0; j < X.columns; ++j) packed[p * X.columns + j] = X(rows[p], j);
+    for (std::int64_t j = 0; j < X.columns; ++j) pack(p, j);
   }
   KOKKOS_FUNCTION void operator()(ByEntry, std::int64_t index) const {
-    packed[index] = X(rows[index / X.columns], index % X.columns);
+    pack(index / X.columns, index % X.columns);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void pack(std::int64_t p, std::int64_t j) const {
+    auto const& list = p < first.count ? first : second;
+    std::int64_t const place = p < first.count ? p : p - first.count;
+    list.packed[place * X.columns + j] = X(list.rows[place], j);
   }
 };
 

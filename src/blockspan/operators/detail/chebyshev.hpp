@@ -33,8 +33,7 @@ RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ord
 /// null: there is no Z yet, Y := factor W R. Where !step.keeps AZ is Y itself. Does not wait.
 template <class Exec, class Scalar>
 void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
-                  BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
-                  BlockRef<Scalar> const& Y);
+                  BlockRef<Scalar const> const& AZ, BlockRef<Scalar> const& Y);
 
 /// The step, in the kernel of the product where A has one, else by way of A Z in image(), a block
 /// like Y (not asked for where !step.keeps).
@@ -47,8 +46,8 @@ void take_step(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
   A.apply(exec, Z, AZ);
   pass_of_step<Exec, Scalar>(exec,
                              {step.keeps, step.remembers, step.momentum, step.factor,
-                              step.weights.data(), block_ref<Exec>(step.R)},
-                             block_ref<Exec>(AZ), block_ref<Exec>(Z), block_ref<Exec>(Y));
+                              step.weights.data(), block_ref<Exec>(step.R), block_ref<Exec>(Z)},
+                             block_ref<Exec>(AZ), block_ref<Exec>(Y));
 }
 
 }  // namespace blockspan::detail

@@ -80,19 +80,18 @@ struct StepRows {
 
 template <class Exec, class Scalar>
 void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
-                  BlockRef<Scalar const> const& AZ, BlockRef<Scalar const> const& Z,
-                  BlockRef<Scalar> const& Y) {
+                  BlockRef<Scalar const> const& AZ, BlockRef<Scalar> const& Y) {
   using Real = real_t<Scalar>;
   constexpr std::int64_t p = parts<Scalar>;
   auto const real = [](auto* data) {
     using Element = std::remove_pointer_t<decltype(data)>;
     return reinterpret_cast<std::conditional_t<std::is_const_v<Element>, Real const, Real>*>(data);
   };
-  for_each_row(
-      exec, "Blockspan::chebyshev", Y.rows, p * Y.columns,
-      StepRows<Real>{step.keeps, step.remembers, step.momentum, step.factor, step.weights,
-                     real(step.R.data), real(AZ.data), real(Z.data), real(Y.data),
-                     p * step.R.row_stride, p * AZ.row_stride, p * Z.row_stride, p * Y.row_stride});
+  for_each_row(exec, "Blockspan::chebyshev", Y.rows, p * Y.columns,
+               StepRows<Real>{step.keeps, step.remembers, step.momentum, step.factor, step.weights,
+                              real(step.R.data), real(AZ.data), real(step.Z.data), real(Y.data),
+                              p * step.R.row_stride, p * AZ.row_stride, p * step.Z.row_stride,
+                              p * Y.row_stride});
 }
 
 }  // namespace blockspan::detail

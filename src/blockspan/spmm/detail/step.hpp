@@ -7,26 +7,32 @@
 
 namespace blockspan::detail {
 
-/// Y := Z + momentum (Z - Y) + factor W (R - A Z), the recurrence of a polynomial in W A.
+/// Y := Z + momentum (Z - Y) + factor W (R - A X), the recurrence of a polynomial in W A: A's
+/// columns are rows of X, its rows those of Z, R and Y. X is Z where A is the whole of a square
+/// matrix.
 template <class Scalar>
 struct ProductStep {
-  bool keeps;               ///< Z stands in the sum; else 0 in its place: Y := factor W (R - A Z)
+  bool keeps;               ///< Z stands in the sum; else 0 in its place: Y := factor W (R - A X)
   bool remembers;           ///< Y stands in the sum; else 0 in its place, and it is not read
   real_t<Scalar> momentum;  ///< 0 where !keeps
   real_t<Scalar> factor;
   real_t<Scalar> const* weights;  ///< W, one a row; null: ones
-  BlockRef<Scalar const> R;
+  BlockRef<Scalar const> R, Z;
 };
 
-/// The step in the kernel of the product with A, which then reads Z, R and Y and writes Y: four
+/// The step in the kernel of the product with A, which then reads X, R and Y and writes Y: four
 /// passes over a block where a product and a pass of its own make seven. False, and nothing is
 /// done, where there is no such kernel: hosts, blocks whose rows are not contiguous, matrices of
 /// blocks or in several panels, staged tiles, kernels that pass empty rows by or are not the
-/// library's. Y overlaps neither Z nor R. Defined in step_impl.hpp, compiled once per backend and
-/// scalar.
+/// library's. Y overlaps neither X, Z nor R. Defined in step_impl.hpp, compiled once per backend
+/// and scalar.
 template <class Exec, class Scalar, class Ordinal>
 bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                        MatrixRef<Scalar, void, Ordinal> const& A, BlockRef<Scalar const> const& Z,
+                        MatrixRef<Scalar, void, Ordinal> const& A, BlockRef<Scalar const> const& X,
                         ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y);
+/// Whether it would.
+template <class Exec, class Scalar, class Ordinal>
+bool fuses_step(PlanPanels<Exec, Ordinal> const& plan, BlockRef<Scalar const> const& X,
+                ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y);
 
 }  // namespace blockspan::detail

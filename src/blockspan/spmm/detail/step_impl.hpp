@@ -14,28 +14,36 @@ namespace blockspan::detail {
 /// The launches that take the step, one after the other over the columns; null: there are none.
 template <class Exec, class Scalar, class Ordinal>
 Decision const* step_decision(PlanPanels<Exec, Ordinal> const& panels,
-                              Product<Scalar> const& product, BlockRef<Scalar const> const& R) {
+                              Product<Scalar> const& product, ProductStep<Scalar> const& step) {
   if (!lanes_exchange_v<Exec> || panels.is_cut() || product.Y.rows * product.Y.columns == 0)
     return nullptr;
   auto const& plan = panels.first();
   auto blocks = block_facts(product, false, plan.options.algorithm != "auto");
-  // what a lane reads of R, it reads as it writes Y
-  BlockLayout const r = layout_of(R);
-  if (!blocks.x.contiguous || !blocks.y.contiguous || !r.contiguous) return nullptr;
-  blocks.x.packs = blocks.y.packs = blocks.x.packs && blocks.y.packs && r.packs;
+  // what a lane reads of R and Z, it reads as it writes Y
+  BlockLayout const r = layout_of(step.R), z = layout_of(step.Z);
+  if (!blocks.x.contiguous || !blocks.y.contiguous || !r.contiguous || !z.contiguous)
+    return nullptr;
+  blocks.x.packs = blocks.y.packs = blocks.x.packs && blocks.y.packs && r.packs && z.packs;
   blocks.steps = true;
   auto const& decision = plan.plain.decision_for(blocks);
   return decision.fuses_step ? &decision : nullptr;
 }
 
 template <class Exec, class Scalar, class Ordinal>
+bool fuses_step(PlanPanels<Exec, Ordinal> const& panels, BlockRef<Scalar const> const& X,
+                ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y) {
+  return step_decision(panels, Product<Scalar>{Op::none, Scalar(1), X, Scalar(0), Y}, step) !=
+         nullptr;
+}
+
+template <class Exec, class Scalar, class Ordinal>
 bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& panels,
-                        MatrixRef<Scalar, void, Ordinal> const& A, BlockRef<Scalar const> const& Z,
+                        MatrixRef<Scalar, void, Ordinal> const& A, BlockRef<Scalar const> const& X,
                         ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y) {
-  Product<Scalar> const product{Op::none, Scalar(1), Z, Scalar(0), Y};
+  Product<Scalar> const product{Op::none, Scalar(1), X, Scalar(0), Y};
   check_product("blockspan::spmm", A.pattern, product);
   check_plan("blockspan::spmm", panels, A.pattern);
-  auto const* const decision = step_decision(panels, product, step.R);
+  auto const* const decision = step_decision(panels, product, step);
   if (decision == nullptr) return false;
   if constexpr (lanes_exchange_v<Exec>) {
     auto& plan = panels.first();
@@ -47,6 +55,8 @@ bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& panels,
       auto of_part = step;
       of_part.R.data += first * step.R.column_stride;
       of_part.R.columns = launch.columns;
+      of_part.Z.data += first * step.Z.column_stride;
+      of_part.Z.columns = launch.columns;
       SpmmCall<Exec, Scalar, Ordinal> const call{exec, plan.plain, {A.values}, carry, launch, part};
       StepLaunch(call, of_part).run();
       first += launch.columns;

@@ -23,7 +23,7 @@ class StepLaunch {
 
   StepLaunch(Call const& call, ProductStep<Scalar> const& step)
       : call_(call),
-        epilogue_{step, call.product.X, call.product.Y},
+        epilogue_{step, call.product.Y},
         entries_{call.prepared.pattern.column_indices, call.values.own},
         label_(std::string(call.variant().label) + "::step") {}
 

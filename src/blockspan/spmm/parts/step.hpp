@@ -12,13 +12,12 @@
 
 namespace blockspan::detail {
 
-/// The step of a polynomial in W A that takes the sums of a row, those of A Z, while they are in
+/// The step of a polynomial in W A that takes the sums of a row, those of A X, while they are in
 /// registers (see ProductStep). Sees each row once, finished, and is the only writer of Y. Rows are
 /// contiguous, and aligned for the vectors that sums come in.
 template <class Scalar>
 struct TakeStep {
   ProductStep<Scalar> step;
-  BlockRef<Scalar const> Z;
   BlockRef<Scalar> Y;
 
   template <class Team>
@@ -35,7 +34,8 @@ struct TakeStep {
     P* const to = reinterpret_cast<P*>(Y.data + row * Y.row_stride + column);
     P const r = load(reinterpret_cast<P const*>(step.R.data + row * step.R.row_stride + column));
     P z{}, y{};
-    if (step.keeps) z = load(reinterpret_cast<P const*>(Z.data + row * Z.row_stride + column));
+    if (step.keeps)
+      z = load(reinterpret_cast<P const*>(step.Z.data + row * step.Z.row_stride + column));
     if (step.remembers) y = *to;
     real_t<Scalar> const factor = step.factor * (step.weights ? load(step.weights + row) : 1);
     BLOCKSPAN_UNROLL
