@@ -169,7 +169,7 @@ class WidthOnRanks {
 
   Exec const& exec_;
   Operator const& A_;
-  Communicator const& ranks_;
+  Communicator ranks_;
   SpmmCommand const& command_;
   Block X_, Y_;
 };

@@ -68,6 +68,30 @@ TYPED_TEST(NarrowColumns, AreRightUpToTheLastDistance) {
   }
 }
 
+/// As the rows of one of several ranks are: far from the diagonal, and near each other's columns.
+TYPED_TEST(NarrowColumns, AreRightForRowsBesideTheirColumns) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  for (std::int64_t const reach : {32767, 32768}) {
+    auto host = reaching<Scalar>(60000, reach);
+    for (auto& column : host.indices) column += 40000;
+    host.columns += 40000;
+    auto const A = to_device(exec, host);
+    SpmmPlan const plan(exec, A);
+    EXPECT_EQ(plan.explain(8).find("in 16 bits") != std::string::npos,
+              reach <= 32767 && !kernels::runs_on_host_v<Exec>);
+    for (int const columns : {1, 8}) {
+      if (kernels::runs_on_host_v<Exec> && columns != 8) continue;
+      ProductCase<Scalar> const c{host, Op::none, columns, Scalar(1.5)};
+      for (auto const storages : {Storages{right, right}, Storages{left, left}})
+        expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
+          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+        });
+    }
+  }
+}
+
 TYPED_TEST(NarrowColumns, ServeTransposedAndSingleValues) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

@@ -14,12 +14,14 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/communication/row_space.hpp>
+#include <blockspan/distributed/detail/pack_rows.hpp>
 #include <blockspan/distributed/halo.hpp>
 #include <blockspan/distributed/local_rows.hpp>
 #include <blockspan/distributed/row_partition.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -248,27 +250,14 @@ LocalRows<Scalar> DistributedMatrix<Scalar, Exec>::global_rows(Exec const& exec)
 
 template <class Scalar, class Exec>
 auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> Matrix {
-  auto const all = global_rows(exec);
-  std::int64_t const first = space_.first_row(), n = local_rows();
-  std::vector<std::int64_t> offsets{0};
-  std::vector<int> columns;
-  std::vector<Scalar> values;
-  for (std::size_t i = 0; i + 1 < all.offsets.size(); ++i) {
-    for (auto k = static_cast<std::size_t>(all.offsets[i]);
-         k < static_cast<std::size_t>(all.offsets[i + 1]); ++k) {
-      std::int64_t const column = all.columns[k] - first;
-      if (column < 0 || column >= n) continue;
-      columns.push_back(static_cast<int>(column));
-      values.push_back(all.values[k]);
-    }
-    offsets.push_back(static_cast<std::int64_t>(columns.size()));
-  }
-  constexpr auto label = "Blockspan::distributed::diagonal_block";
-  auto const order = static_cast<int>(n);
-  return Matrix(label, order, order, static_cast<int>(columns.size()),
-                detail::to_exec<Exec, Scalar>(exec, label, std::span<Scalar const>(values)),
-                detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(offsets)),
-                detail::to_exec<Exec, int>(exec, label, std::span<int const>(columns)));
+  auto const rows_of = [&](Which which) {
+    auto const& part = parts_[which];
+    return detail::RowsOfRank<Scalar>{part.first, detail::matrix_ref<Exec>(part.matrix),
+                                      which == interior ? nullptr : packed_from_.data(),
+                                      static_cast<int>(lower_), static_cast<int>(own_)};
+  };
+  return detail::local_columns<Exec, Scalar>(
+      exec, {rows_of(head), rows_of(interior), rows_of(tail)}, local_rows());
 }
 
 }  // namespace blockspan

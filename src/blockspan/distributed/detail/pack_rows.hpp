@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
@@ -27,6 +30,30 @@ void pack_rows(Exec const& exec, BlockRef<Scalar const> const& X, PackedRows<Sca
 template <class Exec, class Scalar>
 void add_rows(Exec const& exec, Scalar const* packed, int const* rows, std::int64_t count,
               BlockRef<Scalar> const& Y);
+
+/// Rows from `first` on of those that a rank has, their columns local rows, or (`from` not null)
+/// places in a packed block, of which [lower, lower + own) are the local rows from[0], from[1], ...
+template <class Scalar>
+struct RowsOfRank {
+  std::int64_t first;
+  MatrixRef<Scalar, int, int> A;
+  int const* from;
+  int lower, own;
+
+  /// The local row that the k-th entry's column is; -1: another rank has it.
+  KOKKOS_FORCEINLINE_FUNCTION int local(int k) const {
+    int const column = A.pattern.column_indices[k];
+    if (from == nullptr) return column;
+    return column >= lower && column < lower + own ? from[column - lower] : -1;
+  }
+};
+
+/// The square matrix of `rows` rows of the entries whose columns are local. Waits for the instance.
+/// Compiled as pack_rows is.
+template <class Exec, class Scalar>
+CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
+                                      std::array<RowsOfRank<Scalar>, 3> const& parts,
+                                      std::int64_t rows);
 
 /// A row a task on hosts, an entry a task on devices.
 template <class Scalar>

@@ -73,8 +73,6 @@ void Hierarchy<Scalar, Exec>::take(Exec const& exec, Matrix const& A) {
     identity_ = diagonal_pattern(exec, n);
     ordered_ = multiply_patterns(exec, pattern_ref<Exec>(A), identity_.ref());
     level.A = matrix_of<Scalar, Exec>(ordered_, new_array<Scalar>(exec, ordered_.entries()));
-    level.op = std::make_shared<typename Level::Operator const>(
-        exec, level.A, SpmmPlanOptions{.columns = options_.columns});
     ++generation;
   }
   auto const ones = new_array<Scalar>(exec, n);
@@ -83,6 +81,9 @@ void Hierarchy<Scalar, Exec>::take(Exec const& exec, Matrix const& A) {
   multiply_values<Exec, Scalar>(exec, matrix_ref<Exec>(A), {identity_.ref(), ones.data()}, ordered_,
                                 values);
   exec.fence("Blockspan::multigrid_take");
+  if (first)  // the operator takes its bounds from the values
+    level.op = std::make_shared<typename Level::Operator const>(
+        exec, level.A, SpmmPlanOptions{.columns = options_.columns});
 }
 
 /// The spectrum of a level; false where A is of no use here.

@@ -187,7 +187,8 @@ void with_entries(Call const& call, Run const& run) {
   auto const with = [&]<class Stored>(Stored const* values) {
     if constexpr (Narrow)
       if (call.launch.narrow)
-        return run(NarrowEntries<Scalar, Ordinal, Stored>{prepared.distances.data(), values});
+        return run(NarrowEntries<Scalar, Ordinal, Stored>{
+            prepared.distances.data(), values, static_cast<Ordinal>(prepared.distances.shift)});
     run(PlainEntries<Scalar, Ordinal, Stored>{prepared.pattern.column_indices, values});
   };
   if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)

@@ -59,7 +59,7 @@ struct PreparedPattern {
   RowWindowList<Exec, Ordinal> windows;     ///< where it lists windows
   TileMasks<Exec> masks;                    ///< where windows share tiles of X
   TransposedPattern<Exec, Ordinal> sorted;  ///< where it needs sorted rows and has none
-  DistanceArray<Exec> distances;            ///< of columns, where they fit; may be empty
+  ColumnDistances<Exec> distances;          ///< where they fit; may be empty
   SpmmLanes lanes;                          ///< asked for
   std::shared_ptr<DecisionMemo> memo = std::make_shared<DecisionMemo>();
 
@@ -89,7 +89,7 @@ struct PreparedPattern {
             static_cast<std::int64_t>(masks.extent(0)),
             list.segments,
             list.slots,
-            distances.extent(0) > 0,
+            !distances.empty(),
             permutation != nullptr,
             lanes};
   }

@@ -55,7 +55,9 @@ class StepLaunch {
     }
     if (vectors) return shared ? rows<width, 1, true>() : rows<width, 1, false>();
     if (!call_.launch.narrow) return shared ? rows<1, 1, true>() : rows<1, 1, false>();
-    NarrowEntries<Scalar, Ordinal> const narrow{call_.prepared.distances.data(), call_.values.own};
+    auto const& distances = call_.prepared.distances;
+    NarrowEntries<Scalar, Ordinal> const narrow{distances.data(), call_.values.own,
+                                                static_cast<Ordinal>(distances.shift)};
     shared ? whole_rows<1, 1, true, false>(narrow) : whole_rows<1, 1, false, false>(narrow);
   }
 

@@ -51,7 +51,10 @@ struct StoredEntry<PlainEntries<Scalar, Ordinal, Stored>> {
       PlainEntries<Scalar, Ordinal, Stored> const& entries) {
     return entries.columns;
   }
-  static KOKKOS_FORCEINLINE_FUNCTION Index origin(std::int64_t) { return 0; }
+  static KOKKOS_FORCEINLINE_FUNCTION Index origin(PlainEntries<Scalar, Ordinal, Stored> const&,
+                                                  std::int64_t) {
+    return 0;
+  }
 };
 template <class Scalar, class Ordinal, class Stored>
 struct StoredEntry<NarrowEntries<Scalar, Ordinal, Stored>> {
@@ -63,8 +66,9 @@ struct StoredEntry<NarrowEntries<Scalar, Ordinal, Stored>> {
       NarrowEntries<Scalar, Ordinal, Stored> const& entries) {
     return entries.distances;
   }
-  static KOKKOS_FORCEINLINE_FUNCTION Index origin(std::int64_t row) {
-    return static_cast<Index>(row);
+  static KOKKOS_FORCEINLINE_FUNCTION Index
+  origin(NarrowEntries<Scalar, Ordinal, Stored> const& entries, std::int64_t row) {
+    return static_cast<Index>(row) + entries.shift;
   }
 };
 
@@ -167,7 +171,7 @@ struct StagedColumns {
   KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Stage const& stage,
                                                 RowSegment const& segment,
                                                 Consume const& consume) const {
-    RowEntries const own{stage.columns, stage.values, Entry::origin(segment.row())};
+    RowEntries const own{stage.columns, stage.values, Entry::origin(entries, segment.row())};
     auto const first = static_cast<std::uint32_t>(segment.first - stage.first);
     auto const last = static_cast<std::uint32_t>(segment.last - stage.first);
     int const columns = static_cast<int>(X.columns);

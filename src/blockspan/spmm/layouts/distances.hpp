@@ -12,11 +12,11 @@
 
 namespace blockspan::detail {
 
-/// The distance of the k-th entry's column from its row.
+/// How far to the right of its row the k-th entry's column is.
 template <class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t distance_of(PatternRef<int, Ordinal> const& A,
                                                      std::int64_t row, int k) {
-  return Kokkos::abs(std::int64_t{A.column_indices[k]} - row);
+  return std::int64_t{A.column_indices[k]} - row;
 }
 
 /// Sums entries whose column is farther from their row than `limit`.
@@ -26,15 +26,18 @@ struct CountFarEntries {
   std::int64_t limit;
   KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& sum) const {
     for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
-      sum += distance_of(A, row, k) > limit;
+      sum += Kokkos::abs(distance_of(A, row, k)) > limit;
   }
 };
 template <class Ordinal>
-struct FarthestEntry {
+struct RangeOfDistances {
+  using Range = Kokkos::MinMaxScalar<std::int64_t>;
   PatternRef<int, Ordinal> A;
-  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& most) const {
-    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k)
-      most = Kokkos::max(most, distance_of(A, row, k));
+  KOKKOS_FUNCTION void operator()(std::int64_t row, Range& range) const {
+    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      range.min_val = Kokkos::min(range.min_val, distance_of(A, row, k));
+      range.max_val = Kokkos::max(range.max_val, distance_of(A, row, k));
+    }
   }
 };
 
@@ -56,32 +59,36 @@ struct WriteDistances {
   using Team = typename Policy::member_type;
   static constexpr int lanes = 8, team_rows = 32;
   PatternRef<int, Ordinal> A;
-  DistanceArray<Exec> distances;
+  ColumnDistances<Exec> distances;
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     std::int64_t const row = std::int64_t{team.league_rank()} * team_rows + team.team_rank();
     if (row >= A.rows) return;
     Kokkos::parallel_for(
         Kokkos::ThreadVectorRange(team, A.row_offsets[row], A.row_offsets[row + 1]), [&](int k) {
-          distances(k) = static_cast<std::int16_t>(std::int64_t{A.column_indices[k]} - row);
+          distances.values(k) = static_cast<std::int16_t>(distance_of(A, row, k) - distances.shift);
         });
   }
 };
 
-/// Empty where a distance does not fit. O(rows + nonzeros).
+/// Empty where they do not fit. O(rows + nonzeros).
 template <class Exec, class Ordinal>
-DistanceArray<Exec> column_distances(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                                     PatternSummary const& summary) {
+ColumnDistances<Exec> column_distances(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                                       PatternSummary const& summary) {
   using Write = WriteDistances<Exec, Ordinal>;
-  std::int64_t largest = summary.half_bandwidth;
-  if (!summary.sorted)
+  ColumnDistances<Exec> distances;
+  if (!summary.sorted || summary.half_bandwidth > INT16_MAX) {
+    Kokkos::MinMaxScalar<std::int64_t> range;
     Kokkos::parallel_reduce(
-        "Blockspan::spmm_plan::largest_distance",
+        "Blockspan::spmm_plan::range_of_distances",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, A.rows),
-        FarthestEntry<Ordinal>{A}, Kokkos::Max<std::int64_t>(largest));
-  if (largest > INT16_MAX) return {};
-  auto const distances =
-      allocate<DistanceArray<Exec>>(exec, "Blockspan::spmm_plan::distances", A.entries);
+        RangeOfDistances<Ordinal>{A}, Kokkos::MinMax<std::int64_t>(range));
+    if (range.max_val - range.min_val > 2 * INT16_MAX) return {};
+    if (std::max(range.max_val, -range.min_val) > INT16_MAX)
+      distances.shift = (range.min_val + range.max_val) / 2;
+  }
+  distances.values =
+      allocate<decltype(distances.values)>(exec, "Blockspan::spmm_plan::distances", A.entries);
   auto const teams = static_cast<int>(ceil_div(A.rows, std::int64_t{Write::team_rows}));
   Kokkos::parallel_for("Blockspan::spmm_plan::distances",
                        typename Write::Policy(exec, teams, Write::team_rows, Write::lanes),

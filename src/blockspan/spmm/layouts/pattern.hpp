@@ -115,9 +115,16 @@ struct RowGroupList {
                                                               // 2 rows + 1; empty: not listed
 };
 
-/// The distance of each entry's column from its row, in 16 bits.
+/// The distance of each entry's column from its row, less `shift`, in 16 bits. The shift serves
+/// rows that are a part of others.
 template <class Exec>
-using DistanceArray = Kokkos::View<std::int16_t*, typename Exec::memory_space>;
+struct ColumnDistances {
+  Kokkos::View<std::int16_t*, typename Exec::memory_space> values;
+  std::int64_t shift = 0;
+
+  bool empty() const { return values.extent(0) == 0; }
+  std::int16_t const* data() const { return values.data(); }
+};
 
 /// The tiles of windows, for the schedule RowWindows. A tile has tuning::window_columns columns of
 /// its window, in the order of the rows; the last tile of a window repeats the last one. Bit j of

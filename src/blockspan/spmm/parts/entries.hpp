@@ -48,18 +48,20 @@ struct PlainEntries {
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int, int = 0) const {}
 };
 
-/// ... or the same with the distance of each column from the row in 16 bits. They are read by rows:
+/// ... or the same with the distance of each column from the row, less `shift`, in 16 bits. They
+/// are read by rows:
 template <class Scalar, class Ordinal, class Stored = Scalar>
 struct NarrowEntries {
   std::int16_t const* distances;
   Stored const* values;
+  Ordinal shift;
 };
 template <class Scalar, class Ordinal, class Stored>
 struct NarrowRowEntries : NarrowEntries<Scalar, Ordinal, Stored> {
-  Ordinal row;
+  Ordinal origin;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const {
-    return row + static_cast<Ordinal>(load(this->distances + k));
+    return origin + static_cast<Ordinal>(load(this->distances + k));
   }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
     return Scalar(load(this->values + (k + row_at)));
@@ -68,7 +70,7 @@ struct NarrowRowEntries : NarrowEntries<Scalar, Ordinal, Stored> {
 template <class Scalar, class Ordinal, class Stored, class Segment>
 KOKKOS_FORCEINLINE_FUNCTION NarrowRowEntries<Scalar, Ordinal, Stored> entries_of(
     NarrowEntries<Scalar, Ordinal, Stored> const& entries, Segment const& segment) {
-  return {entries, static_cast<Ordinal>(segment.row())};
+  return {entries, static_cast<Ordinal>(segment.row()) + entries.shift};
 }
 
 /// Entries that know whole rows only.
