@@ -6,15 +6,13 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from blockspan import _host
-from blockspan._host import Error
+from blockspan.arrays import HOST, Array, Kind, Order, common_kind, kind_of, stream_number
+from blockspan.errors import Error
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Array = NDArray[Any]
 Op = Literal["n", "t", "c", "h"]
 
 _CONJUGATED: dict[Op, Op] = {"n": "c", "c": "n", "t": "h", "h": "t"}
@@ -76,12 +74,13 @@ class Matrix(Viewed):
     __array_ufunc__ = None
 
     def __init__(
-        self, data: _host.Matrix, source: tuple[Array, Array, Array], columns: int
+        self, data: Any, source: tuple[Array, Array, Array], columns: int, kind: Kind = HOST
     ) -> None:
+        self._kind = kind  # of its arrays
         self._data = data
         self._source = source
         self._columns = columns
-        self._plan: _host.Plan | None = None
+        self._plan: Any = None
         self._with_gradients: Any = None
         self.dtype = np.dtype(data.type)
         self.shape = (data.rows, data.columns)
@@ -99,16 +98,16 @@ class Matrix(Viewed):
 
     def __rmatmul__(self, X: Array) -> Array:
         """``X @ A`` for a vector or a k x m block."""
-        return spmm(self.T, np.asarray(X).T).T
+        return spmm(self.T, kind_of(X).array(X).T).T
 
     def __reduce__(self) -> tuple[Any, ...]:
         root = self._parent or self
         return _unpickled, ((*self._source, root.shape), self._columns, self._op)
 
-    def _host_plan(self) -> _host.Plan:
+    def _own_plan(self, stream: int) -> Any:
         root = self._parent or self
         if root._plan is None:
-            root._plan = self._data.plan(self._columns, "auto", False, "")
+            root._plan = self._data.plan(self._columns, "auto", False, "", stream)
         return root._plan
 
     def __repr__(self) -> str:
@@ -147,20 +146,21 @@ class Plan:
             raise Error("blockspan.Plan: cache= goes with tune=True")
         self._matrix = A._parent or A
         self._holds_transpose = False
-        self._plan = A._data.plan(columns, algorithm, tune, cache or "")
+        stream = A._kind.stream()
+        self._plan = A._data.plan(columns, algorithm, tune, cache or "", stream)
 
     @property
     def algorithm(self) -> str:
         """The name of the kernel's variant that was chosen."""
-        return self._plan.algorithm
+        return self._plan.algorithm  # type: ignore[no-any-return]
 
     def kernel(self, columns: int) -> str:
         """The label of the kernel for row-major blocks of ``columns`` columns."""
-        return self._plan.kernel(columns)
+        return self._plan.kernel(columns)  # type: ignore[no-any-return]
 
     def explain(self, columns: int) -> str:
         """In words: what was seen in the pattern, what runs at this width and why."""
-        return self._plan.explain(columns)
+        return self._plan.explain(columns)  # type: ignore[no-any-return]
 
     def hold_transpose(self) -> None:
         """Keep a copy of the values in the order of the transpose.
@@ -168,7 +168,7 @@ class Plan:
         Products with ``A.T`` and ``A.H`` then cost what those with A do. Takes one number an entry.
         After the values have changed call :meth:`update_values`.
         """
-        self._plan.hold_transpose()
+        self._plan.hold_transpose(self._matrix._kind.stream())
         self._holds_transpose = True
 
     def update_values(self, values: Array | None = None) -> None:
@@ -179,17 +179,18 @@ class Plan:
         """
         if values is not None:
             own = self._matrix._source[2]
-            values = np.asarray(values)
+            common_kind("blockspan.Plan.update_values", self._matrix, values)
+            values = kind_of(values).array(values)
             if values.shape != own.shape or values.dtype != own.dtype:
                 raise Error(
                     f"blockspan.Plan.update_values: {values.shape} values of {values.dtype}, "
                     f"and the matrix has {own.shape} of {own.dtype}"
                 )
-            if not own.flags.writeable:
+            if self._matrix._kind is HOST and not own.flags.writeable:
                 raise Error("blockspan.Plan.update_values: the values of the matrix are read-only")
             own[:] = values
         if self._holds_transpose:
-            self._plan.hold_transpose()
+            self._plan.hold_transpose(self._matrix._kind.stream())
 
 
 def spmm(
@@ -201,18 +202,25 @@ def spmm(
     beta: complex = 0.0,
     op: Op = "n",
     plan: Plan | None = None,
+    stream: Any = None,
 ) -> Array:
     """Y = alpha op(A) X + beta Y.
 
-    A: m x n. X: n x k (m x k where op transposes), or a vector; any strides; NumPy, or a CPU tensor
-    of PyTorch (Y is a tensor then, with a gradient if X has one: ``blockspan.torch``). op: "n" A, "t" its transpose, "c" its
-    conjugate, "h" its conjugate transpose (of a real matrix "n", "t", "n", "t"). out: Y, of any
+    A: m x n. X: n x k (m x k where op transposes), or a vector; any strides; of NumPy, PyTorch or
+    CuPy, where A is (in host memory or on the same CUDA device). Y is of the same kind, with a
+    gradient if X has one (``blockspan.torch``). op: "n" A, "t" its transpose, "c" its conjugate, "h"
+    its conjugate transpose (of a real matrix "n", "t", "n", "t"). out: Y, of any
     positive strides, not overlapping X; without it a new array, in column order if X is. beta = 0
     never reads ``out``. The bits do not depend on the number of threads.
 
     Nothing is copied but an X whose rows are not contiguous (columns not next to each other in
     memory), which the kernels of hosts read faster from a row-major copy, and one with negative
     strides. The GIL is released.
+
+    On a device the product is queued on ``stream`` (a number, or a stream of torch or CuPy; default:
+    the caller's current one) and not waited for. From its second call of a kind (op, k, order) on a
+    stream it allocates nothing, and CUDA graphs may record it: warm up on a stream that is not the
+    default one.
 
     Raises Error (a ValueError) if shapes or types clash, or out overlaps X: convert with astype
     what has another type than A. Raises MemoryError where memory is short.
@@ -233,8 +241,10 @@ def spmm(
             "conjugate) and 'h' (its conjugate transpose)"
         )
     if type(X) is not np.ndarray:
-        options = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
+        options = {"alpha": alpha, "beta": beta, "op": op, "plan": plan, "stream": stream}
         return _other_array(root, X, out, options)
+    if root._kind is not HOST:
+        common_kind("blockspan.spmm", root, X)
     if X.ndim != 2:
         if X.ndim != 1:
             raise Error(f"blockspan.spmm: X has the shape {X.shape}; wanted is a vector or a block")
@@ -244,17 +254,14 @@ def spmm(
     if out is None:
         if beta != 0:
             raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
-        order: Literal["C", "F"] = "F" if X.flags.fnc else "C"
+        order: Order = "F" if X.flags.fnc else "C"
         out = np.empty((rows, X.shape[1]), root.dtype, order)
     elif type(out) is not np.ndarray or not out.flags.writeable:
         raise Error(f"blockspan.spmm: out is no NumPy array that can be written ({type(out)})")
-    if plan is not None and plan._matrix is not root:
-        raise Error("blockspan.spmm: the plan was made for another matrix")
     if X.strides[0] < 0 or X.strides[1] < 0:
         X = X.copy()
-    chosen = root._host_plan() if plan is None else plan._plan
     try:
-        chosen.multiply(op, alpha, X, beta, out)
+        _planned(root, plan, 0).multiply(op, alpha, X, beta, out, 0)
     except TypeError:
         raise Error(
             f"blockspan.spmm: alpha = {alpha}, X {X.shape} {X.dtype!r}, beta = {beta}, out "
@@ -263,18 +270,70 @@ def spmm(
     return out
 
 
+def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
+    if plan is None:
+        return A._own_plan(stream)
+    if plan._matrix is not A:
+        raise Error("blockspan.spmm: the plan was made for another matrix")
+    return plan._plan
+
+
+def _on_device(
+    A: Matrix,
+    X: Any,
+    kind: Kind,
+    out: Any,
+    *,
+    alpha: complex,
+    beta: complex,
+    op: Op,
+    plan: Plan | None,
+    stream: Any,
+) -> Array:
+    if not A._kind.on_cuda or (out is not None and kind_of(out) is not kind):
+        common_kind("blockspan.spmm", A, X, out)
+    if X.ndim != 2:
+        if X.ndim != 1:
+            raise Error(
+                f"blockspan.spmm: X has the shape {tuple(X.shape)}; wanted is a vector or a block"
+            )
+        block = None if out is None else out[:, None]
+        options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
+        Y = _on_device(A, X[:, None], kind, block, **options, stream=stream)
+        return Y[:, 0] if out is None else out
+    source = kind.argument(kind.array(X))
+    if out is None:
+        if beta != 0:
+            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
+        (rows, columns), (down, along) = source[2:4]
+        order: Order = "F" if rows > 1 and columns > 1 and down < along else "C"
+        out = kind.empty((A._rows[op], columns), A.dtype, order)
+    number = kind.stream() if stream is None else stream_number(stream)
+    try:
+        plan_of_it = _planned(A, plan, number)
+        plan_of_it.multiply(op, alpha, source, beta, kind.argument(out), number)
+    except TypeError:
+        raise Error(
+            f"blockspan.spmm: alpha = {alpha}, X {tuple(X.shape)} {X.dtype}, beta = {beta}, out "
+            f"{tuple(out.shape)} {out.dtype} are not all numbers and blocks of {A.dtype}"
+        ) from None
+    return out  # type: ignore[no-any-return]
+
+
 def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
     return matrix(parts, columns=columns)._view(op)
 
 
 def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
-    """X that is not exactly an array of NumPy: a tensor of PyTorch gives a tensor."""
-    if type(X).__module__.partition(".")[0] != "torch":
-        return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
-    if X.requires_grad:
+    """X that is not exactly an array of NumPy: Y is of its kind."""
+    is_tensor = hasattr(X, "is_cuda")
+    if is_tensor and X.requires_grad:
         return _differentiable(A, X, out, options)
-    if X.device.type != "cpu":
-        raise Error(f"blockspan.spmm: X is on {X.device}, and this build is for hosts")
+    kind = kind_of(X)
+    if kind is not HOST:
+        return _on_device(A, X, kind, out, **options)
+    if not is_tensor:
+        return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
     import torch
 
     array = None if out is None else out.numpy()
@@ -286,9 +345,10 @@ def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
 
 
 def _differentiable(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
-    if out is not None or options["plan"] is not None:
+    if out is not None or options["plan"] is not None or options["stream"] is not None:
         raise Error(
-            "blockspan.spmm: X requires a gradient, which out= and plan= have not: pass X.detach()"
+            "blockspan.spmm: X requires a gradient, which out=, plan= and stream= have not: pass "
+            "X.detach()"
         )
     from blockspan.torch import products as differentiable
 
@@ -311,8 +371,8 @@ def combined(first: Op, second: Op) -> Op:
 def matrix(S: Any, *, columns: int = 16) -> Matrix:
     """S as a matrix for products and solvers, without a copy where it can be.
 
-    S: a CSR matrix or array of SciPy, a CSR tensor of PyTorch on the CPU, or a tuple
-    ``(indptr, indices, data, shape)``. Entries of a row may be unsorted and repeat (repeated ones
+    S: a CSR matrix or array of SciPy or CuPy, a CSR tensor of PyTorch, or a tuple ``(indptr,
+    indices, data, shape)``; in host memory, or on a CUDA device, where its products are then. Entries of a row may be unsorted and repeat (repeated ones
     add up). columns: the widest block expected (others are served too).
 
     Values are shared, and so are 32-bit indices; 64-bit indices (the default of PyTorch) are
@@ -330,19 +390,22 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     if isinstance(S, Matrix):
         return S
     offsets, indices, values, shape = _csr_arrays(S)
+    kind = common_kind("blockspan.matrix", None, offsets, indices, values)
+    offsets, indices, values = (kind.array(part) for part in (offsets, indices, values))
     if len(shape) != 2:
         raise Error(f"blockspan.matrix: the shape {tuple(shape)} is not one of a matrix")
     if len(indices) >= 2**31:
         raise Error(f"blockspan.matrix: {len(indices)} entries; this build counts to 2^31 - 1")
-    source = (_as_int32(offsets, "indptr"), _as_int32(indices, "indices"), values)
+    source = (_as_int32(offsets, "indptr", kind), _as_int32(indices, "indices", kind), values)
+    parts = (kind.argument(part) for part in source)
     try:
-        data = _host.matrix(int(shape[0]), int(shape[1]), *source)
+        data = kind.native.matrix(int(shape[0]), int(shape[1]), *parts, kind.stream())
     except TypeError:
         raise Error(
             f"blockspan.matrix: data has the type {values.dtype!r}; wanted are float32, float64, "
             "complex64 or complex128 of this machine's byte order"
         ) from None
-    return Matrix(data, source, columns)
+    return Matrix(data, source, columns, kind)
 
 
 def _csr_arrays(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
@@ -352,17 +415,11 @@ def _csr_arrays(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
                 f"blockspan.matrix: a tuple of {len(S)}; wanted is (indptr, indices, data, shape)"
             )
         offsets, indices, values, shape = S
-        return np.asarray(offsets), np.asarray(indices), np.asarray(values), tuple(shape)
+        return offsets, indices, values, tuple(shape)
     if hasattr(S, "crow_indices") and "sparse_csr" in str(getattr(S, "layout", "")):
         if S.requires_grad:
             raise Error("blockspan.matrix: the tensor requires a gradient: pass S.detach()")
-        if S.device.type != "cpu":
-            raise Error(
-                f"blockspan.matrix: the tensor is on {S.device}, and this build is for hosts"
-            )
-        parts = (S.crow_indices(), S.col_indices(), S.values())
-        offsets, indices, values = (np.asarray(part) for part in parts)
-        return offsets, indices, values, tuple(S.shape)
+        return S.crow_indices(), S.col_indices(), S.values(), tuple(S.shape)
     if getattr(S, "format", None) == "csr":
         return S.indptr, S.indices, S.data, S.shape
     if hasattr(S, "tocsr"):
@@ -377,13 +434,12 @@ def _csr_arrays(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
     )
 
 
-def _as_int32(indices: Array, name: str) -> Array:
-    if indices.dtype == np.int32:
-        return np.ascontiguousarray(indices)
-    if indices.dtype.kind not in "iu":
-        raise Error(f"blockspan.matrix: {name} has the type {indices.dtype}, not an integer")
-    if indices.size and (indices.max() >= 2**31 or indices.min() < -(2**31)):
-        raise Error(
-            f"blockspan.matrix: {name} has {indices.min()} to {indices.max()}, beyond 32 bits"
-        )
-    return indices.astype(np.int32)
+def _as_int32(indices: Array, name: str, kind: Kind) -> Array:
+    dtype = kind.dtype(indices)
+    if dtype.kind not in "iu":
+        raise Error(f"blockspan.matrix: {name} has the type {dtype}, not an integer")
+    if dtype != np.int32 and len(indices):
+        low, high = int(indices.min()), int(indices.max())
+        if high >= 2**31 or low < -(2**31):
+            raise Error(f"blockspan.matrix: {name} has {low} to {high}, beyond 32 bits")
+    return kind.cast(indices, np.int32)

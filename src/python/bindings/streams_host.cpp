@@ -1,0 +1,13 @@
+#include "streams.hpp"
+
+namespace blockspan::python {
+
+Exec instance_of(Stream /*stream*/) { return Exec(); }
+
+bool is_recorded(Stream /*stream*/) { return false; }
+
+void initialize(Kokkos::InitializationSettings settings, int /*device*/) {
+  Kokkos::initialize(settings);
+}
+
+}  // namespace blockspan::python
