@@ -30,7 +30,7 @@ Kokkos::View<Value*, Exec> vector_view(ConstArray const& array, nb::dlpack::dtyp
           " is not contiguous: its stride is ", array.stride(0), " elements");
   check_device(array, name);
   auto* const data = const_cast<void*>(static_cast<void const*>(array.data()));
-  return {static_cast<Value*>(data), array.shape(0)};
+  return Kokkos::View<Value*, Exec>(static_cast<Value*>(data), array.shape(0));
 }
 
 template <class Scalar>

@@ -82,7 +82,7 @@ class Matrix(Viewed):
         self._columns = columns
         self._plan: Any = None
         self._with_gradients: Any = None
-        self.dtype = np.dtype(data.type)
+        self.dtype: np.dtype[Any] = np.dtype(data.type)
         self.shape = (data.rows, data.columns)
         self.nnz = data.entries
         m, n = self.shape
