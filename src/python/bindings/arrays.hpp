@@ -93,21 +93,13 @@ std::string in_words(AnyArray const& array) {
   return text + " " + type_name(array.dtype());
 }
 
-/// The number of the device that an array is on; hosts: 0.
-template <class AnyArray>
-int device_of([[maybe_unused]] AnyArray const& array) {
-  if constexpr (on_device)
-    return array.device();
-  else
-    return 0;
-}
-
 /// Throws Error for memory of a device that the library does not run on.
 template <class AnyArray>
-void check_device(AnyArray const& array, char const* name) {
-  require(!on_device || device_of(array) == device_of_library(), "blockspan", name,
-          " is on CUDA device ", device_of(array),
-          ", and in this process the library runs on device ", device_of_library());
+void check_device([[maybe_unused]] AnyArray const& array, [[maybe_unused]] char const* name) {
+  if constexpr (on_device)
+    require(array.device() == device_of_library(), "blockspan", name, " is on CUDA device ",
+            array.device(), ", and in this process the library runs on device ",
+            device_of_library());
 }
 
 /// A view of a two-dimensional array of Scalar with strides that are not negative. Throws Error for

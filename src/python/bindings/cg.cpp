@@ -100,7 +100,7 @@ nb::dict solve(Operator const& A, Operator const* M, ConstArray const& B, Array 
   {
     WithoutGil const without_gil;
     OperatorLocks const locks{&A, M};
-    report = solve_spd(instance_of(request.stream), a, b, x, options);
+    report = solve_spd(instance_to_wait_for(request.stream), a, b, x, options);
   }
   auto result = report_of(report);
   result["raised"] = interruption.raised();

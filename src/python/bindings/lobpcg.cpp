@@ -144,7 +144,7 @@ nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Array co
   {
     WithoutGil const without_gil;
     OperatorLocks const locks{&A, B, M};
-    auto const exec = instance_of(request.stream);
+    auto const exec = instance_to_wait_for(request.stream);
     report = b == nullptr ? lobpcg(exec, a, block, options) : lobpcg(exec, a, *b, block, options);
   }
   auto result = report_of(report);

@@ -58,7 +58,7 @@ class PlanOf final : public Plan {
   void hold_transpose(Stream stream) override {
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
-    plan_.hold_transpose(instance_of(stream), matrix_->crs());
+    plan_.hold_transpose(instance_to_wait_for(stream), matrix_->crs());
   }
 
  private:
@@ -77,7 +77,7 @@ class PlanOf final : public Plan {
 
   static SpmmPlan<Exec> make(CrsMatrix<Scalar, Exec> const& A, PlanRequest const& request) {
     WithoutGil const without_gil;
-    auto const exec = instance_of(request.stream);
+    auto const exec = instance_to_wait_for(request.stream);
     if (request.tune) return tuned_plan(exec, A, request.options, {.cache_file = request.cache});
     return SpmmPlan<Exec>(exec, A, request.options);
   }
@@ -91,7 +91,7 @@ class PlanOf final : public Plan {
 std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
                                     ConstArray const& offsets, ConstArray const& indices,
                                     ConstArray const& values, Stream stream) {
-  start(device_of(values));
+  start();
   return with_scalar(type_name(values.dtype()), [&]<class Scalar>() -> std::shared_ptr<Matrix> {
     return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values, stream);
   });
@@ -124,7 +124,7 @@ MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray o
   WithoutGil const without_gil;
   crs_ = Crs("blockspan.matrix", static_cast<int>(rows), static_cast<int>(columns),
              static_cast<int>(entries.extent(0)), numbers, row_map, entries);
-  auto const report = validate(instance_of(stream), crs_);
+  auto const report = validate(instance_to_wait_for(stream), crs_);
   require(report.valid, "blockspan.matrix", report.fault);
 }
 
@@ -164,7 +164,7 @@ template <class Scalar>
 std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns, Stream stream) const {
   WithoutGil const without_gil;
   return std::make_unique<OperatorOf<Scalar>>(
-      std::make_shared<MatrixOperator<Scalar, Exec>>(instance_of(stream), crs_,
+      std::make_shared<MatrixOperator<Scalar, Exec>>(instance_to_wait_for(stream), crs_,
                                                      SpmmPlanOptions{.columns = columns}),
       shared_from_this());
 }

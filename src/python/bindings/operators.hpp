@@ -56,7 +56,7 @@ class OperatorOf final : public Operator {
             rows(), " rows");
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex());
-    auto const exec = instance_of(stream);
+    auto const exec = instance_to_wait_for(stream);
     if (x.extent(1) > 0) linear_->apply(exec, x, y);
     exec.fence("Blockspan::python::Operator");
   }

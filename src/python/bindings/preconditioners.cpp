@@ -38,14 +38,14 @@ Made as_operator(Linear linear, std::shared_ptr<void const> owner, std::string r
 
 Made jacobi_of(Matrix const& A, Stream stream) {
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
-    return as_operator<Scalar>(jacobi(instance_of(stream), matrix.crs()), nullptr);
+    return as_operator<Scalar>(jacobi(instance_to_wait_for(stream), matrix.crs()), nullptr);
   });
 }
 
 Made block_jacobi_of(Matrix const& A, int block_size, bool absolute, Stream stream) {
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
     return as_operator<Scalar>(
-        block_jacobi(instance_of(stream), matrix.crs(), {block_size, absolute}), nullptr);
+        block_jacobi(instance_to_wait_for(stream), matrix.crs(), {block_size, absolute}), nullptr);
   });
 }
 
@@ -55,7 +55,7 @@ Made chebyshev_of(Matrix const& A, int degree, double ratio, Stream stream) {
       std::shared_ptr<Matrix const> arrays;
       MatrixOperator<Scalar, Exec> product;
     };
-    auto const exec = instance_of(stream);
+    auto const exec = instance_to_wait_for(stream);
     auto const owner = std::make_shared<Owner>(
         Owner{matrix.shared_from_this(), matrix_operator(exec, matrix.crs())});
     return as_operator<Scalar>(chebyshev<Scalar, Exec>(exec, owner->product, matrix.crs(),
@@ -88,7 +88,7 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
     if (owner->coordinates)
       options.coordinates =
           row_major_block<real_t<Scalar> const>(*owner->coordinates, "coordinates");
-    auto made = multigrid(instance_of(stream), matrix.crs(), options);
+    auto made = multigrid(instance_to_wait_for(stream), matrix.crs(), options);
     auto const& report = made.report();
     require(report.usable(), "blockspan.precond.multigrid", report.message);
     std::string words = std::string(to_string(report.status)) +

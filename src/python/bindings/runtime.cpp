@@ -141,6 +141,7 @@ void leave_library() {
 void bind_runtime(nb::module_& m) {
   nb::object const error = nb::module_::import_("blockspan.errors").attr("Error");
   nb::register_exception_translator(translate, error.inc_ref().ptr());
+  m.def("start", &start, nb::arg("device"));
   m.def("set_threads", &set_threads, nb::arg("threads"));
   m.def("before_fork", &before_fork);
   m.def("after_fork", &after_fork);

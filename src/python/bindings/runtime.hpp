@@ -28,6 +28,10 @@ int device_of_library();
 /// had a device.
 Exec instance_of(Stream stream);
 
+/// The same for work that waits for the stream. Throws Error where that is recorded as a CUDA
+/// graph.
+Exec instance_to_wait_for(Stream stream);
+
 /// Waits where the caller may touch the results when the call returns: on hosts. On devices whoever
 /// uses the same stream comes later.
 inline void finish(Exec const& exec) {

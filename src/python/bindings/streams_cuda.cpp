@@ -26,11 +26,15 @@ Exec instance_of(Stream stream) {
   std::scoped_lock const lock(*mutex);
   auto const found = instances->find(stream);
   if (found != instances->end()) return found->second;
-  require(!is_recorded(stream), "blockspan",
-          "a CUDA graph is recorded on a stream that the library does not know: make a product "
-          "before, on a stream that is not the default one");
   check(cudaSetDevice(device_of_library()), "the device cannot be used");
   return instances->emplace(stream, Exec(handle_of(stream))).first->second;
+}
+
+Exec instance_to_wait_for(Stream stream) {
+  require(!is_recorded(stream), "blockspan",
+          "a CUDA graph is recorded, and this work has to wait for its stream: do it before, on a "
+          "stream that is not the default one");
+  return instance_of(stream);
 }
 
 bool is_recorded(Stream stream) {

@@ -69,6 +69,7 @@ class _Device(Kind):
     def __init__(self, package: str, device: int) -> None:
         self.name = f"of {package} on CUDA device {device}"
         self.native = cuda_module(f"an array {self.name}")
+        self.native.start(device)  # unless it runs, on whatever device
         self.device = device
         self._package = importlib.import_module(package)
 
@@ -93,7 +94,7 @@ class _Torch(_Device):
 
     def argument(self, X: Any) -> Any:
         name = self._names.get(X.dtype) or str(X.dtype).removeprefix("torch.")
-        return X, X.data_ptr(), tuple(X.shape), X.stride(), X.element_size(), name, X.get_device()
+        return X, X.data_ptr(), X.shape, X.stride(), X.element_size(), name, X.get_device()
 
     def dtype(self, X: Any) -> np.dtype[Any]:
         dtype = self._types.get(X.dtype)
