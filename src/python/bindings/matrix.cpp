@@ -71,7 +71,7 @@ class PlanOf final : public Plan {
             y.stride(1));
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
-    calls_.queue(stream, {op, x.extent(1), own_values, x.stride(1) == 1, y.stride(1) == 1},
+    calls_.queue(stream, {op, x.extent(1), own_values, order_of(x), order_of(y)},
                  [&](Exec const& exec) { spmm(exec, plan_, op, alpha, A, x, beta, y); });
   }
 

@@ -29,14 +29,27 @@ class Detour {
   void* event_ = nullptr;
 };
 
-/// What makes a call need memory that an earlier one did not.
+/// What decides how a product is done, and what memory that needs.
 struct CallKind {
+  /// How a block lies in memory.
+  struct Order {
+    std::size_t down = 1, along = 1, offset = 0;  ///< strides, and bytes beyond 16
+
+    bool operator==(Order const&) const = default;
+  };
+
   Op op = Op::none;
   std::size_t columns = 0;
-  bool own_values = true, rows_of_x = true, rows_of_y = true;
+  bool own_values = true;  ///< those of the matrix, of which a plan may have copies
+  Order x, y;
 
   bool operator==(CallKind const&) const = default;
 };
+
+template <class View>
+CallKind::Order order_of(View const& X) {
+  return {X.stride(0), X.stride(1), reinterpret_cast<std::uintptr_t>(X.data()) % 16};
+}
 
 /// Queues the calls of a plan. The second of a kind on a stream neither waits nor allocates, so
 /// that a graph may record it: on its own stream, or else on one where that kind has run, since

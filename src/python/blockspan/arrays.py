@@ -172,7 +172,7 @@ def kind_of(X: Any) -> Kind:
     """The kind of an array; HOST for all that NumPy understands."""
     package = type(X).__module__.partition(".")[0]
     if package == "cupy":
-        return _cupy(X.device.id)
+        return _cupy(X.data.device_id)
     # a Parameter is a Tensor of another module
     if (package == "torch" or hasattr(X, "is_cuda")) and X.is_cuda:
         return _torch(X.get_device())
