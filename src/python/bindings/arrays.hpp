@@ -97,9 +97,10 @@ std::string in_words(AnyArray const& array) {
 template <class AnyArray>
 void check_device([[maybe_unused]] AnyArray const& array, [[maybe_unused]] char const* name) {
   if constexpr (on_device)
-    require(array.device() == device_of_library(), "blockspan", name, " is on CUDA device ",
-            array.device(), ", and in this process the library runs on device ",
-            device_of_library());
+    require(
+        array.device() == device_of_library(), "blockspan", name, " is ",
+        array.device() < 0 ? "in host memory" : "on CUDA device " + std::to_string(array.device()),
+        ", and in this process the library runs on CUDA device ", device_of_library());
 }
 
 /// A view of a two-dimensional array of Scalar with strides that are not negative. Throws Error for

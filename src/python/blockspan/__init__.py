@@ -10,11 +10,12 @@ import importlib
 from typing import Any, Literal
 
 from blockspan import _host, arrays, precond
+from blockspan.csr import ConversionWarning
 from blockspan.eigen import Certificate, EigenIteration, EigenProgress, EigenResult, eigsh, lobpcg
 from blockspan.errors import Error
 from blockspan.files import generate, read_matrix_market
 from blockspan.linear import CgColumn, CgIteration, CgProgress, CgResult, cg
-from blockspan.matrix import ConversionWarning, Matrix, Plan, matrix, spmm
+from blockspan.matrix import Matrix, Plan, matrix, spmm
 from blockspan.precond import Preconditioner
 from blockspan.sampled import sddmm
 from blockspan.status import NotConverged, NotConvergedWarning, Status

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from blockspan.arrays import HOST, Array, Kind, Order, common_kind, kind_of, stream_number
+from blockspan.csr import csr_arrays
 from blockspan.errors import Error
 
 if TYPE_CHECKING:
@@ -18,10 +18,6 @@ Op = Literal["n", "t", "c", "h"]
 _CONJUGATED: dict[Op, Op] = {"n": "c", "c": "n", "t": "h", "h": "t"}
 WORDS: dict[Op, str] = {"n": "", "t": ", transposed", "c": ", conjugated", "h": ", adjoint"}
 _TRANSPOSED: dict[Op, Op] = {"n": "t", "t": "n", "c": "h", "h": "c"}
-
-
-class ConversionWarning(UserWarning):
-    """A matrix was copied into compressed rows; its later changes are not seen."""
 
 
 class Viewed:
@@ -290,7 +286,7 @@ def _on_device(
     plan: Plan | None,
     stream: Any,
 ) -> Array:
-    if not A._kind.on_cuda or (out is not None and kind_of(out) is not kind):
+    if not A._kind.on_cuda or not (out is None or type(out) is type(X) or kind_of(out) is kind):
         common_kind("blockspan.spmm", A, X, out)
     if X.ndim != 2:
         if X.ndim != 1:
@@ -372,8 +368,9 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     """S as a matrix for products and solvers, without a copy where it can be.
 
     S: a CSR matrix or array of SciPy or CuPy, a CSR tensor of PyTorch, or a tuple ``(indptr,
-    indices, data, shape)``; in host memory, or on a CUDA device, where its products are then. Entries of a row may be unsorted and repeat (repeated ones
-    add up). columns: the widest block expected (others are served too).
+    indices, data, shape)``; in host memory, or on a CUDA device, where its products are then.
+    Entries of a row may be unsorted and repeat (repeated ones add up). columns: the widest block
+    expected (others are served too).
 
     Values are shared, and so are 32-bit indices; 64-bit indices (the default of PyTorch) are
     copied as 32-bit ones. Any other sparse format is converted to CSR, which copies, and is said
@@ -389,57 +386,13 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     """
     if isinstance(S, Matrix):
         return S
-    offsets, indices, values, shape = _csr_arrays(S)
-    kind = common_kind("blockspan.matrix", None, offsets, indices, values)
-    offsets, indices, values = (kind.array(part) for part in (offsets, indices, values))
-    if len(shape) != 2:
-        raise Error(f"blockspan.matrix: the shape {tuple(shape)} is not one of a matrix")
-    if len(indices) >= 2**31:
-        raise Error(f"blockspan.matrix: {len(indices)} entries; this build counts to 2^31 - 1")
-    source = (_as_int32(offsets, "indptr", kind), _as_int32(indices, "indices", kind), values)
+    source, shape, kind = csr_arrays(S)
     parts = (kind.argument(part) for part in source)
     try:
         data = kind.native.matrix(int(shape[0]), int(shape[1]), *parts, kind.stream())
     except TypeError:
         raise Error(
-            f"blockspan.matrix: data has the type {values.dtype!r}; wanted are float32, float64, "
+            f"blockspan.matrix: data has the type {source[2].dtype!r}; wanted are float32, float64, "
             "complex64 or complex128 of this machine's byte order"
         ) from None
     return Matrix(data, source, columns, kind)
-
-
-def _csr_arrays(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    if isinstance(S, tuple):
-        if len(S) != 4:
-            raise Error(
-                f"blockspan.matrix: a tuple of {len(S)}; wanted is (indptr, indices, data, shape)"
-            )
-        offsets, indices, values, shape = S
-        return offsets, indices, values, tuple(shape)
-    if hasattr(S, "crow_indices") and "sparse_csr" in str(getattr(S, "layout", "")):
-        if S.requires_grad:
-            raise Error("blockspan.matrix: the tensor requires a gradient: pass S.detach()")
-        return S.crow_indices(), S.col_indices(), S.values(), tuple(S.shape)
-    if getattr(S, "format", None) == "csr":
-        return S.indptr, S.indices, S.data, S.shape
-    if hasattr(S, "tocsr"):
-        kind = getattr(S, "format", type(S).__name__)
-        warnings.warn(
-            f"blockspan.matrix: {kind} is copied into compressed rows", ConversionWarning, 3
-        )
-        return _csr_arrays(S.tocsr())
-    raise Error(
-        f"blockspan.matrix: {type(S).__name__} is no sparse matrix: wanted is one of scipy.sparse, "
-        "a CSR tensor of torch, or (indptr, indices, data, shape)"
-    )
-
-
-def _as_int32(indices: Array, name: str, kind: Kind) -> Array:
-    dtype = kind.dtype(indices)
-    if dtype.kind not in "iu":
-        raise Error(f"blockspan.matrix: {name} has the type {dtype}, not an integer")
-    if dtype != np.int32 and len(indices):
-        low, high = int(indices.min()), int(indices.max())
-        if high >= 2**31 or low < -(2**31):
-            raise Error(f"blockspan.matrix: {name} has {low} to {high}, beyond 32 bits")
-    return kind.cast(indices, np.int32)
