@@ -66,7 +66,8 @@ class PlanOf final : public Plan {
                 Scalar beta, Array const& Y, Stream stream, bool own_values) {
     auto const x = strided_block<Scalar const>(X, "X");
     auto const y = strided_block<Scalar>(Y, "out");
-    require((y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0),
+    require(y.size() == 0 ||
+                ((y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0)),
             "blockspan.spmm", "elements of out share memory: strides ", y.stride(0), ", ",
             y.stride(1));
     WithoutGil const without_gil;

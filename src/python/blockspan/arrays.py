@@ -42,6 +42,10 @@ class Kind:
     def dtype(self, X: Array) -> np.dtype[Any]:
         return X.dtype
 
+    def order(self, X: Array) -> Order:
+        """Whether columns or rows of a block lie next to each other."""
+        return "F" if X.flags.fnc else "C"
+
     def empty(self, shape: tuple[int, ...], dtype: Any, order: Order = "C") -> Array:
         return np.empty(shape, dtype, order)
 
@@ -75,6 +79,10 @@ class _Device(Kind):
 
     def lent(self, block: Any) -> Array:
         return self._from_interface(_Lent(block))
+
+    def order(self, X: Any) -> Order:
+        down, along = X.stride() if hasattr(X, "stride") else X.strides
+        return "F" if down < along and 1 not in X.shape else "C"
 
     def _from_interface(self, lent: Any) -> Array:
         raise NotImplementedError

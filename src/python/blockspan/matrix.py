@@ -301,9 +301,7 @@ def _on_device(
     if out is None:
         if beta != 0:
             raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
-        (rows, columns), (down, along) = source[2:4]
-        order: Order = "F" if rows > 1 and columns > 1 and down < along else "C"
-        out = kind.empty((A._rows[op], columns), A.dtype, order)
+        out = kind.empty((A._rows[op], X.shape[1]), A.dtype, kind.order(X))
     number = kind.stream() if stream is None else stream_number(stream)
     try:
         plan_of_it = _planned(A, plan, number)
