@@ -92,7 +92,7 @@ class _Torch(_Device):
     def __init__(self, device: int) -> None:
         super().__init__("torch", device)
         self._types = {getattr(self._package, name): np.dtype(name) for name in _TYPES}
-        self._names = {kind: dtype.name for kind, dtype in self._types.items()}
+        self._names = {kind: (dtype.itemsize, dtype.name) for kind, dtype in self._types.items()}
         self._stream = self._package._C._cuda_getCurrentRawStream
 
     def array(self, X: Any) -> Array:
@@ -101,8 +101,9 @@ class _Torch(_Device):
         return X.resolve_conj().resolve_neg() if X.is_conj() or X.is_neg() else X  # type: ignore[no-any-return]
 
     def argument(self, X: Any) -> Any:
-        name = self._names.get(X.dtype) or str(X.dtype).removeprefix("torch.")
-        return X, X.data_ptr(), X.shape, X.stride(), X.element_size(), name, X.get_device()
+        dtype = X.dtype
+        unit, name = self._names.get(dtype) or (dtype.itemsize, str(dtype).removeprefix("torch."))
+        return X, X.data_ptr(), X.shape, X.stride(), unit, name, X.get_device()
 
     def dtype(self, X: Any) -> np.dtype[Any]:
         dtype = self._types.get(X.dtype)
@@ -178,12 +179,11 @@ _cupy = cache(_Cupy)
 
 def kind_of(X: Any) -> Kind:
     """The kind of an array; HOST for all that NumPy understands."""
-    package = type(X).__module__.partition(".")[0]
-    if package == "cupy":
-        return _cupy(X.data.device_id)
-    # a Parameter is a Tensor of another module
-    if (package == "torch" or hasattr(X, "is_cuda")) and X.is_cuda:
+    is_cuda = getattr(X, "is_cuda", None)  # tensors have it
+    if is_cuda:
         return _torch(X.get_device())
+    if is_cuda is None and type(X).__module__.partition(".")[0] == "cupy":
+        return _cupy(X.data.device_id)
     return HOST
 
 

@@ -2,51 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 
 from blockspan.arrays import HOST, Array, Kind, Order, common_kind, kind_of, stream_number
 from blockspan.csr import csr_arrays
 from blockspan.errors import Error
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-Op = Literal["n", "t", "c", "h"]
-
-_CONJUGATED: dict[Op, Op] = {"n": "c", "c": "n", "t": "h", "h": "t"}
-WORDS: dict[Op, str] = {"n": "", "t": ", transposed", "c": ", conjugated", "h": ", adjoint"}
-_TRANSPOSED: dict[Op, Op] = {"n": "t", "t": "n", "c": "h", "h": "c"}
-
-
-class Viewed:
-    """What has a transpose and an adjoint that share all it has."""
-
-    shape: tuple[int, int]
-    _parent: Self | None = None
-    _op: Op = "n"
-
-    def _view(self, op: Op) -> Self:
-        parent = self._parent or self
-        if op == "n":
-            return parent
-        view = object.__new__(type(self))
-        view.__dict__.update(parent.__dict__)
-        view._parent, view._op = parent, op
-        if op in "th":
-            view.shape = parent.shape[::-1]
-        return view
-
-    @property
-    def T(self) -> Self:
-        """The transpose, without a copy. The first product with it sorts the pattern once."""
-        return self._view(_TRANSPOSED[self._op])
-
-    @property
-    def H(self) -> Self:
-        """The conjugate transpose, without a copy."""
-        return self._view(_TRANSPOSED[_CONJUGATED[self._op]])
+from blockspan.views import CONJUGATED, WORDS, Op, Viewed, combined
 
 
 class Matrix(Viewed):
@@ -86,7 +49,7 @@ class Matrix(Viewed):
 
     def conj(self) -> Matrix:
         """The complex conjugate, without a copy."""
-        return self._view(_CONJUGATED[self._op])
+        return self._view(CONJUGATED[self._op])
 
     def __matmul__(self, X: Array) -> Array:
         """``A @ X`` for a vector or a block of vectors; see :func:`spmm`."""
@@ -237,8 +200,7 @@ def spmm(
             "conjugate) and 'h' (its conjugate transpose)"
         )
     if type(X) is not np.ndarray:
-        options = {"alpha": alpha, "beta": beta, "op": op, "plan": plan, "stream": stream}
-        return _other_array(root, X, out, options)
+        return _other_array(root, X, out, alpha, beta, op, plan, stream)
     if root._kind is not HOST:
         common_kind("blockspan.spmm", root, X)
     if X.ndim != 2:
@@ -259,11 +221,15 @@ def spmm(
     try:
         _planned(root, plan, 0).multiply(op, alpha, X, beta, out, 0)
     except TypeError:
-        raise Error(
-            f"blockspan.spmm: alpha = {alpha}, X {X.shape} {X.dtype!r}, beta = {beta}, out "
-            f"{out.shape} {out.dtype!r} are not all numbers and arrays of {root.dtype}"
-        ) from None
+        raise _not_alike(root, alpha, X, beta, out) from None
     return out
+
+
+def _not_alike(A: Matrix, alpha: complex, X: Array, beta: complex, out: Array) -> Error:
+    return Error(
+        f"blockspan.spmm: alpha = {alpha}, X {tuple(X.shape)} {X.dtype!r}, beta = {beta}, out "
+        f"{tuple(out.shape)} {out.dtype!r} are not all numbers and arrays of {A.dtype}"
+    )
 
 
 def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
@@ -279,7 +245,6 @@ def _on_device(
     X: Any,
     kind: Kind,
     out: Any,
-    *,
     alpha: complex,
     beta: complex,
     op: Op,
@@ -294,8 +259,7 @@ def _on_device(
                 f"blockspan.spmm: X has the shape {tuple(X.shape)}; wanted is a vector or a block"
             )
         block = None if out is None else out[:, None]
-        options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
-        Y = _on_device(A, X[:, None], kind, block, **options, stream=stream)
+        Y = _on_device(A, X[:, None], kind, block, alpha, beta, op, plan, stream)
         return Y[:, 0] if out is None else out
     source = kind.argument(kind.array(X))
     if out is None:
@@ -307,10 +271,7 @@ def _on_device(
         plan_of_it = _planned(A, plan, number)
         plan_of_it.multiply(op, alpha, source, beta, kind.argument(out), number)
     except TypeError:
-        raise Error(
-            f"blockspan.spmm: alpha = {alpha}, X {tuple(X.shape)} {X.dtype}, beta = {beta}, out "
-            f"{tuple(out.shape)} {out.dtype} are not all numbers and blocks of {A.dtype}"
-        ) from None
+        raise _not_alike(A, alpha, X, beta, out) from None
     return out  # type: ignore[no-any-return]
 
 
@@ -318,14 +279,29 @@ def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
     return matrix(parts, columns=columns)._view(op)
 
 
-def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
+def _other_array(
+    A: Matrix,
+    X: Any,
+    out: Any,
+    alpha: complex,
+    beta: complex,
+    op: Op,
+    plan: Plan | None,
+    stream: Any,
+) -> Array:
     """X that is not exactly an array of NumPy: Y is of its kind."""
     is_tensor = hasattr(X, "is_cuda")
     if is_tensor and X.requires_grad:
-        return _differentiable(A, X, out, options)
+        if out is None and plan is None and stream is None:
+            return _differentiable(A, X, alpha, op)
+        raise Error(
+            "blockspan.spmm: X requires a gradient, which out=, plan= and stream= have not: pass "
+            "X.detach()"
+        )
     kind = kind_of(X)
     if kind is not HOST:
-        return _on_device(A, X, kind, out, **options)
+        return _on_device(A, X, kind, out, alpha, beta, op, plan, stream)
+    options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
     if not is_tensor:
         return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
     import torch
@@ -338,28 +314,13 @@ def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
     return result
 
 
-def _differentiable(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
-    if out is not None or options["plan"] is not None or options["stream"] is not None:
-        raise Error(
-            "blockspan.spmm: X requires a gradient, which out=, plan= and stream= have not: pass "
-            "X.detach()"
-        )
+def _differentiable(A: Matrix, X: Any, alpha: complex, op: Op) -> Array:
     from blockspan.torch import products as differentiable
 
     if A._with_gradients is None:  # its values may change unseen: no copy of them is held
         A._with_gradients = differentiable.from_host(A, hold=False)
-    Y: Array = differentiable.spmm(A._with_gradients, X, op=options["op"])
-    return Y if options["alpha"] == 1 else options["alpha"] * Y
-
-
-def combined(first: Op, second: Op) -> Op:
-    """op of op: "t" then "h" is "c"."""
-    result = first
-    if second in "th":
-        result = _TRANSPOSED[result]
-    if second in "ch":
-        result = _CONJUGATED[result]
-    return result
+    Y: Array = differentiable.spmm(A._with_gradients, X, op=op)
+    return Y if alpha == 1 else alpha * Y
 
 
 def matrix(S: Any, *, columns: int = 16) -> Matrix:

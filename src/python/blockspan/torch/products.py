@@ -12,9 +12,9 @@ from torch import Tensor
 
 from blockspan.arrays import HOST, Array, kind_of
 from blockspan.errors import Error
-from blockspan.matrix import WORDS, Op, Viewed, combined
 from blockspan.matrix import Matrix as HostMatrix
 from blockspan.matrix import matrix as host_matrix
+from blockspan.views import WORDS, Op, Viewed, combined
 
 _ADJOINT: dict[str, str] = {"n": "h", "t": "c", "c": "t", "h": "n"}
 _MATRICES: weakref.WeakValueDictionary[int, Matrix] = weakref.WeakValueDictionary()
