@@ -37,6 +37,13 @@ def run_python(code: str, *, timeout: float = 60) -> subprocess.CompletedProcess
     )
 
 
+@pytest.fixture(params=["float32", "float64", "complex64", "complex128"])
+def device_scalar(request: pytest.FixtureRequest) -> str:
+    if request.param not in bs.show_config("cuda")["scalars"]:
+        pytest.skip(f"the module for CUDA was built without {request.param}")
+    return str(request.param)
+
+
 @pytest.fixture(params=SCALARS)
 def scalar(request: pytest.FixtureRequest) -> str:
     return str(request.param)

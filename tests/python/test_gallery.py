@@ -63,6 +63,20 @@ def test_spectral_clustering():
     assert np.array_equal(labels, ring) or np.array_equal(labels, 1 - ring)
 
 
+def test_cupy_ranks():
+    from cuda_arrays import Cupy
+
+    Cupy()  # skips where there is none
+    X = main_of("cupy_ranks")("rmat:8:8", 4).get()
+    A = bs.generate("rmat:8:8")
+    pattern = (dense(A) != 0) * 1.0
+    assert pattern.sum() == A.nnz
+    P = pattern / np.maximum(pattern.sum(axis=1, keepdims=True), 1)
+    seeds = np.zeros_like(X)
+    seeds[np.linspace(0, len(X) - 1, 4).astype(int), np.arange(4)] = 0.15
+    np.testing.assert_allclose(X, np.linalg.solve(np.eye(len(X)) - 0.85 * P.T, seeds), atol=1e-9)
+
+
 def test_graph_network():
     pytest.importorskip("torch")
     run = main_of("graph_network")

@@ -10,8 +10,11 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/compiled.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
+#include "device_array.hpp"
+#include "runtime.hpp"
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -21,9 +24,8 @@ namespace blockspan::python {
 
 namespace nb = nanobind;
 
-using Exec = Kokkos::DefaultHostExecutionSpace;
-using ConstArray = nb::ndarray<nb::ro, nb::device::cpu>;
-using Array = nb::ndarray<nb::device::cpu>;
+using ConstArray = std::conditional_t<on_device, DeviceArray, nb::ndarray<nb::ro, nb::device::cpu>>;
+using Array = std::conditional_t<on_device, DeviceArray, nb::ndarray<nb::device::cpu>>;
 
 /// Kokkos::complex and std::complex have the same layout; nanobind knows the latter.
 template <class Scalar>
@@ -91,6 +93,16 @@ std::string in_words(AnyArray const& array) {
   return text + " " + type_name(array.dtype());
 }
 
+/// Throws Error for memory of a device that the library does not run on.
+template <class AnyArray>
+void check_device([[maybe_unused]] AnyArray const& array, [[maybe_unused]] char const* name) {
+  if constexpr (on_device)
+    require(
+        array.device() == device_of_library(), "blockspan", name, " is ",
+        array.device() < 0 ? "in host memory" : "on CUDA device " + std::to_string(array.device()),
+        ", and in this process the library runs on CUDA device ", device_of_library());
+}
+
 /// A view of a two-dimensional array of Scalar with strides that are not negative. Throws Error for
 /// any other.
 template <class Scalar, class AnyArray>
@@ -98,6 +110,7 @@ StridedBlock<Scalar> strided_block(AnyArray const& array, char const* name) {
   using Value = std::remove_const_t<Scalar>;
   require(array.ndim() == 2, "blockspan", name, " has ", array.ndim(),
           " dimensions; a block of vectors has two");
+  check_device(array, name);
   require(array.dtype() == nb::dtype<std_t<Value>>(), "blockspan", name, " is ", in_words(array),
           " and the matrix has ", type_name<Value>(), ": convert one of them with astype");
   require(array.stride(0) >= 0 && array.stride(1) >= 0, "blockspan", name,

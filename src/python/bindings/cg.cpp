@@ -17,6 +17,7 @@ struct Request {
   int max_iterations;
   std::string method;
   nb::object monitor;
+  Stream stream;
 };
 
 CgMethod method_of(std::string const& name) {
@@ -99,7 +100,7 @@ nb::dict solve(Operator const& A, Operator const* M, ConstArray const& B, Array 
   {
     WithoutGil const without_gil;
     OperatorLocks const locks{&A, M};
-    report = solve_spd(Exec(), a, b, x, options);
+    report = solve_spd(instance_to_wait_for(request.stream), a, b, x, options);
   }
   auto result = report_of(report);
   result["raised"] = interruption.raised();
@@ -108,9 +109,9 @@ nb::dict solve(Operator const& A, Operator const* M, ConstArray const& B, Array 
 
 nb::dict cg_of(Operator const& A, Operator const* M, ConstArray const& B, Array const& X,
                double tolerance, double absolute_tolerance, bool use_guess, int max_iterations,
-               std::string const& method, double time_limit, nb::object monitor) {
+               std::string const& method, double time_limit, nb::object monitor, Stream stream) {
   Request const request{tolerance, absolute_tolerance, time_limit, use_guess, max_iterations,
-                        method,    std::move(monitor)};
+                        method,    std::move(monitor), stream};
   return with_scalar(A.type(), [&]<class Scalar>() { return solve<Scalar>(A, M, B, X, request); });
 }
 
@@ -120,7 +121,7 @@ void bind_cg(nb::module_& m) {
   m.def("cg", &cg_of, nb::arg("A"), nb::arg("M").none(), nb::arg("B").noconvert(),
         nb::arg("X").noconvert(), nb::kw_only(), nb::arg("tolerance"),
         nb::arg("absolute_tolerance"), nb::arg("use_guess"), nb::arg("max_iterations"),
-        nb::arg("method"), nb::arg("time_limit"), nb::arg("monitor").none());
+        nb::arg("method"), nb::arg("time_limit"), nb::arg("monitor").none(), nb::arg("stream"));
 }
 
 }  // namespace blockspan::python

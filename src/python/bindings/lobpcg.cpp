@@ -18,6 +18,7 @@ struct Request {
   std::string criterion, path, checkpoint, resume;
   std::uint64_t seed;
   nb::object monitor;
+  Stream stream;
 };
 
 Criterion criterion_of(std::string const& name) {
@@ -143,8 +144,8 @@ nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Array co
   {
     WithoutGil const without_gil;
     OperatorLocks const locks{&A, B, M};
-    report =
-        b == nullptr ? lobpcg(Exec(), a, block, options) : lobpcg(Exec(), a, *b, block, options);
+    auto const exec = instance_to_wait_for(request.stream);
+    report = b == nullptr ? lobpcg(exec, a, block, options) : lobpcg(exec, a, *b, block, options);
   }
   auto result = report_of(report);
   result["raised"] = interruption.raised();
@@ -156,10 +157,10 @@ nb::dict lobpcg_of(Operator const& A, Operator const* B, Operator const* M, Arra
                    double tolerance, std::string const& criterion, std::string const& path,
                    int max_iterations, int guess_columns, std::uint64_t seed, bool certify,
                    double time_limit, std::string const& checkpoint, std::string const& resume,
-                   nb::object monitor) {
-  Request const request{wanted,     block,     max_iterations, guess_columns,     largest,
-                        certify,    tolerance, time_limit,     criterion,         path,
-                        checkpoint, resume,    seed,           std::move(monitor)};
+                   nb::object monitor, Stream stream) {
+  Request const request{wanted,     block,     max_iterations, guess_columns,      largest,
+                        certify,    tolerance, time_limit,     criterion,          path,
+                        checkpoint, resume,    seed,           std::move(monitor), stream};
   return with_scalar(A.type(),
                      [&]<class Scalar>() { return solve<Scalar>(A, B, M, X, Y, request); });
 }
@@ -172,7 +173,7 @@ void bind_lobpcg(nb::module_& m) {
         nb::arg("block"), nb::arg("largest"), nb::arg("tolerance"), nb::arg("criterion"),
         nb::arg("path"), nb::arg("max_iterations"), nb::arg("guess_columns"), nb::arg("seed"),
         nb::arg("certify"), nb::arg("time_limit"), nb::arg("checkpoint"), nb::arg("resume"),
-        nb::arg("monitor").none());
+        nb::arg("monitor").none(), nb::arg("stream"));
 }
 
 }  // namespace blockspan::python

@@ -28,8 +28,9 @@ Kokkos::View<Value*, Exec> vector_view(ConstArray const& array, nb::dlpack::dtyp
           "; wanted is a vector of ", type_name(type));
   require(array.shape(0) < 2 || array.stride(0) == 1, where, name,
           " is not contiguous: its stride is ", array.stride(0), " elements");
+  check_device(array, name);
   auto* const data = const_cast<void*>(static_cast<void const*>(array.data()));
-  return {static_cast<Value*>(data), array.shape(0)};
+  return Kokkos::View<Value*, Exec>(static_cast<Value*>(data), array.shape(0));
 }
 
 template <class Scalar>
@@ -39,58 +40,61 @@ class PlanOf final : public Plan {
       : matrix_(std::move(matrix)), plan_(make(matrix_->crs(), request)) {}
 
   void multiply(Op op, std::complex<double> alpha, ConstArray const& X, std::complex<double> beta,
-                Array const& Y) override {
+                Array const& Y, Stream stream) override {
     auto const a = scalar_of<Scalar>(alpha, "alpha");
     auto const b = scalar_of<Scalar>(beta, "beta");
-    multiply(matrix_->crs(), op, a, X, b, Y);
+    multiply(matrix_->crs(), op, a, X, b, Y, stream, true);
   }
 
-  void multiply_with(ConstArray const& values, Op op, ConstArray const& X,
-                     Array const& Y) override {
-    multiply(matrix_->with_values(values), op, Scalar(1), X, Scalar(0), Y);
+  void multiply_with(ConstArray const& values, Op op, ConstArray const& X, Array const& Y,
+                     Stream stream) override {
+    multiply(matrix_->with_values(values), op, Scalar(1), X, Scalar(0), Y, stream, false);
   }
 
   std::string algorithm() const override { return std::string(plan_.algorithm()); }
   std::string kernel(int columns) const override { return plan_.kernel(columns, sizeof(Scalar)); }
   std::string explain(int columns) const override { return plan_.explain(columns, sizeof(Scalar)); }
 
-  void hold_transpose() override {
+  void hold_transpose(Stream stream) override {
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
-    plan_.hold_transpose(Exec(), matrix_->crs());
+    plan_.hold_transpose(instance_to_wait_for(stream), matrix_->crs());
   }
 
  private:
   void multiply(CrsMatrix<Scalar, Exec> const& A, Op op, Scalar alpha, ConstArray const& X,
-                Scalar beta, Array const& Y) {
+                Scalar beta, Array const& Y, Stream stream, bool own_values) {
     auto const x = strided_block<Scalar const>(X, "X");
     auto const y = strided_block<Scalar>(Y, "out");
-    require((y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0),
+    require(y.size() == 0 ||
+                ((y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0)),
             "blockspan.spmm", "elements of out share memory: strides ", y.stride(0), ", ",
             y.stride(1));
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
-    spmm(Exec(), plan_, op, alpha, A, x, beta, y);
-    Exec().fence("Blockspan::python::multiply");
+    calls_.queue(stream, {op, x.extent(1), own_values, order_of(x), order_of(y)},
+                 [&](Exec const& exec) { spmm(exec, plan_, op, alpha, A, x, beta, y); });
   }
 
   static SpmmPlan<Exec> make(CrsMatrix<Scalar, Exec> const& A, PlanRequest const& request) {
     WithoutGil const without_gil;
-    if (request.tune) return tuned_plan(Exec(), A, request.options, {.cache_file = request.cache});
-    return SpmmPlan<Exec>(Exec(), A, request.options);
+    auto const exec = instance_to_wait_for(request.stream);
+    if (request.tune) return tuned_plan(exec, A, request.options, {.cache_file = request.cache});
+    return SpmmPlan<Exec>(exec, A, request.options);
   }
 
   std::shared_ptr<MatrixOf<Scalar> const> matrix_;
   SpmmPlan<Exec> plan_;
+  Calls calls_;
   std::mutex mutex_;
 };
 
 std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
                                     ConstArray const& offsets, ConstArray const& indices,
-                                    ConstArray const& values) {
+                                    ConstArray const& values, Stream stream) {
   start();
   return with_scalar(type_name(values.dtype()), [&]<class Scalar>() -> std::shared_ptr<Matrix> {
-    return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values);
+    return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values, stream);
   });
 }
 
@@ -106,7 +110,7 @@ Op op_of(char letter) {
 
 template <class Scalar>
 MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray offsets,
-                           ConstArray indices, ConstArray values)
+                           ConstArray indices, ConstArray values, Stream stream)
     : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   require(rows >= 0 && columns >= 0 && rows < most && columns < most, "blockspan.matrix",
@@ -121,7 +125,7 @@ MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray o
   WithoutGil const without_gil;
   crs_ = Crs("blockspan.matrix", static_cast<int>(rows), static_cast<int>(columns),
              static_cast<int>(entries.extent(0)), numbers, row_map, entries);
-  auto const report = validate(Exec(), crs_);
+  auto const report = validate(instance_to_wait_for(stream), crs_);
   require(report.valid, "blockspan.matrix", report.fault);
 }
 
@@ -143,23 +147,25 @@ typename MatrixOf<Scalar>::Crs MatrixOf<Scalar>::with_values(ConstArray const& v
 template <class Scalar>
 void MatrixOf<Scalar>::sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
                               std::complex<double> alpha, std::complex<double> beta,
-                              Array const& values) const {
+                              Array const& values, Stream stream) const {
   auto const x = strided_block<Scalar const>(X, "X");
   auto const y = strided_block<Scalar const>(Y, "Y");
   auto const a = scalar_of<Scalar>(alpha, "alpha");
   auto const b = scalar_of<Scalar>(beta, "beta");
   auto const out =
       vector_view<Scalar>(ConstArray(values), nb::dtype<std_t<Scalar>>(), "out", "blockspan.sddmm");
+  auto const conjugated = conjugate_first ? Conjugated::first : Conjugated::second;
   WithoutGil const without_gil;
-  sddmm(Exec(), conjugate_first ? Conjugated::first : Conjugated::second, a, crs_, x, y, b, out);
-  Exec().fence("Blockspan::python::sample");
+  std::scoped_lock const lock(mutex_);
+  samples_.queue(stream, {},
+                 [&](Exec const& exec) { sddmm(exec, conjugated, a, crs_, x, y, b, out); });
 }
 
 template <class Scalar>
-std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns) const {
+std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns, Stream stream) const {
   WithoutGil const without_gil;
   return std::make_unique<OperatorOf<Scalar>>(
-      std::make_shared<MatrixOperator<Scalar, Exec>>(Exec(), crs_,
+      std::make_shared<MatrixOperator<Scalar, Exec>>(instance_to_wait_for(stream), crs_,
                                                      SpmmPlanOptions{.columns = columns}),
       shared_from_this());
 }
@@ -169,21 +175,20 @@ void bind_matrix(nb::module_& m) {
       .def(
           "multiply",
           [](Plan& plan, char op, std::complex<double> alpha, ConstArray const& X,
-             std::complex<double> beta,
-             Array const& Y) { plan.multiply(op_of(op), alpha, X, beta, Y); },
+             std::complex<double> beta, Array const& Y,
+             Stream stream) { plan.multiply(op_of(op), alpha, X, beta, Y, stream); },
           nb::arg("op"), nb::arg("alpha"), nb::arg("X").noconvert(), nb::arg("beta"),
-          nb::arg("Y").noconvert())
+          nb::arg("Y").noconvert(), nb::arg("stream"))
       .def(
           "multiply_with",
-          [](Plan& plan, ConstArray const& values, char op, ConstArray const& X, Array const& Y) {
-            plan.multiply_with(values, op_of(op), X, Y);
-          },
+          [](Plan& plan, ConstArray const& values, char op, ConstArray const& X, Array const& Y,
+             Stream stream) { plan.multiply_with(values, op_of(op), X, Y, stream); },
           nb::arg("values").noconvert(), nb::arg("op"), nb::arg("X").noconvert(),
-          nb::arg("Y").noconvert())
+          nb::arg("Y").noconvert(), nb::arg("stream"))
       .def_prop_ro("algorithm", &Plan::algorithm)
       .def("kernel", &Plan::kernel, nb::arg("columns"))
       .def("explain", &Plan::explain, nb::arg("columns"))
-      .def("hold_transpose", &Plan::hold_transpose);
+      .def("hold_transpose", &Plan::hold_transpose, nb::arg("stream"));
   nb::class_<Matrix>(m, "Matrix")
       .def_prop_ro("type", &Matrix::type)
       .def_prop_ro("rows", &Matrix::rows)
@@ -191,17 +196,21 @@ void bind_matrix(nb::module_& m) {
       .def_prop_ro("entries", &Matrix::entries)
       .def(
           "plan",
-          [](Matrix const& A, int columns, std::string algorithm, bool tune, std::string cache) {
-            return A.plan(
-                {{.columns = columns, .algorithm = std::move(algorithm)}, tune, std::move(cache)});
+          [](Matrix const& A, int columns, std::string algorithm, bool tune, std::string cache,
+             Stream stream) {
+            return A.plan({{.columns = columns, .algorithm = std::move(algorithm)},
+                           tune,
+                           std::move(cache),
+                           stream});
           },
-          nb::arg("columns"), nb::arg("algorithm"), nb::arg("tune"), nb::arg("cache"))
+          nb::arg("columns"), nb::arg("algorithm"), nb::arg("tune"), nb::arg("cache"),
+          nb::arg("stream"))
       .def("sample", &Matrix::sample, nb::arg("X").noconvert(), nb::arg("Y").noconvert(),
            nb::arg("conjugate_first"), nb::arg("alpha"), nb::arg("beta"),
-           nb::arg("values").noconvert())
-      .def("as_operator", &Matrix::as_operator, nb::arg("columns"));
+           nb::arg("values").noconvert(), nb::arg("stream"))
+      .def("as_operator", &Matrix::as_operator, nb::arg("columns"), nb::arg("stream"));
   m.def("matrix", &make_matrix, nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(),
-        nb::arg("indices").noconvert(), nb::arg("values").noconvert());
+        nb::arg("indices").noconvert(), nb::arg("values").noconvert(), nb::arg("stream"));
 }
 
 }  // namespace blockspan::python

@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include <blockspan/sparse/crs_matrix.hpp>
@@ -11,32 +12,36 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
+#include "streams.hpp"
 
 namespace blockspan::python {
 
 class Operator;
 
-/// A plan and the matrix it was made for.
+/// A plan and the matrix it was made for. On devices products are queued on the stream and not
+/// waited for.
 class Plan {
  public:
   virtual ~Plan() = default;
   /// Y = alpha op(A) X + beta Y.
   virtual void multiply(Op op, std::complex<double> alpha, ConstArray const& X,
-                        std::complex<double> beta, Array const& Y) = 0;
+                        std::complex<double> beta, Array const& Y, Stream stream) = 0;
   /// Y = op(A) X with other values in the place of A's; copies that the plan holds are not used.
-  virtual void multiply_with(ConstArray const& values, Op op, ConstArray const& X,
-                             Array const& Y) = 0;
+  virtual void multiply_with(ConstArray const& values, Op op, ConstArray const& X, Array const& Y,
+                             Stream stream) = 0;
   virtual std::string algorithm() const = 0;
   virtual std::string kernel(int columns) const = 0;
   virtual std::string explain(int columns) const = 0;
-  virtual void hold_transpose() = 0;
+  virtual void hold_transpose(Stream stream) = 0;
 };
 
-/// How a plan is made. tune: by measurements, kept in the file `cache` unless that is empty.
+/// How a plan is made, and on which stream. tune: by measurements, kept in the file `cache` unless
+/// that is empty.
 struct PlanRequest {
   SpmmPlanOptions options;
   bool tune = false;
   std::string cache;
+  Stream stream = 0;
 };
 
 /// The caller's CSR arrays as a matrix of any scalar.
@@ -50,10 +55,10 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   virtual std::unique_ptr<Plan> plan(PlanRequest const& request) const = 0;
   /// values = alpha X Y^H + beta values at the entries, or conj(X) Y^T.
   virtual void sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
-                      std::complex<double> alpha, std::complex<double> beta,
-                      Array const& values) const = 0;
+                      std::complex<double> alpha, std::complex<double> beta, Array const& values,
+                      Stream stream) const = 0;
   /// With a plan of its own, for blocks of up to about `columns` columns.
-  virtual std::unique_ptr<Operator> as_operator(int columns) const = 0;
+  virtual std::unique_ptr<Operator> as_operator(int columns, Stream stream) const = 0;
 };
 
 template <class Scalar>
@@ -63,7 +68,7 @@ class MatrixOf final : public Matrix {
 
   /// The arrays are kept alive and not copied. Throws Error unless they are a CSR matrix.
   MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray offsets, ConstArray indices,
-           ConstArray values);
+           ConstArray values, Stream stream);
 
   std::string type() const override { return type_name<Scalar>(); }
   std::int64_t rows() const override { return crs_.numRows(); }
@@ -71,9 +76,9 @@ class MatrixOf final : public Matrix {
   std::int64_t entries() const override { return static_cast<std::int64_t>(crs_.nnz()); }
   std::unique_ptr<Plan> plan(PlanRequest const& request) const override;
   void sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
-              std::complex<double> alpha, std::complex<double> beta,
-              Array const& values) const override;
-  std::unique_ptr<Operator> as_operator(int columns) const override;
+              std::complex<double> alpha, std::complex<double> beta, Array const& values,
+              Stream stream) const override;
+  std::unique_ptr<Operator> as_operator(int columns, Stream stream) const override;
 
   Crs const& crs() const { return crs_; }
   /// The same pattern with other values. Throws Error unless they are as many and contiguous.
@@ -82,6 +87,8 @@ class MatrixOf final : public Matrix {
  private:
   ConstArray offsets_, indices_, values_;
   Crs crs_;
+  mutable Calls samples_;
+  mutable std::mutex mutex_;
 };
 
 void bind_matrix(nb::module_& m);

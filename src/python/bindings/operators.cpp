@@ -10,9 +10,8 @@ namespace blockspan::python {
 
 namespace {
 
-/// A NumPy array of a block that belongs to the solver, valid during a call.
 template <class View>
-nb::object lend(View const& X) {
+nb::object as_numpy(View const& X) {
   using Value = typename View::non_const_value_type;
   using Lent = std::conditional_t<std::is_const_v<typename View::value_type>,
                                   nb::ndarray<nb::numpy, std_t<Value> const, nb::ndim<2>>,
@@ -24,6 +23,19 @@ nb::object lend(View const& X) {
                   nb::rv_policy::reference);
 }
 
+/// A block that belongs to the solver, valid during a call: an array of NumPy, on devices a tuple
+/// as in device_array.hpp.
+template <class View>
+nb::object lend(View const& X) {
+  if constexpr (on_device)
+    return nb::make_tuple(nb::none(), reinterpret_cast<std::uintptr_t>(X.data()),
+                          nb::make_tuple(X.extent(0), X.extent(1)),
+                          nb::make_tuple(X.stride(0), X.stride(1)),
+                          sizeof(typename View::value_type),
+                          type_name<typename View::non_const_value_type>(), device_of_library());
+  else
+    return as_numpy(X);
+}
 /// Y = f(X) by Python code: function(X, Y) writes Y.
 template <class Scalar>
 class FunctionOfPython final : public LinearOperator<Scalar, Exec> {
@@ -36,7 +48,7 @@ class FunctionOfPython final : public LinearOperator<Scalar, Exec> {
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
-    exec.fence("Blockspan::python::FunctionOfPython");
+    finish(exec);  // on devices the function works on the same stream
     WithGil const with_gil;
     try {
       function_(lend(X), lend(Y));
@@ -73,7 +85,8 @@ void bind_operators(nb::module_& m) {
       .def_prop_ro("rows", &Operator::rows)
       .def_prop_ro("name", &Operator::name)
       .def_prop_ro("report", &Operator::report)
-      .def("apply", &Operator::apply, nb::arg("X").noconvert(), nb::arg("Y").noconvert());
+      .def("apply", &Operator::apply, nb::arg("X").noconvert(), nb::arg("Y").noconvert(),
+           nb::arg("stream"));
   m.def("function_operator", &function_operator_of, nb::arg("type"), nb::arg("rows"),
         nb::arg("function"), nb::arg("name"));
 }

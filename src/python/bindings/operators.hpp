@@ -25,7 +25,7 @@ class Operator {
   virtual std::string type() const = 0;
   virtual std::int64_t rows() const = 0;
   virtual std::string name() const = 0;
-  virtual void apply(ConstArray const& X, Array const& Y) const = 0;
+  virtual void apply(ConstArray const& X, Array const& Y, Stream stream) const = 0;
   /// What its setup found, in words; empty: nothing to tell.
   virtual std::string report() const { return {}; }
   std::recursive_mutex& mutex() const { return mutex_; }  // a callback may use it again
@@ -47,7 +47,7 @@ class OperatorOf final : public Operator {
   std::string type() const override { return type_name<Scalar>(); }
   std::int64_t rows() const override { return linear_->rows(); }
   std::string name() const override { return linear_->name(); }
-  void apply(ConstArray const& X, Array const& Y) const override {
+  void apply(ConstArray const& X, Array const& Y, Stream stream) const override {
     auto const x = row_major_block<Scalar const>(X, "X");
     auto const y = row_major_block<Scalar>(Y, "Y");
     require(x.extent(0) == static_cast<std::size_t>(rows()) && y.extent(0) == x.extent(0) &&
@@ -56,8 +56,9 @@ class OperatorOf final : public Operator {
             rows(), " rows");
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex());
-    if (x.extent(1) > 0) linear_->apply(Exec(), x, y);
-    Exec().fence("Blockspan::python::Operator");
+    auto const exec = instance_to_wait_for(stream);
+    if (x.extent(1) > 0) linear_->apply(exec, x, y);
+    exec.fence("Blockspan::python::Operator");
   }
 
   std::string report() const override { return report_; }

@@ -36,27 +36,29 @@ Made as_operator(Linear linear, std::shared_ptr<void const> owner, std::string r
                                               std::move(owner), std::move(report));
 }
 
-Made jacobi_of(Matrix const& A) {
+Made jacobi_of(Matrix const& A, Stream stream) {
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
-    return as_operator<Scalar>(jacobi(Exec(), matrix.crs()), nullptr);
+    return as_operator<Scalar>(jacobi(instance_to_wait_for(stream), matrix.crs()), nullptr);
   });
 }
 
-Made block_jacobi_of(Matrix const& A, int block_size, bool absolute) {
+Made block_jacobi_of(Matrix const& A, int block_size, bool absolute, Stream stream) {
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
-    return as_operator<Scalar>(block_jacobi(Exec(), matrix.crs(), {block_size, absolute}), nullptr);
+    return as_operator<Scalar>(
+        block_jacobi(instance_to_wait_for(stream), matrix.crs(), {block_size, absolute}), nullptr);
   });
 }
 
-Made chebyshev_of(Matrix const& A, int degree, double ratio) {
+Made chebyshev_of(Matrix const& A, int degree, double ratio, Stream stream) {
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
     struct Owner {
       std::shared_ptr<Matrix const> arrays;
       MatrixOperator<Scalar, Exec> product;
     };
+    auto const exec = instance_to_wait_for(stream);
     auto const owner = std::make_shared<Owner>(
-        Owner{matrix.shared_from_this(), matrix_operator(Exec(), matrix.crs())});
-    return as_operator<Scalar>(chebyshev<Scalar, Exec>(Exec(), owner->product, matrix.crs(),
+        Owner{matrix.shared_from_this(), matrix_operator(exec, matrix.crs())});
+    return as_operator<Scalar>(chebyshev<Scalar, Exec>(exec, owner->product, matrix.crs(),
                                                        {.degree = degree, .ratio = ratio}),
                                owner);
   });
@@ -69,7 +71,8 @@ struct MultigridArrays {
 };
 
 Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
-                  std::optional<ConstArray> const& coordinates, int block_size, int adaptive) {
+                  std::optional<ConstArray> const& coordinates, int block_size, int adaptive,
+                  Stream stream) {
   auto const owner = std::shared_ptr<MultigridArrays>(
       new MultigridArrays{A.shared_from_this(), near_null, coordinates},
       [](MultigridArrays* arrays) {
@@ -85,7 +88,7 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
     if (owner->coordinates)
       options.coordinates =
           row_major_block<real_t<Scalar> const>(*owner->coordinates, "coordinates");
-    auto made = multigrid(Exec(), matrix.crs(), options);
+    auto made = multigrid(instance_to_wait_for(stream), matrix.crs(), options);
     auto const& report = made.report();
     require(report.usable(), "blockspan.precond.multigrid", report.message);
     std::string words = std::string(to_string(report.status)) +
@@ -98,11 +101,14 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
 }  // namespace
 
 void bind_preconditioners(nb::module_& m) {
-  m.def("jacobi", &jacobi_of, nb::arg("A"));
-  m.def("block_jacobi", &block_jacobi_of, nb::arg("A"), nb::arg("block_size"), nb::arg("absolute"));
-  m.def("chebyshev", &chebyshev_of, nb::arg("A"), nb::arg("degree"), nb::arg("ratio"));
+  m.def("jacobi", &jacobi_of, nb::arg("A"), nb::arg("stream"));
+  m.def("block_jacobi", &block_jacobi_of, nb::arg("A"), nb::arg("block_size"), nb::arg("absolute"),
+        nb::arg("stream"));
+  m.def("chebyshev", &chebyshev_of, nb::arg("A"), nb::arg("degree"), nb::arg("ratio"),
+        nb::arg("stream"));
   m.def("multigrid", &multigrid_of, nb::arg("A"), nb::arg("near_null").none(),
-        nb::arg("coordinates").none(), nb::arg("block_size"), nb::arg("adaptive"));
+        nb::arg("coordinates").none(), nb::arg("block_size"), nb::arg("adaptive"),
+        nb::arg("stream"));
 }
 
 }  // namespace blockspan::python

@@ -23,6 +23,7 @@ namespace blockspan::python {
 
 namespace {
 
+std::atomic<bool> forked = false;  // from a process whose device this one cannot use
 std::atomic<bool> at_exit = false;
 std::thread::id exiting_thread;  // valid once at_exit is set
 int wanted_threads = 0;          // 0: as OMP_NUM_THREADS says
@@ -58,6 +59,11 @@ void after_fork() {
   closed.notify_all();
 }
 
+void after_fork_in_child() {
+  forked = on_device && Kokkos::is_initialized();
+  after_fork();
+}
+
 template <class... Scalars>
 std::vector<std::string> names_of(detail::TypeList<Scalars...> /*compiled*/) {
   return {type_name<Scalars>()...};
@@ -67,7 +73,10 @@ nb::dict configuration() {
   start();
   nb::dict result;
   result["backend"] = Exec::name();
-  result["threads"] = Exec().concurrency();
+  if (on_device)
+    result["device"] = device_of_library();
+  else
+    result["threads"] = Exec().concurrency();
   result["scalars"] = names_of(detail::SpmmScalars{});
   result["kokkos"] = KOKKOS_VERSION;
   return result;
@@ -85,15 +94,20 @@ void translate(std::exception_ptr const& exception, void* error_type) {
 
 }  // namespace
 
-void start() {
+void start(int device) {
+  require(!forked, "blockspan",
+          "this process was forked after the library had used CUDA, which cannot be used then: "
+          "start processes by 'spawn' or 'forkserver'");
   static std::once_flag once;
-  std::call_once(once, [] {
+  std::call_once(once, [device] {
     if (Kokkos::is_initialized()) return;
     auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
     if (wanted_threads > 0) settings.set_num_threads(wanted_threads);
-    Kokkos::initialize(settings);
+    initialize(settings, device);
   });
 }
+
+int device_of_library() { return Kokkos::device_id(); }
 
 void hold_back_daemons() {
   exiting_thread = std::this_thread::get_id();
@@ -125,14 +139,13 @@ void leave_library() {
 }
 
 void bind_runtime(nb::module_& m) {
-  auto const error = nb::steal(PyErr_NewExceptionWithDoc(
-      "blockspan.Error", "Bad input: what is wrong, where, and the values that clash.",
-      PyExc_ValueError, nullptr));
-  m.attr("Error") = error;
-  nb::register_exception_translator(translate, error.ptr());
+  nb::object const error = nb::module_::import_("blockspan.errors").attr("Error");
+  nb::register_exception_translator(translate, error.inc_ref().ptr());
+  m.def("start", &start, nb::arg("device"));
   m.def("set_threads", &set_threads, nb::arg("threads"));
   m.def("before_fork", &before_fork);
   m.def("after_fork", &after_fork);
+  m.def("after_fork_in_child", &after_fork_in_child);
   m.def("hold_back_daemons", &hold_back_daemons);
   m.def("configuration", &configuration);
 }

@@ -1,12 +1,45 @@
 #pragma once
 
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/support/backend.hpp>
+
 #include <nanobind/nanobind.h>
 
 namespace blockspan::python {
 
-/// Starts Kokkos, unless it runs. It is never ended: handles may outlive whoever would end it, and
-/// the end of the process frees everything.
-void start();
+/// Where this module computes: the default of its Kokkos.
+using Exec = Kokkos::DefaultExecutionSpace;
+inline constexpr bool on_device = !detail::runs_on_host_v<Exec>;
+
+/// A stream of the caller, as a number; hosts: 0.
+using Stream = std::uintptr_t;
+
+/// Starts Kokkos on the device, unless it runs. It is never ended: handles may outlive whoever
+/// would end it, and the end of the process frees everything.
+void start(int device = 0);
+
+/// The device that it was started on.
+int device_of_library();
+
+/// The instance that queues on the stream. Throws Error in a process that was forked from one that
+/// had a device.
+Exec instance_of(Stream stream);
+
+/// The same for work that waits for the stream. Throws Error where that is recorded as a CUDA
+/// graph.
+Exec instance_to_wait_for(Stream stream);
+
+/// Waits where the caller may touch the results when the call returns: on hosts. On devices whoever
+/// uses the same stream comes later.
+inline void finish(Exec const& exec) {
+  if constexpr (!on_device) exec.fence("Blockspan::python");
+}
+
+/// Kokkos::initialize for the device. Throws Error where there is none.
+void initialize(Kokkos::InitializationSettings settings, int device);
 
 /// Starting, forking, what this build is, and how exceptions become Python's.
 void bind_runtime(nanobind::module_& m);

@@ -1,21 +1,21 @@
 """Sparse matrix times a block of vectors, LOBPCG and conjugate gradients for many right-hand sides.
 
-On the caller's own arrays (NumPy, SciPy, CPU tensors of PyTorch), without copies.
+On the caller's own arrays (NumPy, SciPy, PyTorch, CuPy), in host memory or on a CUDA device, without
+copies.
 """
 
 from __future__ import annotations
 
-import atexit
 import importlib
-import os
-from typing import Any
+from typing import Any, Literal
 
-from blockspan import _host, precond
-from blockspan._host import Error
+from blockspan import _host, arrays, precond
+from blockspan.csr import ConversionWarning
 from blockspan.eigen import Certificate, EigenIteration, EigenProgress, EigenResult, eigsh, lobpcg
+from blockspan.errors import Error
 from blockspan.files import generate, read_matrix_market
 from blockspan.linear import CgColumn, CgIteration, CgProgress, CgResult, cg
-from blockspan.matrix import ConversionWarning, Matrix, Plan, matrix, spmm
+from blockspan.matrix import Matrix, Plan, matrix, spmm
 from blockspan.precond import Preconditioner
 from blockspan.sampled import sddmm
 from blockspan.status import NotConverged, NotConvergedWarning, Status
@@ -52,12 +52,7 @@ __all__ = [
     "threads",
 ]
 
-os.register_at_fork(
-    before=_host.before_fork,
-    after_in_parent=_host.after_fork,
-    after_in_child=_host.after_fork,
-)
-atexit.register(_host.hold_back_daemons)
+arrays.register(_host)
 
 
 def __getattr__(name: str) -> Any:
@@ -78,11 +73,14 @@ def threads(n: int) -> None:
     _host.set_threads(n)
 
 
-def show_config() -> dict[str, Any]:
+def show_config(backend: Literal["host", "cuda"] = "host") -> dict[str, Any]:
     """What this build is: backend, threads, scalars, version of Kokkos. Starts the library.
+
+    backend: of which module; Error where the installation has no "cuda".
 
     >>> import blockspan as bs
     >>> "float64" in bs.show_config()["scalars"]
     True
     """
-    return {"version": __version__, **_host.configuration()}
+    module = arrays.cuda_module("show_config") if backend == "cuda" else _host
+    return {"version": __version__, **module.configuration()}

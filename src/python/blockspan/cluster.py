@@ -16,9 +16,9 @@ from sklearn.utils import check_array, check_random_state, check_symmetric
 from sklearn.utils.validation import validate_data
 
 from blockspan import _host
-from blockspan._host import Error
+from blockspan.arrays import Array
 from blockspan.eigen import lobpcg
-from blockspan.matrix import Array
+from blockspan.errors import Error
 from blockspan.status import NotConvergedWarning
 
 __all__ = ["NotConvergedWarning", "SpectralClustering", "spectral_embedding"]

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from blockspan import _host
-from blockspan._host import Error
-from blockspan.matrix import Array, Matrix
+from blockspan.arrays import Array, Kind, common_kind
+from blockspan.errors import Error
+from blockspan.matrix import Matrix
 from blockspan.operators import OperatorLike, as_matrix, as_operator, scalar_type
 from blockspan.precond import as_preconditioner
 from blockspan.status import Status, conclude, monitor_of
@@ -119,8 +119,9 @@ def lobpcg(
     """The k smallest or largest eigenpairs of A x = w x, or A x = w B x, A and B Hermitian.
 
     A: n x n: a :class:`Matrix`, any sparse or dense matrix, a LinearOperator of SciPy, or a
-    function that is given a block (n x columns, NumPy, read-only, valid during the call) and
-    returns A times it. X: n x m start, m >= k, not changed; columns that are missing start random. B: mass,
+    function that is given a block (n x columns, read-only, valid during the call) and returns A
+    times it. Blocks are arrays of NumPy; with X, or without it A, on a CUDA device they are of torch
+    or CuPy as that one, and so are the eigenvectors (eigenvalues are NumPy's always). X: n x m start, m >= k, not changed; columns that are missing start random. B: mass,
     positive definite (what A may be). M: approximation of the inverse of A, positive definite: a
     name ("jacobi", "block-jacobi:3", "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`,
     or what A may be. Y: n x c vectors that the eigenvectors are B-orthogonal to.
@@ -147,23 +148,25 @@ def lobpcg(
     array([0.020523, 0.051201, 0.051201])
     """
     A, B = as_matrix(A), None if B is None else as_matrix(B)
-    X = None if X is None else _block(X, "X")
-    Y = None if Y is None else _block(Y, "Y")
+    kind = common_kind("blockspan.lobpcg", A, X, Y)
+    X = None if X is None else _block(X, "X", kind)
+    Y = None if Y is None else _block(Y, "Y", kind)
     rows = _order(A, X, n)
     wanted = _wanted(k, X, rows)
     dtype = scalar_type(A, X, Y)
-    start, guess = _start(X, rows, wanted, block, dtype)
+    start, guess = _start(X, rows, wanted, block, dtype, kind)
     if Y is not None:
         if Y.shape[0] != rows:
-            raise Error(f"blockspan.lobpcg: Y has the shape {Y.shape}, and A has {rows} rows")
-        Y = np.ascontiguousarray(Y.astype(dtype, casting="same_kind", copy=False))
+            raise Error(f"blockspan.lobpcg: Y has the shape {tuple(Y.shape)}, and A {rows} rows")
+        _require_real("Y", Y, dtype, kind)
+        Y = kind.cast(Y, dtype)
     columns = start.shape[1]
-    report = _host.lobpcg(
-        as_operator(A, rows, dtype, "A", columns),
-        None if B is None else as_operator(B, rows, dtype, "B", columns),
-        as_preconditioner(M, A, rows, dtype, eigenpairs=True),
-        start,
-        Y,
+    report = kind.native.lobpcg(
+        as_operator(A, rows, dtype, "A", columns, kind),
+        None if B is None else as_operator(B, rows, dtype, "B", columns, kind),
+        as_preconditioner(M, A, rows, dtype, kind, eigenpairs=True),
+        kind.argument(start),
+        None if Y is None else kind.argument(Y),
         wanted=wanted,
         block=block,
         largest=largest,
@@ -178,6 +181,7 @@ def lobpcg(
         checkpoint=checkpoint or "",
         resume=resume or "",
         monitor=monitor_of(callback, EigenProgress),
+        stream=kind.stream(),
     )
     result = _result(report, start[:, :wanted])
     conclude("lobpcg", result, report["raised"], raise_on_failure)
@@ -188,13 +192,18 @@ def default_tolerance(dtype: np.dtype[Any]) -> float:
     return 1e-8 if np.finfo(dtype).eps < 1e-10 else 1e-5
 
 
-def _block(X: Array, name: str) -> Array:
-    X = np.asarray(X)
+def _block(X: Array, name: str, kind: Kind) -> Array:
+    X = kind.array(X)
     if X.ndim == 1:
         X = X[:, None]
     if X.ndim != 2:
-        raise Error(f"blockspan.lobpcg: {name} has the shape {X.shape}; a block has two dimensions")
+        raise Error(f"blockspan.lobpcg: {name} has the shape {tuple(X.shape)}, and is no block")
     return X
+
+
+def _require_real(name: str, X: Array, dtype: np.dtype[Any], kind: Kind) -> None:
+    if kind.dtype(X).kind == "c" and dtype.kind != "c":
+        raise Error(f"blockspan.lobpcg: {name} is {X.dtype}, and A {dtype}")
 
 
 def _order(A: OperatorLike, X: Array | None, n: int | None) -> int:
@@ -208,7 +217,7 @@ def _order(A: OperatorLike, X: Array | None, n: int | None) -> int:
     if n is None:
         raise Error("blockspan.lobpcg: A is a function: say its order, n= or by X")
     if X is not None and X.shape[0] != n:
-        raise Error(f"blockspan.lobpcg: X has the shape {X.shape}, and A has {n} rows")
+        raise Error(f"blockspan.lobpcg: X has the shape {tuple(X.shape)}, and A has {n} rows")
     return n
 
 
@@ -223,17 +232,16 @@ def _wanted(k: int | None, X: Array | None, rows: int) -> int:
 
 
 def _start(
-    X: Array | None, rows: int, wanted: int, block: int, dtype: np.dtype[Any]
+    X: Array | None, rows: int, wanted: int, block: int, dtype: np.dtype[Any], kind: Kind
 ) -> tuple[Array, int]:
     """A block with guards, row-major, and how many of its columns are a start."""
     with_guards = (wanted + max(4, wanted // 4) + 3) // 4 * 4  # as lobpcg_block_size
     given = 0 if X is None else X.shape[1]
     columns = min(rows, max(given, wanted if block else with_guards))
-    start = np.empty((rows, columns), dtype)
+    start = kind.empty((rows, columns), dtype)
     guess = min(given, columns)
     if X is not None:
-        if not np.can_cast(X.dtype, dtype, "same_kind") and X.dtype.kind == "c":
-            raise Error(f"blockspan.lobpcg: X is {X.dtype}, and A {dtype}")
+        _require_real("X", X, dtype, kind)
         start[:, :guess] = X[:, :guess]
     return start, guess
 
@@ -333,16 +341,18 @@ def eigsh(
     elif which == "LA":
         result = solve(True, k)
     else:
-        rows = _order(A, None if v0 is None else _block(v0, "v0"), n)
+        kind = common_kind("blockspan.eigsh", A, v0)
+        rows = _order(A, None if v0 is None else _block(v0, "v0", kind), n)
         low, high = (k, min(k, rows - k)) if which == "LM" else (k // 2, k - k // 2)
         ends = [solve(largest, pairs) for largest, pairs in ((False, low), (True, high)) if pairs]
         w = np.concatenate([end.eigenvalues for end in ends])
-        V = np.concatenate([end.eigenvectors for end in ends], axis=1)
+        V = kind.empty((rows, len(w)), kind.dtype(ends[0].eigenvectors))
+        V[:, :low], V[:, len(w) - high :] = ends[0].eigenvectors, ends[-1].eigenvectors
         order = np.argsort(w, kind="stable")
         if which == "LM":
             order = np.argsort(-np.abs(w), kind="stable")[:k]
             order = order[np.argsort(w[order], kind="stable")]
-        return (w[order], V[:, order]) if return_eigenvectors else w[order]
+        return (w[order], V[:, order.tolist()]) if return_eigenvectors else w[order]
     return result if return_eigenvectors else result.eigenvalues
 
 
@@ -350,7 +360,7 @@ def _is_above_the_mean(sigma: float, A: OperatorLike, M: OperatorLike | None) ->
     """Whether sigma is above the mean eigenvalue: then only the largest can be the nearest."""
     if M is not None or not isinstance(A, Matrix):
         return False
-    offsets, indices, values = A._source
+    offsets, indices, values = (A._kind.numpy(part) for part in A._source)
     rows = np.repeat(np.arange(A.shape[0]), np.diff(offsets))
     return bool(sigma * A.shape[0] > values[indices == rows].real.sum())
 
@@ -359,5 +369,7 @@ def _reversed(result: EigenResult) -> EigenResult:
     fields = dict(result.__dict__)
     for name in ("eigenvalues", "backward_errors", "residuals", "error_bounds", "pair_status"):
         fields[name] = fields[name][::-1]
-    fields["eigenvectors"] = result.eigenvectors[:, ::-1]
+    V = result.eigenvectors
+    backwards = list(range(V.shape[1]))[::-1]
+    fields["eigenvectors"] = V[:, ::-1] if isinstance(V, np.ndarray) else V[:, backwards]
     return EigenResult(**fields)

@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from blockspan import _host, precond
-from blockspan._host import Error
-from blockspan.matrix import Array, Matrix, matrix
+from blockspan.arrays import Array
+from blockspan.errors import Error
+from blockspan.matrix import Matrix, matrix
 
 MOST_COARSE_ROWS = 5000
 
@@ -61,7 +62,7 @@ class VCycle:
         X += level.smoother.matmat(B - level.A @ X)
         return X
 
-    def operator(self) -> _host.Operator:
+    def operator(self) -> Any:
         name = f"V cycle of {len(self.levels) + 1} levels"
         return _host.function_operator(self.dtype.name, self.rows, self, name)
 

@@ -9,10 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from blockspan import _host
-from blockspan._host import Error
+from blockspan.arrays import Array, common_kind
 from blockspan.eigen import default_tolerance
-from blockspan.matrix import Array
+from blockspan.errors import Error
 from blockspan.operators import OperatorLike, as_matrix, as_operator, scalar_type
 from blockspan.precond import as_preconditioner
 from blockspan.status import Status, conclude, monitor_of
@@ -49,7 +48,7 @@ class CgResult:
     """Solutions, and what is known of them. ``x, info = result`` unpacks; info: 0, or the number of
     columns that are not solved."""
 
-    x: Array
+    x: Array  #: of the kind of B
     status: Status  #: converged, or that of the first column that is not
     columns: list[CgColumn]
     iterations: int
@@ -118,26 +117,29 @@ def cg(
     (0, True)
     """
     A = as_matrix(A)
-    right = np.asarray(B)
+    kind = common_kind("blockspan.cg", A, B, X0)
+    right = kind.array(B)
     if right.ndim not in (1, 2):
-        raise Error(f"blockspan.cg: B has the shape {right.shape}; wanted is n or n x k")
+        raise Error(f"blockspan.cg: B has the shape {tuple(right.shape)}; wanted is n or n x k")
     rows = right.shape[0]
-    start = None if X0 is None else np.asarray(X0)
+    start = None if X0 is None else kind.array(X0)
     if start is not None and start.shape != right.shape:
-        raise Error(f"blockspan.cg: X0 has the shape {start.shape}, and B {right.shape}")
+        raise Error(f"blockspan.cg: X0 {tuple(start.shape)}, and B {tuple(right.shape)}")
     dtype = scalar_type(A, right, start)
     for name, block in (("B", right), ("X0", start)):
-        if block is not None and block.dtype.kind == "c" and dtype.kind != "c":
+        if block is not None and kind.dtype(block).kind == "c" and dtype.kind != "c":
             raise Error(f"blockspan.cg: {name} is {block.dtype}, and A {dtype}")
-    right = right.astype(dtype, copy=False)
-    x = np.zeros(right.shape, dtype) if start is None else start.astype(dtype, order="C")
+    if kind.dtype(right) != dtype:
+        right = kind.cast(right, dtype)
+    x = kind.empty(right.shape, dtype)
+    x[...] = 0 if start is None else start
     as_block = (slice(None), None) if right.ndim == 1 else ...
     columns = right.shape[1] if right.ndim == 2 else 1
-    report = _host.cg(
-        as_operator(A, rows, dtype, "A", max(columns, 1)),
-        as_preconditioner(M, A, rows, dtype, eigenpairs=False),
-        right[as_block],
-        x[as_block],
+    report = kind.native.cg(
+        as_operator(A, rows, dtype, "A", max(columns, 1), kind),
+        as_preconditioner(M, A, rows, dtype, kind, eigenpairs=False),
+        kind.argument(right[as_block]),
+        kind.argument(x[as_block]),
         tolerance=default_tolerance(dtype) if rtol is None else rtol,
         absolute_tolerance=atol,
         use_guess=start is not None,
@@ -145,6 +147,7 @@ def cg(
         method=method,
         time_limit=time_limit,
         monitor=monitor_of(callback, CgProgress),
+        stream=kind.stream(),
     )
     result = CgResult(
         x=x,

@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from blockspan import _host
-from blockspan._host import Error
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-Array = NDArray[Any]
-Op = Literal["n", "t", "c", "h"]
-
-_CONJUGATED: dict[Op, Op] = {"n": "c", "c": "n", "t": "h", "h": "t"}
-WORDS: dict[Op, str] = {"n": "", "t": ", transposed", "c": ", conjugated", "h": ", adjoint"}
-_TRANSPOSED: dict[Op, Op] = {"n": "t", "t": "n", "c": "h", "h": "c"}
-
-
-class ConversionWarning(UserWarning):
-    """A matrix was copied into compressed rows; its later changes are not seen."""
-
-
-class Viewed:
-    """What has a transpose and an adjoint that share all it has."""
-
-    shape: tuple[int, int]
-    _parent: Self | None = None
-    _op: Op = "n"
-
-    def _view(self, op: Op) -> Self:
-        parent = self._parent or self
-        if op == "n":
-            return parent
-        view = object.__new__(type(self))
-        view.__dict__.update(parent.__dict__)
-        view._parent, view._op = parent, op
-        if op in "th":
-            view.shape = parent.shape[::-1]
-        return view
-
-    @property
-    def T(self) -> Self:
-        """The transpose, without a copy. The first product with it sorts the pattern once."""
-        return self._view(_TRANSPOSED[self._op])
-
-    @property
-    def H(self) -> Self:
-        """The conjugate transpose, without a copy."""
-        return self._view(_TRANSPOSED[_CONJUGATED[self._op]])
+from blockspan.arrays import HOST, Array, Kind, Order, common_kind, kind_of, stream_number
+from blockspan.csr import csr_arrays
+from blockspan.errors import Error
+from blockspan.views import CONJUGATED, WORDS, Op, Viewed, combined
 
 
 class Matrix(Viewed):
@@ -76,14 +33,15 @@ class Matrix(Viewed):
     __array_ufunc__ = None
 
     def __init__(
-        self, data: _host.Matrix, source: tuple[Array, Array, Array], columns: int
+        self, data: Any, source: tuple[Array, Array, Array], columns: int, kind: Kind = HOST
     ) -> None:
+        self._kind = kind  # of its arrays
         self._data = data
         self._source = source
         self._columns = columns
-        self._plan: _host.Plan | None = None
+        self._plan: Any = None
         self._with_gradients: Any = None
-        self.dtype = np.dtype(data.type)
+        self.dtype: np.dtype[Any] = np.dtype(data.type)
         self.shape = (data.rows, data.columns)
         self.nnz = data.entries
         m, n = self.shape
@@ -91,7 +49,7 @@ class Matrix(Viewed):
 
     def conj(self) -> Matrix:
         """The complex conjugate, without a copy."""
-        return self._view(_CONJUGATED[self._op])
+        return self._view(CONJUGATED[self._op])
 
     def __matmul__(self, X: Array) -> Array:
         """``A @ X`` for a vector or a block of vectors; see :func:`spmm`."""
@@ -99,16 +57,16 @@ class Matrix(Viewed):
 
     def __rmatmul__(self, X: Array) -> Array:
         """``X @ A`` for a vector or a k x m block."""
-        return spmm(self.T, np.asarray(X).T).T
+        return spmm(self.T, kind_of(X).array(X).T).T
 
     def __reduce__(self) -> tuple[Any, ...]:
         root = self._parent or self
         return _unpickled, ((*self._source, root.shape), self._columns, self._op)
 
-    def _host_plan(self) -> _host.Plan:
+    def _own_plan(self, stream: int) -> Any:
         root = self._parent or self
         if root._plan is None:
-            root._plan = self._data.plan(self._columns, "auto", False, "")
+            root._plan = self._data.plan(self._columns, "auto", False, "", stream)
         return root._plan
 
     def __repr__(self) -> str:
@@ -147,20 +105,21 @@ class Plan:
             raise Error("blockspan.Plan: cache= goes with tune=True")
         self._matrix = A._parent or A
         self._holds_transpose = False
-        self._plan = A._data.plan(columns, algorithm, tune, cache or "")
+        stream = A._kind.stream()
+        self._plan = A._data.plan(columns, algorithm, tune, cache or "", stream)
 
     @property
     def algorithm(self) -> str:
         """The name of the kernel's variant that was chosen."""
-        return self._plan.algorithm
+        return self._plan.algorithm  # type: ignore[no-any-return]
 
     def kernel(self, columns: int) -> str:
         """The label of the kernel for row-major blocks of ``columns`` columns."""
-        return self._plan.kernel(columns)
+        return self._plan.kernel(columns)  # type: ignore[no-any-return]
 
     def explain(self, columns: int) -> str:
         """In words: what was seen in the pattern, what runs at this width and why."""
-        return self._plan.explain(columns)
+        return self._plan.explain(columns)  # type: ignore[no-any-return]
 
     def hold_transpose(self) -> None:
         """Keep a copy of the values in the order of the transpose.
@@ -168,7 +127,7 @@ class Plan:
         Products with ``A.T`` and ``A.H`` then cost what those with A do. Takes one number an entry.
         After the values have changed call :meth:`update_values`.
         """
-        self._plan.hold_transpose()
+        self._plan.hold_transpose(self._matrix._kind.stream())
         self._holds_transpose = True
 
     def update_values(self, values: Array | None = None) -> None:
@@ -179,17 +138,18 @@ class Plan:
         """
         if values is not None:
             own = self._matrix._source[2]
-            values = np.asarray(values)
+            common_kind("blockspan.Plan.update_values", self._matrix, values)
+            values = kind_of(values).array(values)
             if values.shape != own.shape or values.dtype != own.dtype:
                 raise Error(
                     f"blockspan.Plan.update_values: {values.shape} values of {values.dtype}, "
                     f"and the matrix has {own.shape} of {own.dtype}"
                 )
-            if not own.flags.writeable:
+            if self._matrix._kind is HOST and not own.flags.writeable:
                 raise Error("blockspan.Plan.update_values: the values of the matrix are read-only")
             own[:] = values
         if self._holds_transpose:
-            self._plan.hold_transpose()
+            self._plan.hold_transpose(self._matrix._kind.stream())
 
 
 def spmm(
@@ -201,18 +161,25 @@ def spmm(
     beta: complex = 0.0,
     op: Op = "n",
     plan: Plan | None = None,
+    stream: Any = None,
 ) -> Array:
     """Y = alpha op(A) X + beta Y.
 
-    A: m x n. X: n x k (m x k where op transposes), or a vector; any strides; NumPy, or a CPU tensor
-    of PyTorch (Y is a tensor then, with a gradient if X has one: ``blockspan.torch``). op: "n" A, "t" its transpose, "c" its
-    conjugate, "h" its conjugate transpose (of a real matrix "n", "t", "n", "t"). out: Y, of any
+    A: m x n. X: n x k (m x k where op transposes), or a vector; any strides; of NumPy, PyTorch or
+    CuPy, where A is (in host memory or on the same CUDA device). Y is of the same kind, with a
+    gradient if X has one (``blockspan.torch``). op: "n" A, "t" its transpose, "c" its conjugate, "h"
+    its conjugate transpose (of a real matrix "n", "t", "n", "t"). out: Y, of any
     positive strides, not overlapping X; without it a new array, in column order if X is. beta = 0
     never reads ``out``. The bits do not depend on the number of threads.
 
     Nothing is copied but an X whose rows are not contiguous (columns not next to each other in
     memory), which the kernels of hosts read faster from a row-major copy, and one with negative
     strides. The GIL is released.
+
+    On a device the product is queued on ``stream`` (a number, or a stream of torch or CuPy; default:
+    the caller's current one) and not waited for. From its second call of a kind (op, k, order) on a
+    stream it allocates nothing, and CUDA graphs may record it: warm up on a stream that is not the
+    default one.
 
     Raises Error (a ValueError) if shapes or types clash, or out overlaps X: convert with astype
     what has another type than A. Raises MemoryError where memory is short.
@@ -233,8 +200,9 @@ def spmm(
             "conjugate) and 'h' (its conjugate transpose)"
         )
     if type(X) is not np.ndarray:
-        options = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
-        return _other_array(root, X, out, options)
+        return _other_array(root, X, out, alpha, beta, op, plan, stream)
+    if root._kind is not HOST:
+        common_kind("blockspan.spmm", root, X)
     if X.ndim != 2:
         if X.ndim != 1:
             raise Error(f"blockspan.spmm: X has the shape {X.shape}; wanted is a vector or a block")
@@ -244,37 +212,98 @@ def spmm(
     if out is None:
         if beta != 0:
             raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
-        order: Literal["C", "F"] = "F" if X.flags.fnc else "C"
+        order: Order = "F" if X.flags.fnc else "C"
         out = np.empty((rows, X.shape[1]), root.dtype, order)
     elif type(out) is not np.ndarray or not out.flags.writeable:
         raise Error(f"blockspan.spmm: out is no NumPy array that can be written ({type(out)})")
-    if plan is not None and plan._matrix is not root:
-        raise Error("blockspan.spmm: the plan was made for another matrix")
     if X.strides[0] < 0 or X.strides[1] < 0:
         X = X.copy()
-    chosen = root._host_plan() if plan is None else plan._plan
     try:
-        chosen.multiply(op, alpha, X, beta, out)
+        _planned(root, plan, 0).multiply(op, alpha, X, beta, out, 0)
     except TypeError:
-        raise Error(
-            f"blockspan.spmm: alpha = {alpha}, X {X.shape} {X.dtype!r}, beta = {beta}, out "
-            f"{out.shape} {out.dtype!r} are not all numbers and arrays of {root.dtype}"
-        ) from None
+        raise _not_alike(root, alpha, X, beta, out) from None
     return out
+
+
+def _not_alike(A: Matrix, alpha: complex, X: Array, beta: complex, out: Array) -> Error:
+    return Error(
+        f"blockspan.spmm: alpha = {alpha}, X {tuple(X.shape)} {X.dtype!r}, beta = {beta}, out "
+        f"{tuple(out.shape)} {out.dtype!r} are not all numbers and arrays of {A.dtype}"
+    )
+
+
+def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
+    if plan is None:
+        return A._own_plan(stream)
+    if plan._matrix is not A:
+        raise Error("blockspan.spmm: the plan was made for another matrix")
+    return plan._plan
+
+
+def _on_device(
+    A: Matrix,
+    X: Any,
+    kind: Kind,
+    out: Any,
+    alpha: complex,
+    beta: complex,
+    op: Op,
+    plan: Plan | None,
+    stream: Any,
+) -> Array:
+    if not A._kind.on_cuda or not (out is None or type(out) is type(X) or kind_of(out) is kind):
+        common_kind("blockspan.spmm", A, X, out)
+    if X.ndim != 2:
+        if X.ndim != 1:
+            raise Error(
+                f"blockspan.spmm: X has the shape {tuple(X.shape)}; wanted is a vector or a block"
+            )
+        block = None if out is None else out[:, None]
+        Y = _on_device(A, X[:, None], kind, block, alpha, beta, op, plan, stream)
+        return Y[:, 0] if out is None else out
+    source = kind.argument(kind.array(X))
+    if out is None:
+        if beta != 0:
+            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
+        out = kind.empty((A._rows[op], X.shape[1]), A.dtype, kind.order(X))
+    number = kind.stream() if stream is None else stream_number(stream)
+    try:
+        plan_of_it = _planned(A, plan, number)
+        plan_of_it.multiply(op, alpha, source, beta, kind.argument(out), number)
+    except TypeError:
+        raise _not_alike(A, alpha, X, beta, out) from None
+    return out  # type: ignore[no-any-return]
 
 
 def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
     return matrix(parts, columns=columns)._view(op)
 
 
-def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
-    """X that is not exactly an array of NumPy: a tensor of PyTorch gives a tensor."""
-    if type(X).__module__.partition(".")[0] != "torch":
+def _other_array(
+    A: Matrix,
+    X: Any,
+    out: Any,
+    alpha: complex,
+    beta: complex,
+    op: Op,
+    plan: Plan | None,
+    stream: Any,
+) -> Array:
+    """X that is not exactly an array of NumPy: Y is of its kind."""
+    is_tensor = hasattr(X, "is_cuda")
+    if is_tensor and X.requires_grad:
+        if out is None and plan is None and stream is None:
+            return _differentiable(A, X, alpha, op)
+        raise Error(
+            "blockspan.spmm: X requires a gradient, which out=, plan= and stream= have not: pass "
+            "X.detach()"
+        )
+    kind = kind_of(X)
+    if kind is not HOST:
+        return _on_device(A, X, kind, out, alpha, beta, op, plan, stream)
+    options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
+    if not is_tensor:
         return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
-    if X.requires_grad:
-        return _differentiable(A, X, out, options)
-    if X.device.type != "cpu":
-        raise Error(f"blockspan.spmm: X is on {X.device}, and this build is for hosts")
     import torch
 
     array = None if out is None else out.numpy()
@@ -285,35 +314,22 @@ def _other_array(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
     return result
 
 
-def _differentiable(A: Matrix, X: Any, out: Any, options: dict[str, Any]) -> Array:
-    if out is not None or options["plan"] is not None:
-        raise Error(
-            "blockspan.spmm: X requires a gradient, which out= and plan= have not: pass X.detach()"
-        )
+def _differentiable(A: Matrix, X: Any, alpha: complex, op: Op) -> Array:
     from blockspan.torch import products as differentiable
 
     if A._with_gradients is None:  # its values may change unseen: no copy of them is held
         A._with_gradients = differentiable.from_host(A, hold=False)
-    Y: Array = differentiable.spmm(A._with_gradients, X, op=options["op"])
-    return Y if options["alpha"] == 1 else options["alpha"] * Y
-
-
-def combined(first: Op, second: Op) -> Op:
-    """op of op: "t" then "h" is "c"."""
-    result = first
-    if second in "th":
-        result = _TRANSPOSED[result]
-    if second in "ch":
-        result = _CONJUGATED[result]
-    return result
+    Y: Array = differentiable.spmm(A._with_gradients, X, op=op)
+    return Y if alpha == 1 else alpha * Y
 
 
 def matrix(S: Any, *, columns: int = 16) -> Matrix:
     """S as a matrix for products and solvers, without a copy where it can be.
 
-    S: a CSR matrix or array of SciPy, a CSR tensor of PyTorch on the CPU, or a tuple
-    ``(indptr, indices, data, shape)``. Entries of a row may be unsorted and repeat (repeated ones
-    add up). columns: the widest block expected (others are served too).
+    S: a CSR matrix or array of SciPy or CuPy, a CSR tensor of PyTorch, or a tuple ``(indptr,
+    indices, data, shape)``; in host memory, or on a CUDA device, where its products are then.
+    Entries of a row may be unsorted and repeat (repeated ones add up). columns: the widest block
+    expected (others are served too).
 
     Values are shared, and so are 32-bit indices; 64-bit indices (the default of PyTorch) are
     copied as 32-bit ones. Any other sparse format is converted to CSR, which copies, and is said
@@ -329,61 +345,13 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     """
     if isinstance(S, Matrix):
         return S
-    offsets, indices, values, shape = _csr_arrays(S)
-    if len(shape) != 2:
-        raise Error(f"blockspan.matrix: the shape {tuple(shape)} is not one of a matrix")
-    if len(indices) >= 2**31:
-        raise Error(f"blockspan.matrix: {len(indices)} entries; this build counts to 2^31 - 1")
-    source = (_as_int32(offsets, "indptr"), _as_int32(indices, "indices"), values)
+    source, shape, kind = csr_arrays(S)
+    parts = (kind.argument(part) for part in source)
     try:
-        data = _host.matrix(int(shape[0]), int(shape[1]), *source)
+        data = kind.native.matrix(int(shape[0]), int(shape[1]), *parts, kind.stream())
     except TypeError:
         raise Error(
-            f"blockspan.matrix: data has the type {values.dtype!r}; wanted are float32, float64, "
+            f"blockspan.matrix: data has the type {source[2].dtype!r}; wanted are float32, float64, "
             "complex64 or complex128 of this machine's byte order"
         ) from None
-    return Matrix(data, source, columns)
-
-
-def _csr_arrays(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    if isinstance(S, tuple):
-        if len(S) != 4:
-            raise Error(
-                f"blockspan.matrix: a tuple of {len(S)}; wanted is (indptr, indices, data, shape)"
-            )
-        offsets, indices, values, shape = S
-        return np.asarray(offsets), np.asarray(indices), np.asarray(values), tuple(shape)
-    if hasattr(S, "crow_indices") and "sparse_csr" in str(getattr(S, "layout", "")):
-        if S.requires_grad:
-            raise Error("blockspan.matrix: the tensor requires a gradient: pass S.detach()")
-        if S.device.type != "cpu":
-            raise Error(
-                f"blockspan.matrix: the tensor is on {S.device}, and this build is for hosts"
-            )
-        parts = (S.crow_indices(), S.col_indices(), S.values())
-        offsets, indices, values = (np.asarray(part) for part in parts)
-        return offsets, indices, values, tuple(S.shape)
-    if getattr(S, "format", None) == "csr":
-        return S.indptr, S.indices, S.data, S.shape
-    if hasattr(S, "tocsr"):
-        kind = getattr(S, "format", type(S).__name__)
-        warnings.warn(
-            f"blockspan.matrix: {kind} is copied into compressed rows", ConversionWarning, 3
-        )
-        return _csr_arrays(S.tocsr())
-    raise Error(
-        f"blockspan.matrix: {type(S).__name__} is no sparse matrix: wanted is one of scipy.sparse, "
-        "a CSR tensor of torch, or (indptr, indices, data, shape)"
-    )
-
-
-def _as_int32(indices: Array, name: str) -> Array:
-    if indices.dtype == np.int32:
-        return np.ascontiguousarray(indices)
-    if indices.dtype.kind not in "iu":
-        raise Error(f"blockspan.matrix: {name} has the type {indices.dtype}, not an integer")
-    if indices.size and (indices.max() >= 2**31 or indices.min() < -(2**31)):
-        raise Error(
-            f"blockspan.matrix: {name} has {indices.min()} to {indices.max()}, beyond 32 bits"
-        )
-    return indices.astype(np.int32)
+    return Matrix(data, source, columns, kind)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from blockspan import _host
-from blockspan._host import Error
-from blockspan.matrix import Array, Matrix, matrix
+from blockspan.arrays import Array, Kind, kind_of
+from blockspan.errors import Error
+from blockspan.matrix import Matrix, matrix
 
 OperatorLike = Any
 """A Matrix, a sparse matrix, a LinearOperator of SciPy (or anything with ``matmat`` or ``@``), a
@@ -29,19 +29,20 @@ def scalar_type(A: OperatorLike, *blocks: Array | None) -> np.dtype[Any]:
     """The type to compute in: a matrix's own, else the one that holds operator and blocks."""
     if isinstance(A, Matrix):
         return A.dtype
-    types = [b.dtype for b in blocks if b is not None]
+    types: list[np.dtype[Any]] = [kind_of(b).dtype(b) for b in blocks if b is not None]
     own = getattr(A, "dtype", None)
     if own is not None:
-        types.append(np.dtype(own))
+        types.append(kind_of(A).dtype(A) if hasattr(A, "is_cuda") else np.dtype(own))
     joined = np.result_type(*types) if types else np.dtype(np.float64)
     return joined if joined.kind in "fc" else np.dtype(np.float64)
 
 
 def as_operator(
-    A: OperatorLike, rows: int, dtype: np.dtype[Any], name: str, columns: int
-) -> _host.Operator:
-    """A as an operator of that order and type. Raises Error where it has another."""
-    if isinstance(A, _host.Operator):
+    A: OperatorLike, rows: int, dtype: np.dtype[Any], name: str, columns: int, kind: Kind
+) -> Any:
+    """A as an operator of that order and type, for blocks of that kind. Raises Error where it has
+    another."""
+    if isinstance(A, kind.native.Operator):
         return A
     shape = getattr(A, "shape", (rows, rows))
     if tuple(shape) != (rows, rows):
@@ -49,15 +50,18 @@ def as_operator(
     if isinstance(A, Matrix):
         if A.dtype != dtype:
             raise Error(f"blockspan: {name} has {A.dtype} values, and the solve is in {dtype}")
+        if A._kind.on_cuda != kind.on_cuda:
+            raise Error(f"blockspan: {name} is {A._kind.name}, and the blocks are {kind.name}")
         if A._op == "n":
-            return A._data.as_operator(columns)
+            return A._data.as_operator(columns, kind.stream())
     function = _block_function(A)
     if function is None:
         raise Error(
             f"blockspan: {name} is a {type(A).__name__}; wanted is a matrix, a LinearOperator or a "
             "function of a block"
         )
-    return _host.function_operator(dtype.name, rows, _checked(function, name, dtype), name)
+    checked = _checked(function, name, dtype, kind)
+    return kind.native.function_operator(dtype.name, rows, checked, name)
 
 
 def _block_function(A: OperatorLike) -> Callable[[Array], Any] | None:
@@ -69,17 +73,21 @@ def _block_function(A: OperatorLike) -> Callable[[Array], Any] | None:
 
 
 def _checked(
-    function: Callable[[Array], Any], name: str, dtype: np.dtype[Any]
-) -> Callable[[Array, Array], None]:
-    def apply(X: Array, Y: Array) -> None:
-        result = np.asarray(function(X))
+    function: Callable[[Array], Any], name: str, dtype: np.dtype[Any], kind: Kind
+) -> Callable[[Any, Any], None]:
+    def apply(lent_X: Any, lent_Y: Any) -> None:
+        X = kind.lent(lent_X)
+        result = function(X)
+        if kind_of(result) is not kind:
+            raise Error(f"blockspan: {name} was given a block {kind.name}, and returned another")
+        result = kind.array(result)
         if result.shape != X.shape:
             raise Error(
-                f"blockspan: {name} was given a block of shape {X.shape} and returned one of "
-                f"{result.shape}"
+                f"blockspan: {name} was given a block of shape {tuple(X.shape)} and returned one of "
+                f"{tuple(result.shape)}"
             )
-        if not np.can_cast(result.dtype, dtype, "same_kind"):
+        if not np.can_cast(kind.dtype(result), dtype, "same_kind"):
             raise Error(f"blockspan: {name} returned {result.dtype} for a block of {dtype}")
-        Y[...] = result
+        kind.lent(lent_Y)[...] = result
 
     return apply

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from blockspan import _host
-from blockspan._host import Error
-from blockspan.matrix import Array, Matrix, matrix
+from blockspan.arrays import HOST, Array, Kind, common_kind, kind_of
+from blockspan.errors import Error
+from blockspan.matrix import Matrix, matrix
 from blockspan.operators import OperatorLike, as_matrix, as_operator
 
 
@@ -23,31 +23,39 @@ class Preconditioner:
 
     __array_ufunc__ = None
 
-    def __init__(self, host: _host.Operator) -> None:
-        self._host = host
-        self.shape = (host.rows, host.rows)
-        self.dtype = np.dtype(host.type)
-        self.report = host.report
+    def __init__(self, operator: Any, kind: Kind = HOST) -> None:
+        self._operator = operator
+        self._kind = kind
+        self.shape = (operator.rows, operator.rows)
+        self.dtype = np.dtype(operator.type)
+        self.report = operator.report
 
     def __matmul__(self, X: Array) -> Array:
-        return self.matmat(X) if np.ndim(X) == 2 else self.matmat(np.asarray(X)[:, None])[:, 0]
+        X = kind_of(X).array(X)
+        return self.matmat(X) if X.ndim == 2 else self.matmat(X[:, None])[:, 0]
 
     def matmat(self, X: Array) -> Array:
         """Y = M X for a block X, n x k of the same type; Y is row-major."""
-        X = np.ascontiguousarray(X)
-        Y = np.empty_like(X)
-        self._host.apply(X, Y)
+        kind = common_kind("blockspan.precond", self, X)
+        X = kind.array(X)
+        X = kind.cast(X, kind.dtype(X))
+        Y = kind.empty(X.shape, kind.dtype(X))
+        self._operator.apply(kind.argument(X), kind.argument(Y), kind.stream())
         return Y
 
     def __repr__(self) -> str:
-        return f"<blockspan preconditioner: {self._host.name}, {self.shape[0]} rows, {self.dtype}>"
+        return (
+            f"<blockspan preconditioner: {self._operator.name}, {self.shape[0]} rows, {self.dtype}>"
+        )
 
 
-def _plain(A: Any) -> _host.Matrix:
-    made = matrix(A)
-    if made._op != "n":
+def _made(name: str, A: Any, *options: Any) -> Preconditioner:
+    plain = matrix(A)
+    if plain._op != "n":
         raise Error("blockspan.precond: wanted is a matrix, not a transposed view of one")
-    return made._data
+    kind = plain._kind
+    make = getattr(kind.native, name)
+    return Preconditioner(make(plain._data, *options, kind.stream()), kind)
 
 
 def jacobi(A: Any) -> Preconditioner:
@@ -59,7 +67,7 @@ def jacobi(A: Any) -> Preconditioner:
     >>> bs.precond.jacobi(sp.csr_array([[2.0, 1.0], [1.0, 4.0]])) @ np.array([2.0, 4.0])
     array([1., 1.])
     """
-    return Preconditioner(_host.jacobi(_plain(A)))
+    return _made("jacobi", A)
 
 
 def block_jacobi(A: Any, block_size: int = 0, *, absolute: bool = False) -> Preconditioner:
@@ -73,7 +81,7 @@ def block_jacobi(A: Any, block_size: int = 0, *, absolute: bool = False) -> Prec
     >>> np.allclose(A @ (bs.precond.block_jacobi(A, 2) @ np.array([1.0, 5.0])), [1.0, 5.0])
     True
     """
-    return Preconditioner(_host.block_jacobi(_plain(A), block_size, absolute))
+    return _made("block_jacobi", A, block_size, absolute)
 
 
 def chebyshev(A: Any, degree: int = 8, *, ratio: float = 100.0) -> Preconditioner:
@@ -87,7 +95,7 @@ def chebyshev(A: Any, degree: int = 8, *, ratio: float = 100.0) -> Preconditione
     >>> bs.precond.chebyshev(sp.eye_array(50, format="csr"), 4).shape
     (50, 50)
     """
-    return Preconditioner(_host.chebyshev(_plain(A), degree, ratio))
+    return _made("chebyshev", A, degree, ratio)
 
 
 def multigrid(
@@ -109,9 +117,14 @@ def multigrid(
     >>> bs.precond.multigrid(bs.generate("laplace5:40x40")).shape
     (1600, 1600)
     """
-    vectors = None if near_null is None else np.ascontiguousarray(near_null)
-    nodes = None if coordinates is None else np.ascontiguousarray(coordinates)
-    return Preconditioner(_host.multigrid(_plain(A), vectors, nodes, block_size, adaptive))
+    A = matrix(A)
+    kind = common_kind("blockspan.precond.multigrid", A, near_null, coordinates)
+    blocks = (None if block is None else kind.array(block) for block in (near_null, coordinates))
+    vectors, nodes = (
+        None if block is None else kind.argument(kind.cast(block, kind.dtype(block)))
+        for block in blocks
+    )
+    return _made("multigrid", A, vectors, nodes, block_size, adaptive)
 
 
 def pyamg(hierarchy: Any, *, degree: int = 2) -> Preconditioner:
@@ -156,8 +169,14 @@ def by_name(A: OperatorLike, spec: str, *, eigenpairs: bool) -> Preconditioner:
 
 
 def as_preconditioner(
-    M: OperatorLike, A: OperatorLike, rows: int, dtype: np.dtype[Any], *, eigenpairs: bool
-) -> _host.Operator | None:
+    M: OperatorLike,
+    A: OperatorLike,
+    rows: int,
+    dtype: np.dtype[Any],
+    kind: Kind,
+    *,
+    eigenpairs: bool,
+) -> Any:
     """M of a solver: None, a spec, one of this module's, or an operator."""
     if M is None:
         return None
@@ -169,5 +188,7 @@ def as_preconditioner(
                 f"blockspan: M is {M.shape[0]} x {M.shape[1]} {M.dtype}, and the solve {rows} x "
                 f"{rows} {dtype}"
             )
-        return M._host
-    return as_operator(as_matrix(M), rows, dtype, "M", 16)
+        if M._kind.on_cuda != kind.on_cuda:
+            raise Error(f"blockspan: M is {M._kind.name}, and the blocks are {kind.name}")
+        return M._operator
+    return as_operator(as_matrix(M), rows, dtype, "M", 16, kind)

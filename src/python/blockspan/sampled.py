@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from blockspan._host import Error
-from blockspan.matrix import Array, Matrix
+from blockspan.arrays import HOST, Array, common_kind, stream_number
+from blockspan.errors import Error
+from blockspan.matrix import Matrix
 
 
 def sddmm(
@@ -16,18 +19,19 @@ def sddmm(
     out: Array | None = None,
     alpha: complex = 1.0,
     beta: complex = 0.0,
+    stream: Any = None,
 ) -> Array:
     """values = alpha X Y^H + beta values, at the stored entries of A only.
 
-    A: m x n, of which only the pattern is read. X: m x k, Y: n x k (or two vectors), NumPy, of A's
-    type and any strides; row-major ones are fastest. Returns one number for each stored entry, in
+    A: m x n, of which only the pattern is read. X: m x k, Y: n x k (or two vectors), of A's
+    type and any strides, where A is; row-major ones are fastest. Returns one number for each stored entry, in
     the order of the entries of A (for ``A.T`` too: of those of A). out: where they are written, a
     contiguous vector that overlaps neither X nor Y; the values of A are allowed. beta = 0 never
     reads ``out``.
 
     The m x n product is never formed: O(nnz k). With G the gradient of ``A @ X``, ``sddmm(A, G,
     X)`` is that with respect to the values of A. The bits do not depend on the number of threads;
-    the GIL is released. Raises Error (a ValueError) if shapes or types clash. Source: see
+    the GIL is released. On a device it is queued on ``stream``, as :func:`blockspan.spmm`. Raises Error (a ValueError) if shapes or types clash. Source: see
     blockspan/spmm/sddmm.hpp.
 
     >>> import numpy as np, scipy.sparse as sp, blockspan as bs
@@ -36,28 +40,39 @@ def sddmm(
     array([1., 2., 4.])
     """
     root = A._parent or A
-    X, Y = np.asarray(X), np.asarray(Y)
+    kind = common_kind("blockspan.sddmm", A, X, Y, out)
+    X, Y = kind.array(X), kind.array(Y)
     if X.ndim == 1 and Y.ndim == 1:
         X, Y = X[:, None], Y[:, None]
     rows, columns = A.shape
     if X.ndim != 2 or X.shape[0] != rows or Y.shape != (columns, X.shape[1]):
         raise Error(
-            f"blockspan.sddmm: X has the shape {X.shape} and Y {Y.shape}; wanted are {rows} x k and "
+            f"blockspan.sddmm: X has the shape {tuple(X.shape)} and Y {tuple(Y.shape)}; wanted are {rows} x k and "
             f"{columns} x k for a matrix of {rows} x {columns}"
         )
     if out is None:
         if beta != 0:
             raise Error(f"blockspan.sddmm: beta = {beta}, and there is no out to read")
-        out = np.empty(root.nnz, root.dtype)
-    elif type(out) is not np.ndarray or not out.flags.writeable or out.shape != (root.nnz,):
+        out = kind.empty((root.nnz,), root.dtype)
+    elif (
+        kind is HOST and (type(out) is not np.ndarray or not out.flags.writeable)
+    ) or out.shape != (root.nnz,):
         raise Error(f"blockspan.sddmm: out is no vector of {root.nnz} numbers that can be written")
-    first, second = (_ascending(block) for block in (X, Y))
+    first, second = (_ascending(block) if kind is HOST else block for block in (X, Y))
     # conj(Y) X^T at the entries of A is X Y^H at those of its transpose
     conjugate_first = A._op in "th"
     if conjugate_first:
         first, second = second, first
     try:
-        root._data.sample(first, second, conjugate_first, alpha, beta, out)
+        root._data.sample(
+            kind.argument(first),
+            kind.argument(second),
+            conjugate_first,
+            alpha,
+            beta,
+            kind.argument(out),
+            kind.stream() if stream is None else stream_number(stream),
+        )
     except TypeError:
         raise Error(
             f"blockspan.sddmm: alpha = {alpha}, X {X.dtype!r}, Y {Y.dtype!r}, beta = {beta}, out "

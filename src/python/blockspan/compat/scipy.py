@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import blockspan
-from blockspan.matrix import Array
+from blockspan.arrays import Array
 from blockspan.operators import OperatorLike, as_matrix
 from blockspan.status import NotConvergedWarning, Status
 

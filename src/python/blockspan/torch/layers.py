@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from blockspan._host import Error
+from blockspan.errors import Error
 from blockspan.torch.products import Matrix, matrix, spmm
 
 
@@ -33,12 +32,12 @@ class SparseLinear(torch.nn.Module):
         self.matrix = Matrix(given._base, given.values.detach(), hold=False)
         self.out_features, self.in_features = given.shape
         self.weight = torch.nn.Parameter(given.values.detach().clone())
-        zeros = torch.zeros(self.out_features, dtype=self.weight.dtype)
+        zeros = self.weight.new_zeros(self.out_features, requires_grad=False)
         self.bias = torch.nn.Parameter(zeros) if bias else None
 
     def reset_parameters(self) -> None:
         """Weights and bias uniform in (-b, b), b = 1 / sqrt(entries of their row)."""
-        lengths = torch.from_numpy(np.diff(self.matrix._base._source[0]).astype(np.int64))
+        lengths = torch.as_tensor(self.matrix._base._source[0]).diff().long()
         bounds = 1 / torch.sqrt(torch.clamp(lengths, min=1).to(self.weight.real.dtype))
         with torch.no_grad():
             self.weight.uniform_(-1, 1).mul_(torch.repeat_interleave(bounds, lengths))

@@ -7,15 +7,14 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from blockspan import _host
-from blockspan._host import Error
-from blockspan.matrix import WORDS, Array, Op, Viewed, combined
+from blockspan.arrays import HOST, Array, kind_of
+from blockspan.errors import Error
 from blockspan.matrix import Matrix as HostMatrix
 from blockspan.matrix import matrix as host_matrix
+from blockspan.views import WORDS, Op, Viewed, combined
 
 _ADJOINT: dict[str, str] = {"n": "h", "t": "c", "c": "t", "h": "n"}
 _MATRICES: weakref.WeakValueDictionary[int, Matrix] = weakref.WeakValueDictionary()
@@ -39,8 +38,8 @@ class Matrix(Viewed):
         self._base = base
         self._hold = hold
         self._held = -1  # version of the values that the plan has in the order of the transpose
-        self._plan = base._data.plan(base._columns, "auto", False, "")
-        self._others: dict[torch.dtype, tuple[_host.Matrix, _host.Plan]] = {}
+        self._plan = self._new_plan(base._data)
+        self._others: dict[torch.dtype, tuple[Any, Any]] = {}
         self._id = next(_IDS)
         _MATRICES[self._id] = self
 
@@ -54,7 +53,7 @@ class Matrix(Viewed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         offsets, indices, _ = self._base._source
-        parts = (torch.from_numpy(offsets), torch.from_numpy(indices), self.values)
+        parts = (torch.as_tensor(offsets), torch.as_tensor(indices), self.values)
         return _unpickled, ((*parts, self._base.shape), self._base._columns, self._op)
 
     def __repr__(self) -> str:
@@ -64,29 +63,35 @@ class Matrix(Viewed):
             f"{self.values.dtype}{WORDS[self._op]}>"
         )
 
+    def _new_plan(self, data: Any) -> Any:
+        return data.plan(self._base._columns, "auto", False, "", self._base._kind.stream())
+
     def _with_type(self, values: Tensor | None, dtype: torch.dtype) -> tuple[Any, Any]:
         """The pattern as a matrix of another type, and its plan."""
         if dtype == self.values.dtype:
             return self._base._data, self._plan
         if dtype not in self._others:
             if values is None:
-                values = torch.empty(self.nnz, dtype=dtype)
-            offsets, indices, _ = self._base._source
-            data = _host.matrix(*self._base.shape, offsets, indices, as_array(values))
-            self._others[dtype] = data, data.plan(self._base._columns, "auto", False, "")
+                values = self.values.detach().new_empty(self.nnz, dtype=dtype)
+            kind = self._base._kind
+            pattern = (kind.argument(part) for part in self._base._source[:2])
+            data = kind.native.matrix(*self._base.shape, *pattern, _argument(values), kind.stream())
+            self._others[dtype] = data, self._new_plan(data)
         return self._others[dtype]
 
     def _multiply(self, op: str, values: Tensor | None, X: Tensor, Y: Tensor) -> None:
+        stream = kind_of(X).stream()
         if values is not None:
             values = values.contiguous()
             plan = self._with_type(values, values.dtype)[1]
-            return plan.multiply_with(as_array(values), op, as_array(X), as_array(Y))  # type: ignore[no-any-return]
+            plan.multiply_with(_argument(values), op, _argument(X), _argument(Y), stream)
+            return
         if self._hold and op in "th":
             version = 0 if self.values.is_inference() else self.values._version
             if self._held != version:
-                self._plan.hold_transpose()
+                self._plan.hold_transpose(stream)
                 self._held = version
-        self._plan.multiply(op, 1.0, as_array(X), 0.0, as_array(Y))
+        self._plan.multiply(op, 1.0, _argument(X), 0.0, _argument(Y), stream)
 
 
 def matrix(S: Any, *, columns: int = 16) -> Matrix:
@@ -112,12 +117,8 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
         return from_host(S, hold=True)
     if isinstance(S, tuple) and len(S) == 4 and isinstance(S[2], Tensor):
         offsets, indices, values, shape = S
-        for part in (offsets, indices, values):
-            if isinstance(part, Tensor) and part.device.type != "cpu":
-                raise Error(f"blockspan.torch.matrix: a part is on {part.device}: hosts only")
         numbers = values.detach().resolve_conj().resolve_neg().contiguous()
-        parts = (np.asarray(offsets), np.asarray(indices), numbers.numpy(), shape)
-        base = host_matrix(parts, columns=columns)
+        base = host_matrix((offsets, indices, numbers, shape), columns=columns)
         return Matrix(base, values if values.requires_grad else numbers, hold=True)
     return from_host(host_matrix(S, columns=columns), hold=True)
 
@@ -125,10 +126,10 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
 def from_host(A: HostMatrix, *, hold: bool) -> Matrix:
     root = A._parent or A
     values = root._source[2]
-    if not values.flags.writeable:
+    if root._kind is HOST and not values.flags.writeable:
         values = values.copy()
         root = host_matrix((*root._source[:2], values, root.shape), columns=root._columns)
-    return Matrix(root, torch.from_numpy(values), hold=hold)._view(A._op)
+    return Matrix(root, torch.as_tensor(values), hold=hold)._view(A._op)
 
 
 def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
@@ -138,7 +139,7 @@ def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
 def spmm(A: Matrix, X: Tensor, *, values: Tensor | None = None, op: Op = "n") -> Tensor:
     """Y = op(A) X, differentiable in X and in the values.
 
-    A: m x n, from :func:`matrix`. X: n x k (m x k where op transposes) or a vector, CPU, any
+    A: m x n, from :func:`matrix`. X: n x k (m x k where op transposes) or a vector, on A's device, any
     strides. values: in the place of those of A, one for each entry, of the type of X; the pattern
     stays. op: "n" A, "t" its transpose, "c" its conjugate, "h" its conjugate transpose. Y:
     row-major, of the type of X.
@@ -155,8 +156,6 @@ def spmm(A: Matrix, X: Tensor, *, values: Tensor | None = None, op: Op = "n") ->
     >>> X.grad.flatten()
     tensor([1., 5.], dtype=torch.float64)
     """
-    if X.device.type not in ("cpu", "meta"):
-        raise Error(f"blockspan.torch.spmm: X is on {X.device}, and this build is for hosts")
     if values is None and A.values.requires_grad:
         values = A.values
     op = combined(A._op, op) if A._op != "n" else op
@@ -169,7 +168,7 @@ def spmm(A: Matrix, X: Tensor, *, values: Tensor | None = None, op: Op = "n") ->
 def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
     """X Y^H at the stored entries of A, differentiable in X and Y.
 
-    A: m x n, of which only the pattern matters. X: m x k, Y: n x k, of one type, any strides, CPU.
+    A: m x n, of which only the pattern matters. X: m x k, Y: n x k, of one type, any strides.
     Returns a number for each entry, in the order of the entries of A (for ``A.T``: of A). Raises
     Error (a ValueError) with the shapes and types where they clash. See
     :func:`blockspan.sddmm`.
@@ -180,8 +179,6 @@ def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
     >>> blockspan.torch.sddmm(A, X, Y)
     tensor([3., 4., 8.], dtype=torch.float64)
     """
-    if X.device.type not in ("cpu", "meta"):
-        raise Error(f"blockspan.torch.sddmm: X is on {X.device}, and this build is for hosts")
     # conj(Y) X^T at the entries of A is X Y^H at those of its transpose
     if A._op in "th":
         return torch.ops.blockspan.sddmm(Y, X, A._id, A.nnz, True)
@@ -189,8 +186,16 @@ def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
 
 
 def as_array(tensor: Tensor) -> Array:
-    """The same memory. Ops are given tensors that are conjugated already."""
-    return (tensor.detach() if tensor.requires_grad else tensor).numpy()  # type: ignore[no-any-return]
+    """The same memory, of NumPy on hosts. Ops are given tensors that are conjugated already."""
+    plain = tensor.detach() if tensor.requires_grad else tensor
+    return plain if plain.is_cuda else plain.numpy()  # type: ignore[no-any-return]
+
+
+def _argument(tensor: Tensor) -> Any:
+    """A tensor as the module takes it."""
+    if tensor.is_cuda:
+        return kind_of(tensor).argument(tensor)
+    return as_array(tensor)
 
 
 def _matrix_of(number: int) -> Matrix:
@@ -201,7 +206,13 @@ def _matrix_of(number: int) -> Matrix:
 
 
 def _words(tensors: Sequence[Tensor | None]) -> str:
-    return ", ".join("-" if t is None else f"{tuple(t.shape)} {t.dtype}" for t in tensors)
+    return ", ".join(
+        "-" if t is None else f"{tuple(t.shape)} {t.dtype} {t.device.type}" for t in tensors
+    )
+
+
+def _elsewhere(tensor: Tensor, A: Matrix) -> bool:
+    return tensor.device.type not in (A.values.device.type, "meta")
 
 
 def _check_spmm(
@@ -217,10 +228,12 @@ def _check_spmm(
         or X.shape[0] != inner
         or X.dtype != dtype
         or (values is not None and tuple(values.shape) != (A.nnz,))
+        or any(t is not None and _elsewhere(t, A) for t in (X, values))
     ):
         raise Error(
             f"blockspan.torch.spmm: X, values: {_words((X, values))}; wanted for op '{op}' are "
-            f"{inner} x k and {A.nnz} values of one type (matrix {rows} x {columns} {dtype})"
+            f"{inner} x k and {A.nnz} values of one type (matrix {rows} x {columns} {dtype} "
+            f"{A.values.device.type})"
         )
     return A
 
@@ -232,7 +245,7 @@ def _spmm_fake(
     return X.new_empty((rows if op in "nc" else columns, X.shape[1]))
 
 
-def _spmm_cpu(
+def _spmm_real(
     X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
 ) -> Tensor:
     A = _check_spmm(X, values, number, rows, columns, op)
@@ -271,18 +284,21 @@ def _sddmm_fake(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first
         or Y.shape[0] != columns
         or X.shape[1] != Y.shape[1]
         or X.dtype != Y.dtype
+        or _elsewhere(X, A)
+        or _elsewhere(Y, A)
     ):
         raise Error(
             f"blockspan.torch.sddmm: the blocks are {_words((X, Y))}; wanted are {rows} x k and "
-            f"{columns} x k of one type"
+            f"{columns} x k of one type ({A.values.device.type})"
         )
     return X.new_empty((entries,))
 
 
-def _sddmm_cpu(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first: bool) -> Tensor:
+def _sddmm_real(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first: bool) -> Tensor:
     values = _sddmm_fake(X, Y, number, entries, conjugate_first)
     data = _matrix_of(number)._with_type(None, X.dtype)[0]
-    data.sample(as_array(X), as_array(Y), conjugate_first, 1.0, 0.0, as_array(values))
+    blocks = _argument(X), _argument(Y)
+    data.sample(*blocks, conjugate_first, 1.0, 0.0, _argument(values), kind_of(X).stream())
     return values
 
 
@@ -315,11 +331,12 @@ def _register() -> torch.library.Library:
         "sddmm(Tensor X, Tensor Y, int matrix, int entries, bool conjugate_first) -> Tensor",
         tags=tags,
     )
-    for name, cpu, fake, backward, keep in (
-        ("spmm", _spmm_cpu, _spmm_fake, _spmm_backward, _keep_for_spmm),
-        ("sddmm", _sddmm_cpu, _sddmm_fake, _sddmm_backward, _keep_for_sddmm),
+    for name, real, fake, backward, keep in (
+        ("spmm", _spmm_real, _spmm_fake, _spmm_backward, _keep_for_spmm),
+        ("sddmm", _sddmm_real, _sddmm_fake, _sddmm_backward, _keep_for_sddmm),
     ):
-        library.impl(name, cpu, "CPU")
+        for key in ("CPU", "CUDA"):
+            library.impl(name, real, key)
         op = f"blockspan::{name}"
         torch.library.register_fake(op, fake, lib=library)
         torch.library.register_autograd(op, backward, setup_context=keep, lib=library)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from blockspan import eigen, linear
-from blockspan._host import Error
-from blockspan.matrix import Array
+from blockspan.arrays import Array, kind_of
+from blockspan.errors import Error
 from blockspan.matrix import Matrix as HostMatrix
 from blockspan.matrix import matrix as host_matrix
 from blockspan.torch.products import Matrix, as_array, sddmm
@@ -19,7 +19,7 @@ from blockspan.torch.products import Matrix, as_array, sddmm
 def cg(A: Matrix, B: Tensor, *, values: Tensor | None = None, **options: Any) -> Tensor:
     """X with A X = B, A Hermitian positive definite, differentiable in B and the values.
 
-    A: n x n, from :func:`blockspan.torch.matrix`. B: n x k or n, CPU, of A's type. values: in the
+    A: n x n, from :func:`blockspan.torch.matrix`. B: n x k or n, of A's type and device. values: in the
     place of those of A. options: those of :func:`blockspan.cg` (rtol, atol, M, maxiter, method),
     for the backward pass too; what does not converge is a NotConvergedWarning.
 
@@ -44,7 +44,7 @@ def cg(A: Matrix, B: Tensor, *, values: Tensor | None = None, **options: Any) ->
 class _Cg(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, B: Tensor, values: Tensor | None, A: Matrix, options: Any) -> Tensor:
-        X = torch.from_numpy(linear.cg(_with_values(A, values), _array(B), **options).x)
+        X = torch.as_tensor(linear.cg(_with_values(A, values), _array(B), **options).x)
         ctx.save_for_backward(X, values)
         ctx.matrix, ctx.options = A, options
         return X
@@ -95,8 +95,8 @@ class _Eigsh(torch.autograd.Function):
     def forward(ctx: Any, values: Tensor, A: Matrix, k: int, options: Any) -> Any:
         ctx.host = _with_values(A, values)
         pairs = eigen.lobpcg(ctx.host, k=k, largest=False, **options)
-        w = torch.from_numpy(np.ascontiguousarray(pairs.eigenvalues))
-        V = torch.from_numpy(np.ascontiguousarray(pairs.eigenvectors))
+        V = torch.as_tensor(pairs.eigenvectors).contiguous()
+        w = torch.as_tensor(pairs.eigenvalues, dtype=V.real.dtype, device=V.device)
         ctx.save_for_backward(w, V)
         ctx.matrix = A
         ctx.set_materialize_grads(False)
@@ -108,9 +108,7 @@ class _Eigsh(torch.autograd.Function):
         w, V = ctx.saved_tensors
         Z = torch.zeros_like(V) if of_w is None else V * of_w
         if of_V is not None:
-            Z = Z - torch.from_numpy(
-                _pseudo_inverses(ctx.host, as_array(w), as_array(V), _array(of_V))
-            )
+            Z = Z - _pseudo_inverses(ctx.host, w, V, of_V.resolve_conj().resolve_neg())
         return sddmm(ctx.matrix, Z, V), None, None, None
 
 
@@ -120,37 +118,40 @@ def _array(tensor: Tensor) -> Array:
 
 def _with_values(A: Matrix, values: Tensor | None) -> HostMatrix:
     offsets, indices, own = A._base._source
-    if values is None or values.data_ptr() == own.ctypes.data:
+    if values is None or values.data_ptr() == torch.as_tensor(own).data_ptr():
         return A._base
     numbers = _array(values.contiguous())
     return host_matrix((offsets, indices, numbers, A._base.shape), columns=A._base._columns)
 
 
-def _pseudo_inverses(A: HostMatrix, w: Array, V: Array, G: Array) -> Array:
+def _pseudo_inverses(A: HostMatrix, w: Tensor, V: Tensor, G: Tensor) -> Tensor:
     """(A - w_j)^+ g_j for each column."""
     gaps = w[:, None] - w[None, :]  # w_i - w_j
-    np.fill_diagonal(gaps, np.inf)
-    size = float(np.abs(w).max(initial=np.finfo(w.dtype).tiny))
-    nearest = float(np.abs(gaps).min(initial=np.inf))
-    if nearest <= 100 * np.finfo(w.dtype).eps * size:
+    gaps.fill_diagonal_(math.inf)
+    eps, tiny = torch.finfo(w.dtype).eps, torch.finfo(w.dtype).tiny
+    size = max(float(w.abs().max()), tiny)
+    nearest = float(gaps.abs().min())
+    if nearest <= 100 * eps * size:
         raise Error(
             f"blockspan.torch.eigsh: two eigenvalues are {nearest:.1e} apart, which is rounding for "
             f"values of {size:.1e}: their vectors have no gradient"
         )
-    coefficients = V.conj().T @ G
+    coefficients = V.mH @ G
     within = V @ (coefficients / gaps)
     outside = G - V @ coefficients
     scale = size + 1.0
 
-    def solve(j: int) -> Array:
-        def shifted(X: Array) -> Array:
-            inside = V.conj().T @ X
-            P = np.ascontiguousarray(X - V @ inside)
-            Y = A @ P - w[j] * P
-            return Y - V @ (V.conj().T @ Y) + scale * (V @ inside)  # type: ignore[no-any-return]
+    def solve(j: int) -> Tensor:
+        shift = float(w[j])
 
-        tol = 10 * float(np.finfo(w.dtype).eps) ** 0.75
-        return linear.cg(shifted, outside[:, j], rtol=tol).x
+        def shifted(block: Array) -> Array:
+            X = torch.as_tensor(block) if kind_of(block).on_cuda else torch.tensor(block)
+            inside = V.mH @ X
+            P = (X - V @ inside).contiguous()
+            Y = A @ P - shift * P
+            return as_array(Y - V @ (V.mH @ Y) + scale * (V @ inside))
 
-    result: Array = within + np.stack([solve(j) for j in range(len(w))], axis=1)
-    return result
+        tol = 10 * eps**0.75
+        return torch.as_tensor(linear.cg(shifted, _array(outside[:, j].contiguous()), rtol=tol).x)
+
+    return within + torch.stack([solve(j) for j in range(len(w))], dim=1)

@@ -1,0 +1,241 @@
+"""Arrays of NumPy, PyTorch and CuPy: where they live, and how results of the same kind are made."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blockspan import _host
+from blockspan.errors import Error
+
+Array = NDArray[Any]
+Order = Literal["C", "F"]
+
+_TYPES = ("float16", "float32", "float64", "complex64", "complex128", "int32", "int64")
+
+
+class Kind:
+    """The arrays of one package in the memory of the host or of one device."""
+
+    name = "in host memory"
+    on_cuda = False
+    native: Any = _host  #: the module that computes with them
+
+    def array(self, X: Any) -> Array:
+        """X as an array of this kind with strides that the library takes."""
+        return np.asarray(X)
+
+    def argument(self, X: Array) -> Any:
+        """X as the module takes it."""
+        return X
+
+    def lent(self, block: Any) -> Array:
+        """A block that the module lends to a function."""
+        return block  # type: ignore[no-any-return]
+
+    def dtype(self, X: Array) -> np.dtype[Any]:
+        return X.dtype
+
+    def order(self, X: Array) -> Order:
+        """Whether columns or rows of a block lie next to each other."""
+        return "F" if X.flags.fnc else "C"
+
+    def empty(self, shape: tuple[int, ...], dtype: Any, order: Order = "C") -> Array:
+        return np.empty(shape, dtype, order)
+
+    def cast(self, X: Array, dtype: Any) -> Array:
+        """X of that type and row-major; X itself if it is so."""
+        return np.ascontiguousarray(X, dtype)
+
+    def numpy(self, X: Array) -> Array:
+        """A copy in host memory, where X is not there."""
+        return X
+
+    def stream(self) -> int:
+        """The caller's current stream."""
+        return 0
+
+
+HOST = Kind()
+
+
+class _Device(Kind):
+    """What is alike for the packages with arrays on CUDA devices."""
+
+    on_cuda = True
+
+    def __init__(self, package: str, device: int) -> None:
+        self.name = f"of {package} on CUDA device {device}"
+        self.native = cuda_module(f"an array {self.name}")
+        self.native.start(device)  # unless it runs, on whatever device
+        self.device = device
+        self._package = importlib.import_module(package)
+
+    def lent(self, block: Any) -> Array:
+        return self._from_interface(_Lent(block))
+
+    def order(self, X: Any) -> Order:
+        down, along = X.stride() if hasattr(X, "stride") else X.strides
+        return "F" if down < along and 1 not in X.shape else "C"
+
+    def _from_interface(self, lent: Any) -> Array:
+        raise NotImplementedError
+
+
+class _Torch(_Device):
+    def __init__(self, device: int) -> None:
+        super().__init__("torch", device)
+        self._types = {getattr(self._package, name): np.dtype(name) for name in _TYPES}
+        self._names = {kind: (dtype.itemsize, dtype.name) for kind, dtype in self._types.items()}
+        self._stream = self._package._C._cuda_getCurrentRawStream
+
+    def array(self, X: Any) -> Array:
+        if X.requires_grad:
+            raise Error("blockspan: a tensor requires a gradient: pass its detach()")
+        return X.resolve_conj().resolve_neg() if X.is_conj() or X.is_neg() else X  # type: ignore[no-any-return]
+
+    def argument(self, X: Any) -> Any:
+        dtype = X.dtype
+        unit, name = self._names.get(dtype) or (dtype.itemsize, str(dtype).removeprefix("torch."))
+        return X, X.data_ptr(), X.shape, X.stride(), unit, name, X.get_device()
+
+    def dtype(self, X: Any) -> np.dtype[Any]:
+        dtype = self._types.get(X.dtype)
+        if dtype is None:
+            raise Error(f"blockspan: a tensor of {X.dtype}, which the library does not know")
+        return dtype
+
+    def empty(self, shape: tuple[int, ...], dtype: Any, order: Order = "C") -> Array:
+        kind = getattr(self._package, np.dtype(dtype).name)
+        if order == "F":
+            return self._package.empty(shape[::-1], dtype=kind, device=self.device).T  # type: ignore[no-any-return]
+        return self._package.empty(shape, dtype=kind, device=self.device)  # type: ignore[no-any-return]
+
+    def cast(self, X: Any, dtype: Any) -> Array:
+        return X.to(getattr(self._package, np.dtype(dtype).name)).contiguous()  # type: ignore[no-any-return]
+
+    def numpy(self, X: Any) -> Array:
+        return X.cpu().numpy()  # type: ignore[no-any-return]
+
+    def stream(self) -> int:
+        return self._stream(self.device)  # type: ignore[no-any-return]
+
+    def _from_interface(self, lent: Any) -> Array:
+        return self._package.as_tensor(lent, device=self.device)  # type: ignore[no-any-return]
+
+
+class _Cupy(_Device):
+    def __init__(self, device: int) -> None:
+        super().__init__("cupy", device)
+        self._names = {np.dtype(name).char: name for name in _TYPES}
+        self._current = self._package.cuda.get_current_stream
+
+    def array(self, X: Any) -> Array:
+        return X.copy() if X.size and min(X.strides, default=0) < 0 else X  # type: ignore[no-any-return]
+
+    def argument(self, X: Any) -> Any:
+        name = self._names.get(X.dtype.char) or X.dtype.name
+        return X, X.data.ptr, X.shape, X.strides, 1, name, self.device
+
+    def empty(self, shape: tuple[int, ...], dtype: Any, order: Order = "C") -> Array:
+        return self._package.empty(shape, dtype, order=order)  # type: ignore[no-any-return]
+
+    def cast(self, X: Any, dtype: Any) -> Array:
+        return self._package.ascontiguousarray(X, dtype)  # type: ignore[no-any-return]
+
+    def numpy(self, X: Any) -> Array:
+        return X.get()  # type: ignore[no-any-return]
+
+    def stream(self) -> int:
+        return self._current().ptr  # type: ignore[no-any-return]
+
+    def _from_interface(self, lent: Any) -> Array:
+        return self._package.asarray(lent)  # type: ignore[no-any-return]
+
+
+class _Lent:
+    """Memory of the library, valid during a call."""
+
+    def __init__(self, block: tuple[Any, ...]) -> None:
+        _, address, shape, strides, unit, name, _ = block
+        self.__cuda_array_interface__ = {
+            "version": 2,
+            "data": (address, False),
+            "shape": shape,
+            "strides": tuple(stride * unit for stride in strides),
+            "typestr": np.dtype(name).str,
+        }
+
+
+_torch = cache(_Torch)
+_cupy = cache(_Cupy)
+
+
+def kind_of(X: Any) -> Kind:
+    """The kind of an array; HOST for all that NumPy understands."""
+    is_cuda = getattr(X, "is_cuda", None)  # tensors have it
+    if is_cuda:
+        return _torch(X.get_device())
+    if is_cuda is None and type(X).__module__.partition(".")[0] == "cupy":
+        return _cupy(X.data.device_id)
+    return HOST
+
+
+def common_kind(where: str, A: Any, *arrays: Any) -> Kind:
+    """The kind of the arrays, or that of the matrix A if there are none. Raises Error where operands
+    are of two kinds, or one is in host memory and another on a device."""
+    kinds = [kind_of(X) for X in arrays if X is not None]
+    own: Kind | None = getattr(A, "_kind", None)
+    if own is None and kind_of(A) is not HOST:  # a dense matrix
+        own = kind_of(A)
+    kind = kinds[0] if kinds else own or HOST
+    for other in kinds if own is None else (*kinds, own):
+        if other is not kind and (other is not own or other.on_cuda != kind.on_cuda):
+            raise Error(f"{where}: one operand is {other.name}, another {kind.name}: move one")
+    return kind
+
+
+def stream_number(stream: Any) -> int:
+    """A stream of the caller as a number: a number, one of torch or CuPy, or ``__cuda_stream__``."""
+    if isinstance(stream, int):
+        return stream
+    for name in ("cuda_stream", "ptr"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    raise Error(f"blockspan: stream is a {type(stream).__name__}, and no CUDA stream")
+
+
+def cuda_module(what: str) -> Any:
+    """The module that computes on CUDA devices, imported when it is first needed."""
+    try:
+        return _cuda()
+    except ImportError as reason:
+        raise Error(
+            f"blockspan: {what}: this installation has no module for CUDA: pip install "
+            f"./src/python/cuda in a checkout ({reason})"
+        ) from None
+
+
+@cache
+def _cuda() -> Any:
+    module = importlib.import_module("blockspan._cuda")
+    register(module)
+    return module
+
+
+def register(module: Any) -> None:
+    """What a module does before and after a fork and at the end."""
+    os.register_at_fork(
+        before=module.before_fork,
+        after_in_parent=module.after_fork,
+        after_in_child=module.after_fork_in_child,
+    )
+    atexit.register(module.hold_back_daemons)
