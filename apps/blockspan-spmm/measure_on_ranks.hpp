@@ -10,9 +10,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
-#include <blockspan/distributed/read_distributed.hpp>
 #include <blockspan/multivector/fill_random.hpp>
 
 #include "blockspan-spmm/ranks_result.hpp"
@@ -23,29 +21,13 @@
 #include "common/interrupt.hpp"
 #include "common/problem.hpp"
 #include "common/progress.hpp"
+#include "common/spread.hpp"
 
 // The distributed product, checked and timed. All ranks call these together.
 
 namespace blockspan::apps {
 
 namespace detail {
-
-/// The matrix of `source`: a spec whose rows each rank can make, a file of one triangle, which all
-/// read, or what rank 0 loads.
-template <class Scalar, class Exec>
-auto load_any_on_ranks(Exec const& exec, Communicator const& ranks, std::string const& source) {
-  if (is_generator_spec(source)) {
-    if (ranks.together([&] { return knows_rows(parse_generator_spec(source)); }))
-      return generate_distributed<Scalar>(exec, ranks, source);
-  } else if (stores_hermitian(ranks, source)) {
-    return read_distributed<Scalar>(exec, ranks, source);
-  }
-  CrsMatrix<Scalar, Exec> A;
-  ranks.together([&] {
-    if (ranks.rank() == 0) A = load_matrix<Scalar>(exec, source);
-  });
-  return distribute(exec, ranks, A);
-}
 
 /// Rows of the random X, wherever they are: a number depends on its place only.
 template <class Scalar, class Exec>
@@ -194,7 +176,9 @@ RanksResult measure_on_ranks(Exec const& exec, SpmmCommand const& command, Progr
   RanksResult result;
   result.device = describe(exec);
   progress.stage("loading " + command.matrix);
-  auto const matrix = detail::load_any_on_ranks<Scalar>(exec, ranks, command.matrix);
+  auto const matrix = spread<Scalar>(
+      exec, ranks, command.matrix, nullptr, [](GeneratorSpec const&) { return true; },
+      [&] { return load_matrix<Scalar>(exec, command.matrix); });
   auto const rows = matrix->row_space().global_rows(matrix->local_rows());
   result.ranks = report_of_ranks(exec, *matrix, 1);
   result.problem = {scalar_name<Scalar>(), is_complex_v<Scalar>, rows,        rows,

@@ -8,7 +8,6 @@
 #include <blockspan/distributed/convert.hpp>
 #include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
-#include <blockspan/distributed/read_distributed.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/jacobi.hpp>
@@ -17,6 +16,7 @@
 #include "common/input_file.hpp"
 #include "common/preconditioner.hpp"
 #include "common/problem.hpp"
+#include "common/spread.hpp"
 #include "common/symmetry.hpp"
 
 // What the programs do where their rows are spread over ranks. All ranks call these together.
@@ -32,21 +32,12 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_on_ranks(
     Exec const& exec, Communicator const& ranks, std::string const& source,
     std::vector<std::string>& notes, std::string const& kind = "matrix",
     RowPartition const* like = nullptr) {
-  if (kind == "matrix" && is_generator_spec(source)) {
-    bool const alone = ranks.together([&] {
-      auto const spec = parse_generator_spec(source);
-      return knows_rows(spec) && spec.is_symmetric;
-    });
-    if (alone) return generate_distributed<Scalar>(exec, ranks, source, like);
-  } else if (kind == "matrix" && stores_hermitian(ranks, source)) {
-    return read_distributed<Scalar>(exec, ranks, source, like);
-  }
-  CrsMatrix<Scalar, Exec> A;
-  ranks.together([&] {
-    if (ranks.rank() > 0) return;
-    A = take_hermitian(exec, source, load_operator<Scalar>(exec, source, kind), notes);
-  });
-  return distribute(exec, ranks, A, like);
+  auto const load = [&] {
+    return take_hermitian(exec, source, load_operator<Scalar>(exec, source, kind), notes);
+  };
+  if (kind != "matrix") return spread_from_first<Scalar>(exec, ranks, like, load);
+  return spread<Scalar>(
+      exec, ranks, source, like, [](GeneratorSpec const& spec) { return spec.is_symmetric; }, load);
 }
 
 /// The local rows of the block of a file, which rank 0 reads; none without a name.

@@ -90,9 +90,9 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     if (degree_ > 1) other = scratch(exec, Workspace<Exec>::result, x.columns);
     // Z_i overwrites Z_i-2, and the last one must end up in Y
     auto const z = [&](int i) { return (degree_ - i) % 2 == 0 ? Y : other; };
-    detail::pass_of_step<Exec, Scalar>(
-        exec, {false, false, Real(0), 1 / middle, factors_.data(), x, {}}, {},
-        detail::block_ref<Exec>(z(1)));
+    detail::pass_of_step<Exec, Scalar>(exec,
+                                       {false, false, Real(0), 1 / middle, factors_.data(), x, {}},
+                                       {}, detail::block_ref<Exec>(z(1)));
     Real rho = 1 / sigma;
     for (int i = 2; i <= degree_; ++i) {
       Real const next = 1 / (2 * sigma - rho);

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/read_distributed.hpp>
+#include <blockspan/sparse/generators.hpp>
+
+#include "common/input_file.hpp"
+#include "common/problem.hpp"
+
+// How the matrix of a command comes to its ranks. All ranks call these together; like: the rows of
+// each, null: balanced. Errors are thrown on all.
+
+namespace blockspan::apps {
+
+/// What load() gives, which only rank 0 calls.
+template <class Scalar, class Exec, class Load>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> spread_from_first(Exec const& exec,
+                                                                         Communicator const& ranks,
+                                                                         RowPartition const* like,
+                                                                         Load const& load) {
+  CrsMatrix<Scalar, Exec> A;
+  ranks.together([&] {
+    if (ranks.rank() == 0) A = load();
+  });
+  return distribute(exec, ranks, A, like);
+}
+
+/// The matrix of `source` as it is written: of a spec that suits(spec) each rank makes its rows,
+/// files of one triangle are read by all; else what load() gives.
+template <class Scalar, class Exec, class Suits, class Load>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> spread(
+    Exec const& exec, Communicator const& ranks, std::string const& source,
+    RowPartition const* like, Suits const& suits, Load const& load) {
+  if (is_generator_spec(source)) {
+    bool const alone = ranks.together([&] {
+      auto const spec = parse_generator_spec(source);
+      return knows_rows(spec) && suits(spec);
+    });
+    if (alone) return generate_distributed<Scalar>(exec, ranks, source, like);
+  } else if (stores_hermitian(ranks, source)) {
+    return read_distributed<Scalar>(exec, ranks, source, like);
+  }
+  return spread_from_first<Scalar>(exec, ranks, like, load);
+}
+
+}  // namespace blockspan::apps
