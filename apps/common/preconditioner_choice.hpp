@@ -8,9 +8,9 @@ namespace blockspan::apps {
 struct MultigridInputs {
   std::string near_null, coordinates;  ///< files; empty: none
   std::string hierarchy;               ///< a folder; empty: none
-  int block_size = 0;  ///< 0: found in the pattern
-  int adaptive = 0;     ///< vectors to make
-  bool levels = false;  ///< print the table of levels
+  int block_size = 0;                  ///< 0: found in the pattern
+  int adaptive = 0;                    ///< vectors to make
+  bool levels = false;                 ///< print the table of levels
 
   bool given() const {
     return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 1 ||
