@@ -55,43 +55,26 @@ CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
                                       std::array<RowsOfRank<Scalar>, 3> const& parts,
                                       std::int64_t rows);
 
-/// A row a task on hosts, an entry a task on devices.
+/// Entry j of row p.
 template <class Scalar>
 struct PackRows {
-  struct ByRow {};
-  struct ByEntry {};
-
   BlockRef<Scalar const> X;
   PackedRows<Scalar> first, second;
 
-  KOKKOS_FUNCTION void operator()(ByRow, std::int64_t p) const {
-    for (std::int64_t j = 0; j < X.columns; ++j) pack(p, j);
-  }
-  KOKKOS_FUNCTION void operator()(ByEntry, std::int64_t index) const {
-    pack(index / X.columns, index % X.columns);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void pack(std::int64_t p, std::int64_t j) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p, std::int64_t j) const {
     auto const& list = p < first.count ? first : second;
     std::int64_t const place = p < first.count ? p : p - first.count;
     list.packed[place * X.columns + j] = X(list.rows[place], j);
   }
 };
-
-/// The same tasks the other way.
 template <class Scalar>
 struct AddRows {
-  using ByRow = typename PackRows<Scalar>::ByRow;
-  using ByEntry = typename PackRows<Scalar>::ByEntry;
-
   Scalar const* packed;
   int const* rows;
   BlockRef<Scalar> Y;
 
-  KOKKOS_FUNCTION void operator()(ByRow, std::int64_t p) const {
-    for (std::int64_t j = 0; j < Y.columns; ++j) Y(rows[p], j) += packed[p * Y.columns + j];
-  }
-  KOKKOS_FUNCTION void operator()(ByEntry, std::int64_t index) const {
-    Y(rows[index / Y.columns], index % Y.columns) += packed[index];
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p, std::int64_t j) const {
+    Y(rows[p], j) += packed[p * Y.columns + j];
   }
 };
 
