@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <blockspan/communication/communicator.hpp>
+#include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
@@ -182,6 +183,35 @@ TYPED_TEST(OnDevices, SumsHaveTheBitsOfTheWayByTheHost) {
     Kokkos::View<S**, Kokkos::LayoutLeft, Kokkos::HostSpace> const G("G", k, k), g("g", k, k);
     gram(this->exec, X, Y, G, by_host), gram(this->exec, X, Y, g, by_device);
     EXPECT_EQ(entries(g), entries(G)) << k;
+  }
+}
+
+/// What kernels of devices make of all rows of a rank; on hosts nothing else takes this way.
+TYPED_TEST(OnDevices, GramMatricesAreAddedTogether) {
+  using S = typename TypeParam::Scalar;
+  using Small = Kokkos::View<S**, Kokkos::LayoutLeft, Exec>;
+  auto const host = this->parts(world(), "laplace5:30x28")->row_space();
+  auto const device = this->parts(this->devices, "laplace5:30x28")->row_space();
+  auto const [first, last] = host.range(world().rank(), 30 * 28);
+  auto const sums = [&](RowSpace const& space) {
+    Workspace<Exec> workspace(space);
+    auto const A = this->random({}, 7, 5, 1), B = this->random({}, 3, 2, 2);
+    Small const G("G", 7, 5), H("H", 3, 2);
+    Kokkos::deep_copy(G, A), Kokkos::deep_copy(H, B);
+    blockspan::detail::gram_over_ranks<Exec, S>(
+        this->exec, {blockspan::detail::block_ref<Exec>(G), blockspan::detail::block_ref<Exec>(H)},
+        last - first, workspace);
+    this->exec.fence();
+    auto all = on_host(G);
+    auto const more = on_host(H);
+    all.insert(all.end(), more.begin(), more.end());
+    return std::pair(all, on_host(A));
+  };
+  auto const [by_device, A] = sums(device);
+  EXPECT_EQ(by_device, sums(host).first);
+  // equal terms: sums of a power of two of ranks are exact
+  if (world().size() == 2 || world().size() == 4) {
+    EXPECT_EQ(by_device[0], A[0] * S(static_cast<double>(world().size())));
   }
 }
 

@@ -254,7 +254,7 @@ TYPED_TEST(Distributed, GramMatricesAreAddedByWayOfTheHost) {
   gram(this->exec, X, X, part(whole), alone);
   gram(this->exec, x, x, part(G), alone);
   blockspan::detail::gram_over_ranks<Exec, S>(this->exec,
-                                              blockspan::detail::block_ref<Exec>(part(G)),
+                                              {blockspan::detail::block_ref<Exec>(part(G))},
                                               static_cast<std::int64_t>(x.extent(0)), spread);
   auto root = entries(G);
   world().broadcast(root, 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 
 #include <Kokkos_Core.hpp>
 
@@ -140,56 +141,66 @@ Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int numbers,
   return {local.data, 1, columns, 1};
 }
 
-/// G = the sum of matrices behind each other, one a rank.
+/// G = the sum of the matrices of all ranks, `apart` numbers from one rank's to the next's.
 template <class Scalar>
 struct AddMatrices {
-  Scalar const* all;
-  std::int64_t ranks;
+  Scalar const* first;
+  std::int64_t ranks, apart;
   BlockRef<Scalar> G;
 
   KOKKOS_FUNCTION void operator()(std::int64_t entry) const {
-    std::int64_t const size = G.rows * G.columns;
     G(entry % G.rows, entry / G.rows) = join_range<AddTerms, Scalar>(
-        0, ranks, [&](std::int64_t rank) { return all[rank * size + entry]; });
+        0, ranks, [&](std::int64_t rank) { return first[rank * apart + entry]; });
   }
 };
 
-/// gram_over_ranks() without the host.
+/// Each of `matrices` = its sum over all ranks, each the sum over all rows of a rank (unit 0 of
+/// RowSpace). One message.
 template <class Exec, class Scalar>
-void add_on_device(Exec const& exec, BlockRef<Scalar> const& G, DeviceTransport& device,
-                   Workspace<Exec>& workspace) {
-  auto const& ranks = workspace.rows().communicator();
-  std::int64_t const size = G.rows * G.columns;
-  Scalar* const all =
-      workspace.template device<Scalar>(exec, Workspace<Exec>::ranks, ranks.size() * size);
-  copy_block<Exec, Scalar>(
-      exec, G, BlockRef<Scalar>{all + ranks.rank() * size, G.rows, G.columns, 1, G.rows});
-  device.gather(native_stream(exec), reinterpret_cast<std::byte*>(all),
-                size * static_cast<std::int64_t>(sizeof(Scalar)));
-  Kokkos::parallel_for("Blockspan::gram_of_ranks",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, size),
-                       AddMatrices<Scalar>{all, ranks.size(), G});
-}
-
-/// G = the sum of the G of all ranks, each the sum over all its rows (unit 0 of RowSpace).
-template <class Exec, class Scalar>
-void gram_over_ranks(Exec const& exec, BlockRef<Scalar> const& G, std::int64_t local_rows,
-                     Workspace<Exec>& workspace) {
+void gram_over_ranks(Exec const& exec, std::initializer_list<BlockRef<Scalar>> matrices,
+                     std::int64_t local_rows, Workspace<Exec>& workspace) {
   auto const& rows = workspace.rows();
   if (!rows.distributed()) return;
   rows.require_rows(local_rows, "a Gram matrix over ranks");
-  if (auto* const device = rows.device_sums()) return add_on_device(exec, G, *device, workspace);
-  std::int64_t const width = G.rows * G.columns;
+  std::int64_t width = 0;
+  for (auto const& G : matrices) width += G.rows * G.columns;
+  auto const each = [&](Scalar* packed, auto const& take) {
+    for (auto const& G : matrices) {
+      take(G, packed);
+      packed += G.rows * G.columns;
+    }
+  };
+  auto const contiguous = [](BlockRef<Scalar> const& G, Scalar* packed) {
+    return BlockRef<Scalar>{packed, G.rows, G.columns, 1, G.rows};
+  };
+  auto const pack = [&](BlockRef<Scalar> const& G, Scalar* to) {
+    copy_block<Exec, Scalar>(exec, G, contiguous(G, to));
+  };
+  if (auto* const device = rows.device_sums()) {
+    auto const& ranks = rows.communicator();
+    Scalar* const all =
+        workspace.template device<Scalar>(exec, Workspace<Exec>::ranks, ranks.size() * width);
+    each(all + ranks.rank() * width, pack);
+    device->gather(native_stream(exec), reinterpret_cast<std::byte*>(all),
+                   width * static_cast<std::int64_t>(sizeof(Scalar)));
+    return each(all, [&](BlockRef<Scalar> const& G, Scalar const* first) {
+      Kokkos::parallel_for(
+          "Blockspan::gram_of_ranks",
+          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, G.rows * G.columns),
+          AddMatrices<Scalar>{first, ranks.size(), width, G});
+    });
+  }
   Scalar* const all = room_for_ranks<Scalar>(exec, width, workspace);
   Scalar* const packed = workspace.template device<Scalar>(exec, Workspace<Exec>::ranks, width);
-  BlockRef<Scalar> const contiguous{packed, G.rows, G.columns, 1, G.rows};
-  copy_block<Exec, Scalar>(exec, G, contiguous);
+  each(packed, pack);
   copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(
       exec, all + (local_rows > 0 ? rows.my_first_node() : 0) * width, packed, width);
   exec.fence("Blockspan: numbers for the other ranks");
   rows.template fold<AddTerms>(all, width);
   copy_elements<Exec, typename Exec::memory_space, Kokkos::HostSpace>(exec, packed, all, width);
-  copy_block<Exec, Scalar>(exec, contiguous, G);
+  each(packed, [&](BlockRef<Scalar> const& G, Scalar* from) {
+    copy_block<Exec, Scalar>(exec, contiguous(G, from), G);
+  });
 }
 
 }  // namespace blockspan::detail

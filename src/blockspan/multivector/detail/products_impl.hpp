@@ -15,7 +15,7 @@ void gram_of_all_ranks(Exec const& exec, BlockRef<Scalar const> const& X,
                        BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
                        Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
   gram_on_device(exec, X, Y, G, workspace, weights);
-  gram_over_ranks(exec, G, X.rows, workspace);
+  gram_over_ranks<Exec, Scalar>(exec, {G}, X.rows, workspace);
 }
 
 template <class Exec, class Scalar>
@@ -74,8 +74,7 @@ void gram_pair(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scala
     gram_on_host(exec, X, Z, H, workspace);
   } else {
     gram_pair_on_device(exec, X, Y, G, Z, H, workspace);
-    gram_over_ranks(exec, G, X.rows, workspace);
-    gram_over_ranks(exec, H, X.rows, workspace);
+    gram_over_ranks<Exec, Scalar>(exec, {G, H}, X.rows, workspace);
   }
 }
 
