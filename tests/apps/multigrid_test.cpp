@@ -55,15 +55,18 @@ TEST_P(AppsMultigrid, TakesCoordinatesNearNullVectorsAndBlockSizes) {
   write_block(file, generate_coordinates<double>(host, parse_generator_spec("elasticity:10")));
   auto const rigid = run("blockspan-solve", {"elasticity:10", "--coordinates", file}).report,
              blocks = run("blockspan-solve", {"elasticity:10", "--block-size", "3"}).report,
-             plain = run("blockspan-solve", {"elasticity:10"}).report,
+             found = run("blockspan-solve", {"elasticity:10"}).report,
+             plain = run("blockspan-solve", {"elasticity:10", "--block-size", "1"}).report,
              adaptive =
                  run("blockspan-solve", {"elasticity:10", "--block-size", "3", "--adaptive", "6"})
                      .report;
   EXPECT_EQ(rigid["multigrid"]["near_null"], 6);
   EXPECT_EQ(blocks["multigrid"]["near_null"], 3);
+  EXPECT_EQ(found["multigrid"]["near_null"], 3);
   EXPECT_EQ(plain["multigrid"]["near_null"], 1);
   EXPECT_EQ(adaptive["multigrid"]["near_null"], 6);
   EXPECT_LT(rigid["iterations"], blocks["iterations"]);
+  EXPECT_EQ(found["iterations"], blocks["iterations"]);
   EXPECT_LT(blocks["iterations"], plain["iterations"]);
   EXPECT_LE(adaptive["iterations"], blocks["iterations"]);
   EXPECT_EQ(plain["multigrid"]["status"], "weak");
