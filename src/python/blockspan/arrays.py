@@ -76,6 +76,12 @@ class _Device(Kind):
         self.native.start(device)  # unless it runs, on whatever device
         self.device = device
         self._package = importlib.import_module(package)
+        _DEVICES.append(self)
+
+    def refuse(self) -> int:
+        """Instead of :meth:`stream` in a forked process, where packages fail in words of their own."""
+        self.native.start(self.device)  # raises Error
+        return 0
 
     def lent(self, block: Any) -> Array:
         return self._from_interface(_Lent(block))
@@ -86,6 +92,9 @@ class _Device(Kind):
 
     def _from_interface(self, lent: Any) -> Array:
         raise NotImplementedError
+
+
+_DEVICES: list[_Device] = []
 
 
 class _Torch(_Device):
@@ -228,6 +237,7 @@ def cuda_module(what: str) -> Any:
 def _cuda() -> Any:
     module = importlib.import_module("blockspan._cuda")
     register(module)
+    os.register_at_fork(after_in_child=_forget_devices)  # once the module knows
     return module
 
 
@@ -239,3 +249,11 @@ def register(module: Any) -> None:
         after_in_child=module.after_fork_in_child,
     )
     atexit.register(module.hold_back_daemons)
+
+
+def _forget_devices() -> None:
+    """In a forked process: kinds on devices are made anew, which raises Error."""
+    _torch.cache_clear()
+    _cupy.cache_clear()
+    for kind in _DEVICES:
+        kind.stream = kind.refuse  # type: ignore[method-assign]

@@ -261,7 +261,8 @@ def _on_device(
         block = None if out is None else out[:, None]
         Y = _on_device(A, X[:, None], kind, block, alpha, beta, op, plan, stream)
         return Y[:, 0] if out is None else out
-    source = kind.argument(kind.array(X))
+    X = kind.array(X)
+    source = kind.argument(X)
     if out is None:
         if beta != 0:
             raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
