@@ -69,7 +69,13 @@ def overhead(quick: bool) -> Iterator[Row]:
     X = torch.rand(16, 8, device="cuda")
     Y, C = torch.empty_like(X), cupy.asarray(X)
     D = cupy.empty_like(C)
+    A.ours @ X  # makes its plan
+    kind, plan = A.ours._kind, A.ours._plan
+    source, target = kind.operand(X), kind.argument(Y)
     works: dict[str, Work] = {
+        "the module alone": lambda: plan.multiply("n", 1.0, source, 0.0, target, 0),
+        "description of two tensors": lambda: (kind.operand(X), kind.argument(Y)),
+        "torch empty": lambda: kind.result(X, 16, 8, "C"),
         "spmm of torch, out=": lambda: bs.spmm(A.ours, X, out=Y),
         "A @ X of torch": lambda: A.ours @ X,
         "op blockspan::spmm": lambda: bt.spmm(graph, X),
