@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import statistics
 import time
 import traceback
@@ -17,26 +16,23 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import cupy
-import cupyx.scipy.sparse as csp
-import cupyx.scipy.sparse.linalg as csla
 import numpy as np
 import torch
+from measure import Matrices, Row, Work, beside, distance, timed
+from pairs import pairs
 
 import blockspan as bs
 import blockspan.torch as bt
 
-Row = dict[str, Any]
-Work = Callable[[], Any]
-
 QUICK = {
     "laplace7": "laplace7:40",
     "elasticity": "elasticity:14",
-    "uniform": "uniform:20000x20000:20",
+    "fixed": "fixed:20000x20000:20",
 }
 FULL = {
     "laplace7": "laplace7:100",
     "elasticity": "elasticity:40",
-    "uniform": "uniform:500000x500000:20",
+    "fixed": "fixed:500000x500000:20",
 }
 
 
@@ -44,57 +40,10 @@ def specs(quick: bool) -> dict[str, str]:
     return {**(QUICK if quick else FULL), "rmat": "rmat:14:16" if quick else "rmat:18:16"}
 
 
-class Matrices:
-    """One matrix as each package takes it, on the same device arrays."""
-
-    def __init__(self, spec: str, dtype: str, columns: int = 32) -> None:
-        made = bs.generate(spec, "float64")
-        indptr, indices, data = made._source
-        self.shape, self.nnz = made.shape, made.nnz
-        self.parts = [
-            torch.from_numpy(part).cuda() for part in (indptr, indices, data.astype(dtype))
-        ]
-        self.torch = torch.sparse_csr_tensor(*self.parts, self.shape)
-        i, j, v = (cupy.asarray(part) for part in self.parts)
-        self.cupy = csp.csr_matrix((v, j, i), shape=self.shape)
-        self.ours = bs.matrix(self.torch, columns=columns)
-
-
-def timed(works: dict[str, Work], *, samples: int, seconds: float = 0.004) -> dict[str, float]:
-    """Medians in seconds; each sample is some calls between two events, peers in turns."""
-    calls = {}
-    for name, work in works.items():
-        for _ in range(3):
-            work()
-        calls[name] = max(1, min(200, math.ceil(seconds / max(_events(work, 2), 1e-7))))
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(samples):
-        for name, work in works.items():
-            times[name].append(_events(work, calls[name]))
-    return {name: statistics.median(own) for name, own in times.items()}
-
-
-def _events(work: Work, calls: int) -> float:
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda.synchronize()
-    begin.record()
-    for _ in range(calls):
-        work()
-    end.record()
-    end.synchronize()
-    return float(begin.elapsed_time(end)) / 1e3 / calls
-
-
-def distance(a: Any, b: Any) -> float:
-    """Of two results, relative to the largest entry."""
-    a, b = (torch.as_tensor(x).double() for x in (a, b))
-    return float((a - b).abs().max() / b.abs().max().clamp(min=1e-300))
-
-
 def products(quick: bool) -> Iterator[Row]:
     for name, spec in specs(quick).items():
         for dtype in ("float64", "float32"):
-            A = Matrices(spec, dtype)
+            A = Matrices.of(spec, dtype)
             for k in (8, 32, 64):
                 X = torch.rand(A.shape[1], k, device="cuda", dtype=getattr(torch, dtype)) - 0.5
                 C = cupy.asarray(X)
@@ -110,24 +59,23 @@ def products(quick: bool) -> Iterator[Row]:
                 if worst > (1e-3 if dtype == "float32" else 1e-11):
                     row["wrong"] = True
                 times = timed(works, samples=9 if quick else 15)
-                yield row | _beside(times)
-
-
-def _beside(times: dict[str, float]) -> Row:
-    own = times["blockspan"]
-    return {f"{n} ms": 1e3 * t for n, t in times.items()} | {
-        f"x {n}": t / own for n, t in times.items() if n != "blockspan"
-    }
+                yield row | beside(times)
 
 
 def overhead(quick: bool) -> Iterator[Row]:
     """Microseconds of the host for a call, on a matrix that takes the device no time."""
-    A = Matrices("laplace5:4x4", "float32", 8)
+    A = Matrices.of("laplace5:4x4", "float32", 8)
     graph = bt.matrix(A.ours)
     X = torch.rand(16, 8, device="cuda")
     Y, C = torch.empty_like(X), cupy.asarray(X)
     D = cupy.empty_like(C)
+    A.ours @ X  # makes its plan
+    kind, plan = A.ours._kind, A.ours._plan
+    source, target = kind.operand(X), kind.argument(Y)
     works: dict[str, Work] = {
+        "the module alone": lambda: plan.multiply("n", 1.0, source, 0.0, target, 0),
+        "description of two tensors": lambda: (kind.operand(X), kind.argument(Y)),
+        "torch empty": lambda: kind.result(X, 16, 8, "C"),
         "spmm of torch, out=": lambda: bs.spmm(A.ours, X, out=Y),
         "A @ X of torch": lambda: A.ours @ X,
         "op blockspan::spmm": lambda: bt.spmm(graph, X),
@@ -151,7 +99,7 @@ def overhead(quick: bool) -> Iterator[Row]:
 
 def gradients(quick: bool) -> Iterator[Row]:
     for name, spec in specs(quick).items():
-        A = Matrices(spec, "float32")
+        A = Matrices.of(spec, "float32")
         graph = bt.matrix(A.ours)
         for k in (8, 32, 64):
             X = (torch.rand(A.shape[1], k, device="cuda") - 0.5).requires_grad_()
@@ -167,7 +115,39 @@ def gradients(quick: bool) -> Iterator[Row]:
                 "k": k,
                 "difference": distance(works["blockspan"](), works["torch"]()),
             }
-            yield row | _beside(timed(works, samples=7 if quick else 11))
+            yield row | beside(timed(works, samples=7 if quick else 11))
+
+
+def dense_like(quick: bool) -> Iterator[Row]:
+    """Matrices of 1 to 30 % nonzeros, in single precision: A X, and 2 A X + Y / 2 written over Y."""
+    sizes = [(512, 1024, 64), (1024, 2048, 128), (4096, 4096, 128), (8192, 4096, 256)]
+    for rows, inner, k in sizes[:2] if quick else sizes:
+        for percent in (1, 5, 10, 30):
+            torch.manual_seed(percent)
+            D = torch.randn(rows, inner, device="cuda")
+            D *= torch.rand(rows, inner, device="cuda") < percent / 100
+            S = D.to_sparse_csr()
+            indices = [part.int() for part in (S.crow_indices(), S.col_indices())]
+            A = Matrices([*indices, S.values()], (rows, inner), k)
+            X, Y = torch.randn(inner, k, device="cuda"), torch.randn(rows, k, device="cuda")
+            out = torch.empty_like(Y)
+            mm: dict[str, Work] = {
+                "blockspan": lambda A=A, X=X, out=out: bs.spmm(A.ours, X, out=out),
+                "torch": lambda A=A, X=X: torch.sparse.mm(A.torch, X),
+                "dense": lambda D=D, X=X, out=out: torch.mm(D, X, out=out),
+            }
+            ours, peers = Y.clone(), Y.clone()
+            addmm: dict[str, Work] = {
+                "blockspan": lambda A=A, X=X, Y=ours: bs.spmm(A.ours, X, out=Y, alpha=2, beta=0.5),
+                "torch": lambda A=A, X=X, Y=peers: torch.addmm(
+                    Y, A.torch, X, alpha=2, beta=0.5, out=Y
+                ),
+            }
+            for call, works in (("mm", mm), ("addmm", addmm)):
+                size = {"rows": rows, "inner": inner, "k": k, "percent": percent, "call": call}
+                row = size | {"difference": distance(works["blockspan"](), works["torch"]())}
+                times = beside(timed(works, samples=9 if quick else 15))
+                yield row | {f"{n}, {call}" if n[0] == "x" else n: v for n, v in times.items()}
 
 
 class Network(torch.nn.Module):
@@ -185,7 +165,7 @@ class Network(torch.nn.Module):
 
 def training(quick: bool) -> Iterator[Row]:
     """A step of a two-layer graph network: the same dense layers and optimizer, only products differ."""
-    A = Matrices("rmat:14:16" if quick else "rmat:18:16", "float32", 64)
+    A = Matrices.of("rmat:14:16" if quick else "rmat:18:16", "float32", 64)
     lengths = A.parts[0].diff().clamp(min=1)
     values = (1 / lengths).repeat_interleave(A.parts[0].diff().long()).float()
     S = torch.sparse_csr_tensor(A.parts[0], A.parts[1], values, A.shape)
@@ -219,7 +199,7 @@ def training(quick: bool) -> Iterator[Row]:
 
         return network, step
 
-    losses = {way: [float(trainer(way)[1]()) for _ in range(1)][0] for way in ways}
+    losses = {way: float(trainer(way)[1]()) for way in ways}
     bits = set()
     for _ in range(20):
         network, step = trainer("blockspan")
@@ -231,75 +211,14 @@ def training(quick: bool) -> Iterator[Row]:
         "edges": A.nnz,
         "difference": max(abs(x - losses["torch"]) for x in losses.values()),
         "results of 20 runs": len(bits),
-    } | _beside(times)
-
-
-def pairs(quick: bool) -> Iterator[Row]:
-    """10 smallest pairs to ||r|| <= 1e-8 ||A|| ||x||; each solver from the same random block, once,
-    after a small problem."""
-    cases = ("laplace7:20", "elasticity:6") if quick else ("laplace7:40", "elasticity:16")
-    for spec in ("laplace7:8", *cases):
-        A = Matrices(spec, "float64", 16)
-        bound = float(abs(A.cupy).sum(axis=1).max())
-        start = torch.rand(A.shape[0], 10, device="cuda", dtype=torch.float64) - 0.5
-        limit = 300 if quick else 1000
-        diagonal = A.cupy.diagonal()
-        jacobi = csla.LinearOperator(
-            A.shape, matvec=lambda x, d=diagonal: x / d, matmat=lambda x, d=diagonal: x / d[:, None]
-        )
-        inverse = torch.sparse_csr_tensor(
-            *(torch.arange(n, device="cuda") for n in (A.shape[0] + 1, A.shape[0])),
-            1 / torch.as_tensor(diagonal),
-            A.shape,
-        )
-        ways: dict[str, Work] = {
-            "blockspan, no M": lambda: _ours(A, start, None),
-            "blockspan, jacobi": lambda: _ours(A, start, "jacobi"),
-            "blockspan, chebyshev:8": lambda: _ours(A, start, "chebyshev:8"),
-            "cupyx lobpcg, jacobi": lambda: csla.lobpcg(
-                A.cupy,
-                cupy.asarray(start),
-                M=jacobi,
-                tol=1e-8 * bound,
-                maxiter=limit,
-                largest=False,
-            ),
-            "torch.lobpcg, jacobi": lambda: torch.lobpcg(
-                A.torch, X=start.clone(), iK=inverse, tol=1e-8, niter=limit, largest=False
-            ),
-        }
-        reference = None
-        for name, way in ways.items():
-            row: Row = {"matrix": spec, "solver": name}
-            try:
-                seconds, (w, V) = _wall(way)
-            except Exception as reason:  # noqa: BLE001: a peer that fails is a result
-                yield row | {"failed": f"{type(reason).__name__}: {reason}"[:200]}
-                continue
-            w, V = (torch.as_tensor(x).cuda().double() for x in (w, V))
-            R = (A.torch @ V - V * w).norm(dim=0) / V.norm(dim=0) / bound
-            if reference is None:
-                reference = w.sort().values
-            off = float(((w.sort().values - reference).abs() / reference.abs()).max())
-            yield row | {"s": seconds, "residual": float(R.max()), "values off by": off}
-
-
-def _ours(A: Matrices, start: torch.Tensor, M: str | None) -> Any:
-    return bs.lobpcg(A.ours, start, M=M, k=10, largest=False, tol=1e-8, criterion="backward")
-
-
-def _wall(way: Work) -> tuple[float, Any]:
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    result = way()
-    torch.cuda.synchronize()
-    return time.perf_counter() - begin, result
+    } | beside(times)
 
 
 STUDIES = {
     "overhead": overhead,
     "products": products,
     "gradients": gradients,
+    "dense_like": dense_like,
     "training": training,
     "pairs": pairs,
 }

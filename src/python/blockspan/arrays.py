@@ -25,6 +25,7 @@ class Kind:
 
     name = "in host memory"
     on_cuda = False
+    has_gradients = False  #: whether arrays have the attribute requires_grad
     native: Any = _host  #: the module that computes with them
 
     def array(self, X: Any) -> Array:
@@ -35,6 +36,10 @@ class Kind:
         """X as the module takes it."""
         return X
 
+    def operand(self, X: Array) -> Any:
+        """``argument(array(X))`` for an X of this kind without a gradient."""
+        return X
+
     def lent(self, block: Any) -> Array:
         """A block that the module lends to a function."""
         return block  # type: ignore[no-any-return]
@@ -42,12 +47,12 @@ class Kind:
     def dtype(self, X: Array) -> np.dtype[Any]:
         return X.dtype
 
-    def order(self, X: Array) -> Order:
-        """Whether columns or rows of a block lie next to each other."""
-        return "F" if X.flags.fnc else "C"
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
+        return np.empty(shape, dtype)
 
-    def empty(self, shape: tuple[int, ...], dtype: Any, order: Order = "C") -> Array:
-        return np.empty(shape, dtype, order)
+    def result(self, X: Array, rows: int, columns: int, order: Order) -> Array:
+        """A new block of X's type."""
+        return np.empty((rows, columns), X.dtype, order)
 
     def cast(self, X: Array, dtype: Any) -> Array:
         """X of that type and row-major; X itself if it is so."""
@@ -76,19 +81,26 @@ class _Device(Kind):
         self.native.start(device)  # unless it runs, on whatever device
         self.device = device
         self._package = importlib.import_module(package)
+        _DEVICES.append(self)
+
+    def refuse(self) -> int:
+        """Instead of :meth:`stream` in a forked process, where packages fail in words of their own."""
+        self.native.start(self.device)  # raises Error
+        return 0
 
     def lent(self, block: Any) -> Array:
         return self._from_interface(_Lent(block))
-
-    def order(self, X: Any) -> Order:
-        down, along = X.stride() if hasattr(X, "stride") else X.strides
-        return "F" if down < along and 1 not in X.shape else "C"
 
     def _from_interface(self, lent: Any) -> Array:
         raise NotImplementedError
 
 
+_DEVICES: list[_Device] = []
+
+
 class _Torch(_Device):
+    has_gradients = True
+
     def __init__(self, device: int) -> None:
         super().__init__("torch", device)
         self._types = {getattr(self._package, name): np.dtype(name) for name in _TYPES}
@@ -105,17 +117,26 @@ class _Torch(_Device):
         unit, name = self._names.get(dtype) or (dtype.itemsize, str(dtype).removeprefix("torch."))
         return X, X.data_ptr(), X.shape, X.stride(), unit, name, X.get_device()
 
+    def operand(self, X: Any) -> Any:
+        description = self.argument(X)
+        if X.is_neg() or (description[5][0] == "c" and X.is_conj()):
+            return self.argument(X.resolve_conj().resolve_neg())
+        return description
+
     def dtype(self, X: Any) -> np.dtype[Any]:
         dtype = self._types.get(X.dtype)
         if dtype is None:
             raise Error(f"blockspan: a tensor of {X.dtype}, which the library does not know")
         return dtype
 
-    def empty(self, shape: tuple[int, ...], dtype: Any, order: Order = "C") -> Array:
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
         kind = getattr(self._package, np.dtype(dtype).name)
-        if order == "F":
-            return self._package.empty(shape[::-1], dtype=kind, device=self.device).T  # type: ignore[no-any-return]
         return self._package.empty(shape, dtype=kind, device=self.device)  # type: ignore[no-any-return]
+
+    def result(self, X: Any, rows: int, columns: int, order: Order) -> Array:
+        if order == "F":
+            return X.new_empty_strided((rows, columns), (1, rows))  # type: ignore[no-any-return]
+        return X.new_empty(rows, columns)  # type: ignore[no-any-return]
 
     def cast(self, X: Any, dtype: Any) -> Array:
         return X.to(getattr(self._package, np.dtype(dtype).name)).contiguous()  # type: ignore[no-any-return]
@@ -143,8 +164,17 @@ class _Cupy(_Device):
         name = self._names.get(X.dtype.char) or X.dtype.name
         return X, X.data.ptr, X.shape, X.strides, 1, name, self.device
 
-    def empty(self, shape: tuple[int, ...], dtype: Any, order: Order = "C") -> Array:
-        return self._package.empty(shape, dtype, order=order)  # type: ignore[no-any-return]
+    def operand(self, X: Any) -> Any:
+        description = self.argument(X)
+        if min(description[3], default=0) < 0 and X.size:
+            return self.argument(X.copy())
+        return description
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
+        return self._package.empty(shape, dtype)  # type: ignore[no-any-return]
+
+    def result(self, X: Any, rows: int, columns: int, order: Order) -> Array:
+        return self._package.ndarray((rows, columns), X.dtype, order=order)  # type: ignore[no-any-return]
 
     def cast(self, X: Any, dtype: Any) -> Array:
         return self._package.ascontiguousarray(X, dtype)  # type: ignore[no-any-return]
@@ -228,6 +258,7 @@ def cuda_module(what: str) -> Any:
 def _cuda() -> Any:
     module = importlib.import_module("blockspan._cuda")
     register(module)
+    os.register_at_fork(after_in_child=_forget_devices)  # once the module knows
     return module
 
 
@@ -239,3 +270,11 @@ def register(module: Any) -> None:
         after_in_child=module.after_fork_in_child,
     )
     atexit.register(module.hold_back_daemons)
+
+
+def _forget_devices() -> None:
+    """In a forked process: kinds on devices are made anew, which raises Error."""
+    _torch.cache_clear()
+    _cupy.cache_clear()
+    for kind in _DEVICES:
+        kind.stream = kind.refuse  # type: ignore[method-assign]

@@ -200,7 +200,9 @@ def spmm(
             "conjugate) and 'h' (its conjugate transpose)"
         )
     if type(X) is not np.ndarray:
-        return _other_array(root, X, out, alpha, beta, op, plan, stream)
+        kind = kind_of(X)
+        multiply = _on_device if kind.on_cuda else _other_array
+        return multiply(root, X, kind, out, alpha, beta, op, plan, stream)
     if root._kind is not HOST:
         common_kind("blockspan.spmm", root, X)
     if X.ndim != 2:
@@ -234,7 +236,7 @@ def _not_alike(A: Matrix, alpha: complex, X: Array, beta: complex, out: Array) -
 
 def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
     if plan is None:
-        return A._own_plan(stream)
+        return A._plan or A._own_plan(stream)
     if plan._matrix is not A:
         raise Error("blockspan.spmm: the plan was made for another matrix")
     return plan._plan
@@ -251,25 +253,29 @@ def _on_device(
     plan: Plan | None,
     stream: Any,
 ) -> Array:
+    """Each look at a tensor takes a tenth of a microsecond: there are as few as can be."""
     if not A._kind.on_cuda or not (out is None or type(out) is type(X) or kind_of(out) is kind):
         common_kind("blockspan.spmm", A, X, out)
-    if X.ndim != 2:
-        if X.ndim != 1:
+    if kind.has_gradients and X.requires_grad:
+        return _differentiable(A, X, out, alpha, op, plan, stream)
+    source = kind.operand(X)
+    _, _, shape, strides, *_ = source
+    if len(shape) != 2:
+        if len(shape) != 1:
             raise Error(
-                f"blockspan.spmm: X has the shape {tuple(X.shape)}; wanted is a vector or a block"
+                f"blockspan.spmm: X has the shape {tuple(shape)}; wanted is a vector or a block"
             )
         block = None if out is None else out[:, None]
         Y = _on_device(A, X[:, None], kind, block, alpha, beta, op, plan, stream)
         return Y[:, 0] if out is None else out
-    source = kind.argument(kind.array(X))
     if out is None:
         if beta != 0:
             raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
-        out = kind.empty((A._rows[op], X.shape[1]), A.dtype, kind.order(X))
+        order: Order = "F" if strides[0] < strides[1] and 1 not in shape else "C"
+        out = kind.result(X, A._rows[op], shape[1], order)
     number = kind.stream() if stream is None else stream_number(stream)
     try:
-        plan_of_it = _planned(A, plan, number)
-        plan_of_it.multiply(op, alpha, source, beta, kind.argument(out), number)
+        _planned(A, plan, number).multiply(op, alpha, source, beta, kind.argument(out), number)
     except TypeError:
         raise _not_alike(A, alpha, X, beta, out) from None
     return out  # type: ignore[no-any-return]
@@ -282,6 +288,7 @@ def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
 def _other_array(
     A: Matrix,
     X: Any,
+    kind: Kind,
     out: Any,
     alpha: complex,
     beta: complex,
@@ -289,18 +296,10 @@ def _other_array(
     plan: Plan | None,
     stream: Any,
 ) -> Array:
-    """X that is not exactly an array of NumPy: Y is of its kind."""
+    """X in host memory that is not exactly an array of NumPy: Y is of its kind."""
     is_tensor = hasattr(X, "is_cuda")
     if is_tensor and X.requires_grad:
-        if out is None and plan is None and stream is None:
-            return _differentiable(A, X, alpha, op)
-        raise Error(
-            "blockspan.spmm: X requires a gradient, which out=, plan= and stream= have not: pass "
-            "X.detach()"
-        )
-    kind = kind_of(X)
-    if kind is not HOST:
-        return _on_device(A, X, kind, out, alpha, beta, op, plan, stream)
+        return _differentiable(A, X, out, alpha, op, plan, stream)
     options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
     if not is_tensor:
         return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
@@ -314,7 +313,14 @@ def _other_array(
     return result
 
 
-def _differentiable(A: Matrix, X: Any, alpha: complex, op: Op) -> Array:
+def _differentiable(
+    A: Matrix, X: Any, out: Any, alpha: complex, op: Op, plan: Plan | None, stream: Any
+) -> Array:
+    if not (out is None and plan is None and stream is None):
+        raise Error(
+            "blockspan.spmm: X requires a gradient, which out=, plan= and stream= have not: pass "
+            "X.detach()"
+        )
     from blockspan.torch import products as differentiable
 
     if A._with_gradients is None:  # its values may change unseen: no copy of them is held

@@ -80,18 +80,20 @@ class Matrix(Viewed):
         return self._others[dtype]
 
     def _multiply(self, op: str, values: Tensor | None, X: Tensor, Y: Tensor) -> None:
-        stream = kind_of(X).stream()
+        kind = kind_of(X)
+        stream = kind.stream()
+        argument = kind.argument if kind.on_cuda else as_array
         if values is not None:
             values = values.contiguous()
             plan = self._with_type(values, values.dtype)[1]
-            plan.multiply_with(_argument(values), op, _argument(X), _argument(Y), stream)
+            plan.multiply_with(argument(values), op, argument(X), argument(Y), stream)
             return
         if self._hold and op in "th":
             version = 0 if self.values.is_inference() else self.values._version
             if self._held != version:
                 self._plan.hold_transpose(stream)
                 self._held = version
-        self._plan.multiply(op, 1.0, _argument(X), 0.0, _argument(Y), stream)
+        self._plan.multiply(op, 1.0, argument(X), 0.0, argument(Y), stream)
 
 
 def matrix(S: Any, *, columns: int = 16) -> Matrix:
@@ -160,9 +162,9 @@ def spmm(A: Matrix, X: Tensor, *, values: Tensor | None = None, op: Op = "n") ->
         values = A.values
     op = combined(A._op, op) if A._op != "n" else op
     rows, columns = A.shape if A._op in "nc" else A.shape[::-1]
-    block = X[:, None] if X.ndim == 1 else X
-    Y = torch.ops.blockspan.spmm(block, values, A._id, rows, columns, op)
-    return Y[:, 0] if X.ndim == 1 else Y
+    if X.ndim == 1:
+        return _SPMM(X[:, None], values, A._id, rows, columns, op)[:, 0]
+    return _SPMM(X, values, A._id, rows, columns, op)
 
 
 def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
@@ -181,8 +183,8 @@ def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
     """
     # conj(Y) X^T at the entries of A is X Y^H at those of its transpose
     if A._op in "th":
-        return torch.ops.blockspan.sddmm(Y, X, A._id, A.nnz, True)
-    return torch.ops.blockspan.sddmm(X, Y, A._id, A.nnz, False)
+        return _SDDMM(Y, X, A._id, A.nnz, True)
+    return _SDDMM(X, Y, A._id, A.nnz, False)
 
 
 def as_array(tensor: Tensor) -> Array:
@@ -212,7 +214,7 @@ def _words(tensors: Sequence[Tensor | None]) -> str:
 
 
 def _elsewhere(tensor: Tensor, A: Matrix) -> bool:
-    return tensor.device.type not in (A.values.device.type, "meta")
+    return bool(tensor.is_cuda != A.values.is_cuda and tensor.device.type != "meta")
 
 
 def _check_spmm(
@@ -228,7 +230,8 @@ def _check_spmm(
         or X.shape[0] != inner
         or X.dtype != dtype
         or (values is not None and tuple(values.shape) != (A.nnz,))
-        or any(t is not None and _elsewhere(t, A) for t in (X, values))
+        or _elsewhere(X, A)
+        or (values is not None and _elsewhere(values, A))
     ):
         raise Error(
             f"blockspan.torch.spmm: X, values: {_words((X, values))}; wanted for op '{op}' are "
@@ -266,10 +269,10 @@ def _spmm_backward(ctx: Any, G: Tensor) -> tuple[Any, ...]:
     number, rows, columns, op = ctx.call
     of_x = of_values = None
     if ctx.needs_input_grad[0]:
-        of_x = torch.ops.blockspan.spmm(G, values, number, rows, columns, _ADJOINT[op])
+        of_x = _SPMM(G, values, number, rows, columns, _ADJOINT[op])
     if ctx.needs_input_grad[1]:
         first, second = (G, X) if op in "nc" else (X, G)
-        of_values = torch.ops.blockspan.sddmm(first, second, number, ctx.owner.nnz, op in "tc")
+        of_values = _SDDMM(first, second, number, ctx.owner.nnz, op in "tc")
     return of_x, of_values, None, None, None, None
 
 
@@ -314,9 +317,9 @@ def _sddmm_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     call = ctx.owner._id, *ctx.owner._base.shape
     of_x = of_y = None
     if ctx.needs_input_grad[0]:
-        of_x = torch.ops.blockspan.spmm(Y, g, *call, "c" if ctx.conjugate_first else "n")
+        of_x = _SPMM(Y, g, *call, "c" if ctx.conjugate_first else "n")
     if ctx.needs_input_grad[1]:
-        of_y = torch.ops.blockspan.spmm(X, g, *call, "t" if ctx.conjugate_first else "h")
+        of_y = _SPMM(X, g, *call, "t" if ctx.conjugate_first else "h")
     return of_x, of_y, None, None, None
 
 
@@ -344,3 +347,5 @@ def _register() -> torch.library.Library:
 
 
 _LIBRARY = _register()
+_SPMM = torch.ops.blockspan.spmm.default
+_SDDMM = torch.ops.blockspan.sddmm.default
