@@ -110,8 +110,9 @@ def multigrid(
 
     near_null: n x q vectors that A maps to little (rigid bodies); default the constant.
     coordinates: of nodes, nodes x 2 or 3 (rigid bodies are made of them). block_size: unknowns of a
-    node (0: found in the pattern). adaptive: make so many near-null vectors instead. The setup is in double precision.
-    ``report`` tells how good it is. Raises Error for matrices that are indefinite or not Hermitian.
+    node (0: found in the pattern). adaptive: how many near-null vectors to make instead. The setup
+    is in double precision. ``report`` tells how good it is. Raises Error for matrices that are
+    indefinite or not Hermitian.
 
     >>> import blockspan as bs
     >>> bs.precond.multigrid(bs.generate("laplace5:40x40")).shape

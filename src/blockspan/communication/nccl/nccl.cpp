@@ -100,12 +100,14 @@ using DeviceName = std::array<char, 16>;
 
 /// The rank before this one that has the same device.
 std::optional<int> rank_with_same_device(Communicator const& ranks) {
-  cudaDeviceProp properties{};
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
   DeviceName mine{};
-  std::memcpy(mine.data(), properties.uuid.bytes, mine.size());
+  ranks.together([&] {
+    cudaDeviceProp properties{};
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    std::memcpy(mine.data(), properties.uuid.bytes, mine.size());
+  });
   auto const all = ranks.gather(mine);
   auto const same = std::find(all.begin(), all.begin() + ranks.rank(), mine);
   if (same == all.begin() + ranks.rank()) return {};
@@ -126,7 +128,9 @@ Communicator nccl_communicator(Communicator const& ranks) {
             "; NCCL needs one for each rank");
   });
   ncclUniqueId id{};
-  if (ranks.rank() == 0) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  ranks.together([&] {
+    if (ranks.rank() == 0) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  });
   ranks.broadcast(std::span(&id, 1), 0);
   return ranks.with_device(ranks.together([&]() -> std::shared_ptr<DeviceTransport> {
     return std::make_shared<NcclTransport>(ranks, id);
