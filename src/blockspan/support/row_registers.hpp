@@ -206,6 +206,10 @@ void with_row_pack(int reals, Function const& function) {
       if (reals == 6) return function(MixedRowPack<6>{});
       if (reals == 7) return function(MixedRowPack<7>{});
     }
+    // widths in use that fill registers of decreasing width: no masks, no padding to count
+    if (reals == 12) return function(MixedRowPack<12>{});
+    if (reals == 20) return function(MixedRowPack<20>{});
+    if (reals == 24) return function(MixedRowPack<24>{});
     if (reals < 2 * widest) return function(RowPack<widest, 2, 1>{});
     if (reals <= 3 * widest) return function(RowPack<widest, 3, 1>{});
     if constexpr (Most > 4) {
