@@ -178,8 +178,7 @@ class DensePencil {
     now.method = "eigensolver";
     if (!lowest(C, now.theta, now.vectors)) return false;
     Matrix const R = refine(now);
-    std::vector<Real> radius(norms_of(R));
-    finish(now, gap_radii(now.theta, radius, guarded() == n_));
+    finish(now, gap_radii(now.theta, norms_of(R), guarded() == n_));
     return true;
   }
 
@@ -203,7 +202,7 @@ class DensePencil {
     Real const ratio = norm_a_ / norm_b_;
     bool const sound = have_estimate || !generalized() || semidefinite();
     if (!sound || !(ratio > 0) || !std::isfinite(ratio)) return false;
-    if (shift(Real(0))) return true;
+    if (try_shift(Real(0)) && enough()) return true;
     // Just enough to make the matrix definite where the lowest values are known, else by trial.
     Real sigma = have_estimate ? least_shift() : ratio * std::ldexp(Real(1), -30);
     bool found = false;
@@ -220,8 +219,6 @@ class DensePencil {
     Real const slack = best_.bound.front() + best_.noise.front();
     return 2 * (std::max(Real(0), -first) + slack) + std::abs(last);
   }
-
-  bool shift(Real sigma) { return try_shift(sigma) && enough(); }
 
   /// Keeps the pairs by A + sigma B where that is positive definite.
   bool try_shift(Real sigma) {
@@ -247,14 +244,24 @@ class DensePencil {
     lapack::solve_lower(lapack::Transform::adjoint, F, now.vectors);
     Matrix const R = refine(now);
     lapack::solve_lower(lapack::Transform::none, F, R);
-    auto bound = norms_of(R);
-    for (std::size_t j = 0; j < bound.size(); ++j) {
-      Real const size = now.theta[j] + sigma, relative = bound[j] / std::sqrt(std::abs(size));
-      bound[j] = relative < Real(0.5) ? 2 * std::abs(size) * relative
-                                      : std::numeric_limits<Real>::infinity();
-    }
-    finish(now, bound);
+    finish(now, bounds_by_shift(now, norms_of(R), sigma));
     return true;
+  }
+
+  /// Bounds from residuals in the norm of F^-1, F = A + sigma B, by those of the Rayleigh quotients
+  /// mu = 1 / (theta + sigma) of B x = mu F x: mu times the residual over ||x||_F = mu^-1/2.
+  std::vector<Real> bounds_by_shift(Pairs const& now, std::vector<Real> bound, Real sigma) const {
+    std::vector<Real> values, radius;  // of -mu, which ascend as theta does
+    for (std::size_t j = 0; j < bound.size(); ++j) {
+      values.push_back(-1 / (now.theta[j] + sigma));
+      radius.push_back(bound[j] * std::pow(std::abs(values[j]), Real(1.5)));
+    }
+    bound = gap_radii(values, radius, infinite_ == 0 && guarded() == n_);
+    for (std::size_t j = 0; j < bound.size(); ++j) {
+      Real const mu = std::abs(values[j]), relative = bound[j] / mu;
+      bound[j] = relative < Real(0.5) ? 2 * relative / mu : std::numeric_limits<Real>::infinity();
+    }
+    return bound;
   }
 
   /// From -mu (ascending) to theta, without what is infinite to rounding.
