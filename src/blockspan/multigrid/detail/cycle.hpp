@@ -7,8 +7,7 @@
 #include <vector>
 
 #include <blockspan/multigrid/detail/hierarchy.hpp>
-#include <blockspan/multivector/detail/entries.hpp>
-#include <blockspan/spmm/spmm.hpp>
+#include <blockspan/multigrid/detail/v_cycle.hpp>
 
 namespace blockspan::detail {
 
@@ -23,11 +22,8 @@ void round_values(Exec const& exec, From const& from,
       KOKKOS_LAMBDA(std::int64_t k) { to(k) = convert_scalar<Target>(Source(factor * from(k))); });
 }
 
-/// The V cycle over the matrices of a hierarchy, in their precision or rounded to a lower one. On
-/// each level r -> z:
-///   1. z = S r                         2. z += P cycle(R (r - A z))         3. z += S (r - A z)
-/// with the Chebyshev polynomial S = q(W A) W; on the last one z = A^-1 r. So the cycle is
-/// Hermitian, and positive definite since S and the contraction I - S A of it are.
+/// The V cycle over the matrices of a hierarchy, in their precision or rounded to a lower one. The
+/// last level is solved by its inverse, or smoothed.
 template <class Number, class Exec>
 class Cycle {
  public:
@@ -38,25 +34,29 @@ class Cycle {
   template <class Scalar>
   Cycle(Exec const& exec, Hierarchy<Scalar, Exec> const& hierarchy, int degree, int columns,
         real_t<Scalar> factor)
-      : degree_(degree), columns_(columns), levels_(hierarchy.levels.size()) {
-    for (std::size_t l = 0; l < levels_.size(); ++l) make(exec, hierarchy, l, factor);
+      : degree_(degree), columns_(columns), cycle_(degree) {
+    cycle_.levels.resize(hierarchy.levels.size());
+    for (std::size_t l = 0; l < cycle_.levels.size(); ++l) make(exec, hierarchy, l, factor);
   }
 
   /// Other values of the same hierarchy.
   template <class Scalar>
   void refresh(Exec const& exec, Hierarchy<Scalar, Exec> const& hierarchy, real_t<Scalar> factor) {
-    for (std::size_t l = 0; l < levels_.size(); ++l) {
-      auto& level = levels_[l];
+    for (std::size_t l = 0; l < cycle_.levels.size(); ++l) {
+      auto& level = cycle_.levels[l];
       auto const& from = hierarchy.levels[l];
       if constexpr (!std::is_same_v<Scalar, Number>) {
-        bool const last = l + 1 == levels_.size();
-        round_values(exec, last && level.exact ? hierarchy.inverse.values : from.A.values,
-                     last && level.exact ? 1 / factor : factor, level.A->matrix().values);
+        bool const last = l + 1 == cycle_.levels.size();
+        bool const exact = last && hierarchy.report.exact_last;
+        round_values(exec, exact ? hierarchy.inverse.values : from.A.values,
+                     exact ? 1 / factor : factor, level.A->matrix().values);
         if (!last) round_values(exec, from.P, 1, level.P.values);
         if (!last) round_values(exec, from.R, 1, level.R.values);
       }
-      if (level.smoother)
-        level.smoother->refresh(weights(exec, from, factor), lower(level, from), upper(from));
+      if (level.smoother) {
+        auto const [lower, upper] = interval(from, level.solver != nullptr);
+        level.smoother->refresh(weights(exec, from, factor), lower, upper);
+      }
     }
     exec.fence("Blockspan::multigrid_refresh");
   }
@@ -69,43 +69,40 @@ class Cycle {
   /// Y = M^-1 X, rows contiguous. Allocates where X is wider than before.
   void apply(Exec const& exec, ConstBlock<Number, Exec> const& X,
              Block<Number, Exec> const& Y) const {
-    if (X.extent(1) > static_cast<std::size_t>(widest_)) widen(exec, X.extent(1));
-    cycle(exec, 0, X, Y);
+    cycle_.apply(exec, X, Y);
   }
 
  private:
   using Operator = MatrixOperator<Number, Exec>;
-  using Plan = SpmmPlan<Exec, int, int>;
-  using Vectors = Block<Number, Exec>;
-
-  struct Level {
-    std::shared_ptr<Operator const> A;  ///< of the last one the inverse, if `exact`
-    Matrix P, R;
-    std::optional<Plan> p, r;
-    std::unique_ptr<ChebyshevPreconditioner<Number, Exec>> smoother;
-    bool exact = false;
-    Vectors residual, correction;  ///< of this level
-    Vectors rhs, solution;         ///< of this level, for the one above; none on the first
-  };
+  using Levels = VCycle<Number, Exec, Operator>;
+  using Smoother = typename Levels::Level::Smoother;
 
   template <class Scalar>
   void make(Exec const& exec, Hierarchy<Scalar, Exec> const& hierarchy, std::size_t l,
             real_t<Scalar> factor) {
-    auto& level = levels_[l];
+    auto& level = cycle_.levels[l];
     auto const& from = hierarchy.levels[l];
-    bool const last = l + 1 == levels_.size();
-    level.exact = last && hierarchy.report.exact_last;
-    if (level.exact)
+    bool const last = l + 1 == cycle_.levels.size();
+    bool const exact = last && hierarchy.report.exact_last;
+    level.rows = from.A.numRows();
+    if (exact)
       level.A = as_operator(exec, copy<Scalar>(exec, hierarchy.inverse, 1 / factor));
     else if constexpr (std::is_same_v<Scalar, Number>)
       level.A = from.op;
     else
       level.A = as_operator(exec, copy<Scalar>(exec, from.A, factor));
-    if (!level.exact)
-      level.smoother = std::make_unique<ChebyshevPreconditioner<Number, Exec>>(
-          *level.A, weights(exec, from, factor), lower(level, from), upper(from),
-          last ? 8 : degree_);
-    if (last) return;
+    if (!exact) {
+      auto const [lower, upper] = interval(from, last);
+      level.smoother = std::make_shared<Smoother>(*level.A, weights(exec, from, factor), lower,
+                                                  upper, last ? 8 : degree_);
+    }
+    if (last) {
+      if (exact)
+        level.solver = level.A;
+      else
+        level.solver = level.smoother;
+      return;
+    }
     level.P = copy<Scalar>(exec, from.P_matrix(), 1);
     level.R = copy<Scalar>(exec, from.R_matrix(), 1);
     SpmmPlanOptions const options{.columns = columns_};
@@ -145,92 +142,15 @@ class Cycle {
     }
   }
 
+  /// Of a level's smoother, and of one that stands for the solution on the last level.
   template <class Scalar>
-  static Real upper(HierarchyLevel<Scalar, Exec> const& from) {
-    return from.spectrum.upper > 0 ? static_cast<Real>(from.spectrum.upper) : Real(1);
-  }
-  template <class Scalar>
-  Real lower(Level const& level, HierarchyLevel<Scalar, Exec> const& from) const {
-    static constexpr Real ratio[] = {4, 8, 14, 20};
-    bool const last = &level == &levels_.back();
-    return upper(from) / (last ? Real(100) : ratio[degree_ - 1]);
-  }
-
-  void widen(Exec const& exec, std::size_t columns) const {
-    exec.fence("Blockspan::multigrid grows");
-    widest_ = 0;
-    for (std::size_t l = 0; l < levels_.size(); ++l) {
-      auto& level = levels_[l];
-      auto const take = [&](Vectors& block) {
-        block = {};
-        block = allocate<Vectors>(exec, "Blockspan::multigrid", level.A->rows(), columns);
-      };
-      if (l + 1 < levels_.size()) take(level.residual), take(level.correction);
-      if (l > 0) take(level.rhs), take(level.solution);
-    }
-    widest_ = static_cast<int>(columns);
-  }
-
-  /// A block of k columns in memory for more, its rows contiguous.
-  static Vectors narrow(Vectors const& block, std::size_t columns) {
-    return Vectors(block.data(), block.extent(0), columns);
-  }
-
-  void cycle(Exec const& exec, std::size_t l, ConstBlock<Number, Exec> const& R,
-             Vectors const& Z) const {
-    auto const& level = levels_[l];
-    if (l + 1 == levels_.size()) {
-      if (level.exact)
-        level.A->apply(exec, R, Z);
-      else
-        level.smoother->apply(exec, R, Z);
-      return;
-    }
-    std::size_t const k = R.extent(1);
-    auto const residual = narrow(level.residual, k), correction = narrow(level.correction, k);
-    auto const rhs = narrow(levels_[l + 1].rhs, k), solution = narrow(levels_[l + 1].solution, k);
-    level.smoother->apply(exec, R, Z);
-    subtract_product(exec, level, R, Z, residual);
-    spmm(exec, *level.r, Op::none, Number(1), level.R, residual, Number(0), rhs);
-    cycle(exec, l + 1, rhs, solution);
-    spmm(exec, *level.p, Op::none, Number(1), level.P, solution, Number(1), Z);
-    smooth(exec, level, R, Z, residual, correction);
-  }
-
-  /// Z += q(W A) W (R - A Z), the polynomial of the smoother, as its recurrence from Z on: a
-  /// product and a pass a degree, where the polynomial of a residual takes a copy and an addition
-  /// more.
-  void smooth(Exec const& exec, Level const& level, ConstBlock<Number, Exec> const& R,
-              Vectors const& Z, Vectors const& image, Vectors const& other) const {
-    Real const middle = (level.smoother->upper() + level.smoother->lower()) / 2;
-    Real const half = (level.smoother->upper() - level.smoother->lower()) / 2;
-    Real const sigma = middle / half;
-    Real rho = 1 / sigma;
-    for (int i = 1; i <= degree_; ++i) {
-      auto const& from = i % 2 == 1 ? Z : other;
-      auto const& to = i % 2 == 1 ? other : Z;
-      Real const next = 1 / (2 * sigma - rho);
-      OperatorStep<Number, Exec> step{R, level.smoother->factors(), 1 / middle};
-      if (i > 1) step = {R, level.smoother->factors(), 2 * next / half, next * rho, true, true};
-      take_step<Exec, Number>(exec, *level.A, step, from, to, [&] { return image; });
-      if (i > 1) rho = next;
-    }
-    if (degree_ % 2 == 1)
-      copy_block<Exec, Number>(exec, block_ref<Exec>(ConstBlock<Number, Exec>(other)),
-                               block_ref<Exec>(Z));
-  }
-
-  /// residual := R - A Z.
-  static void subtract_product(Exec const& exec, Level const& level,
-                               ConstBlock<Number, Exec> const& R, Vectors const& Z,
-                               Vectors const& residual) {
-    take_step<Exec, Number>(exec, *level.A, {.R = R, .keeps = false}, Z, residual,
-                            [&] { return residual; });
+  std::pair<Real, Real> interval(HierarchyLevel<Scalar, Exec> const& from, bool last) const {
+    Real const upper = from.spectrum.upper > 0 ? static_cast<Real>(from.spectrum.upper) : Real(1);
+    return {last ? upper / Real(100) : cycle_.lower(upper), upper};
   }
 
   int degree_, columns_;
-  mutable std::vector<Level> levels_;
-  mutable int widest_ = 0;
+  Levels cycle_;
 };
 
 }  // namespace blockspan::detail

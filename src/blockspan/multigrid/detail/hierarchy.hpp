@@ -42,6 +42,16 @@ struct HierarchyLevel {
   Matrix R_matrix() const { return matrix_of<Scalar, Exec>(restrictor.pattern, R); }
 };
 
+/// What is known of level 0 of a hierarchy that is a part of one over ranks.
+template <class Scalar, class Exec>
+struct HierarchyStart {
+  Block<Scalar, Exec> near_null;  ///< rows x q
+  NodePartition<Exec> nodes;
+  /// A is a rank's rows without the columns that others have; marks the rows that lack entries.
+  /// One step down is made, and nothing is inverted. Empty: A is whole.
+  Integers<Exec> cut_rows;
+};
+
 /// What depends on double precision and on all numbers: made on Exec, once, and again in part for
 /// new values. Scalar: double or Kokkos::complex<double>. Every member waits.
 template <class Scalar, class Exec>
@@ -53,6 +63,10 @@ class Hierarchy {
 
   /// A: n x n, valid. options: validated.
   Hierarchy(Exec const& exec, Matrix const& A, Options const& options);
+  /// From there; what the options say of near-null vectors and blocks is not looked at. It cannot
+  /// be refreshed.
+  Hierarchy(Exec const& exec, Matrix const& A, Options const& options,
+            HierarchyStart<Scalar, Exec> const& start);
 
   /// All levels are there, and none was refused: refresh keeps their patterns.
   bool is_complete() const { return complete_; }
@@ -67,7 +81,9 @@ class Hierarchy {
   int generation = 0;
 
  private:
+  void take_first(Exec const& exec, Matrix const& A);
   void take(Exec const& exec, Matrix const& A);
+  void descend(Exec const& exec);
   bool measure(Exec const& exec, Level& level, std::size_t number);
   bool coarsen(Exec const& exec, std::size_t number);
   void use_given(Exec const& exec, std::size_t number);
@@ -88,6 +104,7 @@ class Hierarchy {
   std::uint64_t fingerprint_ = 0;
   bool in_order_ = true;
   bool complete_ = false;             ///< all levels are there, and none was refused
+  Integers<Exec> cut_rows_;           ///< of level 0, see HierarchyStart
   Pattern<Exec> ordered_, identity_;  ///< of level 0, where A is not in order
 };
 
@@ -97,5 +114,13 @@ Block<Scalar, Exec> near_null_vectors(Exec const& exec,
                                       MultigridOptions<Scalar, Exec> const& options,
                                       MatrixOperator<Scalar, Exec> const& op,
                                       ChebyshevSetup<Scalar, Exec> const& spectrum);
+
+/// The same on ranks, of the local rows: all ranks together. options.adaptive is not looked at;
+/// options.coordinates: of the nodes that have local rows, a node cut by ranks on both.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> near_null_on_ranks(
+    Exec const& exec, MultigridOptions<Scalar, Exec> const& options,
+    LinearOperator<Scalar, Exec> const& op,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights);
 
 }  // namespace blockspan::detail

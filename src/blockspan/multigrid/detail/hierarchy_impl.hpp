@@ -8,6 +8,7 @@
 
 #include <blockspan/multigrid/detail/hierarchy.hpp>
 #include <blockspan/multigrid/detail/invert_last_impl.hpp>
+#include <blockspan/multigrid/detail/keep_near_null.hpp>
 #include <blockspan/multigrid/detail/near_null_impl.hpp>
 #include <blockspan/multigrid/detail/probe.hpp>
 #include <blockspan/multigrid/detail/strength.hpp>
@@ -19,20 +20,47 @@ template <class Scalar, class Exec>
 Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options)
     : options_(options) {
   SetupMemory<Scalar, Exec> const memory;
+  take_first(exec, A);
+  if (!measure(exec, levels[0], 0)) return;
+  auto& first = levels[0];
+  if (options_.prolongators.empty())
+    first.near_null = near_null_vectors(exec, options_, *first.op, first.spectrum);
+  charge(exec, &MultigridSeconds::near_null);
+  int const block_size = static_cast<int>(
+      options_.coordinates.extent(0) > 0 ? options_.coordinates.extent(1) : options_.block_size);
+  first.nodes = equal_nodes(exec, A.numRows(), block_size);
+  descend(exec);
+}
+
+template <class Scalar, class Exec>
+Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options,
+                                   HierarchyStart<Scalar, Exec> const& start)
+    : options_(options), cut_rows_(start.cut_rows) {
+  SetupMemory<Scalar, Exec> const memory;
+  take_first(exec, A);
+  if (!measure(exec, levels[0], 0)) return;
+  levels[0].near_null = start.near_null;
+  levels[0].nodes = start.nodes;
+  if (cut_rows_.extent(0) == 0)
+    descend(exec);
+  else if (coarsen(exec, 0))
+    append(exec, levels[0]);
+}
+
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::take_first(Exec const& exec, Matrix const& A) {
   fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   in_order_ = is_in_order(exec, pattern_ref<Exec>(A));
   levels.emplace_back();
   take(exec, A);
   charge(exec, &MultigridSeconds::plans);
-  if (!measure(exec, levels[0], 0)) return;
+}
+
+/// All levels below the first, which is measured and has its near-null vectors and nodes.
+template <class Scalar, class Exec>
+void Hierarchy<Scalar, Exec>::descend(Exec const& exec) {
+  report.near_null = static_cast<int>(levels[0].near_null.extent(1));
   bool const given = !options_.prolongators.empty();
-  auto& first = levels[0];
-  if (!given) first.near_null = near_null_vectors(exec, options_, *first.op, first.spectrum);
-  charge(exec, &MultigridSeconds::near_null);
-  report.near_null = static_cast<int>(first.near_null.extent(1));
-  int const block_size = static_cast<int>(
-      options_.coordinates.extent(0) > 0 ? options_.coordinates.extent(1) : options_.block_size);
-  first.nodes = equal_nodes(exec, A.numRows(), block_size);
   while (!is_last(levels.size() - 1)) {
     if (given) use_given(exec, levels.size() - 1);
     if (!given && !coarsen(exec, levels.size() - 1)) break;
@@ -263,6 +291,9 @@ void Hierarchy<Scalar, Exec>::form_prolongator(Exec const& exec, Level& level) {
     smooth<Exec, Scalar>(exec, filtered.pattern.ref(), weights, factor, level.S);
     multiply_values<Exec, Scalar>(exec, {filtered.pattern.ref(), level.S.data()}, T,
                                   level.prolongator, level.P, level.like_filtered);
+    if (cut_rows_.extent(0) > 0 && &level == &levels[0])
+      keep_near_null<Exec, Scalar>(exec, cut_rows_, level.near_null, level.T, level.prolongator,
+                                   level.P);
     exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
   }
   gather_conjugates<Exec, Scalar>(exec, level.restrictor.places, level.P, level.R);

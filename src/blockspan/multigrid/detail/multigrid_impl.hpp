@@ -182,35 +182,6 @@ struct MultigridState {
   }
 };
 
-/// The verdict of eight steps.
-inline void judge(ProbeResult const& probe, MultigridReport& report) {
-  report.smallest = probe.smallest;
-  report.largest = probe.largest;
-  std::ostringstream message;
-  message.precision(2);
-  if (!probe.hermitian) {
-    report.status = MultigridStatus::not_hermitian;
-    message << "the matrix is not Hermitian: chebyshev and multigrid do not apply";
-  } else if (!probe.definite) {
-    report.status = MultigridStatus::indefinite;
-    message << "the matrix is not positive semidefinite: a direction has negative energy; "
-               "chebyshev and multigrid do not apply";
-  } else if (report.status == MultigridStatus::no_coarsening || !(probe.smallest > 0)) {
-    return;
-  } else if (probe.smallest < 0.15) {
-    report.status = MultigridStatus::weak;
-    message << "smooth errors are left (Ritz value " << probe.smallest
-            << " after 8 steps): near-null vectors missing? give block_size, coordinates or "
-               "adaptive";
-  } else {
-    report.status = probe.smallest > 0.25 ? MultigridStatus::good : MultigridStatus::fair;
-  }
-  report.message = message.str();
-  if (probe.smallest > 0)
-    report.predicted_iterations = static_cast<int>(
-        std::ceil(0.5 * std::sqrt(probe.largest / probe.smallest) * std::log(2e8)));
-}
-
 }  // namespace detail
 
 template <class Scalar, class Exec>

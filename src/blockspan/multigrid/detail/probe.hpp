@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <sstream>
 #include <vector>
 
 #include <blockspan/multigrid/detail/arrays.hpp>
@@ -13,6 +14,7 @@
 namespace blockspan::detail {
 
 /// What some steps of conjugate gradients from a random vector of the range of A see of M^-1 A.
+/// On ranks all of them together.
 struct ProbeResult {
   double smallest = 0, largest = 0;  ///< Ritz values; zeros: no step was possible
   bool definite = true;              ///< r^H M^-1 r and p^H A p were positive
@@ -98,7 +100,7 @@ class OperatorProbe {
   Scalar dot(Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y) {
     Kokkos::View<Scalar*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);
     blockspan::column_dots(exec_, x, y, value, workspace_);
-    return value(0);
+    return A_.row_space().communicator().sum(value(0));
   }
   static void ritz_values(std::vector<double> const& diagonal, std::vector<double> const& beside,
                           ProbeResult& result) {
@@ -121,5 +123,34 @@ class OperatorProbe {
   Block<Scalar, Exec> x_, r_, z_, p_, q_;
   Workspace<Exec> workspace_;
 };
+
+/// The verdict of eight steps.
+inline void judge(ProbeResult const& probe, MultigridReport& report) {
+  report.smallest = probe.smallest;
+  report.largest = probe.largest;
+  std::ostringstream message;
+  message.precision(2);
+  if (!probe.hermitian) {
+    report.status = MultigridStatus::not_hermitian;
+    message << "the matrix is not Hermitian: chebyshev and multigrid do not apply";
+  } else if (!probe.definite) {
+    report.status = MultigridStatus::indefinite;
+    message << "the matrix is not positive semidefinite: a direction has negative energy; "
+               "chebyshev and multigrid do not apply";
+  } else if (report.status == MultigridStatus::no_coarsening || !(probe.smallest > 0)) {
+    return;
+  } else if (probe.smallest < 0.15) {
+    report.status = MultigridStatus::weak;
+    message << "smooth errors are left (Ritz value " << probe.smallest
+            << " after 8 steps): near-null vectors missing? give block_size, coordinates or "
+               "adaptive";
+  } else {
+    report.status = probe.smallest > 0.25 ? MultigridStatus::good : MultigridStatus::fair;
+  }
+  report.message = message.str();
+  if (probe.smallest > 0)
+    report.predicted_iterations = static_cast<int>(
+        std::ceil(0.5 * std::sqrt(probe.largest / probe.smallest) * std::log(2e8)));
+}
 
 }  // namespace blockspan::detail

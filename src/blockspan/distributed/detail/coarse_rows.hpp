@@ -1,0 +1,213 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/halo.hpp>
+#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/support/scalar.hpp>
+
+// Rows of P^H A P on ranks, where P couples nothing across them. All of it in host memory.
+
+namespace blockspan::detail {
+
+/// A matrix in host memory, its columns numbered from `first_column` on.
+template <class Matrix>
+LocalRows<typename Matrix::non_const_value_type> host_rows(Matrix const& A,
+                                                           std::int64_t first_column) {
+  auto const host = [](auto const& view) {
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  };
+  auto const offsets = host(A.graph.row_map);
+  auto const columns = host(A.graph.entries);
+  auto const values = host(A.values);
+  LocalRows<typename Matrix::non_const_value_type> rows;
+  rows.offsets.assign(offsets.data(), offsets.data() + A.numRows() + 1);
+  for (std::size_t k = 0; k < values.extent(0); ++k) {
+    rows.columns.push_back(first_column + columns(k));
+    rows.values.push_back(values(k));
+  }
+  return rows;
+}
+
+/// Elements of the sent rows to the ranks that need them; the halo's come back. Rows are lists,
+/// that of row r the elements [offsets[r], offsets[r + 1]).
+template <class T>
+std::vector<T> exchange_lists(Communicator const& ranks, HaloExchange const& halo,
+                              std::vector<T> const& sent, std::vector<std::int64_t> const& from,
+                              std::vector<std::int64_t> const& to) {
+  std::vector<T> received(static_cast<std::size_t>(to.back()));
+  auto const part = [](auto& list, std::vector<std::int64_t> const& offsets, HaloPart const& rows) {
+    auto const first = offsets[static_cast<std::size_t>(rows.first)],
+               last = offsets[static_cast<std::size_t>(rows.first + rows.count)];
+    return std::span(list.data() + first, static_cast<std::size_t>(last - first));
+  };
+  std::vector<Incoming> in;
+  std::vector<Outgoing> out;
+  for (auto const& rows : halo.receives)
+    in.push_back({rows.rank, std::as_writable_bytes(part(received, to, rows))});
+  for (auto const& rows : halo.sends)
+    out.push_back({rows.rank, std::as_bytes(part(sent, from, rows))});
+  if (auto const pending = ranks.start(std::move(in), std::move(out))) pending->finish();
+  return received;
+}
+
+/// The rows of P that belong to a halo. P: this rank's rows, with columns of all. All ranks
+/// together.
+template <class Scalar>
+LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& halo,
+                               LocalRows<Scalar> const& P) {
+  std::vector<std::int64_t> sent_lengths, one_each(halo.sent.size() + 1),
+      one_each_in(halo.rows.size() + 1), from = {0}, columns;
+  std::vector<Scalar> values;
+  for (std::size_t i = 0; i < one_each.size(); ++i) one_each[i] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < one_each_in.size(); ++i)
+    one_each_in[i] = static_cast<std::int64_t>(i);
+  for (std::int64_t const row : halo.sent) {
+    auto const first = P.offsets[static_cast<std::size_t>(row)],
+               last = P.offsets[static_cast<std::size_t>(row) + 1];
+    sent_lengths.push_back(last - first);
+    from.push_back(from.back() + last - first);
+    columns.insert(columns.end(), P.columns.begin() + first, P.columns.begin() + last);
+    values.insert(values.end(), P.values.begin() + first, P.values.begin() + last);
+  }
+  LocalRows<Scalar> rows;
+  for (std::int64_t const length : exchange_lists(ranks, halo, sent_lengths, one_each, one_each_in))
+    rows.offsets.push_back(rows.offsets.back() + length);
+  rows.columns = exchange_lists(ranks, halo, columns, from, rows.offsets);
+  rows.values = exchange_lists(ranks, halo, values, from, rows.offsets);
+  return rows;
+}
+
+/// Adds up the entries of one row after the other, by columns [0, columns).
+template <class Scalar>
+class RowSum {
+ public:
+  explicit RowSum(std::size_t columns) : sums_(columns), used_(columns, 0) {}
+
+  void add(std::size_t column, Scalar const& value) {
+    if (used_[column] == 0) used_[column] = 1, order_.push_back(column);
+    sums_[column] += value;
+  }
+  /// The row, columns ascending; the next one begins.
+  std::vector<std::pair<std::size_t, Scalar>> take() {
+    std::sort(order_.begin(), order_.end());
+    std::vector<std::pair<std::size_t, Scalar>> row;
+    for (std::size_t const column : order_) {
+      row.emplace_back(column, sums_[column]);
+      sums_[column] = Scalar(0), used_[column] = 0;
+    }
+    order_.clear();
+    return row;
+  }
+
+ private:
+  std::vector<Scalar> sums_;
+  std::vector<char> used_;
+  std::vector<std::size_t> order_;
+};
+
+/// What the entries of A across ranks add to this rank's rows of P^H A P, a list for each of
+/// `coarse` rows: global columns, ascending, and values.
+template <class Scalar, class Exec>
+std::vector<std::vector<std::pair<std::int64_t, Scalar>>> coarse_entries_across(
+    DistributedMatrix<Scalar, Exec> const& A, LocalRows<Scalar> const& P,
+    LocalRows<Scalar> const& halo_P, std::int64_t first_coarse, std::int64_t coarse) {
+  std::vector<std::int64_t> columns = halo_P.columns;
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  std::vector<std::size_t> place;  // of the entries of halo_P in `columns`
+  for (std::int64_t const column : halo_P.columns)
+    place.push_back(static_cast<std::size_t>(
+        std::lower_bound(columns.begin(), columns.end(), column) - columns.begin()));
+
+  // rows of A P, of entries across ranks alone; who needs them, by coarse row
+  std::vector<std::vector<std::pair<std::size_t, Scalar>>> products;
+  std::vector<std::vector<std::pair<std::size_t, Scalar>>> needs(static_cast<std::size_t>(coarse));
+  RowSum<Scalar> sum(columns.size());
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+  for (auto const which : {Matrix::head, Matrix::tail}) {
+    auto const& part = A.part(which);
+    auto const rows = host_rows(part.matrix, 0);
+    for (std::int64_t i = 0; i < part.rows(); ++i) {
+      bool any = false;
+      for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k) {
+        std::int64_t const packed = rows.columns[k] - A.lower_rows();
+        if (packed >= 0 && packed < A.own_rows()) continue;
+        any = true;
+        std::int64_t const ghost = packed < 0 ? rows.columns[k] : rows.columns[k] - A.own_rows();
+        for (auto p = halo_P.offsets[ghost]; p < halo_P.offsets[ghost + 1]; ++p)
+          sum.add(place[p], rows.values[k] * halo_P.values[p]);
+      }
+      if (!any) continue;
+      auto const row = static_cast<std::size_t>(part.first + i);
+      for (auto p = P.offsets[row]; p < P.offsets[row + 1]; ++p)
+        needs[static_cast<std::size_t>(P.columns[p] - first_coarse)].emplace_back(
+            products.size(), conjugate(P.values[p]));
+      products.push_back(sum.take());
+    }
+  }
+  std::vector<std::vector<std::pair<std::int64_t, Scalar>>> entries(needs.size());
+  for (std::size_t c = 0; c < needs.size(); ++c) {
+    for (auto const& [row, factor] : needs[c])
+      for (auto const& [column, value] : products[row]) sum.add(column, factor * value);
+    for (auto const& [column, value] : sum.take()) entries[c].emplace_back(columns[column], value);
+  }
+  return entries;
+}
+
+/// The rows of P^H A P that this rank has: `inner`, of its own entries, and those across ranks.
+template <class Scalar>
+LocalRows<Scalar> merge_coarse_rows(
+    LocalRows<Scalar> const& inner,
+    std::vector<std::vector<std::pair<std::int64_t, Scalar>>> const& across,
+    std::int64_t first_coarse) {
+  LocalRows<Scalar> rows;
+  auto const add = [&](std::int64_t column, Scalar const& value) {
+    rows.columns.push_back(column), rows.values.push_back(value);
+  };
+  for (std::size_t c = 0; c < across.size(); ++c) {
+    auto next = across[c].begin();
+    for (; next != across[c].end() && next->first < first_coarse; ++next)
+      add(next->first, next->second);
+    for (auto k = inner.offsets[c]; k < inner.offsets[c + 1]; ++k)
+      add(inner.columns[k], inner.values[k]);
+    for (; next != across[c].end(); ++next) add(next->first, next->second);
+    rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
+  }
+  return rows;
+}
+
+/// Lists of all ranks, one after the other.
+template <class T>
+std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& mine) {
+  std::vector<std::int64_t> sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
+  std::int64_t all = 0;
+  for (auto& size : sizes) all += size, size *= static_cast<std::int64_t>(sizeof(T));
+  std::vector<T> result(static_cast<std::size_t>(all));
+  ranks.gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(result)), sizes);
+  return result;
+}
+
+/// The rows of all ranks, in order, on each of them.
+template <class Scalar>
+LocalRows<Scalar> gather_rows(Communicator const& ranks, LocalRows<Scalar> const& mine) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 0; i + 1 < mine.offsets.size(); ++i)
+    lengths.push_back(mine.offsets[i + 1] - mine.offsets[i]);
+  LocalRows<Scalar> rows;
+  for (std::int64_t const length : gather_lists(ranks, lengths))
+    rows.offsets.push_back(rows.offsets.back() + length);
+  rows.columns = gather_lists(ranks, mine.columns);
+  rows.values = gather_lists(ranks, mine.values);
+  return rows;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/multigrid/options.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+
+namespace blockspan {
+
+namespace detail {
+template <class Scalar, class Exec>
+struct DistributedMultigridState;
+}
+
+struct DistributedMultigridOptions {
+  /// A level with fewer rows a rank is gathered: every rank has it and all levels below whole, and
+  /// computes the same with them.
+  std::int64_t rows_gathered = 10000;
+};
+
+/// multigrid (multigrid/multigrid.hpp) for a matrix whose rows are spread over ranks: a
+/// preconditioner for the same solvers on the local rows of blocks. Aggregates stay within ranks,
+/// so prolongators couple nothing across them and a level exchanges only what its products need.
+/// Rows at the cuts are smoothed by the rank's own entries, and corrected such that near-null
+/// vectors stay exact. Coarse matrices have all entries, those across ranks too: for these the
+/// rows of a prolongator that neighbours need are exchanged once. Hermitian positive definite and
+/// linear; the same bits from run to run, other ones for another number of ranks.
+///
+/// Scalar: double or Kokkos::complex<double>; cycles are in that precision.
+///
+/// Setup: on each rank as in Multigrid, with two exchanges a level; what crosses cuts is multiplied
+/// on the host. Memory: as there, of the local rows, and on every rank all of the gathered levels.
+///
+/// Sources: as Multigrid; Tuminaro and Tong 2000, doi:10.1109/SC.2000.10008 (aggregates within
+/// ranks).
+template <class Scalar, class Exec>
+class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
+ public:
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+  using Options = MultigridOptions<Scalar, Exec>;
+
+  /// All ranks together; waits for the instance. options: near_null has the local rows,
+  /// coordinates the nodes that have local rows (a node cut by ranks is on both); block_size 0:
+  /// found in the rows of rank 0. Throws Error, on all ranks, where an option is out of range or
+  /// does not fit, as adaptive, prolongators and a precision do that is not the working one; and
+  /// for what Multigrid refuses. Whether it is any good is told by report().status.
+  DistributedMultigrid(Exec const& exec, std::shared_ptr<Matrix const> A,
+                       Options const& options = {},
+                       DistributedMultigridOptions const& on_ranks = {});
+  DistributedMultigrid(DistributedMultigrid&&) noexcept;
+  DistributedMultigrid& operator=(DistributedMultigrid&&) noexcept;
+  ~DistributedMultigrid() override;
+
+  std::int64_t rows() const override;
+  RowSpace row_space() const override;
+
+  /// All ranks together; one product at a time. Throws Error if X or Y is not n x k, and where the
+  /// report is not usable().
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override;
+
+  bool replayable() const override;
+  std::string name() const override;
+
+  /// The same on all ranks; rows, nodes, nonzeros and aggregates are those of all.
+  MultigridReport const& report() const;
+
+ private:
+  std::unique_ptr<detail::DistributedMultigridState<Scalar, Exec>> state_;
+};
+
+}  // namespace blockspan
