@@ -141,13 +141,13 @@ void launch_segments(Call const& call, Entries const& entries) {
   Lanes const& lanes = call.launch.lanes;
   Inner const inner = Inner::of(call, entries);
   if constexpr (!requires { requires Inner::only_whole_rows; })
-    if (variant.lists_pieces()) {
+    if (variant.lists_segments()) {
       SegmentShare<ListedSegment, Inner> share{call.prepared.segments(variant), 1};
       auto const shape = launch_shape(call, lanes.grid.lanes(), share);
       auto const schedule = cut_rows_of(call, share);
       auto const epilogue = make_epilogue<Inner::contiguous>(call);
       if constexpr (requires { Inner::blocks_of_many_segments; })
-        if (share.segments >= tuning::device_few_pieces)
+        if (share.segments >= tuning::device_few_listed)
           return launch_kernel<Inner::blocks_of_many_segments>(call.exec, variant.label, shape,
                                                                schedule, inner, epilogue);
       return launch_kernel(call.exec, variant.label, shape, schedule, inner, epilogue);

@@ -104,9 +104,9 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   bool const is_fallback =
       variant.lists_windows() && groups_are_worth_it(result.statistics, result.groups.count);
   if (!variant.lists_groups() && !is_fallback) result.groups.begin = {};
-  if (variant.lists_pieces())
+  if (variant.lists_segments())
     result.list = cut_long_rows(exec, A,
-                                {result.choice.piece, variant.skips_empty_rows(),
+                                {result.choice.segment, variant.skips_empty_rows(),
                                  variant.partition == SpmmPartition::sorted_segments});
   if (variant.lists_tiles())
     result.tiles = cut_tiles(exec, A, result.statistics, variant, options.piece_length);

@@ -46,9 +46,9 @@ class StepLaunch {
 
   void run_rows() const {
     auto const& lanes = call_.launch.lanes;
-    bool const shared = lanes.grid.entry_bits > 0, vectors = call_.launch.packs;
+    bool const shared = lanes.grid.entry_bits > 0, vectors = call_.launch.vectorized;
     if constexpr (!is_complex_v<Scalar>) {
-      if (lanes.packs_per_lane == 2) {
+      if (lanes.vectors_per_lane == 2) {
         if (!vectors) return rows<1, 2, false>();
         return lanes.deep ? rows<width, 2, false, true>() : rows<width, 2, false>();
       }
@@ -67,7 +67,7 @@ class StepLaunch {
 
   template <int Width, int Vectors, bool EntryLanes, bool Deep = false>
   void rows() const {
-    if (!call_.variant().lists_pieces())
+    if (!call_.variant().lists_segments())
       return whole_rows<Width, Vectors, EntryLanes, Deep>(entries_);
     using Inner = RowInner<Entries, Width, Vectors, EntryLanes, Deep>;
     SegmentShare<ListedSegment, Inner> share{call_.prepared.segments(call_.variant()), 1};
@@ -90,7 +90,7 @@ class StepLaunch {
     auto const& grid = call_.launch.lanes.grid;
     auto const shape = launch_shape(call_, grid.lanes(), schedule.share);
     GroupInners<Exec, Scalar, Entries> const inners{entries_, call_.product.X, false,
-                                                    call_.launch.packs};
+                                                    call_.launch.vectorized};
     inners.template with<true>(
         call_.prepared.groups.most, grid,
         [&]<bool, class Inner>(Inner const& inner) { launch(shape, schedule, inner); });
@@ -102,7 +102,7 @@ class StepLaunch {
       if (groups_of_pass(columns, 2) == 2) return windows<WindowVectors<Scalar, 2>>();
       windows<WindowVectors<Scalar, 1>>();
     } else {
-      if (!call_.launch.packs) return windows<WindowColumns<1, 1>>();
+      if (!call_.launch.vectorized) return windows<WindowColumns<1, 1>>();
       if (columns <= 8) return windows<WindowColumns<1, 2>>();
       int const groups = groups_of_pass(columns / width, 4);
       if (groups == 4) return windows<WindowVectors<Scalar, 4>>();

@@ -19,7 +19,7 @@ namespace blockspan::detail {
 namespace tuning {
 inline namespace BLOCKSPAN_REGISTERS {
 /// Vectors of this many bytes prefetch rows of X.
-inline constexpr int host_asking_bytes = std::min(128, host_pack_bytes);
+inline constexpr int host_asking_bytes = std::min(128, host_vector_bytes);
 }  // namespace BLOCKSPAN_REGISTERS
 
 /// Chains of sums, at most (latency over throughput of an addition), and the length of a row from
@@ -94,7 +94,7 @@ struct DirectRegisters {
   template <int Width>
   using Set = RegisterSet<Real, Width * parts>;
   template <int Width>
-  static constexpr int chains = std::clamp(tuning::host_pack_bytes /
+  static constexpr int chains = std::clamp(tuning::host_vector_bytes /
                                                (Width * int(sizeof(Scalar)) * parts),
                                            1, tuning::host_chains);
 

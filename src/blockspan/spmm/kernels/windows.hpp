@@ -315,14 +315,14 @@ void launch_windows_with(Call const& call, Entries const& entries) {
     launch.template operator()<WindowVectors<Scalar, 1>>();
   } else {
     if constexpr (AllWidths) {
-      if (!call.launch.packs && columns <= 8)
+      if (!call.launch.vectorized && columns <= 8)
         return launch.template operator()<WindowColumns<1, 1>>();
-      if (!call.launch.packs && columns > 32)
+      if (!call.launch.vectorized && columns > 32)
         return launch.template operator()<WindowColumns<8, 1>>();
-      if (!call.launch.packs && columns > 16)
+      if (!call.launch.vectorized && columns > 16)
         return launch.template operator()<WindowColumns<4, 1>>();
     }
-    if (!call.launch.packs) return launch.template operator()<WindowColumns<2, 1>>();
+    if (!call.launch.vectorized) return launch.template operator()<WindowColumns<2, 1>>();
     if constexpr (AllWidths) {
       if (columns <= 8) return launch.template operator()<WindowColumns<1, 2>>();
       int const groups = groups_of_pass(columns / device_vector_v<Scalar>, 4);

@@ -85,7 +85,7 @@ struct SegmentList : CutRowList<Exec, Ordinal> {
   Kokkos::View<int*, Space> last;        // segments
 
   void allocate(Exec const& exec) {
-    PartedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::pieces",
+    PartedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::segments",
                                        segments + this->size());
     PartedArray<Exec, int> of_entries(exec, "Blockspan::spmm_plan::ends", 2 * segments);
     target = of_rows.take(segments);
