@@ -163,7 +163,7 @@ std::string facts_of(Exec const& exec, std::string const& source) {
   auto const pattern = pattern_ref<Exec>(A);
   auto const [rows, fingerprint, sorted, half_bandwidth, candidates] = summarize(exec, pattern);
   auto const groups = find_row_groups(exec, pattern, 0).count;
-  auto const windows = sample_windows(exec, pattern);
+  auto const windows = estimate_row_windows(exec, pattern);
   std::ostringstream line;
   line << source;
   for (std::int64_t const fact :

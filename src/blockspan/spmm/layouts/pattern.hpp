@@ -15,6 +15,10 @@
 
 namespace blockspan::detail {
 
+/// A work item a row, or an entry: counted in 64 bits.
+template <class Exec, class... Tag>
+using IndexRange = Kokkos::RangePolicy<Exec, Tag..., Kokkos::IndexType<std::int64_t>>;
+
 // The arrays that a plan prepares for a kernel. The functions that fill them, in the other headers
 // of this folder, depend on no scalar, and wait for the instance.
 
