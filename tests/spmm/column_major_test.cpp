@@ -1,7 +1,6 @@
 // Blocks whose rows are not contiguous: devices read them by columns or by way of copies, hosts by
 // way of a copy of X.
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <Kokkos_Core.hpp>

@@ -1,6 +1,5 @@
 // The same matrices on several devices, known by their facts alone: what changes, and why.
 #include <cstdint>
-#include <string>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
 // SpmmPlan::hold_single_precision: products in double from values in single precision.
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>

@@ -5,7 +5,6 @@
 #include <limits>
 #include <set>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -13,7 +13,6 @@
 #include <blockspan/spmm/parts/mbarrier.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
-#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 

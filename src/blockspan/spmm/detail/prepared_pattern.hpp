@@ -1,11 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/facts.hpp>

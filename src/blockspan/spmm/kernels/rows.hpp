@@ -1,7 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/call.hpp>

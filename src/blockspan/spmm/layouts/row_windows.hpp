@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <string>
 
 #include <Kokkos_Core.hpp>
 

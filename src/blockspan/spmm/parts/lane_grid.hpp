@@ -1,7 +1,6 @@
 #pragma once
 
 #include <bit>
-#include <cstdint>
 
 #include <Kokkos_Core.hpp>
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan/model.hpp>
