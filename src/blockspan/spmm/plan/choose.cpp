@@ -61,8 +61,8 @@ bool serve(RowStatistics const& rows, WindowCount const& windows, double share) 
          share * places <= static_cast<double>(rows.nonzeros);  // tiles are an estimate
 }
 
-/// Tiles that a team shares, by lanes: the part of all places that is full (from 16 vectors on;
-/// fewer), and of what is staged of a row in a tile; the part of the lanes that is used; teams for
+/// Tiles that a team shares, by lanes: the share of all places that is full (from 16 vectors on;
+/// fewer), and of what is staged of a row in a tile; the share of the lanes that is used; teams for
 /// the multiprocessors. 8192 x 4096, whole rows and shared tiles: 3 % full, n = 64 43, 51; 5.3 %
 /// 75, 67; 9.7 %, n = 16, 64 47, 38; 143, 102; 4096 x 4096, 5 % in a regular pattern, n = 128
 /// 47, 65.
@@ -89,7 +89,7 @@ bool tiles_are_worth_it(RowStatistics const& rows, std::int64_t row_bytes,
                        : tiles_suit<32>(rows, vectors, device);
 }
 
-/// Shared tiles and shared windows replace staged tiles where such a part of all places is
+/// Shared tiles and shared windows replace staged tiles where such a share of all places is
 /// full. A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
 constexpr double shared_tile_fill = 0.02, shared_window_fill = 0.05;
 

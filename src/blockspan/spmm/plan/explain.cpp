@@ -12,7 +12,7 @@
 namespace blockspan::detail {
 namespace {
 
-/// An order is spoken of where X is larger than a first-level cache, and so large a part of the
+/// An order is spoken of where X is larger than a first-level cache, and so large a share of the
 /// columns lies far from their row. (Reasoned. A permuted 7-point grid of 128^3, 8 columns, costs
 /// 2.3 times.)
 constexpr std::int64_t order_least_bytes = std::int64_t{1} << 20;
@@ -66,7 +66,7 @@ void explain_lists(std::ostream& out, ExplainedPattern const& A) {
   auto const& variant = *A.choice.variant;
   auto const& rows = A.facts.rows;
   if (variant.lists_segments())
-    out << "  " << A.segments.rows << " rows are cut into " << A.segments.parts
+    out << "  " << A.segments.rows << " rows are cut into " << A.segments.segments
         << " segments of at most " << A.choice.segment << " nonzeros\n";
   std::int64_t const groups = A.facts.groups.groups;
   if (variant.lists_groups() || (groups > 0 && groups < rows.rows))
@@ -75,7 +75,7 @@ void explain_lists(std::ostream& out, ExplainedPattern const& A) {
         << " rows on average, at most " << A.rows_of_group << '\n';
   if (variant.lists_tiles())
     out << "  " << A.tiles << " tiles cut " << A.cut_tiles.rows << " rows into "
-        << A.cut_tiles.parts << " parts\n";
+        << A.cut_tiles.segments << " segments\n";
   if (variant.lists_windows()) explain_windows(out, A);
   if (A.facts.window_masks > 0)
     out << "  windows of 8 rows, " << tuning::shared_window_rows / 8

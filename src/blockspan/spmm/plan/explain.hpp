@@ -12,10 +12,10 @@
 
 namespace blockspan::detail {
 
-/// Rows that were cut, and the parts they were cut into.
+/// Rows that were cut, and their segments.
 struct CutRowCount {
   std::int64_t rows = 0;
-  std::int64_t parts = 0;
+  std::int64_t segments = 0;
 };
 
 /// A pattern as a plan has prepared it. Of counts those of the variant chosen are said.
@@ -49,7 +49,7 @@ bool may_read_singles(Launch const& launch);
 /// Whether X is so large that an order with columns near their rows might serve the caches better.
 bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar_bytes);
 
-/// What it might bring; `far`: the part of the entries whose column lies far from their row.
+/// What it might bring; `far`: the share of the entries whose column lies far from their row.
 std::string explain_order(RowStatistics const& rows, double far, int columns,
                           std::size_t scalar_bytes, DeviceFacts const& device);
 

@@ -88,7 +88,7 @@ SpmmPrediction DeviceModel::listed(char const* id, std::int64_t asked) const {
     last = segment;
     if (suits(segment)) consider(segment);
   }
-  // the parts of a row are added up by one thread: about as many as a part has entries
+  // the segments of a row are added up by one thread: about as many as one has entries
   while (4 * last * last < rows_.longest) consider(last *= 2);
   if (best.segment == 0) consider(std::max(last, rows_.longest));
   return best;
@@ -111,14 +111,14 @@ double DeviceModel::cut_at(SpmmVariant const& variant, std::int64_t segment) con
     time += model.launch + tail() + 3 * index_bytes * as_double(rows_.rows) / device_.dram;
   return cuts ? time + carried(segment) : time;
 }
-/// The sums of parts: written, counted, and those of the longest row added up by one thread. All
+/// The sums of segments: written, counted, and those of the longest row added up by one thread. All
 /// rows are cut where they are long, few where they are not.
 double DeviceModel::carried(std::int64_t segment) const {
   auto const& model = device_.model;
   double const length = as_double(segment);
-  double const parts = entries_ / length * std::min(1.0, rows_.mean() / length);
+  double const segments = entries_ / length * std::min(1.0, rows_.mean() / length);
   double const in_turn = as_double(rows_.longest) / length / tuning::device_depth<1>;
-  return model.launch / 2 + model.wait * in_turn + model.carry * parts * bytes(1) / device_.dram;
+  return model.launch / 2 + model.wait * in_turn + model.carry * segments * bytes(1) / device_.dram;
 }
 
 /// Indices and rows of X are read once a group; the rest is as in whole_rows.
