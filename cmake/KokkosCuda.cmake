@@ -31,7 +31,7 @@ function(blockspan_check_installed_view config version)
   endif()
 endfunction()
 
-# CUDA 13 changed two functions that Kokkos up to 4.7.00 calls. `unpacked` sources are mended; a
+# CUDA 13 changed two functions that Kokkos up to 4.7.00 calls. `unpacked` sources are patched; a
 # user's clone is not ours to change.
 function(blockspan_fix_kokkos_for_cuda13 source unpacked)
   set(file ${source}/core/src/Cuda/Kokkos_Cuda_Instance.hpp)
@@ -44,16 +44,16 @@ function(blockspan_fix_kokkos_for_cuda13 source unpacked)
   string(CONCAT new_prefetch "cudaMemPrefetchAsync(\n        devPtr, count, "
     "cudaMemLocation{cudaMemLocationTypeDevice, dstDevice}, 0, m_stream)")
   file(READ ${file} text)
-  string(REPLACE "${old_graph}" "${new_graph}" mended "${text}")
-  string(REPLACE "${old_prefetch}" "${new_prefetch}" mended "${mended}")
-  if(mended STREQUAL text)
+  string(REPLACE "${old_graph}" "${new_graph}" patched "${text}")
+  string(REPLACE "${old_prefetch}" "${new_prefetch}" patched "${patched}")
+  if(patched STREQUAL text)
     return()
   endif()
   if(NOT unpacked)
     message(FATAL_ERROR "Blockspan: ${file} calls functions as CUDA 12 declares them, and the toolkit "
       "is ${CUDAToolkit_VERSION}: use Kokkos 4.7.01 or newer.")
   endif()
-  file(WRITE ${file} "${mended}")
+  file(WRITE ${file} "${patched}")
   blockspan_kokkos_step("two calls in Kokkos_Cuda_Instance.hpp adapted to CUDA "
     "${CUDAToolkit_VERSION}")
 endfunction()

@@ -1,6 +1,6 @@
 // The sweep behind the model of the plan (src/blockspan/spmm/plan/facts.hpp): a product's time
-// with each grid of vector lanes, one or two packs a lane, whole rows and each length of pieces,
-// and the plan's own choice. On hosts lanes do nothing, and all grids are the same.
+// with each grid of vector lanes, one or two vectors a lane, whole rows and each length of
+// segments, and the plan's own choice. On hosts lanes do nothing, and all grids are the same.
 //
 //   blockspan-perf-spmm-shapes [--quick] [--out FILE.csv] [--scalar f64] [--columns 8,32]
 //                              [MATRIX ...]
@@ -8,7 +8,7 @@
 //
 // The file has a line for each case and one for each product of it:
 //   case,MATRIX,columns,scalar bytes,rows,columns of A,nonzeros,longest,empty,group_work
-//   VARIANT,piece (0: whole rows),lanes over columns,over nonzeros,packs a lane,microseconds
+//   VARIANT,segment (0: whole rows),lanes over columns,over nonzeros,vectors a lane,microseconds
 // or, of facts, one for each matrix: what tests/spmm/recorded.hpp says (perf/cases_record.py).
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,7 @@ std::optional<Settings> parse(int argc, char** argv) {
   Settings settings;
   CLI::App app;
   blockspan::apps::set_up(app, "blockspan-perf-spmm-shapes",
-                          "Times products with every grid of lanes and length of pieces.");
+                          "Times products with every grid of lanes and length of segments.");
   app.add_option("MATRIX", settings.sources, "Matrix Market files or generator specs");
   app.add_flag("--quick", settings.quick, "Small matrices, few products: to see that it works");
   app.add_flag("--facts", settings.facts, "No times: what plans know of the matrices");
@@ -70,10 +70,10 @@ std::optional<Settings> parse(int argc, char** argv) {
   return settings;
 }
 
-/// Grids with at least a quarter of the lanes that a row of `packs` packs wants.
-std::vector<SpmmLanes> grids(int packs, bool takes_two) {
+/// Grids with at least a quarter of the lanes that a row of `vectors` vectors wants.
+std::vector<SpmmLanes> grids(int vectors, bool takes_two) {
   int full = 1;
-  while (full < packs && full < 32) full *= 2;
+  while (full < vectors && full < 32) full *= 2;
   std::vector<SpmmLanes> result;
   for (int across = full; across >= std::max(1, full / 4); across /= 2) {
     for (int entries = 1; across * entries <= 32; entries *= 2)
@@ -107,17 +107,17 @@ class Sweep {
           << ',' << rows.columns << ',' << rows.nonzeros << ',' << rows.longest << ','
           << rows.empty_rows << ',' << rows.group_work << '\n';
     bool const fit = columns_ * sizeof(Scalar) % 16 == 0;
-    int const packs = fit ? columns_ * int{sizeof(Scalar)} / 16 : columns_;
+    int const vectors = fit ? columns_ * int{sizeof(Scalar)} / 16 : columns_;
     double const plan = time(lines, {.columns = columns_});
-    for (SpmmLanes const& lanes : grids(packs, fit)) {
+    for (SpmmLanes const& lanes : grids(vectors, fit)) {
       if (rows.longest <= longest_row)
         time(lines, {.algorithm = fit ? "warp_per_row_packs" : "warp_per_row", .lanes = lanes});
-      for (std::int64_t const piece : blockspan::detail::tuning::device_pieces) {
-        // lengths that leave too few pieces, or too many
-        if (piece > 64 && rows.nonzeros < 512 * piece) continue;
-        if (rows.nonzeros > 65536 * piece && piece < 128) continue;
+      for (std::int64_t const segment : blockspan::detail::tuning::device_segment_lengths) {
+        // lengths that leave too few segments, or too many
+        if (segment > 64 && rows.nonzeros < 512 * segment) continue;
+        if (rows.nonzeros > 65536 * segment && segment < 128) continue;
         for (char const* const id : {"segments", "segments_sorted"})
-          time(lines, {.algorithm = id, .piece_length = piece, .lanes = lanes});
+          time(lines, {.algorithm = id, .piece_length = segment, .lanes = lanes});
       }
     }
     std::printf("%-24s n = %-3d plan %9.2f us, %5.2f times the best: %s\n", source_.c_str(),
@@ -140,7 +140,7 @@ class Sweep {
     double const us = 1e3 * blockspan::perf::summarize(batches, products).median;
     std::ostringstream line;
     line << options.algorithm << ',' << options.piece_length << ',' << options.lanes.columns << ','
-         << options.lanes.entries << ',' << options.lanes.packs;
+         << options.lanes.entries << ',' << options.lanes.vectors_per_lane();
     lines << line.str() << ',' << us << '\n';
     if (us < least_) least_ = us, best_ = line.str();
     return us;
@@ -161,9 +161,9 @@ std::string facts_of(Exec const& exec, std::string const& source) {
   using namespace blockspan::detail;
   auto const A = blockspan::apps::load_matrix<double>(exec, source);
   auto const pattern = pattern_ref<Exec>(A);
-  auto const [rows, fingerprint, sorted, half_bandwidth, alike] = summarize(exec, pattern);
+  auto const [rows, fingerprint, sorted, half_bandwidth, candidates] = summarize(exec, pattern);
   auto const groups = find_row_groups(exec, pattern, 0).count;
-  auto const windows = sample_windows(exec, pattern);
+  auto const windows = estimate_row_windows(exec, pattern);
   std::ostringstream line;
   line << source;
   for (std::int64_t const fact :

@@ -35,7 +35,8 @@ struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op;  ///< null: none
   std::vector<std::string> notes;
   std::optional<MultigridReport> levels = {};
-  /// automatic: multigrid may follow, with a setup of about so many seconds; infinite: it will not.
+  /// automatic: multigrid may follow, with a setup of about this many seconds; infinite: it will
+  /// not.
   double late_setup = std::numeric_limits<double>::infinity();
 };
 

@@ -58,7 +58,7 @@ int allowed_cpus() {
 }
 
 /// Ranks of a launcher on this machine.
-int ranks_beside() {
+int ranks_on_machine() {
   for (char const* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
     if (char const* const count = std::getenv(name)) return std::max(1, std::atoi(count));
   return 1;
@@ -69,7 +69,7 @@ bool limit_threads() {
   int const allowed = allowed_cpus();
   int const all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   int const granted = granted_cpus("/sys/fs/cgroup", own_group()).value_or(all);
-  int const share = ranks_beside() > 1 ? std::max(1, granted / ranks_beside()) : granted;
+  int const share = ranks_on_machine() > 1 ? std::max(1, granted / ranks_on_machine()) : granted;
   return share < allowed && set_default("OMP_NUM_THREADS", std::to_string(share).c_str());
 }
 

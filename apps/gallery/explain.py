@@ -31,7 +31,7 @@ def main(name: str = "laplace7:24") -> dict[int, str]:
     before = milliseconds(lambda: bs.spmm(A, X, plan=plan, op="t"))
     plan.hold_transpose()
     after = milliseconds(lambda: bs.spmm(A, X, plan=plan, op="t"))
-    print(f"transposed, {columns} columns: {before:.3g} ms, held {after:.3g} ms")
+    print(f"transposed, {columns} columns: {before:.3g} ms, stored {after:.3g} ms")
     return {columns: plan.kernel(columns) for columns in (1, 8, 32)}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import cupy
 import numpy as np
 import torch
-from measure import Matrices, Row, Work, beside, distance, timed
+from measure import Matrices, Row, Work, joined, distance, timed
 from pairs import pairs
 
 import blockspan as bs
@@ -59,7 +59,7 @@ def products(quick: bool) -> Iterator[Row]:
                 if worst > (1e-3 if dtype == "float32" else 1e-11):
                     row["wrong"] = True
                 times = timed(works, samples=9 if quick else 15)
-                yield row | beside(times)
+                yield row | joined(times)
 
 
 def overhead(quick: bool) -> Iterator[Row]:
@@ -115,7 +115,7 @@ def gradients(quick: bool) -> Iterator[Row]:
                 "k": k,
                 "difference": distance(works["blockspan"](), works["torch"]()),
             }
-            yield row | beside(timed(works, samples=7 if quick else 11))
+            yield row | joined(timed(works, samples=7 if quick else 11))
 
 
 def dense_like(quick: bool) -> Iterator[Row]:
@@ -146,7 +146,7 @@ def dense_like(quick: bool) -> Iterator[Row]:
             for call, works in (("mm", mm), ("addmm", addmm)):
                 size = {"rows": rows, "inner": inner, "k": k, "percent": percent, "call": call}
                 row = size | {"difference": distance(works["blockspan"](), works["torch"]())}
-                times = beside(timed(works, samples=9 if quick else 15))
+                times = joined(timed(works, samples=9 if quick else 15))
                 yield row | {f"{n}, {call}" if n[0] == "x" else n: v for n, v in times.items()}
 
 
@@ -211,7 +211,7 @@ def training(quick: bool) -> Iterator[Row]:
         "edges": A.nnz,
         "difference": max(abs(x - losses["torch"]) for x in losses.values()),
         "results of 20 runs": len(bits),
-    } | beside(times)
+    } | joined(times)
 
 
 STUDIES = {

@@ -68,7 +68,7 @@ def distance(a: Any, b: Any) -> float:
     return float((a - b).abs().max() / b.abs().max().clamp(min=1e-300))
 
 
-def beside(times: dict[str, float]) -> Row:
+def joined(times: dict[str, float]) -> Row:
     own = times["blockspan"]
     return {f"{n} ms": 1e3 * t for n, t in times.items()} | {
         f"x {n}": t / own for n, t in times.items() if n != "blockspan"

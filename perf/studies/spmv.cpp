@@ -8,7 +8,7 @@ namespace {
 /// and columns, nearly as many nonzeros, rows of a similar profile, distributed differently.
 struct Published {
   char const* file;
-  char const* stand_in;
+  char const* substitute;
   std::int64_t rows, columns, nonzeros;
 };
 
@@ -68,7 +68,7 @@ Study spmv(Scope const& scope) {
     if (scope.quick && one.nonzeros > 200000) continue;
     study.cases.push_back(
         {.group = "spmv",
-         .spec = one.stand_in,
+         .spec = one.substitute,
          .file = one.file,
          .notes = {{"published",
                     {{"rows", one.rows}, {"columns", one.columns}, {"nonzeros", one.nonzeros}}}}});

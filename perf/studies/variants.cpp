@@ -31,10 +31,10 @@ Case product(int m, int k, int n, double density, bool quick) {
 Study variants(Scope const& scope) {
   Study study;
   study.name = "variants";
-  study.title = "From the naive kernel to staged packs";
+  study.title = "From the naive kernel to staged vectors";
   study.reproduces =
       "The ladder of kernels of GE-SpMM and its successors (Huang, Dai, Wang, Yang 2020, SC, "
-      "doi:10.1109/SC41405.2020.00076): naive, warp per row, + staged, + packs, + both, Y = alpha "
+      "doi:10.1109/SC41405.2020.00076): naive, warp per row, + staged, + vectors, + both, Y = alpha "
       "A "
       "X + beta Y, four sizes and densities of 0.01 to 0.30.";
   study.note =
@@ -44,13 +44,13 @@ Study variants(Scope const& scope) {
                  {"naive", "gflops:thread_per_element"},
                  {"warp per row", "gflops:warp_per_row"},
                  {"+ staged", "gflops:warp_per_row_staged"},
-                 {"+ packs", "gflops:warp_per_row_packs"},
+                 {"+ vectors", "gflops:warp_per_row_packs"},
                  {"+ both", "gflops:warp_per_row_staged_packs"},
                  {"auto", "gflops:auto"},
                  {"it ran", "ran:auto"},
                  {"cuSPARSE", "gflops:cusparse"},
                  {"which", "who:cusparse"},
-                 {"packs over cuSPARSE", "speedup:warp_per_row_packs:cusparse"},
+                 {"vectors over cuSPARSE", "speedup:warp_per_row_packs:cusparse"},
                  {"auto over cuSPARSE", "speedup:auto:cusparse"}};
   study.plots = {{.name = "gflops",
                   .title = "Variants",
@@ -58,7 +58,7 @@ Study variants(Scope const& scope) {
                   .curves = {{"naive", "gflops:thread_per_element"},
                              {"warp per row", "gflops:warp_per_row"},
                              {"+ staged", "gflops:warp_per_row_staged"},
-                             {"+ packs", "gflops:warp_per_row_packs"},
+                             {"+ vectors", "gflops:warp_per_row_packs"},
                              {"+ both", "gflops:warp_per_row_staged_packs"},
                              {"auto", "gflops:auto"},
                              {"cuSPARSE", "gflops:cusparse"}},
@@ -68,8 +68,8 @@ Study variants(Scope const& scope) {
   };
   for (auto const& [name, id, published] :
        {Rung{"naive", "thread_per_element", ""}, Rung{"warp per row", "warp_per_row", ""},
-        Rung{"staged", "warp_per_row_staged", ""}, Rung{"packs", "warp_per_row_packs", "1.48"},
-        Rung{"staged packs", "warp_per_row_staged_packs", ""}, Rung{"auto", "auto", ""}}) {
+        Rung{"staged", "warp_per_row_staged", ""}, Rung{"vectors", "warp_per_row_packs", "1.48"},
+        Rung{"staged vectors", "warp_per_row_staged_packs", ""}, Rung{"auto", "auto", ""}}) {
     study.summaries.push_back(
         {std::string("Mean GFLOP/s, ") + name, std::string("mean_gflops:") + id, ""});
     study.summaries.push_back({std::string("Mean speed-up over cuSPARSE, ") + name,

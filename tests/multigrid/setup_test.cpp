@@ -345,7 +345,7 @@ TYPED_TEST(MultigridSetup, SaysWhereItDoesNotApply) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  auto const with_diagonal = [&](double shift, double last, double beside) {
+  auto const with_diagonal = [&](double shift, double last, double coupling) {
     auto const host =
         blockspan::detail::to_host(generate<Scalar>(exec, std::string("laplace5:40")));
     HostMatrix<Scalar> A{"shifted", 1600, 1600, {0}, {}, {}};
@@ -354,7 +354,7 @@ TYPED_TEST(MultigridSetup, SaysWhereItDoesNotApply) {
         int const j = host.indices(k);
         double value = static_cast<double>(real_part(host.values(k)));
         if (j == i) value = i == 1599 ? last : value + shift;
-        if (j == i + 1) value *= beside;
+        if (j == i + 1) value *= coupling;
         A.add(j, Scalar(static_cast<real_t<Scalar>>(value)));
       }
       A.end_row();

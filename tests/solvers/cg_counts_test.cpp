@@ -1,6 +1,5 @@
 // Iterations of conjugate gradients on real matrices against the counts of a prototype of the
 // method (8 right-hand sides, 1e-8 unless said otherwise), and truth on hard ones.
-#include <cmath>
 #include <map>
 #include <string>
 

@@ -1,8 +1,6 @@
 // Iterations that run as a recorded graph do what they do when every kernel is launched: a
 // listening profiler keeps them from being recorded, which gives the comparison. (The test programs
 // listen themselves, to count kernels.)
-#include <string>
-#include <vector>
 
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/matrix_operator.hpp>

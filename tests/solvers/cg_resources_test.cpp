@@ -1,7 +1,6 @@
 // What Kokkos sees of an iteration: allocations, waits, kernels and their instance.
 #include <cstdint>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "solvers/cg_solve.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <optional>
 #include <string>

@@ -1,6 +1,5 @@
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include <blockspan/solvers/lobpcg_mixed.hpp>

@@ -121,7 +121,7 @@ SingularGraph<Scalar> random_graph(int n, int components, double spread) {
   return graph;
 }
 
-/// So many grids of width x height vertices, weights 1/2 to 2.
+/// `copies` grids of width x height vertices, weights 1/2 to 2.
 template <class Scalar>
 SingularGraph<Scalar> grid_graphs(int width, int height, int copies, double spread) {
   int const members = width * height;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <optional>

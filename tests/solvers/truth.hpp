@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>

@@ -105,8 +105,8 @@ TYPED_TEST(BlockMatrices, AreMultipliedAsTheirEntriesAre) {
       auto const host = blocks.expanded();
       auto const A = to_device(exec, blocks);
       SpmmPlan const plan(exec, A);
-      SpmmPlan held(exec, A);
-      held.hold_transpose(exec, A);
+      SpmmPlan stored(exec, A);
+      stored.hold_transpose(exec, A);
       for (Op const op : all_ops)
         for (int repetition = 0; repetition < 4; ++repetition, ++turn) {
           ProductCase<Scalar> const c{host, op, widths[turn % 9], factors[turn / 2 % 3],
@@ -116,7 +116,7 @@ TYPED_TEST(BlockMatrices, AreMultipliedAsTheirEntriesAre) {
             if (repetition == 3)
               spmm(exec, op, c.alpha, A, X, c.beta, Y);
             else
-              spmm(exec, repetition == 2 ? held : plan, op, c.alpha, A, X, c.beta, Y);
+              spmm(exec, repetition == 2 ? stored : plan, op, c.alpha, A, X, c.beta, Y);
           });
         }
     }

@@ -1,7 +1,6 @@
 // Blocks whose rows are not contiguous: devices read them by columns or by way of copies, hosts by
 // way of a copy of X.
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -153,7 +152,7 @@ enum class Access { strided, by_columns, by_copies };
 Access access(RowStatistics const& rows, char const* id, int columns, bool in_order = true) {
   kernels::SpmmChoice choice{};
   choice.variant = find_spmm_variant(id);
-  choice.piece = 512;
+  choice.segment = 512;
   kernels::PatternFacts A;
   A.rows = rows;
   A.groups = {rows.rows / 3, rows.nonzeros / 3};

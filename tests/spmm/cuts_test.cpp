@@ -32,9 +32,11 @@ auto on_host(View const& view) {
 }
 
 template <class Exec>
-void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, std::int64_t piece) {
+void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host,
+                             std::int64_t segment) {
   auto const A = to_device(exec, host);
-  auto const list = kernels::cut_long_rows(exec, kernels::pattern_ref<Exec>(A), {.longest = piece});
+  auto const list =
+      kernels::cut_long_rows(exec, kernels::pattern_ref<Exec>(A), {.longest = segment});
   auto const target = on_host(list.target);
   auto const first = on_host(list.first);
   auto const last = on_host(list.last);
@@ -49,7 +51,7 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
       EXPECT_EQ(slot_row[slot], static_cast<int>(i));
     }
 
-  // pieces follow each other through all entries, and each lies in the row that it goes to
+  // segments follow each other through all entries, and each lies in the row that it goes to
   std::int64_t next_entry = 0, next_row = 0, next_slot = 0;
   for (std::int64_t p = 0; p < list.segments; ++p) {
     EXPECT_EQ(first[p], next_entry);
@@ -62,8 +64,8 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
     }
     EXPECT_LE(host.offsets[row], first[p]);
     EXPECT_LE(next_entry, host.offsets[row + 1]);
-    EXPECT_LE(next_entry - first[p], piece);
-    EXPECT_EQ(complete, host.offsets[row + 1] - host.offsets[row] <= piece);
+    EXPECT_LE(next_entry - first[p], segment);
+    EXPECT_EQ(complete, host.offsets[row + 1] - host.offsets[row] <= segment);
     if (first[p] == host.offsets[row]) {
       EXPECT_EQ(row, next_row);
     }
@@ -77,10 +79,10 @@ void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host, s
 TYPED_TEST(Cuts, CoverEveryEntryExactlyOnce) {
   TypeParam const exec;
   for (auto const& host : battery<double>())
-    for (std::int64_t const piece : {1, 2, 7, 64, 1000}) {
+    for (std::int64_t const segment : {1, 2, 7, 64, 1000}) {
       if (host.rows == 0) continue;
-      SCOPED_TRACE(host.name + ", pieces of " + std::to_string(piece));
-      expect_every_entry_once(exec, host, piece);
+      SCOPED_TRACE(host.name + ", segments of " + std::to_string(segment));
+      expect_every_entry_once(exec, host, segment);
     }
 }
 
@@ -120,8 +122,8 @@ TYPED_TEST(Cuts, AreSortedIntoClassesInAFixedOrder) {
     };
     collect(list, before);
     collect(sorted, after);
-    auto const length_class = [](auto const& piece) {
-      return std::bit_width(static_cast<unsigned>(piece[2] - piece[1]));
+    auto const length_class = [](auto const& segment) {
+      return std::bit_width(static_cast<unsigned>(segment[2] - segment[1]));
     };
     std::stable_sort(before.begin(), before.end(), [&](auto const& x, auto const& y) {
       return length_class(x) > length_class(y);

@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -148,8 +146,8 @@ TEST(Decisions, CoverAllColumnsWithLanesOfAWarp) {
               EXPECT_GT(launch.columns, 0);
               EXPECT_LE(launch.lanes.grid.lanes(), 32);
             }
-            auto const pack = std::max<std::int64_t>(1, 16 / std::int64_t(scalar.bytes));
-            auto const padded = (columns + pack - 1) / pack * pack;
+            auto const vector = std::max<std::int64_t>(1, 16 / std::int64_t(scalar.bytes));
+            auto const padded = (columns + vector - 1) / vector * vector;
             EXPECT_EQ(sum, decision.y_by_copy ? padded : columns) << matrix.name;
           }
       }
@@ -192,7 +190,7 @@ TEST(Decisions, SumProductsInTheKernelWhereOnePassHasAllColumns) {
 }
 
 /// Whatever the facts: one launch of rows or groups with lanes for all columns at once; of complex
-/// numbers and of groups a lane has registers for one pack.
+/// numbers and of groups a lane has registers for one vector.
 TEST(Decisions, LayOutOnePassForSumsOfProducts) {
   int fused = 0;
   for (auto const& matrix : matrices)
@@ -206,10 +204,10 @@ TEST(Decisions, LayOutOnePassForSumsOfProducts) {
         ++fused;
         ASSERT_EQ(decision.launches.size(), 1u) << matrix.name;
         auto const& launch = decision.first();
-        std::int64_t const scalars = launch.packs ? 16 / std::int64_t(scalar.bytes) : 1;
+        std::int64_t const scalars = launch.vectorized ? 16 / std::int64_t(scalar.bytes) : 1;
         EXPECT_TRUE(launch.kernel == Kind::rows || launch.kernel == Kind::groups);
         EXPECT_EQ(launch.lanes.passes((columns + scalars - 1) / scalars), 1) << matrix.name;
-        EXPECT_LE(launch.lanes.packs_per_lane,
+        EXPECT_LE(launch.lanes.vectors_per_lane,
                   scalar.is_complex || launch.kernel == Kind::groups ? 1 : 2);
       }
   EXPECT_GT(fused, 500);

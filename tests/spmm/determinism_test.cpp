@@ -53,7 +53,7 @@ struct Repeated {
   Op op = Op::none;
   std::int64_t columns = 12;
   Storage storage = Storage::right;
-  bool held = false;  ///< the plan keeps the transpose and, rounded, the values
+  bool stored = false;  ///< the plan keeps the transpose and, rounded, the values
 };
 
 template <class Exec, class Matrix>
@@ -61,7 +61,7 @@ HostBlock<double> multiply(Exec const& exec, Matrix const& A, Repeated const& c)
   auto const [m, k] =
       transposes(c.op) ? std::pair(A.numCols(), A.numRows()) : std::pair(A.numRows(), A.numCols());
   SpmmPlan plan(exec, A, c.options);
-  if (c.held) {
+  if (c.stored) {
     plan.hold_transpose(exec, A);
     EXPECT_TRUE(plan.hold_single_precision(exec, A, SpmmSingles::rounded));
   }
@@ -201,14 +201,14 @@ TYPED_TEST(SameBits, WithTeamsOfTwoSizes) {
   Kokkos::View<double*, typename Exec::memory_space> const carry("Blockspan::test", cuts.slots * 8);
   Kokkos::View<int*, typename Exec::memory_space> const arrived("Blockspan::test",
                                                                 cuts.cut_rows * 8);
-  kernels::CutRows<double, int> const pieces{
+  kernels::CutRows<double, int> const cut{
       kernels::carry_of<double>(cuts, 8, {carry.data(), arrived.data()}),
       {cuts.segments, 1},
       cuts.target.data(),
       cuts.first.data(),
       cuts.last.data()};
-  EXPECT_TRUE(same_bits(multiply_with(exec, pieces, 16, smaller, host),
-                        multiply_with(exec, pieces, 50, larger, host)));
+  EXPECT_TRUE(same_bits(multiply_with(exec, cut, 16, smaller, host),
+                        multiply_with(exec, cut, 50, larger, host)));
 }
 
 }  // namespace

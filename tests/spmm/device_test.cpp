@@ -1,7 +1,6 @@
 // What only CUDA has: products recorded as graphs, and matrices that only a device has room for.
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>

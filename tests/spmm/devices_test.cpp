@@ -1,6 +1,5 @@
 // The same matrices on several devices, known by their facts alone: what changes, and why.
 #include <cstdint>
-#include <string>
 
 #include <gtest/gtest.h>
 
@@ -17,11 +16,11 @@ using kernels::DeviceFacts;
 using Kind = kernels::SpmmKernelKind;
 
 /// Grids: rows follow the diagonal. `share`: entries that a row of X serves in a window.
-MatrixFacts grid(std::int64_t rows, std::int64_t nonzeros, std::int64_t row, std::int64_t reach,
-                 double share) {
+MatrixFacts grid(std::int64_t rows, std::int64_t nonzeros, std::int64_t row,
+                 std::int64_t half_bandwidth, double share) {
   auto const tiles = static_cast<std::int64_t>(static_cast<double>(nonzeros) / (16 * share));
   return {.rows = {rows, rows, nonzeros, 0, 4, row, nonzeros + nonzeros / 100, rows / 8},
-          .half_bandwidth = reach,
+          .half_bandwidth = half_bandwidth,
           .groups = {rows, nonzeros},
           .windows = {rows / 8, tiles},
           .near = true};
@@ -67,41 +66,45 @@ struct Row {
 };
 
 TEST(Devices, ChangeWhatTheirFactsChange) {
-  char const* const rows = "128 warp_per_row_packs rows 32x1x2 packs deep";
+  char const* const rows = "128 warp_per_row_packs rows 32x1x2 vectors deep";
   char const* const panels =
-      "64 warp_per_row_packs rows 16x1x2 packs deep; 64 warp_per_row_packs rows 16x1x2 packs deep";
-  char const* const shared = "64 tile_staged shared_windows 1x1x1 packs";
+      "64 warp_per_row_packs rows 16x1x2 vectors deep; 64 warp_per_row_packs rows 16x1x2 vectors "
+      "deep";
+  char const* const shared = "64 tile_staged shared_windows 1x1x1 vectors";
   for (auto const& [matrix, columns, algorithm, expected, why] : {
            Row{large_grid,
                32,
                "auto",
-               {"32 warp_per_row_packs rows 4x1x2 packs", "32 warp_per_row_packs rows 4x1x2 packs",
-                "32 warp_per_row_packs rows 4x1x2 packs"},
+               {"32 warp_per_row_packs rows 4x1x2 vectors",
+                "32 warp_per_row_packs rows 4x1x2 vectors",
+                "32 warp_per_row_packs rows 4x1x2 vectors"},
                "enough rows for any of them"},
            Row{small_grid,
                64,
                "auto",
-               {"64 warp_per_row_packs rows 8x1x2 packs", "64 warp_per_row_packs rows 32x1x1 packs",
-                "64 warp_per_row_packs rows 32x1x1 packs"},
+               {"64 warp_per_row_packs rows 8x1x2 vectors",
+                "64 warp_per_row_packs rows 32x1x1 vectors",
+                "64 warp_per_row_packs rows 32x1x1 vectors"},
                "64,000 rows keep 108 multiprocessors busy with two vectors a lane, not 132"},
            Row{small_grid,
                4,
                "auto",
-               {"4 warp_per_row_packs rows 2x1x1 packs narrow",
-                "4 warp_per_row_packs rows 2x1x1 packs narrow",
-                "4 warp_per_row_packs rows 2x1x1 packs"},
+               {"4 warp_per_row_packs rows 2x1x1 vectors narrow",
+                "4 warp_per_row_packs rows 2x1x1 vectors narrow",
+                "4 warp_per_row_packs rows 2x1x1 vectors"},
                "5.3 MB of A are a tenth of 40 and 50 MiB of cache, but not of 60"},
            Row{elasticity(7000),
                8,
                "auto",
-               {"8 row_group groups 4x8x1 packs", "8 warp_per_row_packs rows 4x8x1 packs narrow",
-                "8 warp_per_row_packs rows 4x8x1 packs narrow"},
+               {"8 row_group groups 4x8x1 vectors",
+                "8 warp_per_row_packs rows 4x8x1 vectors narrow",
+                "8 warp_per_row_packs rows 4x8x1 vectors narrow"},
                "groups are a third as many as rows: enough for 108 multiprocessors"},
            Row{elasticity(11000),
                8,
                "auto",
-               {"8 tensor_window windows 1x1x1 packs", "8 row_group groups 4x8x1 packs",
-                "8 row_group groups 4x8x1 packs"},
+               {"8 tensor_window windows 1x1x1 vectors", "8 row_group groups 4x8x1 vectors",
+                "8 row_group groups 4x8x1 vectors"},
                "twelve windows a multiprocessor are 10,368 rows or 12,672"},
            Row{wide_grid,
                128,
@@ -111,7 +114,7 @@ TEST(Devices, ChangeWhatTheirFactsChange) {
            Row{full(),
                64,
                "auto",
-               {"64 warp_per_row_packs rows 16x1x2 packs deep", shared, shared},
+               {"64 warp_per_row_packs rows 16x1x2 vectors deep", shared, shared},
                "tiles are fetched by bulk copies into 200 KB of scratch: Hopper's"},
        }) {
     auto const words = [&](DeviceFacts const& device) {
@@ -130,13 +133,13 @@ TEST(Devices, CutRowsLongerWhereMemoryIsSlower) {
     auto const length = [&](DeviceFacts const& device) {
       auto const choice = plan(graph(), columns, f64, device).choice;
       EXPECT_EQ(choice.variant->id, "segments_sorted");
-      return choice.piece;
+      return choice.segment;
     };
     EXPECT_LE(length(h200), length(h100)) << columns;
     EXPECT_LE(length(h100), length(a100)) << columns;
   }
-  EXPECT_EQ(plan(graph(), 16, f64, h200).choice.piece, 128);
-  EXPECT_EQ(plan(graph(), 16, f64, a100).choice.piece, 256);
+  EXPECT_EQ(plan(graph(), 16, f64, h200).choice.segment, 128);
+  EXPECT_EQ(plan(graph(), 16, f64, a100).choice.segment, 256);
 }
 
 /// No product gains more than the ratio of the bandwidths, and large ones gain most of it.

@@ -166,15 +166,15 @@ HostMatrix<double> uneven() {
                                [](std::int64_t i) { return i % 50 == 7 ? 800 : 25; });
 }
 
-SpmmPlanOptions const in_pieces{.algorithm = "segments", .piece_length = 64};
+SpmmPlanOptions const in_segments{.algorithm = "segments", .piece_length = 64};
 
 TYPED_TEST(Instances, ShareNoSumsOfCutRows) {
   BLOCKSPAN_NEEDS_TWO_INSTANCES;
   auto const host = uneven();
   TypeParam const exec;
-  SpmmPlan const plan(exec, to_device(exec, host), in_pieces);
+  SpmmPlan const plan(exec, to_device(exec, host), in_segments);
   EXPECT_EQ(plan.panels().first().plain.cuts().cut_rows, 400);
-  this->interleave({host, in_pieces, Storage::right, true});
+  this->interleave({host, in_segments, Storage::right, true});
   this->interleave({host, {.algorithm = "merge"}});
 }
 
@@ -199,7 +199,7 @@ TYPED_TEST(Instances, ShareNoHandlesOfABlas) {
 TYPED_TEST(Instances, ShareNoSumsOfProducts) {
   BLOCKSPAN_NEEDS_TWO_INSTANCES;
   auto const host = uneven();
-  Course const fused{host, in_pieces, Storage::right, false, true};
+  Course const fused{host, in_segments, Storage::right, false, true};
   if (blockspan::detail::on_cuda_v<TypeParam>) {
     EXPECT_THAT(this->launches(fused),
                 Contains(Field(&Launch::label, "Blockspan::spmm::segments::dots")));
@@ -217,8 +217,8 @@ TYPED_TEST(Instances, OfAHostServeAThreadEach) {
   if (!on_host_v<TypeParam>) GTEST_SKIP() << "products of one thread are at once here";
   auto const host = uneven();
   for (Course const& course :
-       {Course{host, in_pieces, Storage::right, true}, Course{host, {}, Storage::left, true},
-        Course{host, in_pieces, Storage::right, false, true}}) {
+       {Course{host, in_segments, Storage::right, true}, Course{host, {}, Storage::left, true},
+        Course{host, in_segments, Storage::right, false, true}}) {
     auto const A = to_device(TypeParam(), host);
     SpmmPlan const plan(TypeParam(), A, course.options);
     Products<TypeParam> const first(this->instances[0], course, 0);

@@ -9,8 +9,8 @@
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
-#include "spmm/held_values.hpp"
 #include "spmm/product_case.hpp"
+#include "spmm/stored_values.hpp"
 #include "support/compare.hpp"
 #include "support/messages.hpp"
 #include "support/types.hpp"
@@ -86,7 +86,7 @@ TYPED_TEST(ShortMemory, LeavesValuesThatAreNotHeld) {
   auto& stored = plan.panels().first().stored;
   for (auto* const numbers : {&stored.singles, &stored.transposed}) {
     EXPECT_THAT(message_of([&] { numbers->resize(exec, many); }),
-                StartsWith("Blockspan::spmm_plan::held values: out of memory"));
+                StartsWith("Blockspan::spmm_plan::stored values: out of memory"));
     EXPECT_EQ(numbers->bytes(), 0u);
   }
   stored.has_transpose = false;  // as hold_transpose leaves it

@@ -82,13 +82,13 @@ TEST(Model, ExpectsTimesOfTheRightSize) {
   EXPECT_LE(std::sqrt(squares / count), 0.3);
 }
 
-/// A lane owns as many packs as leave the fewest lanes idle.
-TEST(Model, GivesALaneUpToThreePacks) {
-  auto const shape = [](double mean, double unevenness, std::int64_t packs, int most_packs) {
+/// A lane owns as many vectors as leave the fewest lanes idle.
+TEST(Model, GivesALaneUpToThreeVectors) {
+  auto const shape = [](double mean, double unevenness, std::int64_t vectors, int most_vectors) {
     kernels::SegmentStatistics const of{1 << 20, mean, 40, unevenness, false};
-    auto const found = kernels::choose_lanes(h200, packs, of, most_packs, {});
-    EXPECT_GE(found.room(packs), packs);
-    return std::pair(found.packs_per_lane, found.grid.columns());
+    auto const found = kernels::choose_lanes(h200, vectors, of, most_vectors, {});
+    EXPECT_GE(found.room(vectors), vectors);
+    return std::pair(found.vectors_per_lane, found.grid.columns());
   };
   for (double const mean : {7.0, 27.0}) {
     EXPECT_EQ(shape(mean, 0, 12, 3), std::pair(3, 4)) << mean;
@@ -102,13 +102,13 @@ TEST(Model, GivesALaneUpToThreePacks) {
   EXPECT_EQ(shape(27, 2, 12, 3), std::pair(2, 8));
 }
 
-/// The same of single columns, where packs do not fit, of many even rows and of uneven ones.
+/// The same of single columns, where vectors do not fit, of many even rows and of uneven ones.
 TEST(Model, GivesALaneUpToFiveSingleColumns) {
   auto const shape = [](double unevenness, std::int64_t columns) {
     kernels::SegmentStatistics const of{1 << 20, 7, 40, unevenness, false};
     auto const found = kernels::columns_of_lane({{0, 0}, 1}, columns, 5, of, {}, h200);
     EXPECT_GE(found.room(columns), columns);
-    return std::pair(found.packs_per_lane, found.grid.columns());
+    return std::pair(found.vectors_per_lane, found.grid.columns());
   };
   EXPECT_EQ(shape(0, 3).first, 1);
   EXPECT_EQ(shape(0, 7), std::pair(4, 2));
@@ -124,17 +124,18 @@ TEST(Model, GivesALaneUpToFiveSingleColumns) {
 
 /// Few rows keep a device busy only if the passes over their columns run side by side.
 TEST(Model, SpreadsThePassesOfFewRows) {
-  auto const shape = [](std::int64_t rows, std::int64_t row, std::int64_t packs, bool may_spread) {
+  auto const shape = [](std::int64_t rows, std::int64_t row, std::int64_t vectors,
+                        bool may_spread) {
     kernels::SegmentStatistics const of{rows, static_cast<double>(row), row, 0.1, false};
-    return kernels::choose_lanes(h200, packs, of, 3, {}, may_spread);
+    return kernels::choose_lanes(h200, vectors, of, 3, {}, may_spread);
   };
-  for (std::int64_t const packs : {32, 33, 256}) {
-    auto const few = shape(800, 48, packs, true);
-    EXPECT_TRUE(few.spread) << packs;
-    EXPECT_GT(few.passes(packs), 1) << packs;
-    EXPECT_GE(few.passes(packs) * few.grid.columns() * few.packs_per_lane, packs);
-    EXPECT_FALSE(shape(800, 48, packs, false).spread) << packs;
-    EXPECT_FALSE(shape(884736, 27, packs, true).spread) << packs;
+  for (std::int64_t const vectors : {32, 33, 256}) {
+    auto const few = shape(800, 48, vectors, true);
+    EXPECT_TRUE(few.spread) << vectors;
+    EXPECT_GT(few.passes(vectors), 1) << vectors;
+    EXPECT_GE(few.passes(vectors) * few.grid.columns() * few.vectors_per_lane, vectors);
+    EXPECT_FALSE(shape(800, 48, vectors, false).spread) << vectors;
+    EXPECT_FALSE(shape(884736, 27, vectors, true).spread) << vectors;
   }
   EXPECT_FALSE(shape(800, 48, 2, true).spread);  // one pass
 }
@@ -147,9 +148,10 @@ TEST(Model, CutsWideBlocksIntoPanels) {
   grid.diagonal_groups = stencil.diagonal_groups = groups;
   stencil.nonzeros = 7 * rows;
   few.rows = 1000;
-  auto const panel = [&](char const* id, RowStatistics const& of, std::int64_t reach, int columns,
-                         bool packs = true) {
-    return kernels::columns_of_panel(*find_spmm_variant(id), of, reach, columns, 8, packs, h200);
+  auto const panel = [&](char const* id, RowStatistics const& of, std::int64_t half_bandwidth,
+                         int columns, bool vectors = true) {
+    return kernels::columns_of_panel(*find_spmm_variant(id), of, half_bandwidth, columns, 8,
+                                     vectors, h200);
   };
   for (int const columns : {1, 2, 16, 20, 24, 32, 36, 48, 64, 96, 128, 384})
     EXPECT_EQ(panel("warp_per_row_packs", grid, 100, columns), columns);

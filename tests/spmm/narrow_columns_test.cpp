@@ -10,8 +10,8 @@
 
 #include <blockspan/spmm/spmm.hpp>
 
-#include "spmm/held_values.hpp"
 #include "spmm/product_case.hpp"
+#include "spmm/stored_values.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {
@@ -24,14 +24,15 @@ class NarrowColumns : public ::testing::Test {};
 TYPED_TEST_SUITE(NarrowColumns, Configs, ConfigNames);
 
 /// Rows of eleven entries: two of them, in the middle or at the ends, as far to the left and to the
-/// right as `reach`, where there are such columns.
+/// right as `distance`, where there are such columns.
 template <class Scalar>
-HostMatrix<Scalar> reaching(std::int64_t rows, std::int64_t reach, bool in_the_middle = false) {
+HostMatrix<Scalar> with_distance(std::int64_t rows, std::int64_t distance,
+                                 bool in_the_middle = false) {
   Random random(3);
-  HostMatrix<Scalar> A{"reaching", rows, rows + 100, {0}, {}, {}};
+  HostMatrix<Scalar> A{"with_distance", rows, rows + 100, {0}, {}, {}};
   for (std::int64_t i = 0; i < rows; ++i) {
-    std::array<std::int64_t, 11> columns{i - reach, i,     i + 1,  i + 2,  i + 3,    i + 4,
-                                         i + 5,     i + 6, i + 50, i + 99, i + reach};
+    std::array<std::int64_t, 11> columns{i - distance, i,     i + 1,  i + 2,  i + 3,       i + 4,
+                                         i + 5,        i + 6, i + 50, i + 99, i + distance};
     if (in_the_middle)
       std::swap(columns.front(), columns[5]), std::swap(columns.back(), columns[6]);
     for (std::int64_t const column : columns)
@@ -45,14 +46,15 @@ TYPED_TEST(NarrowColumns, AreRightUpToTheLastDistance) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  for (std::int64_t const reach : {32767, 32768}) {
-    auto const host = reaching<Scalar>(60000, reach, true);
+  for (std::int64_t const distance : {32767, 32768}) {
+    auto const host = with_distance<Scalar>(60000, distance, true);
     auto const A = to_device(exec, host);
-    bool const may_be = reach <= 32767 && !kernels::runs_on_host_v<Exec>;
+    bool const may_be = distance <= 32767 && !kernels::runs_on_host_v<Exec>;
     auto const is_narrow = [](auto const& plan) {
       return plan.explain(8).find("in 16 bits") != std::string::npos;
     };
-    EXPECT_EQ(is_narrow(SpmmPlan(exec, to_device(exec, reaching<Scalar>(60000, reach)))), may_be);
+    EXPECT_EQ(is_narrow(SpmmPlan(exec, to_device(exec, with_distance<Scalar>(60000, distance)))),
+              may_be);
     for (auto const* algorithm : {"auto", "warp_per_row", "thread_per_element"}) {
       SpmmPlan const plan(exec, A, {.algorithm = algorithm});
       EXPECT_EQ(is_narrow(plan), may_be) << algorithm;
@@ -73,14 +75,14 @@ TYPED_TEST(NarrowColumns, AreRightForRowsBesideTheirColumns) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  for (std::int64_t const reach : {32767, 32768}) {
-    auto host = reaching<Scalar>(60000, reach);
+  for (std::int64_t const distance : {32767, 32768}) {
+    auto host = with_distance<Scalar>(60000, distance);
     for (auto& column : host.indices) column += 40000;
     host.columns += 40000;
     auto const A = to_device(exec, host);
     SpmmPlan const plan(exec, A);
     EXPECT_EQ(plan.explain(8).find("in 16 bits") != std::string::npos,
-              reach <= 32767 && !kernels::runs_on_host_v<Exec>);
+              distance <= 32767 && !kernels::runs_on_host_v<Exec>);
     for (int const columns : {1, 8}) {
       if (kernels::runs_on_host_v<Exec> && columns != 8) continue;
       ProductCase<Scalar> const c{host, Op::none, columns, Scalar(1.5)};
@@ -96,7 +98,7 @@ TYPED_TEST(NarrowColumns, ServeTransposedAndSingleValues) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  auto host = reaching<Scalar>(60000, 400);
+  auto host = with_distance<Scalar>(60000, 400);
   for (auto& value : host.values) value = Scalar(single_t<Scalar>(value));
   auto const A = to_device(exec, host);
   SpmmPlan plan(exec, A);

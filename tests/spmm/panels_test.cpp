@@ -7,8 +7,8 @@
 #include <blockspan/spmm/spmm_dots.hpp>
 
 #include "spmm/battery.hpp"
-#include "spmm/held_values.hpp"
 #include "spmm/product_case.hpp"
+#include "spmm/stored_values.hpp"
 #include "support/types.hpp"
 
 // Panels of a few entries, where a matrix of more than 2^31 would have them of 2^31.

@@ -10,8 +10,8 @@
 #include <blockspan/support/error.hpp>
 
 #include "spmm/battery.hpp"
-#include "spmm/held_values.hpp"
 #include "spmm/product_case.hpp"
+#include "spmm/stored_values.hpp"
 #include "support/messages.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TYPED_TEST(Plan, ChoosesByRowLengthsAndSaysWhy) {
                                  return i == 5 ? 30000 : 3;
                                }));
   SpmmPlan const plan(exec, heavy);
-  EXPECT_TRUE(find_spmm_variant(plan.algorithm())->lists_pieces()) << plan.explain(8);
+  EXPECT_TRUE(find_spmm_variant(plan.algorithm())->lists_segments()) << plan.explain(8);
   auto const words = plan.explain(8);
   EXPECT_THAT(words, HasSubstr(plan.kernel(8) + " at 8 columns"));
   EXPECT_THAT(words, HasSubstr("because the longest row has 30000 nonzeros"));
@@ -248,7 +248,7 @@ TYPED_TEST(Plan, SaysWhyADenseProductIsRefused) {
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-TEST(PlanOnCuda, RefusesPacksThatDoNotFit) {
+TEST(PlanOnCuda, RefusesVectorsThatDoNotFit) {
   Kokkos::Cuda const exec;
   auto const A = to_device(exec, band<double>(12));
   SpmmPlan const asked(exec, A, {.algorithm = "warp_per_row_packs"});

@@ -47,7 +47,7 @@ struct Planned {
   detail::SpmmChoice choice;
 };
 
-/// A plan for so many columns.
+/// A plan for `columns` columns.
 inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind const& scalar,
                     detail::DeviceFacts const& device, std::string const& algorithm = "auto") {
   detail::PatternFacts A;
@@ -65,9 +65,9 @@ inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind c
   A.lists_groups =
       variant.lists_groups() || (variant.lists_windows() && groups_are_worth_it(rows, A.groups));
   if (variant.lists_windows()) A.windows = matrix.windows;
-  if (variant.lists_pieces()) {
-    A.slots = rows.longest > choice.piece ? rows.nonzeros / choice.piece : 0;
-    A.pieces = rows.rows - (variant.skips_empty_rows() ? rows.empty_rows : 0) + A.slots;
+  if (variant.lists_segments()) {
+    A.slots = rows.longest > choice.segment ? rows.nonzeros / choice.segment : 0;
+    A.segments = rows.rows - (variant.skips_empty_rows() ? rows.empty_rows : 0) + A.slots;
   }
   A.has_distances = matrix.near && keeps_distances(rows, variant, device);
   if (variant.stages_tiles() &&
@@ -78,8 +78,8 @@ inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind c
 
 inline detail::BlockFacts blocks(std::int64_t columns, detail::ScalarKind const& scalar,
                                  bool column_major = false) {
-  bool const packs = columns * static_cast<std::int64_t>(scalar.bytes) % 16 == 0;
-  detail::BlockLayout const by_rows{true, columns == 1, packs, packs};
+  bool const vectors = columns * static_cast<std::int64_t>(scalar.bytes) % 16 == 0;
+  detail::BlockLayout const by_rows{true, columns == 1, vectors, vectors};
   detail::BlockLayout const by_columns{columns == 1, true, false, false};
   auto const& layout = column_major ? by_columns : by_rows;
   return {.columns = columns, .scalar = scalar, .x = layout, .y = layout};
@@ -97,12 +97,12 @@ inline char const* name_of(detail::SpmmKernelKind kernel) {
   return names[static_cast<int>(kernel)];
 }
 
-/// Columns, variant, kernel, lanes over columns x over entries x packs a lane.
+/// Columns, variant, kernel, lanes over columns x over entries x vectors a lane.
 inline std::string in_words(detail::Launch const& launch) {
   std::ostringstream words;
   words << launch.columns << ' ' << launch.variant->id << ' ' << name_of(launch.kernel) << ' '
         << launch.lanes.grid.columns() << 'x' << launch.lanes.grid.entries() << 'x'
-        << launch.lanes.packs_per_lane << (launch.packs ? " packs" : "")
+        << launch.lanes.vectors_per_lane << (launch.vectorized ? " vectors" : "")
         << (launch.narrow ? " narrow" : "") << (launch.lanes.deep ? " deep" : "")
         << (launch.lanes.spread ? " spread" : "");
   return words.str();

@@ -41,10 +41,11 @@ bool served_anywhere(SpmmVariant const& variant) {
 template <class Exec>
 std::pair<Storages, std::int64_t> blocks_at(SpmmVariant const& variant, std::size_t turn) {
   if (served_anywhere<Exec>(variant)) return {mixed_storages[turn % 6], all_widths[turn * 5 % 13]};
-  if (variant.needs_whole_packs)
-    return {Storages{right,
-                     variant.writes_any() ? all_storages[turn % std::size(all_storages)] : right},
-            4 * std::int64_t(turn % 5)};
+  if (variant.requires_aligned_x)
+    return {
+        Storages{right, variant.supports_strided_y() ? all_storages[turn % std::size(all_storages)]
+                                                     : right},
+        4 * std::int64_t(turn % 5)};
   if (variant.needs_contiguous_x())
     return {Storages{turn % 2 ? padded_right : right, all_storages[turn % std::size(all_storages)]},
             all_widths[turn * 5 % 13]};
@@ -88,7 +89,7 @@ TYPED_TEST(Products, EveryVariantIsRightAtItsUsualSizes) {
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id)});
       for (int const width : {1, 8, 36}) {
-        if (width == 1 && variant.needs_whole_packs) continue;
+        if (width == 1 && variant.requires_aligned_x) continue;
         ProductCase<Scalar> const c{*host, Op::none, width, Scalar(1.5), Scalar(-1)};
         SCOPED_TRACE(variant.id);
         expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
@@ -129,9 +130,9 @@ TYPED_TEST(Products, EveryGridOfLanesIsRight) {
   for (auto const* algorithm : {"auto", "segments_sorted"})
     for (int columns = 1; columns <= most; columns *= 2)
       for (int entries = 1; columns * entries <= most; entries *= 2)
-        for (int const packs : {1, 2}) {
+        for (int const vectors : {1, 2}) {
           SpmmPlan const plan(exec, A,
-                              {.algorithm = algorithm, .lanes = {columns, entries, packs}});
+                              {.algorithm = algorithm, .lanes = {columns, entries, vectors}});
           for (int const width : {1, 3, 8, 20}) {
             ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
             expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
@@ -165,7 +166,7 @@ TYPED_TEST(Products, ManyColumnsOfFewRowsAreRight) {
 template <class Exec>
 inline constexpr std::int64_t many_rows = kernels::runs_on_host_v<Exec> ? 6601 : 66001;
 
-/// Devices give a lane several single columns, or three packs, where there are many rows.
+/// Devices give a lane several single columns, or three vectors, where there are many rows.
 TYPED_TEST(Products, SomeWidthsOfManyRowsAreRight) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
@@ -174,10 +175,10 @@ TYPED_TEST(Products, SomeWidthsOfManyRowsAreRight) {
   auto const host = random_matrix<Scalar>(
       "many rows", rows, rows, [](std::int64_t i) { return i % 30000 == 7 ? 40 : i % 4; });
   auto const A = to_device(exec, host);
-  constexpr int pack = 16 / static_cast<int>(sizeof(Scalar));
+  constexpr int vector = 16 / static_cast<int>(sizeof(Scalar));
   for (auto const* algorithm : {"auto", "warp_per_row", "segments_sorted"}) {
     SpmmPlan const plan(exec, A, {.columns = 9, .algorithm = algorithm});
-    for (int const width : {7, 9, 19, 31, 39, 10 * pack}) {
+    for (int const width : {7, 9, 19, 31, 39, 10 * vector}) {
       ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
       expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
         spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
@@ -213,7 +214,7 @@ TYPED_TEST(Products, WideBlocksOfManyRowsAreRight) {
   auto const host = random_matrix<Scalar>("many rows", rows, rows,
                                           [](std::int64_t i) { return i % 30000 == 7 ? 40 : 12; });
   auto const A = to_device(exec, host);
-  constexpr int pack = 16 / static_cast<int>(sizeof(Scalar));
+  constexpr int vector = 16 / static_cast<int>(sizeof(Scalar));
   auto const expect = [&](char const* algorithm, int width) {
     SpmmPlan const plan(exec, A, {.columns = width, .algorithm = algorithm});
     if (!kernels::runs_on_host_v<Exec>) {
@@ -224,9 +225,9 @@ TYPED_TEST(Products, WideBlocksOfManyRowsAreRight) {
       spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
     });
   };
-  expect("warp_per_row_packs", 34 * pack);
-  expect("row_group", 33 * pack);
-  expect("warp_per_row", 32 * pack + (pack > 1 ? 3 : 1));
+  expect("warp_per_row_packs", 34 * vector);
+  expect("row_group", 33 * vector);
+  expect("warp_per_row", 32 * vector + (vector > 1 ? 3 : 1));
 }
 
 /// Hosts write them around the caches, whole lines at a time.

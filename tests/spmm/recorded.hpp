@@ -148,13 +148,13 @@ inline Cost cost_of(RecordedSweep const& one, detail::DeviceFacts const& device)
   auto const planned = plan({.rows = one.rows}, one.columns, one.scalar, device);
   auto const launch = decide(planned, blocks(one.columns, one.scalar), device).first();
   auto const& [grid, vectors, deep, spread] = launch.lanes;
-  std::int64_t const length = launch.variant->lists_pieces() ? planned.choice.piece : 0;
+  std::int64_t const length = launch.variant->lists_segments() ? planned.choice.segment : 0;
   Cost cost{one.name + ", " + std::to_string(one.columns) + " columns, " +
                 std::to_string(one.scalar.bytes) + " bytes",
             std::string(launch.variant->id) + ',' + std::to_string(length), 0, false};
   if (spread || launch.variant->skips_empty_rows()) return cost;
   std::vector<std::int64_t> same{length};  // lengths that cut nothing are one, and one was measured
-  for (std::int64_t const other : detail::tuning::device_pieces)
+  for (std::int64_t const other : detail::tuning::device_segment_lengths)
     if (length > 0 && std::min(other, length) >= one.rows.longest) same.push_back(other);
   std::ostringstream lanes;
   lanes << grid.columns() << ',' << grid.entries() << ',' << vectors;

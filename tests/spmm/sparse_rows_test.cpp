@@ -1,4 +1,4 @@
-// Matrices of mostly empty rows: on devices the rows without entries are filled beside the products
+// Matrices of mostly empty rows: on devices the rows without entries are filled alongside the products
 // of the others, where these are short.
 #include <algorithm>
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 #include <blockspan/spmm/spmm.hpp>
 
-#include "spmm/held_values.hpp"
 #include "spmm/launches.hpp"
 #include "spmm/product_case.hpp"
+#include "spmm/stored_values.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {

@@ -31,7 +31,7 @@ template <class Config>
 class StagedTiles : public ::testing::Test {};
 TYPED_TEST_SUITE(StagedTiles, Configs, ConfigNames);
 
-/// Windows of rows share tiles only where no column stands twice in a row.
+/// Windows of rows share tiles only where no column is twice in a row.
 enum class Columns { repeat, differ };
 
 /// Sorted rows whose lengths go round `lengths`; a length of -1: every column. Columns repeat by
@@ -75,17 +75,17 @@ TYPED_TEST(StagedTiles, AreRightAtEveryWidth) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  constexpr int pack = std::max<int>(1, 16 / sizeof(Scalar));
+  constexpr int vector = std::max<int>(1, 16 / sizeof(Scalar));
   std::size_t turn = 0;
   for (auto const& host : matrices<Scalar>()) {
     auto const A = to_device(exec, host);
-    SpmmPlan const plan(exec, A, {.columns = 32 * pack, .algorithm = "tile_staged"});
+    SpmmPlan const plan(exec, A, {.columns = 32 * vector, .algorithm = "tile_staged"});
     std::vector<int> widths = {1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 70};
     if (kernels::runs_on_host_v<Exec>) widths = {1, 17, 33};  // without tiles: the fallback
-    for (int const packs : widths)
+    for (int const vectors : widths)
       for (Storage const storage : {right, padded_right}) {
         ProductCase<Scalar> const c{host, turn % 3 == 0 ? all_ops[turn % 4] : Op::none,
-                                    pack * packs, Scalar(-1.5),
+                                    vector * vectors, Scalar(-1.5),
                                     turn / 2 % 2 == 0 ? Scalar(0) : Scalar(2)};
         expect_product(exec, Storages{storage, right}, c, [&](auto const& X, auto const& Y) {
           spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
@@ -160,29 +160,30 @@ TYPED_TEST(StagedTiles, AreSharedByWindowsWhereRowsAreFuller) {
   if (!kernels::windows_share_tiles_v<Exec> || !std::is_same_v<real_t<Scalar>, double>)
     GTEST_SKIP() << "not offered";
   Exec const exec;
-  constexpr int pack = std::max<int>(1, 16 / sizeof(Scalar));
+  constexpr int vector = std::max<int>(1, 16 / sizeof(Scalar));
   auto const shared = HasSubstr("share tiles of X on tensor cores");
   auto const host = full_rows<Scalar>("a seventh", 8448, 500, {85, 75}, Columns::differ);
   auto const A = to_device(exec, host);
-  SpmmPlan const plan(exec, A, {.columns = 16 * pack});
-  EXPECT_EQ(plan.algorithm(), "tile_staged") << plan.explain(16 * pack);
-  EXPECT_THAT(plan.explain(16 * pack, sizeof(Scalar)), shared);
-  EXPECT_EQ(plan.kernel(16 * pack, sizeof(Scalar)), "Blockspan::spmm::tile_staged");
-  EXPECT_EQ(plan.kernel(7 * pack, sizeof(Scalar)), "Blockspan::spmm::warp_per_row_packs");
+  SpmmPlan const plan(exec, A, {.columns = 16 * vector});
+  EXPECT_EQ(plan.algorithm(), "tile_staged") << plan.explain(16 * vector);
+  EXPECT_THAT(plan.explain(16 * vector, sizeof(Scalar)), shared);
+  EXPECT_EQ(plan.kernel(16 * vector, sizeof(Scalar)), "Blockspan::spmm::tile_staged");
+  EXPECT_EQ(plan.kernel(7 * vector, sizeof(Scalar)), "Blockspan::spmm::warp_per_row_packs");
   for (Op const op : all_ops)
-    for (int const width : {16 * pack, 2 * pack, 5}) {
+    for (int const width : {16 * vector, 2 * vector, 5}) {
       ProductCase<Scalar> const c{host, op, width, Scalar(1.5), Scalar(-1)};
       expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
         spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
       });
     }
-  ProductCase<Scalar> const columns{host, Op::none, 16 * pack, Scalar(1), Scalar(0)};
+  ProductCase<Scalar> const columns{host, Op::none, 16 * vector, Scalar(1), Scalar(0)};
   expect_product(exec, Storages{left, left}, columns, [&](auto const& X, auto const& Y) {
     spmm(exec, plan, Op::none, Scalar(1), A, X, Scalar(0), Y);
   });
   auto const repeated = to_device(exec, full_rows<Scalar>("a seventh", 8448, 500, {85, 75}));
-  EXPECT_THAT(SpmmPlan(exec, repeated, {.columns = 16 * pack}).explain(16 * pack, sizeof(Scalar)),
-              Not(shared));
+  EXPECT_THAT(
+      SpmmPlan(exec, repeated, {.columns = 16 * vector}).explain(16 * vector, sizeof(Scalar)),
+      Not(shared));
 }
 
 /// Plans take them for full enough sorted rows; what they do not take runs by rows.
@@ -192,30 +193,30 @@ TYPED_TEST(StagedTiles, AreChosenWhereRowsAreFullEnough) {
   if (!kernels::bulk::available<Exec> || sizeof(Scalar) > sizeof(double))
     GTEST_SKIP() << "not offered";
   Exec const exec;
-  constexpr int pack = std::max<int>(1, 16 / sizeof(Scalar));
+  constexpr int vector = std::max<int>(1, 16 / sizeof(Scalar));
   auto const host = full_rows<Scalar>("a tenth", 3200, 1000, {100});
   auto const A = to_device(exec, host);
-  SpmmPlan const plan(exec, A, {.columns = 64 * pack});
-  auto const words = plan.explain(64 * pack, sizeof(Scalar));
+  SpmmPlan const plan(exec, A, {.columns = 64 * vector});
+  auto const words = plan.explain(64 * vector, sizeof(Scalar));
   EXPECT_EQ(plan.algorithm(), "tile_staged") << words;
   EXPECT_THAT(words, HasSubstr("run as Blockspan::spmm::warp_per_row_packs"));
-  EXPECT_EQ(plan.kernel(64 * pack, sizeof(Scalar)), "Blockspan::spmm::tile_staged");
-  EXPECT_EQ(plan.kernel(7 * pack, sizeof(Scalar)), "Blockspan::spmm::warp_per_row_packs");
+  EXPECT_EQ(plan.kernel(64 * vector, sizeof(Scalar)), "Blockspan::spmm::tile_staged");
+  EXPECT_EQ(plan.kernel(7 * vector, sizeof(Scalar)), "Blockspan::spmm::warp_per_row_packs");
   for (Op const op : all_ops)
-    for (int const width : {64 * pack, 8 * pack, 2 * pack, 3}) {
+    for (int const width : {64 * vector, 8 * vector, 2 * vector, 3}) {
       ProductCase<Scalar> const c{host, op, width, Scalar(1.5), Scalar(-1)};
       expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
         spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
       });
     }
   auto const thin = to_device(exec, full_rows<Scalar>("a hundredth", 3200, 1000, {10}));
-  EXPECT_NE(SpmmPlan(exec, thin, {.columns = 64 * pack}).algorithm(), "tile_staged");
+  EXPECT_NE(SpmmPlan(exec, thin, {.columns = 64 * vector}).algorithm(), "tile_staged");
   auto moved = host;  // the first entry of each row behind the others
   for (std::int64_t i = 0; i < host.rows; ++i) {
     auto const first = moved.indices.begin() + host.offsets[i];
     std::rotate(first, first + 1, moved.indices.begin() + host.offsets[i + 1]);
   }
-  EXPECT_NE(SpmmPlan(exec, to_device(exec, moved), {.columns = 64 * pack}).algorithm(),
+  EXPECT_NE(SpmmPlan(exec, to_device(exec, moved), {.columns = 64 * vector}).algorithm(),
             "tile_staged");
 }
 

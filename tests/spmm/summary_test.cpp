@@ -46,7 +46,7 @@ TYPED_TEST(Summary, IsWhatAWalkOverTheRowsFinds) {
   matrices.push_back(repeating_rows());
   matrices.push_back(random_matrix<double>("large", 70000, 9000, [](auto i) { return i % 6; }));
   for (auto const& host : matrices) {
-    std::int64_t reach = 0, alike = 0, shortest = INT64_MAX, longest = 0, empty = 0;
+    std::int64_t half_bandwidth = 0, candidates = 0, shortest = INT64_MAX, longest = 0, empty = 0;
     bool sorted = true;
     for (std::int64_t i = 0; i < host.rows; ++i) {
       auto const row = [&](std::int64_t r) {
@@ -60,12 +60,13 @@ TYPED_TEST(Summary, IsWhatAWalkOverTheRowsFinds) {
       empty += own.empty() ? 1 : 0;
       sorted = sorted && std::is_sorted(own.begin(), own.end());
       if (own.empty()) continue;
-      reach = std::max({reach, std::abs(own.front() - i), std::abs(own.back() - i)});
+      half_bandwidth =
+          std::max({half_bandwidth, std::abs(own.front() - i), std::abs(own.back() - i)});
       if (i == 0) continue;
       auto const before = row(i - 1);
       if (before.size() == own.size() && before.front() == own.front() &&
           before.back() == own.back())
-        alike += length;
+        candidates += length;
     }
     auto const summary = summary_of(exec, host);
     EXPECT_EQ(summary.rows.rows, host.rows) << host.name;
@@ -75,8 +76,8 @@ TYPED_TEST(Summary, IsWhatAWalkOverTheRowsFinds) {
     EXPECT_EQ(summary.rows.longest, longest) << host.name;
     EXPECT_EQ(summary.rows.empty_rows, empty) << host.name;
     EXPECT_EQ(summary.sorted, sorted) << host.name;
-    EXPECT_EQ(summary.half_bandwidth, reach) << host.name;
-    EXPECT_EQ(summary.grouping_candidates, alike) << host.name;
+    EXPECT_EQ(summary.half_bandwidth, half_bandwidth) << host.name;
+    EXPECT_EQ(summary.grouping_candidates, candidates) << host.name;
   }
 }
 

@@ -28,7 +28,7 @@ TEST(TileModel, TakesStagedTilesWhereRowsAreFullEnough) {
         << columns;  // too full for what is staged
     EXPECT_NE(fastest(1024, 0.10, columns), "tile_staged") << columns;  // too few teams
   }
-  EXPECT_NE(fastest(8192, 0.10, 80), "tile_staged");  // a second panel for 8 packs
+  EXPECT_NE(fastest(8192, 0.10, 80), "tile_staged");  // a second panel for 8 vectors
 }
 
 /// Windows on tensor cores take them where rows are full whatever the width; times in tuning.hpp.

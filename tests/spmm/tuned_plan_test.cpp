@@ -60,7 +60,7 @@ TEST(TunedPlanOnCuda, CutsALongRow) {
       exec, random_matrix<double>("one row", 1, 1000, [](std::int64_t) { return 200000; }));
   auto const plan = tuned_plan(exec, A, {.columns = 8});
   auto const& variant = *find_spmm_variant(plan.algorithm());
-  EXPECT_TRUE(variant.lists_pieces() || variant.lists_tiles()) << plan.explain(8);
+  EXPECT_TRUE(variant.lists_segments() || variant.lists_tiles()) << plan.explain(8);
 }
 #endif
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <set>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,8 +16,8 @@
 #include <blockspan/spmm/spmm_dots.hpp>
 
 #include "spmm/battery.hpp"
-#include "spmm/held_values.hpp"
 #include "spmm/product_case.hpp"
+#include "spmm/stored_values.hpp"
 #include "support/messages.hpp"
 #include "support/observed.hpp"
 #include "support/random.hpp"
@@ -321,14 +320,14 @@ void expect_as_by_rows(Exec const& exec, Matrix const& A, Plan const& plan, Op o
   EXPECT_LE(worst, 2000 * double(unit_roundoff<Scalar>)) << width;
 }
 
-/// Wide blocks are multiplied in several products; X may have been padded to whole packs then.
+/// Wide blocks are multiplied in several products; X may have been padded to whole vectors then.
 TYPED_TEST(WindowProducts, AreTheSameInPanels) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   if (!kernels::is_offered<Exec, real_t<Scalar>>(windows)) GTEST_SKIP() << "not offered";
   Exec const exec;
   auto const A = generate<Scalar>(exec, "elasticity:30");
-  ASSERT_GE(A.numRows(), kernels::tuning::device_few_pieces);
+  ASSERT_GE(A.numRows(), kernels::tuning::device_few_listed);
   SpmmPlan const plan(exec, A, {.columns = 32});
   ASSERT_EQ(plan.algorithm(), "tensor_window");
   for (int const width : {33, 40, 65, 100})
@@ -336,7 +335,7 @@ TYPED_TEST(WindowProducts, AreTheSameInPanels) {
       expect_as_by_rows<Scalar>(exec, A, plan, Op::none, width, {storage, storage});
 }
 
-/// A transpose whose values are held is prepared as a matrix of its own.
+/// A transpose whose values are stored is prepared as a matrix of its own.
 TYPED_TEST(WindowProducts, AreThoseOfAHeldTransposeToo) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

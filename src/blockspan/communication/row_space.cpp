@@ -161,7 +161,7 @@ void RowSpace::gather(std::byte* numbers, std::int64_t bytes_of_node) const {
   auto const bytes = [&](std::int64_t count) {
     return static_cast<std::size_t>(count * bytes_of_node);
   };
-  // the own part stands in the middle of the result: a copy, since gathers may not overlap
+  // the own part is in the middle of the result: a copy, since gathers may not overlap
   std::byte const* const first = numbers + bytes(state_->my_first);
   std::vector<std::byte> const mine(first,
                                     first + bytes(static_cast<std::int64_t>(state_->mine.size())));

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <vector>
 
 #include <Kokkos_Core.hpp>
 

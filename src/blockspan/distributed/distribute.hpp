@@ -132,8 +132,8 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
   std::int64_t const chunk = detail::chunk_rows<Exec>(spec.rows);
   std::int64_t const unit = unit_of_cuts(spec.rows, chunk, ranks.size());
   auto const even = [&] {
-    std::vector<std::int64_t> const alike(static_cast<std::size_t>(ceil_div(spec.rows, unit)), 1);
-    return cut_by_weight(alike, spec.rows, unit, ranks.size());
+    std::vector<std::int64_t> const equal(static_cast<std::size_t>(ceil_div(spec.rows, unit)), 1);
+    return cut_by_weight(equal, spec.rows, unit, ranks.size());
   };
   RowPartition const partition = like ? *like : even();
   int const me = ranks.rank();

@@ -4,10 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -329,7 +328,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     return result;
   }
 
-  /// Where a row of the halo stands in the packed block: this rank's rows are in between.
+  /// Where a row of the halo is in the packed block: this rank's rows are in between.
   std::int64_t place(std::int64_t row) const {
     return row < matrix_->lower_rows() ? row : row + matrix_->own_rows();
   }

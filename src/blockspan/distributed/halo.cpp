@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <memory>
-#include <string>
 
 #include <blockspan/distributed/halo.hpp>
 #include <blockspan/support/error.hpp>

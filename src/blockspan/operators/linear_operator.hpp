@@ -22,8 +22,8 @@ struct OperatorStep {
   ConstBlock<Scalar, Exec> R = {};
   OperatorValues<real_t<Scalar> const, Exec> weights = {};  ///< W, one a row; empty: ones
   real_t<Scalar> factor = 1, momentum = 0;
-  bool keeps = true;  ///< Z stands in the sum; else 0, without momentum: Y := factor W (R - Op Z)
-  bool remembers = false;  ///< Y stands in the sum; else 0 in its place, and Y is not read
+  bool keeps = true;       ///< the sum has Z; else 0, without momentum: Y := factor W (R - Op Z)
+  bool remembers = false;  ///< the sum has Y; else 0 in its place, and Y is not read
 };
 
 /// A square linear operator on blocks of vectors: the only thing a solver knows of a matrix, a mass

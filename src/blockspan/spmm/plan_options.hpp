@@ -11,9 +11,11 @@ namespace blockspan {
 struct SpmmLanes {
   int columns = 0;
   int entries = 0;
-  int packs = 0;
+  int vectors = 0;
+  int packs = 0;  ///< the same, by its former name
 
-  bool any() const { return columns > 0 || entries > 0 || packs > 0; }
+  int vectors_per_lane() const { return vectors != 0 ? vectors : packs; }
+  bool any() const { return columns > 0 || entries > 0 || vectors_per_lane() > 0; }
 };
 
 /// Which values SpmmPlan::hold_single_precision may keep: those that a float (or two) has exactly,

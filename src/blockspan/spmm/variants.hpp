@@ -51,10 +51,10 @@ struct SpmmVariant {
   SpmmPartition partition;
   SpmmWorker worker;
   SpmmInner inner;
-  bool needs_whole_packs;  ///< on devices: rows of X and Y are whole 16-byte vectors
-  bool takes_packs;        ///< a lane (on hosts a thread) owns neighbouring columns where it can
+  bool requires_aligned_x;  ///< on devices: rows of X and Y are whole 16-byte vectors
+  bool vectorized;          ///< a lane (on hosts a thread) owns neighbouring columns where it can
 
-  constexpr bool lists_pieces() const {
+  constexpr bool lists_segments() const {
     return partition == SpmmPartition::segments || partition == SpmmPartition::sorted_segments ||
            partition == SpmmPartition::nonempty_rows;
   }
@@ -71,12 +71,12 @@ struct SpmmVariant {
   }
   constexpr bool stages_tiles() const { return inner == SpmmInner::staged_tile; }
   /// On devices: only X has to be whole vectors; sums go to Y of any strides.
-  constexpr bool writes_any() const {
+  constexpr bool supports_strided_y() const {
     return lists_windows() || lists_groups() ||
-           (is_direct() && takes_packs && partition == SpmmPartition::whole_rows);
+           (is_direct() && vectorized && partition == SpmmPartition::whole_rows);
   }
   /// On devices: the elements of a row of X are neighbours.
-  constexpr bool needs_contiguous_x() const { return needs_whole_packs || lists_windows(); }
+  constexpr bool needs_contiguous_x() const { return requires_aligned_x || lists_windows(); }
   constexpr bool skips_empty_rows() const { return partition == SpmmPartition::nonempty_rows; }
   constexpr bool needs_sorted_rows() const {
     return inner == SpmmInner::staged_tile || inner == SpmmInner::tensor_tile ||

@@ -30,7 +30,7 @@ int count_of(std::int64_t bytes, char const* what) {
 
 class MpiExchange final : public PendingExchange {
  public:
-  static constexpr std::size_t most = std::size_t{1} << 30;  ///< bytes of a piece
+  static constexpr std::size_t most = std::size_t{1} << 30;  ///< bytes of a segment
 
   MpiExchange(MPI_Comm comm, detail::Watchdog& watchdog, std::vector<Incoming> const& in,
               std::vector<Outgoing> const& out)
@@ -38,14 +38,14 @@ class MpiExchange final : public PendingExchange {
     for (auto const& message : in) peers_.push_back(message.rank);
     for (auto const& message : out) peers_.push_back(message.rank);
     for (auto const& [rank, bytes] : in)
-      in_pieces(bytes, [&, peer = rank](std::span<std::byte> piece) {
-        check(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, peer, tag, comm,
+      in_segments(bytes, [&, peer = rank](std::span<std::byte> segment) {
+        check(MPI_Irecv(segment.data(), static_cast<int>(segment.size()), MPI_BYTE, peer, tag, comm,
                         &requests_.emplace_back()),
               "receive");
       });
     for (auto const& [rank, bytes] : out)
-      in_pieces(bytes, [&, peer = rank](std::span<std::byte const> piece) {
-        check(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, peer, tag, comm,
+      in_segments(bytes, [&, peer = rank](std::span<std::byte const> segment) {
+        check(MPI_Isend(segment.data(), static_cast<int>(segment.size()), MPI_BYTE, peer, tag, comm,
                         &requests_.emplace_back()),
               "send");
       });
@@ -68,7 +68,7 @@ class MpiExchange final : public PendingExchange {
   static constexpr int tag = 1;
 
   template <class Bytes, class Take>
-  static void in_pieces(Bytes const& bytes, Take const& take) {
+  static void in_segments(Bytes const& bytes, Take const& take) {
     for (std::size_t first = 0; first < bytes.size(); first += most)
       take(bytes.subspan(first, std::min(most, bytes.size() - first)));
   }
@@ -109,14 +109,15 @@ class MpiTransport final : public Transport {
       counts_.push_back(count_of(size, "a gather"));
       place += size;
     }
-    bool const alike =
+    bool const equal_sizes =
         std::all_of(sizes.begin(), sizes.end(), [&](auto s) { return s == sizes[0]; });
     detail::Watchdog::Wait const wait(*watchdog_, all_ranks);
     int const code =
-        alike ? MPI_Allgather(mine.data(), counts_[0], MPI_BYTE, all.data(), counts_[0], MPI_BYTE,
-                              comm_)
-              : MPI_Allgatherv(mine.data(), counts_[static_cast<std::size_t>(rank_)], MPI_BYTE,
-                               all.data(), counts_.data(), places_.data(), MPI_BYTE, comm_);
+        equal_sizes
+            ? MPI_Allgather(mine.data(), counts_[0], MPI_BYTE, all.data(), counts_[0], MPI_BYTE,
+                            comm_)
+            : MPI_Allgatherv(mine.data(), counts_[static_cast<std::size_t>(rank_)], MPI_BYTE,
+                             all.data(), counts_.data(), places_.data(), MPI_BYTE, comm_);
     check(code, "MPI_Allgather");
   }
 
@@ -132,8 +133,8 @@ class MpiTransport final : public Transport {
     };
     detail::Watchdog::Wait const wait(*watchdog_, sender);
     for (std::size_t first = 0; first < bytes.size(); first += MpiExchange::most) {
-      auto const piece = bytes.subspan(first, std::min(MpiExchange::most, bytes.size() - first));
-      check(MPI_Bcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm_),
+      auto const segment = bytes.subspan(first, std::min(MpiExchange::most, bytes.size() - first));
+      check(MPI_Bcast(segment.data(), static_cast<int>(segment.size()), MPI_BYTE, root, comm_),
             "MPI_Bcast");
     }
   }

@@ -239,22 +239,22 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
 
 template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::form_patterns(Exec const& exec, Level& level, double fill_guard) {
-  auto const alike = [&](PatternRef<int, int> const& rows, NodePartition<Exec> const& nodes) {
+  auto const groups_of = [&](PatternRef<int, int> const& rows, NodePartition<Exec> const& nodes) {
     return like_rows(exec, rows, nodes.begin, nodes.largest);
   };
-  level.like = alike(level.pattern(), level.nodes);
+  level.like = groups_of(level.pattern(), level.nodes);
   auto const form = [&](Pattern<Exec> const& P) {
     level.prolongator = P;
     level.restrictor = transposed(exec, P);
     auto const R = level.restrictor.pattern.ref();
-    level.like_coarse = alike(R, level.T.nodes);
+    level.like_coarse = groups_of(R, level.T.nodes);
     level.product = multiply_patterns(exec, level.pattern(), P.ref(), level.like);
     level.coarse = multiply_patterns(exec, R, level.product.ref(), level.like_coarse);
   };
   auto& smoothed = level.report.smoothed;
   if (smoothed) {
     auto const S = level.filtered.pattern.ref();
-    level.like_filtered = level.filtered.whole ? level.like : alike(S, level.nodes);
+    level.like_filtered = level.filtered.whole ? level.like : groups_of(S, level.nodes);
     form(multiply_patterns(exec, S, level.T.pattern.ref(), level.like_filtered));
     smoothed = static_cast<double>(level.coarse.entries()) <=
                fill_guard * static_cast<double>(level.A.nnz());

@@ -18,7 +18,7 @@ struct ProductValues {
   PatternRef<int, int> C;
   Scalar* values;
   Workers workers;
-  Integers<Exec> places;  ///< where a column stands in the row at work; empty: search
+  Integers<Exec> places;  ///< where a column is in the current row; empty: search
 
   KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
     auto const range = workers.rows_of(worker);

@@ -54,7 +54,7 @@ class OperatorProbe {
     if (!result.hermitian) return result;
     blockspan::fill_random(exec_, x_, seed_, 2);
     A_.apply(exec_, x_, r_);
-    std::vector<double> diagonal, beside;
+    std::vector<double> diagonal, subdiagonal;
     double alpha = 1, beta = 0, rz = 0, first = 0;
     for (int step = 0; step <= steps; ++step) {
       M_.apply(exec_, r_, z_);
@@ -69,12 +69,12 @@ class OperatorProbe {
       double const curvature = real_part(dot(p_, q_));
       if (curvature < 0) result.definite = false;
       if (!(curvature > 0)) break;
-      if (step > 0) beside.push_back(std::sqrt(beta) / alpha);
+      if (step > 0) subdiagonal.push_back(std::sqrt(beta) / alpha);
       diagonal.push_back(curvature / rz + (step > 0 ? beta / alpha : 0));
       alpha = rz / curvature;
       step_residual(alpha);
     }
-    ritz_values(diagonal, beside, result);
+    ritz_values(diagonal, subdiagonal, result);
     return result;
   }
 
@@ -102,14 +102,14 @@ class OperatorProbe {
     blockspan::column_dots(exec_, x, y, value, workspace_);
     return A_.row_space().communicator().sum(value(0));
   }
-  static void ritz_values(std::vector<double> const& diagonal, std::vector<double> const& beside,
-                          ProbeResult& result) {
+  static void ritz_values(std::vector<double> const& diagonal,
+                          std::vector<double> const& subdiagonal, ProbeResult& result) {
     std::size_t const m = diagonal.size();
     if (m == 0) return;
     SmallMatrix<double> const T("Blockspan::multigrid_probe", m, m);
     for (std::size_t j = 0; j < m; ++j) {
       T(j, j) = diagonal[j];
-      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = beside[j];
+      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = subdiagonal[j];
     }
     std::vector<double> values;
     if (lapack::hermitian_eigen(T, values) != 0) return;

@@ -11,7 +11,7 @@
 
 // Devices: sparse products, a row, or a group of rows of A with the same columns, by the lanes of a
 // team thread. The entries of a row of A come one after the other, the lanes take those of the row
-// of B; what the row of C needs stands in scratch. A place found serves all rows of a group.
+// of B; what the row of C needs is in scratch. A place found serves all rows of a group.
 
 namespace blockspan::detail {
 

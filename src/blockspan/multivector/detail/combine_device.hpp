@@ -24,7 +24,7 @@ struct DeviceCombine {
   using Real = real_t<Scalar>;
   using Policy = device::Policy<Exec>;
   using Term = RowTerm<Scalar, RealView<Scalar>>;
-  static constexpr int edge = device::edge, pad = device::Pack<Real>::size, p = parts<Scalar>;
+  static constexpr int edge = device::edge, pad = device::Vector<Real>::size, p = parts<Scalar>;
 
   Scalar alpha;
   Term term[terms];

@@ -32,7 +32,7 @@ inline constexpr int staged = staged_bytes / static_cast<int>(sizeof(Real));
 /// Sixteen bytes: one shared-memory transaction, and the padding that keeps rows from meeting in
 /// the same banks.
 template <class Real>
-struct alignas(16) Pack {
+struct alignas(16) Vector {
   static constexpr int size = 16 / static_cast<int>(sizeof(Real));
   Real values[size];
 };
@@ -40,9 +40,9 @@ struct alignas(16) Pack {
 /// Loads `edge` consecutive numbers from 16-byte aligned scratch.
 template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION void load_edge(Real const* from, Real (&to)[edge]) {
-  for (int q = 0; q < edge; q += Pack<Real>::size) {
-    auto const pack = *reinterpret_cast<Pack<Real> const*>(from + q);
-    for (int s = 0; s < Pack<Real>::size; ++s) to[q + s] = pack.values[s];
+  for (int q = 0; q < edge; q += Vector<Real>::size) {
+    auto const vector = *reinterpret_cast<Vector<Real> const*>(from + q);
+    for (int s = 0; s < Vector<Real>::size; ++s) to[q + s] = vector.values[s];
   }
 }
 

@@ -20,7 +20,7 @@ template <class Exec, class Scalar>
 struct DeviceGram {
   using Real = real_t<Scalar>;
   using Policy = device::Policy<Exec>;
-  static constexpr int edge = device::edge, pad = device::Pack<Real>::size;
+  static constexpr int edge = device::edge, pad = device::Vector<Real>::size;
 
   RealView<Scalar> X, Y;
   RowChunks rows;

@@ -15,7 +15,6 @@
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/detail/scale.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>

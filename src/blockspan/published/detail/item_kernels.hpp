@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/spmm/parts/schedule.hpp>
@@ -44,8 +45,7 @@ struct ItemKernel {
 
   template <class Item>
   void launch(Exec const& exec, char const* label, std::int64_t items) const {
-    using Policy = Kokkos::RangePolicy<Exec, Item, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for(label, Policy(exec, 0, items), *this);
+    Kokkos::parallel_for(label, IndexRange<Exec, Item>(exec, 0, items), *this);
   }
 };
 

@@ -147,7 +147,7 @@ class PublishedLaunch {
       run_team(Work{tiles({}), entries_, call_.product.X, shape.team_size}, shape);
   }
   void staged_tile() const {
-    int const lanes = on_host ? 1 : lanes_for_vectors(tuning::tile_packs);
+    int const lanes = on_host ? 1 : lanes_for_vectors(tuning::tile_vectors);
     int const panels = static_cast<int>(ceil_div(std::int64_t{vectors_}, std::int64_t{lanes}));
     int const team_size = on_host ? 1 : static_cast<int>(tuning::device_threads) / lanes;
     std::int64_t const rows = call_.prepared.pattern.rows;
@@ -192,7 +192,7 @@ void launch_published(Call const& call) {
         call, [&](auto const& entries) { launch_items(call, entries); });
   auto const& X = call.product.X;
   if constexpr (width > 1)
-    if (call.launch.packs && X.column_stride == 1 && X.columns % width == 0)
+    if (call.launch.vectorized && X.column_stride == 1 && X.columns % width == 0)
       return PublishedLaunch<Call, width>{call}();
   PublishedLaunch<Call, 1>{call}();
 }

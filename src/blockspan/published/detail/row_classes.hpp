@@ -141,8 +141,8 @@ struct RowClasses {
     return sum;
   }
 
-  template <class Pack>
-  static KOKKOS_FORCEINLINE_FUNCTION void add(Scalar const& a, Pack const& x, VectorSum& sum) {
+  template <class Vector>
+  static KOKKOS_FORCEINLINE_FUNCTION void add(Scalar const& a, Vector const& x, VectorSum& sum) {
     for (int j = 0; j < Width; ++j) sum.value[j] += a * x.value[j];
   }
 

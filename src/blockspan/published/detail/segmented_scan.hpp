@@ -34,7 +34,7 @@ struct SegmentedScan {
 
   std::size_t scratch_bytes() const {
     return scratch_for(capacity * (sizeof(Scalar) + sizeof(int)) +
-                       2 * static_cast<std::size_t>(workers) * sizeof(Reach));
+                       2 * static_cast<std::size_t>(workers) * sizeof(LastSum));
   }
 
   template <class Team, class Consume>
@@ -42,7 +42,7 @@ struct SegmentedScan {
     std::int64_t const tile = team.league_rank();
     auto* const sums = team_array<Scalar>(team, capacity);
     auto* const heads = team_array<int>(team, capacity);
-    auto* const reach = team_array<Reach>(team, 2 * workers);
+    auto* const last_sums = team_array<LastSum>(team, 2 * workers);
     int const begin = tiles.entry[tile];
     auto const count = tiles.entry[tile + 1] - begin;
     int const own = (count + workers - 1) / workers;
@@ -54,8 +54,8 @@ struct SegmentedScan {
         sums[i] = entries.value(k) * X(static_cast<std::int64_t>(entries.column(k)), column);
       });
       team.team_barrier();
-      scan_own(team, own, count, heads, sums, reach);
-      Reach const* const scanned = scan_workers(team, reach);
+      scan_own(team, own, count, heads, sums, last_sums);
+      LastSum const* const scanned = scan_workers(team, last_sums);
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team, parts), [&](int p) {
         auto const segment = tiles.part(tile, p);
         Sum<Scalar, 1> sum{};
@@ -74,7 +74,7 @@ struct SegmentedScan {
 
  private:
   /// The sum of a worker's last segment, and whether the segment began within the worker.
-  struct Reach {
+  struct LastSum {
     Scalar sum;
     int closed;
   };
@@ -93,26 +93,28 @@ struct SegmentedScan {
 
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION void scan_own(Team const& team, int own, int count, int const* heads,
-                                            Scalar* sums, Reach* reach) const {
+                                            Scalar* sums, LastSum* last_sums) const {
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, workers), [&](int worker) {
-      Reach mine{Scalar(0), 0};
+      LastSum mine{Scalar(0), 0};
       for (int i = worker * own; i < (worker + 1) * own && i < count; ++i) {
         if (heads[i] != 0) mine = {Scalar(0), 1};
         mine.sum += sums[i];
         sums[i] = mine.sum;
       }
-      reach[worker] = mine;
+      last_sums[worker] = mine;
     });
     team.team_barrier();
   }
 
-  /// Inclusive, over the workers, from one half of `reach` to the other and back; where it ended.
+  /// Inclusive, over the workers, from one half of `last_sums` to the other and back; where it
+  /// ended.
   template <class Team>
-  KOKKOS_FORCEINLINE_FUNCTION Reach const* scan_workers(Team const& team, Reach* reach) const {
-    Reach *from = reach, *to = reach + workers;
+  KOKKOS_FORCEINLINE_FUNCTION LastSum const* scan_workers(Team const& team,
+                                                          LastSum* last_sums) const {
+    LastSum *from = last_sums, *to = last_sums + workers;
     for (int step = 1; step < workers; step *= 2) {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team, workers), [&](int worker) {
-        Reach mine = from[worker];
+        LastSum mine = from[worker];
         if (worker >= step && mine.closed == 0) {
           mine.sum = from[worker - step].sum + mine.sum;
           mine.closed = from[worker - step].closed;
@@ -120,7 +122,7 @@ struct SegmentedScan {
         to[worker] = mine;
       });
       team.team_barrier();
-      Reach* const other = from;
+      LastSum* const other = from;
       from = to;
       to = other;
     }

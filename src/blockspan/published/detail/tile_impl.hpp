@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include <Kokkos_Core.hpp>
 
@@ -159,10 +158,9 @@ TileList<Exec, Ordinal> make_tile_list(Exec const& exec, std::int64_t tiles) {
 template <class Exec, class Ordinal>
 void number_slots(Exec const& exec, PatternRef<int, Ordinal> const& A,
                   TileList<Exec, Ordinal>& list) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using Slots = NumberSlots<Exec, Ordinal>;
   typename Slots::value_type total;
-  Policy const beginnings(exec, 0, list.tiles + 1);
+  IndexRange<Exec> const beginnings(exec, 0, list.tiles + 1);
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_slots", beginnings,
                           Slots{list, A.row_offsets, A.rows}, total);
   list.slots = total.slots;
@@ -181,14 +179,13 @@ template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> cut_equal_tiles(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                         std::int64_t entries, SpmmPartition partition,
                                         std::int64_t work) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (A.rows == 0) return {};
   bool const with_rows = partition == SpmmPartition::merge_path;
   std::int64_t const all = with_rows ? A.rows + entries : entries;
   std::int64_t const tiles = std::max<std::int64_t>(1, ceil_div(all, work));
   auto list = make_tile_list<Exec, Ordinal>(exec, tiles);
   Kokkos::parallel_for(
-      "Blockspan::spmm_plan::cut_equal_tiles", Policy(exec, 0, tiles + 1),
+      "Blockspan::spmm_plan::cut_equal_tiles", IndexRange<Exec>(exec, 0, tiles + 1),
       FindTiles<Exec, Ordinal>{list, A.row_offsets, A.rows, entries, tiles, with_rows});
   number_slots(exec, A, list);
   return list;
@@ -200,10 +197,9 @@ TileList<Exec, Ordinal> cut_equal_tiles(Exec const& exec, PatternRef<int, Ordina
 template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> cut_row_classes(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                         std::int64_t stream, std::int64_t longest) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (A.rows == 0) return {};
   using Write = WriteRowClasses<Exec, Ordinal>;
-  Policy const all_rows(exec, 0, A.rows);
+  IndexRange<Exec> const all_rows(exec, 0, A.rows);
   std::int64_t tiles = 0;
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_tiles", all_rows,
                           Write{{}, A.row_offsets, A.rows, stream, longest}, tiles);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace blockspan::detail::tuning {
@@ -39,7 +38,7 @@ inline constexpr int team_stream_depth = 4;
 inline constexpr int team_stream_lanes = 128;
 
 /// Staged tiles of X: vectors of a panel, rows of X a tile (16 KiB), rows of A a thread.
-inline constexpr int tile_packs = 8;
+inline constexpr int tile_vectors = 8;
 inline constexpr int tile_rows = 128;
 inline constexpr int tile_thread_rows = 2;
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <vector>
 
 #include <blockspan/solvers/cg/block_orthonormalize.hpp>

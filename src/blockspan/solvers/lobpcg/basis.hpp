@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -96,7 +95,6 @@ class Grams {
     Kokkos::deep_copy(problem.exec, column_range(host_, 0, 2 * order),
                       column_range(device_, 0, 2 * order));
     problem.exec.fence("Blockspan::lobpcg: Gram matrices");
-    skew_ = skew_norm(H());
     symmetrize(H(), problem.sign);
     symmetrize(G(), real_t<Scalar>(1));
   }
@@ -104,7 +102,6 @@ class Grams {
   Matrix H() const { return host_part(0); }
   Matrix G() const { return host_part(order_); }
   bool finite() const { return all_finite(H()) && all_finite(G()); }
-  real_t<Scalar> skew_of_h() const { return skew_; }  ///< ||H - H^H||_F before symmetrization
 
  private:
   using Device =
@@ -122,7 +119,6 @@ class Grams {
   Device device_;
   typename Device::host_mirror_type host_;
   int order_ = 0;
-  real_t<Scalar> skew_ = 0;
 };
 
 }  // namespace blockspan::detail

@@ -1,7 +1,6 @@
 // Compiled where Kokkos has CUDA.
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 

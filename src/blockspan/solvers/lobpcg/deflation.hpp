@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <utility>
 
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/multivector/workspace.hpp>

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <blockspan/solvers/lobpcg/solver.hpp>
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include <blockspan/solvers/lobpcg/checkpoint.hpp>
 #include <blockspan/solvers/lobpcg/problem.hpp>

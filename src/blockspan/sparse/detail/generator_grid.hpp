@@ -97,10 +97,10 @@ struct TwentySevenPointRule {
   static constexpr bool has_values = true;
   Grid grid;
 
-  KOKKOS_FUNCTION static int reach(int p, int n) { return 1 + (p > 0) + (p + 1 < n); }
+  KOKKOS_FUNCTION static int neighbours(int p, int n) { return 1 + (p > 0) + (p + 1 < n); }
   KOKKOS_FUNCTION std::int64_t row_length(std::int64_t i) const {
     GridPoint const p = grid.point(i);
-    return reach(p.x, grid.nx) * reach(p.y, grid.ny) * reach(p.z, grid.nz);
+    return neighbours(p.x, grid.nx) * neighbours(p.y, grid.ny) * neighbours(p.z, grid.nz);
   }
   KOKKOS_FUNCTION void fill(std::int64_t i, int, int* columns, double* values) const {
     GridPoint const p = grid.point(i);

@@ -133,38 +133,49 @@ inline constexpr bool
     may_split_passes_v<Call, Inner, PlainEntries<typename Call::Scalar, typename Call::Ordinal>> =
         true;
 
-/// Whole rows or listed segments of them, multiplied by an inner with these entries.
-template <class Inner, class Call, class Entries>
-void launch_segments(Call const& call, Entries const& entries) {
-  auto const& variant = call.variant();
+/// run(shape, schedule) for the listed segments or the whole rows that the inner multiplies.
+template <class Inner, class Call, class Run>
+void with_schedule(Call const& call, Run const& run) {
+  int const lanes = call.launch.lanes.grid.lanes();
   auto const& pattern = call.prepared.pattern;
-  Lanes const& lanes = call.launch.lanes;
-  Inner const inner = Inner::of(call, entries);
   if constexpr (!requires { requires Inner::only_whole_rows; })
-    if (variant.lists_pieces()) {
-      SegmentShare<ListedSegment, Inner> share{call.prepared.segments(variant), 1};
-      auto const shape = launch_shape(call, lanes.grid.lanes(), share);
-      auto const schedule = cut_rows_of(call, share);
-      auto const epilogue = make_epilogue<Inner::contiguous>(call);
-      if constexpr (requires { Inner::blocks_of_many_segments; })
-        if (share.segments >= tuning::device_few_pieces)
-          return launch_kernel<Inner::blocks_of_many_segments>(call.exec, variant.label, shape,
-                                                               schedule, inner, epilogue);
-      return launch_kernel(call.exec, variant.label, shape, schedule, inner, epilogue);
-    }
-  auto const epilogue = make_epilogue<Inner::contiguous, supports_strided_y_v<Inner>>(call);
-  if constexpr (may_split_passes_v<Call, Inner, Entries>)
-    if (lanes.spread) {
-      SegmentsOfTeam share{pattern.rows * lanes.passes(call.product.X.columns / Inner::width), 1};
-      auto const shape = launch_shape(call, lanes.grid.lanes(), share);
-      return launch_kernel(call.exec, variant.label, shape,
-                           RowPasses{share, pattern.rows, pattern.row_offsets}, inner, epilogue);
+    if (call.variant().lists_segments()) {
+      SegmentShare<ListedSegment, Inner> share{call.prepared.segments(call.variant()), 1};
+      auto const shape = launch_shape(call, lanes, share);
+      return run(shape, cut_rows_of(call, share));
     }
   using Share = SegmentShare<RowSegment, Inner>;
   Share share{pattern.rows, 1};
-  auto const shape = launch_shape(call, lanes.grid.lanes(), share);
-  launch_kernel(call.exec, variant.label, shape, WholeRows<Share>{share, pattern.row_offsets},
-                inner, epilogue);
+  auto const shape = launch_shape(call, lanes, share);
+  run(shape, WholeRows<Share>{share, pattern.row_offsets});
+}
+
+/// Whole rows or listed segments of them, multiplied by an inner with these entries.
+template <class Inner, class Call, class Entries>
+void launch_segments(Call const& call, Entries const& entries) {
+  char const* const label = call.variant().label;
+  Lanes const& lanes = call.launch.lanes;
+  Inner const inner = Inner::of(call, entries);
+  constexpr bool masked = supports_strided_y_v<Inner>;
+  if constexpr (may_split_passes_v<Call, Inner, Entries>)
+    if (lanes.spread) {
+      auto const& pattern = call.prepared.pattern;
+      SegmentsOfTeam share{pattern.rows * lanes.passes(call.product.X.columns / Inner::width), 1};
+      auto const shape = launch_shape(call, lanes.grid.lanes(), share);
+      return launch_kernel(call.exec, label, shape,
+                           RowPasses{share, pattern.rows, pattern.row_offsets}, inner,
+                           make_epilogue<Inner::contiguous, masked>(call));
+    }
+  with_schedule<Inner>(
+      call, [&]<class Schedule>(LaunchShape const& shape, Schedule const& schedule) {
+        constexpr bool listed = Schedule::splits_rows;
+        auto const epilogue = make_epilogue < Inner::contiguous, !listed && masked > (call);
+        if constexpr (listed && requires { Inner::blocks_of_many_segments; })
+          if (schedule.share.segments >= tuning::device_few_listed)
+            return launch_kernel<Inner::blocks_of_many_segments>(call.exec, label, shape, schedule,
+                                                                 inner, epilogue);
+        launch_kernel(call.exec, label, shape, schedule, inner, epilogue);
+      });
 }
 
 /// The entries of a pattern whose values are looked up.

@@ -10,6 +10,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/unroll.hpp>
@@ -47,9 +48,7 @@ BlockRef<Scalar const> row_major_copy(Exec const& exec, ScratchPool<Exec>& pool,
                                       BlockRef<Scalar const> const& X, std::string const& label) {
   auto const to = row_major_scratch<Scalar>(exec, pool, X.rows, X.columns);
   using Copy = CopyRows<Scalar>;
-  Kokkos::parallel_for(label,
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, ceil_div(X.rows, Copy::together)),
+  Kokkos::parallel_for(label, IndexRange<Exec>(exec, 0, ceil_div(X.rows, Copy::together)),
                        Copy{X, to});
   return to;
 }

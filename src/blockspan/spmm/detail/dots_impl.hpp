@@ -129,7 +129,7 @@ void launch_dots(Call const& call, DotsTarget<typename Call::Scalar> const& targ
     auto schedule = row_groups_of<SegmentOfThread>(prepared);
     schedule.share = target.share;
     GroupInners<typename Call::Exec, Scalar, Entries, true> const inners{entries, X, false,
-                                                                         call.launch.packs};
+                                                                         call.launch.vectorized};
     return inners.template with<true>(
         prepared.groups.most, lanes.grid, [&]<bool Vectorized, class Inner>(Inner const& inner) {
           launch_dots_kernel<Vectorized>(call, target, schedule, inner);
@@ -138,7 +138,7 @@ void launch_dots(Call const& call, DotsTarget<typename Call::Scalar> const& targ
   auto const with = [&]<int Width, bool Vectorized, int Vectors, bool EntryLanes>() {
     using Inner = DirectLanes<Scalar, Entries, Width, Vectorized, Vectors, EntryLanes, 1, true>;
     Inner const inner = Inner::of(call, entries);
-    if (call.launch.variant->lists_pieces())
+    if (call.launch.variant->lists_segments())
       launch_dots_kernel<Vectorized>(call, target, cut_rows_of(call, target.share), inner);
     else
       launch_dots_kernel<Vectorized>(
@@ -146,13 +146,13 @@ void launch_dots(Call const& call, DotsTarget<typename Call::Scalar> const& targ
           inner);
   };
   constexpr int width = device_vector_v<Scalar>;
-  bool const entry_lanes = lanes.grid.entry_bits > 0, two = lanes.packs_per_lane == 2;
-  if (!call.launch.packs && entry_lanes) return with.template operator()<1, false, 1, true>();
+  bool const entry_lanes = lanes.grid.entry_bits > 0, two = lanes.vectors_per_lane == 2;
+  if (!call.launch.vectorized && entry_lanes) return with.template operator()<1, false, 1, true>();
   if constexpr (!is_complex_v<Scalar>) {
-    if (!call.launch.packs && two) return with.template operator()<1, false, 2, false>();
-    if (call.launch.packs && two) return with.template operator()<width, true, 2, false>();
+    if (!call.launch.vectorized && two) return with.template operator()<1, false, 2, false>();
+    if (call.launch.vectorized && two) return with.template operator()<width, true, 2, false>();
   }
-  if (!call.launch.packs) return with.template operator()<1, false, 1, false>();
+  if (!call.launch.vectorized) return with.template operator()<1, false, 1, false>();
   if (entry_lanes) return with.template operator()<width, true, 1, true>();
   with.template operator()<width, true, 1, false>();
 }

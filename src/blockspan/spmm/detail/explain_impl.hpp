@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -47,13 +46,13 @@ std::string explain_panel(PlanState<Exec, Ordinal>& plan, int columns, std::size
                            *plan.plain.device);
   auto const& stored = plan.stored;
   if (stored.symmetry != Symmetry::none)
-    words += std::string("transpose of A: none is needed, the values held are those of a ") +
+    words += std::string("transpose of A: none is needed, the values stored are those of a ") +
              (stored.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") + " matrix\n";
   std::lock_guard const lock(plan.transposing);
   if (plan.transposed) {
     words += explain_prepared("transpose of A", plan.transposed->prepared, columns, scalar_bytes);
     if (stored.has_transpose)
-      words += "  reads values held in its order, " + std::to_string(stored.transposed.bytes()) +
+      words += "  reads values stored in its order, " + std::to_string(stored.transposed.bytes()) +
                " bytes\n";
   }
   return words;

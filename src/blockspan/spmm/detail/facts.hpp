@@ -13,7 +13,6 @@
 #include <blockspan/spmm/parts/mbarrier.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
-#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -43,16 +42,16 @@ bool is_offered(SpmmVariant const& variant) {
 
 /// Columns in a vector: of a lane; of a host's registers.
 template <class Scalar>
-inline constexpr int device_vector_v = tuning::device_pack_bytes / int(sizeof(Scalar));
+inline constexpr int device_vector_v = tuning::device_vector_bytes / int(sizeof(Scalar));
 template <class Scalar>
-inline constexpr int host_vector_v = tuning::host_pack_bytes / int(sizeof(Scalar)) /
+inline constexpr int host_vector_v = tuning::host_vector_bytes / int(sizeof(Scalar)) /
                                      (is_complex_v<Scalar> ? 2 : 1);
 
 /// Devices: whether the rows of a block begin where vectors do, and are contiguous.
 template <class Scalar>
 bool rows_are_aligned(BlockRef<Scalar> const& B) {
   return B.column_stride == 1 && B.row_stride % device_vector_v<std::remove_const_t<Scalar>> == 0 &&
-         reinterpret_cast<std::uintptr_t>(B.data) % tuning::device_pack_bytes == 0;
+         reinterpret_cast<std::uintptr_t>(B.data) % tuning::device_vector_bytes == 0;
 }
 
 /// ... and are whole vectors.

@@ -90,7 +90,7 @@ Product<Scalar> with_copies(Exec const& exec, PlanState<Exec, Ordinal>& plan,
   if (decision.x == BlockCopy::row_major)
     product.X = row_major_copy(exec, plan.x_copy, product.X, label + "::pack");
   if constexpr (!runs_on_host_v<Exec>) {
-    if (decision.x == BlockCopy::whole_packs) {
+    if (decision.x == BlockCopy::whole_vectors) {
       auto const X = row_major_scratch<Scalar>(exec, plan.x_copy, product.X.rows, columns);
       relayout_block(exec, product.X, Scalar(0), X, label + "::pack");
       product.X = X;

@@ -91,8 +91,10 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   bool const sorted = in_order && summary.sorted, choose = sorted && options.algorithm == "auto";
   auto const tiles =
       sorted ? tile_forms(result.statistics, options.columns, scalar, device) : TileForms{};
-  bool const estimate = choose && may_take_windows(summary.rows, options.columns, scalar, device);
-  auto const windows = estimate ? estimate_row_windows(exec, A) : WindowCount{};
+  WindowCount windows;
+  if constexpr (tensor::available<Exec, double>)
+    if (choose && may_take_windows(summary.rows, options.columns, scalar, device))
+      windows = estimate_row_windows(exec, A);
   result.choice = choose_variant(result.statistics, result.groups.count, windows,
                                  choose ? tiles : TileForms{}, options, scalar, device);
   result.lanes = options.lanes;
@@ -104,9 +106,9 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   bool const is_fallback =
       variant.lists_windows() && groups_are_worth_it(result.statistics, result.groups.count);
   if (!variant.lists_groups() && !is_fallback) result.groups.begin = {};
-  if (variant.lists_pieces())
+  if (variant.lists_segments())
     result.list = cut_long_rows(exec, A,
-                                {result.choice.piece, variant.skips_empty_rows(),
+                                {result.choice.segment, variant.skips_empty_rows(),
                                  variant.partition == SpmmPartition::sorted_segments});
   if (variant.lists_tiles())
     result.tiles = cut_tiles(exec, A, result.statistics, variant, options.piece_length);
@@ -117,10 +119,12 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
     result.pattern = result.sorted.ref();
     result.permutation = result.sorted.permutation.data();
   }
-  if (variant.lists_windows()) result.windows = find_row_windows(exec, result.pattern);
-  if (variant.stages_tiles() &&
-      DeviceModel(result.statistics, options.columns, scalar, device).windows_take_tiles(tiles))
-    result.masks = find_tile_masks(exec, result.pattern);
+  if constexpr (tensor::available<Exec, double>)
+    if (variant.lists_windows()) result.windows = find_row_windows(exec, result.pattern);
+  if constexpr (windows_share_tiles_v<Exec>)
+    if (variant.stages_tiles() &&
+        DeviceModel(result.statistics, options.columns, scalar, device).windows_take_tiles(tiles))
+      result.masks = find_tile_masks(exec, result.pattern);
   return result;
 }
 
@@ -240,10 +244,9 @@ RowPanels<Exec, Ordinal> cut_into_panels(Exec const& exec, PatternRef<Offset, Or
     int* const narrow = result.offsets.data() + panel.first_row + p;
     Offset const* const wide = A.row_offsets + panel.first_row;
     auto const base = static_cast<Offset>(panel.first_entry);
-    Kokkos::parallel_for(
-        "Blockspan::spmm_plan::narrow_offsets",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, panel.pattern.rows + 1),
-        NarrowOffsets<Offset>{wide, base, narrow});
+    Kokkos::parallel_for("Blockspan::spmm_plan::narrow_offsets",
+                         IndexRange<Exec>(exec, 0, panel.pattern.rows + 1),
+                         NarrowOffsets<Offset>{wide, base, narrow});
     panel.pattern.row_offsets = narrow;
   }
   exec.fence("Blockspan::spmm_plan::narrow_offsets");

@@ -44,7 +44,7 @@ class StoredArray {
   void resize(Exec const& exec, std::size_t bytes) {
     if (memory_.extent(0) == bytes) return;
     memory_ = {};  // given back first
-    memory_ = allocate<Memory>(exec, "Blockspan::spmm_plan::held values", bytes);
+    memory_ = allocate<Memory>(exec, "Blockspan::spmm_plan::stored values", bytes);
   }
   void clear() { memory_ = {}; }
 

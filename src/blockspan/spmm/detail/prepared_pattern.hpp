@@ -1,11 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
@@ -75,7 +72,7 @@ struct PreparedPattern {
   /// Units of work of a product by the variant chosen or its fallback.
   std::int64_t segments(SpmmVariant const& variant) const {
     if (variant.lists_groups()) return groups.count.groups;
-    return variant.lists_pieces() ? list.segments : pattern.rows;
+    return variant.lists_segments() ? list.segments : pattern.rows;
   }
 
   /// What decisions about its products are made from.
@@ -107,7 +104,7 @@ template <class Exec, class Ordinal>
 Decision const& decision_at(PreparedPattern<Exec, Ordinal> const& prepared, std::int64_t columns,
                             std::size_t scalar_bytes, std::optional<BlockLayout> layout = {}) {
   bool const vectors =
-      columns * static_cast<std::int64_t>(scalar_bytes) % tuning::device_pack_bytes == 0;
+      columns * static_cast<std::int64_t>(scalar_bytes) % tuning::device_vector_bytes == 0;
   BlockLayout const row_major{true, columns == 1, vectors, vectors};
   return prepared.decision_for({.columns = columns,
                                 .scalar = scalar_of_bytes(scalar_bytes),

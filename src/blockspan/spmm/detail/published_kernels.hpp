@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include <blockspan/sparse/matrix_ref.hpp>
-#include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/row_statistics.hpp>

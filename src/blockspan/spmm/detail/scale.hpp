@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
@@ -21,13 +21,11 @@ namespace blockspan::detail {
 // for host and device one function pointer a unit, and linkers mix the units up.
 
 template <class Scalar>
-struct ScaleBlock {
+struct ScaleEntry {
   BlockRef<Scalar> Y;
   Scalar beta;
-  bool overwrite, by_rows;
-  KOKKOS_FUNCTION void operator()(std::int64_t item) const {
-    std::int64_t const i = by_rows ? item / Y.columns : item % Y.rows;
-    std::int64_t const j = by_rows ? item % Y.columns : item / Y.rows;
+  bool overwrite;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
     Y(i, j) = overwrite ? Scalar(0) : beta * Y(i, j);
   }
 };
@@ -36,10 +34,7 @@ struct ScaleBlock {
 template <class Exec, class Scalar>
 void scale_block(Exec const& exec, Scalar const& beta, BlockRef<Scalar> const& Y) {
   if (beta == Scalar(1)) return;
-  Kokkos::parallel_for(
-      "Blockspan::spmm::scale",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, Y.rows * Y.columns),
-      ScaleBlock<Scalar>{Y, beta, beta == Scalar(0), Y.row_stride >= Y.column_stride});
+  for_each_entry(exec, "Blockspan::spmm::scale", Y, ScaleEntry<Scalar>{Y, beta, beta == Scalar(0)});
 }
 
 /// y = beta y for a vector of a row, without reading it where beta is zero.

@@ -12,8 +12,8 @@ namespace blockspan::detail {
 /// matrix.
 template <class Scalar>
 struct ProductStep {
-  bool keeps;               ///< Z stands in the sum; else 0 in its place: Y := factor W (R - A X)
-  bool remembers;           ///< Y stands in the sum; else 0 in its place, and it is not read
+  bool keeps;               ///< the sum has Z; else 0 in its place: Y := factor W (R - A X)
+  bool remembers;           ///< the sum has Y; else 0 in its place, and it is not read
   real_t<Scalar> momentum;  ///< 0 where !keeps
   real_t<Scalar> factor;
   real_t<Scalar> const* weights;  ///< W, one a row; null: ones

@@ -23,7 +23,8 @@ Decision const* step_decision(PlanPanels<Exec, Ordinal> const& panels,
   BlockLayout const r = layout_of(step.R), z = layout_of(step.Z);
   if (!blocks.x.contiguous || !blocks.y.contiguous || !r.contiguous || !z.contiguous)
     return nullptr;
-  blocks.x.packs = blocks.y.packs = blocks.x.packs && blocks.y.packs && r.packs && z.packs;
+  blocks.x.vectors = blocks.y.vectors =
+      blocks.x.vectors && blocks.y.vectors && r.vectors && z.vectors;
   blocks.steps = true;
   auto const& decision = plan.plain.decision_for(blocks);
   return decision.fuses_step ? &decision : nullptr;

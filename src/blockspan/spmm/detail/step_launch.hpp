@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include <blockspan/spmm/detail/call.hpp>
@@ -30,7 +29,8 @@ class StepLaunch {
   void run() const {
     if (call_.launch.kernel == SpmmKernelKind::groups) return run_groups();
     if (call_.launch.kernel == SpmmKernelKind::windows) {
-      if constexpr (tensor::available<Exec, real_t<Scalar>>) run_windows();
+      if constexpr (tensor::available<Exec, real_t<Scalar>>)
+        launch_windows_with<PassWidths::vectors>(call_, entries_, label_.c_str(), epilogue_);
       return;
     }
     run_rows();
@@ -46,9 +46,9 @@ class StepLaunch {
 
   void run_rows() const {
     auto const& lanes = call_.launch.lanes;
-    bool const shared = lanes.grid.entry_bits > 0, vectors = call_.launch.packs;
+    bool const shared = lanes.grid.entry_bits > 0, vectors = call_.launch.vectorized;
     if constexpr (!is_complex_v<Scalar>) {
-      if (lanes.packs_per_lane == 2) {
+      if (lanes.vectors_per_lane == 2) {
         if (!vectors) return rows<1, 2, false>();
         return lanes.deep ? rows<width, 2, false, true>() : rows<width, 2, false>();
       }
@@ -58,31 +58,20 @@ class StepLaunch {
     auto const& distances = call_.prepared.distances;
     NarrowEntries<Scalar, Ordinal> const narrow{distances.data(), call_.values.own,
                                                 static_cast<Ordinal>(distances.shift)};
-    shared ? whole_rows<1, 1, true, false>(narrow) : whole_rows<1, 1, false, false>(narrow);
+    shared ? rows<1, 1, true>(narrow) : rows<1, 1, false>(narrow);
   }
-
-  template <class Read, int Width, int Vectors, bool EntryLanes, bool Deep>
-  using RowInner =
-      DirectLanes<Scalar, Read, Width, Width == width, Vectors, EntryLanes, 1, false, Deep>;
 
   template <int Width, int Vectors, bool EntryLanes, bool Deep = false>
   void rows() const {
-    if (!call_.variant().lists_pieces())
-      return whole_rows<Width, Vectors, EntryLanes, Deep>(entries_);
-    using Inner = RowInner<Entries, Width, Vectors, EntryLanes, Deep>;
-    SegmentShare<ListedSegment, Inner> share{call_.prepared.segments(call_.variant()), 1};
-    auto const shape = launch_shape(call_, call_.launch.lanes.grid.lanes(), share);
-    launch(shape, cut_rows_of(call_, share), Inner::of(call_, entries_));
+    rows<Width, Vectors, EntryLanes, Deep>(entries_);
   }
-
-  template <int Width, int Vectors, bool EntryLanes, bool Deep, class Read>
-  void whole_rows(Read const& entries) const {
-    using Inner = RowInner<Read, Width, Vectors, EntryLanes, Deep>;
-    using Share = SegmentShare<RowSegment, Inner>;
-    auto const& pattern = call_.prepared.pattern;
-    Share share{pattern.rows, 1};
-    auto const shape = launch_shape(call_, call_.launch.lanes.grid.lanes(), share);
-    launch(shape, WholeRows<Share>{share, pattern.row_offsets}, Inner::of(call_, entries));
+  template <int Width, int Vectors, bool EntryLanes, bool Deep = false, class Read>
+  void rows(Read const& entries) const {
+    using Inner =
+        DirectLanes<Scalar, Read, Width, Width == width, Vectors, EntryLanes, 1, false, Deep>;
+    with_schedule<Inner>(call_, [&](LaunchShape const& shape, auto const& schedule) {
+      launch(shape, schedule, Inner::of(call_, entries));
+    });
   }
 
   void run_groups() const {
@@ -90,30 +79,10 @@ class StepLaunch {
     auto const& grid = call_.launch.lanes.grid;
     auto const shape = launch_shape(call_, grid.lanes(), schedule.share);
     GroupInners<Exec, Scalar, Entries> const inners{entries_, call_.product.X, false,
-                                                    call_.launch.packs};
+                                                    call_.launch.vectorized};
     inners.template with<true>(
         call_.prepared.groups.most, grid,
         [&]<bool, class Inner>(Inner const& inner) { launch(shape, schedule, inner); });
-  }
-
-  void run_windows() const {
-    std::int64_t const columns = call_.product.X.columns;
-    if constexpr (is_complex_v<Scalar>) {
-      if (groups_of_pass(columns, 2) == 2) return windows<WindowVectors<Scalar, 2>>();
-      windows<WindowVectors<Scalar, 1>>();
-    } else {
-      if (!call_.launch.packs) return windows<WindowColumns<1, 1>>();
-      if (columns <= 8) return windows<WindowColumns<1, 2>>();
-      int const groups = groups_of_pass(columns / width, 4);
-      if (groups == 4) return windows<WindowVectors<Scalar, 4>>();
-      if (groups == 2) return windows<WindowVectors<Scalar, 2>>();
-      windows<WindowColumns<2, 2>>();
-    }
-  }
-
-  template <class Columns>
-  void windows() const {
-    launch_window_columns<Columns>(call_, entries_, label_.c_str(), epilogue_);
   }
 
   Call const& call_;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 
 #include <Kokkos_Core.hpp>
 
@@ -58,16 +57,17 @@ Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, int, Ordinal> const& A,
                      MatrixRef<Scalar, int, Ordinal> const& transposed) {
   auto const& pattern = transposed.pattern;
   if (A.pattern.rows != pattern.rows || pattern.rows == 0) return Symmetry::none;
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   unsigned of_pattern = 0, of_values = 0;
   auto const& t = pattern;
-  Kokkos::parallel_reduce(
-      "Blockspan::spmm_plan::compare_patterns", Policy(exec, 0, std::max(t.rows + 1, t.entries)),
-      ComparePatterns<Ordinal>{A.pattern, t}, Kokkos::BOr<unsigned>(of_pattern));
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::compare_patterns",
+                          IndexRange<Exec>(exec, 0, std::max(t.rows + 1, t.entries)),
+                          ComparePatterns<Ordinal>{A.pattern, t},
+                          Kokkos::BOr<unsigned>(of_pattern));
   if (of_pattern != 0) return Symmetry::none;
-  Kokkos::parallel_reduce(
-      "Blockspan::spmm_plan::compare_values", Policy(exec, 0, t.entries * t.block * t.block),
-      CompareValues<Scalar>{A.values, transposed.values}, Kokkos::BOr<unsigned>(of_values));
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::compare_values",
+                          IndexRange<Exec>(exec, 0, t.entries * t.block * t.block),
+                          CompareValues<Scalar>{A.values, transposed.values},
+                          Kokkos::BOr<unsigned>(of_values));
   if ((of_values & not_symmetric) == 0) return Symmetry::symmetric;
   return (of_values & not_hermitian) == 0 ? Symmetry::hermitian : Symmetry::none;
 }
@@ -86,8 +86,7 @@ void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan,
   std::int64_t const count = pattern.entries * pattern.block * pattern.block;
   stored.transposed.resize(exec, static_cast<std::size_t>(count) * sizeof(Scalar));
   auto* const values = stored.transposed.template as<Scalar>();
-  Kokkos::parallel_for("Blockspan::spmm_plan::transpose_values",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
+  Kokkos::parallel_for("Blockspan::spmm_plan::transpose_values", IndexRange<Exec>(exec, 0, count),
                        TransposeValues<Scalar>{A.values, permutation, values, pattern.block});
   stored.symmetry = symmetry_of<Exec, Scalar, Ordinal>(exec, A, {pattern, values});
   exec.fence("Blockspan::spmm_plan::hold_transpose");
@@ -147,10 +146,8 @@ bool hold_singles_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan, Sca
   real_t<Scalar> const loss = allowed == SpmmSingles::rounded ? unit_roundoff<float> : 0;
   auto* const singles = stored.singles.template as<single_t<Scalar>>();
   std::int64_t lost = 0;
-  Kokkos::parallel_reduce(
-      "Blockspan::spmm_plan::round_values",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
-      RoundValues<Scalar>{values, singles, loss}, lost);
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::round_values", IndexRange<Exec>(exec, 0, count),
+                          RoundValues<Scalar>{values, singles, loss}, lost);
   exec.fence("Blockspan::spmm_plan::hold_single_precision");
   if (lost > 0) stored.singles.clear();
   return lost == 0;

@@ -7,7 +7,7 @@
 #include <blockspan/support/register_set.hpp>
 
 /// Numbers that were chosen rather than derived and that several files read, with what chose each.
-/// Those of one kernel or one rule stand in its file; those of the plan's model are
+/// Those of one kernel or one rule are in its file; those of the plan's model are
 /// ModelParameters (plan/facts.hpp). Figures are microseconds on one H200, CUDA 13.0, double.
 namespace blockspan::detail::tuning {
 
@@ -31,11 +31,11 @@ inline constexpr double device_deep_row = 16;
 
 /// What the code of a kernel with direct loads does so that registers are left for loads in flight.
 struct LaneCode {
-  bool piece_a_thread = false;  ///< no loop over pieces
-  bool passes_outside = false;  ///< passes over the columns stand around the pieces
-  bool tail_in_flight = false;  ///< loads of the last few nonzeros stand before all products
-  bool ends_by_place = false;   ///< an end is a place, not a number of nonzeros left
-  bool loads_first = false;     ///< all loads of some nonzeros stand before their products
+  bool segment_a_thread = false;  ///< no loop over segments
+  bool passes_outside = false;    ///< passes over the columns are around the loop over segments
+  bool tail_in_flight = false;    ///< the last few nonzeros are loaded before all products
+  bool ends_by_place = false;     ///< an end is a place, not a number of nonzeros left
+  bool loads_first = false;       ///< some nonzeros are all loaded before their products
 };
 
 /// Column-major X: a lane owns a row, and this many bytes of its columns at a time (where few hold
@@ -55,21 +55,21 @@ inline constexpr int staged_column_bytes = 11 << 10;
 inline constexpr int device_copy_bits = 10;
 
 /// Width of a lane's load, the widest there is; lanes of a team thread at most, as a power of two.
-inline constexpr int device_pack_bytes = 16;
+inline constexpr int device_vector_bytes = 16;
 inline constexpr int device_lane_bits = 5;
 
 /// Rows of fewer nonzeros than this are short: their lanes are few, so that a warp owns more rows.
 /// n = 64 with 8 lanes in two passes and with 16 in one: 7-point 800, 890; 27-point 810, 800.
 inline constexpr double device_short_row = 12;
 
-/// From this many listed pieces on, the registers of device_many_piece_blocks.
-inline constexpr std::int64_t device_few_pieces = 65536;
+/// From this many listed segments on, the registers of device_many_segment_blocks.
+inline constexpr std::int64_t device_few_listed = 65536;
 
-/// Lengths of pieces that the model chooses among (the best of R-MAT of 0.1, 0.4, 2.0 and 15.7
+/// Lengths of segments that the model chooses among (the best of R-MAT of 0.1, 0.4, 2.0 and 15.7
 /// million nonzeros, n = 8, are 32, 64, 64 and 512; 512 costs 2.6, 1.5, 2.6 and 1 times the best),
 /// and classes of them by length where they are sorted: longer ones do not fill them.
-inline constexpr std::int64_t device_pieces[] = {32, 64, 128, 256, 512};
-inline constexpr int piece_classes = 16;
+inline constexpr std::int64_t device_segment_lengths[] = {32, 64, 128, 256, 512};
+inline constexpr int segment_classes = 16;
 
 /// Rows of a group, at most: what the sums of a lane have registers for. Rows of more entries than
 /// the second are not compared: one thread does that, and a group is its work too. (Reasoned.)
@@ -103,8 +103,8 @@ inline constexpr int shared_tile_entries = Lanes == 32   ? 32
 /// Bytes of scratch of such a team, at most.
 inline constexpr std::size_t shared_tile_scratch = 227 << 10;
 
-/// They stand in for staged tiles from this many vectors in a row of X on.
-inline constexpr int shared_tile_packs = 8;
+/// They replace staged tiles from this many vectors in a row of X on.
+inline constexpr int shared_tile_vectors = 8;
 
 /// Windows of rows that share tiles of X on tensor cores: rows of a team; rows of X in a tile,
 /// which is as many bits of a row's mask.
@@ -114,7 +114,7 @@ inline constexpr int shared_window_columns = 64;
 inline namespace BLOCKSPAN_REGISTERS {
 /// Hosts: bytes of sums kept in registers while a row is read once: four registers, two of AVX-512
 /// (four took 1.2 to 1.3 times as long for rows of X of just 128 bytes; perf/notes/hosts.md).
-inline constexpr int host_pack_bytes = std::min(4 * register_bytes, 128);
+inline constexpr int host_vector_bytes = std::min(4 * register_bytes, 128);
 }  // namespace BLOCKSPAN_REGISTERS
 
 /// Hosts: columns at a time of an X that is neither contiguous nor copied (more would be more pages

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 
@@ -38,47 +39,33 @@ inline constexpr int staged_column_occupancy = 25;
 /// different banks.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_place(std::uint32_t i) { return i + (i >> 4); }
 
-/// How entries are kept in scratch: as they are in memory.
-template <class Entries>
-struct StoredEntry;
+/// What is kept in scratch of the columns of entries, and what is added to them in a row.
 template <class Scalar, class Ordinal, class Stored>
-struct StoredEntry<PlainEntries<Scalar, Ordinal, Stored>> {
-  using Value = Stored;
-  using Column = Ordinal;
-  using Index = Ordinal;
-
-  static KOKKOS_FORCEINLINE_FUNCTION Column const* columns_of(
-      PlainEntries<Scalar, Ordinal, Stored> const& entries) {
-    return entries.columns;
-  }
-  static KOKKOS_FORCEINLINE_FUNCTION Index origin(PlainEntries<Scalar, Ordinal, Stored> const&,
-                                                  std::int64_t) {
-    return 0;
-  }
-};
+KOKKOS_FORCEINLINE_FUNCTION Ordinal const* stored_columns(
+    PlainEntries<Scalar, Ordinal, Stored> const& entries) {
+  return entries.columns;
+}
 template <class Scalar, class Ordinal, class Stored>
-struct StoredEntry<NarrowEntries<Scalar, Ordinal, Stored>> {
-  using Value = Stored;
-  using Column = std::int16_t;
-  using Index = Ordinal;
+KOKKOS_FORCEINLINE_FUNCTION Ordinal origin_of(PlainEntries<Scalar, Ordinal, Stored> const&,
+                                              std::int64_t) {
+  return 0;
+}
+template <class Scalar, class Ordinal, class Stored>
+KOKKOS_FORCEINLINE_FUNCTION std::int16_t const* stored_columns(
+    NarrowEntries<Scalar, Ordinal, Stored> const& entries) {
+  return entries.distances;
+}
+template <class Scalar, class Ordinal, class Stored>
+KOKKOS_FORCEINLINE_FUNCTION Ordinal origin_of(NarrowEntries<Scalar, Ordinal, Stored> const& entries,
+                                              std::int64_t row) {
+  return static_cast<Ordinal>(row) + entries.shift;
+}
 
-  static KOKKOS_FORCEINLINE_FUNCTION Column const* columns_of(
-      NarrowEntries<Scalar, Ordinal, Stored> const& entries) {
-    return entries.distances;
-  }
-  static KOKKOS_FORCEINLINE_FUNCTION Index
-  origin(NarrowEntries<Scalar, Ordinal, Stored> const& entries, std::int64_t row) {
-    return static_cast<Index>(row) + entries.shift;
-  }
-};
-
-/// Entries of one row in scratch, counted from the first one of the team.
-template <class Scalar, class Entry>
+/// Entries of one row in scratch, as they are in memory, counted from the first one of the team.
+template <class Scalar, class Value, class Column, class Index>
 struct ScratchEntries {
-  using Index = typename Entry::Index;
-
-  typename Entry::Column const* columns;
-  typename Entry::Value const* values;
+  Column const* columns;
+  Value const* values;
   Index origin;  ///< of the columns
 
   KOKKOS_FORCEINLINE_FUNCTION Index column(std::uint32_t k) const {
@@ -120,14 +107,15 @@ struct RowsOfLanes {
 /// passes there are, and no lane waits for entries that lie a row apart.
 template <class Scalar, class Entries, int Columns, std::uint32_t Depth>
 struct StagedColumns {
-  using Entry = StoredEntry<Entries>;
-  using RowEntries = ScratchEntries<Scalar, Entry>;
+  using Value = std::remove_cvref_t<decltype(*std::declval<Entries>().values)>;
+  using Column = std::remove_cvref_t<decltype(*stored_columns(std::declval<Entries>()))>;
+  using Index = decltype(origin_of(std::declval<Entries>(), 0));
+  using RowEntries = ScratchEntries<Scalar, Value, Column, Index>;
   using Schedule = RowsOfLanes;
   static constexpr unsigned threads_of_team =
       tuning::staged_column_threads * tuning::staged_column_rows;
   static constexpr unsigned blocks = tuning::staged_column_teams<Depth>;
-  static constexpr std::size_t entry_bytes =
-      sizeof(typename Entry::Value) + sizeof(typename Entry::Column);
+  static constexpr std::size_t entry_bytes = sizeof(Value) + sizeof(Column);
   static constexpr int occupancy = tuning::staged_column_occupancy;
 
   Entries entries;
@@ -139,8 +127,8 @@ struct StagedColumns {
   int room;                    ///< entries of a thread, at most
 
   struct Stage {
-    typename Entry::Value* values;
-    typename Entry::Column* columns;
+    Value* values;
+    Column* columns;
     int first;  ///< of the entries in scratch
   };
 
@@ -150,8 +138,6 @@ struct StagedColumns {
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION Stage stage(Team const& team) const {
     auto const& scratch = team.thread_scratch(0);
-    using Value = typename Entry::Value;
-    using Column = typename Entry::Column;
     Stage stage{
         static_cast<Value*>(scratch.get_shmem_aligned(places() * sizeof(Value), alignof(Value))),
         static_cast<Column*>(scratch.get_shmem_aligned(places() * sizeof(Column), alignof(Column))),
@@ -171,7 +157,7 @@ struct StagedColumns {
   KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Stage const& stage,
                                                 RowSegment const& segment,
                                                 Consume const& consume) const {
-    RowEntries const own{stage.columns, stage.values, Entry::origin(entries, segment.row())};
+    RowEntries const own{stage.columns, stage.values, origin_of(entries, segment.row())};
     auto const first = static_cast<std::uint32_t>(segment.first - stage.first);
     auto const last = static_cast<std::uint32_t>(segment.last - stage.first);
     int const columns = static_cast<int>(X.columns);
@@ -215,7 +201,7 @@ struct StagedColumns {
   KOKKOS_FORCEINLINE_FUNCTION void add_products(RowEntries const& own, std::uint32_t k,
                                                 char const* const (&x)[Columns],
                                                 Scalar (&sums)[Columns]) const {
-    using Unsigned = std::make_unsigned_t<typename Entry::Index>;
+    using Unsigned = std::make_unsigned_t<Index>;
     Scalar b[Count][Columns];
     BLOCKSPAN_UNROLL
     for (std::uint32_t u = 0; u < Count; ++u) {
@@ -246,11 +232,11 @@ struct StagedColumns {
     constexpr std::uint32_t step = tuning::staged_column_rows;
     constexpr std::uint32_t depth = tuning::staged_column_copies;  // loads in flight
     auto const* const values = entries.values + stage.first;
-    auto const* const columns = Entry::columns_of(entries) + stage.first;
+    auto const* const columns = stored_columns(entries) + stage.first;
     BLOCKSPAN_ROLLED
     for (std::uint32_t k = lane; k < count; k += depth * step) {
-      typename Entry::Value value[depth];
-      typename Entry::Column column[depth];
+      Value value[depth];
+      Column column[depth];
       BLOCKSPAN_UNROLL
       for (std::uint32_t u = 0; u < depth; ++u) {
         std::uint32_t const place = k + u * step < count ? k + u * step : count - 1;

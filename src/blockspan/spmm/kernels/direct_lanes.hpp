@@ -225,9 +225,9 @@ struct DirectLanes {
     constexpr tuning::LaneCode how = code<Segment>;
     if constexpr (how.ends_by_place) {
       int const last = segment.last;
-      for (; reaches<true>(k, depth - 1, stride, last); k += depth * stride)
+      for (; has_entry<true>(k, depth - 1, stride, last); k += depth * stride)
         batch<false, how>(own, row_at, x, k, stride, last, sums);
-      if (reaches<true>(k, 0, stride, last))
+      if (has_entry<true>(k, 0, stride, last))
         batch<true, how>(own, row_at, x, k, stride, last, sums);
     } else {
       int left = k < segment.last ? (segment.last - k + stride - 1) >> bits : 0;
@@ -237,11 +237,11 @@ struct DirectLanes {
     }
   }
 
-  /// Whether the lane has an entry `steps` strides behind the k-th, before the place `end` or among
+  /// Whether the lane has an entry `steps` strides after the k-th, before the place `end` or among
   /// as many as `end` that are left. Places are compared unsigned: one and some strides may be more
   /// than an int holds.
   template <bool ByPlace>
-  static KOKKOS_FORCEINLINE_FUNCTION bool reaches(int k, int steps, int stride, int end) {
+  static KOKKOS_FORCEINLINE_FUNCTION bool has_entry(int k, int steps, int stride, int end) {
     if constexpr (ByPlace) {
       return static_cast<unsigned>(k) +
                  static_cast<unsigned>(steps) * static_cast<unsigned>(stride) <
@@ -270,7 +270,7 @@ struct DirectLanes {
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {
       // past the end one is loaded again and left out below: no branches between loads
-      bool const is_there = !Last || reaches<Code.ends_by_place>(k, u, stride, end);
+      bool const is_there = !Last || has_entry<Code.ends_by_place>(k, u, stride, end);
       int const spare = Code.ends_by_place ? 0 : end - 1;
       auto const place = place_at(own, k + (is_there ? u : spare) * stride);
       auto const row = own.column(place);
@@ -286,7 +286,7 @@ struct DirectLanes {
     }
     BLOCKSPAN_UNROLL
     for (int u = 0; u < depth; ++u) {
-      bool const is_there = !Last || reaches<Code.ends_by_place>(k, u, stride, end);
+      bool const is_there = !Last || has_entry<Code.ends_by_place>(k, u, stride, end);
       if (!(Last && Code.tail_in_flight) && !is_there) continue;
       BLOCKSPAN_UNROLL
       for (int i = 0; i < Rows; ++i) {

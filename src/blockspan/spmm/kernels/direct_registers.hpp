@@ -19,7 +19,7 @@ namespace blockspan::detail {
 namespace tuning {
 inline namespace BLOCKSPAN_REGISTERS {
 /// Vectors of this many bytes prefetch rows of X.
-inline constexpr int host_asking_bytes = std::min(128, host_pack_bytes);
+inline constexpr int host_asking_bytes = std::min(128, host_vector_bytes);
 }  // namespace BLOCKSPAN_REGISTERS
 
 /// Chains of sums, at most (latency over throughput of an addition), and the length of a row from
@@ -94,22 +94,20 @@ struct DirectRegisters {
   template <int Width>
   using Set = RegisterSet<Real, Width * parts>;
   template <int Width>
-  static constexpr int chains = std::clamp(tuning::host_pack_bytes /
+  static constexpr int chains = std::clamp(tuning::host_vector_bytes /
                                                (Width * int(sizeof(Scalar)) * parts),
                                            1, tuning::host_chains);
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
   bool conjugate_values;
-  int prefetch_end =
-      0;  ///< before this entry rows of X are prefetched; 0 where X stays in the caches
 
   static constexpr unsigned blocks = 0;
   static constexpr bool contiguous = false;
 
   template <class Call>
   static DirectRegisters of(Call const& call, Entries const& entries) {
-    return {entries, call.product.X, conjugates(call.product.op), host_prefetch_end(call)};
+    return {entries, call.product.X, conjugates(call.product.op)};
   }
 
   /// Whether vectors of columns are outside the rows of a team: loop overhead dominates short rows.
@@ -210,19 +208,8 @@ struct DirectRegisters {
   template <int Width>
   BLOCKSPAN_HOST_INLINE void add_entry(Scalar const* x, int k, Set<Width>* sums) const {
     Scalar const a = entries.value(k);
-    if constexpr (Unit && Width * int(sizeof(Scalar)) >= tuning::host_asking_bytes)
-      if (k < prefetch_end) prefetch_row<Width>(x, k + tuning::host_rows_ahead);
     entries.prefetch(k);
     add_product<Width>(a, fetch<Width>(x, entries.column(k)), sums);
-  }
-
-  /// Short rows of A are over before the processor sees the next one coming.
-  template <int Width>
-  BLOCKSPAN_HOST_INLINE void prefetch_row(Scalar const* x, int k) const {
-    auto const* const row = reinterpret_cast<char const*>(
-        x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride);
-    for (std::size_t byte = 0; byte < Width * sizeof(Scalar); byte += tuning::host_line_bytes)
-      __builtin_prefetch(row + byte);
   }
 
   template <int Width, class Ordinal>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -326,7 +325,7 @@ void launch_groups_with(Call const& call, Schedule schedule, Entries const& entr
   LaneGrid const& grid = call.launch.lanes.grid;
   auto const shape = launch_shape(call, grid.lanes(), schedule.share);
   GroupInners<typename Call::Exec, typename Call::Scalar, Entries> const inners{
-      entries, call.product.X, conjugates(call.product.op), call.launch.packs};
+      entries, call.product.X, conjugates(call.product.op), call.launch.vectorized};
   auto const run = [&]<bool Vectorized, class Inner>(Inner const& inner) {
     launch_kernel(call.exec, call.variant().label, shape, schedule, inner,
                   make_epilogue<Vectorized, supports_strided_y_v<Inner>>(call));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <Kokkos_Core.hpp>
 #include <climits>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/call.hpp>
@@ -19,9 +17,9 @@ requires(!runs_on_host_v<typename Call::Exec>) void launch_rows(Call const& call
   constexpr bool plain = are_plain_v<Entries>, narrow = are_narrow_v<Entries>;
   constexpr int width = device_vector_v<Scalar>;
   Lanes const& lanes = call.launch.lanes;
-  int const each = lanes.packs_per_lane;
+  int const each = lanes.vectors_per_lane;
   bool const entry_lanes = lanes.grid.entry_bits > 0;
-  if (!call.launch.packs) {  // single columns
+  if (!call.launch.vectorized) {  // single columns
     if (entry_lanes)
       return launch_segments<DirectLanes<Scalar, Entries, 1, false, 1, true>>(call, entries);
     if constexpr (plain && !is_complex_v<Scalar>) {

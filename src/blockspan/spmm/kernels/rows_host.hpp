@@ -333,7 +333,7 @@ void launch_host_rows(Call const& call, Entries const& entries) {
         .launch(call.exec, call.variant().label, shape.teams);
   };
   SegmentsOfTeam const share{call.prepared.segments(call.variant()), 1};
-  if (call.variant().lists_pieces())
+  if (call.variant().lists_segments())
     run(cut_rows_of(call, share));
   else
     run(WholeRows<>{share, call.prepared.pattern.row_offsets});
@@ -345,9 +345,9 @@ requires runs_on_host_v<typename Call::Exec>
 void launch_rows(Call const& call, Entries const& entries) {
   using Scalar = typename Call::Scalar;
   auto const& X = call.product.X;
-  if (X.columns == 1 || (call.launch.packs && X.column_stride == 1))
+  if (X.columns == 1 || (call.launch.vectorized && X.column_stride == 1))
     return launch_host_rows(call, entries);
-  if (!call.launch.packs)
+  if (!call.launch.vectorized)
     return launch_segments<DirectRegisters<Scalar, Entries, 1, false>>(call, entries);
   launch_segments<DirectRegisters<Scalar, Entries, tuning::host_strided_columns, false>>(call,
                                                                                          entries);

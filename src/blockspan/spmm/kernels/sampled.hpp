@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -28,7 +27,7 @@ inline constexpr int sampled_team_threads = 8;
 inline constexpr int sampled_panel = 256;
 /// Entries ahead whose rows of Y a host asks for, and how many bytes of them. One thread of an EPYC
 /// with AVX2, beside other jobs, 20,000 rows of 25 random entries, double, n = 8, 32, 64, ms
-/// without asking and with it: 3.9, 13.0, 38.4; 3.2, 5.1, 13.2.
+/// without prefetches and with them: 3.9, 13.0, 38.4; 3.2, 5.1, 13.2.
 inline constexpr int sampled_rows_ahead = 16;
 inline constexpr int sampled_asked_bytes = 512;
 }  // namespace tuning
@@ -179,7 +178,7 @@ struct SampledKernel {
     auto* const sums = reinterpret_cast<Scalar*>(memory);
     std::fill_n(memory, parts * (last - first), Real(0));
     Ordinal const* const indices = A.column_indices;
-    std::int64_t const stride = Y.row_stride, ask_end = end - tuning::sampled_rows_ahead;
+    std::int64_t const stride = Y.row_stride, prefetch_end = end - tuning::sampled_rows_ahead;
     for (std::int64_t column = 0; column < X.columns; column += panel) {
       auto const columns = static_cast<int>(std::min<std::int64_t>(panel, X.columns - column));
       Real x[parts][tuning::sampled_panel];
@@ -191,7 +190,7 @@ struct SampledKernel {
       if (Y.column_stride == 1) {
         int const asked = std::min(columns * int(sizeof(Scalar)), tuning::sampled_asked_bytes);
         add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
-          if (k < ask_end) {
+          if (k < prefetch_end) {
             auto const* const later =
                 reinterpret_cast<char const*>(row_of_y(k + tuning::sampled_rows_ahead));
             for (int byte = 0; byte < asked; byte += 64) __builtin_prefetch(later + byte);

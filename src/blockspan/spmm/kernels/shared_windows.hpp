@@ -9,6 +9,7 @@
 #include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/large_teams.hpp>
+#include <blockspan/spmm/kernels/window_vectors.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/spmm/parts/mbarrier.hpp>
@@ -221,18 +222,8 @@ struct SharedWindows {
       BLOCKSPAN_UNROLL
       for (int w = 0; w < windows; ++w) {
         BLOCKSPAN_UNROLL
-        for (int g = 0; g < groups; ++g) add(a[w], b[g], sums.of[w][g]);
+        for (int g = 0; g < groups; ++g) add_products(a[w], b[g], sums.of[w][g]);
       }
-    }
-  }
-
-  static KOKKOS_FORCEINLINE_FUNCTION void add(Scalar const& a, tensor::Pair const& b,
-                                              double (&to)[4]) {
-    if constexpr (is_complex_v<Scalar>) {
-      tensor::multiply_add({b.first, b.second}, a.real(), to);
-      tensor::multiply_add({-b.second, b.first}, a.imag(), to);
-    } else {
-      tensor::multiply_add({b.first, b.second}, a, to);
     }
   }
 
@@ -250,19 +241,12 @@ struct SharedWindows {
           int const vector = first_vector + 8 * g + (lane >> 2);
           if (row >= rows || vector >= vectors) continue;
           consume(row, std::int64_t{vector} * width,
-                  again ? entry_by_entry(row, vector)
-                        : vector_of(sums.of[w][g][i], sums.of[w][g][2 + i]));
+                  again ? entry_by_entry(row, vector) : vector_sum<Scalar>(sums.of[w][g], i));
         }
       }
     }
   }
 
-  static KOKKOS_FORCEINLINE_FUNCTION Sum<Scalar, width> vector_of(double first, double second) {
-    if constexpr (is_complex_v<Scalar>)
-      return {{Scalar(first, second)}};
-    else
-      return {{first, second}};
-  }
   /// The same sum without a zero in it that the matrix does not have.
   KOKKOS_FUNCTION Sum<Scalar, width> entry_by_entry(std::int64_t row, int vector) const {
     Sum<Scalar, width> sum = {};

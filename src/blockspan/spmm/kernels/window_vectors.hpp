@@ -7,7 +7,6 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
@@ -77,6 +76,27 @@ KOKKOS_FORCEINLINE_FUNCTION void put_in_order(Number (&loaded)[Count], int first
   }
 }
 
+/// Adds to the sums of a lane the products of its number of A with its vector of X: two real
+/// numbers, or the parts of a complex one.
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION void add_products(Scalar const& a, tensor::Pair const& x,
+                                              double (&sums)[4]) {
+  if constexpr (is_complex_v<Scalar>) {
+    tensor::multiply_add({x.first, x.second}, a.real(), sums);
+    tensor::multiply_add({-x.second, x.first}, a.imag(), sums);
+  } else {
+    tensor::multiply_add({x.first, x.second}, a, sums);
+  }
+}
+/// The i-th of the two sums of vectors among them.
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION auto vector_sum(double const (&sums)[4], int i) {
+  if constexpr (is_complex_v<Scalar>)
+    return Sum<Scalar, 1>{{Scalar(sums[i], sums[2 + i])}};
+  else
+    return Sum<Scalar, 2>{{sums[i], sums[2 + i]}};
+}
+
 /// The sums of a lane in `Groups` results of an instruction.
 template <int Groups, int Numbers>
 struct WindowSums {
@@ -140,15 +160,7 @@ struct WindowVectors {
   KOKKOS_FORCEINLINE_FUNCTION void add(Scalar const& a, Fetched b, Sums& sums) const {
     put_in_order(b.of, first_load);
     BLOCKSPAN_UNROLL
-    for (int g = 0; g < Groups; ++g) {
-      auto const& [first, second] = b.of[g];
-      if constexpr (is_complex_v<Scalar>) {
-        tensor::multiply_add({first, second}, a.real(), sums.of[g]);
-        tensor::multiply_add({-second, first}, a.imag(), sums.of[g]);
-      } else {
-        tensor::multiply_add({first, second}, a, sums.of[g]);
-      }
-    }
+    for (int g = 0; g < Groups; ++g) add_products(a, b.of[g], sums.of[g]);
   }
 
   /// The i-th row of the window of which the lane has sums ...
@@ -165,12 +177,7 @@ struct WindowVectors {
     BLOCKSPAN_UNROLL
     for (int i = 0; i < rows_of_lane; ++i) {
       BLOCKSPAN_UNROLL
-      for (int s = 0; s < Groups; ++s) {
-        if constexpr (is_complex_v<Scalar>)
-          finished.of[i][s] = {{Scalar(sums.of[s][i], sums.of[s][2 + i])}};
-        else
-          finished.of[i][s] = {{sums.of[s][i], sums.of[s][2 + i]}};
-      }
+      for (int s = 0; s < Groups; ++s) finished.of[i][s] = vector_sum<Scalar>(sums.of[s], i);
     }
     return finished;
   }

@@ -297,33 +297,40 @@ void launch_window_columns(Call const& call, Entries const& entries, char const*
                 inner, epilogue);
 }
 
-/// As many columns a pass as suit the product, single ones where vectors do not fit; AllWidths
-/// false: one kernel for all vectors.
-template <bool AllWidths, class Call, class Entries>
-void launch_windows_with(Call const& call, Entries const& entries) {
+/// What passes over windows have kernels for: one width; all numbers of vectors, eight single
+/// columns; all numbers of both.
+enum class PassWidths { one, vectors, all };
+
+/// Single columns where vectors do not fit.
+template <PassWidths Widths, class Call, class Entries, class Epilogue>
+void launch_windows_with(Call const& call, Entries const& entries, char const* label,
+                         Epilogue const& epilogue) {
   using Scalar = typename Call::Scalar;
+  constexpr bool several = Widths != PassWidths::one;
   std::int64_t const columns = call.product.X.columns;
   auto const launch = [&]<class Columns>() {
-    launch_window_columns<Columns>(call, entries, call.variant().label,
-                                   make_epilogue<true, true>(call));
+    launch_window_columns<Columns>(call, entries, label, epilogue);
   };
   if constexpr (is_complex_v<Scalar>) {  // a complex number is a vector
     // four groups of complex columns: sums and values need more registers than there are
-    if constexpr (AllWidths)
+    if constexpr (several)
       if (groups_of_pass(columns, 2) == 2)
         return launch.template operator()<WindowVectors<Scalar, 2>>();
     launch.template operator()<WindowVectors<Scalar, 1>>();
   } else {
-    if constexpr (AllWidths) {
-      if (!call.launch.packs && columns <= 8)
+    if (!call.launch.vectorized) {
+      if constexpr (Widths == PassWidths::vectors) {
         return launch.template operator()<WindowColumns<1, 1>>();
-      if (!call.launch.packs && columns > 32)
-        return launch.template operator()<WindowColumns<8, 1>>();
-      if (!call.launch.packs && columns > 16)
-        return launch.template operator()<WindowColumns<4, 1>>();
+      } else {
+        if constexpr (several) {
+          if (columns <= 8) return launch.template operator()<WindowColumns<1, 1>>();
+          if (columns > 32) return launch.template operator()<WindowColumns<8, 1>>();
+          if (columns > 16) return launch.template operator()<WindowColumns<4, 1>>();
+        }
+        return launch.template operator()<WindowColumns<2, 1>>();
+      }
     }
-    if (!call.launch.packs) return launch.template operator()<WindowColumns<2, 1>>();
-    if constexpr (AllWidths) {
+    if constexpr (several) {
       if (columns <= 8) return launch.template operator()<WindowColumns<1, 2>>();
       int const groups = groups_of_pass(columns / device_vector_v<Scalar>, 4);
       if (groups == 4) return launch.template operator()<WindowVectors<Scalar, 4>>();
@@ -336,10 +343,14 @@ void launch_windows_with(Call const& call, Entries const& entries) {
 template <class Call>
 void launch_windows(Call const& call) {
   if constexpr (tensor::available<typename Call::Exec, real_t<typename Call::Scalar>>) {
+    auto const launch = [&]<PassWidths Widths>(auto const& entries) {
+      launch_windows_with<Widths>(call, entries, call.variant().label,
+                                  make_epilogue<true, true>(call));
+    };
     if (call.prepared.permutation != nullptr)
-      return launch_windows_with<false>(call, permuted_entries(call));
+      return launch.template operator()<PassWidths::one>(permuted_entries(call));
     with_entries<false, false>(
-        call, [&](auto const& entries) { launch_windows_with<true>(call, entries); });
+        call, [&](auto const& entries) { launch.template operator()<PassWidths::all>(entries); });
   }
 }
 

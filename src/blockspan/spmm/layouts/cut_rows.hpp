@@ -118,13 +118,12 @@ struct WriteCuts {
 template <int Classes, class Exec, class Ordinal>
 SegmentList<Exec, Ordinal> cut_into_classes(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                             SegmentRule const& rule) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   SegmentList<Exec, Ordinal> list;
   if (A.rows == 0) return list;
   CountCuts<Classes> const count{A.row_offsets, rule};
   CutCount<Classes> total{}, begin{};
-  Kokkos::parallel_reduce("Blockspan::spmm_plan::count_pieces", Policy(exec, 0, A.rows), count,
-                          total);
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::count_segments", IndexRange<Exec>(exec, 0, A.rows),
+                          count, total);
   require(total.slots < std::numeric_limits<Ordinal>::max(), "blockspan::SpmmPlan",
           "too many segments for the ordinal type (", total.slots, ")");
   for (int c = 0; c < Classes; ++c) {
@@ -136,7 +135,8 @@ SegmentList<Exec, Ordinal> cut_into_classes(Exec const& exec, PatternRef<int, Or
   list.allocate(exec);
   std::int64_t const rows_of_item = 1 + A.rows / segment_items;
   Kokkos::parallel_scan(
-      "Blockspan::spmm_plan::cut_long_rows", Policy(exec, 0, ceil_div(A.rows, rows_of_item)),
+      "Blockspan::spmm_plan::cut_long_rows",
+      IndexRange<Exec>(exec, 0, ceil_div(A.rows, rows_of_item)),
       WriteCuts<Exec, Ordinal, Classes>{count, A.rows, rows_of_item, list, begin});
   exec.fence("Blockspan::spmm_plan::cut_long_rows");
   return list;
@@ -144,12 +144,12 @@ SegmentList<Exec, Ordinal> cut_into_classes(Exec const& exec, PatternRef<int, Or
 
 /// Cuts every row of more than `longest` entries into the fewest equal segments; the other rows are
 /// a segment each. Every entry is in exactly one segment; the segments are in the order of the
-/// entries, or in classes (those of 2^(tuning::piece_classes - 2) entries and more are one). A
+/// entries, or in classes (those of 2^(tuning::segment_classes - 2) entries and more are one). A
 /// count of the rows and a scan over them: O(rows + segments).
 template <class Exec, class Ordinal>
 SegmentList<Exec, Ordinal> cut_long_rows(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                          SegmentRule const& rule) {
-  return rule.sorted ? cut_into_classes<tuning::piece_classes>(exec, A, rule)
+  return rule.sorted ? cut_into_classes<tuning::segment_classes>(exec, A, rule)
                      : cut_into_classes<1>(exec, A, rule);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 
 #include <Kokkos_Core.hpp>
 
@@ -45,7 +44,7 @@ struct RangeOfDistances {
 /// than a band order leaves of a grid of some size, less than chance does. Waits for the instance.
 template <class Exec, class Ordinal>
 double share_of_far_columns(Exec const& exec, PatternRef<int, Ordinal> const& A) {
-  Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const rows(exec, 0, A.rows);
+  IndexRange<Exec> const rows(exec, 0, A.rows);
   std::int64_t far = 0;
   Kokkos::parallel_reduce("Blockspan::spmm_plan::far_columns", rows,
                           CountFarEntries<Ordinal>{A, A.rows / 16}, far);
@@ -79,10 +78,9 @@ ColumnDistances<Exec> column_distances(Exec const& exec, PatternRef<int, Ordinal
   ColumnDistances<Exec> distances;
   if (!summary.sorted || summary.half_bandwidth > INT16_MAX) {
     Kokkos::MinMaxScalar<std::int64_t> range;
-    Kokkos::parallel_reduce(
-        "Blockspan::spmm_plan::range_of_distances",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, A.rows),
-        RangeOfDistances<Ordinal>{A}, Kokkos::MinMax<std::int64_t>(range));
+    Kokkos::parallel_reduce("Blockspan::spmm_plan::range_of_distances",
+                            IndexRange<Exec>(exec, 0, A.rows), RangeOfDistances<Ordinal>{A},
+                            Kokkos::MinMax<std::int64_t>(range));
     if (range.max_val - range.min_val > 2 * INT16_MAX) return {};
     if (std::max(range.max_val, -range.min_val) > INT16_MAX)
       distances.shift = (range.min_val + range.max_val) / 2;

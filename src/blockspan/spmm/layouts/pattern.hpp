@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include <Kokkos_Core.hpp>
@@ -14,6 +13,10 @@
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
+
+/// A work item a row, or an entry: counted in 64 bits.
+template <class Exec, class... Tag>
+using IndexRange = Kokkos::RangePolicy<Exec, Tag..., Kokkos::IndexType<std::int64_t>>;
 
 // The arrays that a plan prepares for a kernel. The functions that fill them, in the other headers
 // of this folder, depend on no scalar, and wait for the instance.
@@ -85,7 +88,7 @@ struct SegmentList : CutRowList<Exec, Ordinal> {
   Kokkos::View<int*, Space> last;        // segments
 
   void allocate(Exec const& exec) {
-    PartedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::pieces",
+    PartedArray<Exec, Ordinal> of_rows(exec, "Blockspan::spmm_plan::segments",
                                        segments + this->size());
     PartedArray<Exec, int> of_entries(exec, "Blockspan::spmm_plan::ends", 2 * segments);
     target = of_rows.take(segments);

@@ -121,12 +121,11 @@ struct WriteGroups {
 template <class Exec, class Ordinal>
 RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                             std::int64_t most_fetches) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   RowGroupList<Exec, Ordinal> list;
   if (A.rows == 0) return list;
   PartedArray<Exec, Ordinal> array(exec, "Blockspan::spmm_plan::groups", 2 * A.rows + 1);
   RowArray<Exec, Ordinal> const run = array.take(A.rows);
-  Policy const all_rows(exec, 0, A.rows);
+  IndexRange<Exec> const all_rows(exec, 0, A.rows);
   Kokkos::parallel_for("Blockspan::spmm_plan::mark_runs", all_rows,
                        MarkRuns<Exec, Ordinal>{A, run});
   Kokkos::parallel_scan("Blockspan::spmm_plan::spread_runs", all_rows,

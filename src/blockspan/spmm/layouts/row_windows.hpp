@@ -1,12 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <string>
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/parts/load.hpp>
@@ -161,9 +158,10 @@ struct WriteTiles {
   }
 };
 
+/// The windows of a pattern with sorted rows; a column that a row has twice is two columns of its
+/// window. Two passes, a thread a window, which merges its rows: O(rows x columns of windows).
 template <class Exec, class Ordinal>
-RowWindowList<Exec, Ordinal> list_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+RowWindowList<Exec, Ordinal> find_row_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   RowWindowList<Exec, Ordinal> list;
   list.count = {ceil_div(A.rows, std::int64_t{tuning::window_rows}), 0};
   if (A.rows == 0) return list;
@@ -172,11 +170,11 @@ RowWindowList<Exec, Ordinal> list_windows(Exec const& exec, PatternRef<int, Ordi
   };
   WindowMerge<Ordinal> const rows{A};
   make(list.first_tile, "Blockspan::spmm_plan::first_tile", list.count.windows + 1);
-  Policy const all_windows(exec, 0, list.count.windows);
+  IndexRange<Exec> const all_windows(exec, 0, list.count.windows);
   PlaceTiles<Exec, Ordinal> const place{rows, list.first_tile};
   Kokkos::parallel_for("Blockspan::spmm_plan::count_tiles", all_windows, place);
   Kokkos::parallel_scan("Blockspan::spmm_plan::place_tiles",
-                        Policy(exec, 0, list.count.windows + 1), place, list.count.tiles);
+                        IndexRange<Exec>(exec, 0, list.count.windows + 1), place, list.count.tiles);
   std::int64_t const tiles = list.count.tiles + 1;
   require(tiles <= tuning::window_most_tiles, "blockspan::SpmmPlan", "tensor_window has ", tiles,
           " tiles here, more than its kernels count (", tuning::window_most_tiles, ")");
@@ -189,42 +187,19 @@ RowWindowList<Exec, Ordinal> list_windows(Exec const& exec, PatternRef<int, Ordi
   return list;
 }
 
+/// An estimate of their tiles, from every k-th window, and of its columns from the first of very
+/// many.
 template <class Exec, class Ordinal>
-WindowCount sample_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
+WindowCount estimate_row_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   std::int64_t const windows = ceil_div(A.rows, std::int64_t{tuning::window_rows});
   if (windows == 0) return {};
   std::int64_t const stride = ceil_div(windows, window_samples);
   std::int64_t const samples = ceil_div(windows, stride);
   WindowMerge<Ordinal> const rows{A};
   std::int64_t tiles = 0;
-  Kokkos::parallel_reduce(
-      "Blockspan::spmm_plan::sample_tiles",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, samples),
-      SampleTiles<Ordinal>{rows, stride}, tiles);
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::sample_tiles", IndexRange<Exec>(exec, 0, samples),
+                          SampleTiles<Ordinal>{rows, stride}, tiles);
   return {windows, tiles * windows / samples};
-}
-
-/// The windows of a pattern with sorted rows; a column that a row has twice is two
-/// columns of its window. Two passes, a thread a window, which merges its rows:
-/// O(rows x columns of windows). Backends without tensor cores have no use for them, and none here.
-template <class Exec, class Ordinal>
-RowWindowList<Exec, Ordinal> find_row_windows([[maybe_unused]] Exec const& exec,
-                                              [[maybe_unused]] PatternRef<int, Ordinal> const& A) {
-  if constexpr (tensor::available<Exec, double>)
-    return list_windows(exec, A);
-  else
-    return {};
-}
-
-/// An estimate of their tiles, from every k-th window, and of its columns from the first of very
-/// many.
-template <class Exec, class Ordinal>
-WindowCount estimate_row_windows([[maybe_unused]] Exec const& exec,
-                                 [[maybe_unused]] PatternRef<int, Ordinal> const& A) {
-  if constexpr (tensor::available<Exec, double>)
-    return sample_windows(exec, A);
-  else
-    return {};
 }
 
 }  // namespace blockspan::detail

@@ -102,30 +102,25 @@ struct Summarize {
     a.hash += b.hash;
   }
 
-  /// Of a value at its place, in one of several arrays: the finalizer of splitmix64 (Steele, Lea,
-  /// Flood 2014, doi:10.1145/2660193.2660195) over a combination of the three.
+  /// Of a value at its place, in one of several arrays.
   template <class Integer>
   static KOKKOS_FUNCTION std::uint64_t hash(std::int64_t place, std::uint64_t array,
                                             Integer value) {
-    std::uint64_t x = (static_cast<std::uint64_t>(place) + (array << 60)) * 0x9e3779b97f4a7c15ULL +
-                      static_cast<std::uint64_t>(value) * 0xd1342543de82ef95ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
+    return mix_bits((static_cast<std::uint64_t>(place) + (array << 60)) * golden_gamma +
+                    static_cast<std::uint64_t>(value) * 0xd1342543de82ef95ULL);
   }
 };
 
 template <class Exec, class Ordinal>
 PatternSummary summarize(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   using Sum = Summarize<Ordinal>;
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   PatternSummary result{.rows = {.columns = A.columns}};
   result.fingerprint = Sum::hash(A.rows, 2, Sum::hash(A.columns, 2, A.block));
   if (A.rows == 0) return result;
   typename Sum::value_type sum;
   std::int64_t const strides = Sum::items_of(A.entries);
-  Kokkos::parallel_reduce("Blockspan::spmm_plan::summarize", Policy(exec, 0, A.rows + strides),
-                          Sum{A, strides}, sum);
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::summarize",
+                          IndexRange<Exec>(exec, 0, A.rows + strides), Sum{A, strides}, sum);
   result.rows = {A.rows,       A.columns,   sum.entries,    sum.empty,
                  sum.shortest, sum.longest, sum.group_work, sum.diagonal_groups};
   result.fingerprint += sum.hash;

@@ -5,7 +5,6 @@
 #include <Kokkos_Core.hpp>
 #include <climits>
 
-#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -41,29 +40,24 @@ struct WriteMasks {
   }
 };
 
-/// Empty where a row has a column twice, and on backends that have no use for them. A pass over the
-/// entries: O(rows x columns / 64 + nonzeros). Waits for the instance.
+/// Empty where a row has a column twice. A pass over the entries: O(rows x columns / 64 +
+/// nonzeros). Waits for the instance.
 template <class Exec, class Ordinal>
-TileMasks<Exec> find_tile_masks([[maybe_unused]] Exec const& exec,
-                                [[maybe_unused]] PatternRef<int, Ordinal> const& A) {
-  TileMasks<Exec> masks;
-  if constexpr (windows_share_tiles_v<Exec>) {
-    using Write = WriteMasks<Exec, Ordinal>;
-    std::int64_t const tiles = ceil_div(A.columns, std::int64_t{tuning::shared_window_columns});
-    std::int64_t const blocks = ceil_div(A.rows, std::int64_t{tuning::shared_window_rows});
-    std::int64_t const teams = ceil_div(A.rows, std::int64_t{Write::team_rows});
-    if (teams == 0 || teams > INT_MAX) return masks;
-    masks = allocate<TileMasks<Exec>>(exec, "Blockspan::spmm_plan::tile_bits",
-                                      blocks * tiles * tuning::shared_window_rows);
-    Kokkos::deep_copy(exec, masks, std::uint64_t{0});
-    std::int64_t twice = 0;
-    Kokkos::parallel_reduce(
-        "Blockspan::spmm_plan::write_bits",
-        typename Write::Policy(exec, static_cast<int>(teams), Write::team_rows, Write::lanes),
-        Write{A, masks, tiles}, twice);
-    if (twice > 0) masks = {};
-  }
-  return masks;
+TileMasks<Exec> find_tile_masks(Exec const& exec, PatternRef<int, Ordinal> const& A) {
+  using Write = WriteMasks<Exec, Ordinal>;
+  std::int64_t const tiles = ceil_div(A.columns, std::int64_t{tuning::shared_window_columns});
+  std::int64_t const blocks = ceil_div(A.rows, std::int64_t{tuning::shared_window_rows});
+  std::int64_t const teams = ceil_div(A.rows, std::int64_t{Write::team_rows});
+  if (teams == 0 || teams > INT_MAX) return {};
+  auto const masks = allocate<TileMasks<Exec>>(exec, "Blockspan::spmm_plan::tile_bits",
+                                               blocks * tiles * tuning::shared_window_rows);
+  Kokkos::deep_copy(exec, masks, std::uint64_t{0});
+  std::int64_t twice = 0;
+  Kokkos::parallel_reduce(
+      "Blockspan::spmm_plan::write_bits",
+      typename Write::Policy(exec, static_cast<int>(teams), Write::team_rows, Write::lanes),
+      Write{A, masks, tiles}, twice);
+  return twice > 0 ? TileMasks<Exec>{} : masks;
 }
 
 }  // namespace blockspan::detail

@@ -6,6 +6,7 @@
 #include <Kokkos_Sort.hpp>
 
 #include <blockspan/spmm/layouts/pattern.hpp>
+#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
@@ -26,12 +27,6 @@ KOKKOS_FUNCTION std::int64_t lower_bound(Key const* keys, std::int64_t n, Key wa
     }
   }
   return low;
-}
-
-inline int bits_for(std::int64_t count) {
-  int bits = 0;
-  while (bits < 63 && (std::int64_t{1} << bits) < count) ++bits;
-  return bits;
 }
 
 /// What transpose_by_keys launches, by tag.
@@ -70,17 +65,16 @@ template <class Exec, class Ordinal>
 void transpose_by_keys(Exec const& exec, PatternRef<int, Ordinal> const& A,
                        TransposedPattern<Exec, Ordinal> const& result) {
   auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
-  int const bits = bits_for(n);  // of a place
-  require(bits + bits_for(A.columns) <= 64, "blockspan::SpmmPlan", "cannot transpose a pattern of ",
-          A.columns, " columns and ", n, " nonzeros: (column, place) does not fit 64 bits");
+  int const bits = bits_to_hold(n, 63);  // of a place
+  require(bits + bits_to_hold(A.columns, 63) <= 64, "blockspan::SpmmPlan",
+          "cannot transpose a pattern of ", A.columns, " columns and ", n,
+          " nonzeros: (column, place) does not fit 64 bits");
   auto const keys = allocate<Kokkos::View<std::uint64_t*, typename Exec::memory_space>>(
       exec, "Blockspan::spmm_plan::keys", n);
   using Body = TransposeByKeys<Exec, Ordinal>;
   Body const body{A, result, keys, n, bits};
   auto const each = [&]<class Tag>(Tag, char const* label, std::int64_t count) {
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
-        body);
+    Kokkos::parallel_for(label, IndexRange<Exec, Tag>(exec, 0, count), body);
   };
   if (n > 0) {
     each(typename Body::MakeKeys{}, "Blockspan::spmm_plan::make_keys", n);
@@ -148,10 +142,10 @@ struct ComposePermutations {
 template <class Exec, class Ordinal>
 TransposedPattern<Exec, Ordinal> sort_rows(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                            std::int64_t nonzeros) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const transposed = transpose_pattern(exec, A, nonzeros);
   auto const sorted = transpose_pattern(exec, transposed.ref(), nonzeros);
-  Kokkos::parallel_for("Blockspan::spmm_plan::compose_permutations", Policy(exec, 0, nonzeros),
+  Kokkos::parallel_for("Blockspan::spmm_plan::compose_permutations",
+                       IndexRange<Exec>(exec, 0, nonzeros),
                        ComposePermutations<Exec, Ordinal>{transposed, sorted});
   exec.fence("Blockspan::spmm_plan::sort_rows");
   return sorted;

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 

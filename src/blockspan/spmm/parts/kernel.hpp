@@ -59,8 +59,8 @@ KOKKOS_FORCEINLINE_FUNCTION auto stage_of(Inner const& inner, Team const& team) 
 
 /// How teams hand out such segments.
 template <class Segment, class Inner>
-using SegmentShare =
-    std::conditional_t<lane_code_v<Segment, Inner>.piece_a_thread, SegmentOfThread, SegmentsOfTeam>;
+using SegmentShare = std::conditional_t<lane_code_v<Segment, Inner>.segment_a_thread,
+                                        SegmentOfThread, SegmentsOfTeam>;
 
 /// Y = epilogue(op(A) X): a segment of a row, or a group of rows, per team thread, the vector lanes
 /// (on hosts: the registers) over the columns.

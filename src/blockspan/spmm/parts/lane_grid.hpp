@@ -1,11 +1,11 @@
 #pragma once
 
 #include <bit>
-#include <cstdint>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {
 
@@ -26,12 +26,7 @@ struct LaneGrid {
 /// Whether lanes of a team thread can exchange numbers on this backend; elsewhere all lanes are
 /// over the columns.
 template <class Exec>
-inline constexpr bool lanes_exchange_v =
-#if defined(KOKKOS_ENABLE_CUDA)
-    std::is_same_v<Exec, Kokkos::Cuda>;
-#else
-    false;
-#endif
+inline constexpr bool lanes_exchange_v = on_cuda_v<Exec>;
 
 inline constexpr int warp_lanes = 32;
 

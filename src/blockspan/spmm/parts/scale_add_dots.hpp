@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -153,7 +152,7 @@ class WarpDots {
 /// which is still in registers. A team leaves partial sums, a cut row too; their tree is joined
 /// later. For devices only. Vectorized: as in DirectLanes; LaneWidth, LaneVectors: the vectors of a
 /// lane.
-template <class Scalar, bool Vectorized, bool Squares, int LaneWidth, int LanePacks>
+template <class Scalar, bool Vectorized, bool Squares, int LaneWidth, int LaneVectors>
 struct ScaleAddDots {
   using Real = real_t<Scalar>;
 
@@ -173,7 +172,7 @@ struct ScaleAddDots {
   LaneGrid grid;        ///< all columns in one pass
 
   template <class Team>
-  using Sums = WarpDots<ScaleAddDots, Scalar, Team, Squares, LaneWidth, LanePacks>;
+  using Sums = WarpDots<ScaleAddDots, Scalar, Team, Squares, LaneWidth, LaneVectors>;
 
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION Sums<Team> of_team(Team const& team) const {
@@ -190,7 +189,7 @@ struct ScaleAddDots {
     for (int j = 0; j < Width; ++j) keep(teams + cut, column + j, x_dot_y[j], y_dot_y[j]);
   }
   std::size_t scratch_bytes(int) const {
-    return warp_dots_bytes<Scalar, Squares>(LaneWidth * LanePacks, grid);
+    return warp_dots_bytes<Scalar, Squares>(LaneWidth * LaneVectors, grid);
   }
 
   /// Leaves the sums of a team or cut row ...

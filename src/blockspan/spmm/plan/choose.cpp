@@ -13,7 +13,7 @@
 namespace blockspan::detail {
 namespace {
 
-// Which kernels come into question, and which of them the model takes. Figures are microseconds on
+// Which kernels are candidates, and which of them the model takes. Figures are microseconds on
 // one H200 in double, unless they say otherwise.
 
 /// Whole rows, the first prediction, win a tie: they need no list.
@@ -61,8 +61,8 @@ bool serve(RowStatistics const& rows, WindowCount const& windows, double share) 
          share * places <= static_cast<double>(rows.nonzeros);  // tiles are an estimate
 }
 
-/// Tiles that a team shares, by lanes: the part of all places that is full (from 16 vectors on;
-/// fewer), and of what is staged of a row in a tile; the part of the lanes that is used; teams for
+/// Tiles that a team shares, by lanes: the share of all places that is full (from 16 vectors on;
+/// fewer), and of what is staged of a row in a tile; the share of the lanes that is used; teams for
 /// the multiprocessors. 8192 x 4096, whole rows and shared tiles: 3 % full, n = 64 43, 51; 5.3 %
 /// 75, 67; 9.7 %, n = 16, 64 47, 38; 143, 102; 4096 x 4096, 5 % in a regular pattern, n = 128
 /// 47, 65.
@@ -83,13 +83,13 @@ bool tiles_suit(RowStatistics const& rows, std::int64_t vectors, DeviceFacts con
 }
 bool tiles_are_worth_it(RowStatistics const& rows, std::int64_t row_bytes,
                         DeviceFacts const& device) {
-  std::int64_t const vectors = row_bytes / tuning::device_pack_bytes;
+  std::int64_t const vectors = row_bytes / tuning::device_vector_bytes;
   if (vectors <= 8) return tiles_suit<8>(rows, vectors, device);
   return vectors <= 16 ? tiles_suit<16>(rows, vectors, device)
                        : tiles_suit<32>(rows, vectors, device);
 }
 
-/// Shared tiles and shared windows stand in for staged tiles where such a part of all places is
+/// Shared tiles and shared windows replace staged tiles where such a share of all places is
 /// full. A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
 constexpr double shared_tile_fill = 0.02, shared_window_fill = 0.05;
 
@@ -157,10 +157,10 @@ std::string rows_in_words(RowStatistics const& rows, bool on_host) {
 /// one.
 std::int64_t segment_of(SpmmVariant const& variant, std::int64_t asked,
                         std::vector<SpmmPrediction> const& predictions) {
-  if (!variant.lists_pieces()) return 0;
+  if (!variant.lists_segments()) return 0;
   if (asked > 0) return asked;
   for (auto const& prediction : predictions)
-    if (prediction.variant == &variant) return prediction.piece;
+    if (prediction.variant == &variant) return prediction.segment;
   return host_segment;
 }
 
@@ -209,26 +209,26 @@ SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice) 
   return *find_spmm_variant(grouped ? "row_group" : "warp_per_row_packs");
 }
 
-SpmmVariant const& without_packs(SpmmVariant const& variant) {
-  return variant.needs_whole_packs ? *find_spmm_variant("warp_per_row") : variant;
+SpmmVariant const& unvectorized(SpmmVariant const& variant) {
+  return variant.requires_aligned_x ? *find_spmm_variant("warp_per_row") : variant;
 }
 
-bool has_packs_for_tiles(std::int64_t bytes) {
-  return bytes >= std::int64_t{tuning::shared_tile_packs} * tuning::device_pack_bytes;
+bool has_vectors_for_tiles(std::int64_t bytes) {
+  return bytes >= std::int64_t{tuning::shared_tile_vectors} * tuning::device_vector_bytes;
 }
 
 bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
                       DeviceFacts const& device) {
   return device.shares_tiles() && scalar.bytes <= sizeof(double) &&
-         has_packs_for_tiles(row_bytes) && fill_of(rows) >= shared_tile_fill;
+         has_vectors_for_tiles(row_bytes) && fill_of(rows) >= shared_tile_fill;
 }
 
 TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar,
                      DeviceFacts const& device) {
   std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
-  if (row_bytes % tuning::device_pack_bytes != 0) return {};
+  if (row_bytes % tuning::device_vector_bytes != 0) return {};
   return {rows_share_tiles(rows, row_bytes, scalar, device),
-          device.shares_windows() && scalar.is_double && has_packs_for_tiles(row_bytes) &&
+          device.shares_windows() && scalar.is_double && has_vectors_for_tiles(row_bytes) &&
               fill_of(rows) >= shared_window_fill};
 }
 

@@ -66,7 +66,7 @@ class Decider {
       return decision;
     }
     if (blocks_.may_copy && !device_.is_host && column_major_decided(decision)) return decision;
-    if (blocks_.may_copy && chosen.takes_packs && should_copy_on_host())
+    if (blocks_.may_copy && chosen.vectorized && should_copy_on_host())
       copy_x(decision, BlockCopy::row_major);
     decide_launches(decision, blocks_.must_run);
     return decision;
@@ -81,8 +81,8 @@ class Decider {
     bool const is_fallback = variant != choice_.variant && serves(*choice_.variant);
     if (is_fallback && gains_a_pass() && is_taken()) return {};
     if (variant->skips_empty_rows() && !blocks_.overwrites) return {};
-    bool const packs = variant->takes_packs && blocks_.x.packs && blocks_.y.packs;
-    if (variant->needs_whole_packs && !packs) {
+    bool const vectorized = variant->vectorized && blocks_.x.vectors && blocks_.y.vectors;
+    if (variant->requires_aligned_x && !vectorized) {
       if (asked) return {};  // the product says what is wrong
       variant = find_spmm_variant("warp_per_row");
     }
@@ -90,12 +90,12 @@ class Decider {
     Launch launch =
         launch_of(variant->lists_groups() ? SpmmKernelKind::groups : SpmmKernelKind::rows, *variant,
                   blocks_.columns);
-    launch.packs = packs;
+    launch.vectorized = vectorized;
     launch.lanes = lanes_of_dots(launch);
     std::int64_t const team_size =
         tuning::device_threads >> launch.lanes.grid.column_bits >> launch.lanes.grid.entry_bits;
-    bool const has_threads = pieces_of(*variant) <= team_size * std::int64_t{INT_MAX};
-    if (launch.lanes.passes(packs_of(launch)) > 1 || !has_threads) return {};
+    bool const has_threads = segments_of(*variant) <= team_size * std::int64_t{INT_MAX};
+    if (launch.lanes.passes(vectors_of(launch)) > 1 || !has_threads) return {};
     return launch;
   }
 
@@ -109,17 +109,18 @@ class Decider {
   }
 
   std::int64_t scalar_bytes() const { return static_cast<std::int64_t>(blocks_.scalar.bytes); }
-  std::int64_t pack() const { return tuning::device_pack_bytes / scalar_bytes(); }
+  std::int64_t vector_length() const { return tuning::device_vector_bytes / scalar_bytes(); }
   std::int64_t row_bytes(std::int64_t columns) const { return columns * scalar_bytes(); }
-  std::int64_t whole_packs(std::int64_t columns) const {
-    return ceil_div(columns, pack()) * pack();
+  std::int64_t whole_vectors(std::int64_t columns) const {
+    return ceil_div(columns, vector_length()) * vector_length();
   }
 
-  bool has_packs_for(SpmmVariant const& variant) const {
-    return device_.is_host || (blocks_.x.packs && (variant.writes_any() || blocks_.y.packs));
+  bool fits_vectors(SpmmVariant const& variant) const {
+    return device_.is_host ||
+           (blocks_.x.vectors && (variant.supports_strided_y() || blocks_.y.vectors));
   }
   bool serves(SpmmVariant const& variant) const {
-    if (variant.needs_whole_packs) return has_packs_for(variant);
+    if (variant.requires_aligned_x) return fits_vectors(variant);
     return device_.is_host || blocks_.x.contiguous || !variant.needs_contiguous_x();
   }
 
@@ -131,12 +132,12 @@ class Decider {
   }
   bool shares_windows(std::int64_t columns) const {
     return blocks_.scalar.is_double && A_.window_masks > 0 &&
-           has_packs_for_tiles(row_bytes(columns));
+           has_vectors_for_tiles(row_bytes(columns));
   }
   /// Whether the variant chosen takes this product; of staged tiles, whether it is any use.
   bool is_taken() const {
     auto const& chosen = *choice_.variant;
-    bool const both = device_.is_host || (blocks_.x.packs && blocks_.y.packs);
+    bool const both = device_.is_host || (blocks_.x.vectors && blocks_.y.vectors);
     return is_offered(chosen, blocks_.scalar, device_) &&
            (choice_.asked || !chosen.stages_tiles() ||
             (both && suits_shared_tiles(blocks_.columns)));
@@ -146,7 +147,7 @@ class Decider {
     auto const& chosen = *choice_.variant;
     if (is_taken() && serves(chosen)) return at_width(chosen);
     auto const& other = fallback_of(A_, choice_);
-    return has_packs_for(other) ? other : without_packs(other);
+    return fits_vectors(other) ? other : unvectorized(other);
   }
   /// Hosts: one column by rows, where a plan has groups: a group shares no more than one number of
   /// X then (elasticity 14, one core: 0.50 -> 0.21 ms).
@@ -163,12 +164,12 @@ class Decider {
     bool const by_windows = chosen.lists_windows() && is_offered(chosen, blocks_.scalar, device_);
     if (blocks_.x.contiguous && (by_windows || blocks_.y.contiguous)) return false;
     if (blocks_.columns == 1 || blocks_.must_run) return false;
-    bool const may_go_by_columns = blocks_.x.column_major && A_.stands_in_order();
-    DeviceModel const model(A_.rows, whole_packs(blocks_.columns), blocks_.scalar, device_);
+    bool const may_go_by_columns = blocks_.x.column_major && A_.values_in_order();
+    DeviceModel const model(A_.rows, whole_vectors(blocks_.columns), blocks_.scalar, device_);
     double const row_major = model.time_of(choice_, A_.groups, A_.windows);
     double const strided = row_major + model.strided();
     double const copies = row_major + model.copy(A_.rows.columns) +
-                          (chosen.writes_any() ? 0 : model.copy(A_.rows.rows));
+                          (chosen.supports_strided_y() ? 0 : model.copy(A_.rows.rows));
     if (may_go_by_columns && model.by_columns() <= std::min(copies, strided)) {
       decision.launches = {launch_by_columns()};
       return true;
@@ -193,17 +194,17 @@ class Decider {
     return launch;
   }
 
-  /// Row-major copies, of whole packs, of those blocks that are none. Kernels that write any Y need
-  /// none of it.
+  /// Row-major copies, of whole vectors, of those blocks that are none. Kernels that write any Y
+  /// need none of it.
   void decide_copies(Decision& decision) {
-    std::int64_t const columns = whole_packs(blocks_.columns);
+    std::int64_t const columns = whole_vectors(blocks_.columns);
     bool const padded = columns != blocks_.columns;
-    if (padded || !blocks_.x.aligned) copy_x(decision, BlockCopy::whole_packs);
-    blocks_.x.packs = true;
+    if (padded || !blocks_.x.aligned) copy_x(decision, BlockCopy::whole_vectors);
+    blocks_.x.vectors = true;
     auto const& chosen = *choice_.variant;
     bool const offered = is_offered(chosen, blocks_.scalar, device_);
     auto const& variant = offered ? chosen : fallback_of(A_, choice_);
-    decision.y_by_copy = !variant.writes_any() && (padded || !blocks_.y.aligned);
+    decision.y_by_copy = !variant.supports_strided_y() && (padded || !blocks_.y.aligned);
     if (!decision.y_by_copy) return;
     blocks_.y = {};
     blocks_.columns = columns;
@@ -224,12 +225,14 @@ class Decider {
   void decide_launches(Decision& decision, bool must_run) const {
     auto const& variant = variant_that_runs();
     if (must_run && &variant != choice_.variant) return;
-    bool const packs = variant.takes_packs && has_packs_for(variant);
-    decision.fills_empty_rows = variant.skips_empty_rows() && !fills_beside(variant, packs);
+    bool const vectorized = variant.vectorized && fits_vectors(variant);
+    decision.fills_empty_rows =
+        variant.skips_empty_rows() && !fuses_empty_rows(variant, vectorized);
     for (std::int64_t first = 0; first < blocks_.columns;) {
       std::int64_t const rest = blocks_.columns - first;
-      Launch launch = launch_of(kernel_of(variant, packs), variant, panel(variant, rest, packs));
-      launch.packs = packs;
+      Launch launch =
+          launch_of(kernel_of(variant, vectorized), variant, panel(variant, rest, vectorized));
+      launch.vectorized = vectorized;
       decide_lanes(launch);
       decision.launches.push_back(launch);
       first += launch.columns;
@@ -237,28 +240,29 @@ class Decider {
   }
 
   /// Columns of the next launch, of those that are left.
-  std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, bool packs) const {
+  std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, bool vectorized) const {
     if (device_.is_host || A_.lanes.any()) return columns;
     return columns_of_panel(variant, A_.rows, A_.half_bandwidth, columns, blocks_.scalar.bytes,
-                            packs, device_);
+                            vectorized, device_);
   }
 
-  SpmmKernelKind kernel_of(SpmmVariant const& variant, bool packs) const {
+  SpmmKernelKind kernel_of(SpmmVariant const& variant, bool vectorized) const {
     if (variant.lists_windows() && is_offered(variant, blocks_.scalar, device_))
       return SpmmKernelKind::windows;
     if (variant.lists_groups()) return SpmmKernelKind::groups;
-    if (variant.stages_tiles() && packs && device_.shares_tiles() &&
+    if (variant.stages_tiles() && vectorized && device_.shares_tiles() &&
         suits_shared_tiles(blocks_.columns))
       return shares_windows(blocks_.columns) ? SpmmKernelKind::shared_windows
                                              : SpmmKernelKind::shared_tiles;
     if (!variant.is_direct() || is_item(variant)) return SpmmKernelKind::published;
-    return fills_beside(variant, packs) ? SpmmKernelKind::sparse_rows : SpmmKernelKind::rows;
+    return fuses_empty_rows(variant, vectorized) ? SpmmKernelKind::sparse_rows
+                                                 : SpmmKernelKind::rows;
   }
 
   /// Devices: whether the rows without entries are filled alongside the products of the others, by
   /// SparseRowsKernel, and not before them.
-  bool fills_beside(SpmmVariant const& variant, bool packs) const {
-    return device_.lanes_exchange && variant.skips_empty_rows() && packs && !A_.is_permuted &&
+  bool fuses_empty_rows(SpmmVariant const& variant, bool vectorized) const {
+    return device_.lanes_exchange && variant.skips_empty_rows() && vectorized && !A_.is_permuted &&
            A_.slots == 0 && A_.rows.longest <= sparse_row;
   }
 
@@ -267,20 +271,20 @@ class Decider {
   bool reads_narrow(std::int64_t bytes) const { return A_.has_distances && bytes <= narrow_bytes; }
 
   std::int64_t x_columns(Launch const& launch) const {
-    // the last launch takes what X has been padded by; that never makes more packs than X has
-    return launch.packs ? whole_packs(launch.columns) : launch.columns;
+    // the last launch takes what X has been padded by; that never makes more vectors than X has
+    return launch.vectorized ? whole_vectors(launch.columns) : launch.columns;
   }
-  std::int64_t packs_of(Launch const& launch) const {
-    return launch.packs ? x_columns(launch) / pack() : launch.columns;
+  std::int64_t vectors_of(Launch const& launch) const {
+    return launch.vectorized ? x_columns(launch) / vector_length() : launch.columns;
   }
-  std::int64_t pieces_of(SpmmVariant const& variant) const {
+  std::int64_t segments_of(SpmmVariant const& variant) const {
     if (variant.lists_groups()) return A_.groups.groups;
-    return variant.lists_pieces() ? A_.pieces : A_.rows.rows;
+    return variant.lists_segments() ? A_.segments : A_.rows.rows;
   }
   SegmentStatistics statistics_of(SpmmVariant const& variant) const {
     if (variant.lists_groups()) return statistics_of_groups(A_.rows, A_.groups);
-    return statistics_of_segments(A_.rows, variant, pieces_of(variant),
-                                  variant.lists_pieces() ? choice_.piece : A_.rows.longest);
+    return statistics_of_segments(A_.rows, variant, segments_of(variant),
+                                  variant.lists_segments() ? choice_.segment : A_.rows.longest);
   }
 
   /// A work item is a row or an element of Y: there are no lanes.
@@ -291,46 +295,47 @@ class Decider {
   void decide_lanes(Launch& launch) const {
     if (device_.is_host) return;
     auto const& variant = *launch.variant;
-    std::int64_t const packs = packs_of(launch);
+    std::int64_t const vectors = vectors_of(launch);
     if (launch.kernel == SpmmKernelKind::groups)
-      launch.lanes.grid = choose_lanes(device_, packs, statistics_of(variant), 1, A_.lanes).grid;
+      launch.lanes.grid = choose_lanes(device_, vectors, statistics_of(variant), 1, A_.lanes).grid;
     if (!variant.is_direct() || launch.kernel == SpmmKernelKind::sparse_rows) return;
     bool const plain = !A_.is_permuted;
-    launch.narrow = plain && !(blocks_.steps && launch.packs) && !variant.lists_pieces() &&
+    launch.narrow = plain && !(blocks_.steps && launch.vectorized) && !variant.lists_segments() &&
                     reads_narrow(row_bytes(x_columns(launch)));
     if (is_item(variant)) return;
-    // several packs (or single columns) a lane have kernels for plain entries only; columns in 16
-    // bits serve fewer packs than three a lane, and like single values no passes side by side
-    int const most_packs = !launch.packs || !plain ? 1
-                           : blocks_.steps         ? (blocks_.scalar.is_complex ? 1 : 2)
-                           : launch.narrow         ? 2
-                                                   : 3;
+    // several vectors (or single columns) a lane have kernels for plain entries only; columns in 16
+    // bits serve fewer vectors than three a lane, and like single values no passes side by side
+    int const most_vectors = !launch.vectorized || !plain ? 1
+                             : blocks_.steps              ? (blocks_.scalar.is_complex ? 1 : 2)
+                             : launch.narrow              ? 2
+                                                          : 3;
     bool const spreads = plain && !blocks_.steps && !launch.narrow && !blocks_.reads_singles;
-    auto const pieces = statistics_of(variant);
-    launch.lanes = choose_lanes(device_, packs, pieces, most_packs, A_.lanes,
-                                spreads && launch.packs && !variant.lists_pieces() &&
+    auto const segments = statistics_of(variant);
+    launch.lanes = choose_lanes(device_, vectors, segments, most_vectors, A_.lanes,
+                                spreads && launch.vectorized && !variant.lists_segments() &&
                                     variant.worker == SpmmWorker::team_thread);
-    bool const several = plain && !blocks_.scalar.is_complex && !launch.packs &&
+    bool const several = plain && !blocks_.scalar.is_complex && !launch.vectorized &&
                          blocks_.x.contiguous && blocks_.y.contiguous;
     if (several)
       launch.lanes =
-          columns_of_lane(launch.lanes, packs, blocks_.steps ? 2 : columns_of_lane_at_most, pieces,
-                          A_.lanes, device_);
+          columns_of_lane(launch.lanes, vectors, blocks_.steps ? 2 : columns_of_lane_at_most,
+                          segments, A_.lanes, device_);
   }
 
   /// Whether the kernel that runs has a twin that takes a step, and the passes over blocks that
   /// this saves are worth it. Windows in single columns have one for few of them.
   bool takes_step() const {
     auto const& variant = variant_that_runs();
-    if (!device_.lanes_exchange || !A_.stands_in_order() || !blocks_.x_rows_near) return false;
+    if (!device_.lanes_exchange || !A_.values_in_order() || !blocks_.x_rows_near) return false;
     if (variant.skips_empty_rows() || (blocks_.must_run && &variant != choice_.variant))
       return false;
     double const saved = 3 * static_cast<double>(row_bytes(blocks_.columns));
     double const read = A_.rows.mean() * static_cast<double>(blocks_.scalar.bytes + sizeof(int));
     if (step_share * saved < read) return false;
-    bool const packs = variant.takes_packs && has_packs_for(variant);
-    auto const kernel = kernel_of(variant, packs);
-    if (kernel == SpmmKernelKind::windows) return packs || blocks_.columns <= tuning::window_rows;
+    bool const vectorized = variant.vectorized && fits_vectors(variant);
+    auto const kernel = kernel_of(variant, vectorized);
+    if (kernel == SpmmKernelKind::windows)
+      return vectorized || blocks_.columns <= tuning::window_rows;
     return kernel == SpmmKernelKind::groups ||
            (kernel == SpmmKernelKind::rows && variant.worker == SpmmWorker::team_thread);
   }
@@ -346,18 +351,20 @@ class Decider {
   bool gains_a_pass() const {
     return !choice_.variant->lists_windows() || windows_are_worth_it(A_.rows, A_.windows);
   }
-  /// The shape with lanes enough for all packs of a row at once, if a warp has them. Of complex
-  /// numbers a lane has one pack: registers would spill.
+  /// The shape with lanes enough for all vectors of a row at once, if a warp has them. Of complex
+  /// numbers a lane has one vector: registers would spill.
   Lanes lanes_of_dots(Launch const& launch) const {
     bool const two = !blocks_.scalar.is_complex && launch.kernel != SpmmKernelKind::groups;
-    std::int64_t const packs = packs_of(launch);
-    auto const pieces = statistics_of(*launch.variant);
-    Lanes lanes = choose_lanes(device_, packs, pieces, two && launch.packs ? 2 : 1, A_.lanes);
-    if (two && !launch.packs && blocks_.x.contiguous && blocks_.y.contiguous)
-      lanes = columns_of_lane(lanes, packs, columns_of_lane_with_sums, pieces, A_.lanes, device_);
-    if (lanes.passes(packs) <= 1) return lanes;
-    lanes.grid.column_bits =
-        bits_to_hold(ceil_div(packs, std::int64_t{lanes.packs_per_lane}), tuning::device_lane_bits);
+    std::int64_t const vectors = vectors_of(launch);
+    auto const segments = statistics_of(*launch.variant);
+    Lanes lanes =
+        choose_lanes(device_, vectors, segments, two && launch.vectorized ? 2 : 1, A_.lanes);
+    if (two && !launch.vectorized && blocks_.x.contiguous && blocks_.y.contiguous)
+      lanes =
+          columns_of_lane(lanes, vectors, columns_of_lane_with_sums, segments, A_.lanes, device_);
+    if (lanes.passes(vectors) <= 1) return lanes;
+    lanes.grid.column_bits = bits_to_hold(ceil_div(vectors, std::int64_t{lanes.vectors_per_lane}),
+                                          tuning::device_lane_bits);
     lanes.grid.entry_bits =
         std::min(lanes.grid.entry_bits, tuning::device_lane_bits - lanes.grid.column_bits);
     return lanes;
@@ -374,7 +381,7 @@ class Decider {
 bool keeps_distances(RowStatistics const& rows, SpmmVariant const& variant,
                      DeviceFacts const& device) {
   std::int64_t const bytes = rows.nonzeros * std::int64_t{sizeof(double) + sizeof(int)};
-  return !device.is_host && variant.is_direct() && !variant.lists_pieces() &&
+  return !device.is_host && variant.is_direct() && !variant.lists_segments() &&
          narrow_share * bytes >= device.cache;
 }
 

@@ -22,21 +22,21 @@ namespace blockspan::detail {
 struct SpmmPrediction {
   SpmmVariant const* variant;
   double microseconds;
-  std::int64_t piece;  ///< with rows longer than this cut; 0: it cuts none
+  std::int64_t segment;  ///< with rows longer than this cut; 0: it cuts none
 };
 
 /// Which variant runs, with which cuts, and why: decided from the statistics alone, so the same
 /// pattern gives the same bits on any number of threads.
 struct SpmmChoice {
   SpmmVariant const* variant;
-  std::int64_t piece;  ///< rows longer than this are cut; 0: none is
+  std::int64_t segment;  ///< rows longer than this are cut; 0: none is
   std::string reason;
   std::string rejected;
   std::vector<SpmmPrediction> predictions;  ///< at the plan's width and scalar; the fastest first
   bool asked = false;                       ///< the variant, by its id: there is no fallback
 };
 
-/// How a team may take staged tiles of X: its lanes each a pack of a row, or windows of rows on
+/// How a team may take staged tiles of X: its lanes each a vector of a row, or windows of rows on
 /// tensor cores.
 struct TileForms {
   bool lanes = false;
@@ -72,24 +72,24 @@ class DecisionMemo {
   std::deque<std::pair<BlockFacts, Decision>> made_;
 };
 
-/// Whether groups of rows come into question, the rows of X that they may fetch at most, and
+/// Whether groups of rows are candidates, the rows of X that they may fetch at most, and
 /// whether they do.
 bool may_group(RowStatistics const& rows, DeviceFacts const& device);
 std::int64_t most_fetches_of_groups(RowStatistics const& rows);
 bool groups_are_worth_it(RowStatistics const& rows, GroupCount const& groups);
 
-/// Whether windows of rows come into question before anything is known of their columns, and
+/// Whether windows of rows are candidates before anything is known of their columns, and
 /// whether they gain more than a pass for sums costs.
 bool may_take_windows(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
                       DeviceFacts const& device);
 bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows);
 
 /// How many of the columns of a row-major block the next product takes, so that rows of X in use
-/// stay in the cache and few lanes are idle; the others follow in products of their own. `packs`:
-/// the kernel takes whole packs.
+/// stay in the cache and few lanes are idle; the others follow in products of their own.
+/// `vectorized`: the kernel takes whole vectors.
 std::int64_t columns_of_panel(SpmmVariant const& variant, RowStatistics const& rows,
                               std::int64_t half_bandwidth, std::int64_t columns,
-                              std::size_t scalar_bytes, bool packs, DeviceFacts const& device);
+                              std::size_t scalar_bytes, bool vectorized, DeviceFacts const& device);
 
 /// Whether whole rows keep the distances of their columns in 16 bits.
 bool keeps_distances(RowStatistics const& rows, SpmmVariant const& variant,
@@ -100,14 +100,14 @@ bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFact
 
 /// What runs where a variant that does not take all blocks does not take these ...
 SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
-/// ... and what runs of a variant where whole packs do not fit.
-SpmmVariant const& without_packs(SpmmVariant const& variant);
+/// ... and what runs of a variant where whole vectors do not fit.
+SpmmVariant const& unvectorized(SpmmVariant const& variant);
 
 /// Whether rows of X of `bytes` are wide enough for staged tiles.
-bool has_packs_for_tiles(std::int64_t bytes);
+bool has_vectors_for_tiles(std::int64_t bytes);
 
 /// Whether a tile of X, staged for all rows of a team at once, serves nearly every row, and the
-/// entries can be copied as they stand. `row_bytes`: of X.
+/// entries can be copied as they are. `row_bytes`: of X.
 bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
                       DeviceFacts const& device);
 

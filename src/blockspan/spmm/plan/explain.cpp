@@ -12,7 +12,7 @@
 namespace blockspan::detail {
 namespace {
 
-/// An order is spoken of where X is larger than a first-level cache, and so large a part of the
+/// An order is spoken of where X is larger than a first-level cache, and so large a share of the
 /// columns lies far from their row. (Reasoned. A permuted 7-point grid of 128^3, 8 columns, costs
 /// 2.3 times.)
 constexpr std::int64_t order_least_bytes = std::int64_t{1} << 20;
@@ -33,7 +33,7 @@ char const* column_major_in_words(Decision const& decision) {
   auto const kernel = decision.first().kernel;
   if (kernel == SpmmKernelKind::row_columns || kernel == SpmmKernelKind::staged_columns)
     return "column-major blocks run as warp_per_row, with a lane a row";
-  if (decision.x == BlockCopy::whole_packs || decision.y_by_copy)
+  if (decision.x == BlockCopy::whole_vectors || decision.y_by_copy)
     return "column-major blocks go by way of row-major copies";
   return "column-major blocks are read number by number";
 }
@@ -65,9 +65,9 @@ void explain_windows(std::ostream& out, ExplainedPattern const& A) {
 void explain_lists(std::ostream& out, ExplainedPattern const& A) {
   auto const& variant = *A.choice.variant;
   auto const& rows = A.facts.rows;
-  if (variant.lists_pieces())
-    out << "  " << A.pieces.rows << " rows are cut into " << A.pieces.parts << " pieces of at most "
-        << A.choice.piece << " nonzeros\n";
+  if (variant.lists_segments())
+    out << "  " << A.segments.rows << " rows are cut into " << A.segments.segments
+        << " segments of at most " << A.choice.segment << " nonzeros\n";
   std::int64_t const groups = A.facts.groups.groups;
   if (variant.lists_groups() || (groups > 0 && groups < rows.rows))
     out << "  rows with the same columns make " << groups << " groups of "
@@ -75,7 +75,7 @@ void explain_lists(std::ostream& out, ExplainedPattern const& A) {
         << " rows on average, at most " << A.rows_of_group << '\n';
   if (variant.lists_tiles())
     out << "  " << A.tiles << " tiles cut " << A.cut_tiles.rows << " rows into "
-        << A.cut_tiles.parts << " parts\n";
+        << A.cut_tiles.segments << " segments\n";
   if (variant.lists_windows()) explain_windows(out, A);
   if (A.facts.window_masks > 0)
     out << "  windows of 8 rows, " << tuning::shared_window_rows / 8
@@ -87,13 +87,13 @@ void explain_fallbacks(std::ostream& out, ExplainedPattern const& A, DeviceFacts
   auto const& variant = *A.choice.variant;
   auto const& fallback = fallback_of(A.facts, A.choice);
   if (variant.stages_tiles() && !A.choice.asked)
-    out << "  rows of X shorter than " << tuning::shared_tile_packs * tuning::device_pack_bytes
+    out << "  rows of X shorter than " << tuning::shared_tile_vectors * tuning::device_vector_bytes
         << " bytes run as " << fallback.label << "; sums of products are a pass of their own\n";
   if (variant.needs_contiguous_x() && !device.is_host)
     out << "  blocks without "
-        << (variant.needs_whole_packs ? "16-byte aligned, contiguous rows of whole packs"
-                                      : "contiguous rows of X")
-        << " run as " << without_packs(fallback).label << '\n';
+        << (variant.requires_aligned_x ? "16-byte aligned, contiguous rows of whole vectors"
+                                       : "contiguous rows of X")
+        << " run as " << unvectorized(fallback).label << '\n';
 }
 
 }  // namespace
@@ -146,13 +146,13 @@ std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::s
 }
 
 std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,
-                          std::size_t scalar_bytes, std::size_t held_bytes) {
+                          std::size_t scalar_bytes, std::size_t stored_bytes) {
   std::ostringstream out;
   out << "a product reads at least "
-      << bytes_of_matrix(A, launch, held_bytes > 0 ? scalar_bytes / 2 : scalar_bytes)
+      << bytes_of_matrix(A, launch, stored_bytes > 0 ? scalar_bytes / 2 : scalar_bytes)
       << " bytes of A" << (launch.narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
       << (A.rows.rows + A.rows.columns) * columns * static_cast<std::int64_t>(scalar_bytes) << '\n';
-  if (held_bytes > 0) out << "  reads values in single precision, " << held_bytes << " bytes\n";
+  if (stored_bytes > 0) out << "  reads values in single precision, " << stored_bytes << " bytes\n";
   return out.str();
 }
 

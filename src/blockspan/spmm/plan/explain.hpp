@@ -12,10 +12,10 @@
 
 namespace blockspan::detail {
 
-/// Rows that were cut, and the parts they were cut into.
+/// Rows that were cut, and their segments.
 struct CutRowCount {
   std::int64_t rows = 0;
-  std::int64_t parts = 0;
+  std::int64_t segments = 0;
 };
 
 /// A pattern as a plan has prepared it. Of counts those of the variant chosen are said.
@@ -23,13 +23,13 @@ struct ExplainedPattern {
   PatternFacts facts;
   SpmmChoice const& choice;
   int rows_of_group = 0;  ///< at most
-  CutRowCount pieces;
+  CutRowCount segments;
   std::int64_t tiles = 0;
   CutRowCount cut_tiles;
 };
 
 /// The matrix, the kernel that runs with `columns` columns, why, and what was rejected. `decision`:
-/// for row-major blocks of whole packs where they fit; `column_major`: for others.
+/// for row-major blocks of whole vectors where they fit; `column_major`: for others.
 std::string explain_pattern(std::string const& what, ExplainedPattern const& A, int columns,
                             Decision const& decision, Decision const& column_major,
                             DeviceFacts const& device);
@@ -38,18 +38,18 @@ std::string explain_pattern(std::string const& what, ExplainedPattern const& A, 
 /// for it, row offsets.
 std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes);
 
-/// Bytes that a product has to read and write. `held_bytes`: of values held in single precision, 0
-/// if the launch reads none.
+/// Bytes that a product has to read and write. `stored_bytes`: of values stored in single
+/// precision, 0 if the launch reads none.
 std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,
-                          std::size_t scalar_bytes, std::size_t held_bytes);
+                          std::size_t scalar_bytes, std::size_t stored_bytes);
 
-/// Whether the launch reads values in single precision where they are held.
+/// Whether the launch reads values in single precision where they are stored.
 bool may_read_singles(Launch const& launch);
 
 /// Whether X is so large that an order with columns near their rows might serve the caches better.
 bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar_bytes);
 
-/// What it might bring; `far`: the part of the entries whose column lies far from their row.
+/// What it might bring; `far`: the share of the entries whose column lies far from their row.
 std::string explain_order(RowStatistics const& rows, double far, int columns,
                           std::size_t scalar_bytes, DeviceFacts const& device);
 

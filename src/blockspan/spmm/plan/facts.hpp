@@ -92,22 +92,22 @@ struct PatternFacts {
   bool lists_groups = false;  ///< as arrays
   WindowCount windows;
   std::int64_t window_masks = 0;  ///< of 64 bits, for shared windows; 0: there are none
-  std::int64_t pieces = 0;        ///< listed
+  std::int64_t segments = 0;      ///< listed
   std::int64_t slots = 0;         ///< for sums of cut rows
   bool has_distances = false;     ///< 16-bit columns
   bool is_permuted = false;       ///< values are looked up
   SpmmLanes lanes;                ///< asked for; 0: to be chosen
 
-  /// Whether an entry's value stands where its column does.
-  bool stands_in_order() const { return !is_permuted && block == 1; }
+  /// Whether an entry's value is where its column is.
+  bool values_in_order() const { return !is_permuted && block == 1; }
 };
 
 /// How a block of vectors lies in memory.
 struct BlockLayout {
   bool contiguous = true;     ///< rows: the elements of one are neighbours
   bool column_major = false;  ///< the elements of a column are
-  bool aligned = true;        ///< rows begin at multiples of a pack, and are contiguous
-  bool packs = true;          ///< and are whole packs
+  bool aligned = true;        ///< rows begin at multiples of a vector, and are contiguous
+  bool vectors = true;        ///< and are whole vectors
 
   bool operator==(BlockLayout const&) const = default;
 };

@@ -92,19 +92,19 @@ Lanes busy_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatist
   Lanes lanes = with(1);
   bool const two =
       vectors >= (is_short ? two_vectors_short : two_vectors) && has_many(of, vectors, device);
-  if (most >= 2 && (asked.packs == 2 || (asked.packs == 0 && two))) {
+  if (most >= 2 && (asked.vectors_per_lane() == 2 || (asked.vectors_per_lane() == 0 && two))) {
     lanes = with(2);
     lanes.deep = of.mean >= tuning::device_deep_row;
     Lanes const three = with(3);
     bool const suits =
         of.unevenness <= three_vectors_uneven || three.grid.column_bits >= three_vectors_bits;
-    if (most >= 3 && asked.packs == 0 && asked.columns == 0 && suits &&
+    if (most >= 3 && asked.vectors_per_lane() == 0 && asked.columns == 0 && suits &&
         three.room(vectors) < lanes.room(vectors))
       lanes = three;
   }
   if (asked.columns > 0)
     lanes.grid.column_bits = bits_to_hold(asked.columns, tuning::device_lane_bits);
-  if (!device.lanes_exchange || lanes.packs_per_lane > 1) return lanes;
+  if (!device.lanes_exchange || lanes.vectors_per_lane > 1) return lanes;
   int const room = tuning::device_lane_bits - lanes.grid.column_bits;
   bool const single = most == 1;  // or a kernel without a choice of vectors
   lanes.grid.entry_bits =
@@ -155,7 +155,7 @@ SegmentStatistics statistics_of_groups(RowStatistics const& rows, GroupCount con
 double time_of_lanes(Lanes const& lanes, SegmentStatistics const& of, std::int64_t vectors,
                      DeviceFacts const& device) {
   auto const& model = device.model;
-  bool const shallow = lanes.packs_per_lane >= 2 && !lanes.deep;
+  bool const shallow = lanes.vectors_per_lane >= 2 && !lanes.deep;
   int const depth = shallow ? tuning::device_depth<2> : tuning::device_depth<1>;
   auto const batch = static_cast<double>(lanes.grid.entries() * depth);
   auto const passes = static_cast<double>(lanes.passes(vectors));
@@ -202,7 +202,7 @@ Lanes columns_of_lane(Lanes lanes, std::int64_t columns, int most, SegmentStatis
       most > 2 && (columns >= four_columns ||
                    (of.unevenness <= uneven && columns >= few && columns <= most_of_few));
   bool const alone = lanes.grid.entry_bits == 0;
-  if (asked.packs == 2 && alone) lanes.packs_per_lane = 2;
+  if (asked.vectors_per_lane() == 2 && alone) lanes.vectors_per_lane = 2;
   if (!(four || columns >= (is_short ? pair_columns_short : pair_columns)) || !alone ||
       asked.any() || !has_many(of, columns, device))
     return lanes;

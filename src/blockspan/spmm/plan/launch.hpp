@@ -13,28 +13,28 @@ namespace blockspan::detail {
 /// How a device kernel lays its lanes over a row.
 struct Lanes {
   LaneGrid grid;
-  int packs_per_lane = 1;  ///< 1 to 3; of single columns 1 to 5
-  bool deep = false;       ///< of two packs, as many nonzeros are in flight as of one
-  bool spread = false;     ///< each pass over the packs is a unit of work of its own (RowPasses)
+  int vectors_per_lane = 1;  ///< 1 to 3; of single columns 1 to 5
+  bool deep = false;         ///< of two vectors, as many nonzeros are in flight as of one
+  bool spread = false;  ///< each pass over the vectors is a unit of work of its own (RowPasses)
 
-  std::int64_t passes(std::int64_t packs) const {
-    return ceil_div(packs, std::int64_t{grid.columns()} * packs_per_lane);
+  std::int64_t passes(std::int64_t vectors) const {
+    return ceil_div(vectors, std::int64_t{grid.columns()} * vectors_per_lane);
   }
-  /// Packs that the lanes have room for in the passes that `packs` take.
-  std::int64_t room(std::int64_t packs) const {
-    return passes(packs) * grid.columns() * packs_per_lane;
+  /// Vectors that the lanes have room for in the passes that `vectors` take.
+  std::int64_t room(std::int64_t vectors) const {
+    return passes(vectors) * grid.columns() * vectors_per_lane;
   }
 };
 
 /// The kernels of the library; each is launched by one function.
 enum class SpmmKernelKind {
-  rows,            ///< whole rows or listed pieces of them
+  rows,            ///< whole rows or listed segments of them
   row_columns,     ///< devices: whole rows of a column-major X, a lane a row
   staged_columns,  ///< the same with the entries in team scratch
   sparse_rows,     ///< devices: rows of which most are empty, these scaled by the same kernel
   groups,          ///< rows with the same columns
   windows,         ///< windows of rows on tensor cores
-  shared_tiles,    ///< tiles of X that a team shares, a lane a pack
+  shared_tiles,    ///< tiles of X that a team shares, a lane a vector
   shared_windows,  ///< the same for windows of rows on tensor cores
   published,       ///< those of the literature
   dense            ///< by way of a dense A
@@ -44,7 +44,7 @@ enum class SpmmKernelKind {
 struct Launch {
   SpmmKernelKind kernel = SpmmKernelKind::rows;
   SpmmVariant const* variant = nullptr;  ///< its label and id
-  bool packs = false;                    ///< a lane takes packs of 16 bytes; hosts: wide registers
+  bool vectorized = false;               ///< a lane owns vectors of 16 bytes; hosts: wide registers
   bool narrow = false;       ///< devices: columns are read as 16-bit distances from their row
   Lanes lanes;               ///< devices
   std::int64_t columns = 0;  ///< of Y
@@ -53,8 +53,8 @@ struct Launch {
 /// What is copied to row-major scratch before a product.
 enum class BlockCopy {
   none,
-  row_major,   ///< as wide as it is
-  whole_packs  ///< padded to whole packs
+  row_major,     ///< as wide as it is
+  whole_vectors  ///< padded to whole vectors
 };
 
 /// A product: copies, if any, and its launches from the first column on.
@@ -69,9 +69,10 @@ struct Decision {
   Launch const& first() const { return launches.front(); }
 };
 
-/// Groups of eight packs side by side in a panel of SharedWindows, one to four, for `packs` packs.
-inline int shared_window_groups(std::int64_t packs) {
-  std::int64_t const groups = std::max<std::int64_t>(1, ceil_div(packs, std::int64_t{8}));
+/// Groups of eight vectors side by side in a panel of SharedWindows, one to four, for `vectors`
+/// vectors.
+inline int shared_window_groups(std::int64_t vectors) {
+  std::int64_t const groups = std::max<std::int64_t>(1, ceil_div(vectors, std::int64_t{8}));
   return static_cast<int>(ceil_div(groups, ceil_div(groups, std::int64_t{4})));
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan/model.hpp>
@@ -38,8 +37,8 @@ DeviceModel::DeviceModel(RowStatistics const& rows, std::int64_t columns, Scalar
     : rows_(rows),
       columns_(columns),
       vectors_(ceil_div(columns * static_cast<std::int64_t>(scalar.bytes),
-                        std::int64_t{tuning::device_pack_bytes})),
-      whole_(columns * static_cast<std::int64_t>(scalar.bytes) % tuning::device_pack_bytes == 0),
+                        std::int64_t{tuning::device_vector_bytes})),
+      whole_(columns * static_cast<std::int64_t>(scalar.bytes) % tuning::device_vector_bytes == 0),
       scalar_(scalar),
       device_(device),
       entries_(as_double(rows.nonzeros)) {
@@ -85,13 +84,13 @@ SpmmPrediction DeviceModel::listed(char const* id, std::int64_t asked) const {
       best = {&variant, time, segment};
   };
   std::int64_t last = 0;
-  for (std::int64_t const segment : tuning::device_pieces) {
+  for (std::int64_t const segment : tuning::device_segment_lengths) {
     last = segment;
     if (suits(segment)) consider(segment);
   }
-  // the parts of a row are added up by one thread: about as many as a part has entries
+  // the segments of a row are added up by one thread: about as many as one has entries
   while (4 * last * last < rows_.longest) consider(last *= 2);
-  if (best.piece == 0) consider(std::max(last, rows_.longest));
+  if (best.segment == 0) consider(std::max(last, rows_.longest));
   return best;
 }
 bool DeviceModel::suits(std::int64_t segment) const {
@@ -112,14 +111,14 @@ double DeviceModel::cut_at(SpmmVariant const& variant, std::int64_t segment) con
     time += model.launch + tail() + 3 * index_bytes * as_double(rows_.rows) / device_.dram;
   return cuts ? time + carried(segment) : time;
 }
-/// The sums of parts: written, counted, and those of the longest row added up by one thread. All
+/// The sums of segments: written, counted, and those of the longest row added up by one thread. All
 /// rows are cut where they are long, few where they are not.
 double DeviceModel::carried(std::int64_t segment) const {
   auto const& model = device_.model;
   double const length = as_double(segment);
-  double const parts = entries_ / length * std::min(1.0, rows_.mean() / length);
+  double const segments = entries_ / length * std::min(1.0, rows_.mean() / length);
   double const in_turn = as_double(rows_.longest) / length / tuning::device_depth<1>;
-  return model.launch / 2 + model.wait * in_turn + model.carry * parts * bytes(1) / device_.dram;
+  return model.launch / 2 + model.wait * in_turn + model.carry * segments * bytes(1) / device_.dram;
 }
 
 /// Indices and rows of X are read once a group; the rest is as in whole_rows.
@@ -146,7 +145,7 @@ SpmmPrediction DeviceModel::windows(WindowCount const& count) const {
       passes * values + bytes(rows_.rows + std::min(rows_.columns, rows_.nonzeros)) +
       as_double(count.tiles) * (2 * tuning::window_rows + index_bytes * tuning::window_columns);
   double const tiles =
-      as_double(count.tiles * tuning::window_columns * fetched) * tuning::device_pack_bytes;
+      as_double(count.tiles * tuning::window_columns * fetched) * tuning::device_vector_bytes;
   return {find_spmm_variant("tensor_window"),
           model.launch + streamed / (model.stream * device_.dram) +
               tiles / (model.tile * device_.cycles()),
@@ -162,7 +161,7 @@ double DeviceModel::full_rows() const {
 double DeviceModel::shared_lanes() const {
   std::int64_t const lanes = vectors_ <= 8 ? 8 : vectors_ <= 16 ? 16 : 32;
   double const read =
-      as_double(rows_.nonzeros * ceil_div(vectors_, lanes) * lanes) * tuning::device_pack_bytes;
+      as_double(rows_.nonzeros * ceil_div(vectors_, lanes) * lanes) * tuning::device_vector_bytes;
   return device_.model.launch + stream_ + read / (device_.model.tile * device_.cycles());
 }
 /// Teams wait for the multiprocessor with most of them; a tile takes as long however full it is.
@@ -191,11 +190,11 @@ bool DeviceModel::windows_take_tiles(TileForms const& forms) const {
 double DeviceModel::time_of(SpmmChoice const& choice, GroupCount const& groups,
                             WindowCount const& windows) const {
   auto const& variant = *choice.variant;
-  auto const prediction = variant.lists_groups()    ? row_groups(groups)
-                          : variant.lists_windows() ? this->windows(windows)
-                          : variant.stages_tiles()  ? shared_tiles({true})
-                          : variant.lists_pieces()  ? listed(variant.id.data(), choice.piece)
-                                                    : whole_rows();
+  auto const prediction = variant.lists_groups()     ? row_groups(groups)
+                          : variant.lists_windows()  ? this->windows(windows)
+                          : variant.stages_tiles()   ? shared_tiles({true})
+                          : variant.lists_segments() ? listed(variant.id.data(), choice.segment)
+                                                     : whole_rows();
   return prediction.microseconds;
 }
 

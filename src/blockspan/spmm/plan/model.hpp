@@ -39,7 +39,7 @@ class DeviceModel {
   /// What a product takes longer where X and Y are read and written number by number.
   double strided() const;
 
-  /// Time of whole rows over that of rows with this part of their columns far away.
+  /// Time of whole rows over that of rows with this share of their columns far away.
   double near_over_far(double far) const;
 
  private:

@@ -35,7 +35,8 @@ std::int64_t floor_of_two(std::int64_t count) {
 
 std::int64_t columns_of_panel(SpmmVariant const& variant, RowStatistics const& rows,
                               std::int64_t half_bandwidth, std::int64_t columns,
-                              std::size_t scalar_bytes, bool packs, DeviceFacts const& device) {
+                              std::size_t scalar_bytes, bool vectorized,
+                              DeviceFacts const& device) {
   bool const by_windows = variant.lists_windows();
   bool const by_rows = variant.is_direct() || variant.lists_groups();
   if (!(by_rows || by_windows) || rows.rows < few_segments(device)) return columns;
@@ -50,8 +51,8 @@ std::int64_t columns_of_panel(SpmmVariant const& variant, RowStatistics const& r
   if (columns > widest && rows.diagonal() >= panel_diagonal &&
       panel_cache_share * in_use > device.cache)
     return widest;
-  if (variant.lists_pieces() || rows.mean() < tuning::device_short_row) return columns;
-  std::int64_t const lane = packs ? std::int64_t{tuning::device_pack_bytes} : scalar;
+  if (variant.lists_segments() || rows.mean() < tuning::device_short_row) return columns;
+  std::int64_t const lane = vectorized ? std::int64_t{tuning::device_vector_bytes} : scalar;
   std::int64_t const whole = floor_of_two(columns * scalar / lane) * lane;  // bytes
   std::int64_t const rest = columns * scalar - whole;
   bool const mostly_idle = rest > 0 && panel_least_share * rest <= whole;

@@ -1,5 +1,4 @@
 // SpmmPlan::hold_single_precision: products in double from values in single precision.
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -9,7 +8,7 @@
 
 #include <blockspan/spmm/spmm.hpp>
 
-#include "spmm/held_values.hpp"
+#include "spmm/stored_values.hpp"
 #include "support/messages.hpp"
 #include "support/types.hpp"
 #include <gmock/gmock.h>
@@ -61,7 +60,7 @@ TYPED_TEST(HeldSingles, AreRightWithEveryVariant) {
         EXPECT_TRUE(plan.hold_single_precision(exec, A)) << host.name;
         for (Op const op : all_ops)
           for (int const columns : {1, 5, 8}) {
-            if (columns != 8 && variant.needs_whole_packs) continue;
+            if (columns != 8 && variant.requires_aligned_x) continue;
             ProductCase<Scalar> const c{host, op, columns, Scalar(2), Scalar(-1)};
             EXPECT_TRUE(matches(product(exec, plan, A, c),
                                 reference_product(op, c.alpha, host, c.X(), c.beta, c.Y())))
@@ -119,7 +118,7 @@ TYPED_TEST(HeldSingles, AreNotKeptIfThatChangesAValue) {
     EXPECT_TRUE(matches(Z, reference_product(c.op, c.alpha, single, c.X(), c.beta, c.Y())));
     EXPECT_FALSE(same_bits(Y, Z));
 
-    // one that a float cannot take ends what was held
+    // one that a float cannot take ends what was stored
     for (double const beyond : {1e300, 1e-300, 1e-40, std::nan("")}) {
       auto values = host.values;
       values[7] = Scalar(beyond);
@@ -154,7 +153,7 @@ TYPED_TEST(HeldSingles, ServeTheTransposeOfASymmetricMatrixAndNoOtherArray) {
         EXPECT_TRUE(matches(product(exec, plan, matrix, c),
                             reference_product(op, c.alpha, host, c.X(), c.beta, c.Y())));
       }
-    // what was held of one matrix ends with the first that is held of another
+    // what was stored of one matrix ends with the first that is stored of another
     plan.hold_transpose(exec, B);
     EXPECT_THAT(plan.explain(8, sizeof(Scalar)), Not(HasSubstr("single precision")));
   }

@@ -9,7 +9,7 @@
 
 #include <blockspan/spmm/spmm.hpp>
 
-#include "spmm/held_values.hpp"
+#include "spmm/stored_values.hpp"
 #include "support/messages.hpp"
 #include "support/observed.hpp"
 #include "support/types.hpp"
@@ -172,7 +172,7 @@ TYPED_TEST(HeldTranspose, SeesWhereASymmetryEnds) {
     auto const A = to_device(exec, host);
     SpmmPlan plan(exec, A);
     plan.hold_transpose(exec, A);
-    EXPECT_THAT(plan.explain(8), HasSubstr("reads values held in its order"));
+    EXPECT_THAT(plan.explain(8), HasSubstr("reads values stored in its order"));
     for (Op const op : all_ops) {
       ProductCase<Scalar> const c{host, op, 8};
       EXPECT_TRUE(matches(product(exec, plan, A, c),
