@@ -77,10 +77,13 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   Operator const product(exec, A, plan);
   std::unique_ptr<Operator const> mass;
   if (M) mass = std::make_unique<Operator const>(exec, M, plan);
-  auto const T = make_preconditioner_on_ranks<Scalar>(
-      exec, command.preconditioner_choice, command.preconditioner, product, Definiteness::any);
+  auto choice = command.preconditioner_choice;
+  choice.columns = result.block;
+  auto const T = make_preconditioner_on_ranks<Scalar>(exec, choice, command.preconditioner, product,
+                                                      Definiteness::any);
   options.preconditioner = T.op.get();
   result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());
+  result.levels = T.levels;
   auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", n,
                                                      command.vector_columns(order));
   options.guess_columns = static_cast<int>(initial.extent(1));

@@ -80,13 +80,16 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   plan.columns = result.columns;
   DistributedOperator<Scalar, Exec> const product(exec, A, plan);
   auto options = detail::solver_options<Scalar, Exec>(command);
-  auto const M = make_preconditioner_on_ranks<Scalar>(
-      exec, command.preconditioner_choice, command.preconditioner, product, Definiteness::positive);
+  auto choice = command.preconditioner_choice;
+  choice.columns = result.columns;
+  auto const M = make_preconditioner_on_ranks<Scalar>(exec, choice, command.preconditioner, product,
+                                                      Definiteness::positive);
   options.preconditioner = M.op.get();
   auto const inner = detail::inner_solver_on_ranks<Scalar, Exec>(exec, command, *A, plan);
   options.inner = inner.get();
   options.null_space = N;
   result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
+  result.levels = M.levels;
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 

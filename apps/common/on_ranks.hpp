@@ -2,11 +2,14 @@
 
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <blockspan/distributed/convert.hpp>
 #include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/distributed_multigrid.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
@@ -96,8 +99,73 @@ struct SingleOnRanks {
       : op(exec, A.matrix, plan), factor(A.factor) {}
 };
 
-/// Preconditioners that couple nothing across ranks, and Chebyshev. Throws Error for others, and
-/// where A is not as definite as it must be.
+/// The nodes of a file that have local rows: rank 0 reads it. None without a name.
+template <class Real, class Exec>
+Block<Real, Exec> load_nodes(Exec const& exec, RowPartition const& rows, Communicator const& ranks,
+                             std::string const& file) {
+  if (file.empty()) return {};
+  HostBlock<Real> whole;
+  ranks.together([&] {
+    if (ranks.rank() != 0) return;
+    whole = read_block<Real>(input_file(file));
+    auto const nodes = static_cast<std::int64_t>(whole.extent(0)),
+               d = static_cast<std::int64_t>(whole.extent(1));
+    require((d == 2 || d == 3) && nodes * d == rows.global_rows(), "--coordinates", file, " is ",
+            nodes, " x ", d, ", the matrix has ", rows.global_rows(), " rows");
+  });
+  auto d = static_cast<std::int64_t>(whole.extent(1));
+  ranks.broadcast(std::span(&d, 1), 0);
+  auto const nodes = [&](int rank) {
+    auto const first = rows.first(rank), last = rows.last(rank);
+    return std::pair(first / d, last > first ? (last - 1) / d + 1 : first / d);
+  };
+  auto const [first, last] = nodes(ranks.rank());
+  auto const mine = blockspan::detail::deal<Real>(ranks, 0, (last - first) * d, [&](int rank) {
+    auto const [from, to] = nodes(rank);
+    return std::vector<Real>(whole.data() + from * d, whole.data() + to * d);
+  });
+  auto const block = allocate<Block<Real, Exec>>(exec, "Blockspan::" + file, last - first, d);
+  auto const host = Kokkos::create_mirror_view(block);
+  for (std::size_t k = 0; k < mine.size(); ++k)
+    host(k / static_cast<std::size_t>(d), k % static_cast<std::size_t>(d)) = mine[k];
+  Kokkos::deep_copy(exec, block, host);
+  exec.fence("Blockspan::load_nodes");
+  return block;
+}
+
+/// `instead` where multigrid does not suit.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_multigrid_on_ranks(
+    Exec const& exec, PreconditionerChoice const& choice,
+    DistributedOperator<Scalar, Exec> const& product, Preconditioner<Scalar, Exec> instead) {
+  auto const& A = product.matrix();
+  auto const rows = A.row_space();
+  auto const& inputs = choice.inputs;
+  MultigridOptions<Scalar, Exec> options;
+  options.near_null = load_rows<Scalar>(exec, rows, A.local_rows(), inputs.near_null);
+  options.coordinates =
+      load_nodes<real_t<Scalar>>(exec, A.partition(), rows.communicator(), inputs.coordinates);
+  options.block_size = inputs.block_size;
+  options.degree = choice.degree;
+  options.columns = choice.columns;
+  options.precision = MultigridPrecision::working;
+  auto M =
+      std::make_unique<DistributedMultigrid<Scalar, Exec>>(exec, product.shared_matrix(), options);
+  auto const& report = M->report();
+  if (!report.usable()) {
+    instead.notes.push_back("jacobi instead of multigrid: " + report.message);
+    return instead;
+  }
+  Preconditioner<Scalar, Exec> result;
+  result.notes = report.notes;
+  if (!report.message.empty()) result.notes.push_back("multigrid: " + report.message);
+  result.levels = report;
+  result.op = std::move(M);
+  return result;
+}
+
+/// Preconditioners that couple nothing across ranks, Chebyshev, and multigrid in the working
+/// precision. Throws Error for others, and where A is not as definite as it must be.
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
     Exec const& exec, PreconditionerChoice const& choice, std::string const& asked,
@@ -106,10 +174,15 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
   auto const& A = product.matrix();
   Communicator const ranks = A.row_space().communicator();
   auto const kind = choice.kind;
+  constexpr bool wide = sizeof(real_t<Scalar>) == sizeof(double);
   require(kind == Kind::none || kind == Kind::jacobi || kind == Kind::block_jacobi ||
-              kind == Kind::chebyshev,
+              kind == Kind::chebyshev || kind == Kind::multigrid,
           "--preconditioner " + asked,
-          "on several ranks there are none, jacobi, block-jacobi and chebyshev");
+          "on several ranks there are none, jacobi, block-jacobi, chebyshev and multigrid");
+  require(kind != Kind::multigrid ||
+              (wide && choice.inputs.hierarchy.empty() && choice.inputs.adaptive == 0),
+          "--preconditioner " + asked,
+          "with --precision mixed, --hierarchy or --adaptive it runs on one rank only");
   if (kind == Kind::none) return {};
   auto const block = A.diagonal_block(exec);
   if (kind == Kind::block_jacobi)
@@ -122,6 +195,9 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
     return detail::make_jacobi<Scalar>(exec, block, Definiteness::any);
   });
   if (kind == Kind::jacobi) return result;
+  if constexpr (wide)
+    if (kind == Kind::multigrid)
+      return make_multigrid_on_ranks<Scalar>(exec, choice, product, std::move(result));
   ChebyshevOptions const options{.degree = choice.degree, .ratio = choice.ratio};
   auto const factors = static_cast<JacobiPreconditioner<Scalar, Exec> const&>(*result.op).factors();
   auto const setup = chebyshev_setup<Scalar, Exec>(exec, product, factors, options);

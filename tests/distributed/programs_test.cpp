@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <blockspan/sparse/coordinates.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 
 #include "apps/process.hpp"
@@ -154,9 +155,36 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
     expect_refused_on_ranks(app, {"laplace7:x"}, "laplace7:x");
     expect_refused_on_ranks(app, {"laplace7:9", "--no-such-option"}, "no-such-option");
     expect_refused_on_ranks(app, {skew}, "not symmetric");
-    expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", "multigrid"}, "several ranks");
+    expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", "automatic"}, "several ranks");
     expect_refused_on_ranks(app, {"laplace7:9", "--spmm", "kokkos-kernels"}, "one rank only");
   }
+}
+
+// Coordinates are dealt out by nodes, of which cuts of rows may be in the middle.
+TEST(ProgramsOnRanks, TakeMultigridWithCoordinates) {
+  TemporaryFolder const folder;
+  std::string const coordinates = folder / "nodes.mtx", path = folder / "report.json";
+  auto const where = generate_coordinates<double>(Kokkos::DefaultHostExecutionSpace(),
+                                                  parse_generator_spec("elasticity:9"));
+  std::ostringstream nodes;
+  nodes << "%%MatrixMarket matrix array real general\n" << where.extent(0) << " 3\n";
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (std::size_t node = 0; node < where.extent(0); ++node) nodes << where(node, axis) << "\n";
+  write_text(coordinates, nodes.str());
+  auto const outcome = run_on_ranks(3, "blockspan-solve",
+                                    {"elasticity:9", "--preconditioner", "multigrid",
+                                     "--coordinates", coordinates, "--levels", "--report", path});
+  ASSERT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("multigrid of "));
+  auto const report = Json::parse(read_text(path));
+  EXPECT_EQ(report.at("multigrid").at("near_null"), 6);
+  expect_refused_on_ranks(
+      "blockspan-solve",
+      {"laplace7:9", "--preconditioner", "multigrid", "--coordinates", coordinates},
+      "the matrix has 729 rows");
+  expect_refused_on_ranks("blockspan-eig",
+                          {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "2"},
+                          "one rank only");
 }
 
 TEST(ProgramsOnRanks, KeepAwayFromConstraintsAndGoOnFromACheckpoint) {

@@ -1,5 +1,5 @@
-// Matrices of mostly empty rows: on devices the rows without entries are filled alongside the products
-// of the others, where these are short.
+// Matrices of mostly empty rows: on devices the rows without entries are filled alongside the
+// products of the others, where these are short.
 #include <algorithm>
 #include <cstdint>
 #include <string>

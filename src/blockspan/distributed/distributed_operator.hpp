@@ -169,6 +169,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   Matrix const& matrix() const { return *matrix_; }
+  std::shared_ptr<Matrix const> const& shared_matrix() const { return matrix_; }
   /// The plan of a part; see Matrix::Which.
   SpmmPlan<Exec> const& plan(int part) const { return *plans_[part]; }
 

@@ -1,0 +1,248 @@
+// Multigrid on ranks: its levels against a product of whole matrices, the map against what a
+// preconditioner must be, and its iterations against those of one rank.
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <blockspan/distributed/detail/coarse_rows.hpp>
+#include <blockspan/distributed/distributed_multigrid.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
+#include <blockspan/solvers/conjugate_gradient.hpp>
+#include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/sparse/coordinates.hpp>
+
+#include "distributed/ranks.hpp"
+#include "support/messages.hpp"
+
+namespace blockspan::test {
+namespace {
+
+using Scalar = double;
+using Vectors = Block<Scalar, Exec>;
+using Options = MultigridOptions<Scalar, Exec>;
+using Matrix = DistributedMatrix<Scalar, Exec>;
+
+Options working(Options options = {}) {
+  options.precision = MultigridPrecision::working;
+  return options;
+}
+
+class MultigridOnRanks : public ::testing::Test {
+ public:
+  Exec const exec;
+
+  std::shared_ptr<Matrix const> spread(std::string const& spec, bool odd = false) const {
+    auto const A = generate<Scalar>(exec, spec);
+    RowPartition const partition(odd_cuts(A.numRows()));
+    return distribute(exec, world(), A, odd ? &partition : nullptr);
+  }
+
+  Vectors random(std::int64_t rows, int columns, std::uint64_t seed) const {
+    Vectors const X("X", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+    fill_random(exec, X, seed);
+    return X;
+  }
+
+  double dot(Vectors const& x, Vectors const& y) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.extent(0); ++i) sum += x(i, 0) * y(i, 0);
+    return world().sum(sum);
+  }
+
+  CgOptions<Scalar, Exec> cg_options(LinearOperator<Scalar, Exec> const& M) const {
+    CgOptions<Scalar, Exec> options;
+    options.preconditioner = &M;
+    return options;
+  }
+
+  /// Steps to 1e-8 for one right-hand side, on ranks and on one.
+  std::pair<int, int> iterations(std::string const& spec, Options const& one_options,
+                                 Options const& options, std::int64_t rows_gathered) const {
+    auto const A = generate<Scalar>(exec, spec);
+    auto const matrix = distribute(exec, world(), A);
+    auto const op = distributed_operator(exec, matrix);
+    DistributedMultigrid<Scalar, Exec> const M(exec, matrix, options, {rows_gathered});
+    EXPECT_TRUE(M.report().usable()) << M.report().message;
+    auto const B = random(A.numRows(), 1, 5);
+    auto const b = local_rows(op.row_space(), B);
+    Vectors const x("x", b.extent(0), 1);
+    auto const all = conjugate_gradient(exec, op, b, x, cg_options(M));
+    EXPECT_TRUE(all.converged()) << spec;
+    auto const one = multigrid(exec, A, one_options);
+    Vectors const X("X", B.extent(0), 1);
+    auto const alone = conjugate_gradient(exec, matrix_operator(exec, A), B, X, cg_options(one));
+    return {all.iterations, alone.iterations};
+  }
+};
+
+// The entries across ranks by exchanged rows, against sums over whole matrices.
+TEST_F(MultigridOnRanks, CoarseRowsAreThoseOfTheWholeProduct) {
+  auto const A = generate<Scalar>(exec, "p1:7");
+  RowPartition const partition(odd_cuts(A.numRows()));
+  auto const matrix = distribute(exec, world(), A, &partition);
+  // P: rows 3 c to 3 c + 2 of a rank are its coarse row c; values tell where they are from
+  std::vector<std::int64_t> first_coarse = {0}, aggregate(static_cast<std::size_t>(A.numRows()));
+  for (int r = 0; r < world().size(); ++r) {
+    for (auto i = partition.first(r); i < partition.last(r); ++i)
+      aggregate[static_cast<std::size_t>(i)] = first_coarse.back() + (i - partition.first(r)) / 3;
+    first_coarse.push_back(first_coarse.back() + (partition.rows(r) + 2) / 3);
+  }
+  auto const weight = [](std::int64_t i) { return 1 + 0.01 * static_cast<double>(i % 17); };
+  auto const me = static_cast<std::size_t>(world().rank());
+  std::int64_t const from = first_coarse[me], coarse = first_coarse[me + 1] - from;
+  LocalRows<Scalar> P;
+  for (auto i = partition.first(world().rank()); i < partition.last(world().rank()); ++i) {
+    P.columns.push_back(aggregate[static_cast<std::size_t>(i)]);
+    P.values.push_back(weight(i));
+    P.offsets.push_back(static_cast<std::int64_t>(P.columns.size()));
+  }
+  auto const halo_P = blockspan::detail::rows_of_halo(world(), matrix->halo(), P);
+  auto const across = blockspan::detail::coarse_entries_across(*matrix, P, halo_P, from, coarse);
+
+  std::vector<std::map<std::int64_t, long double>> expected(static_cast<std::size_t>(coarse));
+  for (auto i = partition.first(world().rank()); i < partition.last(world().rank()); ++i)
+    for (auto k = A.graph.row_map(i); k < A.graph.row_map(i + 1); ++k) {
+      std::int64_t const j = A.graph.entries(k);
+      if (j >= partition.first(world().rank()) && j < partition.last(world().rank())) continue;
+      expected[static_cast<std::size_t>(aggregate[static_cast<std::size_t>(i)] - from)]
+              [aggregate[static_cast<std::size_t>(j)]] +=
+          static_cast<long double>(weight(i)) * A.values(k) * weight(j);
+    }
+  ASSERT_EQ(across.size(), expected.size());
+  std::int64_t found = 0;
+  for (std::size_t c = 0; c < across.size(); ++c) {
+    ASSERT_EQ(across[c].size(), expected[c].size()) << "row " << c;
+    auto next = expected[c].begin();
+    for (auto const& [column, value] : across[c]) {
+      EXPECT_EQ(column, next->first);
+      // at most 27 terms, each no larger than the largest entry
+      EXPECT_NEAR(value, static_cast<double>(next->second), 60 * 1.1e-16 * matrix->norm_bound());
+      ++next, ++found;
+    }
+  }
+  EXPECT_EQ(world().sum(found) > 0, world().size() > 1);
+}
+
+// x^H M^-1 y = y^H M^-1 x and x^H M^-1 x > 0, linear, the same in every call, on all ranks: cuts in
+// the middle of nodes, a rank without rows, several levels on ranks and none.
+TEST_F(MultigridOnRanks, IsAHermitianPositiveDefiniteMap) {
+  for (auto const* spec : {"laplace7:16", "elasticity:8", "p1:10"})
+    for (std::int64_t const gathered : {std::int64_t{20}, std::int64_t{1000000}})
+      for (bool const odd : {false, true}) {
+        SCOPED_TRACE(std::string(spec) + (odd ? ", odd cuts" : "") +
+                     (gathered > 20 ? ", gathered" : ""));
+        auto const A = spread(spec, odd);
+        DistributedMultigrid<Scalar, Exec> const M(exec, A, working({.coarse_rows = 50}),
+                                                   {gathered});
+        ASSERT_TRUE(M.report().usable()) << M.report().message;
+        auto const n = A->local_rows();
+        auto const x = random(n, 1, 10 + world().rank()), y = random(n, 1, 90 + world().rank());
+        Vectors const mx("mx", x.extent(0), 1), my("my", x.extent(0), 1),
+            again("again", x.extent(0), 1);
+        M.apply(exec, x, mx), M.apply(exec, y, my), M.apply(exec, x, again);
+        double const size = std::sqrt(dot(x, mx) * dot(y, my));
+        EXPECT_GT(dot(x, mx), 0);
+        EXPECT_GT(dot(y, my), 0);
+        EXPECT_NEAR(dot(x, my), dot(y, mx), 1e-11 * size);
+        EXPECT_EQ(entries(mx), entries(again));
+      }
+}
+
+TEST_F(MultigridOnRanks, TakesHardlyMoreStepsThanOnOneRank) {
+  for (auto const* spec : {"laplace7:32", "laplace27:20", "p1:20"}) {
+    auto const [all, one] = iterations(spec, {}, working(), 2000);
+    EXPECT_LE(all, std::ceil(1.2 * one)) << spec << ": " << one << " on one rank";
+  }
+}
+
+// Rows of a node on two ranks, and rigid bodies of coordinates that both have.
+TEST_F(MultigridOnRanks, KeepsRigidBodiesWhereNodesAreCut) {
+  std::string const spec = "elasticity:14";
+  auto const A = generate<Scalar>(exec, spec);
+  auto const matrix = distribute(exec, world(), A);
+  auto const whole = generate_coordinates<double>(exec, parse_generator_spec(spec));
+  auto const first = matrix->row_space().first_row(), n = matrix->local_rows();
+  std::pair<std::int64_t, std::int64_t> const nodes(first / 3,
+                                                    n == 0 ? first / 3 : (first + n - 1) / 3 + 1);
+  Vectors const local("coordinates", static_cast<std::size_t>(nodes.second - nodes.first), 3);
+  Kokkos::deep_copy(local, Kokkos::subview(whole, nodes, Kokkos::ALL));
+  Options on_one;
+  on_one.coordinates = whole;
+  auto on_ranks = working();
+  on_ranks.coordinates = local;
+  auto const [all, one] = iterations(spec, on_one, on_ranks, 1500);
+  EXPECT_LE(all, std::ceil(1.2 * one)) << one << " on one rank";
+}
+
+TEST_F(MultigridOnRanks, PreconditionsLobpcg) {
+  auto const matrix = spread("laplace7:18x17x16");
+  auto const op = distributed_operator(exec, matrix);
+  DistributedMultigrid<Scalar, Exec> const M(exec, matrix, working(), {200});
+  Vectors const X("X", static_cast<std::size_t>(op.rows()), 6);
+  LobpcgOptions<Scalar, Exec> options;
+  options.wanted = 4;
+  options.path = SolvePath::iterative;
+  options.preconditioner = &M;
+  auto const report = lobpcg(exec, op, X, options);
+  ASSERT_TRUE(report.converged());
+  EXPECT_LE(report.iterations, 40);
+  double const pi = std::acos(-1.0);
+  auto const line = [&](int points, int k) { return 2 - 2 * std::cos(k * pi / (points + 1)); };
+  EXPECT_NEAR(report.eigenvalues[0], line(18, 1) + line(17, 1) + line(16, 1),
+              1e-4 * report.eigenvalues[0]);
+}
+
+// The Laplacian of a grid: constants are null vectors, in the gathered levels too.
+TEST_F(MultigridOnRanks, StaysUsableWhereTheMatrixIsSingular) {
+  auto const A = generate<Scalar>(exec, "laplace7:16");
+  for (int i = 0; i < A.numRows(); ++i) {
+    auto const first = A.graph.row_map(i), last = A.graph.row_map(i + 1);
+    for (auto k = first; k < last; ++k)
+      if (A.graph.entries(k) == i) A.values(k) = static_cast<double>(last - first - 1);
+  }
+  auto const matrix = distribute(exec, world(), A);
+  DistributedMultigrid<Scalar, Exec> const M(exec, matrix, working({.coarse_rows = 50}), {100});
+  ASSERT_TRUE(M.report().usable()) << M.report().message;
+  EXPECT_NE(M.report().status, MultigridStatus::weak) << M.report().message;
+  auto const op = distributed_operator(exec, matrix);
+  auto const ones = random(op.rows(), 1, 1);
+  Kokkos::deep_copy(ones, 1.0);
+  Vectors const b("b", ones.extent(0), 1), x("x", ones.extent(0), 1);
+  op.apply(exec, random(op.rows(), 1, 3 + world().rank()), b);  // in the range
+  auto options = cg_options(M);
+  options.null_space = ones;
+  auto const report = conjugate_gradient(exec, op, b, x, options);
+  EXPECT_TRUE(report.converged());
+  EXPECT_LE(report.iterations, 25);
+}
+
+TEST_F(MultigridOnRanks, RefusesWhatItCannotDoOnAllRanks) {
+  auto const A = spread("laplace7:8");
+  auto const with = [&](Options const& options) {
+    return message_of([&] { DistributedMultigrid<Scalar, Exec>(exec, A, options); });
+  };
+  EXPECT_NE(with(working({.adaptive = 3})).find("no adaptive"), std::string::npos);
+  EXPECT_NE(with({}).find("no cycles in single precision"), std::string::npos);
+  EXPECT_NE(with(working({.theta = 2})).find("theta"), std::string::npos);
+  auto options = working();
+  // one rank has other rows than it should: all hear of it
+  options.near_null =
+      Vectors("B", static_cast<std::size_t>(A->local_rows() + (world().rank() == 0 ? 1 : 0)), 1);
+  EXPECT_NE(with(options).find("near-null vectors have"), std::string::npos);
+}
+
+TEST_F(MultigridOnRanks, SaysThatAMatrixIsIndefinite) {
+  auto const A = generate<Scalar>(exec, "laplace7:10");
+  for (int i = 0; i < A.numRows(); ++i)
+    for (auto k = A.graph.row_map(i); k < A.graph.row_map(i + 1); ++k)
+      if (A.graph.entries(k) == i) A.values(k) -= 1;
+  DistributedMultigrid<Scalar, Exec> const M(exec, distribute(exec, world(), A), working(), {100});
+  EXPECT_EQ(M.report().status, MultigridStatus::indefinite);
+  EXPECT_FALSE(M.report().usable());
+}
+
+}  // namespace
+}  // namespace blockspan::test
