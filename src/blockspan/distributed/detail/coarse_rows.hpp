@@ -30,10 +30,9 @@ LocalRows<typename Matrix::non_const_value_type> host_rows(Matrix const& A,
   auto const values = host(A.values);
   LocalRows<typename Matrix::non_const_value_type> rows;
   rows.offsets.assign(offsets.data(), offsets.data() + A.numRows() + 1);
-  for (std::size_t k = 0; k < values.extent(0); ++k) {
-    rows.columns.push_back(first_column + columns(k));
-    rows.values.push_back(values(k));
-  }
+  rows.values.assign(values.data(), values.data() + values.extent(0));
+  rows.columns.resize(rows.values.size());
+  for (std::size_t k = 0; k < rows.columns.size(); ++k) rows.columns[k] = first_column + columns(k);
   return rows;
 }
 
@@ -170,6 +169,9 @@ LocalRows<Scalar> merge_coarse_rows(
     std::vector<std::vector<std::pair<std::int64_t, Scalar>>> const& across,
     std::int64_t first_coarse) {
   LocalRows<Scalar> rows;
+  std::size_t entries = inner.values.size();
+  for (auto const& row : across) entries += row.size();
+  rows.columns.reserve(entries), rows.values.reserve(entries);
   auto const add = [&](std::int64_t column, Scalar const& value) {
     rows.columns.push_back(column), rows.values.push_back(value);
   };
