@@ -9,6 +9,7 @@
 #include "apps/eig.hpp"
 #include "apps/reference.hpp"
 #include "common/components.hpp"
+#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {

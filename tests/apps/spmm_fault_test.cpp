@@ -2,6 +2,7 @@
 // kernel's result makes that kernel WRONG, without a speed, and no other.
 #include "apps/spmm.hpp"
 #include "common/components.hpp"
+#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {

@@ -2,6 +2,7 @@
 // status 2, nothing on stdout, no report.
 #include "apps/spmm.hpp"
 #include "common/components.hpp"
+#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {
