@@ -236,12 +236,48 @@ struct DistributedMultigridState {
     told.seconds = ranks().largest(mine.seconds);
   }
 
+  /// Of all rows, with their near-null vectors row by row and the numbers of rows of all nodes.
+  std::unique_ptr<Hierarchy<Scalar, Exec>> hierarchy_of(Exec const& exec,
+                                                        LocalRows<Scalar> const& rows,
+                                                        std::vector<Scalar> const& vectors,
+                                                        std::vector<int> const& sizes, int largest,
+                                                        int number) const {
+    require(rows.offsets.back() <= std::numeric_limits<int>::max(), where,
+            "the gathered level has ", rows.offsets.back(), " entries");
+    auto const n = static_cast<std::int64_t>(rows.offsets.size()) - 1;
+    auto const of = [&]<class To, class From>(std::vector<From> const& from, To*) {
+      return to_exec<Exec, To>(exec, "Blockspan::multigrid", std::span<From const>(from));
+    };
+    int* const integers = nullptr;
+    CrsMatrix<Scalar, Exec> const whole("Blockspan::multigrid", static_cast<int>(n),
+                                        static_cast<int>(n), static_cast<int>(rows.offsets.back()),
+                                        of(rows.values, static_cast<Scalar*>(nullptr)),
+                                        of(rows.offsets, integers), of(rows.columns, integers));
+    Start start;
+    std::size_t const q = n > 0 ? vectors.size() / static_cast<std::size_t>(n) : 1;
+    start.near_null = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", n, q);
+    auto const B = Kokkos::create_mirror_view(start.near_null);
+    for (std::size_t k = 0; k < vectors.size(); ++k) B(k / q, k % q) = vectors[k];
+    Kokkos::deep_copy(exec, start.near_null, B);
+    std::vector<int> firsts = {0}, of_row;
+    for (std::size_t node = 0; node < sizes.size(); ++node) {
+      firsts.push_back(firsts.back() + sizes[node]);
+      of_row.insert(of_row.end(), static_cast<std::size_t>(sizes[node]), static_cast<int>(node));
+    }
+    start.nodes = {static_cast<int>(sizes.size()), of(of_row, integers), of(firsts, integers),
+                   largest};
+    exec.fence("Blockspan::multigrid: gathered level");
+    auto below = options_of(number);
+    below.max_levels = options.max_levels - number;
+    below.columns = 1;
+    return std::make_unique<Hierarchy<Scalar, Exec>>(exec, whole, below, start);
+  }
+
   /// The levels from here on, whole on every rank.
   bool finish(Exec const& exec, Matrix const& A, int number, Start const& mine) {
     auto const rows = gather_rows(ranks(), A.global_rows(exec));
     auto const host_vectors =
         Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mine.near_null);
-    auto const q = static_cast<std::int64_t>(mine.near_null.extent(1));
     std::vector<Scalar> vectors;
     for (std::size_t i = 0; i < host_vectors.extent(0); ++i)
       for (std::size_t j = 0; j < host_vectors.extent(1); ++j)
@@ -253,37 +289,8 @@ struct DistributedMultigridState {
     // a node that is cut is a node on each side
     sizes = gather_lists(ranks(), sizes);
     int const largest = ranks().largest(mine.nodes.largest);
-    gathered = ranks().together([&] {
-      require(rows.offsets.back() <= std::numeric_limits<int>::max(), where,
-              "the gathered level has ", rows.offsets.back(), " entries");
-      auto const n = static_cast<std::int64_t>(rows.offsets.size()) - 1;
-      auto const of = [&]<class To, class From>(std::vector<From> const& from, To*) {
-        return to_exec<Exec, To>(exec, "Blockspan::multigrid", std::span<From const>(from));
-      };
-      int* const integers = nullptr;
-      CrsMatrix<Scalar, Exec> const whole(
-          "Blockspan::multigrid", static_cast<int>(n), static_cast<int>(n),
-          static_cast<int>(rows.offsets.back()), of(rows.values, static_cast<Scalar*>(nullptr)),
-          of(rows.offsets, integers), of(rows.columns, integers));
-      Start start;
-      start.near_null = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", n, q);
-      auto const B = Kokkos::create_mirror_view(start.near_null);
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < q; ++j) B(i, j) = vectors[static_cast<std::size_t>(i * q + j)];
-      Kokkos::deep_copy(exec, start.near_null, B);
-      std::vector<int> firsts = {0}, of_row;
-      for (std::size_t node = 0; node < sizes.size(); ++node) {
-        firsts.push_back(firsts.back() + sizes[node]);
-        of_row.insert(of_row.end(), static_cast<std::size_t>(sizes[node]), static_cast<int>(node));
-      }
-      start.nodes = {static_cast<int>(sizes.size()), of(of_row, integers), of(firsts, integers),
-                     largest};
-      exec.fence("Blockspan::multigrid: gathered level");
-      auto below = options_of(number);
-      below.max_levels = options.max_levels - number;
-      below.columns = 1;
-      return std::make_unique<Hierarchy<Scalar, Exec>>(exec, whole, below, start);
-    });
+    gathered =
+        ranks().together([&] { return hierarchy_of(exec, rows, vectors, sizes, largest, number); });
     auto const& told = gathered->report;
     if (static_cast<int>(report.levels.size()) > number) report.levels.pop_back();
     report.levels.insert(report.levels.end(), told.levels.begin(), told.levels.end());
