@@ -34,9 +34,8 @@ Study variants(Scope const& scope) {
   study.title = "From the naive kernel to staged vectors";
   study.reproduces =
       "The ladder of kernels of GE-SpMM and its successors (Huang, Dai, Wang, Yang 2020, SC, "
-      "doi:10.1109/SC41405.2020.00076): naive, warp per row, + staged, + vectors, + both, Y = alpha "
-      "A "
-      "X + beta Y, four sizes and densities of 0.01 to 0.30.";
+      "doi:10.1109/SC41405.2020.00076): naive, warp per row, + staged, + vectors, + both, "
+      "Y = alpha A X + beta Y, four sizes and densities of 0.01 to 0.30.";
   study.note =
       "alpha = 2 and beta = 0.5, powers of two: the repetitions cannot overflow, and scaling costs "
       "no digit.";
