@@ -133,6 +133,13 @@ inline constexpr bool
     may_split_passes_v<Call, Inner, PlainEntries<typename Call::Scalar, typename Call::Ordinal>> =
         true;
 
+/// Blocks that an inner wants on a multiprocessor where many segments are listed; 0: no matter.
+template <class Inner>
+inline constexpr unsigned blocks_of_many_segments_v = 0;
+template <class Inner>
+requires requires { Inner::blocks_of_many_segments; }
+inline constexpr unsigned blocks_of_many_segments_v<Inner> = Inner::blocks_of_many_segments;
+
 /// run(shape, schedule) for the listed segments or the whole rows that the inner multiplies.
 template <class Inner, class Call, class Run>
 void with_schedule(Call const& call, Run const& run) {
@@ -170,10 +177,10 @@ void launch_segments(Call const& call, Entries const& entries) {
       call, [&]<class Schedule>(LaunchShape const& shape, Schedule const& schedule) {
         constexpr bool listed = Schedule::splits_rows;
         auto const epilogue = make_epilogue < Inner::contiguous, !listed && masked > (call);
-        if constexpr (listed && requires { Inner::blocks_of_many_segments; })
+        constexpr unsigned blocks = blocks_of_many_segments_v<Inner>;
+        if constexpr (listed && blocks > 0)
           if (schedule.share.segments >= tuning::device_few_listed)
-            return launch_kernel<Inner::blocks_of_many_segments>(call.exec, label, shape, schedule,
-                                                                 inner, epilogue);
+            return launch_kernel<blocks>(call.exec, label, shape, schedule, inner, epilogue);
         launch_kernel(call.exec, label, shape, schedule, inner, epilogue);
       });
 }
