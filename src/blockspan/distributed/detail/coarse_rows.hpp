@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -66,9 +67,8 @@ LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& ha
   std::vector<std::int64_t> sent_lengths, one_each(halo.sent.size() + 1),
       one_each_in(halo.rows.size() + 1), from = {0}, columns;
   std::vector<Scalar> values;
-  for (std::size_t i = 0; i < one_each.size(); ++i) one_each[i] = static_cast<std::int64_t>(i);
-  for (std::size_t i = 0; i < one_each_in.size(); ++i)
-    one_each_in[i] = static_cast<std::int64_t>(i);
+  std::iota(one_each.begin(), one_each.end(), 0);
+  std::iota(one_each_in.begin(), one_each_in.end(), 0);
   for (std::int64_t const row : halo.sent) {
     auto const first = P.offsets[static_cast<std::size_t>(row)],
                last = P.offsets[static_cast<std::size_t>(row) + 1];

@@ -20,6 +20,7 @@ template <class Scalar, class Exec>
 Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options)
     : options_(options) {
   SetupMemory<Scalar, Exec> const memory;
+  fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   take_first(exec, A);
   if (!measure(exec, levels[0], 0)) return;
   auto& first = levels[0];
@@ -49,7 +50,6 @@ Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options co
 
 template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::take_first(Exec const& exec, Matrix const& A) {
-  fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   in_order_ = is_in_order(exec, pattern_ref<Exec>(A));
   levels.emplace_back();
   take(exec, A);
