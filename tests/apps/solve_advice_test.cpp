@@ -113,9 +113,9 @@ TYPED_TEST(SolveAdvice, OfLimitsAndTheMonitor) {
   // A tolerance that the recurrence reaches, and the residual not within one cycle.
   TestMatrix<double> graded(216);
   for (int i = 0; i < 216; ++i) {
-    graded.add(i, i, std::pow(10.0, 8.0 * i / 215) * 2.001);
+    graded.add(i, i, std::pow(10.0, 5.0 * i / 215) * 2.001);
     for (int const j : {i - 1, i + 1})
-      if (j >= 0 && j < 216) graded.add(i, j, std::pow(10.0, 4.0 * (i + j) / 215));
+      if (j >= 0 && j < 216) graded.add(i, j, std::pow(10.0, 2.5 * (i + j) / 215));
   }
   EXPECT_THAT(this->sentence(Status::max_iterations, graded, this->right,
                              [](auto& options) {

@@ -48,6 +48,8 @@ struct CgThresholds {
   /// row).
   static constexpr std::int64_t look = 50;
   static constexpr std::int64_t work_of_entry = 8;
+  /// What a host multiplies while a device launches an iteration, which takes at least 50 us.
+  static constexpr std::int64_t work_of_launches = 50'000;
   /// (pseudo-block) Steps in which no residual is halved, plus a quarter of all steps, before A
   /// is looked at for being Hermitian.
   static constexpr int patience = 30;
