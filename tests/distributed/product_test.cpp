@@ -59,6 +59,42 @@ TYPED_TEST(Distributed, ProductsHaveTheBitsOfOneRank) {
   }
 }
 
+TYPED_TEST(Distributed, AMatrixOfAnOwnBlockAndTheRestIsThatOfWholeRows) {
+  using S = typename TypeParam::Scalar;
+  for (std::string const spec : specs) {
+    auto const A = this->generated(spec);
+    auto const cuts = odd_cuts(A.numRows());
+    auto const rank = static_cast<std::size_t>(world().rank());
+    auto const rows = rows_of(A, cuts[rank], cuts[rank + 1]);
+    auto const whole = distribute(this->exec, world(), rows);
+    LocalRows<S> across;
+    for (std::size_t i = 0; i + 1 < rows.offsets.size(); ++i) {
+      for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k) {
+        auto const at = static_cast<std::size_t>(k);
+        if (rows.columns[at] >= cuts[rank] && rows.columns[at] < cuts[rank + 1]) continue;
+        across.columns.push_back(rows.columns[at]);
+        across.values.push_back(rows.values[at]);
+      }
+      across.offsets.push_back(static_cast<std::int64_t>(across.columns.size()));
+    }
+    DistributedMatrix<S, Exec> const parts(this->exec, world(), whole->partition(),
+                                           whole->diagonal_block(this->exec), across);
+    auto const again = parts.global_rows(this->exec);
+    EXPECT_EQ(again.offsets, rows.offsets) << spec;
+    EXPECT_EQ(again.columns, rows.columns) << spec;
+    EXPECT_EQ(again.values, rows.values) << spec;
+    for (auto const which : {parts.head, parts.interior, parts.tail})
+      EXPECT_EQ(parts.part(which).rows(), whole->part(which).rows()) << spec;
+    EXPECT_EQ(parts.halo().rows, whole->halo().rows);
+    EXPECT_EQ(parts.nonzeros(), static_cast<std::int64_t>(A.nnz()));
+    EXPECT_EQ(parts.longest_row(), whole->longest_row());
+    EXPECT_EQ(parts.norm_bound(), whole->norm_bound());
+    EXPECT_EQ(parts.eigenvalue_lower_bound(), whole->eigenvalue_lower_bound());
+    EXPECT_EQ(parts.annihilates_constants(), whole->annihilates_constants());
+    EXPECT_EQ(parts.diagonal(), whole->diagonal());
+  }
+}
+
 TYPED_TEST(Distributed, ProductsOfOddPartsAndChosenKernelsAgreeToRounding) {
   using S = typename TypeParam::Scalar;
   for (std::string const spec : specs) {

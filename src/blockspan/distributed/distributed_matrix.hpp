@@ -11,6 +11,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/communication/row_space.hpp>
+#include <blockspan/distributed/detail/host_rows.hpp>
 #include <blockspan/distributed/detail/pack_rows.hpp>
 #include <blockspan/distributed/halo.hpp>
 #include <blockspan/distributed/local_rows.hpp>
@@ -72,30 +73,47 @@ class DistributedMatrix {
                     LocalRows<Scalar> const& rows)
       : partition_(std::move(partition)) {
     constexpr auto where = "DistributedMatrix";
-    auto split = ranks.together([&] {
-      require(partition_.ranks() == ranks.size(), where, "a partition for ", partition_.ranks(),
-              " ranks, there are ", ranks.size());
+    auto const split = ranks.together([&] {
+      require_partition(ranks);
       require(rows.columns.size() == rows.values.size() &&
                   rows.offsets.back() == static_cast<std::int64_t>(rows.columns.size()),
               where, rows.columns.size(), " columns, ", rows.values.size(), " values, ",
               rows.offsets.back(), " entries by the row offsets");
-      require(rows.offsets.back() <= std::numeric_limits<int>::max(), where, rows.offsets.back(),
-              " entries on rank ", ranks.rank(), ", more than 32 bits can number");
+      require_numbers(ranks, rows.offsets.back());
       return split_rows(partition_, ranks.rank(), rows.offsets, rows.columns);
     });
-    lower_ = split.lower, own_ = split.own;
-    space_ = RowSpace(ranks, partition_.cuts(), unit_of_sums());
-    std::vector<std::int64_t> ghosts(split.packed.begin(), split.packed.begin() + lower_);
-    ghosts.insert(ghosts.end(), split.packed.begin() + lower_ + own_, split.packed.end());
-    halo_ = make_halo_exchange(ranks, partition_, std::move(ghosts));
-    ranks.together([&] { place(exec, rows, split); });
-    measure(ranks);
+    make(exec, ranks, rows, split, nullptr);
+  }
+
+  /// The same of rows whose entries in local columns are where Exec computes, as a square matrix
+  /// `own` of ascending columns, and those in columns of other ranks in host memory: `across` has
+  /// as many rows, of ascending global columns. Memory and time of the host: O(rows + entries of
+  /// the rows before and after the interior ones). Shares the arrays of `own`.
+  DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition,
+                    Matrix const& own, LocalRows<Scalar> const& across)
+      : partition_(std::move(partition)) {
+    SplitRows split;
+    auto const rows = ranks.together([&] {
+      require_partition(ranks);
+      require_numbers(ranks, static_cast<std::int64_t>(own.nnz()) + across.offsets.back());
+      std::int64_t const n = partition_.rows(ranks.rank()), first = partition_.first(ranks.rank());
+      split = split_rows(partition_, ranks.rank(), across.offsets, across.columns);
+      auto ends = detail::merge_rows(
+          detail::host_rows(own, {{0, split.head}, {split.tail, n}}, first), across, first);
+      split = split_rows(partition_, ranks.rank(), ends.offsets, ends.columns);
+      return ends;
+    });
+    make(exec, ranks, rows, split, &own);
   }
 
   RowPartition const& partition() const { return partition_; }
   RowSpace const& row_space() const { return space_; }
   std::int64_t local_rows() const { return partition_.rows(space_.communicator().rank()); }
-  std::int64_t local_nonzeros() const { return static_cast<std::int64_t>(values_.extent(0)); }
+  std::int64_t local_nonzeros() const {
+    std::int64_t entries = 0;
+    for (auto const& part : parts_) entries += static_cast<std::int64_t>(part.matrix.nnz());
+    return entries;
+  }
   std::int64_t nonzeros() const { return nonzeros_; }  ///< of all ranks
   int longest_row() const { return longest_; }         ///< of all ranks
 
@@ -133,12 +151,38 @@ class DistributedMatrix {
     return unit;
   }
 
-  /// The three parts where Exec computes, sharing arrays of columns and values, and local facts.
+  void require_partition(Communicator const& ranks) const {
+    require(partition_.ranks() == ranks.size(), "DistributedMatrix", "a partition for ",
+            partition_.ranks(), " ranks, there are ", ranks.size());
+  }
+  static void require_numbers(Communicator const& ranks, std::int64_t entries) {
+    require(entries <= std::numeric_limits<int>::max(), "DistributedMatrix", entries,
+            " entries on rank ", ranks.rank(), ", more than 32 bits can number");
+  }
+
+  /// own: has the interior rows, which are empty in `rows`; null: `rows` has all.
+  void make(Exec const& exec, Communicator const& ranks, LocalRows<Scalar> const& rows,
+            SplitRows const& split, Matrix const* own) {
+    lower_ = split.lower, own_ = split.own;
+    space_ = RowSpace(ranks, partition_.cuts(), unit_of_sums());
+    std::vector<std::int64_t> ghosts(split.packed.begin(), split.packed.begin() + lower_);
+    ghosts.insert(ghosts.end(), split.packed.begin() + lower_ + own_, split.packed.end());
+    halo_ = make_halo_exchange(ranks, partition_, std::move(ghosts));
+    ranks.together([&] {
+      place(exec, rows, split);
+      if (own && split.tail > split.head)
+        parts_[interior].matrix =
+            detail::rows_between<Exec, Scalar>(exec, *own, split.head, split.tail);
+      take_facts(exec);
+    });
+    measure(ranks);
+  }
+
+  /// The three parts where Exec computes, sharing arrays of columns and values.
   void place(Exec const& exec, LocalRows<Scalar> const& rows, SplitRows const& split) {
     constexpr auto label = "Blockspan::distributed::matrix";
-    values_ = detail::to_exec<Exec, Scalar>(exec, label, std::span<Scalar const>(rows.values));
-    auto const columns =
-        detail::to_exec<Exec, int>(exec, label, std::span<int const>(split.columns));
+    auto const values = detail::to_exec<Exec, Scalar>(exec, label, std::span(rows.values));
+    auto const columns = detail::to_exec<Exec, int>(exec, label, std::span(split.columns));
     std::int64_t const n = static_cast<std::int64_t>(rows.offsets.size()) - 1;
     auto const packed = static_cast<std::int64_t>(split.packed.size());
     std::array<std::int64_t, 4> const cuts{0, split.head, split.tail, n};
@@ -152,48 +196,44 @@ class DistributedMatrix {
       parts_[p].matrix =
           Matrix(label, static_cast<int>(cuts[p + 1] - cuts[p]),
                  static_cast<int>(p == interior ? n : packed), static_cast<int>(offsets.back()),
-                 Kokkos::subview(values_, range),
+                 Kokkos::subview(values, range),
                  detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(offsets)),
                  Kokkos::subview(columns, range));
-      for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
-        longest_ = std::max(longest_, static_cast<int>(offsets[i + 1] - offsets[i]));
     }
     std::vector<std::int64_t> own(split.packed.begin() + lower_,
                                   split.packed.begin() + lower_ + own_);
     for (auto& row : own) row -= space_.first_row();
     packed_from_ = detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(own));
     sent_ = detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(halo_.sent));
-    take_local_facts(exec, rows);
   }
 
-  /// By the kernels that measure a matrix, which look for diagonal entries by their local columns.
-  void take_local_facts(Exec const& exec, LocalRows<Scalar> const& rows) {
-    constexpr auto label = "Blockspan::distributed::facts";
-    std::int64_t const first = space_.first_row();
-    auto const n = static_cast<std::int64_t>(rows.offsets.size()) - 1;
-    std::vector<int> marks(rows.columns.size(), -1);
-    for (std::int64_t i = 0; i < n; ++i)
-      for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k)
-        if (rows.columns[k] == first + i) marks[k] = static_cast<int>(i);
-    auto const offsets =
-        detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(rows.offsets));
-    auto const columns = detail::to_exec<Exec, int>(exec, label, std::span<int const>(marks));
-    detail::MatrixRef<Scalar, int, int> const A{
-        {n, n, rows.offsets.back(), offsets.data(), columns.data()}, values_.data()};
-    bounds_ = detail::row_bounds(exec, A);
-    annihilates_constants_ = detail::rows_sum_to_zero(exec, A);
-    auto const diagonal = detail::diagonal_on_device(exec, A);
-    auto const host = Kokkos::create_mirror_view(diagonal);
-    Kokkos::deep_copy(exec, host, diagonal);
-    exec.fence("Blockspan::distributed: diagonal");
-    for (std::int64_t i = 0; i < n; ++i) diagonal_.push_back(real_part(host(i)));
+  detail::RowsOfRank<Scalar> rows_of(Which which) const {
+    auto const& part = parts_[which];
+    return {part.first, detail::matrix_ref<Exec>(part.matrix),
+            which == interior ? nullptr : packed_from_.data(), static_cast<int>(lower_),
+            static_cast<int>(own_)};
   }
+
+  /// Local ones.
+  void take_facts(Exec const& exec) {
+    bounds_.lowest = std::numeric_limits<Real>::infinity();
+    for (auto const which : {head, interior, tail}) {
+      auto const facts = detail::facts_of_rows<Exec, Scalar>(exec, rows_of(which));
+      if (parts_[which].rows() == 0) continue;
+      bounds_.norm = larger(bounds_.norm, facts.bounds.norm);
+      bounds_.lowest = -larger(-bounds_.lowest, -facts.bounds.lowest);
+      annihilates_constants_ = annihilates_constants_ && facts.annihilates_constants;
+      longest_ = std::max(longest_, facts.longest);
+      diagonal_.insert(diagonal_.end(), facts.diagonal.begin(), facts.diagonal.end());
+    }
+  }
+  /// NaN if one is.
+  static Real larger(Real a, Real b) { return a > b || a != a ? a : b; }
 
   /// From facts of this rank to those of the matrix.
   void measure(Communicator const& ranks) {
-    constexpr Real none = std::numeric_limits<Real>::infinity();
     bounds_.norm = ranks.largest(bounds_.norm);
-    bounds_.lowest = ranks.least(local_rows() > 0 ? bounds_.lowest : none);
+    bounds_.lowest = ranks.least(bounds_.lowest);
     if (partition_.global_rows() == 0) bounds_.lowest = 0;
     annihilates_constants_ = ranks.all(annihilates_constants_);
     nonzeros_ = ranks.sum(local_nonzeros());
@@ -205,7 +245,6 @@ class DistributedMatrix {
   HaloExchange halo_;
   std::int64_t lower_ = 0, own_ = 0, nonzeros_ = 0;
   std::array<Part, 3> parts_;
-  Kokkos::View<Scalar*, Device> values_;
   Indices packed_from_, sent_;
   detail::RowBounds<Real> bounds_;
   bool annihilates_constants_ = true;
@@ -247,12 +286,6 @@ LocalRows<Scalar> DistributedMatrix<Scalar, Exec>::global_rows(Exec const& exec)
 
 template <class Scalar, class Exec>
 auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> Matrix {
-  auto const rows_of = [&](Which which) {
-    auto const& part = parts_[which];
-    return detail::RowsOfRank<Scalar>{part.first, detail::matrix_ref<Exec>(part.matrix),
-                                      which == interior ? nullptr : packed_from_.data(),
-                                      static_cast<int>(lower_), static_cast<int>(own_)};
-  };
   return detail::local_columns<Exec, Scalar>(
       exec, {rows_of(head), rows_of(interior), rows_of(tail)}, local_rows());
 }

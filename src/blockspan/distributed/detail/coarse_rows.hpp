@@ -10,31 +10,35 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/distributed/detail/host_rows.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/halo.hpp>
 #include <blockspan/distributed/local_rows.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// Rows of P^H A P on ranks, where P couples nothing across them. All of it in host memory.
+// Rows of P^H A P on ranks, where P couples nothing across them: what is at the cuts, in host
+// memory.
 
 namespace blockspan::detail {
 
-/// A matrix in host memory, its columns numbered from `first_column` on.
-template <class Matrix>
-LocalRows<typename Matrix::non_const_value_type> host_rows(Matrix const& A,
-                                                           std::int64_t first_column) {
-  auto const host = [](auto const& view) {
-    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-  };
-  auto const offsets = host(A.graph.row_map);
-  auto const columns = host(A.graph.entries);
-  auto const values = host(A.values);
-  LocalRows<typename Matrix::non_const_value_type> rows;
-  rows.offsets.assign(offsets.data(), offsets.data() + A.numRows() + 1);
-  rows.values.assign(values.data(), values.data() + values.extent(0));
-  rows.columns.resize(rows.values.size());
-  for (std::size_t k = 0; k < rows.columns.size(); ++k) rows.columns[k] = first_column + columns(k);
-  return rows;
+/// The local rows that have to do with other ranks: those before and after the interior ones, and
+/// those that are sent.
+template <class Scalar, class Exec>
+RowRanges rows_at_cuts(DistributedMatrix<Scalar, Exec> const& A) {
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+  std::vector<std::int64_t> rows(A.halo().sent);
+  for (auto const which : {Matrix::head, Matrix::tail}) {
+    auto const& part = A.part(which);
+    for (std::int64_t i = 0; i < part.rows(); ++i) rows.push_back(part.first + i);
+  }
+  std::sort(rows.begin(), rows.end());
+  RowRanges ranges;
+  for (std::int64_t const row : rows)
+    if (!ranges.empty() && row <= ranges.back().second)
+      ranges.back().second = row + 1;
+    else
+      ranges.emplace_back(row, row + 1);
+  return ranges;
 }
 
 /// Elements of the sent rows to the ranks that need them; the halo's come back. Rows are lists,
@@ -59,8 +63,8 @@ std::vector<T> exchange_lists(Communicator const& ranks, HaloExchange const& hal
   return received;
 }
 
-/// The rows of P that belong to a halo. P: this rank's rows, with columns of all. All ranks
-/// together.
+/// The rows of P that belong to a halo. P: this rank's rows, with columns of all; those that are
+/// not sent may be empty. All ranks together.
 template <class Scalar>
 LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& halo,
                                LocalRows<Scalar> const& P) {
@@ -113,12 +117,12 @@ class RowSum {
   std::vector<std::size_t> order_;
 };
 
-/// What the entries of A across ranks add to this rank's rows of P^H A P, a list for each of
-/// `coarse` rows: global columns, ascending, and values.
+/// What the entries of A across ranks add to this rank's `coarse` rows of P^H A P: entries in
+/// columns of other ranks. P: this rank's rows, of which those at cuts are looked at.
 template <class Scalar, class Exec>
-std::vector<std::vector<std::pair<std::int64_t, Scalar>>> coarse_entries_across(
-    DistributedMatrix<Scalar, Exec> const& A, LocalRows<Scalar> const& P,
-    LocalRows<Scalar> const& halo_P, std::int64_t first_coarse, std::int64_t coarse) {
+LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A,
+                                        LocalRows<Scalar> const& P, LocalRows<Scalar> const& halo_P,
+                                        std::int64_t first_coarse, std::int64_t coarse) {
   std::vector<std::int64_t> columns = halo_P.columns;
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
@@ -134,7 +138,7 @@ std::vector<std::vector<std::pair<std::int64_t, Scalar>>> coarse_entries_across(
   using Matrix = DistributedMatrix<Scalar, Exec>;
   for (auto const which : {Matrix::head, Matrix::tail}) {
     auto const& part = A.part(which);
-    auto const rows = host_rows(part.matrix, 0);
+    auto const rows = host_rows(part.matrix, {{0, part.rows()}}, 0);
     for (std::int64_t i = 0; i < part.rows(); ++i) {
       bool any = false;
       for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k) {
@@ -153,38 +157,18 @@ std::vector<std::vector<std::pair<std::int64_t, Scalar>>> coarse_entries_across(
       products.push_back(sum.take());
     }
   }
-  std::vector<std::vector<std::pair<std::int64_t, Scalar>>> entries(needs.size());
-  for (std::size_t c = 0; c < needs.size(); ++c) {
-    for (auto const& [row, factor] : needs[c])
+  LocalRows<Scalar> entries;
+  entries.offsets.reserve(needs.size() + 1);
+  for (auto const& of_row : needs) {
+    for (auto const& [row, factor] : of_row)
       for (auto const& [column, value] : products[row]) sum.add(column, factor * value);
-    for (auto const& [column, value] : sum.take()) entries[c].emplace_back(columns[column], value);
+    for (auto const& [column, value] : sum.take()) {
+      entries.columns.push_back(columns[column]);
+      entries.values.push_back(value);
+    }
+    entries.offsets.push_back(static_cast<std::int64_t>(entries.columns.size()));
   }
   return entries;
-}
-
-/// The rows of P^H A P that this rank has: `inner`, of its own entries, and those across ranks.
-template <class Scalar>
-LocalRows<Scalar> merge_coarse_rows(
-    LocalRows<Scalar> const& inner,
-    std::vector<std::vector<std::pair<std::int64_t, Scalar>>> const& across,
-    std::int64_t first_coarse) {
-  LocalRows<Scalar> rows;
-  std::size_t entries = inner.values.size();
-  for (auto const& row : across) entries += row.size();
-  rows.columns.reserve(entries), rows.values.reserve(entries);
-  auto const add = [&](std::int64_t column, Scalar const& value) {
-    rows.columns.push_back(column), rows.values.push_back(value);
-  };
-  for (std::size_t c = 0; c < across.size(); ++c) {
-    auto next = across[c].begin();
-    for (; next != across[c].end() && next->first < first_coarse; ++next)
-      add(next->first, next->second);
-    for (auto k = inner.offsets[c]; k < inner.offsets[c + 1]; ++k)
-      add(inner.columns[k], inner.values[k]);
-    for (; next != across[c].end(); ++next) add(next->first, next->second);
-    rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
-  }
-  return rows;
 }
 
 /// Lists of all ranks, one after the other.

@@ -170,7 +170,7 @@ struct DistributedMultigridState {
     std::vector<int> marks(static_cast<std::size_t>(A.local_rows()), 0);
     for (auto const which : {Matrix::head, Matrix::tail}) {
       auto const& part = A.part(which);
-      auto const rows = host_rows(part.matrix, -A.lower_rows());
+      auto const rows = host_rows(part.matrix, {{0, part.rows()}}, -A.lower_rows());
       for (std::int64_t i = 0; i < part.rows(); ++i)
         for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k)
           if (rows.columns[k] < 0 || rows.columns[k] >= A.own_rows())
@@ -211,15 +211,16 @@ struct DistributedMultigridState {
       level.p.emplace(exec, level.P, plan);
       level.r.emplace(exec, level.R, plan);
     });
-    LocalRows<Scalar> P, inner;
-    if (step) P = host_rows(level.P, from), inner = host_rows(step->levels[1].A, from);
+    LocalRows<Scalar> P;
+    CrsMatrix<Scalar, Exec> own;
+    if (step) P = host_rows(level.P, rows_at_cuts(A), from), own = step->levels[1].A;
     auto const halo_P = rows_of_halo(ranks(), A.halo(), P);
-    auto const rows = ranks().together([&] {
-      return merge_coarse_rows(inner, coarse_entries_across(A, P, halo_P, from, coarse), from);
-    });
+    auto const across =
+        ranks().together([&] { return coarse_entries_across(A, P, halo_P, from, coarse); });
     tell_step(step ? step->levels[0].report : MultigridLevelReport{});
     if (step) start.near_null = step->levels[1].near_null, start.nodes = step->levels[1].nodes;
-    return std::make_shared<Matrix const>(exec, ranks(), RowPartition(std::move(cuts)), rows);
+    return std::make_shared<Matrix const>(exec, ranks(), RowPartition(std::move(cuts)), own,
+                                          across);
   }
 
   void tell_step(MultigridLevelReport const& mine) {

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
+#include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/backend.hpp>
@@ -54,6 +56,24 @@ template <class Exec, class Scalar>
 CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
                                       std::array<RowsOfRank<Scalar>, 3> const& parts,
                                       std::int64_t rows);
+
+/// What the entries of some rows tell.
+template <class Real>
+struct FactsOfRows {
+  RowBounds<Real> bounds;
+  bool annihilates_constants = true;
+  int longest = 0;
+  std::vector<Real> diagonal;  ///< real parts
+};
+/// Waits for the instance. Compiled as pack_rows is.
+template <class Exec, class Scalar>
+FactsOfRows<real_t<Scalar>> facts_of_rows(Exec const& exec, RowsOfRank<Scalar> const& rows);
+
+/// Rows [first, last) of A, which share its columns and values. Waits for the instance. Compiled as
+/// pack_rows is.
+template <class Exec, class Scalar>
+CrsMatrix<Scalar, Exec> rows_between(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                     std::int64_t first, std::int64_t last);
 
 /// Entry j of row p.
 template <class Scalar>
