@@ -11,12 +11,16 @@ set(Blockspan_ENABLE_MPI AUTO CACHE STRING
   "Component mpi: ranks of MPI (libopenmpi-dev). AUTO: where it is found, ON or OFF")
 set(Blockspan_ENABLE_NCCL AUTO CACHE STRING
   "Component nccl: device data of ranks (libnccl-dev). AUTO: with the CUDA backend where it is found, ON or OFF")
+set(Blockspan_ENABLE_METIS AUTO CACHE STRING
+  "Component metis: parts of rows for ranks (libmetis-dev). AUTO: where it is found, ON or OFF")
+set(Blockspan_ENABLE_SCOTCH AUTO CACHE STRING
+  "Component scotch: the same in parallel (libptscotch-dev). AUTO: where it and MPI are found, ON or OFF")
 set_property(CACHE Blockspan_ENABLE_CUSPARSE Blockspan_ENABLE_DIRECT Blockspan_ENABLE_MPI
-  Blockspan_ENABLE_NCCL PROPERTY STRINGS AUTO ON OFF)
+  Blockspan_ENABLE_NCCL Blockspan_ENABLE_METIS Blockspan_ENABLE_SCOTCH PROPERTY STRINGS AUTO ON OFF)
 
 # Every name that a package may be asked for, whether this build has it or not.
 # published is in every build.
-set(blockspan_known_components published kokkos_kernels cusparse direct mpi nccl)
+set(blockspan_known_components published kokkos_kernels cusparse direct mpi nccl metis scotch)
 
 # blockspan_component(NAME): the library of a component, still without sources.
 function(blockspan_component name)

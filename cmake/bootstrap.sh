@@ -27,7 +27,7 @@ cd "$(dirname "$0")/.."
 packages="g++ cmake ninja-build ca-certificates python3-pip python3-venv ccache \
 libopenblas-dev zlib1g-dev nlohmann-json3-dev libcli11-dev"
 [ "$task" = demo ] || packages="$packages libgtest-dev libgmock-dev libmumps-seq-dev \
-libopenmpi-dev openmpi-bin"
+libopenmpi-dev openmpi-bin libmetis-dev libptscotch-dev"
 
 # The Debian packages that are not there. On another distribution: none, and CMake says what it lacks.
 missing_packages() {

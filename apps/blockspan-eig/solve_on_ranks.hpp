@@ -48,6 +48,10 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
     require(command.path != "dense", "--path dense", "runs on one rank only");
     require_precision<Scalar>(command.precision, command.machine.spmm,
                               command.preconditioner_choice);
+    auto const& partition = command.machine.partition;
+    require_order(partition, command.preconditioner_choice);
+    require_consecutive_rows(partition, !command.checkpoint.empty() || !command.resume.empty(),
+                             "a checkpoint");
     return plan_on_ranks(command.machine.spmm);
   });
   auto options = detail::solver_options<Scalar, Exec>(command);
@@ -59,15 +63,17 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   using Matrix = DistributedMatrix<Scalar, Exec>;
   using Operator = DistributedOperator<Scalar, Exec>;
   progress.stage("loading " + command.matrix);
-  auto const A =
-      load_on_ranks<Scalar>(exec, ranks, command.matrix, result.notes, command.operator_kind);
+  auto A = load_on_ranks<Scalar>(exec, ranks, command.matrix, result.notes, command.operator_kind);
   std::shared_ptr<Matrix const> M;
   if (!command.mass.empty())
     M = load_on_ranks<Scalar>(exec, ranks, command.mass, result.notes, "matrix", &A->partition());
-  auto const rows = A->row_space();
-  std::int64_t const n = A->local_rows(), order = rows.global_rows(n);
-  auto const initial = load_rows<Scalar>(exec, rows, n, command.initial);
-  auto const constraints = load_rows<Scalar>(exec, rows, n, command.constraints);
+  auto const new_order = order_rows(exec, command.machine.partition, command.matrix, *A);
+  if (new_order) A = reorder(exec, *A, *new_order);
+  if (new_order && M) M = reorder(exec, *M, *new_order);
+  SpreadRows const rows{A->row_space(), new_order};
+  std::int64_t const n = A->local_rows(), order = A->partition().global_rows();
+  auto const initial = load_rows<Scalar>(exec, rows, command.initial);
+  auto const constraints = load_rows<Scalar>(exec, rows, command.constraints);
   exec.fence("Blockspan::load");
   result.seconds.load = lap();
 
@@ -125,7 +131,7 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   result.mass_nonzeros = M ? M->nonzeros() : 0;
   result.product = product.plan(Matrix::interior).kernel(result.block, sizeof(Scalar));
   result.product_reason = "of the rows that need no others";
-  result.ranks = report_of_ranks(exec, *A, result.block);
+  result.ranks = report_of_ranks(exec, *A, result.block, command.machine.partition);
   if (T.op) result.preconditioner = T.op->name();
   judge(result, command, observer);
   return result;

@@ -46,30 +46,36 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   auto plan = ranks.together([&] {
     require_precision<Scalar>(command.precision, command.machine.spmm,
                               command.preconditioner_choice);
+    require_order(command.machine.partition, command.preconditioner_choice);
     return plan_on_ranks(command.machine.spmm);
   });
   SolveResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
-  auto const A = load_on_ranks<Scalar>(exec, ranks, command.matrix, result.notes);
-  auto const rows = A->row_space();
+  auto A = load_on_ranks<Scalar>(exec, ranks, command.matrix, result.notes);
+  auto const order = order_rows(exec, command.machine.partition, command.matrix, *A);
+  if (order) A = reorder(exec, *A, *order);
+  SpreadRows const rows{A->row_space(), order};
   std::int64_t const n = A->local_rows();
-  auto B = load_rows<Scalar>(exec, rows, n, command.rhs);
+  auto B = load_rows<Scalar>(exec, rows, command.rhs);
   if (command.rhs.empty()) {
-    B = detail::new_block<Scalar>(exec, "Blockspan::right_hand_sides", n, command.columns);
-    fill_random(exec, B, command.seed, 0, rows.first_row());
+    auto const callers = rows.callers();
+    B = detail::new_block<Scalar>(exec, "Blockspan::right_hand_sides", SpreadRows::here(callers),
+                                  command.columns);
+    fill_random(exec, B, command.seed, 0, callers.first_row());
+    B = in_order<Scalar, Exec>(exec, rows, B);
   }
   auto const k = static_cast<std::int64_t>(B.extent(1));
-  auto X = load_rows<Scalar>(exec, rows, n, command.guess);
+  auto X = load_rows<Scalar>(exec, rows, command.guess);
   if (command.guess.empty())
     X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::solution", n, k);
-  Workspace<Exec> workspace(rows);
+  Workspace<Exec> workspace(rows.space);
   Block<Scalar, Exec> N;
   if (command.null_space == "constant") {
     N = detail::new_block<Scalar>(exec, "Blockspan::null_space", n, 1);
     Kokkos::deep_copy(exec, N, Scalar(1));
   } else {
-    N = load_rows<Scalar>(exec, rows, n, command.null_space);
+    N = load_rows<Scalar>(exec, rows, command.null_space);
   }
   N = detail::null_basis<Scalar>(exec, command, N, workspace);
   exec.fence("Blockspan::load");
@@ -118,12 +124,12 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
 
   result.device = describe(exec);
   result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
-  result.rows = rows.global_rows(n);
+  result.rows = A->partition().global_rows();
   result.nonzeros = A->nonzeros();
   result.product = product.plan(DistributedMatrix<Scalar, Exec>::interior)
                        .kernel(result.columns, sizeof(Scalar));
   result.product_reason = "of the rows that need no others";
-  result.ranks = report_of_ranks(exec, *A, result.columns);
+  result.ranks = report_of_ranks(exec, *A, result.columns, command.machine.partition);
   if (M.op) result.preconditioner = M.op->name();
   judge(result, command);
   return result;

@@ -57,6 +57,7 @@ void add_run(CLI::App& app, SpmmCommand& command) {
       ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
   app.add_flag("--explain", command.explain, "Print what each plan saw, chose and rejected");
   app.add_option("--report", command.report, "Write a JSON report to this file");
+  add_partition_option(app, command.partition);
   app.add_flag("--quiet", command.quiet, "Print nothing but errors");
 }
 

@@ -22,6 +22,7 @@ struct SpmmCommand {
   std::string backend = "auto";      ///< auto, cuda, openmp, serial
   std::string report;                ///< file for the report; empty: none
   bool explain = false;
+  std::string partition = "contiguous";  ///< of rows over ranks
   bool quiet = false;
   std::string fault;  ///< id of the kernel whose result is spoilt; empty: none
 

@@ -21,6 +21,7 @@
 #include "common/interrupt.hpp"
 #include "common/problem.hpp"
 #include "common/progress.hpp"
+#include "common/row_orders.hpp"
 #include "common/spread.hpp"
 
 // The distributed product, checked and timed. All ranks call these together.
@@ -176,11 +177,13 @@ RanksResult measure_on_ranks(Exec const& exec, SpmmCommand const& command, Progr
   RanksResult result;
   result.device = describe(exec);
   progress.stage("loading " + command.matrix);
-  auto const matrix = spread<Scalar>(
+  auto matrix = spread<Scalar>(
       exec, ranks, command.matrix, nullptr, [](GeneratorSpec const&) { return true; },
       [&] { return load_matrix<Scalar>(exec, command.matrix); });
+  if (auto const order = order_rows(exec, command.partition, command.matrix, *matrix))
+    matrix = reorder(exec, *matrix, *order);
   auto const rows = matrix->row_space().global_rows(matrix->local_rows());
-  result.ranks = report_of_ranks(exec, *matrix, 1);
+  result.ranks = report_of_ranks(exec, *matrix, 1, command.partition);
   result.problem = {scalar_name<Scalar>(), is_complex_v<Scalar>, rows,        rows,
                     matrix->nonzeros(),    sizeof(Scalar),       sizeof(int), sizeof(int),
                     sizeof(Scalar)};

@@ -115,6 +115,15 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary) 
   app.option_defaults()->always_capture_default();
 }
 
+void add_partition_option(CLI::App& app, std::string& partition) {
+  app.add_option(
+         "--partition", partition,
+         "Under mpirun, which rows a rank has: consecutive ones with about equal numbers of "
+         "nonzeros, the same in the order of Cuthill and McKee (rcm), bricks of a grid, or "
+         "parts by METIS or PT-Scotch; vectors are in the order of the files all the same")
+      ->check(CLI::IsMember({"contiguous", "rcm", "bricks", "metis", "scotch"}));
+}
+
 void add_machine_options(CLI::App& app, MachineOptions& options) {
   app.add_option("--backend", options.backend, "Where to run: auto is the best of this build")
       ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
@@ -125,6 +134,7 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
          "Whose sparse product the solver uses; or one of Blockspan's kernels, where its plan "
          "would choose")
       ->check(CLI::IsMember(products));
+  add_partition_option(app, options.partition);
   app.add_option("--report", options.report, "Write a JSON report to this file");
   app.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }

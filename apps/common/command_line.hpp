@@ -16,8 +16,11 @@ CLI::Validator at_least_one();
 /// Options added to it show their defaults.
 void set_up(CLI::App& app, std::string const& name, std::string const& summary);
 
-/// --backend, --spmm, --report and --quiet.
+/// --backend, --spmm, --partition, --report and --quiet.
 void add_machine_options(CLI::App& app, MachineOptions& options);
+
+/// --partition, for the programs that run on several ranks.
+void add_partition_option(CLI::App& app, std::string& partition);
 
 /// What --preconditioner multigrid may be told: --near-null, --coordinates, --block-size,
 /// --adaptive,

@@ -19,6 +19,7 @@
 #include "common/input_file.hpp"
 #include "common/preconditioner.hpp"
 #include "common/problem.hpp"
+#include "common/row_orders.hpp"
 #include "common/spread.hpp"
 #include "common/symmetry.hpp"
 
@@ -43,35 +44,89 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_on_ranks(
       exec, ranks, source, like, [](GeneratorSpec const& spec) { return spec.is_symmetric; }, load);
 }
 
+/// The rows of all ranks, and how the caller numbers them.
+struct SpreadRows {
+  RowSpace space;
+  std::shared_ptr<RowOrder const> order;  ///< null: as `space` does
+
+  std::int64_t local() const { return here(space); }
+  /// In the caller's order.
+  RowSpace callers() const {
+    return order ? RowSpace(space.communicator(), order->from().cuts(), 0) : space;
+  }
+  static std::int64_t here(RowSpace const& space) {
+    auto const [first, last] = space.range(space.communicator().rank(), 0);
+    return last - first;
+  }
+};
+
+/// The local rows of a block of the caller's rows.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> in_order(Exec const& exec, SpreadRows const& rows,
+                             Block<Scalar, Exec> const& given) {
+  if (!rows.order) return given;
+  auto const block = allocate<Block<Scalar, Exec>>(exec, "Blockspan::rows", rows.local(),
+                                                   static_cast<std::int64_t>(given.extent(1)));
+  auto const host = Kokkos::create_mirror_view(block);
+  reorder_rows(*rows.order, true, Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), given),
+               host);
+  Kokkos::deep_copy(exec, block, host);
+  exec.fence("Blockspan::in_order");
+  return block;
+}
+
 /// The local rows of the block of a file, which rank 0 reads; none without a name.
 template <class Scalar, class Exec>
-Block<Scalar, Exec> load_rows(Exec const& exec, RowSpace const& rows, std::int64_t local,
-                              std::string const& file) {
+Block<Scalar, Exec> load_rows(Exec const& exec, SpreadRows const& rows, std::string const& file) {
   if (file.empty()) return {};
-  auto const& ranks = rows.communicator();
+  auto const callers = rows.callers();
+  auto const& ranks = callers.communicator();
   HostBlock<Scalar> whole;
   ranks.together([&] {
     if (ranks.rank() == 0) whole = read_block<Scalar>(input_file(file));
   });
   auto columns = static_cast<std::int64_t>(whole.extent(1));
   ranks.broadcast(std::span(&columns, 1), 0);
-  auto const block = allocate<Block<Scalar, Exec>>(exec, "Blockspan::" + file, local, columns);
+  auto const block =
+      allocate<Block<Scalar, Exec>>(exec, "Blockspan::" + file, SpreadRows::here(callers), columns);
   auto const host = Kokkos::create_mirror_view(block);
-  scatter_block(rows, whole, host);
+  scatter_block(callers, whole, host);
   Kokkos::deep_copy(exec, block, host);
   exec.fence("Blockspan::load_rows");
-  return block;
+  return in_order<Scalar, Exec>(exec, rows, block);
 }
 
-/// All rows of a block, on rank 0.
+/// All rows of a block, on rank 0, in the caller's order.
 template <class Scalar, class Exec>
-HostBlock<Scalar> gather_rows(RowSpace const& rows, Block<Scalar, Exec> const& local) {
-  auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), local);
-  bool const here = rows.communicator().rank() == 0;
-  auto const n = here ? rows.global_rows(static_cast<std::int64_t>(local.extent(0))) : 0;
+HostBlock<Scalar> gather_rows(SpreadRows const& rows, Block<Scalar, Exec> const& local) {
+  auto const callers = rows.callers();
+  auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), local);
+  if (rows.order) {
+    decltype(host) const given(
+        "Blockspan::rows", static_cast<std::size_t>(SpreadRows::here(callers)), local.extent(1));
+    reorder_rows(*rows.order, false, host, given);
+    host = given;
+  }
+  bool const here = callers.communicator().rank() == 0;
+  auto const n = here ? callers.global_rows(static_cast<std::int64_t>(host.extent(0))) : 0;
   HostBlock<Scalar> const whole("Blockspan::whole", static_cast<std::size_t>(n), local.extent(1));
-  gather_block(rows, host, whole);
+  gather_block(callers, host, whole);
   return whole;
+}
+
+/// Refuses what is kept by consecutive rows where --partition takes them apart.
+inline void require_consecutive_rows(std::string const& partition, bool needed,
+                                     std::string const& option) {
+  require(partition == "contiguous" || !needed, "--partition " + partition,
+          option + " needs the rows in their order: --partition contiguous");
+}
+inline void require_order(std::string const& partition, PreconditionerChoice const& choice) {
+  auto const& inputs = choice.inputs;
+  require_consecutive_rows(partition, choice.kind == PreconditionerChoice::Kind::block_jacobi,
+                           "--preconditioner block-jacobi");
+  require_consecutive_rows(
+      partition, !inputs.near_null.empty() || !inputs.coordinates.empty() || inputs.block_size > 1,
+      "multigrid of nodes");
 }
 
 /// The plan of --spmm. Throws Error where that is the product of another library.
@@ -142,7 +197,7 @@ Preconditioner<Scalar, Exec> make_multigrid_on_ranks(
   auto const rows = A.row_space();
   auto const& inputs = choice.inputs;
   MultigridOptions<Scalar, Exec> options;
-  options.near_null = load_rows<Scalar>(exec, rows, A.local_rows(), inputs.near_null);
+  options.near_null = load_rows<Scalar>(exec, SpreadRows{rows, nullptr}, inputs.near_null);
   options.coordinates =
       load_nodes<real_t<Scalar>>(exec, A.partition(), rows.communicator(), inputs.coordinates);
   options.block_size = inputs.block_size;

@@ -16,7 +16,8 @@ double RanksReport::imbalance(std::vector<std::int64_t> const& counts) {
 }
 
 std::string RanksReport::in_words() const {
-  return grouped(static_cast<long long>(rows.size())) + " by " + transport + "; the largest has " +
+  return grouped(static_cast<long long>(rows.size())) + " by " + transport + ", rows " +
+         (partition == "contiguous" ? "in their order" : "by " + partition) + "; the largest has " +
          formatted("%.2f", imbalance(rows)) + " of the mean rows and " +
          formatted("%.2f", imbalance(nonzeros)) + " of the mean nonzeros; up to " +
          grouped(*std::max_element(halo_rows.begin(), halo_rows.end())) + " halo rows of " +

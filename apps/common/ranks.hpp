@@ -45,7 +45,7 @@ Communicator ranks_of(Exec const&, Communicator const& ranks) {
 
 /// What the report says of them. Lists: one a rank.
 struct RanksReport {
-  std::string transport;
+  std::string transport, partition;
   std::vector<std::string> devices;
   std::vector<std::int64_t> rows, nonzeros, halo_rows, neighbours;
   std::vector<std::int64_t> sent_bytes, received_bytes;  ///< of one product of the block
@@ -71,16 +71,17 @@ std::vector<std::string> devices_of(Exec const& exec, Communicator const& ranks)
   return devices;
 }
 
-/// columns: of the block.
+/// columns: of the block. partition: as asked for.
 template <class Scalar, class Exec>
-RanksReport report_of_ranks(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
-                            int columns) {
+RanksReport report_of_ranks(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A, int columns,
+                            std::string const& partition) {
   Communicator const ranks = A.row_space().communicator();
   auto const& halo = A.halo();
   auto const row_bytes = static_cast<std::int64_t>(sizeof(Scalar)) * columns;
   auto const sent = static_cast<std::int64_t>(halo.sent.size()),
              received = static_cast<std::int64_t>(halo.rows.size());
   return {ranks.name(),
+          partition,
           devices_of(exec, ranks),
           ranks.gather(A.local_rows()),
           ranks.gather(A.local_nonzeros()),

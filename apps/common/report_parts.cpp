@@ -18,6 +18,7 @@ Json to_json(Device const& device) {
 Json to_json(RanksReport const& ranks) {
   if (!ranks.any()) return nullptr;
   return {{"transport", ranks.transport},
+          {"partition", ranks.partition},
           {"devices", ranks.devices},
           {"rows", ranks.rows},
           {"nonzeros", ranks.nonzeros},

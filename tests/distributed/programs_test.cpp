@@ -41,7 +41,7 @@ TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("matrix   laplace7:20x16x14  (4,480 rows"));
   EXPECT_EQ(outcome.out.find("matrix "), outcome.out.rfind("matrix "));
-  EXPECT_THAT(outcome.out, HasSubstr("\nranks    3 by mpi;"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nranks    3 by mpi, rows in their order;"));
   auto const report = Json::parse(read_text(path));
   auto const& ranks = report.at("ranks");
   EXPECT_EQ(ranks.at("transport"), "mpi");
@@ -86,6 +86,52 @@ TEST(ProgramsOnRanks, SolveWithFilesAsOneDoes) {
   ASSERT_EQ(four.extent(0), one.extent(0));
   for (std::size_t i = 0; i < one.extent(0); ++i)
     for (std::size_t j = 0; j < 2; ++j) EXPECT_NEAR(four(i, j), one(i, j), 1e-7);
+}
+
+TEST(ProgramsOnRanks, GiveVectorsInTheOrderOfTheFilesWhateverThePartition) {
+  TemporaryFolder const folder;
+  std::ostringstream rhs;
+  rhs << "%%MatrixMarket matrix array real general\n1144 1\n";
+  for (int i = 0; i < 1144; ++i) rhs << std::sin(i) << "\n";
+  std::string const B = folder / "b.mtx", path = folder / "report.json";
+  write_text(B, rhs.str());
+  auto const solve = [&](std::string const& file) {
+    return std::vector<std::string>{"laplace7:13x11x8", "--rhs", B, "--tolerance", "1e-11",
+                                    "--solution",       file};
+  };
+  auto const pairs = [&](std::string const& file) {
+    return std::vector<std::string>{"laplace7:13x11x8", "--pairs", "2", "--tolerance", "1e-11",
+                                    "--vectors",        file};
+  };
+  std::string const x1 = folder / "x1.mtx", v1 = folder / "v1.mtx", x3 = folder / "x3.mtx",
+                    v3 = folder / "v3.mtx";
+  ASSERT_EQ(run_app("blockspan-solve", solve(x1)).status, 0);
+  ASSERT_EQ(run_app("blockspan-eig", pairs(v1)).status, 0);
+  auto const x = read_block<double>(x1), v = read_block<double>(v1);
+  for (std::string const partition : {"rcm", "bricks", "metis", "scotch"}) {
+    auto const by = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.end(), {"--partition", partition, "--report", path});
+      return arguments;
+    };
+    auto const outcome = run_on_ranks(3, "blockspan-solve", by(solve(x3)));
+    if (outcome.err.find("this build is without the component " + partition) != std::string::npos)
+      continue;
+    ASSERT_EQ(outcome.status, 0) << partition << outcome.err;
+    EXPECT_EQ(Json::parse(read_text(path)).at("ranks").at("partition"), partition);
+    auto const again = read_block<double>(x3);
+    ASSERT_EQ(again.extent(0), x.extent(0));
+    for (std::size_t i = 0; i < x.extent(0); ++i) EXPECT_NEAR(again(i, 0), x(i, 0), 1e-8);
+    ASSERT_EQ(run_on_ranks(3, "blockspan-eig", by(pairs(v3))).status, 0) << partition;
+    auto const vectors = read_block<double>(v3);
+    for (std::size_t j = 0; j < 2; ++j) {
+      double dot = 0;
+      for (std::size_t i = 0; i < v.extent(0); ++i) dot += vectors(i, j) * v(i, j);
+      EXPECT_NEAR(std::abs(dot), 1, 1e-8) << partition;
+    }
+    auto const product = run_on_ranks(3, "blockspan-spmm",
+                                      by({"laplace7:13x11x8", "--columns", "3", "--repeat", "2"}));
+    EXPECT_THAT(product.out, HasSubstr("right")) << partition << product.out;
+  }
 }
 
 TEST(ProgramsOnRanks, TimeTheProductAndItsExchange) {
@@ -138,6 +184,11 @@ void expect_refused_on_ranks(std::string const& app, std::vector<std::string> co
 
 TEST(ProgramsOnRanks, RefuseInOneLine) {
   TemporaryFolder const folder;
+  expect_refused_on_ranks("blockspan-eig", {"rmat:8:4:symmetric", "--partition", "bricks"},
+                          "is no grid");
+  expect_refused_on_ranks("blockspan-eig",
+                          {"laplace7:6", "--partition", "rcm", "--preconditioner", "block-jacobi"},
+                          "needs the rows in their order");
   std::string const skew = folder / "skew.mtx";
   write_text(skew, "%%MatrixMarket matrix coordinate real general\n20 20 2\n1 2 1\n2 1 -1\n");
   std::ostringstream file;  // rows are counted as in the file, on every rank

@@ -107,6 +107,8 @@ class Communicator {
   std::string name() const {
     return (transport_ ? transport_->name() : "self") + (device_ ? " and " + device_->name() : "");
   }
+  /// Null: this process alone.
+  Transport* transport() const { return transport_.get(); }
   /// Null: what is on a device goes by way of the host.
   DeviceTransport* device() const { return device_.get(); }
 

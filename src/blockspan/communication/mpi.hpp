@@ -17,6 +17,10 @@ namespace blockspan {
 /// says for whom on stderr. Throws Error where MPI refuses.
 Communicator mpi_communicator(MPI_Comm comm);
 
+/// MPI's own, of a Communicator that mpi_communicator made: for libraries that want it. Throws
+/// Error for another.
+MPI_Comm mpi_comm_of(Communicator const& ranks);
+
 /// MPI for the life of a program: initializes it where a launcher (mpirun, srun) started the
 /// program, and finalizes what it has initialized. Without a launcher nothing of MPI runs.
 class MpiScope {

@@ -99,6 +99,7 @@ class MpiTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string name() const override { return "mpi"; }
+  MPI_Comm comm() const { return comm_; }
 
   void gather(std::span<std::byte const> mine, std::span<std::byte> all,
               std::span<std::int64_t const> sizes) override {
@@ -172,6 +173,12 @@ bool launched() {
 
 Communicator mpi_communicator(MPI_Comm comm) {
   return Communicator(std::make_shared<MpiTransport>(comm));
+}
+
+MPI_Comm mpi_comm_of(Communicator const& ranks) {
+  auto const* const transport = dynamic_cast<MpiTransport const*>(ranks.transport());
+  require(transport != nullptr, "mpi_comm_of", "these ranks are not those of mpi_communicator");
+  return transport->comm();
 }
 
 MpiScope::MpiScope(int& argc, char**& argv) {

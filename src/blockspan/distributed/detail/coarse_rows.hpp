@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/distributed/detail/exchange_lists.hpp>
 #include <blockspan/distributed/detail/host_rows.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/halo.hpp>
@@ -41,48 +40,24 @@ RowRanges rows_at_cuts(DistributedMatrix<Scalar, Exec> const& A) {
   return ranges;
 }
 
-/// Elements of the sent rows to the ranks that need them; the halo's come back. Rows are lists,
-/// that of row r the elements [offsets[r], offsets[r + 1]).
-template <class T>
-std::vector<T> exchange_lists(Communicator const& ranks, HaloExchange const& halo,
-                              std::vector<T> const& sent, std::vector<std::int64_t> const& from,
-                              std::vector<std::int64_t> const& to) {
-  std::vector<T> received(static_cast<std::size_t>(to.back()));
-  auto const part = [](auto& list, std::vector<std::int64_t> const& offsets, HaloPart const& rows) {
-    auto const first = offsets[static_cast<std::size_t>(rows.first)],
-               last = offsets[static_cast<std::size_t>(rows.first + rows.count)];
-    return std::span(list.data() + first, static_cast<std::size_t>(last - first));
-  };
-  std::vector<Incoming> in;
-  std::vector<Outgoing> out;
-  for (auto const& rows : halo.receives)
-    in.push_back({rows.rank, std::as_writable_bytes(part(received, to, rows))});
-  for (auto const& rows : halo.sends)
-    out.push_back({rows.rank, std::as_bytes(part(sent, from, rows))});
-  if (auto const pending = ranks.start(std::move(in), std::move(out))) pending->finish();
-  return received;
-}
-
 /// The rows of P that belong to a halo. P: this rank's rows, with columns of all; those that are
 /// not sent may be empty. All ranks together.
 template <class Scalar>
 LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& halo,
                                LocalRows<Scalar> const& P) {
-  std::vector<std::int64_t> sent_lengths, one_each(halo.sent.size() + 1),
-      one_each_in(halo.rows.size() + 1), from = {0}, columns;
+  std::vector<std::int64_t> lengths, from = {0}, columns;
   std::vector<Scalar> values;
-  std::iota(one_each.begin(), one_each.end(), 0);
-  std::iota(one_each_in.begin(), one_each_in.end(), 0);
+  for (std::size_t row = 0; row + 1 < P.offsets.size(); ++row)
+    lengths.push_back(P.offsets[row + 1] - P.offsets[row]);
   for (std::int64_t const row : halo.sent) {
     auto const first = P.offsets[static_cast<std::size_t>(row)],
                last = P.offsets[static_cast<std::size_t>(row) + 1];
-    sent_lengths.push_back(last - first);
     from.push_back(from.back() + last - first);
     columns.insert(columns.end(), P.columns.begin() + first, P.columns.begin() + last);
     values.insert(values.end(), P.values.begin() + first, P.values.begin() + last);
   }
   LocalRows<Scalar> rows;
-  for (std::int64_t const length : exchange_lists(ranks, halo, sent_lengths, one_each, one_each_in))
+  for (std::int64_t const length : values_of_halo(ranks, halo, lengths))
     rows.offsets.push_back(rows.offsets.back() + length);
   rows.columns = exchange_lists(ranks, halo, columns, from, rows.offsets);
   rows.values = exchange_lists(ranks, halo, values, from, rows.offsets);
@@ -169,17 +144,6 @@ LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A
     entries.offsets.push_back(static_cast<std::int64_t>(entries.columns.size()));
   }
   return entries;
-}
-
-/// Lists of all ranks, one after the other.
-template <class T>
-std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& mine) {
-  std::vector<std::int64_t> sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
-  std::int64_t all = 0;
-  for (auto& size : sizes) all += size, size *= static_cast<std::int64_t>(sizeof(T));
-  std::vector<T> result(static_cast<std::size_t>(all));
-  ranks.gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(result)), sizes);
-  return result;
 }
 
 /// The rows of all ranks, in order, on each of them.

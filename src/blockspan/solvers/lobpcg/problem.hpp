@@ -12,6 +12,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/solvers/common/problem.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
@@ -22,6 +23,18 @@
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
+
+/// to_i = scale p_i w_i; w null: ones.
+template <class Real>
+struct WeighRows {
+  Real const *p, *w;
+  Real scale;
+  BlockRef<Real> to;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    to(i, j) = scale * p[i] * (w ? w[i] : Real(1));
+  }
+};
 
 /// The problem as the solver sees it: A and B rescaled by powers of two when their norms are
 /// extreme (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns
@@ -318,26 +331,20 @@ class Problem : public SolverProblem<Scalar, Exec> {
     auto const numbers = [&] {
       return allocate<RowValues>(exec, "Blockspan::lobpcg::rounding", n);
     };
-    RowValues const ones = numbers();
+    RowValues const x = numbers();
     weights.energy = numbers(), weights.dual = numbers();
     Real const scale = std::ldexp(Real(1), -exponent);
-    auto const times = [&](RowValues const& x, RowValues const& y) {
+    auto const multiply_into = [&](RowValues const& y) {
       return op.apply_magnitudes(exec, OperatorValues<Real const, Exec>(x.data(), n),
                                  OperatorValues<Real, Exec>(y.data(), n));
     };
-    Kokkos::deep_copy(exec, ones, scale);
-    weights.known = times(ones, weights.energy);
+    Kokkos::deep_copy(exec, x, scale);
+    weights.known = multiply_into(weights.energy);
     if (!weights.known) return weights;
-    auto const p = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), weights.energy);
-    auto const host = Kokkos::create_mirror_view(ones);
-    Kokkos::View<Real*, Kokkos::HostSpace> const v("v", n);
-    if (weights_of_mass_.extent(0) > 0)
-      Kokkos::deep_copy(v, weights_of_mass_);
-    else
-      Kokkos::deep_copy(v, Real(1));
-    for (std::size_t i = 0; i < n; ++i) host(i) = scale * p(i) * v(i);
-    Kokkos::deep_copy(exec, ones, host);
-    times(ones, weights.dual);
+    BlockRef<Real> const column{x.data(), rows(), 1, 1, rows()};
+    for_each_entry(exec, "Blockspan::lobpcg::rounding", column,
+                   WeighRows<Real>{weights.energy.data(), mass_weights(), scale, column});
+    multiply_into(weights.dual);
     return weights;
   }
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <blockspan/distributed/row_order.hpp>
+#include <blockspan/multivector/detail/row_chunks.hpp>
+
+// --partition: which rows of a matrix go to which rank. All ranks call these together.
+
+namespace blockspan::apps {
+
+/// The order that `partition` names, for rows that the ranks have as `from` says; null for
+/// contiguous, or on one rank. chunk: rows of a chunk of the sums over rows. Throws Error, on all
+/// ranks, for bricks of a matrix that is no grid, and where a partitioner is not in this build.
+std::shared_ptr<RowOrder const> order_rows(Communicator const& ranks, std::string const& partition,
+                                           std::string const& source, RowPartition const& from,
+                                           RowPattern const& pattern, std::int64_t chunk);
+
+template <class Scalar, class Exec>
+std::shared_ptr<RowOrder const> order_rows(Exec const& exec, std::string const& partition,
+                                           std::string const& source,
+                                           DistributedMatrix<Scalar, Exec> const& A) {
+  auto const& ranks = A.row_space().communicator();
+  if (partition == "contiguous" || ranks.size() == 1) return nullptr;
+  auto const rows = A.global_rows(exec);
+  return order_rows(ranks, partition, source, A.partition(), {rows.offsets, rows.columns},
+                    blockspan::detail::chunk_rows<Exec>(A.partition().global_rows()));
+}
+
+/// The rows of a block in another order, in host memory; `forward`: from the caller's order.
+template <class From, class To>
+void reorder_rows(RowOrder const& order, bool forward, From const& from, To const& to) {
+  using Scalar = typename To::non_const_value_type;
+  auto const columns = from.extent(1);
+  std::vector<Scalar> packed;
+  for (std::size_t i = 0; i < from.extent(0); ++i)
+    for (std::size_t j = 0; j < columns; ++j) packed.push_back(from(i, j));
+  auto const width = static_cast<std::int64_t>(columns);
+  packed = forward ? order.forward(packed, width) : order.backward(packed, width);
+  for (std::size_t i = 0; i < to.extent(0); ++i)
+    for (std::size_t j = 0; j < columns; ++j) to(i, j) = packed[i * columns + j];
+}
+
+}  // namespace blockspan::apps

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <blockspan/communication/communicator.hpp>
+#include <blockspan/distributed/halo.hpp>
+
+// Lists of host memory between ranks. All ranks call these together.
+
+namespace blockspan::detail {
+
+/// The elements of rows to the ranks that get them; those that come. That of row r are the elements
+/// [offsets[r], offsets[r + 1]). A part may go to this rank itself.
+template <class T>
+std::vector<T> exchange_parts(Communicator const& ranks, std::span<HaloPart const> sends,
+                              std::span<T const> sent, std::span<std::int64_t const> from,
+                              std::span<HaloPart const> receives,
+                              std::span<std::int64_t const> to) {
+  std::vector<T> received(static_cast<std::size_t>(to.back()));
+  auto const part = [](auto* data, std::span<std::int64_t const> offsets, HaloPart const& rows) {
+    auto const first = offsets[static_cast<std::size_t>(rows.first)],
+               last = offsets[static_cast<std::size_t>(rows.first + rows.count)];
+    return std::span(data + first, static_cast<std::size_t>(last - first));
+  };
+  std::vector<Incoming> in;
+  std::vector<Outgoing> out;
+  std::span<T const> own;
+  for (auto const& rows : sends) {
+    auto const elements = part(sent.data(), from, rows);
+    if (rows.rank == ranks.rank())
+      own = elements;
+    else
+      out.push_back({rows.rank, std::as_bytes(elements)});
+  }
+  for (auto const& rows : receives) {
+    auto const elements = part(received.data(), to, rows);
+    if (rows.rank == ranks.rank())
+      std::copy(own.begin(), own.end(), elements.begin());
+    else
+      in.push_back({rows.rank, std::as_writable_bytes(elements)});
+  }
+  if (auto const pending = ranks.start(std::move(in), std::move(out))) pending->finish();
+  return received;
+}
+
+/// Offsets of rows of `each` elements.
+inline std::vector<std::int64_t> even_offsets(std::size_t rows, std::int64_t each = 1) {
+  std::vector<std::int64_t> offsets(rows + 1);
+  for (std::size_t r = 0; r <= rows; ++r) offsets[r] = static_cast<std::int64_t>(r) * each;
+  return offsets;
+}
+
+/// Lists of the sent rows of a halo to the ranks that need them; the halo's come back.
+template <class T>
+std::vector<T> exchange_lists(Communicator const& ranks, HaloExchange const& halo,
+                              std::vector<T> const& sent, std::vector<std::int64_t> const& from,
+                              std::vector<std::int64_t> const& to) {
+  return exchange_parts<T>(ranks, halo.sends, sent, from, halo.receives, to);
+}
+
+/// One value of each local row: those of the halo's rows.
+template <class T>
+std::vector<T> values_of_halo(Communicator const& ranks, HaloExchange const& halo,
+                              std::vector<T> const& local) {
+  std::vector<T> sent;
+  for (std::int64_t const row : halo.sent) sent.push_back(local[static_cast<std::size_t>(row)]);
+  return exchange_lists(ranks, halo, sent, even_offsets(sent.size()),
+                        even_offsets(halo.rows.size()));
+}
+
+/// Lists of all ranks, one after the other, on each of them.
+template <class T>
+std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& mine) {
+  std::vector<std::int64_t> sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
+  std::int64_t all = 0;
+  for (auto& size : sizes) all += size, size *= static_cast<std::int64_t>(sizeof(T));
+  std::vector<T> result(static_cast<std::size_t>(all));
+  ranks.gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(result)), sizes);
+  return result;
+}
+
+/// The same on `root`; nothing elsewhere.
+template <class T>
+std::vector<T> collect_lists(Communicator const& ranks, int root, std::vector<T> const& mine) {
+  auto const sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
+  std::vector<T> all;
+  std::vector<Incoming> in;
+  std::vector<Outgoing> out;
+  if (ranks.rank() != root) {
+    out.push_back({root, std::as_bytes(std::span(mine))});
+  } else {
+    all.resize(static_cast<std::size_t>(std::reduce(sizes.begin(), sizes.end())));
+    std::size_t first = 0;
+    for (int r = 0; r < ranks.size(); ++r) {
+      auto const count = static_cast<std::size_t>(sizes[static_cast<std::size_t>(r)]);
+      auto const place = std::span(all).subspan(first, count);
+      if (r == root)
+        std::copy(mine.begin(), mine.end(), place.begin());
+      else
+        in.push_back({r, std::as_writable_bytes(place)});
+      first += count;
+    }
+  }
+  if (auto const pending = ranks.start(std::move(in), std::move(out))) pending->finish();
+  return all;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <blockspan/communication/communicator.hpp>
+#include <blockspan/distributed/detail/exchange_lists.hpp>
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/row_partition.hpp>
+
+namespace blockspan {
+
+/// Where the entries of this rank's rows are: offsets, one more than rows, from 0, and global
+/// columns.
+struct RowPattern {
+  std::span<std::int64_t const> offsets, columns;
+
+  std::int64_t rows() const {
+    return offsets.empty() ? 0 : static_cast<std::int64_t>(offsets.size()) - 1;
+  }
+  std::span<std::int64_t const> row(std::int64_t i) const {
+    auto const first = offsets[static_cast<std::size_t>(i)];
+    return columns.subspan(
+        static_cast<std::size_t>(first),
+        static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1] - first));
+  }
+};
+
+/// A new order of the rows of a square matrix, and of every block, that the ranks have together:
+/// from the caller's order, cut as `from` says, to one cut as `to` says. Nothing of global length
+/// on any rank: this rank knows the new numbers of its rows of `from` and the caller's numbers of
+/// its rows of `to`. All functions that are not queries are called by all ranks together.
+class RowOrder {
+ public:
+  /// places: the new numbers of this rank's rows of `from`. Throws Error, on all ranks, where those
+  /// of all ranks are no permutation.
+  RowOrder(Communicator ranks, RowPartition from, RowPartition to,
+           std::vector<std::int64_t> places);
+
+  RowPartition const& from() const { return from_; }
+  RowPartition const& to() const { return to_; }
+  std::vector<std::int64_t> const& places() const { return places_; }
+  std::vector<std::int64_t> const& originals() const { return originals_; }
+
+  /// `width` values for each row of `from`, row by row; those of this rank's rows of `to`.
+  template <class T>
+  std::vector<T> forward(std::vector<T> const& values, std::int64_t width) const {
+    return move(values, width, leaving_, arriving_, sends_, receives_);
+  }
+  /// The other way.
+  template <class T>
+  std::vector<T> backward(std::vector<T> const& values, std::int64_t width) const {
+    return move(values, width, arriving_, leaving_, receives_, sends_);
+  }
+
+  /// Rows of `from` as those of `to`: rows and columns by their new numbers, ascending. O(entries
+  /// log longest row).
+  template <class Scalar>
+  LocalRows<Scalar> rows(LocalRows<Scalar> const& given) const;
+
+ private:
+  template <class T>
+  std::vector<T> move(std::vector<T> const& values, std::int64_t width,
+                      std::vector<std::int64_t> const& leaving,
+                      std::vector<std::int64_t> const& arriving, std::vector<HaloPart> const& sends,
+                      std::vector<HaloPart> const& receives) const {
+    auto const k = static_cast<std::size_t>(width);
+    auto const at = [&](auto& list, std::int64_t row) {
+      return list.begin() + row * static_cast<std::int64_t>(k);
+    };
+    std::vector<T> packed, result(arriving.size() * k);
+    packed.reserve(values.size());
+    for (std::int64_t const row : leaving)
+      packed.insert(packed.end(), at(values, row), at(values, row) + width);
+    auto const arrived = detail::exchange_parts<T>(
+        ranks_, sends, packed, detail::even_offsets(leaving.size(), width), receives,
+        detail::even_offsets(arriving.size(), width));
+    for (std::size_t i = 0; i < arriving.size(); ++i)
+      std::copy_n(at(arrived, static_cast<std::int64_t>(i)), k, at(result, arriving[i]));
+    return result;
+  }
+
+  /// The new numbers of the columns of these rows.
+  std::vector<std::int64_t> renumbered(RowPattern const& rows) const;
+
+  Communicator ranks_;
+  RowPartition from_, to_;
+  std::vector<std::int64_t> places_, originals_;
+  std::vector<std::int64_t> leaving_, arriving_;  ///< local rows, in the order of the messages
+  std::vector<HaloPart> sends_, receives_;        ///< of them
+};
+
+template <class Scalar>
+LocalRows<Scalar> RowOrder::rows(LocalRows<Scalar> const& given) const {
+  using Entry = std::pair<std::int64_t, Scalar>;
+  auto const numbers = renumbered({given.offsets, given.columns});
+  std::vector<std::int64_t> lengths, columns;
+  std::vector<Scalar> values;
+  std::vector<Entry> row;
+  std::vector<std::int64_t> from = {0};
+  for (std::size_t i = 0; i + 1 < given.offsets.size(); ++i)
+    lengths.push_back(given.offsets[i + 1] - given.offsets[i]);
+  for (std::int64_t const i : leaving_) {
+    row.clear();
+    for (auto k = given.offsets[static_cast<std::size_t>(i)];
+         k < given.offsets[static_cast<std::size_t>(i) + 1]; ++k)
+      row.emplace_back(numbers[static_cast<std::size_t>(k)],
+                       given.values[static_cast<std::size_t>(k)]);
+    std::stable_sort(row.begin(), row.end(),
+                     [](Entry const& a, Entry const& b) { return a.first < b.first; });
+    for (auto const& [column, value] : row) columns.push_back(column), values.push_back(value);
+    from.push_back(static_cast<std::int64_t>(columns.size()));
+  }
+  LocalRows<Scalar> result;
+  for (std::int64_t const length : forward(lengths, 1))
+    result.offsets.push_back(result.offsets.back() + length);
+  std::vector<std::int64_t> to = {0};
+  for (std::int64_t const i : arriving_)
+    to.push_back(to.back() + result.offsets[static_cast<std::size_t>(i) + 1] -
+                 result.offsets[static_cast<std::size_t>(i)]);
+  auto const place = [&]<class T>(std::vector<T> const& sent, std::vector<T>& target) {
+    auto const arrived = detail::exchange_parts<T>(ranks_, sends_, sent, from, receives_, to);
+    target.resize(arrived.size());
+    for (std::size_t i = 0; i < arriving_.size(); ++i)
+      std::copy(arrived.begin() + to[i], arrived.begin() + to[i + 1],
+                target.begin() + result.offsets[static_cast<std::size_t>(arriving_[i])]);
+  };
+  place(columns, result.columns);
+  place(values, result.values);
+  return result;
+}
+
+/// The matrix in the new order. All ranks together. Throws Error as DistributedMatrix does.
+template <class Scalar, class Exec>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> reorder(
+    Exec const& exec, DistributedMatrix<Scalar, Exec> const& A, RowOrder const& order) {
+  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(
+      exec, A.row_space().communicator(), order.to(), order.rows(A.global_rows(exec)));
+}
+
+/// The order in which every rank has the rows of its part, those that read rows of their own part
+/// only before the others, each in the caller's order. part: for each of this rank's rows a number
+/// in [0, ranks). All ranks together. Throws Error, on all ranks, for another number.
+RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
+                        RowPattern const& pattern, std::vector<int> const& part);
+
+/// The reverse order of Cuthill and McKee (1969, doi:10.1145/800195.805928), of the graph of A +
+/// A^T, cut at multiples of `chunk` rows times a power of two into parts of about equal weight
+/// (cut_for_sums). Made by rank 0, which has the pattern meanwhile. All ranks together. Throws
+/// Error, on all ranks, for more than 2^31 rows.
+RowOrder order_by_cuthill_mckee(Communicator const& ranks, RowPartition const& from,
+                                RowPattern const& pattern, std::int64_t chunk);
+
+/// Equal bricks of a grid, x fastest, with `unknowns` rows a point, for rows [first, last): the
+/// part of each. The factors of `parts` are those with the smallest surface. O(rows).
+std::vector<int> brick_parts(std::span<std::int64_t const, 3> grid, int unknowns,
+                             std::int64_t first, std::int64_t last, int parts);
+
+}  // namespace blockspan
