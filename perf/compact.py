@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-from pages.results import family_of, fastest, median
+from pages.results import SOLVERS, family_of, fastest, median
 from pages.values import Missing, candidates, words_of
 
 HEADER = ("schema", "study", "title", "reproduces", "note", "date", "commit", "backend", "device",
@@ -34,6 +34,8 @@ def rounded(value, digits=4):
         return float(f"{value:.{digits}g}")
     if isinstance(value, dict):
         return {key: rounded(one, digits) for key, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one, digits) for one in value]
     return value
 
 
@@ -72,7 +74,7 @@ def in_order(results):
         kernels = case.get("kernels", [])
         families = list(dict.fromkeys(k["family"] for k in kernels))
         return sorted(kernels, key=lambda k: (families.index(k["family"]), median(k) or math.inf))
-    return [dict(case, kernels=ordered(case)) if results["study"] != "solvers" and "kernels" in case
+    return [dict(case, kernels=ordered(case)) if results["study"] not in SOLVERS and "kernels" in case
             else case for case in results["cases"]]
 
 
@@ -90,7 +92,7 @@ def named(results, case):
 
 def kept(results, case):
     kernels = case.get("kernels", [])
-    if results["study"] in ("cases", "solvers") or case.get("task") == "profile":
+    if results["study"] in ("cases", *SOLVERS) or case.get("task") == "profile":
         return kernels
     best = {family: fastest([k for k in kernels if k["family"] == family])
             for family in {k["family"] for k in kernels}}

@@ -52,7 +52,11 @@ def draw_categories(axes, results, plot, group, curves):
     axes.set_xticks(range(len(cases)), [category(c, cases) for c in cases], rotation=90,
                     fontsize=7 if len(cases) < 13 else 6.3)
     axes.set_xlim(-0.6, len(cases) - 0.4)
-    axes.set_ylim(bottom=0)
+    ys = [y for _, some in curves for _, y in some]
+    if plot["log_y"]:
+        logarithmic(axes.yaxis, axes.set_yscale, min(ys), max(ys))
+    else:
+        axes.set_ylim(bottom=0)
 
 
 def draw_lines(axes, plot, curves):

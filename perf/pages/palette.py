@@ -13,6 +13,8 @@ WORDS = {  # id, family, or the beginning of ids -> (name, colour)
     "slepc": ("SLEPc", "#5e35b1"),
     "petsc": ("PETSc", "#9575cd"),
     "primme": ("PRIMME", "#c9a000"),
+    "pyamg": ("PyAMG", "#2e7d32"),
+    "hypre": ("hypre", "#e07b00"),
     "floor": ("floor", "#7a7a7a"),
     "roof": ("roof", "#7a7a7a"),
     # kernels of the menu, where a study compares them
@@ -30,6 +32,8 @@ WORDS = {  # id, family, or the beginning of ids -> (name, colour)
     "prefix_sum": ("prefix sum", "#b07a4a"),
 }
 OWN = {  # ways of Blockspan to solve: its colour in shades
+    "multigrid": ("multigrid", "#1b4f9c"),
+    "jacobi": ("Jacobi", "#a9c4ec"),
     "chebyshev:8": ("Blockspan, Chebyshev", "#0d2f66"),
     "block": ("Blockspan, block", "#3f74c4"),
     "pseudo-block": ("Blockspan, pseudo-block", "#7aa3df"),

@@ -1,6 +1,6 @@
 """The page of one file of results."""
 
-from pages import cases, figures
+from pages import cases, figures, multigrid
 from pages.results import groups, troubles
 from pages.summaries import summarize
 from pages.text import listing, name, origin, table
@@ -65,11 +65,14 @@ def rows_of(results, case, columns):
     return [[written(results, case, value, kernel) for value in values] for kernel in shown]
 
 
+OWN_SECTIONS = ("profile", "hierarchy")
+
+
 def table_sections(results):
     """A table a group, without empty columns: a peer this build is without."""
     columns = results["table"]
     rows = {group: [row for case in results["cases"]
-                    if case["group"] == group and case.get("task") != "profile"
+                    if case["group"] == group and case.get("task") not in OWN_SECTIONS
                     for row in rows_of(results, case, columns)]
             for group in groups(results["cases"])}
     used = [i for i in range(len(columns)) if any(row[i] != "-" for some in rows.values()
@@ -120,6 +123,7 @@ def page(results, folder, stem=""):
         for section in cases.SECTIONS:
             lines += section(results)
     else:
-        lines += summary_section(results) + table_sections(results) + profile_section(results)
+        lines += summary_section(results) + multigrid.sections(results) + table_sections(results)
+        lines += profile_section(results)
     lines += trouble_section(results)
     return "\n".join(lines).rstrip("\n") + "\n"

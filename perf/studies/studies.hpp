@@ -18,6 +18,7 @@ Study widths(Scope const& scope);
 Study forms(Scope const& scope);
 Study scaling(Scope const& scope);
 Study solvers(Scope const& scope);
+Study multigrid(Scope const& scope);
 Study collection(Scope const& scope);
 Study cases(Scope const& scope);
 

@@ -206,6 +206,8 @@ class Run {
         break;
       case Task::profile:
         return measure_profile(one, source, {command_.python, command_.scripts, command_.out});
+      case Task::hierarchy:
+        return measure_hierarchy(bench_, source);
       case Task::eigenpairs:
       case Task::linear_systems:
         return measure_solvers(bench_, source, one,
