@@ -18,7 +18,8 @@ from pages.results import SOLVERS, family_of, fastest, median
 from pages.values import Missing, candidates, words_of
 
 HEADER = ("schema", "study", "title", "reproduces", "note", "date", "commit", "backend", "device",
-          "versions", "clock", "quick", "flush", "fault", "copy_gbytes", "gather_gbytes", "clocks",
+          "versions", "clock", "quick", "flush", "fault", "copy_gbytes", "gather_gbytes", "ranks",
+          "transport", "devices", "launch_ms", "clocks",
           "table", "plots", "summaries")
 LEFT_OUT = {"kernels", "checked_rows", "imbalance", "empty_rows", "gather_bytes", "matrix_columns",
             "mean"}

@@ -13,7 +13,8 @@ from pages.values import number
 MOST_PANELS = 12
 UNITS = {"note:density": "share of nonzeros", "note:fill": "share of nonzeros",
          "note:aspect": "rows over row length", "intensity": "operations a byte", "number": "",
-         "columns": "columns of X", "nonzeros": "nonzeros"}
+         "columns": "columns of X", "nonzeros": "nonzeros", "note:block": "columns of X",
+         "note:ranks": "ranks"}
 NAMED = {"ms": "milliseconds"}
 
 

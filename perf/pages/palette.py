@@ -15,6 +15,11 @@ WORDS = {  # id, family, or the beginning of ids -> (name, colour)
     "primme": ("PRIMME", "#c9a000"),
     "pyamg": ("PyAMG", "#2e7d32"),
     "hypre": ("hypre", "#e07b00"),
+    "alone": ("one rank", "#7a7a7a"),
+    "in_turn": ("in turn", "#c62828"),
+    "by_host": ("by the host", "#e07b00"),
+    "slabs.halo": ("slabs", "#c62828"),
+    "bricks.halo": ("bricks", "#1b4f9c"),
     "floor": ("floor", "#7a7a7a"),
     "roof": ("roof", "#7a7a7a"),
     # kernels of the menu, where a study compares them
