@@ -199,7 +199,8 @@ std::optional<Command> parse(int argc, char** argv) {
   if (command.specs.empty())
     command.specs = command.quick
                         ? std::vector<std::string>{"laplace7:32", "elasticity:12", "rmat:12:8"}
-                        : std::vector<std::string>{"laplace7:96", "elasticity:40", "rmat:17:8"};
+                        : std::vector<std::string>{"laplace7:96", "elasticity:40", "rmat:17:8",
+                                                   "rmat:17:8:permute"};
   return command;
 }
 
