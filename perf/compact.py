@@ -46,6 +46,9 @@ def kernel_line(kernel, refusals, measures):
     shown = [key for key in SPREADS if key in measures]
     if kernel["family"] != family_of(kernel["id"]):
         line["family"] = kernel["family"]
+    if "iterations" in kernel.get("solver", {}) and "phase" not in measures:
+        kernel = dict(kernel, solver={key: value for key, value in kernel["solver"].items()
+                                      if key not in ("phases", "product")})
     if "refused" in kernel:
         reason = kernel["refused"]
         for pattern, words in SIZES:
