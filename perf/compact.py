@@ -112,6 +112,7 @@ def study_lines(results):
     for case in in_order(results):
         members = {key: rounded(value, 5) for key, value in case.items()
                    if key not in LEFT_OUT and key not in gather}
+        members.get("multigrid", {}).pop("phases", None)  # those of its kernel `setup`
         if members.get("source") == case["matrix"]:
             del members["source"]
         kernels = [json.dumps(kernel_line(k, refusals, measures), separators=(",", ":"))

@@ -110,8 +110,21 @@ def path(folder, stem):
     return folder / "figures" / f"{stem}.svg"
 
 
+def lean(svg):
+    """The font once, no groups that only have a name, and no colours that what is used has itself."""
+    svg = re.sub(r"font-size: 8px; |(; )?font-family: 'DejaVu Sans', sans-serif(?(1)|; )", "", svg)
+    svg = re.sub(r'(?<=<g) id="[^"]*"', "", svg)
+    svg = re.sub(r'(<use [^>]*) style="stroke: #000000; stroke-width: 0.8"', r"\1", svg)
+    font = " text{font: 8px 'DejaVu Sans', sans-serif}"
+    svg = svg.replace("</style>", font + "</style>", 1)
+    before = None
+    while svg != before:
+        before, svg = svg, re.sub(r"<g>\n((?:(?!</?g).)*?)</g>\n", r"\1", svg, flags=re.S)
+    return svg
+
+
 def save(figure, file):
-    """Coordinates to a tenth of a point, and what no viewer needs left out: half of the bytes."""
+    """Coordinates to a tenth of a point, and what no viewer needs left out: a third of the bytes stay."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     pyplot.close(figure)
@@ -119,7 +132,7 @@ def save(figure, file):
     short = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), short)
     short = re.sub(r' transform="rotate\(-0 [^"]*\)"|; stroke-linecap: (square|round)', "", short)
     file.parent.mkdir(exist_ok=True)
-    file.write_text(re.sub(r"\n\s*", "\n", short), encoding="utf-8")
+    file.write_text(lean(re.sub(r"\n\s*", "\n", short)), encoding="utf-8")
 
 
 def draw(folder, stem, results):

@@ -39,7 +39,7 @@ WORDS = {  # id, family, or the beginning of ids -> (name, colour)
 OWN = {  # ways of Blockspan to solve: its colour in shades
     "multigrid": ("multigrid", "#1b4f9c"),
     "jacobi": ("Jacobi", "#a9c4ec"),
-    "chebyshev:8": ("Blockspan, Chebyshev", "#0d2f66"),
+    "chebyshev:8": ("Chebyshev", "#0d2f66"),
     "block": ("Blockspan, block", "#3f74c4"),
     "pseudo-block": ("Blockspan, pseudo-block", "#7aa3df"),
     "direct": ("Blockspan, direct", "#a9c4ec"),
