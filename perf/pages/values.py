@@ -191,7 +191,8 @@ def evaluate(results, case, value, kernel=None):
 
 
 FORMATS = {
-    "gflops": "{:.1f}", "gbytes": "{:.0f}", "error": "{:.1e}", "speedup": "{:.2f}", "total_speedup": "{:.2f}",
+    "gflops": "{:.1f}", "gbytes": "{:.0f}", "error": "{:.1e}", "speedup": "{:.2f}",
+    "total_speedup": "{:.2f}",
     "over_floor": "{:.2f}", "over_gather": "{:.2f}", "mean": "{:.4g}", "intensity": "{:.3g}",
     "setup_products": "{:.1f}",
 }

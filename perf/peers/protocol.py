@@ -2,9 +2,10 @@
 
 The folder holds offsets (rows + 1 int32), indices (int32) and values (float64) of a matrix in CSR,
 and block (float64, rows x block_columns, row-major): the start of an eigensolver, or right-hand
-sides; of structures also coordinates (float64, nodes x 3). request.json has the members of Problem. The peer adds solution (float64, rows x columns,
-row-major) and answer.json: seconds (of each solve), setup_seconds, iterations, eigenvalues
-(ascending; empty for linear systems), more (version, method, device)."""
+sides; of structures also coordinates (float64, nodes x 3). request.json has the members of Problem.
+The peer adds solution (float64, rows x columns, row-major) and answer.json: seconds (of each solve),
+setup_seconds, iterations, eigenvalues (ascending; empty for linear systems), more (version, method,
+device)."""
 
 import json
 import pathlib
