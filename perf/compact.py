@@ -14,11 +14,12 @@ import pathlib
 import re
 import sys
 
-from pages.results import family_of, fastest, median
+from pages.results import SOLVERS, family_of, fastest, median
 from pages.values import Missing, candidates, words_of
 
 HEADER = ("schema", "study", "title", "reproduces", "note", "date", "commit", "backend", "device",
-          "versions", "clock", "quick", "flush", "fault", "copy_gbytes", "gather_gbytes", "clocks",
+          "versions", "clock", "quick", "flush", "fault", "copy_gbytes", "gather_gbytes", "ranks",
+          "transport", "devices", "launch_ms", "clocks",
           "table", "plots", "summaries")
 LEFT_OUT = {"kernels", "checked_rows", "imbalance", "empty_rows", "gather_bytes", "matrix_columns",
             "mean"}
@@ -34,6 +35,8 @@ def rounded(value, digits=4):
         return float(f"{value:.{digits}g}")
     if isinstance(value, dict):
         return {key: rounded(one, digits) for key, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one, digits) for one in value]
     return value
 
 
@@ -43,6 +46,9 @@ def kernel_line(kernel, refusals, measures):
     shown = [key for key in SPREADS if key in measures]
     if kernel["family"] != family_of(kernel["id"]):
         line["family"] = kernel["family"]
+    if "iterations" in kernel.get("solver", {}) and "phase" not in measures:
+        kernel = dict(kernel, solver={key: value for key, value in kernel["solver"].items()
+                                      if key not in ("phases", "product")})
     if "refused" in kernel:
         reason = kernel["refused"]
         for pattern, words in SIZES:
@@ -72,7 +78,7 @@ def in_order(results):
         kernels = case.get("kernels", [])
         families = list(dict.fromkeys(k["family"] for k in kernels))
         return sorted(kernels, key=lambda k: (families.index(k["family"]), median(k) or math.inf))
-    return [dict(case, kernels=ordered(case)) if results["study"] != "solvers" and "kernels" in case
+    return [dict(case, kernels=ordered(case)) if results["study"] not in SOLVERS and "kernels" in case
             else case for case in results["cases"]]
 
 
@@ -90,7 +96,7 @@ def named(results, case):
 
 def kept(results, case):
     kernels = case.get("kernels", [])
-    if results["study"] in ("cases", "solvers") or case.get("task") == "profile":
+    if results["study"] in ("cases", *SOLVERS) or case.get("task") == "profile":
         return kernels
     best = {family: fastest([k for k in kernels if k["family"] == family])
             for family in {k["family"] for k in kernels}}
@@ -106,6 +112,7 @@ def study_lines(results):
     for case in in_order(results):
         members = {key: rounded(value, 5) for key, value in case.items()
                    if key not in LEFT_OUT and key not in gather}
+        members.get("multigrid", {}).pop("phases", None)  # those of its kernel `setup`
         if members.get("source") == case["matrix"]:
             del members["source"]
         kernels = [json.dumps(kernel_line(k, refusals, measures), separators=(",", ":"))

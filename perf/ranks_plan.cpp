@@ -2,14 +2,13 @@
 // all ranks. For slabs (rows as distribute cuts them) and, where the rows have places in space, for
 // bricks: rows, nonzeros, halo rows, neighbours and bytes of the ranks. Nothing is multiplied.
 //
-//   blockspan-perf-ranks-plan [--columns K] SPEC RANKS...
+//   blockspan-perf-ranks-plan [--quick] [--out DIR] [--commit C] [--ranks 64,256] [SPEC ...]
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,11 +17,28 @@
 #include <blockspan/sparse/coordinates.hpp>
 #include <blockspan/sparse/generators.hpp>
 
+#include "common/application.hpp"
+#include "common/command_line.hpp"
+#include "common/output_file.hpp"
+#include "studies/studies.hpp"
+#include "suite/environment.hpp"
+
 namespace {
 
+namespace apps = blockspan::apps;
+namespace perf = blockspan::perf;
+using apps::Json;
 using Exec = Kokkos::DefaultHostExecutionSpace;
 using Matrix = blockspan::CrsMatrix<double, Exec>;
 using Point = std::array<double, 3>;
+
+struct Command {
+  bool quick = false;
+  int columns = 8;
+  std::vector<int> ranks{64, 256, 1024};
+  std::string out = "perf-results", commit;
+  std::vector<std::string> specs;
+};
 
 /// Where each row is; none where that is not known.
 std::vector<Point> places(Exec const& exec, blockspan::GeneratorSpec const& spec) {
@@ -107,8 +123,8 @@ Spread spread(std::vector<std::int64_t> const& counts) {
   return result;
 }
 
-void print_plan(char const* name, Matrix const& A, std::vector<int> const& owner, int ranks,
-                int columns) {
+/// What ranks with these rows would have, and receive in a product of so many columns.
+Json plan(Matrix const& A, std::vector<int> const& owner, int ranks, int columns) {
   auto const size = static_cast<std::size_t>(ranks);
   std::vector<std::int64_t> rows(size), nonzeros(size), halo(size), neighbours(size);
   std::vector<std::pair<int, int>> ghosts, pairs;  // (rank, row of another), (rank, its owner)
@@ -133,49 +149,78 @@ void print_plan(char const* name, Matrix const& A, std::vector<int> const& owner
   unique(pairs);
   for (auto const& pair : pairs) ++neighbours[static_cast<std::size_t>(pair.first)];
   auto const r = spread(rows), z = spread(nonzeros), h = spread(halo), n = spread(neighbours);
-  auto const over = [](Spread const& s) {
+  auto const imbalance = [](Spread const& s) {
     return s.mean > 0 ? static_cast<double>(s.largest) / s.mean : 1.0;
   };
-  std::printf("%-7s %6d %10.0f %7.2f %7.2f %10lld %10.0f %7lld %7.1f %9.3f\n", name, ranks, r.mean,
-              over(r), over(z), static_cast<long long>(h.largest), h.mean,
-              static_cast<long long>(n.largest), n.mean,
-              static_cast<double>(h.largest) * columns * 8e-6);
+  return {{"rows", imbalance(r)},
+          {"nonzeros", imbalance(z)},
+          {"halo", h.largest},
+          {"halo_mean", h.mean},
+          {"neighbours", n.largest},
+          {"neighbours_mean", n.mean},
+          {"megabytes", static_cast<double>(h.largest) * columns * sizeof(double) * 1e-6}};
 }
 
-int run(std::vector<std::string> arguments) {
-  int columns = 8;
-  if (arguments.size() > 1 && arguments[0] == "--columns") {
-    columns = std::atoi(arguments[1].c_str());
-    arguments.erase(arguments.begin(), arguments.begin() + 2);
-  }
-  blockspan::require(arguments.size() > 1 && columns > 0, "usage",
-                     "blockspan-perf-ranks-plan [--columns K] SPEC RANKS...");
-  Exec const exec;
-  auto const spec = blockspan::parse_generator_spec(arguments[0]);
-  blockspan::require(spec.rows == spec.columns, arguments[0], "the matrix is not square");
+/// The cases of a matrix, one a number of ranks.
+void add_cases(Exec const& exec, std::string const& text, Command const& command, Json& cases) {
+  auto const spec = blockspan::parse_generator_spec(text);
+  blockspan::require(spec.rows == spec.columns, text, "the matrix is not square");
   auto const A = blockspan::generate<double>(exec, spec);
   auto const at = places(exec, spec);
-  std::printf("%s: %d rows, %lld nonzeros; MB: received a product of %d columns by the largest\n",
-              spec.text.c_str(), A.numRows(), static_cast<long long>(A.nnz()), columns);
-  std::printf("%-7s %6s %10s %7s %7s %10s %10s %7s %7s %9s\n", "parts", "ranks", "rows", "max/mn",
-              "nnz", "halo", "mean", "neighb.", "mean", "MB");
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    int const ranks = std::atoi(arguments[i].c_str());
-    blockspan::require(ranks > 0, "ranks", arguments[i], " are no number of ranks");
-    print_plan("slabs", A, slabs(A, ranks), ranks, columns);
-    if (!at.empty()) print_plan("bricks", A, bricks(at, ranks), ranks, columns);
+  for (int const ranks : command.ranks) {
+    Json entry{{"group", text},
+               {"matrix", text},
+               {"scalar", "f64"},
+               {"columns", command.columns},
+               {"ranks", ranks},
+               {"rows", A.numRows()},
+               {"nonzeros", A.nnz()},
+               {"rows_a_rank", static_cast<double>(A.numRows()) / ranks},
+               {"slabs", plan(A, slabs(A, ranks), ranks, command.columns)}};
+    if (!at.empty()) entry["bricks"] = plan(A, bricks(at, ranks), ranks, command.columns);
+    cases.push_back(entry);
   }
-  return 0;
+}
+
+std::optional<Command> parse(int argc, char** argv) {
+  Command command;
+  CLI::App app;
+  apps::set_up(app, "blockspan-perf-ranks-plan",
+               "What many ranks would exchange in a product; writes DIR/ranks_plan.json.");
+  app.add_option("SPEC", command.specs, "Matrices")->default_str("a grid, a structure, a graph");
+  app.add_option("--ranks", command.ranks, "Numbers of ranks, with commas in between")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  app.add_option("--columns", command.columns, "Of the block")->check(CLI::PositiveNumber);
+  app.add_flag("--quick", command.quick, "Small matrices");
+  app.add_option("--out", command.out, "Folder of the results");
+  app.add_option("--commit", command.commit, "Of Blockspan, for the record");
+  if (!apps::parse(app, argc, argv)) return std::nullopt;
+  if (command.specs.empty())
+    command.specs = command.quick
+                        ? std::vector<std::string>{"laplace7:32", "elasticity:12", "rmat:12:8"}
+                        : std::vector<std::string>{"laplace7:96", "elasticity:40", "rmat:17:8",
+                                                   "rmat:17:8:permute"};
+  return command;
+}
+
+int run(Command const& command) {
+  apps::KokkosSession const kokkos;
+  Json document = perf::begin_results(Kokkos::DefaultExecutionSpace(), perf::ranks_plan(),
+                                      command.commit, command.quick);
+  Json cases = Json::array();
+  for (auto const& spec : command.specs) add_cases(Exec(), spec, command, cases);
+  document["cases"] = cases;
+  std::filesystem::create_directories(command.out);
+  apps::OutputFile("--out", command.out + "/ranks_plan.json", true).write(apps::to_text(document));
+  return apps::success;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (std::exception const& error) {
-    std::fprintf(stderr, "blockspan-perf-ranks-plan: %s\n", error.what());
-    return 2;
-  }
+  return apps::run_application("blockspan-perf-ranks-plan", [&] {
+    auto const command = parse(argc, argv);
+    return command ? run(*command) : apps::success;
+  });
 }

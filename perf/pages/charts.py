@@ -185,10 +185,12 @@ def overview_solve(axes, results, matrix):
 
 
 def overview(studies):
-    """The picture of a folder of results that has widths and solvers: a product and a solve."""
-    if not {"widths", "solvers"} <= set(studies):
-        return None
+    """The picture of a folder of results that has these cases of widths and solvers."""
+    product, solve = "laplace27:96", "laplace27:80"
+    for study, matrix in (("widths", product), ("solvers", solve)):
+        if not any(case["matrix"] == matrix for case in studies.get(study, {"cases": []})["cases"]):
+            return None
     figure, (left, right) = grid(2, tall=2.6)
-    overview_products(left, studies["widths"], "laplace27:96")
-    overview_solve(right, studies["solvers"], "laplace27:80")
+    overview_products(left, studies["widths"], product)
+    overview_solve(right, studies["solvers"], solve)
     return figure

@@ -1,6 +1,6 @@
 """The page of a folder of results: one line a study."""
 
-from pages.results import troubles
+from pages.results import SOLVERS, troubles
 from pages.summaries import summarize
 from pages.text import device_of, listing, origin, table
 
@@ -9,7 +9,7 @@ def line(stem, results, titles):
     wrong = {case["matrix"] for (_, what), some in troubles(results).items()
              if what.startswith(("WRONG", "NOT CONVERGED")) for case in some}
     failed = sum("error" in case for case in results["cases"])
-    products = results.get("study") != "solvers"
+    products = results.get("study") not in SOLVERS
     speed_ups = [summarize(results, f"geomean:auto:{peer}") if products else "see its page"
                  for peer in ("cusparse", "kokkos-kernels")]
     floor = summarize(results, "geomean_floor:auto") if products else "see its page"

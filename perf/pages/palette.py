@@ -13,6 +13,13 @@ WORDS = {  # id, family, or the beginning of ids -> (name, colour)
     "slepc": ("SLEPc", "#5e35b1"),
     "petsc": ("PETSc", "#9575cd"),
     "primme": ("PRIMME", "#c9a000"),
+    "pyamg": ("PyAMG", "#2e7d32"),
+    "hypre": ("hypre", "#e07b00"),
+    "alone": ("one rank", "#7a7a7a"),
+    "in_turn": ("in turn", "#c62828"),
+    "by_host": ("by the host", "#e07b00"),
+    "slabs.halo": ("slabs", "#c62828"),
+    "bricks.halo": ("bricks", "#1b4f9c"),
     "floor": ("floor", "#7a7a7a"),
     "roof": ("roof", "#7a7a7a"),
     # kernels of the menu, where a study compares them
@@ -30,7 +37,9 @@ WORDS = {  # id, family, or the beginning of ids -> (name, colour)
     "prefix_sum": ("prefix sum", "#b07a4a"),
 }
 OWN = {  # ways of Blockspan to solve: its colour in shades
-    "chebyshev:8": ("Blockspan, Chebyshev", "#0d2f66"),
+    "multigrid": ("multigrid", "#1b4f9c"),
+    "jacobi": ("Jacobi", "#a9c4ec"),
+    "chebyshev:8": ("Chebyshev", "#0d2f66"),
     "block": ("Blockspan, block", "#3f74c4"),
     "pseudo-block": ("Blockspan, pseudo-block", "#7aa3df"),
     "direct": ("Blockspan, direct", "#a9c4ec"),

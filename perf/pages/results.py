@@ -5,6 +5,7 @@ import math
 
 
 PEERS = ("cusparse", "kokkos-kernels")
+SOLVERS = ("solvers", "multigrid")  # studies whose kernels are solvers
 
 
 def read(path):

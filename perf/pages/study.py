@@ -1,6 +1,6 @@
 """The page of one file of results."""
 
-from pages import cases, figures
+from pages import cases, figures, multigrid, ranks
 from pages.results import groups, troubles
 from pages.summaries import summarize
 from pages.text import listing, name, origin, table
@@ -32,6 +32,19 @@ def clock_lines(results):
     return [f"Clocks at the ends of the run: {', '.join(parts)}."]
 
 
+def time_lines(results):
+    if "clock" not in results:  # nothing was timed
+        return []
+    gather = f" Gather: {results['gather_gbytes']:.0f} GB/s." if "gather_gbytes" in results else ""
+    return [f"Times: {results['clock']}, medians, milliseconds. Copy: {results['copy_gbytes']:.0f} GB/s."
+            + gather + (" Caches emptied before every product." if results.get("flush") else ""),
+            *([f"Ranks: {results['ranks']}, by {results['transport']}; {', '.join(results['devices'])}."]
+              if "ranks" in results else [])]
+
+
+PROGRAMS = {"ranks": "-ranks", "ranks_plan": "-ranks-plan", None: "-spmm"}  # others: blockspan-perf
+
+
 def about(results):
     old = "study" not in results  # schema blockspan-perf-spmm/1
     lines = [
@@ -39,16 +52,14 @@ def about(results):
         "",
         origin(results),
         "",
-        f"Made by `perf/report.py` of the results of `blockspan-perf{'-spmm' if old else ''}`; do "
-        "not edit.",
+        f"Made by `perf/report.py` of the results of `blockspan-perf"
+        f"{PROGRAMS.get(results.get('study'), '')}`; do not edit.",
         "",
     ]
     if not old:
         lines += [results["reproduces"], ""] + ([results["note"], ""] if results["note"] else [])
     return lines + [
-        f"Times: {results['clock']}, medians, milliseconds. Copy: {results['copy_gbytes']:.0f} GB/s."
-        + ("" if old else f" Gather: {results['gather_gbytes']:.0f} GB/s.")
-        + (" Caches emptied before every product." if results.get("flush") else ""),
+        *time_lines(results),
         *clock_lines(results),
         *([f"RESULTS OF `{results['fault']}` WERE SPOILT ON PURPOSE."] if results.get("fault") else []),
         counts(results) + (" A quick run: the times mean little." if results["quick"] else ""),
@@ -65,20 +76,26 @@ def rows_of(results, case, columns):
     return [[written(results, case, value, kernel) for value in values] for kernel in shown]
 
 
+OWN_SECTIONS = ("profile", "hierarchy")
+
+
 def table_sections(results):
     """A table a group, without empty columns: a peer this build is without."""
     columns = results["table"]
     rows = {group: [row for case in results["cases"]
-                    if case["group"] == group and case.get("task") != "profile"
+                    if case["group"] == group and case.get("task") not in OWN_SECTIONS
                     for row in rows_of(results, case, columns)]
             for group in groups(results["cases"])}
-    used = [i for i in range(len(columns)) if any(row[i] != "-" for some in rows.values()
-                                                  for row in some)]
+    def used(some):
+        return [i for i in range(len(columns)) if any(row[i] != "-" for row in some)]
+    every = used([row for some in rows.values() for row in some])
     lines = []
     for group, some in rows.items():
         if some:
-            lines += [f"## {group}", "", *table([columns[i][0] for i in used],
-                                                [[row[i] for i in used] for row in some])]
+            # groups of ranks have little in common
+            shown = used(some) if results["study"].startswith("ranks") else every
+            lines += [f"## {group}", "", *table([columns[i][0] for i in shown],
+                                                [[row[i] for i in shown] for row in some])]
     return lines
 
 
@@ -120,6 +137,7 @@ def page(results, folder, stem=""):
         for section in cases.SECTIONS:
             lines += section(results)
     else:
-        lines += summary_section(results) + table_sections(results) + profile_section(results)
+        lines += summary_section(results) + multigrid.sections(results) + table_sections(results)
+        lines += profile_section(results) + ranks.sections(results)
     lines += trouble_section(results)
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -4,17 +4,17 @@ Of a case: matrix, scalar, columns, source, rows, nonzeros, mean, longest; numbe
 study); note:A.B (a member of its entry); floor, gather (ms), intensity (flop a byte of compulsory
 traffic), roof (GFLOP/s of that at the speed of a copy); rule (row_split or merge).
 
-Of a contender, MEASURE:WHO: ms, min, max, mean, spread, setup (ms), setup_products, gflops, gbytes,
-error, over_floor, over_gather, ran (the kernel), who (its id). WHO is an id, `rule` (the id that the
-rule names), or a family or the beginning of ids, of which the fastest right one counts.
+Of a contender, MEASURE:WHO: ms, min, max, mean, spread, setup (ms), total (of both), setup_products,
+gflops, gbytes, error, over_floor, over_gather, ran (the kernel), who (its id). WHO is an id, `rule` (the
+id that the rule names), or a family or the beginning of ids, of which the fastest right one counts.
 
-speedup:WHO:PEER: how often WHO runs while PEER runs once. Where one of them has no right result
-there is none, and the cell says who is to blame.
+speedup:WHO:PEER: how often WHO runs while PEER runs once, total_speedup:WHO:PEER with the setups of
+both. Where one of them has no right result there is none, and the cell says who is to blame.
 
-In tables with the column `contender` a row is a kernel, `this`: contender, ms, setup, solver:KEY,
-phase:KEY."""
+In tables with the column `contender` a row is a kernel, `this`: contender, ms, setup, total, solver:KEY,
+phase:KEY; it is the PEER of speedup:WHO:this."""
 
-from pages.results import auto, fastest, is_choice, median, with_id
+from pages.results import fastest, is_choice, median, with_id
 
 RULE = 9.35  # nonzeros a row: Yang, Buluc, Owens 2018
 MEMBERS = ("matrix", "scalar", "columns", "source", "rows", "nonzeros", "mean", "longest")
@@ -52,7 +52,7 @@ def words_of(results):
     found = set()
     for word in words:
         measure, *who = word.split(":")
-        several = measure == "speedup" or measure.startswith(("geomean", "crossover", "mean_sp"))
+        several = measure in SPEEDUPS or measure.startswith(("geomean", "crossover", "mean_sp"))
         found.update(who if several or measure in ("peak", "least") else [":".join(who)])
     return sorted(found - {"", "this"}) + ["row_split", "merge"]
 
@@ -79,10 +79,19 @@ def contender(case, who):
     raise Missing(serious or (faults[0] if faults else "-"))
 
 
-def blamed(case, who):
+def total(kernel):
+    """Milliseconds of its setup and of what it was set up for."""
+    return median(kernel) + kernel.get("setup_ms", 0)
+
+
+TIMES = {"ms": median, "total": total}
+SPEEDUPS = {"speedup": median, "total_speedup": total}
+
+
+def blamed(case, who, time=median):
     """The contender's milliseconds; where there are none, the cell names it."""
     try:
-        return median(contender(case, who))
+        return time(contender(case, who))
     except Missing as missing:
         word = str(missing)
         raise Missing(word if word in ("-", "refused") else f"{who} {word}") from None
@@ -98,6 +107,7 @@ def of_contender(case, measure, who):
     values = {
         "ms": lambda: time,
         "setup": lambda: kernel["setup_ms"],
+        "total": lambda: total(kernel),
         "setup_products": lambda: kernel["setup_products"],
         "gflops": lambda: flops(case) / time * 1e-6,
         "gbytes": lambda: case["floor_bytes"] / time * 1e-6,
@@ -127,21 +137,25 @@ def of_kernel(case, kernel, value):
     """Values of a row that is a kernel; None where the word is not one of those."""
     if value == "contender":
         return kernel["id"]
-    if value == "ms":
+    if value in TIMES:
         if median(kernel) is None:
             raise Missing(fault(kernel))
-        return median(kernel)
+        return TIMES[value](kernel)
     if value == "setup":
         return kernel.get("setup_ms")
     if value.startswith("solver:"):
         return note(kernel, "solver." + value.split(":")[1])
     if value.startswith("phase:"):
         return note(kernel, "solver.phases." + value.split(":")[1])
-    if value == "speedup:auto:this":
-        own = blamed(case, "auto")
+    measure, *who = value.split(":")
+    if measure in SPEEDUPS and who[-1] == "this":
+        own, time = ":".join(who[:-1]), SPEEDUPS[measure]
+        if kernel["id"] == own:
+            raise Missing("-")
+        own_time = blamed(case, own, time)
         if median(kernel) is None:
             raise Missing(fault(kernel))
-        return None if kernel is auto(case) else median(kernel) / own
+        return time(kernel) / own_time
     return None
 
 
@@ -151,8 +165,6 @@ def evaluate(results, case, value, kernel=None):
         found = of_kernel(case, kernel, value)
         if found is not None:
             return found
-        if value == "speedup:auto:this":
-            raise Missing("-")
     if value in MEMBERS:
         if value not in case:
             raise Missing("-")
@@ -172,13 +184,15 @@ def evaluate(results, case, value, kernel=None):
         note(case, "mean")
         return rule(case)
     measure, *who = value.split(":")
-    if measure == "speedup":
-        return blamed(case, who[1]) / blamed(case, who[0])
+    if measure in SPEEDUPS:
+        peer, own = (blamed(case, one, SPEEDUPS[measure]) for one in reversed(who))
+        return peer / own
     return of_contender(case, measure, ":".join(who))
 
 
 FORMATS = {
     "gflops": "{:.1f}", "gbytes": "{:.0f}", "error": "{:.1e}", "speedup": "{:.2f}",
+    "total_speedup": "{:.2f}",
     "over_floor": "{:.2f}", "over_gather": "{:.2f}", "mean": "{:.4g}", "intensity": "{:.3g}",
     "setup_products": "{:.1f}",
 }

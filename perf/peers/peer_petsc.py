@@ -9,20 +9,21 @@ from protocol import Answer
 def matrix(problem):
     csr = (problem.offsets.astype(PETSc.IntType), problem.indices.astype(PETSc.IntType),
            problem.values)
-    return PETSc.Mat().createAIJ((problem.rows, problem.rows), csr=csr)
+    unknowns = 1 if problem.coordinates is None else 3
+    return PETSc.Mat().createAIJ((problem.rows, problem.rows), bsize=unknowns, csr=csr)
 
 
 def version():
     return ".".join(map(str, PETSc.Sys.getVersion()))
 
 
-def prepare(problem):
+def prepare(problem, preconditioner="jacobi"):
     if problem.task != "linear_systems":
         raise NotImplementedError("PETSc solves linear systems; its eigensolvers are SLEPc")
     ksp = PETSc.KSP().create()
     ksp.setOperators(matrix(problem))
     ksp.setType("cg")
-    ksp.getPC().setType("jacobi")
+    ksp.getPC().setType(preconditioner)
     ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
     ksp.setTolerances(rtol=problem.tolerance, atol=0, max_it=problem.max_iterations)
     ksp.setUp()

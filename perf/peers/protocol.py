@@ -2,9 +2,10 @@
 
 The folder holds offsets (rows + 1 int32), indices (int32) and values (float64) of a matrix in CSR,
 and block (float64, rows x block_columns, row-major): the start of an eigensolver, or right-hand
-sides. request.json has the members of Problem. The peer adds solution (float64, rows x columns,
-row-major) and answer.json: seconds (of each solve), setup_seconds, iterations, eigenvalues
-(ascending; empty for linear systems), more (version, method, device)."""
+sides; of structures also coordinates (float64, nodes x 3). request.json has the members of Problem.
+The peer adds solution (float64, rows x columns, row-major) and answer.json: seconds (of each solve),
+setup_seconds, iterations, eigenvalues (ascending; empty for linear systems), more (version, method,
+device)."""
 
 import json
 import pathlib
@@ -35,6 +36,8 @@ class Problem:
         self.indices = np.fromfile(self.folder / "indices", dtype=np.int32)
         self.values = np.fromfile(self.folder / "values")
         self.block = np.fromfile(self.folder / "block").reshape(self.rows, request["block_columns"])
+        file = self.folder / "coordinates"
+        self.coordinates = np.fromfile(file).reshape(-1, 3) if file.exists() else None
 
     def diagonal(self):
         """Its absolute values, 1 where it is zero or missing: what Jacobi divides by."""

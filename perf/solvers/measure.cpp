@@ -19,6 +19,7 @@ namespace blockspan::perf {
 namespace {
 
 constexpr int max_iterations = 5000;
+constexpr int fewest_solves = 3;  ///< that are timed, unless the run is a quick one
 
 SolverBlock random_block(Exec const& exec, std::int64_t rows, int columns) {
   SolverBlock const X(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Blockspan::perf::B"),
@@ -42,6 +43,7 @@ SolverProblem make_problem(Exec const& exec, std::string const& source, Case con
     require(problem.B->numRows() == problem.rows(), one.mass, "has ", problem.B->numRows(),
             " rows, ", source, " has ", problem.rows());
   }
+  problem.coordinates = coordinates_of(exec, source);
   if (one.task == Task::eigenpairs)
     problem.start = random_block(exec, problem.rows(), lobpcg_block_size(one.columns));
   else
@@ -58,20 +60,23 @@ void spoil(Answer& answer) {
 /// One case: all that was asked to solve it, judged when all have answered.
 class SolverRun {
  public:
-  SolverRun(Bench& bench, SolverProblem problem, Scripts const& scripts)
-      : bench_(bench), problem_(std::move(problem)), scripts_(scripts) {}
+  SolverRun(Bench& bench, Case const& one, SolverProblem problem, Scripts const& scripts)
+      : bench_(bench), one_(one), problem_(std::move(problem)), scripts_(scripts) {}
 
   CaseResult run() {
     CaseResult result;
     result.rows = result.columns = problem_.rows();
     result.nonzeros = static_cast<std::int64_t>(problem_.A.nnz());
-    int const solves = bench_.quick ? 1 : bench_.rules.fewest_batches;
-    for (OwnSolver const& solver : own_solvers(problem_))
+    int const solves = bench_.quick ? 1 : fewest_solves;
+    for (OwnSolver const& solver : own_solvers(problem_)) {
+      if (!one_.wants(solver.id, solver.family)) continue;
       ask(result, solver.id, solver.family,
           [&] { return solve_by_own(problem_, solver, solves, bench_.bytes_per_second); });
+    }
     PeerProblem const written(problem_, scripts_, solves);
     bool const pairs = problem_.task == Task::eigenpairs;
     for (std::string const& peer : peer_names()) {
+      if (!one_.wants(peer, peer)) continue;
       std::string const id = peer + (pairs ? "/eigenpairs" : "/cg");
       ask(result, id, peer, [&] {
         require(!problem_.B, peer, "not asked: the peers are given no mass matrix");
@@ -154,6 +159,7 @@ class SolverRun {
   }
 
   Bench& bench_;
+  Case const& one_;
   SolverProblem problem_;
   Scripts const& scripts_;
   std::vector<std::vector<double>> eigenvalues_;  ///< of each kernel; empty where it has none
@@ -163,7 +169,7 @@ class SolverRun {
 
 CaseResult measure_solvers(Bench& bench, std::string const& source, Case const& one,
                            Scripts const& scripts) {
-  return SolverRun(bench, make_problem(bench.exec, source, one), scripts).run();
+  return SolverRun(bench, one, make_problem(bench.exec, source, one), scripts).run();
 }
 
 }  // namespace blockspan::perf

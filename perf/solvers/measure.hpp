@@ -15,4 +15,9 @@ namespace blockspan::perf {
 CaseResult measure_solvers(Bench& bench, std::string const& source, Case const& one,
                            Scripts const& scripts);
 
+/// The hierarchy of a matrix: its levels, setup and refresh by phase, and cycles of 1, 8 and 32
+/// columns beside what their traffic takes at the speed of a copy. Cycles are checked to be
+/// Hermitian and positive. Throws where it cannot be made.
+CaseResult measure_hierarchy(Bench& bench, std::string const& source);
+
 }  // namespace blockspan::perf

@@ -150,6 +150,15 @@ Answer linear_systems(SolverProblem& problem, std::string const& method, Op cons
   return answer;
 }
 
+apps::Preconditioner<double, Exec> hierarchy_of(SolverProblem const& problem, int columns) {
+  MultigridOptions<double, Exec> options;
+  options.coordinates = problem.coordinates;
+  options.columns = columns;
+  auto M = std::make_unique<Multigrid<double, Exec>>(problem.exec, problem.A, options);
+  require(M->report().usable(), "multigrid", M->report().message);
+  return {std::move(M), {}};
+}
+
 }  // namespace
 
 std::vector<OwnSolver> own_solvers(SolverProblem const& problem) {
@@ -160,7 +169,8 @@ std::vector<OwnSolver> own_solvers(SolverProblem const& problem) {
     if (!pairs && problem.columns > 1)
       solvers.push_back({method, "blockspan", method, "blockspan"});
   if (!pairs) solvers.push_back({"single-reduction", "blockspan", "single-reduction", "blockspan"});
-  if (pairs) solvers.push_back({"chebyshev:8", "blockspan", "auto", "blockspan", "chebyshev:8"});
+  for (char const* const preconditioner : {"multigrid", "chebyshev:8", "jacobi"})
+    solvers.push_back({preconditioner, "blockspan", "auto", "blockspan", preconditioner});
   // what the plan's choice among the kernels brings
   solvers.push_back({name + "/row_group", "blockspan", "auto", "row_group"});
   for (char const* const product : {"kokkos-kernels", "cusparse"})
@@ -180,8 +190,10 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
     mass =
         apps::make_product<double>(problem.exec, *problem.B, solver.spmm, static_cast<int>(width));
   auto const choice = apps::parse_preconditioner(solver.preconditioner, chebyshev_ratio);
-  auto const made = apps::make_preconditioner(problem.exec, choice, problem.A, *product.op,
-                                              apps::Definiteness::any);
+  bool const levels = choice.kind == apps::PreconditionerChoice::Kind::multigrid;
+  auto const made = levels ? hierarchy_of(problem, static_cast<int>(width))
+                           : apps::make_preconditioner(problem.exec, choice, problem.A, *product.op,
+                                                       apps::Definiteness::any);
   // a substitute must not have the name of what it replaces
   require(made.notes.empty(), solver.id, made.notes.empty() ? "" : made.notes.front());
   problem.exec.fence("Blockspan::perf::setup");
@@ -191,7 +203,7 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
           ? eigenpairs(problem, *product.op, mass.op.get(), *made.op, solves, bytes_per_second)
           : linear_systems(problem, solver.method, *product.op, *made.op, solves, bytes_per_second);
   answer.setup_ms = setup_ms;
-  if (choice.kind == apps::PreconditionerChoice::Kind::chebyshev)
+  if (solver.preconditioner != "jacobi")
     answer.more.erase("iteration_floor_ms");  // that of one product
   answer.more["product"] = product.name;
   return answer;

@@ -38,7 +38,8 @@ SolverBlock read_raw(Exec const& exec, std::string const& path, std::size_t rows
 }  // namespace
 
 std::vector<std::string> peer_names() {
-  return {"scipy", "cupy", "torch", "slepc", "petsc", "slepc_default", "primme", "primme_default"};
+  return {"scipy",         "cupy",   "torch",          "slepc", "petsc",
+          "slepc_default", "primme", "primme_default", "pyamg", "hypre"};
 }
 
 PeerProblem::PeerProblem(SolverProblem const& problem, Scripts const& scripts, int solves)
@@ -50,6 +51,7 @@ PeerProblem::PeerProblem(SolverProblem const& problem, Scripts const& scripts, i
   write_raw(folder_ + "/indices", A.graph.entries);
   write_raw(folder_ + "/values", A.values);
   write_raw(folder_ + "/block", pairs ? problem.start : problem.rhs);
+  if (problem.coordinates.extent(0) > 0) write_raw(folder_ + "/coordinates", problem.coordinates);
   Json const request{{"task", pairs ? "eigenpairs" : "linear_systems"},
                      {"rows", problem.rows()},
                      {"nonzeros", A.nnz()},

@@ -27,9 +27,14 @@ struct SolverProblem {
   double norm_a = 0;  ///< an estimate of ||A||, for backward errors
   double norm_b = 1;
   std::optional<CrsMatrix<double, Exec>> B = {};  ///< of a pencil
+  SolverBlock coordinates = {};  ///< of the nodes of a structure, nodes x 3; empty elsewhere
 
   std::int64_t rows() const { return A.numRows(); }
 };
+
+/// Where the nodes of a structure made by a generator are (see coordinates.hpp): what rigid bodies
+/// are made of. Empty for all other matrices.
+SolverBlock coordinates_of(Exec const& exec, std::string const& source);
 
 /// What a solver answered.
 struct Answer {

@@ -79,6 +79,7 @@ void add(Json& json, CaseResult const& result) {
     json["gather_ms"] = rounded(result.gather_ms);
   }
   if (result.checked_rows > 0) json["checked_rows"] = result.checked_rows;
+  if (!result.levels.is_null()) json["multigrid"] = result.levels;
   json["kernels"] = Json::array();
   for (KernelResult const& kernel : result.kernels) json["kernels"].push_back(to_json(kernel));
 }
@@ -94,7 +95,11 @@ std::string time_of(KernelResult const* kernel, std::string const& name) {
 
 /// Families in the order of the results, Blockspan's own choice first.
 std::string times_of(CaseResult const& result) {
-  std::string text = time_of(result.find("auto"), "auto");
+  if (!result.levels.is_null())
+    return time_of(result.find("setup"), "multigrid") +
+           time_of(result.find("cycle/8"), "cycle of columns");
+  KernelResult const* const chosen = result.find("auto");
+  std::string text = chosen ? time_of(chosen, "auto") : "";
   std::vector<std::string> seen;
   for (KernelResult const& kernel : result.kernels) {
     if (std::count(seen.begin(), seen.end(), kernel.family) > 0) continue;

@@ -42,6 +42,7 @@ struct CaseResult {
   double floor_bytes = 0, floor_ms = 0;              ///< compulsory traffic, and its time
   double gather_bytes = 0, gather_ms = 0;            ///< a row of X for each nonzero, and its time
   std::int64_t checked_rows = 0;
+  apps::Json levels = {};  ///< (hierarchies) the report of multigrid
   std::vector<KernelResult> kernels;
 
   /// The right and fastest kernel of a family, or null; of blockspan without its own choices.

@@ -2,6 +2,15 @@
 
 namespace blockspan::perf {
 
+namespace {
+
+std::vector<std::string> const jacobi_for_all{
+    "auto",   "chebyshev:8", "pseudo-block", "block",         "single-reduction",
+    "lobpcg", "cg",          "scipy",        "cupy",          "torch",
+    "slepc",  "petsc",       "primme",       "slepc_default", "primme_default"};
+
+}  // namespace
+
 Study solvers(Scope const& scope) {
   Study study;
   study.name = "solvers";
@@ -40,6 +49,7 @@ Study solvers(Scope const& scope) {
     study.cases.push_back({.group = mass.empty() ? group : group + " with the mass matrix " + mass,
                            .spec = spec,
                            .columns = columns,
+                           .contenders = jacobi_for_all,
                            .task = task,
                            .tolerance = tolerance,
                            .mass = mass});

@@ -9,7 +9,7 @@ namespace blockspan::perf {
 
 namespace {
 
-constexpr std::array<StudyEntry, 12> known_studies{{{"casper", casper},
+constexpr std::array<StudyEntry, 13> known_studies{{{"casper", casper},
                                                     {"spmv", spmv},
                                                     {"coalescing", coalescing},
                                                     {"row_split_vs_merge", row_split_vs_merge},
@@ -19,6 +19,7 @@ constexpr std::array<StudyEntry, 12> known_studies{{{"casper", casper},
                                                     {"forms", forms},
                                                     {"scaling", scaling},
                                                     {"solvers", solvers},
+                                                    {"multigrid", multigrid},
                                                     {"collection", collection},
                                                     {"cases", cases}}};
 

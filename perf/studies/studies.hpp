@@ -18,8 +18,13 @@ Study widths(Scope const& scope);
 Study forms(Scope const& scope);
 Study scaling(Scope const& scope);
 Study solvers(Scope const& scope);
+Study multigrid(Scope const& scope);
 Study collection(Scope const& scope);
 Study cases(Scope const& scope);
+
+// Of programs of their own, which make the cases (ranks.cpp, ranks_plan.cpp).
+Study ranks();
+Study ranks_plan();
 
 /// The study of specs that the command line names: n = 1, 4, 8, 16, 32, 64, f64.
 Study given(std::vector<std::string> const& specs);

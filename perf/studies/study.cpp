@@ -20,6 +20,8 @@ char const* to_string(Task task) {
       return "eigenpairs";
     case Task::linear_systems:
       return "linear_systems";
+    case Task::hierarchy:
+      return "hierarchy";
     case Task::profile:
       return "profile";
   }

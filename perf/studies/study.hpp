@@ -15,6 +15,7 @@ enum class Task {
   product,         ///< Y = alpha A X + beta Y
   eigenpairs,      ///< the smallest eigenpairs of A, or of A x = lambda B x
   linear_systems,  ///< A X = B
+  hierarchy,       ///< setup, refresh and cycles of multigrid
   profile,         ///< a product under Nsight Compute
 };
 

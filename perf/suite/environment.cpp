@@ -2,7 +2,6 @@
 
 #include "common/dispatch.hpp"
 #include "common/report_parts.hpp"
-#include "peers/cusparse.hpp"
 #include "suite/clocks.hpp"
 #include <sys/stat.h>
 
@@ -22,7 +21,6 @@ void add_cuda(Json& versions) {
   int runtime = 0, driver = 0;
   if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) versions["cuda"] = dotted(runtime);
   if (cudaDriverGetVersion(&driver) == cudaSuccess) versions["cuda_driver"] = dotted(driver);
-  versions["cusparse"] = cusparse_version();
 }
 #else
 void add_cuda(Json&) {}
@@ -38,16 +36,20 @@ Json linked() {
 
 }  // namespace
 
-Json describe_environment(Exec const& exec, std::string const& commit) {
+Json begin_results(Exec const& exec, Study const& study, std::string const& commit, bool quick) {
   apps::Device const device = apps::describe(exec);
   Json versions = apps::to_json(apps::versions());
   add_cuda(versions);
-  return {{"date", now_utc()},
-          {"commit", commit.empty() ? Json() : Json(commit)},
-          {"linked", linked()},
-          {"backend", device.backend},
-          {"device", apps::to_json(device)},
-          {"versions", versions}};
+  Json json{{"schema", "blockspan-perf/1"}};
+  json.update(description(study));
+  json.update({{"date", now_utc()},
+               {"commit", commit.empty() ? Json() : Json(commit)},
+               {"linked", linked()},
+               {"backend", device.backend},
+               {"device", apps::to_json(device)},
+               {"versions", versions},
+               {"quick", quick}});
+  return json;
 }
 
 }  // namespace blockspan::perf

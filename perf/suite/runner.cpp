@@ -16,6 +16,7 @@
 #include "common/dispatch.hpp"
 #include "common/interrupt.hpp"
 #include "common/problem.hpp"
+#include "peers/cusparse.hpp"
 #include "solvers/measure.hpp"
 #include "spmm/caches.hpp"
 #include "spmm/measure.hpp"
@@ -120,11 +121,10 @@ class Run {
 
  private:
   Json header(Study const& study) const {
-    Json json{{"schema", "blockspan-perf/1"}};
-    json.update(description(study));
-    json.update(describe_environment(bench_.exec, command_.commit));
+    Json json = begin_results(bench_.exec, study, command_.commit, command_.scope.quick);
+    if (std::string const version = cusparse_version(); !version.empty())
+      json["versions"]["cusparse"] = version;
     json["clock"] = stopwatch_method();
-    json["quick"] = command_.scope.quick;
     json["flush"] = command_.flush;
     json["fault"] = command_.fault;
     json["copy_gbytes"] = 1e-9 * bench_.bytes_per_second;
@@ -206,6 +206,8 @@ class Run {
         break;
       case Task::profile:
         return measure_profile(one, source, {command_.python, command_.scripts, command_.out});
+      case Task::hierarchy:
+        return measure_hierarchy(bench_, source);
       case Task::eigenpairs:
       case Task::linear_systems:
         return measure_solvers(bench_, source, one,

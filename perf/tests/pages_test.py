@@ -3,12 +3,13 @@
 
     perf/tests/pages_test.py [unittest's arguments]"""
 
+import itertools
 import unittest
 
 from support import InFolder, PERF, main, read, write
 import compact
 import profile_ncu
-from pages import drawing, figures, palette, results, study, summaries, values
+from pages import drawing, figures, palette, ranks, results, study, summaries, values
 
 RECORDS = [path for folder in ("h200", "host", "judged", "tests")
            for path in sorted((PERF / "results" / folder).glob("*.json"))]
@@ -97,6 +98,80 @@ class Records(InFolder):
                 file = figures.path(path.parent, path.stem)
                 self.assertIn(f"figures/{file.name}", path.with_suffix(".md").read_text("utf-8"))
                 self.assertTrue(file.exists())
+
+
+class Model(InFolder):
+    """The model of the study `ranks`, on measurements made by its own formula."""
+
+    LATENCY, BYTE, PACK, LAUNCH, FOLD = 0.02, 1e-6 / 100, 0.004, 0.002, 0.02
+
+    def document(self):
+        def kernel(who, ms):
+            return {"id": who, "family": "blockspan", "right": True, "ms": {"median": ms}}
+        cases = [{"group": "sums over ranks", "matrix": "m", "columns": n,
+                  "kernels": [kernel("fold", self.FOLD * n / 100)]} for n in (100, 1000)]
+        for columns, alone in ((1, 0.06), (8, 0.16), (32, 0.4)):
+            messages = self.LATENCY + self.BYTE * 8 * 10000 * columns
+            cases.append({
+                "group": "products, laplace7:100", "matrix": "laplace7:100x100x200", "scalar": "f64",
+                "columns": columns, "one": "laplace7:100", "rows": 2000000, "halo_rows": 10000,
+                "neighbours": 1, "end_rows": 10000, "block": columns, "kernels": [
+                    kernel("alone", alone), kernel("pack", self.PACK),
+                    kernel("exchange", self.PACK + messages),
+                    kernel("auto", self.PACK + max(0.99 * alone, messages) + 0.01 * alone
+                           + 2 * self.LAUNCH)]})
+        cases.append(dict(cases[-1], group="solvers, laplace7:100", columns=8, method="steps",
+                          products=2, width=20, folds=2, folds_on_device=True, kernels=[
+                              kernel("alone", 1.0), kernel("auto", 1.0 + 2 * 0.008 + 2 * self.FOLD)]))
+        return dict(read(PERF / "results" / "h200" / "casper.json"), study="ranks", ranks=2,
+                    transport="mpi", devices=["a", "b"], launch_ms=self.LAUNCH, cases=cases)
+
+    def test_it_finds_its_parameters_and_what_was_measured(self):
+        document = self.document()
+        p = ranks.parameters(document)
+        for key, value in (("latency", self.LATENCY), ("byte", self.BYTE), ("pack", self.PACK),
+                           ("device_fold", self.FOLD), ("fold", 10 * self.FOLD)):
+            self.assertAlmostEqual(p[key] / value, 1, 6, key)
+        cases = ranks.of_kind(document, "products") + ranks.of_kind(document, "solvers")
+        for row in ranks.check_rows(document, p, cases):
+            self.assertEqual(row[-1], "1.00", row)
+        document["cases"][2]["kernels"][-1]["ms"]["median"] *= 2
+        self.assertEqual(ranks.check_rows(document, p, cases)[0][-1], "0.50")
+
+    def test_more_ranks_are_for_devices_and_cost_more(self):
+        document = self.document()
+        p = ranks.parameters(document)
+        case = ranks.of_kind(document, "solvers")[0]
+        times = [ranks.expected(document, ranks.over_network(p, n), case, ranks.brick("laplace7:100", n))
+                 for n in ranks.RANKS]
+        self.assertEqual(times, sorted(times))
+        levels = [round((ranks.over_network(p, n)["fold"] / (p["fold"] + (0.005 if n > 8 else 0))))
+                  for n in (2, 8, 64, 256, 1000)]
+        self.assertEqual(levels, [1, 1, 2, 2, 3])
+        page = study.page(document, self.folder)
+        self.assertIn("Not measured.", page)
+        page = study.page(dict(document, backend="openmp"), self.folder)
+        self.assertIn("## Model", page)
+        self.assertNotIn("Not measured.", page)
+
+    def test_a_brick_has_the_halo_that_is_counted(self):
+        edge = 5
+        for spec, reach, unknowns in (("laplace7:5", 1, 1), ("laplace27:5", 3, 1), ("elasticity:5", 3, 3)):
+            steps = [s for s in itertools.product((-1, 0, 1), repeat=3) if 0 < sum(map(abs, s)) <= reach]
+            for parts in (2, 3):  # the first brick has neighbours on one side, the middle one on both
+                low = 0 if parts == 2 else edge
+                inside = set(itertools.product(range(low, low + edge), repeat=3))
+                whole = range(parts * edge)
+                halo, ends = set(), 0
+                for point in inside:
+                    others = {tuple(map(sum, zip(point, s))) for s in steps} - inside
+                    others = {o for o in others if all(x in whole for x in o)}
+                    halo |= others
+                    ends += bool(others)
+                owners = {tuple(x // edge for x in o) for o in halo}
+                found = ranks.brick(spec, parts**3)
+                self.assertEqual(found[:2], (unknowns * len(halo), len(owners)), spec)
+                self.assertAlmostEqual(found[2], ends / len(inside))
 
 
 class Figures(InFolder):

@@ -130,7 +130,8 @@ class Runs(InFolder):
         status, said = run("--list")
         self.assertEqual(status, 0)
         for name in ("casper", "spmv", "coalescing", "row_split_vs_merge", "variants", "roofline",
-                     "widths", "forms", "scaling", "solvers", "collection", "cases"):
+                     "widths", "forms", "scaling", "solvers", "multigrid",
+                     "collection", "cases"):
             self.assertIn("\n" + name + " ", "\n" + said)
 
 
@@ -201,6 +202,45 @@ class Solvers(InFolder):
             self.assertGreater(own["solver"]["iteration_floor_ms"], 0)
             self.assertGreater(sum(own["solver"]["phases"].values()), 0)
         self.assertFalse((self.folder / ".problem").exists())
+
+
+class Hierarchies(InFolder):
+    def test_a_hierarchy_has_levels_phases_and_cycles(self):
+        status, said = run("multigrid", "--quick", "--matrix", "laplace7:16", "--out", self.folder)
+        self.assertEqual(status, 0, said)
+        document = read(self.folder / "multigrid.json")
+        case = document["cases"][0]
+        levels = case["multigrid"]["levels"]
+        self.assertEqual([levels[0]["rows"], levels[0]["nonzeros"]], [case["rows"], case["nonzeros"]])
+        self.assertEqual(levels[0]["aggregates"], levels[1]["rows"])
+        kernels = {kernel["id"]: kernel for kernel in case["kernels"]}
+        self.assertEqual(list(kernels), ["setup", "refresh", "cycle/1", "cycle/8", "cycle/32"])
+        for what in ("setup", "refresh"):
+            whole = kernels[what]["ms"]["max"]
+            self.assertLess(sum(kernels[what]["solver"]["phases"].values()), 1.05 * whole)
+        # by hand: four products and 15 passes over a block a level, P and its adjoint, the inverse
+        first, last = levels
+        for columns in (1, 8, 32):
+            more = kernels[f"cycle/{columns}"]["solver"]
+            words = 4 * columns * (18 * first["rows"] + 4 * last["rows"])
+            entries = 8 * (4 * first["nonzeros"] + 2 * first["prolongator_nonzeros"])
+            bytes_ = words + entries + 4 * last["rows"] ** 2
+            self.assertAlmostEqual(more["floor_ms"] * document["copy_gbytes"] * 1e6 / bytes_, 1, 6)
+            self.assertAlmostEqual(more["model_ms"], 1.5 * more["floor_ms"] + 8 * more["launch_ms"])
+        solved = [k for c in document["cases"][1:] for k in c["kernels"] if k["id"] == "multigrid"]
+        self.assertEqual([kernel["right"] for kernel in solved], 3 * [True])
+        page = study.page(document, self.folder)
+        for heading in ("Levels", "Setup and refresh by phase", "A cycle", "Growth"):
+            self.assertIn("\n## " + heading, page)
+
+    def test_a_cycle_that_is_not_hermitian_has_no_time(self):
+        status, said = run("multigrid", "--quick", "--at-most", 1, "--inject-fault", "cycle/8",
+                           "--out", self.folder)
+        self.assertEqual(status, 1, said)
+        document = read(self.folder / "multigrid.json")
+        wrong = [k["id"] for k in document["cases"][0]["kernels"] if not k["right"] or "ms" not in k]
+        self.assertEqual(wrong, ["cycle/8"])
+        self.assertIn("| `laplace7:16` | 8 | WRONG |", study.page(document, self.folder))
 
 
 class Compare(InFolder):

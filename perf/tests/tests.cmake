@@ -12,6 +12,18 @@ if(Python3_FOUND)
 endif()
 add_test(NAME perf.quick COMMAND blockspan-perf --quick --fresh --out ${results} ${python})
 set_tests_properties(perf.quick PROPERTIES FIXTURES_SETUP perf_results TIMEOUT 600)
+add_test(NAME perf.ranks_plan COMMAND blockspan-perf-ranks-plan --quick --out ${results})
+set_tests_properties(perf.ranks_plan PROPERTIES FIXTURES_SETUP perf_results)
+if(TARGET blockspan-perf-ranks AND MPIEXEC_EXECUTABLE)
+  add_test(NAME perf.ranks COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 2
+    $<TARGET_FILE:blockspan-perf-ranks> --quick --out ${results})
+  # what Open MPI needs in a container with few cores, which others do not read
+  set_tests_properties(perf.ranks PROPERTIES FIXTURES_SETUP perf_results TIMEOUT 300 PROCESSORS 2
+    ENVIRONMENT "OMP_NUM_THREADS=1;OMP_PROC_BIND=false;OMPI_ALLOW_RUN_AS_ROOT=1;\
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;\
+OMPI_MCA_hwloc_base_binding_policy=none;OMPI_MCA_mpi_yield_when_idle=1;\
+OMPI_MCA_btl_vader_single_copy_mechanism=none")
+endif()
 if(Python3_FOUND)
   set(make_pages ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/report.py ${results})
   add_test(NAME perf.report COMMAND ${make_pages})
