@@ -88,7 +88,8 @@ def test_fork_by_os():
 
 def test_fork_beside_threads_that_compute():
     quiet(
-        USE + "import os, threading\n"
+        USE + "import os, threading, warnings\n"
+        "warnings.simplefilter('ignore', DeprecationWarning)  # of Python 3.12: threads may hang\n"
         "done = threading.Event()\n"
         "def work():\n"
         "    while not done.is_set():\n"

@@ -29,8 +29,7 @@ Kokkos::View<Value*, Exec> vector_view(ConstArray const& array, nb::dlpack::dtyp
   require(array.shape(0) < 2 || array.stride(0) == 1, where, name,
           " is not contiguous: its stride is ", array.stride(0), " elements");
   check_device(array, name);
-  auto* const data = const_cast<void*>(static_cast<void const*>(array.data()));
-  return Kokkos::View<Value*, Exec>(static_cast<Value*>(data), array.shape(0));
+  return Kokkos::View<Value*, Exec>(static_cast<Value*>(array.data()), array.shape(0));
 }
 
 template <class Scalar>
@@ -109,15 +108,15 @@ Op op_of(char letter) {
 }  // namespace
 
 template <class Scalar>
-MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray offsets,
-                           ConstArray indices, ConstArray values, Stream stream)
-    : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
+MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
+                           ConstArray const& indices, ConstArray const& values, Stream stream)
+    : owners_{keep(offsets.owner()), keep(indices.owner()), keep(values.owner())} {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   require(rows >= 0 && columns >= 0 && rows < most && columns < most, "blockspan.matrix",
           "the shape ", rows, " x ", columns, " is not one of non-negative 32-bit numbers");
-  auto const row_map = vector_view<int>(offsets_, nb::dtype<int>(), "indptr");
-  auto const entries = vector_view<int>(indices_, nb::dtype<int>(), "indices");
-  auto const numbers = vector_view<Scalar>(values_, nb::dtype<std_t<Scalar>>(), "data");
+  auto const row_map = vector_view<int>(offsets, nb::dtype<int>(), "indptr");
+  auto const entries = vector_view<int>(indices, nb::dtype<int>(), "indices");
+  auto const numbers = vector_view<Scalar>(values, nb::dtype<std_t<Scalar>>(), "data");
   require(row_map.extent(0) == static_cast<std::size_t>(rows) + 1, "blockspan.matrix",
           "indptr has ", row_map.extent(0), " elements, and there are ", rows, " rows");
   require(entries.extent(0) == numbers.extent(0), "blockspan.matrix", "indices has ",
@@ -153,7 +152,7 @@ void MatrixOf<Scalar>::sample(ConstArray const& X, ConstArray const& Y, bool con
   auto const a = scalar_of<Scalar>(alpha, "alpha");
   auto const b = scalar_of<Scalar>(beta, "beta");
   auto const out =
-      vector_view<Scalar>(ConstArray(values), nb::dtype<std_t<Scalar>>(), "out", "blockspan.sddmm");
+      vector_view<Scalar>(values, nb::dtype<std_t<Scalar>>(), "out", "blockspan.sddmm");
   auto const conjugated = conjugate_first ? Conjugated::first : Conjugated::second;
   WithoutGil const without_gil;
   std::scoped_lock const lock(mutex_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -67,8 +68,8 @@ class MatrixOf final : public Matrix {
   using Crs = CrsMatrix<Scalar, Exec>;
 
   /// The arrays are kept alive and not copied. Throws Error unless they are a CSR matrix.
-  MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray offsets, ConstArray indices,
-           ConstArray values, Stream stream);
+  MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
+           ConstArray const& indices, ConstArray const& values, Stream stream);
 
   std::string type() const override { return type_name<Scalar>(); }
   std::int64_t rows() const override { return crs_.numRows(); }
@@ -85,7 +86,7 @@ class MatrixOf final : public Matrix {
   Crs with_values(ConstArray const& values) const;
 
  private:
-  ConstArray offsets_, indices_, values_;
+  std::array<Owner, 3> owners_;  // of the arrays
   Crs crs_;
   mutable Calls samples_;
   mutable std::mutex mutex_;

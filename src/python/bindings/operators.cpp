@@ -24,7 +24,7 @@ nb::object as_numpy(View const& X) {
 }
 
 /// A block that belongs to the solver, valid during a call: an array of NumPy, on devices a tuple
-/// as in device_array.hpp.
+/// as in array_views.hpp.
 template <class View>
 nb::object lend(View const& X) {
   if constexpr (on_device)
