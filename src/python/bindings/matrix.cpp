@@ -50,6 +50,9 @@ class PlanOf final : public Plan {
     multiply(matrix_->with_values(values), op, Scalar(1), X, Scalar(0), Y, stream, false);
   }
 
+  std::int64_t rows(Op op) const override {
+    return transposes(op) ? matrix_->columns() : matrix_->rows();
+  }
   std::string algorithm() const override { return std::string(plan_.algorithm()); }
   std::string kernel(int columns) const override { return plan_.kernel(columns, sizeof(Scalar)); }
   std::string explain(int columns) const override { return plan_.explain(columns, sizeof(Scalar)); }
@@ -95,14 +98,6 @@ std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
   return with_scalar(type_name(values.dtype()), [&]<class Scalar>() -> std::shared_ptr<Matrix> {
     return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values, stream);
   });
-}
-
-/// 'n', 't', 'c' or 'h', as the package has checked.
-Op op_of(char letter) {
-  return letter == 't'   ? Op::transpose
-         : letter == 'c' ? Op::conjugate
-         : letter == 'h' ? Op::adjoint
-                         : Op::none;
 }
 
 }  // namespace
@@ -169,8 +164,17 @@ std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns, Stream stre
       shared_from_this());
 }
 
+Op op_of(char letter) {
+  return letter == 't'   ? Op::transpose
+         : letter == 'c' ? Op::conjugate
+         : letter == 'h' ? Op::adjoint
+                         : Op::none;
+}
+
 void bind_matrix(nb::module_& m) {
-  nb::class_<Plan>(m, "Plan")
+  auto plans = nb::class_<Plan>(m, "Plan");
+  if constexpr (!on_device) bind_product(plans);
+  plans
       .def(
           "multiply",
           [](Plan& plan, char op, std::complex<double> alpha, ConstArray const& X,

@@ -34,6 +34,8 @@ class Plan {
   virtual std::string kernel(int columns) const = 0;
   virtual std::string explain(int columns) const = 0;
   virtual void hold_transpose(Stream stream) = 0;
+  /// Of op(A).
+  virtual std::int64_t rows(Op op) const = 0;
 };
 
 /// How a plan is made, and on which stream. tune: by measurements, kept in the file `cache` unless
@@ -92,6 +94,10 @@ class MatrixOf final : public Matrix {
   mutable std::mutex mutex_;
 };
 
+/// 'n', 't', 'c' or 'h', as the package has checked.
+Op op_of(char letter);
+
 void bind_matrix(nb::module_& m);
+void bind_product(nb::class_<Plan>& plans);  // hosts
 
 }  // namespace blockspan::python

@@ -67,8 +67,11 @@ class FunctionOfPython final : public LinearOperator<Scalar, Exec> {
   std::string name_;
 };
 
+/// function(X, Y) writes Y.
+using FunctionOfBlocks = nb::typed<nb::callable, nb::object(ConstArray, Array)>;
+
 std::unique_ptr<Operator> function_operator_of(std::string const& type, std::int64_t rows,
-                                               nb::callable const& function,
+                                               FunctionOfBlocks const& function,
                                                std::string const& name) {
   start();
   return with_scalar(type, [&]<class Scalar>() -> std::unique_ptr<Operator> {

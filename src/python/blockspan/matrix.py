@@ -40,6 +40,7 @@ class Matrix(Viewed):
         self._source = source
         self._columns = columns
         self._plan: Any = None
+        self._host_plan: Any = None  #: the same, in host memory
         self._with_gradients: Any = None
         self.dtype: np.dtype[Any] = np.dtype(data.type)
         self.shape = (data.rows, data.columns)
@@ -53,6 +54,11 @@ class Matrix(Viewed):
 
     def __matmul__(self, X: Array) -> Array:
         """``A @ X`` for a vector or a block of vectors; see :func:`spmm`."""
+        plan = (self._parent or self)._host_plan
+        if plan is not None and type(X) is np.ndarray:
+            Y: Array | None = plan.product(self._op, X)
+            if Y is not None:
+                return Y
         return spmm(self, X)
 
     def __rmatmul__(self, X: Array) -> Array:
@@ -67,6 +73,7 @@ class Matrix(Viewed):
         root = self._parent or self
         if root._plan is None:
             root._plan = self._data.plan(self._columns, "auto", False, "", stream)
+            root._host_plan = root._plan if root._kind is HOST else None
         return root._plan
 
     def __repr__(self) -> str:
