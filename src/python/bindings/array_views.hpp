@@ -51,33 +51,88 @@ class ArrayView {
   std::size_t ndim_ = 0;
 };
 
-/// One in host memory, by the buffer protocol, which takes less time than DLPack does.
+/// What tensors of PyTorch have beside DLPack (its version 1.3): their description by one call of
+/// C, which copies nothing, waits for nothing and owns nothing.
+struct TensorExchange {
+  struct {
+    std::uint32_t major, minor;
+  } version;
+  void* previous;
+  void* functions_that_own[3];
+  int (*describe)(PyObject* tensor, nb::dlpack::dltensor* result);
+  void* current_stream;
+
+  /// That of the type; null if it has none. The last type asked for is remembered.
+  static TensorExchange const* of(PyTypeObject* type, bool known_only) {
+    static PyTypeObject* known = nullptr;
+    static TensorExchange const* exchange = nullptr;
+    if (type == known || known_only) return type == known ? exchange : nullptr;
+    auto const capsule = nb::steal<nb::object>(
+        PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
+    if (!capsule.is_valid()) return nullptr;
+    auto const* const found = static_cast<TensorExchange const*>(
+        PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    if (found == nullptr || found->version.major != 1 || found->describe == nullptr) return nullptr;
+    exchange = found;
+    known = reinterpret_cast<PyTypeObject*>(Py_NewRef(reinterpret_cast<PyObject*>(type)));
+    return exchange;
+  }
+};
+
+/// One in host memory: by the buffer protocol, which takes less time than DLPack does, or a tensor.
 class HostArray : public ArrayView {
  public:
   static constexpr auto python_name = nb::detail::const_name("numpy.typing.NDArray[typing.Any]");
 
-  /// False, and an exception of Python may be set, where it has none, or one of more dimensions, of
-  /// numbers of other machines, or not aligned.
+  /// False, and an exception of Python may be set, where it is none of these, or has more
+  /// dimensions, or numbers of other machines, or not aligned. Whether a tensor wants a gradient or
+  /// is conjugated by a bit has been looked at before.
   bool read(nb::handle array, int flags = 0) {
+    owner_ = array;
+    auto* const type = Py_TYPE(array.ptr());
+    if (auto const* const exchange = TensorExchange::of(type, true))
+      return read_tensor(array, *exchange);
     Py_buffer buffer;
-    if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_STRIDES | PyBUF_FORMAT | flags) != 0)
-      return false;
-    bool good = buffer.ndim <= 2 && read_type(buffer.format, buffer.itemsize);
-    if (good) {
-      owner_ = array;  // it keeps the memory without the buffer, as arrays of NumPy do
-      data_ = buffer.buf;
-      ndim_ = static_cast<std::size_t>(buffer.ndim);
-      for (std::size_t d = 0; d < ndim_; ++d) {
-        shape_[d] = buffer.shape[d];
-        strides_[d] = buffer.strides[d] / buffer.itemsize;
-        good = good && strides_[d] * buffer.itemsize == buffer.strides[d];
-      }
+    if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_STRIDES | PyBUF_FORMAT | flags) == 0) {
+      bool const good = read_buffer(buffer);
+      PyBuffer_Release(&buffer);  // an array of NumPy keeps its memory without it
+      return good;
     }
-    PyBuffer_Release(&buffer);
-    return good;
+    PyErr_Clear();
+    auto const* const exchange = TensorExchange::of(type, false);
+    return exchange != nullptr && read_tensor(array, *exchange);
   }
 
  private:
+  bool read_buffer(Py_buffer const& buffer) {
+    if (buffer.ndim > 2 || !read_type(buffer.format, buffer.itemsize)) return false;
+    data_ = buffer.buf;
+    ndim_ = static_cast<std::size_t>(buffer.ndim);
+    bool good = true;
+    for (std::size_t d = 0; d < ndim_; ++d) {
+      shape_[d] = buffer.shape[d];
+      strides_[d] = buffer.strides[d] / buffer.itemsize;
+      good = good && strides_[d] * buffer.itemsize == buffer.strides[d];
+    }
+    return good;
+  }
+
+  bool read_tensor(nb::handle tensor, TensorExchange const& exchange) {
+    nb::dlpack::dltensor found{};
+    if (exchange.describe(tensor.ptr(), &found) != 0) return false;
+    if (found.device.device_type != nb::device::cpu::value || found.ndim > 2 ||
+        found.strides == nullptr || found.dtype.lanes != 1)
+      return false;
+    data_ = static_cast<char*>(found.data) + found.byte_offset;
+    type_ = found.dtype;
+    ndim_ = static_cast<std::size_t>(found.ndim);
+    for (std::size_t d = 0; d < ndim_; ++d) {
+      shape_[d] = found.shape[d];
+      strides_[d] = found.strides[d];
+    }
+    return true;
+  }
+
   bool read_type(std::string_view format, std::int64_t bytes) {
     bool const complex = format.starts_with('Z');
     if (format.size() != (complex ? 2 : 1)) return false;

@@ -53,6 +53,7 @@ class PlanOf final : public Plan {
   std::int64_t rows(Op op) const override {
     return transposes(op) ? matrix_->columns() : matrix_->rows();
   }
+  std::string type() const override { return type_name<Scalar>(); }
   std::string algorithm() const override { return std::string(plan_.algorithm()); }
   std::string kernel(int columns) const override { return plan_.kernel(columns, sizeof(Scalar)); }
   std::string explain(int columns) const override { return plan_.explain(columns, sizeof(Scalar)); }

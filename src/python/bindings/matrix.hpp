@@ -36,6 +36,7 @@ class Plan {
   virtual void hold_transpose(Stream stream) = 0;
   /// Of op(A).
   virtual std::int64_t rows(Op op) const = 0;
+  virtual std::string type() const = 0;
 };
 
 /// How a plan is made, and on which stream. tune: by measurements, kept in the file `cache` unless

@@ -7,8 +7,9 @@ namespace {
 
 nb::handle new_array;  // numpy.empty
 
-/// op(A) X as a new array of NumPy, in column order if X is; None where X is no block that can be
-/// read as it is. What the package would look at first is looked at here, in less time.
+/// op(A) X as a new array of NumPy, in column order if X (of NumPy, or a tensor) is; None where X
+/// is no block that can be read as it is. What the package would look at first is looked at here,
+/// in less time.
 nb::object product(Plan& plan, char letter, nb::object const& block) {
   HostArray X;
   if (!X.read(block) || X.ndim() != 2 || X.stride(0) < 0 || X.stride(1) < 0) {
@@ -21,8 +22,11 @@ nb::object product(Plan& plan, char letter, nb::object const& block) {
   };
   bool const by_columns = is_packed(0, 1) && !is_packed(1, 0);
   Op const op = op_of(letter);
-  nb::object result = new_array(nb::make_tuple(plan.rows(op), X.shape(1)), block.attr("dtype"),
-                                by_columns ? "F" : "C");
+  nb::object const type = PyObject_CheckBuffer(block.ptr())
+                              ? nb::getattr(block, "dtype")
+                              : nb::object(nb::str(plan.type().c_str()));
+  nb::object result =
+      new_array(nb::make_tuple(plan.rows(op), X.shape(1)), type, by_columns ? "F" : "C");
   WritableHostArray Y;
   require(Y.read(result), "blockspan.spmm", "numpy.empty has made another array");
   plan.multiply(op, 1.0, X, 0.0, Y, 0);

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from blockspan.arrays import HOST, Array, Kind, Order, common_kind, kind_of, stream_number
+from blockspan.arrays import (
+    HOST,
+    Array,
+    Kind,
+    Order,
+    common_kind,
+    host_tensors,
+    kind_of,
+    stream_number,
+)
 from blockspan.csr import csr_arrays
 from blockspan.errors import Error
 from blockspan.views import CONJUGATED, WORDS, Op, Viewed, combined
@@ -310,14 +319,25 @@ def _other_array(
     options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
     if not is_tensor:
         return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
-    import torch
-
-    array = None if out is None else out.numpy()
+    from_numpy, are_read = host_tensors()
     if X.is_conj() or X.is_neg():
         X = X.resolve_conj().resolve_neg()
-    Y = spmm(A, X.numpy(), out=array, **options)
-    result: Array = torch.from_numpy(Y) if out is None else out
-    return result
+    if out is None:
+        Y = None
+        if are_read and alpha == 1 and beta == 0 and plan is None:
+            Y = (A._plan or A._own_plan(0)).product(op, X)
+        if Y is None:
+            Y = spmm(A, X.numpy(), **options)
+        result: Array = from_numpy(Y)
+        return result
+    if not are_read or X.ndim != 2 or type(out) is not type(X) or out.requires_grad or out.is_conj():
+        spmm(A, X.numpy(), out=out.numpy(), **options)
+        return out  # type: ignore[no-any-return]
+    try:
+        _planned(A, plan, 0).multiply(op, alpha, X, beta, out, 0)
+    except TypeError:
+        raise _not_alike(A, alpha, X, beta, out) from None
+    return out  # type: ignore[no-any-return]
 
 
 def _differentiable(
