@@ -174,7 +174,7 @@ Op op_of(char letter) {
 
 void bind_matrix(nb::module_& m) {
   auto plans = nb::class_<Plan>(m, "Plan");
-  if constexpr (!on_device) bind_product(plans);
+  if constexpr (!on_device) bind_product(m, plans);
   plans
       .def(
           "multiply",

@@ -99,6 +99,6 @@ class MatrixOf final : public Matrix {
 Op op_of(char letter);
 
 void bind_matrix(nb::module_& m);
-void bind_product(nb::class_<Plan>& plans);  // hosts
+void bind_product(nb::module_& m, nb::class_<Plan>& plans);  // hosts
 
 }  // namespace blockspan::python

@@ -35,9 +35,18 @@ nb::object product(Plan& plan, char letter, nb::object const& block) {
 
 }  // namespace
 
-void bind_product(nb::class_<Plan>& plans) {
+void bind_product(nb::module_& m, nb::class_<Plan>& plans) {
   new_array = nb::getattr(nb::module_::import_("numpy"), "empty").release();
   plans.def("product", &product, nb::arg("op"), nb::arg("X"));
+  m.def(
+      "reads",
+      [](nb::type_object const& type) {
+        bool const known =
+            TensorExchange::of(reinterpret_cast<PyTypeObject*>(type.ptr()), false) != nullptr;
+        PyErr_Clear();
+        return known;
+      },
+      nb::arg("type"));
 }
 
 }  // namespace blockspan::python

@@ -212,7 +212,7 @@ def host_tensors() -> tuple[Any, bool]:
     """``torch.from_numpy``, and whether the module reads tensors themselves (PyTorch 2.10)."""
     import torch
 
-    return torch.from_numpy, hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
+    return torch.from_numpy, _host.reads(torch.Tensor)
 
 
 def kind_of(X: Any) -> Kind:

@@ -246,7 +246,7 @@ def spmm(
 def _not_alike(A: Matrix, alpha: complex, X: Array, beta: complex, out: Array) -> Error:
     return Error(
         f"blockspan.spmm: alpha = {alpha}, X {tuple(X.shape)} {X.dtype!r}, beta = {beta}, out "
-        f"{tuple(out.shape)} {out.dtype!r} are not all numbers and arrays of {A.dtype}"
+        f"{tuple(out.shape)} {out.dtype!r} are not all numbers and aligned arrays of {A.dtype}"
     )
 
 
@@ -385,6 +385,6 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     except TypeError:
         raise Error(
             f"blockspan.matrix: data has the type {source[2].dtype!r}; wanted are float32, float64, "
-            "complex64 or complex128 of this machine's byte order"
+            "complex64 or complex128 of this machine's byte order, aligned"
         ) from None
     return Matrix(data, source, columns, kind)
