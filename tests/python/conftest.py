@@ -37,6 +37,13 @@ def run_python(code: str, *, timeout: float = 60) -> subprocess.CompletedProcess
     )
 
 
+def quiet(code: str, *, timeout: float = 60, repeat: int = 1) -> None:
+    """The code ends well, and says nothing."""
+    for _ in range(repeat):
+        done = run_python(code, timeout=timeout)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @pytest.fixture(params=["float32", "float64", "complex64", "complex128"])
 def device_scalar(request: pytest.FixtureRequest) -> str:
     if request.param not in bs.show_config("cuda")["scalars"]:

@@ -178,6 +178,7 @@ def bad_products():
         (lambda: bs.spmm(A, X, alpha="2"), "alpha = 2"),
         (lambda: A @ X.astype(">f8"), "'>f8'"),
         (lambda: A @ X.astype(object), "'O'"),
+        (lambda: A @ np.zeros(49, np.uint8)[1:].view(float).reshape(3, 2), "aligned"),
         (lambda: A @ np.ones((3, 2, 2)), r"\(3, 2, 2\)"),
         (lambda: bs.spmm(A, X, op="x"), "op='x'"),
         (lambda: bs.spmm(square, memory[:3], out=memory[2:5]), "overlap"),

@@ -39,6 +39,42 @@ def test_tensors_in_and_out(scalar, index):
     np.testing.assert_allclose((A.H @ Z).numpy(), S.conj().T @ Z.resolve_conj().numpy(), **near)
 
 
+def test_tensors_are_read_where_they_are(scalar):
+    S = sp.random_array((40, 30), density=0.2, format="csr", rng=1).astype(scalar)
+    S.data = random_block(S.data.shape, scalar)
+    A = bs.matrix(S)
+    big = torch.from_numpy(random_block((70, 40), scalar, 2))
+    Z = torch.from_numpy(random_block((80, 12), scalar, 3))
+    near = {"rtol": 1000 * np.finfo(scalar).eps, "atol": 1e-5}
+    for X in (big[:30, 1:6], big[1:61:2, ::9], big.T[5:35, 3:9], big[:30, :1], big[:30, :0]):
+        wanted = S @ X.numpy()
+        np.testing.assert_allclose((A @ X).numpy(), wanted, **near)
+        out = Z[1::2, ::2][:, : X.shape[1]]
+        before = out.clone().numpy()
+        assert bs.spmm(A, X, out=out, alpha=2.0, beta=-1.0) is out
+        np.testing.assert_allclose(out.numpy(), 2 * wanted - before, **near)
+    np.testing.assert_allclose((A @ big[:30, 0]).numpy(), S @ big[:30, 0].numpy(), **near)
+
+
+def test_wrong_tensors_are_one_error():
+    A = bs.matrix(sp.csr_array(np.ones((2, 3))))
+    X = torch.ones((3, 2), dtype=torch.float64)
+    for call, words in (
+        (lambda: A @ X.float(), "float32"),
+        (lambda: A @ X.half(), "float16"),
+        (lambda: A @ X.bool(), "bool|type"),
+        (lambda: A @ torch.ones((3, 2, 2), dtype=torch.float64), r"\(3, 2, 2\)"),
+        (lambda: A @ X.T, "2 x 3.*2 x 3"),
+        (lambda: bs.spmm(A, X, out=X), "3 x 2"),
+        (lambda: bs.spmm(A, X, out=torch.ones(2, 2)), "float32"),
+        (lambda: bs.spmm(A, X, out=X[:2].to_sparse()), "out|sparse"),
+        (lambda: bs.spmm(A, X, beta=1.0), "beta = 1.0"),
+        (lambda: bs.spmm(A, X, out=X[:2].to("meta")), "out|meta"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
 def test_what_is_refused():
     T = csr(sp.csr_array(np.eye(3)))
     A = bs.matrix(T)

@@ -156,6 +156,10 @@ def test_ops_keep_the_rules_of_torch(scalar):
         (torch.ops.blockspan.spmm.default, (X, values, A._id, 12, 9, "n")),
         (torch.ops.blockspan.spmm.default, (G, None, A._id, 12, 9, "h")),
         (torch.ops.blockspan.sddmm.default, (G, X, A._id, A.nnz, False)),
+        (
+            torch.ops.blockspan.spmm_without_gradient.default,
+            (X.detach(), values.detach(), A._id, 12, 9, "n"),
+        ),
     ):
         found = torch.library.opcheck(op, call, test_utils=tests)
         assert set(found.values()) == {"SUCCESS"}

@@ -13,10 +13,9 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
-#include "device_array.hpp"
+#include "array_views.hpp"
 #include "runtime.hpp"
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 // The caller's arrays as views, without copies, and the scalars of this build.
 
@@ -24,8 +23,8 @@ namespace blockspan::python {
 
 namespace nb = nanobind;
 
-using ConstArray = std::conditional_t<on_device, DeviceArray, nb::ndarray<nb::ro, nb::device::cpu>>;
-using Array = std::conditional_t<on_device, DeviceArray, nb::ndarray<nb::device::cpu>>;
+using ConstArray = std::conditional_t<on_device, DeviceArray, HostArray>;
+using Array = std::conditional_t<on_device, DeviceArray, WritableHostArray>;
 
 /// Kokkos::complex and std::complex have the same layout; nanobind knows the latter.
 template <class Scalar>
@@ -116,7 +115,7 @@ StridedBlock<Scalar> strided_block(AnyArray const& array, char const* name) {
   require(array.stride(0) >= 0 && array.stride(1) >= 0, "blockspan", name,
           " has negative strides (", array.stride(0), ", ", array.stride(1), " elements)");
   return StridedBlock<Scalar>(
-      static_cast<Scalar*>(const_cast<void*>(static_cast<void const*>(array.data()))),
+      static_cast<Scalar*>(array.data()),
       Kokkos::LayoutStride(array.shape(0), static_cast<std::size_t>(array.stride(0)),
                            array.shape(1), static_cast<std::size_t>(array.stride(1))));
 }

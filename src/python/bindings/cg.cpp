@@ -107,9 +107,9 @@ nb::dict solve(Operator const& A, Operator const* M, ConstArray const& B, Array 
   return result;
 }
 
-nb::dict cg_of(Operator const& A, Operator const* M, ConstArray const& B, Array const& X,
-               double tolerance, double absolute_tolerance, bool use_guess, int max_iterations,
-               std::string const& method, double time_limit, nb::object monitor, Stream stream) {
+Facts cg_of(Operator const& A, Operator const* M, ConstArray const& B, Array const& X,
+            double tolerance, double absolute_tolerance, bool use_guess, int max_iterations,
+            std::string const& method, double time_limit, nb::object monitor, Stream stream) {
   Request const request{tolerance, absolute_tolerance, time_limit, use_guess, max_iterations,
                         method,    std::move(monitor), stream};
   return with_scalar(A.type(), [&]<class Scalar>() { return solve<Scalar>(A, M, B, X, request); });

@@ -24,9 +24,9 @@ nb::object to_numpy(View const& view) {
       Result(const_cast<void*>(static_cast<void const*>(view.data())), {view.extent(0)}, owner));
 }
 
-/// (indptr, indices, data, shape) of what make() makes.
+/// The arrays of what make() makes.
 template <class Scalar, class Make>
-nb::object arrays_of(Make const& make) {
+nb::tuple arrays_of(Make const& make) {
   CrsMatrix<Scalar, Exec> A;
   {
     WithoutGil const without_gil;
@@ -38,14 +38,18 @@ nb::object arrays_of(Make const& make) {
                         nb::make_tuple(A.numRows(), A.numCols()));
 }
 
-nb::object generate_of(std::string const& spec, std::string const& type) {
+/// (indptr, indices, data, shape).
+using CsrArrays =
+    nb::typed<nb::tuple, HostArray, HostArray, HostArray, nb::typed<nb::tuple, int, int>>;
+
+CsrArrays generate_of(std::string const& spec, std::string const& type) {
   start();
   return with_scalar(type, [&]<class Scalar>() {
     return arrays_of<Scalar>([&] { return generate<Scalar>(Exec(), spec); });
   });
 }
 
-nb::object read_of(std::string const& path, std::string type) {
+CsrArrays read_of(std::string const& path, std::string type) {
   start();
   if (type.empty())
     type = read_matrix_market_header(path).field == MatrixMarketField::complex ? "complex128"

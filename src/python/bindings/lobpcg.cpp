@@ -152,12 +152,12 @@ nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Array co
   return result;
 }
 
-nb::dict lobpcg_of(Operator const& A, Operator const* B, Operator const* M, Array const& X,
-                   std::optional<ConstArray> const& Y, int wanted, int block, bool largest,
-                   double tolerance, std::string const& criterion, std::string const& path,
-                   int max_iterations, int guess_columns, std::uint64_t seed, bool certify,
-                   double time_limit, std::string const& checkpoint, std::string const& resume,
-                   nb::object monitor, Stream stream) {
+Facts lobpcg_of(Operator const& A, Operator const* B, Operator const* M, Array const& X,
+                std::optional<ConstArray> const& Y, int wanted, int block, bool largest,
+                double tolerance, std::string const& criterion, std::string const& path,
+                int max_iterations, int guess_columns, std::uint64_t seed, bool certify,
+                double time_limit, std::string const& checkpoint, std::string const& resume,
+                nb::object monitor, Stream stream) {
   Request const request{wanted,     block,     max_iterations, guess_columns,      largest,
                         certify,    tolerance, time_limit,     criterion,          path,
                         checkpoint, resume,    seed,           std::move(monitor), stream};

@@ -29,8 +29,7 @@ Kokkos::View<Value*, Exec> vector_view(ConstArray const& array, nb::dlpack::dtyp
   require(array.shape(0) < 2 || array.stride(0) == 1, where, name,
           " is not contiguous: its stride is ", array.stride(0), " elements");
   check_device(array, name);
-  auto* const data = const_cast<void*>(static_cast<void const*>(array.data()));
-  return Kokkos::View<Value*, Exec>(static_cast<Value*>(data), array.shape(0));
+  return Kokkos::View<Value*, Exec>(static_cast<Value*>(array.data()), array.shape(0));
 }
 
 template <class Scalar>
@@ -51,6 +50,10 @@ class PlanOf final : public Plan {
     multiply(matrix_->with_values(values), op, Scalar(1), X, Scalar(0), Y, stream, false);
   }
 
+  std::int64_t rows(Op op) const override {
+    return transposes(op) ? matrix_->columns() : matrix_->rows();
+  }
+  std::string type() const override { return type_name<Scalar>(); }
   std::string algorithm() const override { return std::string(plan_.algorithm()); }
   std::string kernel(int columns) const override { return plan_.kernel(columns, sizeof(Scalar)); }
   std::string explain(int columns) const override { return plan_.explain(columns, sizeof(Scalar)); }
@@ -98,26 +101,18 @@ std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
   });
 }
 
-/// 'n', 't', 'c' or 'h', as the package has checked.
-Op op_of(char letter) {
-  return letter == 't'   ? Op::transpose
-         : letter == 'c' ? Op::conjugate
-         : letter == 'h' ? Op::adjoint
-                         : Op::none;
-}
-
 }  // namespace
 
 template <class Scalar>
-MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray offsets,
-                           ConstArray indices, ConstArray values, Stream stream)
-    : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
+MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
+                           ConstArray const& indices, ConstArray const& values, Stream stream)
+    : owners_{keep(offsets.owner()), keep(indices.owner()), keep(values.owner())} {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   require(rows >= 0 && columns >= 0 && rows < most && columns < most, "blockspan.matrix",
           "the shape ", rows, " x ", columns, " is not one of non-negative 32-bit numbers");
-  auto const row_map = vector_view<int>(offsets_, nb::dtype<int>(), "indptr");
-  auto const entries = vector_view<int>(indices_, nb::dtype<int>(), "indices");
-  auto const numbers = vector_view<Scalar>(values_, nb::dtype<std_t<Scalar>>(), "data");
+  auto const row_map = vector_view<int>(offsets, nb::dtype<int>(), "indptr");
+  auto const entries = vector_view<int>(indices, nb::dtype<int>(), "indices");
+  auto const numbers = vector_view<Scalar>(values, nb::dtype<std_t<Scalar>>(), "data");
   require(row_map.extent(0) == static_cast<std::size_t>(rows) + 1, "blockspan.matrix",
           "indptr has ", row_map.extent(0), " elements, and there are ", rows, " rows");
   require(entries.extent(0) == numbers.extent(0), "blockspan.matrix", "indices has ",
@@ -153,7 +148,7 @@ void MatrixOf<Scalar>::sample(ConstArray const& X, ConstArray const& Y, bool con
   auto const a = scalar_of<Scalar>(alpha, "alpha");
   auto const b = scalar_of<Scalar>(beta, "beta");
   auto const out =
-      vector_view<Scalar>(ConstArray(values), nb::dtype<std_t<Scalar>>(), "out", "blockspan.sddmm");
+      vector_view<Scalar>(values, nb::dtype<std_t<Scalar>>(), "out", "blockspan.sddmm");
   auto const conjugated = conjugate_first ? Conjugated::first : Conjugated::second;
   WithoutGil const without_gil;
   std::scoped_lock const lock(mutex_);
@@ -170,8 +165,17 @@ std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns, Stream stre
       shared_from_this());
 }
 
+Op op_of(char letter) {
+  return letter == 't'   ? Op::transpose
+         : letter == 'c' ? Op::conjugate
+         : letter == 'h' ? Op::adjoint
+                         : Op::none;
+}
+
 void bind_matrix(nb::module_& m) {
-  nb::class_<Plan>(m, "Plan")
+  auto plans = nb::class_<Plan>(m, "Plan");
+  if constexpr (!on_device) bind_product(m, plans);
+  plans
       .def(
           "multiply",
           [](Plan& plan, char op, std::complex<double> alpha, ConstArray const& X,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,9 @@ class Plan {
   virtual std::string kernel(int columns) const = 0;
   virtual std::string explain(int columns) const = 0;
   virtual void hold_transpose(Stream stream) = 0;
+  /// Of op(A).
+  virtual std::int64_t rows(Op op) const = 0;
+  virtual std::string type() const = 0;
 };
 
 /// How a plan is made, and on which stream. tune: by measurements, kept in the file `cache` unless
@@ -67,8 +71,8 @@ class MatrixOf final : public Matrix {
   using Crs = CrsMatrix<Scalar, Exec>;
 
   /// The arrays are kept alive and not copied. Throws Error unless they are a CSR matrix.
-  MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray offsets, ConstArray indices,
-           ConstArray values, Stream stream);
+  MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
+           ConstArray const& indices, ConstArray const& values, Stream stream);
 
   std::string type() const override { return type_name<Scalar>(); }
   std::int64_t rows() const override { return crs_.numRows(); }
@@ -85,12 +89,16 @@ class MatrixOf final : public Matrix {
   Crs with_values(ConstArray const& values) const;
 
  private:
-  ConstArray offsets_, indices_, values_;
+  std::array<Owner, 3> owners_;  // of the arrays
   Crs crs_;
   mutable Calls samples_;
   mutable std::mutex mutex_;
 };
 
+/// 'n', 't', 'c' or 'h', as the package has checked.
+Op op_of(char letter);
+
 void bind_matrix(nb::module_& m);
+void bind_product(nb::module_& m, nb::class_<Plan>& plans);  // hosts
 
 }  // namespace blockspan::python

@@ -24,7 +24,7 @@ nb::object as_numpy(View const& X) {
 }
 
 /// A block that belongs to the solver, valid during a call: an array of NumPy, on devices a tuple
-/// as in device_array.hpp.
+/// as in array_views.hpp.
 template <class View>
 nb::object lend(View const& X) {
   if constexpr (on_device)
@@ -67,8 +67,11 @@ class FunctionOfPython final : public LinearOperator<Scalar, Exec> {
   std::string name_;
 };
 
+/// function(X, Y) writes Y.
+using FunctionOfBlocks = nb::typed<nb::callable, nb::object(ConstArray, Array)>;
+
 std::unique_ptr<Operator> function_operator_of(std::string const& type, std::int64_t rows,
-                                               nb::callable const& function,
+                                               FunctionOfBlocks const& function,
                                                std::string const& name) {
   start();
   return with_scalar(type, [&]<class Scalar>() -> std::unique_ptr<Operator> {

@@ -64,37 +64,30 @@ Made chebyshev_of(Matrix const& A, int degree, double ratio, Stream stream) {
   });
 }
 
-/// The arrays are kept with the hierarchy.
-struct MultigridArrays {
-  std::shared_ptr<Matrix const> matrix;
-  std::optional<ConstArray> near_null, coordinates;
-};
-
 Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
                   std::optional<ConstArray> const& coordinates, int block_size, int adaptive,
                   Stream stream) {
-  auto const owner = std::shared_ptr<MultigridArrays>(
-      new MultigridArrays{A.shared_from_this(), near_null, coordinates},
-      [](MultigridArrays* arrays) {
-        WithGil const with_gil;  // a setup that fails drops them without it
-        delete arrays;
-      });
+  struct Kept {  // with the hierarchy
+    std::shared_ptr<Matrix const> matrix;
+    Owner near_null, coordinates;
+  };
+  auto const owner_of = [](auto const& array) { return array ? keep(array->owner()) : Owner(); };
+  auto const kept = std::make_shared<Kept>(
+      Kept{A.shared_from_this(), owner_of(near_null), owner_of(coordinates)});
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
     MultigridOptions<Scalar, Exec> options;
     options.block_size = block_size;
     options.adaptive = adaptive;
-    if (owner->near_null)
-      options.near_null = row_major_block<Scalar const>(*owner->near_null, "near_null");
-    if (owner->coordinates)
-      options.coordinates =
-          row_major_block<real_t<Scalar> const>(*owner->coordinates, "coordinates");
+    if (near_null) options.near_null = row_major_block<Scalar const>(*near_null, "near_null");
+    if (coordinates)
+      options.coordinates = row_major_block<real_t<Scalar> const>(*coordinates, "coordinates");
     auto made = multigrid(instance_to_wait_for(stream), matrix.crs(), options);
     auto const& report = made.report();
     require(report.usable(), "blockspan.precond.multigrid", report.message);
     std::string words = std::string(to_string(report.status)) +
                         (report.message.empty() ? "" : ": " + report.message) + "\n" +
                         report.table();
-    return as_operator<Scalar>(std::move(made), owner, std::move(words));
+    return as_operator<Scalar>(std::move(made), kept, std::move(words));
   });
 }
 

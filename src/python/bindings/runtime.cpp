@@ -69,7 +69,7 @@ std::vector<std::string> names_of(detail::TypeList<Scalars...> /*compiled*/) {
   return {type_name<Scalars>()...};
 }
 
-nb::dict configuration() {
+Facts configuration() {
   start();
   nb::dict result;
   result["backend"] = Exec::name();
@@ -135,7 +135,7 @@ void enter_library() {
 void leave_library() {
   if (--depth > 0) return;
   --threads_inside;
-  threads_inside.notify_all();
+  if (closed) threads_inside.notify_all();  // a call of the system, so not always
 }
 
 void bind_runtime(nb::module_& m) {

@@ -14,6 +14,9 @@ namespace blockspan::python {
 using Exec = Kokkos::DefaultExecutionSpace;
 inline constexpr bool on_device = !detail::runs_on_host_v<Exec>;
 
+/// What solves and this build tell of themselves.
+using Facts = nanobind::typed<nanobind::dict, nanobind::str, nanobind::any>;
+
 /// A stream of the caller, as a number; hosts: 0.
 using Stream = std::uintptr_t;
 

@@ -207,6 +207,14 @@ _torch = cache(_Torch)
 _cupy = cache(_Cupy)
 
 
+@cache
+def host_tensors() -> tuple[Any, bool]:
+    """``torch.from_numpy``, and whether the module reads tensors themselves (PyTorch 2.10)."""
+    import torch
+
+    return torch.from_numpy, _host.reads(torch.Tensor)
+
+
 def kind_of(X: Any) -> Kind:
     """The kind of an array; HOST for all that NumPy understands."""
     is_cuda = getattr(X, "is_cuda", None)  # tensors have it

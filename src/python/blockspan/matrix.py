@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from blockspan.arrays import HOST, Array, Kind, Order, common_kind, kind_of, stream_number
+from blockspan.arrays import (
+    HOST,
+    Array,
+    Kind,
+    Order,
+    common_kind,
+    host_tensors,
+    kind_of,
+    stream_number,
+)
 from blockspan.csr import csr_arrays
 from blockspan.errors import Error
 from blockspan.views import CONJUGATED, WORDS, Op, Viewed, combined
@@ -40,6 +49,7 @@ class Matrix(Viewed):
         self._source = source
         self._columns = columns
         self._plan: Any = None
+        self._host_plan: Any = None  #: the same, in host memory
         self._with_gradients: Any = None
         self.dtype: np.dtype[Any] = np.dtype(data.type)
         self.shape = (data.rows, data.columns)
@@ -53,6 +63,11 @@ class Matrix(Viewed):
 
     def __matmul__(self, X: Array) -> Array:
         """``A @ X`` for a vector or a block of vectors; see :func:`spmm`."""
+        plan = (self._parent or self)._host_plan
+        if plan is not None and type(X) is np.ndarray:
+            Y: Array | None = plan.product(self._op, X)
+            if Y is not None:
+                return Y
         return spmm(self, X)
 
     def __rmatmul__(self, X: Array) -> Array:
@@ -67,6 +82,7 @@ class Matrix(Viewed):
         root = self._parent or self
         if root._plan is None:
             root._plan = self._data.plan(self._columns, "auto", False, "", stream)
+            root._host_plan = root._plan if root._kind is HOST else None
         return root._plan
 
     def __repr__(self) -> str:
@@ -230,7 +246,7 @@ def spmm(
 def _not_alike(A: Matrix, alpha: complex, X: Array, beta: complex, out: Array) -> Error:
     return Error(
         f"blockspan.spmm: alpha = {alpha}, X {tuple(X.shape)} {X.dtype!r}, beta = {beta}, out "
-        f"{tuple(out.shape)} {out.dtype!r} are not all numbers and arrays of {A.dtype}"
+        f"{tuple(out.shape)} {out.dtype!r} are not all numbers and aligned arrays of {A.dtype}"
     )
 
 
@@ -303,14 +319,25 @@ def _other_array(
     options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
     if not is_tensor:
         return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
-    import torch
-
-    array = None if out is None else out.numpy()
+    from_numpy, are_read = host_tensors()
     if X.is_conj() or X.is_neg():
         X = X.resolve_conj().resolve_neg()
-    Y = spmm(A, X.numpy(), out=array, **options)
-    result: Array = torch.from_numpy(Y) if out is None else out
-    return result
+    if out is None:
+        Y = None
+        if are_read and alpha == 1 and beta == 0 and plan is None:
+            Y = (A._plan or A._own_plan(0)).product(op, X)
+        if Y is None:
+            Y = spmm(A, X.numpy(), **options)
+        result: Array = from_numpy(Y)
+        return result
+    if not are_read or X.ndim != 2 or type(out) is not type(X) or out.requires_grad or out.is_conj():
+        spmm(A, X.numpy(), out=out.numpy(), **options)
+        return out  # type: ignore[no-any-return]
+    try:
+        _planned(A, plan, 0).multiply(op, alpha, X, beta, out, 0)
+    except TypeError:
+        raise _not_alike(A, alpha, X, beta, out) from None
+    return out  # type: ignore[no-any-return]
 
 
 def _differentiable(
@@ -358,6 +385,6 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     except TypeError:
         raise Error(
             f"blockspan.matrix: data has the type {source[2].dtype!r}; wanted are float32, float64, "
-            "complex64 or complex128 of this machine's byte order"
+            "complex64 or complex128 of this machine's byte order, aligned"
         ) from None
     return Matrix(data, source, columns, kind)

@@ -171,9 +171,11 @@ struct HostRows {
     }
 
     BLOCKSPAN_HOST_INLINE void write_each(Scalar* to, Registers<Pack> const* sums) const {
-      Sum<Scalar, Pack::reals / parts> sum;
+      constexpr int most_columns = Pack::reals / parts;
+      Sum<Scalar, most_columns> sum;
       collect(sums, sum.value);
-      int const count = Pack::Masked == 0 ? Pack::reals / parts : columns;
+      // GCC 12 with AVX2 would see numbers beyond the sum read if it were not told
+      int const count = Pack::Masked == 0 ? most_columns : std::min(columns, most_columns);
       for (int j = 0; j < count; ++j) {
         Scalar& into = to[j * column_stride];
         into = overwrite ? alpha * sum.value[j] : alpha * sum.value[j] + beta * into;

@@ -1,4 +1,4 @@
-"""The ops ``blockspan::spmm`` and ``blockspan::sddmm``."""
+"""The ops ``blockspan::spmm``, ``blockspan::spmm_without_gradient`` and ``blockspan::sddmm``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from blockspan.arrays import HOST, Array, kind_of
+from blockspan.arrays import HOST, Array, host_tensors, kind_of
 from blockspan.errors import Error
 from blockspan.matrix import Matrix as HostMatrix
 from blockspan.matrix import matrix as host_matrix
@@ -82,7 +82,7 @@ class Matrix(Viewed):
     def _multiply(self, op: str, values: Tensor | None, X: Tensor, Y: Tensor) -> None:
         kind = kind_of(X)
         stream = kind.stream()
-        argument = kind.argument if kind.on_cuda else as_array
+        argument = kind.argument if kind.on_cuda else _READ
         if values is not None:
             values = values.contiguous()
             plan = self._with_type(values, values.dtype)[1]
@@ -163,8 +163,14 @@ def spmm(A: Matrix, X: Tensor, *, values: Tensor | None = None, op: Op = "n") ->
     op = combined(A._op, op) if A._op != "n" else op
     rows, columns = A.shape if A._op in "nc" else A.shape[::-1]
     if X.ndim == 1:
-        return _SPMM(X[:, None], values, A._id, rows, columns, op)[:, 0]
-    return _SPMM(X, values, A._id, rows, columns, op)
+        return _product(X[:, None], values, A._id, rows, columns, op)[:, 0]
+    return _product(X, values, A._id, rows, columns, op)
+
+
+def _product(X: Tensor, values: Tensor | None, *call: Any) -> Tensor:
+    """By the op that has a gradient, or, in less time, by the one that has none."""
+    wanted = X.requires_grad or (values is not None and values.requires_grad)
+    return (_SPMM if wanted and torch.is_grad_enabled() else _PLAIN)(X, values, *call)
 
 
 def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
@@ -197,7 +203,14 @@ def _argument(tensor: Tensor) -> Any:
     """A tensor as the module takes it."""
     if tensor.is_cuda:
         return kind_of(tensor).argument(tensor)
-    return as_array(tensor)
+    return _READ(tensor)
+
+
+def _itself(tensor: Tensor) -> Any:
+    return tensor
+
+
+_READ = _itself if host_tensors()[1] else as_array
 
 
 def _matrix_of(number: int) -> Matrix:
@@ -269,7 +282,7 @@ def _spmm_backward(ctx: Any, G: Tensor) -> tuple[Any, ...]:
     number, rows, columns, op = ctx.call
     of_x = of_values = None
     if ctx.needs_input_grad[0]:
-        of_x = _SPMM(G, values, number, rows, columns, _ADJOINT[op])
+        of_x = _product(G, values, number, rows, columns, _ADJOINT[op])
     if ctx.needs_input_grad[1]:
         first, second = (G, X) if op in "nc" else (X, G)
         of_values = _SDDMM(first, second, number, ctx.owner.nnz, op in "tc")
@@ -317,35 +330,33 @@ def _sddmm_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     call = ctx.owner._id, *ctx.owner._base.shape
     of_x = of_y = None
     if ctx.needs_input_grad[0]:
-        of_x = _SPMM(Y, g, *call, "c" if ctx.conjugate_first else "n")
+        of_x = _product(Y, g, *call, "c" if ctx.conjugate_first else "n")
     if ctx.needs_input_grad[1]:
-        of_y = _SPMM(X, g, *call, "t" if ctx.conjugate_first else "h")
+        of_y = _product(X, g, *call, "t" if ctx.conjugate_first else "h")
     return of_x, of_y, None, None, None
 
 
 def _register() -> torch.library.Library:
     library = torch.library.Library("blockspan", "DEF")
-    tags = (torch.Tag.pt2_compliant_tag,)
-    library.define(
-        "spmm(Tensor X, Tensor? values, int matrix, int rows, int columns, str op) -> Tensor",
-        tags=tags,
-    )
-    library.define(
-        "sddmm(Tensor X, Tensor Y, int matrix, int entries, bool conjugate_first) -> Tensor",
-        tags=tags,
-    )
-    for name, real, fake, backward, keep in (
-        ("spmm", _spmm_real, _spmm_fake, _spmm_backward, _keep_for_spmm),
-        ("sddmm", _sddmm_real, _sddmm_fake, _sddmm_backward, _keep_for_sddmm),
+    product = "(Tensor X, Tensor? values, int matrix, int rows, int columns, str op) -> Tensor"
+    samples = "(Tensor X, Tensor Y, int matrix, int entries, bool conjugate_first) -> Tensor"
+    for name, schema, real, fake, gradient in (
+        ("spmm", product, _spmm_real, _spmm_fake, (_spmm_backward, _keep_for_spmm)),
+        ("spmm_without_gradient", product, _spmm_real, _spmm_fake, None),
+        ("sddmm", samples, _sddmm_real, _sddmm_fake, (_sddmm_backward, _keep_for_sddmm)),
     ):
+        library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
         for key in ("CPU", "CUDA"):
             library.impl(name, real, key)
         op = f"blockspan::{name}"
         torch.library.register_fake(op, fake, lib=library)
-        torch.library.register_autograd(op, backward, setup_context=keep, lib=library)
+        if gradient is not None:
+            backward, keep = gradient
+            torch.library.register_autograd(op, backward, setup_context=keep, lib=library)
     return library
 
 
 _LIBRARY = _register()
 _SPMM = torch.ops.blockspan.spmm.default
+_PLAIN = torch.ops.blockspan.spmm_without_gradient.default
 _SDDMM = torch.ops.blockspan.sddmm.default

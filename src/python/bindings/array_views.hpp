@@ -1,0 +1,227 @@
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "gil.hpp"
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+// The arrays of a call, as arguments of bound functions.
+
+namespace blockspan::python {
+
+namespace nb = nanobind;
+
+/// Keeps an object alive; whoever drops it last may be without the GIL.
+using Owner = std::shared_ptr<PyObject>;
+inline Owner keep(nb::handle object) {
+  return {object.inc_ref().ptr(), [](PyObject* dropped) {
+            WithGil const with_gil;
+            Py_DECREF(dropped);
+          }};
+}
+
+/// An array of up to two dimensions that belongs to somebody else: valid during the call, and as
+/// long as its owner is kept.
+class ArrayView {
+ public:
+  std::size_t ndim() const { return ndim_; }
+  std::size_t shape(std::size_t d) const { return static_cast<std::size_t>(shape_[d]); }
+  std::int64_t stride(std::size_t d) const { return strides_[d]; }  ///< in elements
+  nb::dlpack::dtype dtype() const { return type_; }
+  void* data() const { return data_; }
+  nb::handle owner() const { return owner_; }
+
+ protected:
+  using Code = nb::dlpack::dtype_code;
+
+  void set_type(Code code, std::int64_t bits) {
+    type_ = {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1};
+  }
+
+  nb::handle owner_;
+  void* data_ = nullptr;
+  std::array<std::int64_t, 2> shape_{}, strides_{};
+  nb::dlpack::dtype type_{};
+  std::size_t ndim_ = 0;
+};
+
+/// What tensors of PyTorch have beside DLPack (its version 1.3): their description by one call of
+/// C, which copies nothing, waits for nothing and owns nothing.
+struct TensorExchange {
+  struct {
+    std::uint32_t major, minor;
+  } version;
+  void* previous;
+  void* functions_that_own[3];
+  int (*describe)(PyObject* tensor, nb::dlpack::dltensor* result);
+  void* current_stream;
+
+  /// That of the type; null if it has none. The last type asked for is remembered.
+  static TensorExchange const* of(PyTypeObject* type, bool known_only) {
+    static PyTypeObject* known = nullptr;
+    static TensorExchange const* exchange = nullptr;
+    if (type == known || known_only) return type == known ? exchange : nullptr;
+    auto const capsule = nb::steal<nb::object>(
+        PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
+    if (!capsule.is_valid()) return nullptr;
+    auto const* const found = static_cast<TensorExchange const*>(
+        PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    if (found == nullptr || found->version.major != 1 || found->describe == nullptr) return nullptr;
+    exchange = found;
+    known = reinterpret_cast<PyTypeObject*>(Py_NewRef(reinterpret_cast<PyObject*>(type)));
+    return exchange;
+  }
+};
+
+/// One in host memory: by the buffer protocol, which takes less time than DLPack does, or a tensor.
+class HostArray : public ArrayView {
+ public:
+  static constexpr auto python_name = nb::detail::const_name("numpy.typing.NDArray[typing.Any]");
+
+  /// False, and an exception of Python may be set, where it is none of these, or has more
+  /// dimensions, or numbers of other machines, or not aligned. Whether a tensor wants a gradient or
+  /// is conjugated by a bit has been looked at before.
+  bool read(nb::handle array, int flags = 0) {
+    owner_ = array;
+    auto* const type = Py_TYPE(array.ptr());
+    if (auto const* const exchange = TensorExchange::of(type, true))
+      return read_tensor(array, *exchange);
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_STRIDES | PyBUF_FORMAT | flags) == 0) {
+      bool const good = read_buffer(buffer);
+      PyBuffer_Release(&buffer);  // an array of NumPy keeps its memory without it
+      return good;
+    }
+    PyErr_Clear();
+    auto const* const exchange = TensorExchange::of(type, false);
+    return exchange != nullptr && read_tensor(array, *exchange);
+  }
+
+ private:
+  bool read_buffer(Py_buffer const& buffer) {
+    if (buffer.ndim > 2 || !read_type(buffer.format, buffer.itemsize)) return false;
+    data_ = buffer.buf;
+    ndim_ = static_cast<std::size_t>(buffer.ndim);
+    bool good = true;
+    for (std::size_t d = 0; d < ndim_; ++d) {
+      shape_[d] = buffer.shape[d];
+      strides_[d] = buffer.strides[d] / buffer.itemsize;
+      good = good && strides_[d] * buffer.itemsize == buffer.strides[d];
+    }
+    return good;
+  }
+
+  bool read_tensor(nb::handle tensor, TensorExchange const& exchange) {
+    nb::dlpack::dltensor found{};
+    if (exchange.describe(tensor.ptr(), &found) != 0) return false;
+    if (found.device.device_type != nb::device::cpu::value || found.ndim > 2 ||
+        found.strides == nullptr || found.dtype.lanes != 1)
+      return false;
+    data_ = static_cast<char*>(found.data) + found.byte_offset;
+    type_ = found.dtype;
+    ndim_ = static_cast<std::size_t>(found.ndim);
+    for (std::size_t d = 0; d < ndim_; ++d) {
+      shape_[d] = found.shape[d];
+      strides_[d] = found.strides[d];
+    }
+    return true;
+  }
+
+  bool read_type(std::string_view format, std::int64_t bytes) {
+    bool const complex = format.starts_with('Z');
+    if (format.size() != (complex ? 2 : 1)) return false;
+    char const letter = format.back();
+    auto const is_one_of = [&](std::string_view letters) {
+      return letters.find(letter) != letters.npos;
+    };
+    if (is_one_of("efdg"))
+      set_type(complex ? Code::Complex : Code::Float, 8 * bytes);
+    else if (is_one_of("bhilqn"))
+      set_type(Code::Int, 8 * bytes);
+    else if (is_one_of("BHILQN"))
+      set_type(Code::UInt, 8 * bytes);
+    else
+      return false;
+    return true;
+  }
+};
+
+/// The same, to be written.
+class WritableHostArray : public HostArray {
+ public:
+  bool read(nb::handle array) { return HostArray::read(array, PyBUF_WRITABLE); }
+};
+
+/// One in the memory of a device, as the package describes it: a tuple (owner, address, shape,
+/// strides, bytes of a unit of strides, type in NumPy's words, device). Not by DLPack: its
+/// producers may make streams wait, which neither products nor CUDA graphs may be made to.
+class DeviceArray : public ArrayView {
+ public:
+  static constexpr auto python_name = nb::detail::const_name("tuple[typing.Any, ...]");
+
+  int device() const { return device_; }
+
+  /// False, and an exception of Python may be set, where it is no such tuple.
+  bool read(nb::handle description) {
+    if (!PyTuple_Check(description.ptr()) || PyTuple_Size(description.ptr()) != 7) return false;
+    auto const item = [&](Py_ssize_t i) { return PyTuple_GetItem(description.ptr(), i); };
+    owner_ = item(0);
+    data_ = PyLong_AsVoidPtr(item(1));
+    device_ = static_cast<int>(PyLong_AsLong(item(6)));
+    return read_type(item(5)) && read_shape(item(2), item(3), PyLong_AsLongLong(item(4)));
+  }
+
+ private:
+  bool read_type(PyObject* name) {
+    Py_ssize_t length = 0;
+    char const* const text = PyUnicode_AsUTF8AndSize(name, &length);
+    if (text == nullptr) return false;
+    std::string_view const words(text, static_cast<std::size_t>(length));
+    std::size_t const digits = words.find_first_of("0123456789");
+    if (digits == std::string_view::npos) return false;
+    auto const kind = words.substr(0, digits);
+    Code const code = kind == "float"     ? Code::Float
+                      : kind == "complex" ? Code::Complex
+                      : kind == "int"     ? Code::Int
+                      : kind == "uint"    ? Code::UInt
+                                          : Code::Bfloat;
+    int bits = 0;
+    std::from_chars(text + digits, text + length, bits);
+    set_type(code, bits);
+    return bits > 0;
+  }
+
+  bool read_shape(PyObject* shape, PyObject* strides, long long unit) {
+    if (!PyTuple_Check(shape) || !PyTuple_Check(strides)) return false;
+    ndim_ = static_cast<std::size_t>(PyTuple_Size(shape));
+    if (ndim_ > shape_.size() || PyTuple_Size(strides) != PyTuple_Size(shape)) return false;
+    for (std::size_t d = 0; d < ndim_; ++d) {
+      auto const place = static_cast<Py_ssize_t>(d);
+      shape_[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, place));
+      strides_[d] = PyLong_AsLongLong(PyTuple_GetItem(strides, place)) * unit / (type_.bits / 8);
+    }
+    return PyErr_Occurred() == nullptr;
+  }
+
+  int device_ = 0;
+};
+
+}  // namespace blockspan::python
+
+template <class Array>
+requires std::derived_from<Array, blockspan::python::ArrayView>
+struct nanobind::detail::type_caster<Array> {
+  NB_TYPE_CASTER(Array, Array::python_name)
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    bool const good = value.read(source);
+    if (!good) PyErr_Clear();
+    return good;
+  }
+};
