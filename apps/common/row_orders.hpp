@@ -26,7 +26,10 @@ std::shared_ptr<RowOrder const> order_rows(Exec const& exec, std::string const& 
   auto const& ranks = A.row_space().communicator();
   if (partition == "contiguous" || ranks.size() == 1) return nullptr;
   auto const rows = A.global_rows(exec);
-  return order_rows(ranks, partition, source, A.partition(), {rows.offsets, rows.columns},
+  RowPattern pattern;
+  pattern.offsets = rows.offsets;
+  pattern.columns = rows.columns;
+  return order_rows(ranks, partition, source, A.partition(), pattern,
                     blockspan::detail::chunk_rows<Exec>(A.partition().global_rows()));
 }
 

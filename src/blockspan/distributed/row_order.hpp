@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -99,7 +100,10 @@ class RowOrder {
 template <class Scalar>
 LocalRows<Scalar> RowOrder::rows(LocalRows<Scalar> const& given) const {
   using Entry = std::pair<std::int64_t, Scalar>;
-  auto const numbers = renumbered({given.offsets, given.columns});
+  RowPattern pattern;
+  pattern.offsets = given.offsets;
+  pattern.columns = given.columns;
+  auto const numbers = renumbered(pattern);
   std::vector<std::int64_t> lengths, columns;
   std::vector<Scalar> values;
   std::vector<Entry> row;
@@ -114,7 +118,10 @@ LocalRows<Scalar> RowOrder::rows(LocalRows<Scalar> const& given) const {
                        given.values[static_cast<std::size_t>(k)]);
     std::stable_sort(row.begin(), row.end(),
                      [](Entry const& a, Entry const& b) { return a.first < b.first; });
-    for (auto const& [column, value] : row) columns.push_back(column), values.push_back(value);
+    for (Entry const& entry : row) {
+      columns.push_back(entry.first);
+      values.push_back(entry.second);
+    }
     from.push_back(static_cast<std::int64_t>(columns.size()));
   }
   LocalRows<Scalar> result;
@@ -124,8 +131,9 @@ LocalRows<Scalar> RowOrder::rows(LocalRows<Scalar> const& given) const {
   for (std::int64_t const i : arriving_)
     to.push_back(to.back() + result.offsets[static_cast<std::size_t>(i) + 1] -
                  result.offsets[static_cast<std::size_t>(i)]);
-  auto const place = [&]<class T>(std::vector<T> const& sent, std::vector<T>& target) {
-    auto const arrived = detail::exchange_parts<T>(ranks_, sends_, sent, from, receives_, to);
+  auto const place = [&](auto const& sent, auto& target) {
+    using Value = typename std::remove_reference_t<decltype(target)>::value_type;
+    auto const arrived = detail::exchange_parts<Value>(ranks_, sends_, sent, from, receives_, to);
     target.resize(arrived.size());
     for (std::size_t i = 0; i < arriving_.size(); ++i)
       std::copy(arrived.begin() + to[i], arrived.begin() + to[i + 1],
