@@ -40,6 +40,16 @@ struct Command {
   std::vector<std::string> specs;
 };
 
+/// A matrix of any backend: a build need not have those of hosts.
+template <class Generated>
+Matrix on_host(Generated const& A) {
+  auto const host = [](auto const& view) {
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  };
+  return Matrix("A", A.numRows(), A.numCols(), A.nnz(), host(A.values), host(A.graph.row_map),
+                host(A.graph.entries));
+}
+
 /// Where each row is; none where that is not known.
 std::vector<Point> places(Exec const& exec, blockspan::GeneratorSpec const& spec) {
   std::vector<Point> result;
@@ -165,7 +175,7 @@ Json plan(Matrix const& A, std::vector<int> const& owner, int ranks, int columns
 void add_cases(Exec const& exec, std::string const& text, Command const& command, Json& cases) {
   auto const spec = blockspan::parse_generator_spec(text);
   blockspan::require(spec.rows == spec.columns, text, "the matrix is not square");
-  auto const A = blockspan::generate<double>(exec, spec);
+  auto const A = on_host(blockspan::generate<double>(Kokkos::DefaultExecutionSpace(), spec));
   auto const at = places(exec, spec);
   for (int const ranks : command.ranks) {
     Json entry{{"group", text},
