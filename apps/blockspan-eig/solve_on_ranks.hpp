@@ -45,7 +45,6 @@ template <class Scalar, class Exec>
 EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLine& progress,
                          OutputFile* vectors, Communicator const& ranks) {
   auto plan = ranks.together([&] {
-    require(command.path != "dense", "--path dense", "runs on one rank only");
     require_precision<Scalar>(command.precision, command.machine.spmm,
                               command.preconditioner_choice);
     auto const& partition = command.machine.partition;

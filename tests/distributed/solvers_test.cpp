@@ -293,6 +293,46 @@ TYPED_TEST(DistributedSolve, ABadBlockOnOneRankIsAnErrorOnAll) {
   EXPECT_THAT(message_of([&] { lobpcg(this->exec, pair.all, x, {.wanted = 2}); }), wrong);
 }
 
+// Five blocks do not fit, so that there is no iteration; with a mass, with constraints, and with
+// rows cut anywhere.
+TYPED_TEST(DistributedSolve, SmallProblemsAreSolvedDenselyAsOnOneRank) {
+  using S = typename TypeParam::Scalar;
+  using Both = typename TestFixture::Pair;
+  for (std::string const mass : {"", "p1-mass:4"})
+    for (int const constraints : {0, 2})
+      for (bool const odd : {false, true}) {
+        RowPartition const cuts(odd_cuts(48));
+        Both const a(this->exec, mass.empty() ? "laplace7:4x4x3" : "p1:4", odd ? &cuts : nullptr);
+        Both const b(this->exec, mass.empty() ? "laplace7:4x4x3" : mass, &a.matrix->partition());
+        auto const space = a.all.row_space();
+        auto const X = this->random(48, 12), C = this->random(48, constraints);
+        auto const x = local_rows(space, X);
+        LobpcgOptions<S, Exec> options;
+        options.wanted = 4;
+        options.constraints = local_rows(space, C);
+        auto const all = mass.empty() ? lobpcg(this->exec, a.all, x, options)
+                                      : lobpcg(this->exec, a.all, b.all, x, options);
+        EXPECT_EQ(all.path, "dense");
+        EXPECT_TRUE(all.converged()) << all.trouble;
+        EXPECT_EQ(
+            world().gather(all.eigenvalues.at(3)),
+            std::vector<double>(static_cast<std::size_t>(world().size()), all.eigenvalues.at(3)));
+        auto const vectors = whole_block(space, x);
+        if (!alone()) continue;
+        options.constraints = C;
+        auto const one = mass.empty() ? lobpcg(this->exec, a.one, X, options)
+                                      : lobpcg(this->exec, a.one, b.one, X, options);
+        for (std::size_t j = 0; j < 4; ++j) {
+          EXPECT_NEAR(all.eigenvalues[j], one.eigenvalues[j], 1e-13 * one.norm_a);
+          EXPECT_EQ(all.pair_status[j], one.pair_status[j]);
+        }
+        if (constraints > 0) continue;  // their inner products depend on the cuts
+        EXPECT_EQ(all.eigenvalues, one.eigenvalues);
+        for (std::size_t i = 0; i < 48; ++i)
+          for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(vectors(i, j), X(i, j));
+      }
+}
+
 TYPED_TEST(DistributedSolve, AMassOfOtherCutsIsRefused) {
   using S = typename TypeParam::Scalar;
   if (world().size() == 1) GTEST_SKIP() << "one rank has one cut";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -52,9 +53,29 @@ inline std::string scaling_in_words(std::vector<int> const& exponents) {
   return words.str();
 }
 
+/// The rows of all ranks of a block in host memory, on each of them.
+template <class HostView>
+HostView all_rows(RowSpace const& rows, HostView const& local) {
+  if (!rows.distributed()) return local;
+  auto const& ranks = rows.communicator();
+  HostView const all("Blockspan::lobpcg::dense", static_cast<std::size_t>(rows.cuts().back()),
+                     local.extent(1));
+  auto const row_bytes =
+      static_cast<std::int64_t>(local.extent(1) * sizeof(typename HostView::value_type));
+  std::vector<std::int64_t> sizes;
+  for (int r = 0; r < ranks.size(); ++r) {
+    auto const [first, last] = rows.range(r, 0);
+    sizes.push_back((last - first) * row_bytes);
+  }
+  ranks.gather(std::as_bytes(std::span(local.data(), local.size())),
+               std::as_writable_bytes(std::span(all.data(), all.size())), sizes);
+  return all;
+}
+
 /// The pencil as dense matrices (A and B applied to the identity) for DensePencil: where the block
 /// does not fit five times into the rows, so that there is no basis [X W P] worth the name, and
-/// where iterating would cost more. O(n^3) time, 6 n^2 scalars on the host.
+/// where iterating would cost more. O(n^3) time, 6 n^2 scalars on the host. Every rank has all rows
+/// and solves; what rank 0 finds counts.
 template <class Scalar, class Exec>
 class DensePath {
  public:
@@ -63,7 +84,11 @@ class DensePath {
   using Matrix = SmallMatrix<Scalar>;
 
   DensePath(Problem<Scalar, Exec>& problem, LobpcgOptions<Scalar, Exec> const& options)
-      : problem_(problem), options_(options), n_(static_cast<int>(problem.rows())) {}
+      : problem_(problem),
+        options_(options),
+        n_(static_cast<int>(problem.global_rows())),
+        local_(static_cast<int>(problem.rows())),
+        first_(static_cast<int>(problem.workspace.rows().first_row())) {}
 
   LobpcgReport<Real> solve(View const& X) {
     auto const begin = std::chrono::steady_clock::now();
@@ -88,24 +113,25 @@ class DensePath {
   bool image_of_identity(Apply const& apply, Matrix const& M) {
     int const width = std::min(n_, 64);
     auto const block = [&] {
-      return allocate_zeros<View>(problem_.exec, "Blockspan::lobpcg::dense", n_, width);
+      return allocate_zeros<View>(problem_.exec, "Blockspan::lobpcg::dense", local_, width);
     };
     View const identity = block(), image = block();
     auto const host = allocate_mirror(identity), result = allocate_mirror(image);
     for (int first = 0; first < n_; first += width) {
-      for (int i = 0; i < n_; ++i)
-        for (int j = 0; j < width; ++j) host(i, j) = Scalar(i == first + j ? 1 : 0);
+      for (int i = 0; i < local_; ++i)
+        for (int j = 0; j < width; ++j) host(i, j) = Scalar(first_ + i == first + j ? 1 : 0);
       Kokkos::deep_copy(problem_.exec, identity, host);
       bool finite = false;
       for (int attempt = 0; attempt < 2 && !finite; ++attempt) {
         apply(identity, image);
         Kokkos::deep_copy(problem_.exec, result, image);
         problem_.exec.fence("Blockspan::lobpcg: dense image");
+        auto const whole = all_rows(problem_.workspace.rows(), result);
         finite = true;
         for (int j = 0; j < std::min(width, n_ - first); ++j)
           for (int i = 0; i < n_; ++i) {
-            M(i, first + j) = result(i, j);
-            finite = finite && is_finite(result(i, j));
+            M(i, first + j) = whole(i, j);
+            finite = finite && is_finite(whole(i, j));
           }
       }
       if (!finite) return false;
@@ -151,7 +177,7 @@ class DensePath {
     if (generalized && !take_hermitian(B, problem_.norm_b, Real(1)))
       return Status::operator_not_hermitian;
     int const constraints = static_cast<int>(options_.constraints.extent(1));
-    problem_.deflation = Deflation<Scalar, Exec>(problem_.exec, n_, constraints, generalized);
+    problem_.deflation = Deflation<Scalar, Exec>(problem_.exec, local_, constraints, generalized);
     if (auto const trouble = take_constraints(problem_, options_.constraints)) return trouble;
     auto const timer = problem_.time(problem_.seconds.dense);
     if (problem_.deflation.empty()) return solve_pencil(A, B);
@@ -168,9 +194,10 @@ class DensePath {
   Matrix complement() const {
     int const c = problem_.deflation.count();
     auto const by = problem_.deflation.by(0, c);
-    auto const whole = contiguous(problem_.exec, by);
-    Kokkos::deep_copy(problem_.exec, whole, by);
-    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), whole);
+    auto const local = contiguous(problem_.exec, by);
+    Kokkos::deep_copy(problem_.exec, local, by);
+    auto const host = all_rows(problem_.workspace.rows(),
+                               Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), local));
     Matrix const Q = small_matrix<Scalar>(n_, c);
     for (int j = 0; j < c; ++j)
       for (int i = 0; i < n_; ++i) Q(i, j) = host(i, j);
@@ -195,7 +222,7 @@ class DensePath {
     bool const on_device = on_cuda_v<Exec> && order >= least_device_order;
     DensePencil<Scalar> pencil(A, B, on_device ? problem_.eigen : Eigensolver<Scalar>(),
                                options_.digits, options_.tolerance);
-    if (auto const trouble = pencil.solve(options_.wanted)) {
+    if (auto const trouble = of_first_rank(pencil.solve(options_.wanted))) {
       if (*trouble == Status::mass_not_positive_definite)
         problem_.trouble = "the mass matrix has a negative eigenvalue";
       return trouble;
@@ -207,9 +234,31 @@ class DensePath {
     for (std::size_t j = 0; j < theta_.size(); ++j)
       quality_.push_back({pencil.bounds()[j], pencil.bounds()[j], pencil.noise()[j]});
     vectors_ = pencil.vectors();
+    take_first_rank(order);
     for (std::size_t j = 0; j < vectors_.extent(1) && !exponents_.empty(); ++j)
       for (int i = 0; i < order; ++i) vectors_(i, j) *= std::ldexp(Real(1), exponents_[i]);
     return std::nullopt;
+  }
+
+  std::optional<Status> of_first_rank(std::optional<Status> status) const {
+    problem_.ranks().broadcast(std::span(&status, 1), 0);
+    return status;
+  }
+  /// Ranks that compute alike have the same numbers; others do not have to.
+  void take_first_rank(int order) {
+    auto const& ranks = problem_.ranks();
+    if (ranks.size() == 1) return;
+    ranks.broadcast(std::span(&found_, 1), 0);
+    ranks.broadcast(theta_, 0);
+    ranks.broadcast(quality_, 0);
+    int columns = static_cast<int>(vectors_.extent(1));
+    ranks.broadcast(std::span(&columns, 1), 0);
+    Matrix const vectors = small_matrix<Scalar>(order, columns);
+    if (ranks.rank() == 0)
+      for (int j = 0; j < columns; ++j)
+        for (int i = 0; i < order; ++i) vectors(i, j) = vectors_(i, j);
+    ranks.broadcast(std::span(vectors.data(), vectors.size()), 0);
+    vectors_ = vectors;
   }
 
   /// A, B := S A S, S B S with powers of two S that bring the diagonal of A (of B, where A has
@@ -259,11 +308,11 @@ class DensePath {
     report.status = k < options_.wanted ? Status::mass_singular : Status::converged;
     report.scaling = scaling_;
     if (k == 0) return report_nothing(problem_, options_, report);
-    Basis<Scalar, Exec> const basis(problem_.exec, n_, k, problem_.generalized());
-    auto const staging = allocate<View>(problem_.exec, "Blockspan::lobpcg::dense", n_, k);
+    Basis<Scalar, Exec> const basis(problem_.exec, local_, k, problem_.generalized());
+    auto const staging = allocate<View>(problem_.exec, "Blockspan::lobpcg::dense", local_, k);
     auto const host = allocate_mirror(staging);
-    for (int i = 0; i < n_; ++i)
-      for (int j = 0; j < k; ++j) host(i, j) = vectors_(i, j);
+    for (int i = 0; i < local_; ++i)
+      for (int j = 0; j < k; ++j) host(i, j) = vectors_(first_ + i, j);
     Kokkos::deep_copy(problem_.exec, staging, host);
     Kokkos::deep_copy(problem_.exec, basis.x(), staging);
     problem_.apply_a(basis.x(), basis.ax());
@@ -299,7 +348,7 @@ class DensePath {
 
   Problem<Scalar, Exec>& problem_;
   LobpcgOptions<Scalar, Exec> const& options_;
-  int n_;
+  int n_, local_, first_;  ///< rows of all ranks, those of this one, and its first
   int found_ = 0;
   char const* method_ = "";
   std::string scaling_;

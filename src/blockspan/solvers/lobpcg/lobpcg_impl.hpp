@@ -55,11 +55,6 @@ void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scala
   if (!A.row_space().distributed()) return;
   require(!B || B->row_space() == A.row_space(), where,
           "the rows of A and B are not spread over the ranks alike");
-  require(holds_five_blocks(order, options, m), where, "five blocks of ",
-          iterated_columns(options, m), " columns do not fit into ", order,
-          " rows, and there is no dense path for rows spread over ranks");
-  require(options.path != SolvePath::dense, where,
-          "there is no dense path for rows spread over ranks");
 }
 
 /// Why an iteration that ended so is followed by a dense solve; null: it is not.

@@ -49,8 +49,9 @@ struct PathModel {
 
   explicit PathModel(Problem<Scalar, Exec> const& problem)
       : rows(static_cast<double>(problem.global_rows())),
-        nonzeros(static_cast<double>(problem.a().work()) +
-                 (problem.generalized() ? static_cast<double>(problem.b()->work()) : 0.0)),
+        nonzeros(problem.ranks().largest(
+            static_cast<double>(problem.a().work()) +
+            (problem.generalized() ? static_cast<double>(problem.b()->work()) : 0.0))),
         generalized(problem.generalized()) {}
 
   double dense(int wanted) const {
@@ -92,11 +93,10 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
   choice.dense_seconds = model.dense(options.wanted);
   double const iterations = choice.dense_seconds / model.iteration(m);
   std::ostringstream words;
-  if (problem.distributed()) {
-    words << "rows are spread over " << problem.ranks().size() << " ranks";
-  } else if (!holds_five_blocks(problem.rows(), options, columns)) {
+  if (!holds_five_blocks(problem.global_rows(), options, columns)) {
     choice.dense = true;
-    words << "five blocks of " << m << " columns do not fit into " << problem.rows() << " rows";
+    words << "five blocks of " << m << " columns do not fit into " << problem.global_rows()
+          << " rows";
   } else if (options.path == SolvePath::dense) {
     choice.dense = true;
     words << "asked for";
@@ -105,7 +105,7 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
   } else if (!options.checkpoint.empty() || !options.resume.empty()) {
     words << "a solve with checkpoints iterates";
   } else if (!model.fits()) {
-    words << "a dense matrix of " << problem.rows() << " rows is too large";
+    words << "a dense matrix of " << problem.global_rows() << " rows is too large";
   } else {
     bool const exact = options.preconditioner && options.preconditioner->nearly_exact();
     choice.dense = iterations < (exact ? dense_at_once_nearly_exact : dense_at_once);
