@@ -84,11 +84,9 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   if (M) mass = std::make_unique<Operator const>(exec, M, plan);
   auto choice = command.preconditioner_choice;
   choice.columns = result.block;
-  auto const T = make_preconditioner_on_ranks<Scalar>(exec, choice, command.preconditioner, product,
+  auto T = make_preconditioner_on_ranks<Scalar>(exec, choice, command.preconditioner, product,
                                                       Definiteness::any);
   options.preconditioner = T.op.get();
-  result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());
-  result.levels = T.levels;
   auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", n,
                                                      command.vector_columns(order));
   options.guess_columns = static_cast<int>(initial.extent(1));
@@ -101,10 +99,34 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   result.seconds.setup = lap();
 
   Observer observer(command, progress);
-  options.monitor = [&](LobpcgProgress<double> const& now) { return observer(now); };
-  result.solver = detail::run_on_ranks<Scalar, Exec>(exec, command, M.get(), product, mass.get(),
-                                                     plan, X, options);
-  lap();
+  bool late = false;
+  Kokkos::Timer timer;
+  options.monitor = [&](LobpcgProgress<double> const& now) {
+    bool const goes_on = observer(now);
+    auto const begin = now.backward_errors.begin();
+    auto const count = std::min<std::ptrdiff_t>(now.backward_errors.end() - begin, now.wanted);
+    late =
+        count > 0 && is_time_to_switch(timer.seconds(), T.late_setup,
+                                       *std::max_element(begin, begin + count), command.tolerance);
+    return goes_on && !late;
+  };
+  auto const run = [&] {
+    result.solver = detail::run_on_ranks<Scalar, Exec>(exec, command, M.get(), product, mass.get(),
+                                                       plan, X, options);
+    lap();
+  };
+  run();
+  if (ranks.any(late) && result.solver.status == Status::stopped_by_monitor &&
+      !ranks.any(InterruptGuard::interrupted())) {
+    detail::take_over(make_good_multigrid_on_ranks<Scalar>(exec, choice, product),
+                      result.solver.iterations, T);
+    result.seconds.setup += lap();
+    options.preconditioner = T.op.get();
+    options.guess_columns = static_cast<int>(X.extent(1));
+    run();
+  }
+  result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());
+  result.levels = T.levels;
 
   progress.stage("checking the residuals");
   result.check = check_residuals<Scalar, Exec>(exec, product, mass.get(), X, constraints,

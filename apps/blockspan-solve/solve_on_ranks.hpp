@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include <blockspan/solvers/single_precision.hpp>
@@ -88,23 +89,38 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   auto options = detail::solver_options<Scalar, Exec>(command);
   auto choice = command.preconditioner_choice;
   choice.columns = result.columns;
-  auto const M = make_preconditioner_on_ranks<Scalar>(exec, choice, command.preconditioner, product,
-                                                      Definiteness::positive);
+  auto M = make_preconditioner_on_ranks<Scalar>(exec, choice, command.preconditioner, product,
+                                                Definiteness::positive);
   options.preconditioner = M.op.get();
   auto const inner = detail::inner_solver_on_ranks<Scalar, Exec>(exec, command, *A, plan);
   options.inner = inner.get();
   options.null_space = N;
-  result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
-  result.levels = M.levels;
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 
+  bool late = false;
+  Kokkos::Timer timer;
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    return !InterruptGuard::interrupted();
+    auto const worst = std::max_element(now.residuals.begin(), now.residuals.end());
+    late = worst != now.residuals.end() &&
+           is_time_to_switch(timer.seconds(), M.late_setup, *worst, command.tolerance);
+    return !late && !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, product, B, X, options);
   lap();
+  if constexpr (sizeof(real_t<Scalar>) == sizeof(double))
+    if (ranks.any(late) && !ranks.any(InterruptGuard::interrupted())) {
+      detail::take_over(make_good_multigrid_on_ranks<Scalar>(exec, choice, product),
+                        result.solver.iterations, M);
+      result.seconds.setup += lap();
+      options.preconditioner = M.op.get();
+      options.use_guess = true;
+      result.solver = solve_spd(exec, product, B, X, options);
+      lap();
+    }
+  result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
+  result.levels = M.levels;
 
   progress.stage("checking the residuals");
   auto const check = check_residuals<Scalar, Exec>(exec, product, 0, N, B, X);

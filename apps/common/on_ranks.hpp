@@ -219,8 +219,47 @@ Preconditioner<Scalar, Exec> make_multigrid_on_ranks(
   return result;
 }
 
+/// The same, if it finds itself good; otherwise none, and the reason among the notes.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_good_multigrid_on_ranks(
+    Exec const& exec, PreconditionerChoice choice,
+    DistributedOperator<Scalar, Exec> const& product) {
+  choice.degree = 2;
+  return detail::only_if_good(
+      make_multigrid_on_ranks<Scalar>(exec, choice, product, Preconditioner<Scalar, Exec>()));
+}
+
+/// Multigrid in place of `instead` where it is advised at once and good; what is said of it is
+/// noted in both cases, and when it may follow.
+template <class Scalar, class Exec>
+void prefer_multigrid_on_ranks(Exec const& exec, PreconditionerChoice const& choice,
+                               DistributedOperator<Scalar, Exec> const& product,
+                               SpectrumEstimate<real_t<Scalar>> const& spectrum, SolveKind kind,
+                               Preconditioner<Scalar, Exec>& instead) {
+  using When = MultigridAdvice::When;
+  auto const& A = product.matrix();
+  double const condition = spectrum.smallest > 0 ? spectrum.largest / spectrum.smallest
+                                                 : std::numeric_limits<double>::infinity();
+  auto const advice = advise_multigrid(A.partition().global_rows(), kind, condition);
+  if (advice.when == When::at_once) {
+    auto multigrid = make_good_multigrid_on_ranks<Scalar>(exec, choice, product);
+    if (multigrid.op) {
+      multigrid.notes.insert(multigrid.notes.begin(), "multigrid: " + advice.reason);
+      instead = std::move(multigrid);
+    } else {
+      instead.notes = multigrid.notes;
+    }
+    return;
+  }
+  instead.notes.push_back((kind == SolveKind::system ? "jacobi: " : "chebyshev: ") + advice.reason);
+  if (advice.when == When::late)
+    instead.late_setup = A.row_space().communicator().largest(
+        multigrid_setup_products * detail::seconds_of_product(exec, product));
+}
+
 /// Preconditioners that couple nothing across ranks, Chebyshev, and multigrid in the working
-/// precision. Throws Error for others, and where A is not as definite as it must be.
+/// precision. Throws Error for others, and where A is not
+/// as definite as it must be.
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
     Exec const& exec, PreconditionerChoice const& choice, std::string const& asked,
@@ -231,10 +270,11 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
   auto const kind = choice.kind;
   constexpr bool wide = sizeof(real_t<Scalar>) == sizeof(double);
   require(kind == Kind::none || kind == Kind::jacobi || kind == Kind::block_jacobi ||
-              kind == Kind::chebyshev || kind == Kind::multigrid,
+              kind == Kind::chebyshev || kind == Kind::multigrid || kind == Kind::automatic,
           "--preconditioner " + asked,
-          "on several ranks there are none, jacobi, block-jacobi, chebyshev and multigrid");
-  require(kind != Kind::multigrid ||
+          "on several ranks there are none, jacobi, block-jacobi, chebyshev, multigrid and "
+          "automatic");
+  require((kind != Kind::multigrid && kind != Kind::automatic) ||
               (wide && choice.inputs.hierarchy.empty() && choice.inputs.adaptive == 0),
           "--preconditioner " + asked,
           "with --precision mixed, --hierarchy or --adaptive it runs on one rank only");
@@ -256,11 +296,17 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
   ChebyshevOptions const options{.degree = choice.degree, .ratio = choice.ratio};
   auto const factors = static_cast<JacobiPreconditioner<Scalar, Exec> const&>(*result.op).factors();
   auto const setup = chebyshev_setup<Scalar, Exec>(exec, product, factors, options);
-  if (setup.usable())
+  bool const system = definiteness == Definiteness::positive;
+  if (setup.usable() && (kind != Kind::automatic || !system))
     result.op = std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
         chebyshev<Scalar, Exec>(product, setup, options));
-  else
+  else if (!setup.usable())
     result.notes.push_back("jacobi instead of chebyshev: " + setup.fault);
+  if constexpr (wide)
+    if (kind == Kind::automatic && setup.usable())
+      prefer_multigrid_on_ranks<Scalar, Exec>(exec, choice, product, setup.estimate,
+                                              system ? SolveKind::system : SolveKind::eigenpairs,
+                                              result);
   return result;
 }
 

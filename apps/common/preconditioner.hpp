@@ -186,12 +186,9 @@ Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, 
   return result;
 }
 
-/// The same, if it finds itself good; otherwise none, and the reason among the notes.
+/// Multigrid that finds itself good; otherwise none, and the reason among the notes.
 template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_good_multigrid(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
-                                                 PreconditionerChoice choice) {
-  choice.degree = 2;
-  auto result = make_multigrid<Scalar>(exec, A, choice, Definiteness::any);
+Preconditioner<Scalar, Exec> only_if_good(Preconditioner<Scalar, Exec> result) {
   auto const status = result.levels ? result.levels->status : MultigridStatus::indefinite;
   if (status == MultigridStatus::good || status == MultigridStatus::fair) return result;
   if (result.levels)
@@ -200,6 +197,25 @@ Preconditioner<Scalar, Exec> make_good_multigrid(Exec const& exec, CrsMatrix<Sca
   result.op.reset();
   result.levels.reset();
   return result;
+}
+
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_good_multigrid(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                                 PreconditionerChoice choice) {
+  choice.degree = 2;
+  return only_if_good(make_multigrid<Scalar>(exec, A, choice, Definiteness::any));
+}
+
+/// `late` in place of M, if there is one, after so many iterations.
+template <class Scalar, class Exec>
+void take_over(Preconditioner<Scalar, Exec> late, int iterations, Preconditioner<Scalar, Exec>& M) {
+  auto const after = " after " + std::to_string(iterations) + " iterations with " + M.op->name();
+  M.late_setup = std::numeric_limits<double>::infinity();
+  M.notes = late.notes;
+  M.notes.push_back(late.op ? "multigrid took over" + after : "multigrid was tried" + after);
+  if (!late.op) return;
+  M.op = std::move(late.op);
+  M.levels = late.levels;
 }
 
 /// Seconds of a product with one column.
@@ -262,14 +278,7 @@ template <class Scalar, class Exec>
 void switch_to_multigrid(Exec const& exec, PreconditionerChoice const& choice,
                          CrsMatrix<Scalar, Exec> const& A, int iterations,
                          Preconditioner<Scalar, Exec>& M) {
-  M.late_setup = std::numeric_limits<double>::infinity();
-  auto late = detail::make_good_multigrid<Scalar>(exec, A, choice);
-  auto const after = " after " + std::to_string(iterations) + " iterations with " + M.op->name();
-  M.notes = late.notes;
-  M.notes.push_back(late.op ? "multigrid took over" + after : "multigrid was tried" + after);
-  if (!late.op) return;
-  M.op = std::move(late.op);
-  M.levels = late.levels;
+  detail::take_over(detail::make_good_multigrid<Scalar>(exec, A, choice), iterations, M);
 }
 
 /// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference; M: the

@@ -134,6 +134,42 @@ TEST(ProgramsOnRanks, GiveVectorsInTheOrderOfTheFilesWhateverThePartition) {
   }
 }
 
+TEST(ProgramsOnRanks, ChooseMultigridWhereItSuits) {
+  TemporaryFolder const folder;
+  std::string const path = folder / "report.json";
+  auto const note_of = [&](std::string const& spec) {
+    auto const outcome =
+        run_on_ranks(2, "blockspan-eig",
+                     {spec, "--pairs", "2", "--preconditioner", "automatic", "--report", path});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return Json::parse(read_text(path)).at("notes").dump();
+  };
+  EXPECT_THAT(note_of("laplace7:37"), HasSubstr("multigrid: eigenpairs of 50653 rows"));
+  EXPECT_THAT(note_of("laplace7:14"), HasSubstr("chebyshev: "));
+}
+
+TEST(ProgramsOnRanks, SolveStiffProblemsDensely) {
+  TemporaryFolder const folder;
+  // springs in a row, every fifth 1e8 times as stiff
+  std::ostringstream file;
+  file << "%%MatrixMarket matrix coordinate real symmetric\n60 60 119\n";
+  auto const stiffness = [](int i) { return i % 5 == 0 ? 1e8 : 1.0; };
+  for (int i = 0; i < 60; ++i) {
+    file << i + 1 << ' ' << i + 1 << ' ' << stiffness(i) + stiffness(i + 1) << '\n';
+    if (i < 59) file << i + 2 << ' ' << i + 1 << ' ' << -stiffness(i + 1) << '\n';
+  }
+  std::string const K = folder / "k.mtx", one = folder / "one.json", three = folder / "three.json";
+  write_text(K, file.str());
+  auto const with = [&](std::string const& report) {
+    return std::vector<std::string>{K, "--pairs", "3", "--report", report};
+  };
+  ASSERT_EQ(run_app("blockspan-eig", with(one)).status, 0);
+  ASSERT_EQ(run_on_ranks(3, "blockspan-eig", with(three)).status, 0);
+  auto const a = Json::parse(read_text(one)), b = Json::parse(read_text(three));
+  EXPECT_EQ(b.at("path"), "dense");
+  EXPECT_EQ(a.at("eigenvalues"), b.at("eigenvalues"));
+}
+
 TEST(ProgramsOnRanks, TimeTheProductAndItsExchange) {
   TemporaryFolder const folder;
   std::string const path = folder / "report.json", general = folder / "general.mtx";
@@ -206,7 +242,8 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
     expect_refused_on_ranks(app, {"laplace7:x"}, "laplace7:x");
     expect_refused_on_ranks(app, {"laplace7:9", "--no-such-option"}, "no-such-option");
     expect_refused_on_ranks(app, {skew}, "not symmetric");
-    expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", "automatic"}, "several ranks");
+    expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "2"},
+                            "one rank only");
     expect_refused_on_ranks(app, {"laplace7:9", "--spmm", "kokkos-kernels"}, "one rank only");
   }
 }
