@@ -85,7 +85,7 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   auto choice = command.preconditioner_choice;
   choice.columns = result.block;
   auto T = make_preconditioner_on_ranks<Scalar>(exec, choice, command.preconditioner, product,
-                                                      Definiteness::any);
+                                                Definiteness::any);
   options.preconditioner = T.op.get();
   auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", n,
                                                      command.vector_columns(order));
