@@ -12,7 +12,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/distributed/detail/pack_rows.hpp>
+#include <blockspan/distributed/detail/packed_exchange.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/spmm/detail/step.hpp>
@@ -32,10 +32,8 @@ struct TakeRealParts {
 
 }  // namespace detail
 
-/// A DistributedMatrix as an operator on local rows of blocks; solvers take it as any other. Its
-/// memory for packed rows grows to the widest block seen, so one product at a time. Rows go between
-/// devices in the order of the stream where the communicator has a transport for them; else by way
-/// of page-locked memory of the host, which waits.
+/// A DistributedMatrix as an operator on local rows of blocks; solvers take it as any other. One
+/// product at a time (see detail::PackedExchange).
 template <class Scalar, class Exec>
 class DistributedOperator final : public LinearOperator<Scalar, Exec> {
  public:
@@ -46,12 +44,11 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   /// if an option is bad, or where memory is short.
   DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                       SpmmPlanOptions const& options)
-      : matrix_(std::move(matrix)) {
+      : matrix_(std::move(matrix)), exchange_(matrix_) {
     ranks().together([&] {
       for (int p = 0; p < 3; ++p)
         plans_[p].emplace(exec, matrix_->part(static_cast<Which>(p)).matrix, options);
     });
-    if (device() != nullptr) beside_ = detail::instance_on<Exec>(device()->own_stream());
   }
 
   std::int64_t rows() const override { return matrix_->local_rows(); }
@@ -66,8 +63,8 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
                   OperatorStep<Scalar, Exec> const& step,
                   Block<Scalar, Exec> const& Y) const override {
     if constexpr (detail::runs_on_host_v<Exec>) return false;
-    grow(exec, static_cast<std::int64_t>(Z.extent(1)));
-    ConstBlock<Scalar, Exec> const packed = packed_block(Z.extent(1));
+    exchange_.grow(exec, static_cast<std::int64_t>(Z.extent(1)));
+    ConstBlock<Scalar, Exec> const packed = exchange_.block(Z.extent(1));
     auto const rows_of_step = [&](Which which) {
       auto const& part = matrix_->part(which);
       return detail::ProductStep<Scalar>{
@@ -97,7 +94,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
             on, plans_[which]->panels(), detail::planned_matrix_ref<Exec>(part.matrix),
             block(which), rows_of_step(which), rows_of_y(which));
     };
-    exchanged(
+    exchange_.fill(
         exec, detail::block_ref<Exec>(Z), [&] { multiply(exec, Matrix::interior); },
         [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
     return true;
@@ -126,7 +123,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   template <class XView, class YView>
   void multiply_local(Exec const& exec, XView const& X, YView const& Y) const {
     multiply_part(exec, Matrix::interior, Op::none, Scalar(1), X, Scalar(0), Y);
-    multiply_ends(exec, Op::none, Scalar(1), packed_block(X.extent(1)), Scalar(0), Y);
+    multiply_ends(exec, Op::none, Scalar(1), exchange_.block(X.extent(1)), Scalar(0), Y);
   }
 
   std::optional<Real> norm_bound() const override { return matrix_->norm_bound(); }
@@ -139,7 +136,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     return matrix_->eigenvalue_lower_bound();
   }
   std::vector<Real> diagonal(Exec const&) const override { return matrix_->diagonal(); }
-  bool replayable() const override { return ranks().size() == 1 || device() != nullptr; }
+  bool replayable() const override { return ranks().size() == 1 || ranks().device() != nullptr; }
 
   bool apply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
                         OperatorValues<Real, Exec> const& y) const override {
@@ -154,7 +151,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     Kokkos::parallel_for("Blockspan::distributed::magnitudes",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              exec, 0, static_cast<std::int64_t>(count)),
-                         detail::TakeRealParts<Scalar>{packed_.data(), reals.data()});
+                         detail::TakeRealParts<Scalar>{exchange_.block(1).data(), reals.data()});
     for (int p = 0; p < 3; ++p) {
       auto const& part = matrix_->part(static_cast<Which>(p));
       detail::multiply_magnitudes(exec, detail::matrix_ref<Exec>(part.matrix),
@@ -175,27 +172,12 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
 
  private:
   using Which = typename Matrix::Which;
-  using Memory = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  using HostMemory =
-      Kokkos::View<Scalar*,
-                   std::conditional_t<detail::runs_on_host_v<Exec>, typename Exec::memory_space,
-                                      Kokkos::SharedHostPinnedSpace>>;
-  struct Messages {
-    std::vector<Incoming> in;
-    std::vector<Outgoing> out;
-  };
-
   Communicator const& ranks() const { return matrix_->row_space().communicator(); }
 
   /// The rows of a part, in a block of all local rows.
   template <class View>
   static auto rows_of(typename Matrix::Part const& part, View const& block) {
     return Kokkos::subview(block, std::pair(part.first, part.first + part.rows()), Kokkos::ALL);
-  }
-
-  /// The packed block of k columns.
-  Block<Scalar, Exec> packed_block(std::size_t k) const {
-    return Block<Scalar, Exec>(packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k);
   }
 
   template <class XView, class YView>
@@ -218,161 +200,40 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   template <class XView, class YView>
   void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                      Scalar const& beta, YView const& Y) const {
-    exchanged(
+    exchange_.fill(
         exec, detail::block_ref<Exec>(X),
         [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); },
-        [&](Exec const& on) { multiply_ends(on, op, alpha, packed_block(X.extent(1)), beta, Y); });
+        [&](Exec const& on) {
+          multiply_ends(on, op, alpha, exchange_.block(X.extent(1)), beta, Y);
+        });
   }
 
   /// The exchange the other way: head and tail give contributions to the rows of the packed block,
-  /// which go to the ranks that have those rows while the interior is multiplied. They are added in
-  /// the order of the ranks that sent them.
+  /// which go to the ranks that have those rows while the interior is multiplied.
   template <class XView, class YView>
   void multiply_transposed(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                            Scalar const& beta, YView const& Y) const {
-    auto const k = static_cast<std::int64_t>(X.extent(1));
-    auto const& halo = matrix_->halo();
-    grow(exec, k);
     auto const part = [&](Which which, Scalar const& keep, auto const& to) {
       auto const& rows = matrix_->part(which);
       spmm(exec, *plans_[which], op, alpha, rows.matrix, rows_of(rows, X), keep, to);
     };
-    auto const packed = packed_block(X.extent(1));
-    part(Matrix::head, Scalar(0), packed);
-    part(Matrix::tail, Scalar(1), packed);
-    auto const y = detail::block_ref<Exec>(Y);
-    auto const meanwhile = [&] {
-      part(Matrix::interior, beta, Y);
-      detail::add_rows<Exec, Scalar>(exec, packed_.data() + matrix_->lower_rows() * k,
-                                     matrix_->packed_from().data(), matrix_->own_rows(), y);
-    };
-    if (halo.sends.empty() && halo.receives.empty()) return meanwhile();
-    if (device() != nullptr) {
-      device()->begin(detail::native_stream(exec));
-      meanwhile();
-      send(messages(packed_, halo.receives, sent_, halo.sends, k));
-      device()->finish(detail::native_stream(exec));
-    } else {
-      copy_halo(exec, host_packed_, packed_, k);
-      exec.fence("Blockspan::distributed: contributions to rows of other ranks");
-      auto const pending = start(messages(host_packed_, halo.receives, host_sent_, halo.sends, k));
-      meanwhile();
-      pending->finish();
-      copy(exec, sent_, host_sent_, 0, static_cast<std::int64_t>(halo.sent.size()) * k);
-    }
-    for (auto const& from : halo.sends)
-      detail::add_rows<Exec, Scalar>(exec, sent_.data() + from.first * k,
-                                     matrix_->sent_rows().data() + from.first, from.count, y);
-    exec.fence("Blockspan::distributed: contributions of other ranks");
+    exchange_.scatter(
+        exec, detail::block_ref<Exec>(Y),
+        [&](Block<Scalar, Exec> const& packed) {
+          part(Matrix::head, Scalar(0), packed);
+          part(Matrix::tail, Scalar(1), packed);
+        },
+        [&] { part(Matrix::interior, beta, Y); });
   }
 
-  /// Fills the packed block with rows of x. interior() runs while those of others are on their way,
-  /// ends(exec) when they are there; with a transport of devices it runs beside the interior too.
-  template <class Interior, class Ends>
-  void exchanged(Exec const& exec, detail::BlockRef<Scalar const> const& x,
-                 Interior const& interior, Ends const& ends) const {
-    std::int64_t const k = x.columns;
-    auto const& halo = matrix_->halo();
-    auto const sent = static_cast<std::int64_t>(halo.sent.size());
-    grow(exec, k);
-    detail::pack_rows<Exec, Scalar>(exec, x, {matrix_->sent_rows().data(), sent, sent_.data()},
-                                    {matrix_->packed_from().data(), matrix_->own_rows(),
-                                     packed_.data() + matrix_->lower_rows() * k});
-    if (halo.sends.empty() && halo.receives.empty()) {
-      interior();
-      ends(exec);
-    } else if (device() != nullptr) {
-      void* const stream = detail::native_stream(exec);
-      device()->begin(stream);
-      interior();
-      send(messages(sent_, halo.sends, packed_, halo.receives, k));
-      if (beside_) ends(*beside_);
-      device()->finish(stream);
-      if (!beside_) ends(exec);
-    } else {
-      copy(exec, host_sent_, sent_, 0, sent * k);
-      exec.fence("Blockspan::distributed: rows for other ranks");
-      auto const pending = start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k));
-      interior();
-      pending->finish();
-      copy_halo(exec, packed_, host_packed_, k);
-      ends(exec);
-    }
-  }
   void exchange_rows(Exec const& exec, detail::BlockRef<Scalar const> const& x) const {
-    exchanged(
+    exchange_.fill(
         exec, x, [] {}, [](Exec const&) {});
-  }
-
-  DeviceTransport* device() const { return ranks().device(); }
-
-  auto start(Messages messages) const {
-    return ranks().start(std::move(messages.in), std::move(messages.out));
-  }
-  void send(Messages const& messages) const { device()->start(messages.in, messages.out); }
-
-  /// That send the `sends` parts of one array and receive the `receives` parts of the other. Parts
-  /// of the halo have their places in the packed block.
-  template <class Rows>
-  Messages messages(Rows const& from, std::vector<HaloPart> const& sends, Rows const& to,
-                    std::vector<HaloPart> const& receives, std::int64_t k) const {
-    auto const rows = [&](Rows const& memory, HaloPart const& part) {
-      bool const in_halo = memory.data() == host_packed_.data() || memory.data() == packed_.data();
-      std::int64_t const first = in_halo ? place(part.first) : part.first;
-      return std::span(memory.data() + first * k, static_cast<std::size_t>(part.count * k));
-    };
-    Messages result;
-    for (auto const& part : receives)
-      result.in.push_back({part.rank, std::as_writable_bytes(rows(to, part))});
-    for (auto const& part : sends)
-      result.out.push_back({part.rank, std::as_bytes(rows(from, part))});
-    return result;
-  }
-
-  /// Where a row of the halo is in the packed block: this rank's rows are in between.
-  std::int64_t place(std::int64_t row) const {
-    return row < matrix_->lower_rows() ? row : row + matrix_->own_rows();
-  }
-
-  /// The rows of other ranks in the packed block, between a device and its host.
-  template <class To, class From>
-  void copy_halo(Exec const& exec, To const& to, From const& from, std::int64_t k) const {
-    std::int64_t const behind = matrix_->lower_rows() + matrix_->own_rows();
-    copy(exec, to, from, 0, matrix_->lower_rows() * k);
-    copy(exec, to, from, behind * k, (matrix_->packed_rows() - behind) * k);
-  }
-
-  template <class To, class From>
-  static void copy(Exec const& exec, To const& to, From const& from, std::int64_t first,
-                   std::int64_t count) {
-    if constexpr (!detail::runs_on_host_v<Exec>) {
-      std::pair<std::int64_t, std::int64_t> const range(first, first + count);
-      Kokkos::deep_copy(exec, Kokkos::subview(to, range), Kokkos::subview(from, range));
-    }
-  }
-
-  void grow(Exec const& exec, std::int64_t k) const {
-    if (k <= columns_) return;
-    auto const make = [&](Memory& memory, HostMemory& host, std::int64_t rows) {
-      memory = allocate<Memory>(exec, "Blockspan::distributed::rows", rows * k);
-      if constexpr (detail::runs_on_host_v<Exec>)
-        host = memory;
-      else if (device() == nullptr)
-        host = allocate<HostMemory>(Kokkos::DefaultHostExecutionSpace(),
-                                    "Blockspan::distributed::rows", rows * k);
-    };
-    exec.fence("Blockspan::distributed grows");
-    make(packed_, host_packed_, matrix_->packed_rows());
-    make(sent_, host_sent_, static_cast<std::int64_t>(matrix_->halo().sent.size()));
-    columns_ = k;
   }
 
   std::shared_ptr<Matrix const> matrix_;
   std::array<std::optional<SpmmPlan<Exec>>, 3> plans_;
-  std::optional<Exec> beside_;  ///< where messages and the ends of a product are in order
-  mutable Memory packed_, sent_;
-  mutable HostMemory host_packed_, host_sent_;
-  mutable std::int64_t columns_ = 0;
+  detail::PackedExchange<Scalar, Exec> exchange_;
 };
 
 struct DistributedOptions {
