@@ -26,21 +26,26 @@ cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build ca-certificates python3-pip python3-venv ccache \
 libopenblas-dev zlib1g-dev nlohmann-json3-dev libcli11-dev"
-[ "$task" = demo ] || packages="$packages libgtest-dev libgmock-dev libmumps-seq-dev \
-libopenmpi-dev openmpi-bin libmetis-dev libptscotch-dev"
+extras=""  # components that are left out where these are missing
+[ "$task" = demo ] || {
+  packages="$packages libgtest-dev libgmock-dev libmumps-seq-dev libopenmpi-dev openmpi-bin"
+  extras="libmetis-dev libptscotch-dev"
+}
 
-# The Debian packages that are not there. On another distribution: none, and CMake says what it lacks.
-missing_packages() {
+# missing NAME ...: the Debian packages that are not there. On another distribution: none, and CMake says
+# what it lacks.
+missing() {
   command -v dpkg-query >/dev/null || return 0
-  for package in $packages; do
+  for package; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q "ok installed" ||
       printf '%s ' "$package"
   done
 }
 
+# shellcheck disable=SC2086 # lists of words
 install_packages() {
-  missing=$(missing_packages)
-  [ -n "$missing" ] || return 0
+  needed=$(missing $packages) wanted=$(missing $extras)
+  [ -n "$needed$wanted" ] || return 0
   if [ "$(id -u)" -eq 0 ]; then
     as_root=
   elif sudo -n true 2>/dev/null; then
@@ -49,18 +54,22 @@ install_packages() {
     as_root=false
   fi
   if [ "$as_root" = false ] || ! command -v apt-get >/dev/null; then
-    echo "bootstrap: as root, first run: apt-get install ${missing% }" >&2
+    [ -n "$needed" ] || return 0
+    echo "bootstrap: as root, first run: apt-get install ${needed% }" >&2
     exit 1
   fi
-  echo "bootstrap: apt-get install ${missing% }"
+  echo "bootstrap: apt-get install $needed${wanted% }"
   export DEBIAN_FRONTEND=noninteractive
   log=$(mktemp)
-  # shellcheck disable=SC2086 # lists of words
-  if ! { $as_root apt-get update -q &&
-    $as_root apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1; then
+  install="$as_root apt-get install -q -y --no-install-recommends"
+  $as_root apt-get update -q >"$log" 2>&1 || true
+  if [ -n "$needed" ] && ! $install $needed >>"$log" 2>&1; then
     tail -n 20 "$log" >&2
-    echo "bootstrap: apt-get could not install: ${missing% }" >&2
+    echo "bootstrap: apt-get could not install: ${needed% }" >&2
     exit 1
+  fi
+  if [ -n "$wanted" ] && ! $install $wanted >>"$log" 2>&1; then
+    echo "bootstrap: goes on without ${wanted% }, which apt-get could not install"
   fi
   rm -f "$log"
 }
