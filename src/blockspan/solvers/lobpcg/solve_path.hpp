@@ -42,9 +42,9 @@ struct PathModel {
   static constexpr double device_iteration = 5e-4;  ///< seconds, launches and waits
   static constexpr double device_eigen = 4e-8;      ///< seconds over n^2, cuSOLVER
   static constexpr double device_speed = 30;        ///< over the host's rates, of tall blocks
-  static constexpr double most_bytes = 4.0 * (1 << 30);  ///< of a dense solve
+  static constexpr double most_bytes = 4.0 * (1 << 30);  ///< of a dense solve, on all ranks
 
-  double rows, nonzeros;
+  double rows, nonzeros, ranks;
   bool generalized;
 
   explicit PathModel(Problem<Scalar, Exec> const& problem)
@@ -52,6 +52,7 @@ struct PathModel {
         nonzeros(problem.ranks().largest(
             static_cast<double>(problem.a().work()) +
             (problem.generalized() ? static_cast<double>(problem.b()->work()) : 0.0))),
+        ranks(problem.ranks().size()),
         generalized(problem.generalized()) {}
 
   double dense(int wanted) const {
@@ -69,7 +70,7 @@ struct PathModel {
            arithmetic * 10 * basis * basis * basis / block_rate +
            (on_device ? device_iteration : 0);
   }
-  bool fits() const { return 6 * rows * rows * sizeof(Scalar) <= most_bytes; }
+  bool fits() const { return 6 * rows * rows * sizeof(Scalar) * ranks <= most_bytes; }
 };
 
 /// What is decided before the first iteration.
