@@ -155,6 +155,30 @@ TYPED_TEST(MultigridField, TinyAndDenseMatrices) {
   }
 }
 
+// M of I + 10^9 v v^H takes v to v / (1 + 10^9 |v|^2): rounded to single precision, an inverse has
+// errors larger than that, and need not be definite.
+TYPED_TEST(MultigridField, InversesOfIllConditionedMatricesAreNotRounded) {
+  int const n = 27;
+  auto const v = [](int i) { return std::sin(i + 1); };
+  HostMatrix<double> A{"stiff", n, n, {0}, {}, {}};
+  double squares = 0;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) A.add(j, (i == j ? 1.0 : 0.0) + 1e9 * v(i) * v(j));
+    A.end_row();
+    squares += v(i) * v(i);
+  }
+  auto const M = multigrid(this->exec, to_device(this->exec, A), {});
+  Block<double, TypeParam> const X("X", n, 1), Y("Y", n, 1);
+  auto const x = Kokkos::create_mirror_view(X);
+  for (int i = 0; i < n; ++i) x(i, 0) = v(i);
+  Kokkos::deep_copy(X, x);
+  M.apply(this->exec, X, Y);
+  this->exec.fence();
+  auto const y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Y);
+  double const value = 1 / (1 + 1e9 * squares);
+  for (int i = 0; i < n; ++i) EXPECT_NEAR(y(i, 0), value * v(i), 1e-3 * value);
+}
+
 TYPED_TEST(MultigridField, FloatingBodies) {
   this->expect_quick(generate<double>(this->exec, std::string("elasticity:10:free")), 12, "free",
                      true, {.coordinates = brick_nodes<double>(this->exec, 10, false)});

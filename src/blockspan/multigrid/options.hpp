@@ -11,7 +11,8 @@
 namespace blockspan {
 
 /// The numbers a cycle computes with. single: half the bytes; the setup is in double precision all
-/// the same, and iterations are as many. working: those of the solver.
+/// the same, and iterations are as many; but for a hierarchy of one level, which is an inverse.
+/// working: those of the solver.
 enum class MultigridPrecision { single, working };
 
 template <class Scalar, class Exec>

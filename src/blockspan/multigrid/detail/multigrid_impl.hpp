@@ -132,7 +132,8 @@ struct MultigridState {
     bool const first = !working && !single;
     bool const replaced = generation != hierarchy->generation;
     generation = hierarchy->generation;
-    if (cycles_in_single(options)) {
+    // an inverse alone is cheap, and rounded to single precision it may lose its definiteness
+    if (cycles_in_single(options) && hierarchy->levels.size() > 1) {
       factor = range_factor(exec);
       if (first)
         single = std::make_unique<Cycle<Single, Exec>>(exec, *hierarchy, options.degree,
