@@ -69,7 +69,11 @@ def test_products_are_scipys(data, dtype, op):
     if beta == 0:
         out[...] = np.nan
     wanted = alpha * (reference @ X) + (beta * before if beta else 0)
-    size = abs(alpha) * (abs(reference) @ abs(X)) + abs(beta) * abs(before)
+    # abs(S) would add repeated entries first, which may cancel
+    magnitudes = S.copy()
+    magnitudes.data = abs(S.data)
+    sizes = OPS[op](magnitudes.astype(np.longdouble))
+    size = abs(alpha) * (sizes @ abs(X)) + abs(beta) * abs(before)
     longest = max(abs(reference).astype(bool).sum(axis=1).max(initial=0), 1) + S.nnz
     returned = bs.spmm(A, X, out=out, alpha=alpha, beta=beta, op=op)
     assert returned is out
