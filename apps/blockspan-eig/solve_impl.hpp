@@ -124,16 +124,12 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   result.seconds.setup = lap();
 
   Observer observer(command, progress);
-  bool late = false;
-  Kokkos::Timer timer;
+  LateSwitch late(command.tolerance);
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
-    auto const begin = now.backward_errors.begin();
-    auto const count = std::min<std::ptrdiff_t>(now.backward_errors.end() - begin, now.wanted);
-    late =
-        count > 0 && is_time_to_switch(timer.seconds(), T.late_setup,
-                                       *std::max_element(begin, begin + count), command.tolerance);
-    return goes_on && !late;
+    auto const& errors = now.backward_errors;
+    auto const count = std::min(errors.size(), static_cast<std::size_t>(now.wanted));
+    return !late.due(std::span(errors.data(), count), T.late_setup) && goes_on;
   };
   auto const run = [&] {
     result.solver =
@@ -141,7 +137,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   };
   run();
   lap();
-  if (late && result.solver.status == Status::stopped_by_monitor) {
+  if (late.late() && result.solver.status == Status::stopped_by_monitor) {
     switch_to_multigrid(exec, choice, A, result.solver.iterations, T);
     result.seconds.setup += lap();
     options.preconditioner = T.op.get();

@@ -99,16 +99,12 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   result.seconds.setup = lap();
 
   Observer observer(command, progress);
-  bool late = false;
-  Kokkos::Timer timer;
+  LateSwitch late(command.tolerance);
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
-    auto const begin = now.backward_errors.begin();
-    auto const count = std::min<std::ptrdiff_t>(now.backward_errors.end() - begin, now.wanted);
-    late =
-        count > 0 && is_time_to_switch(timer.seconds(), T.late_setup,
-                                       *std::max_element(begin, begin + count), command.tolerance);
-    return goes_on && !late;
+    auto const& errors = now.backward_errors;
+    auto const count = std::min(errors.size(), static_cast<std::size_t>(now.wanted));
+    return !late.due(std::span(errors.data(), count), T.late_setup) && goes_on;
   };
   auto const run = [&] {
     result.solver = detail::run_on_ranks<Scalar, Exec>(exec, command, M.get(), product, mass.get(),
@@ -116,7 +112,7 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
     lap();
   };
   run();
-  if (ranks.any(late) && result.solver.status == Status::stopped_by_monitor &&
+  if (ranks.any(late.late()) && result.solver.status == Status::stopped_by_monitor &&
       !ranks.any(InterruptGuard::interrupted())) {
     detail::take_over(make_good_multigrid_on_ranks<Scalar>(exec, choice, product),
                       result.solver.iterations, T);

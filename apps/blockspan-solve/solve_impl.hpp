@@ -161,18 +161,14 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 
-  bool late = false;
-  Kokkos::Timer timer;
+  LateSwitch late(command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    auto const worst = std::max_element(now.residuals.begin(), now.residuals.end());
-    late = worst != now.residuals.end() &&
-           is_time_to_switch(timer.seconds(), M.late_setup, *worst, command.tolerance);
-    return !late && !InterruptGuard::interrupted();
+    return !late.due(now.residuals, M.late_setup) && !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, *product.op, B, X, options);
   lap();
-  if (late) {
+  if (late.late()) {
     switch_to_multigrid(exec, choice, A, result.solver.iterations, M);
     result.seconds.setup += lap();
     options.preconditioner = M.op.get();

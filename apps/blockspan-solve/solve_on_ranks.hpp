@@ -98,19 +98,15 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 
-  bool late = false;
-  Kokkos::Timer timer;
+  LateSwitch late(command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    auto const worst = std::max_element(now.residuals.begin(), now.residuals.end());
-    late = worst != now.residuals.end() &&
-           is_time_to_switch(timer.seconds(), M.late_setup, *worst, command.tolerance);
-    return !late && !InterruptGuard::interrupted();
+    return !late.due(now.residuals, M.late_setup) && !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, product, B, X, options);
   lap();
   if constexpr (sizeof(real_t<Scalar>) == sizeof(double))
-    if (ranks.any(late) && !ranks.any(InterruptGuard::interrupted())) {
+    if (ranks.any(late.late()) && !ranks.any(InterruptGuard::interrupted())) {
       detail::take_over(make_good_multigrid_on_ranks<Scalar>(exec, choice, product),
                         result.solver.iterations, M);
       result.seconds.setup += lap();

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +40,25 @@ struct Preconditioner {
   /// automatic: multigrid may follow, with a setup of about this many seconds; infinite: it will
   /// not.
   double late_setup = std::numeric_limits<double>::infinity();
+};
+
+/// Watches a solve for the moment to change over to multigrid.
+class LateSwitch {
+ public:
+  explicit LateSwitch(double tolerance) : tolerance_(tolerance) {}
+  /// errors: those that have to fall below the tolerance. late_setup: of the Preconditioner.
+  bool due(std::span<double const> errors, double late_setup) {
+    late_ = !errors.empty() &&
+            is_time_to_switch(timer_.seconds(), late_setup,
+                              *std::max_element(errors.begin(), errors.end()), tolerance_);
+    return late_;
+  }
+  bool late() const { return late_; }  ///< what due() said last
+
+ private:
+  double tolerance_;
+  bool late_ = false;
+  Kokkos::Timer timer_;
 };
 
 /// What a matrix must be for the problem at hand.

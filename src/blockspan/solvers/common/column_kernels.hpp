@@ -50,6 +50,18 @@ struct ResidualTerms {
   }
 };
 
+/// to_i = scale p_i w_i; w null: ones.
+template <class Real>
+struct WeighRows {
+  Real const *p, *w;
+  Real scale;
+  BlockRef<Real> to;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    to(i, j) = scale * p[i] * (w ? w[i] : Real(1));
+  }
+};
+
 /// Per column sums e_a |x|^2, e_b |x|^2, q_a |x|^2, q_b |x|^2 with weights of the rows (null:
 /// ones).
 template <class Scalar>

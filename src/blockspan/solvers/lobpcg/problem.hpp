@@ -24,18 +24,6 @@
 
 namespace blockspan::detail {
 
-/// to_i = scale p_i w_i; w null: ones.
-template <class Real>
-struct WeighRows {
-  Real const *p, *w;
-  Real scale;
-  BlockRef<Real> to;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    to(i, j) = scale * p[i] * (w ? w[i] : Real(1));
-  }
-};
-
 /// The problem as the solver sees it: A and B rescaled by powers of two when their norms are
 /// extreme (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns
 /// largest pairs into smallest ones is applied to the small matrices and in the residual, never
