@@ -8,6 +8,7 @@
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/lapack.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -31,11 +32,13 @@ class OperatorProbe {
         A_(A),
         M_(M),
         seed_(seed),
-        x_(column()),
-        r_(column()),
-        z_(column()),
-        p_(column()),
-        q_(column()) {}
+        columns_(
+            allocate_zeros<Array<Scalar, Exec>>(exec, "Blockspan::multigrid_probe", 5 * padded())),
+        x_(column(0)),
+        r_(column(1)),
+        z_(column(2)),
+        p_(column(3)),
+        q_(column(4)) {}
 
   bool hermitian() {
     blockspan::fill_random(exec_, x_, seed_);
@@ -94,13 +97,17 @@ class OperatorProbe {
   }
 
  private:
-  Block<Scalar, Exec> column() const {
-    return allocate_zeros<Block<Scalar, Exec>>(exec_, "Blockspan::multigrid_probe", A_.rows(), 1);
+  /// Columns begin where vectors of 16 bytes are aligned.
+  std::int64_t padded() const { return ceil_div(A_.rows(), 16) * 16; }
+  Block<Scalar, Exec> column(std::int64_t k) const {
+    return Block<Scalar, Exec>(columns_.data() + k * padded(), static_cast<std::size_t>(A_.rows()),
+                               1);
   }
   Scalar dot(Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y) {
-    Kokkos::View<Scalar*, Kokkos::HostSpace> const value("Blockspan::multigrid_probe", 1);
-    blockspan::column_dots(exec_, x, y, value, workspace_);
-    return A_.row_space().communicator().sum(value(0));
+    Scalar value;
+    blockspan::column_dots(exec_, x, y, Kokkos::View<Scalar*, Kokkos::HostSpace>(&value, 1),
+                           workspace_);
+    return A_.row_space().communicator().sum(value);
   }
   static void ritz_values(std::vector<double> const& diagonal,
                           std::vector<double> const& subdiagonal, ProbeResult& result) {
@@ -120,6 +127,7 @@ class OperatorProbe {
   Exec exec_;
   Operator const &A_, &M_;
   std::uint64_t seed_;
+  Array<Scalar, Exec> columns_;
   Block<Scalar, Exec> x_, r_, z_, p_, q_;
   Workspace<Exec> workspace_;
 };

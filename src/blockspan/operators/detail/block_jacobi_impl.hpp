@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -26,8 +27,7 @@ class TileCounter {
   /// Rows that are counted together: a multiple of every block size.
   static constexpr std::int64_t window = 840;
 
-  TileCounter(std::int64_t rows, std::int64_t columns)
-      : rows_(rows), columns_(columns), marks_(static_cast<std::size_t>(columns), -1) {}
+  TileCounter(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}
 
   /// The rows from first_row on, a multiple of the window; offsets: one more than the rows.
   template <class Offset, class Ordinal>
@@ -40,15 +40,14 @@ class TileCounter {
         auto const entry = [&](std::int64_t row) {
           return static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)] - offsets[0]);
         };
-        std::size_t const last = entry(std::min(i + b, count));
+        std::size_t const first = entry(i), last = entry(std::min(i + b, count));
         ++stamp_;
-        for (std::size_t k = entry(i); k < last; ++k) {
+        if (seen_.size() < 2 * (last - first)) seen_.resize(std::bit_ceil(2 * (last - first)));
+        for (std::size_t k = first; k < last; ++k) {
           std::int64_t const tile = static_cast<std::int64_t>(indices[k]) / b;
-          auto& mark = marks_[static_cast<std::size_t>(tile)];
-          if (mark == stamp_) continue;
-          mark = stamp_;
-          areas_[static_cast<std::size_t>(b)] +=
-              height * std::min<std::int64_t>(b, columns_ - tile * b);
+          if (is_new(tile))
+            areas_[static_cast<std::size_t>(b)] +=
+                height * std::min<std::int64_t>(b, columns_ - tile * b);
         }
       }
   }
@@ -60,9 +59,28 @@ class TileCounter {
   }
 
  private:
+  struct Tile {
+    std::int64_t stamp = 0, number = 0;
+  };
+
+  /// A tile that the current group of rows has not met: by a hash table that fits the cache,
+  /// whatever the number of columns.
+  bool is_new(std::int64_t tile) {
+    std::size_t const mask = seen_.size() - 1;
+    auto place =
+        static_cast<std::size_t>(static_cast<std::uint64_t>(tile) * 0x9E3779B97F4A7C15u >> 32) &
+        mask;
+    while (seen_[place].stamp == stamp_) {
+      if (seen_[place].number == tile) return false;
+      place = (place + 1) & mask;
+    }
+    seen_[place] = {stamp_, tile};
+    return true;
+  }
+
   std::int64_t rows_, columns_;
-  std::vector<std::int64_t> marks_;  ///< of columns of tiles: the group of rows seen last
-  std::int64_t stamp_ = 0;
+  std::vector<Tile> seen_;  ///< twice the entries of a group of rows and more, a power of two
+  std::int64_t stamp_ = 0;  ///< of the current group
   std::array<std::int64_t, largest + 1> areas_{};
 };
 
@@ -78,7 +96,7 @@ std::vector<T> fetched(Exec const& exec, T const* first, std::int64_t count) {
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
-  constexpr std::int64_t most_windows = 32;
+  constexpr std::int64_t most_windows = 8;
   auto const& pattern = A.pattern;
   TileCounter tiles(pattern.rows, pattern.columns);
   std::int64_t const windows = ceil_div(pattern.rows, TileCounter::window);

@@ -11,6 +11,7 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/spectral_bounds.hpp>
+#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/lapack.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -81,16 +82,18 @@ class Lanczos {
           int steps)
       : exec_(exec),
         A_(A),
-        roots_(allocate<decltype(roots_)>(exec, "Blockspan::lanczos", weights.extent(0))),
-        v_(column()),
-        before_(column()),
-        y_(column()),
-        z_(column()),
-        entries_(allocate<Reals>(exec, "Blockspan::lanczos", 2 * steps)),
-        norm_(allocate<Reals>(exec, "Blockspan::lanczos", 1)),
-        dot_(allocate<decltype(dot_)>(exec, "Blockspan::lanczos", 1)),
+        rows_(static_cast<std::int64_t>(weights.extent(0))),
+        reals_(allocate<Reals>(exec, "Blockspan::lanczos", rows_ + 2 * steps + 1)),
+        scalars_(allocate<Scalars>(exec, "Blockspan::lanczos", 4 * padded() + 1)),
+        v_(column(0)),
+        before_(column(1)),
+        y_(column(2)),
+        z_(column(3)),
+        dot_(scalars_.data() + 4 * padded(), 1),
+        norm_(reals_.data() + rows_, 1),
+        entries_(reals_.data() + rows_ + 1, 2 * steps),
         workspace_(A.row_space()) {
-    each_row(SquareRoots<Real>{weights.data(), roots_.data(), rows()});
+    each_row(SquareRoots<Real>{weights.data(), reals_.data(), rows_});
   }
 
   SpectrumEstimate<Real> run(int steps, std::uint64_t seed) {
@@ -102,8 +105,8 @@ class Lanczos {
         A_.apply(exec_, z_, y_);
         blockspan::column_dots(exec_, z_, y_, dot_, workspace_);
       }
-      each_row(LanczosRecurrence<Scalar>{roots_.data(), y_.data(), v_.data(), before_.data(),
-                                         dot_.data(), j > 0 ? entry - 1 : nullptr, entry, rows()});
+      each_row(LanczosRecurrence<Scalar>{reals_.data(), y_.data(), v_.data(), before_.data(),
+                                         dot_.data(), j > 0 ? entry - 1 : nullptr, entry, rows_});
       std::swap(v_, before_);
       normalise(entry + 1);
     }
@@ -124,26 +127,27 @@ class Lanczos {
 
  private:
   using Reals = Kokkos::View<Real*, typename Exec::memory_space>;
+  using Scalars = Kokkos::View<Scalar*, typename Exec::memory_space>;
 
-  Vector column() const {
-    return allocate<Vector>(exec_, "Blockspan::lanczos", roots_.extent(0), 1);
+  /// Columns begin where vectors of 16 bytes are aligned.
+  std::size_t padded() const { return static_cast<std::size_t>(ceil_div(rows_, 16) * 16); }
+  Vector column(std::size_t k) const {
+    return Vector(scalars_.data() + k * padded(), static_cast<std::size_t>(rows_), 1);
   }
-
-  std::int64_t rows() const { return static_cast<std::int64_t>(roots_.extent(0)); }
 
   /// At least index 0.
   template <class Body>
   void each_row(Body const& body) {
     Kokkos::parallel_for("Blockspan::lanczos",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec_, 0, std::max<std::int64_t>(rows(), 1)),
+                             exec_, 0, std::max<std::int64_t>(rows_, 1)),
                          body);
   }
 
   void normalise(Real* entry) {
     blockspan::column_norms(exec_, v_, norm_, workspace_);
     each_row(
-        LanczosVector<Scalar>{roots_.data(), norm_.data(), v_.data(), z_.data(), entry, rows()});
+        LanczosVector<Scalar>{reals_.data(), norm_.data(), v_.data(), z_.data(), entry, rows_});
   }
 
   static SpectrumEstimate<Real> ritz_values(std::vector<Real> const& diagonal,
@@ -163,10 +167,12 @@ class Lanczos {
 
   Exec exec_;
   LinearOperator<Scalar, Exec> const& A_;
-  Weights roots_;
+  std::int64_t rows_;
+  Reals reals_;      ///< W^1/2, a norm, entries: an allocation on a device takes as long as steps
+  Scalars scalars_;  ///< four columns and a dot
   Vector v_, before_, y_, z_;
-  Reals entries_, norm_;
-  Kokkos::View<Scalar*, typename Exec::memory_space> dot_;
+  Scalars dot_;
+  Reals norm_, entries_;
   Workspace<Exec> workspace_;
 };
 
