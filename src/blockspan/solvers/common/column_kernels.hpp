@@ -14,12 +14,14 @@ namespace blockspan::detail {
 // blocks (Terms of multivector/detail/column_sums.hpp).
 
 /// Residuals of Ritz pairs: r = sign A x - theta B x, and W = D R with a diagonal D (null: the
-/// identity); per column sums |r|^2, |x|^2, |B x|^2, |w|^2, v |r|^2 with weights v of the rows
-/// (null: ones). Reads AX, X (and BX), writes W: 3 (4) n m scalars.
-template <class Scalar>
+/// identity); per column sums |r|^2, |x|^2, |w|^2 and, of pencils, |B x|^2, v |r|^2 with weights v
+/// of the rows (null: ones). Reads AX, X (and BX), writes W: 3 (4) n m scalars.
+template <class Scalar, bool pencil>
 struct ResidualTerms {
   using Real = real_t<Scalar>;
-  static constexpr int count = 5;
+  // each number takes registers, and so rows in flight: five instead of three cost a third of a
+  // pass
+  static constexpr int count = pencil ? 5 : 3;
 
   RowMajorRef<Scalar const> X, AX, BX;
   RowMajorRef<Scalar> W;
@@ -27,26 +29,35 @@ struct ResidualTerms {
   Real const* dual_weights;
   Real const* theta;
   Real sign;
-  bool generalized;
 
   struct Operands {
     Scalar x, ax, bx;
     Real weight, dual;
   };
   KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t j) const {
-    Scalar const x = X(i, j);
-    return {x, AX(i, j), generalized ? BX(i, j) : x, weights ? weights[i] : Real(1),
-            dual_weights ? dual_weights[i] : Real(1)};
+    Operands o{X(i, j), AX(i, j), {}, weights ? weights[i] : Real(1), 1};
+    if constexpr (pencil) {
+      o.bx = BX(i, j);
+      if (dual_weights) o.dual = dual_weights[i];
+    }
+    return o;
   }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Operands const& o,
                                               Real* terms) const {
-    Scalar const r = sign * o.ax - theta[j] * o.bx, w = weights ? o.weight * r : r;
+    Scalar r = sign * o.ax;
+    if constexpr (pencil)
+      r -= theta[j] * o.bx;
+    else
+      r -= theta[j] * o.x;
+    Scalar const w = weights ? o.weight * r : r;
     W(i, j) = w;
     terms[0] = squared_magnitude(r);
     terms[1] = squared_magnitude(o.x);
-    terms[2] = squared_magnitude(o.bx);
-    terms[3] = squared_magnitude(w);
-    terms[4] = o.dual * terms[0];
+    terms[2] = squared_magnitude(w);
+    if constexpr (pencil) {
+      terms[3] = squared_magnitude(o.bx);
+      terms[4] = o.dual * terms[0];
+    }
   }
 };
 

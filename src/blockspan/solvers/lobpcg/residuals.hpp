@@ -25,6 +25,33 @@ struct Residuals {
   }
 };
 
+/// The sums of ResidualTerms, five a column: of standard problems those that are others too.
+template <class Scalar, class Exec>
+std::vector<real_t<Scalar>> residual_sums(Problem<Scalar, Exec>& problem,
+                                          Images<Scalar, Exec> const& images,
+                                          real_t<Scalar> const* theta, Block<Scalar, Exec> const& W,
+                                          real_t<Scalar> const* weights) {
+  std::size_t const m = images.X.extent(1);
+  constexpr char const* label = "Blockspan::lobpcg::residuals";
+  auto const X = row_major_ref<Exec>(images.X), AX = row_major_ref<Exec>(images.AX),
+             BX = row_major_ref<Exec>(images.BX);
+  auto const to = row_major_ref<Exec>(W);
+  if (problem.generalized())
+    return problem.fold(label,
+                        ResidualTerms<Scalar, true>{X, AX, BX, to, weights, problem.mass_weights(),
+                                                    theta, problem.sign},
+                        m);
+  auto sums = problem.fold(
+      label, ResidualTerms<Scalar, false>{X, AX, BX, to, weights, nullptr, theta, problem.sign}, m);
+  sums.resize(5 * m);
+  auto const number = [&](std::size_t q) {
+    return sums.begin() + static_cast<std::ptrdiff_t>(q * m);
+  };
+  std::copy(number(1), number(2), number(3));
+  std::copy(number(0), number(1), number(4));
+  return sums;
+}
+
 /// D R with R = sign AX - BX Theta into `W` (n x m), D a diagonal of `weights` where Exec computes
 /// or the identity, and norms of the columns. With deflated vectors, which do not go with weights,
 /// R and its norms are those of the projected problem, P^H R. One pass; fences exec.
@@ -37,16 +64,7 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
   using Real = real_t<Scalar>;
   auto const timer = problem.time(problem.seconds.residual);
   int const m = static_cast<int>(images.X.extent(1));
-  ResidualTerms<Scalar> const terms{row_major_ref<Exec>(images.X),
-                                    row_major_ref<Exec>(images.AX),
-                                    row_major_ref<Exec>(images.BX),
-                                    row_major_ref<Exec>(W),
-                                    weights,
-                                    problem.mass_weights(),
-                                    problem.on_device(theta),
-                                    problem.sign,
-                                    problem.generalized()};
-  auto sums = problem.fold("Blockspan::lobpcg::residuals", terms, m);
+  auto sums = residual_sums(problem, images, problem.on_device(theta), W, weights);
   if (!problem.deflation.empty()) {
     problem.deflation.project_residual(problem.exec, W, problem.workspace);
     DualNormTerms<Scalar> const projected{row_major_ref<Exec>(W), problem.mass_weights()};
@@ -59,8 +77,8 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
   for (int j = 0; j < m; ++j) {
     out.r.push_back(std::sqrt(sums[j]));
     out.x.push_back(std::sqrt(sums[m + j]));
-    out.bx.push_back(std::sqrt(sums[2 * m + j]));
-    out.w.push_back(std::sqrt(sums[3 * m + j]));
+    out.w.push_back(std::sqrt(sums[2 * m + j]));
+    out.bx.push_back(std::sqrt(sums[3 * m + j]));
     out.dual.push_back(std::sqrt(sums[4 * m + j]));
     Real const size = std::abs(theta[j]);
     Real const scale = (problem.norm_a + size * problem.norm_b) * out.x[j];
