@@ -7,6 +7,7 @@
 #include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/sparse/bsr_matrix.hpp>
 #include <blockspan/sparse/convert.hpp>
+#include <blockspan/sparse/detail/host_csr.hpp>
 #include <blockspan/sparse/graph.hpp>
 
 #include "multigrid/problems.hpp"
@@ -70,14 +71,50 @@ auto const& levels_of(Multigrid<Scalar, Exec> const& M) {
   return M.hierarchy().levels;
 }
 
+/// A without some weak entries and their mirrors, so that rows of a node have different columns.
+template <class Scalar, class Exec>
+CrsMatrix<Scalar, Exec> thinned(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
+  using blockspan::detail::zeros_on_host;
+  auto const all = blockspan::detail::to_host(A);
+  auto const nnz = static_cast<std::int64_t>(A.nnz());
+  blockspan::detail::HostCsr<Scalar, int, int> kept{
+      all.rows, all.columns, zeros_on_host<int>("Blockspan::test", all.rows + 1),
+      zeros_on_host<int>("Blockspan::test", nnz), zeros_on_host<Scalar>("Blockspan::test", nnz)};
+  int place = 0;
+  for (std::int64_t i = 0; i < all.rows; ++i) {
+    kept.offsets(i) = place;
+    for (int k = all.offsets(i); k < all.offsets(i + 1); ++k) {
+      auto const j = static_cast<std::int64_t>(all.indices(k));
+      if (i != j && (i * j + i + j) % 7 == 0) continue;
+      kept.indices(place) = all.indices(k);
+      // what is left stays positive definite
+      kept.values(place++) = i == j ? Scalar(4) * all.values(k) : all.values(k);
+    }
+  }
+  kept.offsets(all.rows) = place;
+  auto const entries = std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(place));
+  kept.indices = Kokkos::subview(kept.indices, entries);
+  kept.values = Kokkos::subview(kept.values, entries);
+  return blockspan::detail::to_device(exec, kept);
+}
+
 TYPED_TEST(MultigridSetup, FormsGalerkinProductsAndOrthonormalTentativeProlongators) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
+  using Options = MultigridOptions<Scalar, Exec>;
   Exec const exec;
-  for (auto const& [spec, block_size] :
-       {std::pair("laplace7:8", 1), {"aniso7:8:1,0.01,0.0001", 1}, {"elasticity:6", 3}}) {
-    auto const A = generate<Scalar>(exec, std::string(spec));
-    MultigridOptions<Scalar, Exec> options{.block_size = block_size, .coarse_rows = 10};
+  // rows of a node with the same columns, three and six on coarse levels, and with others
+  Options const bodies{.coordinates = brick_nodes<real_t<Scalar>>(exec, 5), .coarse_rows = 10};
+  for (auto const& [spec, options] :
+       {std::pair<std::string, Options>("laplace7:8", {.block_size = 1, .coarse_rows = 10}),
+        {"aniso7:8:1,0.01,0.0001", {.block_size = 1, .coarse_rows = 10}},
+        {"elasticity:6", {.block_size = 3, .coarse_rows = 10}},
+        {"elasticity:5", bodies},
+        {"thinned elasticity:5", bodies},
+        {"thinned elasticity:5", {.block_size = 3, .theta = 0.3, .coarse_rows = 10}}}) {
+    bool const thin = spec.starts_with("thinned ");
+    auto const full = generate<Scalar>(exec, thin ? spec.substr(8) : spec);
+    auto const A = thin ? thinned<Scalar>(exec, full) : full;
     auto const M = multigrid(exec, A, options);
     auto const& levels = levels_of(M);
     ASSERT_GE(levels.size(), 2u) << spec;

@@ -98,13 +98,26 @@ std::int64_t most_each(Exec const& exec, char const* label, std::int64_t count, 
 struct LikeRows {
   int const* begin = nullptr;  ///< groups + 1
   std::int64_t groups = 0;
-  int most = 1;  ///< rows of a group
+  int most = 1;                 ///< rows of a group
+  int const* of_row = nullptr;  ///< group of a row
 
   KOKKOS_FUNCTION std::int64_t first(std::int64_t group) const {
     return begin == nullptr ? group : begin[group];
   }
   KOKKOS_FUNCTION int rows(std::int64_t group) const {
     return begin == nullptr ? 1 : begin[group + 1] - begin[group];
+  }
+
+  /// How many of columns[a], ..., columns[end - 1], at most `most_at_once`, are rows of one group,
+  /// one after the other. At least one.
+  KOKKOS_FUNCTION int together(int const* columns, int a, int end, int most_at_once) const {
+    if (of_row == nullptr) return 1;
+    int const k = columns[a], group = of_row[k];
+    int count = 1;
+    while (count < most_at_once && a + count < end && columns[a + count] == k + count &&
+           of_row[k + count] == group)
+      ++count;
+    return count;
   }
 };
 
@@ -134,15 +147,16 @@ template <class Exec>
 int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets);
 
 /// The pattern of A B, columns ascending. O(products), and a table of twice the columns of the
-/// fullest row a worker. like: rows of A; devices look at one of each group.
+/// fullest row a worker. like_A, like_B: rows of A and B; one of each group is looked at, and the
+/// rows of the product are in the groups of A.
 template <class Exec>
 Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
-                                PatternRef<int, int> const& B, LikeRows const& like = {});
+                                PatternRef<int, int> const& B, LikeRows const& like_A = {},
+                                LikeRows const& like_B = {});
 
-/// Whether all rows of a node have the same columns in A: then groups of rows, else none.
+/// The groups, if all rows of each have the same columns in A, else none.
 template <class Exec>
-LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, Integers<Exec> const& begin,
-                   int most);
+LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, LikeRows const& groups);
 
 /// Columns of every row strictly ascend.
 template <class Exec>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <blockspan/multigrid/detail/graph.hpp>
+#include <blockspan/multigrid/detail/lanes.hpp>
 #include <blockspan/multigrid/detail/multiply_values.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -16,45 +17,72 @@ struct FilteredPattern {
   bool whole = false;     ///< nothing was left out
 };
 
+/// Entries between nodes of which the graph has an edge, or within one.
+struct StrongEntries {
+  PatternRef<int, int> A, strong;
+  int const* node;
+
+  KOKKOS_FUNCTION bool stays(std::int64_t i, int k) const {
+    int const from = node[i], to = node[A.column_indices[k]];
+    return from == to || place_of(strong.column_indices, strong.row_offsets[from],
+                                  strong.row_offsets[from + 1], to) >= 0;
+  }
+};
+
+/// counts(i) := twice what stays of a row, and one more where it has no diagonal entry.
+struct CountStrong {
+  StrongEntries entries;
+  int* counts;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = entries.A.row_offsets[i], count = entries.A.row_offsets[i + 1] - first;
+    int const stay =
+        lanes.template sum<int>(count, [&](int p) { return entries.stays(i, first + p) ? 1 : 0; });
+    int const diagonal = lanes.template sum<int>(
+        count, [&](int p) { return entries.A.column_indices[first + p] == i ? 1 : 0; });
+    lanes.each(1, [&](int) { counts[i] = 2 * stay + (diagonal > 0 ? 0 : 1); });
+  }
+};
+
 template <class Exec>
 FilteredPattern<Exec> filter(Exec const& exec, PatternRef<int, int> const& A,
                              NodePartition<Exec> const& nodes, Pattern<Exec> const& strong) {
-  auto const G = strong.ref();
-  auto const node = nodes.of_row;
-  auto const stays = KOKKOS_LAMBDA(std::int64_t i, int k) {
-    int const from = node(i), to = node(A.column_indices[k]);
-    return from == to ||
-           place_of(G.column_indices, G.row_offsets[from], G.row_offsets[from + 1], to) >= 0;
-  };
+  StrongEntries const entries{A, strong.ref(), nodes.of_row.data()};
   auto const offsets = new_array<int>(exec, A.rows + 1);
+  each_by_lanes(exec, "Blockspan::multigrid_count_filtered", A.rows, lanes_for(A.entries, A.rows),
+                CountStrong{entries, offsets.data()});
   auto const left_out = count_each(
       exec, "Blockspan::multigrid_count_filtered", A.rows,
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t & out) {
-        int count = 0, diagonal = 0;
-        for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-          if (stays(i, k)) ++count;
-          if (A.column_indices[k] == i) diagonal = 1;
-        }
-        out += A.row_offsets[i + 1] - A.row_offsets[i] - count;
-        offsets(i) = count + 1 - diagonal;
+        int const stay = offsets(i) / 2;
+        out += A.row_offsets[i + 1] - A.row_offsets[i] - stay;
+        offsets(i) = stay + offsets(i) % 2;
       });
   FilteredPattern<Exec> F{
       {static_cast<int>(A.rows), static_cast<int>(A.columns), offsets, {}}, {}, left_out == 0};
   F.pattern.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
   F.source = new_array<int>(exec, F.pattern.entries());
   auto const indices = F.pattern.indices, source = F.source;
-  each(
-      exec, "Blockspan::multigrid_filter", A.rows, KOKKOS_LAMBDA(std::int64_t i) {
-        int place = offsets(i);
-        bool diagonal = false;
-        for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-          int const column = A.column_indices[k];
-          if (column > i && !diagonal) indices(place) = static_cast<int>(i), source(place++) = -1;
-          diagonal = diagonal || column >= i;
-          if (stays(i, k)) indices(place) = column, source(place++) = k;
-        }
-        if (!diagonal) indices(place) = static_cast<int>(i), source(place) = -1;
-      });
+  if (F.whole && F.pattern.entries() == A.entries)
+    each(
+        exec, "Blockspan::multigrid_filter", A.entries, KOKKOS_LAMBDA(std::int64_t k) {
+          indices(k) = A.column_indices[k];
+          source(k) = static_cast<int>(k);
+        });
+  else
+    each(
+        exec, "Blockspan::multigrid_filter", A.rows, KOKKOS_LAMBDA(std::int64_t i) {
+          int place = offsets(i);
+          bool diagonal = false;
+          for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+            int const column = A.column_indices[k];
+            if (column > i && !diagonal) indices(place) = static_cast<int>(i), source(place++) = -1;
+            diagonal = diagonal || column >= i;
+            if (entries.stays(i, k)) indices(place) = column, source(place++) = k;
+          }
+          if (!diagonal) indices(place) = static_cast<int>(i), source(place) = -1;
+        });
   exec.fence("Blockspan::multigrid_filter");
   return F;
 }
@@ -78,32 +106,43 @@ void gather_conjugates(Exec const& exec, Integers<Exec> const& places,
 }
 
 /// S := I - factor W S, row by row.
-template <class Exec, class Scalar, class Weights>
-void smooth(Exec const& exec, PatternRef<int, int> const& S, Weights const& weights,
-            real_t<Scalar> factor, Array<Scalar, Exec> const& values) {
-  each(
-      exec, "Blockspan::multigrid_smooth", S.rows, KOKKOS_LAMBDA(std::int64_t i) {
-        auto const scale = -factor * weights(i);
-        for (int k = S.row_offsets[i]; k < S.row_offsets[i + 1]; ++k)
-          values(k) = Scalar(S.column_indices[k] == i ? 1 : 0) + scale * values(k);
-      });
-}
+template <class Scalar>
+struct SmoothRows {
+  PatternRef<int, int> S;
+  real_t<Scalar> const* weights;
+  real_t<Scalar> factor;
+  Scalar* values;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = S.row_offsets[i];
+    auto const scale = -factor * weights[i];
+    lanes.each(S.row_offsets[i + 1] - first, [&](int p) {
+      int const k = first + p;
+      values[k] = Scalar(S.column_indices[k] == i ? 1 : 0) + scale * values[k];
+    });
+  }
+};
 
 /// to := (C + C^H) / 2.
-template <class Exec, class Scalar>
-void make_hermitian(Exec const& exec, PatternRef<int, int> const& C,
-                    Array<Scalar, Exec> const& from, Array<Scalar, Exec> const& to) {
-  each(
-      exec, "Blockspan::multigrid_hermitian", C.rows, KOKKOS_LAMBDA(std::int64_t i) {
-        for (int k = C.row_offsets[i]; k < C.row_offsets[i + 1]; ++k) {
-          int const j = C.column_indices[k];
-          int const partner = place_of(C.column_indices, C.row_offsets[j], C.row_offsets[j + 1],
-                                       static_cast<int>(i));
-          Scalar const mirror = partner < 0 ? Scalar(0) : conjugate(from(partner));
-          to(k) = (from(k) + mirror) * real_t<Scalar>(0.5);
-        }
-      });
-}
+template <class Scalar>
+struct HermitianRows {
+  PatternRef<int, int> C;
+  Scalar const* from;
+  Scalar* to;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = C.row_offsets[i];
+    lanes.each(C.row_offsets[i + 1] - first, [&](int p) {
+      int const k = first + p, j = C.column_indices[k];
+      int const partner =
+          place_of(C.column_indices, C.row_offsets[j], C.row_offsets[j + 1], static_cast<int>(i));
+      Scalar const mirror = partner < 0 ? Scalar(0) : conjugate(from[partner]);
+      to[k] = (from[k] + mirror) * real_t<Scalar>(0.5);
+    });
+  }
+};
 
 /// |p_j|^H |A| |p_j| of column j of P.
 template <class Scalar>
@@ -133,6 +172,14 @@ std::int64_t strike_spent(Exec const& exec, MatrixRef<Scalar, int, int> const& A
                           MatrixRef<Scalar, int, int> const& R,
                           MatrixRef<Scalar, int, int> const& C, Integers<Exec> const& origin,
                           int per_aggregate, Integers<Exec> const& kept) {
+  auto const roots = new_array<real_t<Scalar>>(exec, A.pattern.rows);
+  each(
+      exec, "Blockspan::multigrid_diagonal_roots", A.pattern.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        auto const& a = A.pattern;
+        int const d =
+            place_of(a.column_indices, a.row_offsets[i], a.row_offsets[i + 1], static_cast<int>(i));
+        roots(i) = d < 0 ? real_t<Scalar>(0) : Kokkos::sqrt(Kokkos::abs(A.values[d]));
+      });
   return count_each(
       exec, "Blockspan::multigrid_spent", C.pattern.rows,
       KOKKOS_LAMBDA(std::int64_t j, std::int64_t & spent) {
@@ -142,12 +189,8 @@ std::int64_t strike_spent(Exec const& exec, MatrixRef<Scalar, int, int> const& A
         real_t<Scalar> const energy = place < 0 ? 0 : real_part(C.values[place]);
         // what |a_ik| <= sqrt(a_ii a_kk) allows at most tells nearly all columns apart
         real_t<Scalar> most = 0;
-        for (int r = R.pattern.row_offsets[j]; r < R.pattern.row_offsets[j + 1]; ++r) {
-          int const i = R.pattern.column_indices[r];
-          int const d = place_of(A.pattern.column_indices, A.pattern.row_offsets[i],
-                                 A.pattern.row_offsets[i + 1], i);
-          if (d >= 0) most += Kokkos::abs(R.values[r]) * Kokkos::sqrt(Kokkos::abs(A.values[d]));
-        }
+        for (int r = R.pattern.row_offsets[j]; r < R.pattern.row_offsets[j + 1]; ++r)
+          most += Kokkos::abs(R.values[r]) * roots(R.pattern.column_indices[r]);
         real_t<Scalar> const little = real_t<Scalar>(1e-12);
         if (energy > little * most * most) return;
         if (energy > little * magnitude_energy(A, P, R, j)) return;

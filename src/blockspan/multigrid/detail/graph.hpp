@@ -17,6 +17,12 @@ struct NodePartition {
   Integers<Exec> of_row;  ///< rows
   Integers<Exec> begin;   ///< count + 1: the rows of a node are consecutive
   int largest = 1;        ///< rows of a node at most
+
+  /// The rows of nodes, for matrices in which they have the same columns.
+  LikeRows groups() const {
+    if (largest == 1 || count == 0) return {};
+    return {begin.data(), count, largest, of_row.data()};
+  }
 };
 
 /// What the arrays of a setup are taken from while it lives (SpareArrays).

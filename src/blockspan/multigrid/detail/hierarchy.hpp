@@ -31,7 +31,8 @@ struct HierarchyLevel {
   Array<Scalar, Exec> S;
   std::shared_ptr<Operator const> filtered_op;  ///< null where nothing is left out
   Pattern<Exec> prolongator, product, coarse;   ///< of P, A P and C
-  LikeRows like, like_filtered, like_coarse;    ///< rows of A, S and R with the same columns
+  /// Rows with the same columns: of A (and A P), S, T, P and R (and C).
+  LikeRows like, like_filtered, like_tentative, like_prolongator, like_coarse;
   Transposed<Exec> restrictor;
   Array<Scalar, Exec> P, R, C;
   MultigridLevelReport report;

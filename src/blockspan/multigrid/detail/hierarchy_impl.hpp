@@ -190,8 +190,10 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
   auto& told = level.report;
   told.theta = std::ldexp(options_.theta, -static_cast<int>(number));
   told.nodes = level.nodes.count;
-  auto const strong =
-      strong_graph(exec, level.ref(), level.spectrum.factors.data(), level.nodes, told.theta);
+  if (level.like.begin == nullptr)
+    level.like = like_rows(exec, level.pattern(), level.nodes.groups());
+  auto const strong = strong_graph(exec, level.ref(), level.spectrum.factors.data(), level.nodes,
+                                   level.like, told.theta);
   auto aggregates = aggregate(exec, strong);
   std::int64_t const q = static_cast<std::int64_t>(level.near_null.extent(1));
   for (int more = 0; more < 2 && 3 * aggregates.count * q > told.rows; ++more)
@@ -239,27 +241,33 @@ bool Hierarchy<Scalar, Exec>::coarsen(Exec const& exec, std::size_t number) {
 
 template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::form_patterns(Exec const& exec, Level& level, double fill_guard) {
-  auto const groups_of = [&](PatternRef<int, int> const& rows, NodePartition<Exec> const& nodes) {
-    return like_rows(exec, rows, nodes.begin, nodes.largest);
-  };
-  level.like = groups_of(level.pattern(), level.nodes);
-  auto const form = [&](Pattern<Exec> const& P) {
+  // T and R that are made here have the same columns in all rows of a node, and products those of
+  // their left factor
+  bool const made = options_.prolongators.empty();
+  auto const nodes = level.nodes.groups(), aggregates = level.T.nodes.groups();
+  if (!made) level.like = like_rows(exec, level.pattern(), nodes);
+  level.like_tentative = made ? nodes : like_rows(exec, level.T.pattern.ref(), nodes);
+  auto const form = [&](Pattern<Exec> const& P, LikeRows const& like_P) {
     level.prolongator = P;
+    level.like_prolongator = like_P;
     level.restrictor = transposed(exec, P);
     auto const R = level.restrictor.pattern.ref();
-    level.like_coarse = groups_of(R, level.T.nodes);
-    level.product = multiply_patterns(exec, level.pattern(), P.ref(), level.like);
-    level.coarse = multiply_patterns(exec, R, level.product.ref(), level.like_coarse);
+    level.like_coarse = made ? aggregates : like_rows(exec, R, aggregates);
+    level.product = multiply_patterns(exec, level.pattern(), P.ref(), level.like, like_P);
+    level.coarse = multiply_patterns(exec, R, level.product.ref(), level.like_coarse, level.like);
   };
   auto& smoothed = level.report.smoothed;
   if (smoothed) {
     auto const S = level.filtered.pattern.ref();
-    level.like_filtered = level.filtered.whole ? level.like : groups_of(S, level.nodes);
-    form(multiply_patterns(exec, S, level.T.pattern.ref(), level.like_filtered));
+    bool const same = level.filtered.whole && S.entries == level.pattern().entries;
+    level.like_filtered = same ? level.like : like_rows(exec, S, nodes);
+    form(multiply_patterns(exec, S, level.T.pattern.ref(), level.like_filtered,
+                           level.like_tentative),
+         level.like_filtered);
     smoothed = static_cast<double>(level.coarse.entries()) <=
                fill_guard * static_cast<double>(level.A.nnz());
   }
-  if (!smoothed) form(level.T.pattern);
+  if (!smoothed) form(level.T.pattern, level.like_tentative);
   level.P = smoothed ? new_array<Scalar>(exec, level.prolongator.entries()) : level.T.values;
   level.R = new_array<Scalar>(exec, level.prolongator.entries());
   level.C = new_array<Scalar>(exec, level.coarse.entries());
@@ -288,9 +296,12 @@ void Hierarchy<Scalar, Exec>::form_prolongator(Exec const& exec, Level& level) {
       charge(exec, &MultigridSeconds::spectrum);
     }
     double const factor = upper > 0 ? options_.omega / upper : 0;
-    smooth<Exec, Scalar>(exec, filtered.pattern.ref(), weights, factor, level.S);
+    auto const S = filtered.pattern.ref();
+    each_by_lanes(exec, "Blockspan::multigrid_smooth", S.rows, lanes_for(S.entries, S.rows),
+                  SmoothRows<Scalar>{S, weights.data(), factor, level.S.data()});
     multiply_values<Exec, Scalar>(exec, {filtered.pattern.ref(), level.S.data()}, T,
-                                  level.prolongator, level.P, level.like_filtered);
+                                  level.prolongator, level.P, level.like_filtered,
+                                  level.like_tentative);
     if (cut_rows_.extent(0) > 0 && &level == &levels[0])
       keep_near_null<Exec, Scalar>(exec, cut_rows_, level.near_null, level.T, level.prolongator,
                                    level.P);
@@ -305,11 +316,15 @@ void Hierarchy<Scalar, Exec>::form_values(Exec const& exec, Level& level) {
   auto const AP = new_array<Scalar>(exec, level.product.entries()),
              C = new_array<Scalar>(exec, level.coarse.entries());
   MatrixRef<Scalar, int, int> const P{level.prolongator.ref(), level.P.data()};
-  multiply_values<Exec, Scalar>(exec, level.ref(), P, level.product, AP, level.like);
+  multiply_values<Exec, Scalar>(exec, level.ref(), P, level.product, AP, level.like,
+                                level.like_prolongator);
   multiply_values<Exec, Scalar>(exec, {level.restrictor.pattern.ref(), level.R.data()},
                                 {level.product.ref(), AP.data()}, level.coarse, C,
-                                level.like_coarse);
-  make_hermitian<Exec, Scalar>(exec, level.coarse.ref(), C, level.C);
+                                level.like_coarse, level.like);
+  auto const coarse = level.coarse.ref();
+  each_by_lanes(exec, "Blockspan::multigrid_hermitian", coarse.rows,
+                lanes_for(coarse.entries, coarse.rows),
+                HermitianRows<Scalar>{coarse, C.data(), level.C.data()});
   charge(exec, &MultigridSeconds::values);
 }
 
@@ -320,6 +335,7 @@ void Hierarchy<Scalar, Exec>::append(Exec const& exec, Level const& fine) {
   next.op = std::make_shared<typename Level::Operator const>(
       exec, next.A, SpmmPlanOptions{.columns = options_.columns});
   next.nodes = fine.T.nodes;
+  next.like = fine.like_coarse;
   next.near_null = fine.T.near_null;
   levels.push_back(std::move(next));
   charge(exec, &MultigridSeconds::plans);

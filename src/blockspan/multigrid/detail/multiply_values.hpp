@@ -16,55 +16,88 @@ template <class Exec, class Scalar>
 struct ProductValues {
   MatrixRef<Scalar, int, int> A, B;
   PatternRef<int, int> C;
+  LikeRows like_A, like_B;
   Scalar* values;
   Workers workers;
-  Integers<Exec> places;  ///< where a column is in the current row; empty: search
+  Integers<Exec> places;  ///< where a column is in the current rows; empty: search
 
   KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
     auto const range = workers.rows_of(worker);
     int* const table = places.extent(0) > 0 ? places.data() + worker * C.columns : nullptr;
-    for (std::int64_t i = range.first; i < range.last; i += range.step) row(i, table);
+    for (std::int64_t group = range.first; group < range.last; group += range.step)
+      rows(group, table);
   }
 
-  KOKKOS_FUNCTION void row(std::int64_t i, int* table) const {
-    int const first = C.row_offsets[i], last = C.row_offsets[i + 1];
-    for (int k = first; k < last; ++k) {
-      values[k] = Scalar(0);
-      if (table) table[C.column_indices[k]] = k;
-    }
-    for (int a = A.pattern.row_offsets[i]; a < A.pattern.row_offsets[i + 1]; ++a) {
-      int const k = A.pattern.column_indices[a];
-      Scalar const factor = A.values[a];
-      int from = first;  // columns ascend in both
-      for (int b = B.pattern.row_offsets[k]; b < B.pattern.row_offsets[k + 1]; ++b) {
-        int const column = B.pattern.column_indices[b];
-        int const place = table ? table[column] : place_of(C.column_indices, from, last, column);
-        from = place + 1;
-        values[place] += factor * B.values[b];
+  KOKKOS_FUNCTION void rows(std::int64_t group, int* table) const {
+    std::int64_t const i = like_A.first(group);
+    int const first = C.row_offsets[i], count = C.row_offsets[i + 1] - first;
+    for (int k = 0; table && k < count; ++k) table[C.column_indices[first + k]] = k;
+    int const from = A.pattern.row_offsets[i], length = A.pattern.row_offsets[i + 1] - from;
+    for (int r = 0; r < like_A.rows(group); ++r) {
+      Scalar* const sums = values + first + r * count;  // rows follow each other
+      Scalar const* const of_A = A.values + r * length;
+      for (int k = 0; k < count; ++k) sums[k] = Scalar(0);
+      for (int a = from; a < from + length;) {
+        int const taken = like_B.together(A.pattern.column_indices, a, from + length, 3);
+        Entries const entries{A.pattern.column_indices[a], first, count, table};
+        if (taken == 3)
+          add<3>(entries, of_A + a, sums);
+        else if (taken == 2)
+          add<2>(entries, of_A + a, sums);
+        else
+          add<1>(entries, of_A + a, sums);
+        a += taken;
       }
+    }
+  }
+
+ private:
+  struct Entries {
+    int row_of_B, first, count;  ///< where the row of C begins, and its length
+    int const* table;
+  };
+
+  /// sums += of_A[0] B_k + ... + of_A[n - 1] B_{k + n - 1}, rows with the same columns.
+  template <int n>
+  KOKKOS_FUNCTION void add(Entries const& to, Scalar const* of_A, Scalar* sums) const {
+    int const begin = B.pattern.row_offsets[to.row_of_B],
+              length = B.pattern.row_offsets[to.row_of_B + 1] - begin;
+    int const* const keys = C.column_indices + to.first;
+    int from = 0;  // columns ascend in both
+    for (int b = begin; b < begin + length; ++b) {
+      int const column = B.pattern.column_indices[b];
+      int const place = to.table ? to.table[column] : place_of(keys, from, to.count, column);
+      from = place + 1;
+      Scalar sum = sums[place];
+      for (int e = 0; e < n; ++e) sum += of_A[e] * B.values[b + e * length];
+      sums[place] = sum;
     }
   }
 };
 
-/// C: its pattern holds that of A B. like: rows of A. Does not wait.
+/// C: its pattern holds that of A B. Does not wait.
 template <class Exec, class Scalar>
 void multiply_values(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
                      MatrixRef<Scalar, int, int> const& B, Pattern<Exec> const& C,
-                     Array<Scalar, Exec> const& values, LikeRows like = {}) {
+                     Array<Scalar, Exec> const& values, LikeRows like_A = {},
+                     LikeRows const& like_B = {}) {
+  if (like_A.begin == nullptr) like_A.groups = C.rows;
   if constexpr (!runs_on_host_v<Exec>) {
     using Rows = TeamProductValues<Scalar>;
-    if (like.begin == nullptr) like.groups = C.rows;
+    // rows longer than the room are slow, and room that is not used keeps teams away
     std::int64_t const mean = C.rows > 0 ? C.entries() / C.rows + 1 : 1;
-    ProductTeams const teams(B.pattern, (like.most > 1 ? 2 : 4) * mean, Rows::bytes_of_place(like));
-    teams.launch(exec, "Blockspan::multigrid_multiply", like.groups,
-                 Rows{A, B, C.ref(), like, values.data(), teams.room});
+    std::int64_t const wanted = like_A.most > 1 ? mean + mean / 2 : 4 * mean;
+    ProductTeams const teams(B.pattern, wanted, Rows::bytes_of_place(like_A));
+    teams.launch(exec, "Blockspan::multigrid_multiply", like_A.groups,
+                 Rows{A, B, C.ref(), like_A, like_B, values.data(), teams.room});
   } else {
     std::int64_t const table = C.columns * static_cast<std::int64_t>(sizeof(int));
-    Workers const workers(exec, C.rows, table);
+    Workers const workers(exec, like_A.groups, table);
     bool const dense = workers.count * table <= std::int64_t{1} << 29;
     auto const places = new_array<int>(exec, dense ? workers.count * C.columns : 0);
-    each(exec, "Blockspan::multigrid_multiply", workers.count,
-         ProductValues<Exec, Scalar>{A, B, C.ref(), values.data(), workers, places});
+    each(
+        exec, "Blockspan::multigrid_multiply", workers.count,
+        ProductValues<Exec, Scalar>{A, B, C.ref(), like_A, like_B, values.data(), workers, places});
     if (dense) exec.fence("Blockspan::multigrid_multiply");  // the table is freed on return
   }
 }

@@ -43,7 +43,8 @@ int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets) {
 template <class Exec>
 struct ProductRows {
   PatternRef<int, int> A, B;
-  Integers<Exec> bounds;  ///< of the entries of a row; devices: -1 - bound, other rows are done
+  LikeRows like_A, like_B;
+  Integers<Exec> bounds;  ///< of the entries of a row; devices: -1 - bound, other groups are done
   Integers<Exec> tables;
   std::int64_t table_size;
   bool dense;
@@ -54,23 +55,26 @@ struct ProductRows {
   KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
     int* const table = tables.data() + worker * table_size;
     auto const range = workers.rows_of(worker);
-    for (std::int64_t i = range.first; i < range.last; i += range.step) {
+    for (std::int64_t group = range.first; group < range.last; group += range.step) {
       if (runs_on_host_v<Exec>)
-        row(i, bounds(i), table);
-      else if (bounds(i) < 0)
-        row(i, -1 - bounds(i), table);
+        rows(group, bounds(group), table);
+      else if (bounds(group) < 0)
+        rows(group, -1 - bounds(group), table);
     }
   }
 
-  KOKKOS_FUNCTION void row(std::int64_t i, int bound, int* table) const {
+  KOKKOS_FUNCTION void rows(std::int64_t group, int bound, int* table) const {
     bool const fill = indices.extent(0) > 0;
-    int const stamp = static_cast<int>(2 * i) + fill;
+    std::int64_t const i = like_A.first(group);
+    int const stamp = static_cast<int>(2 * group) + fill;
     std::int64_t size = 4;
     while (size < 2 * static_cast<std::int64_t>(bound)) size *= 2;
     for (std::int64_t k = 0; !dense && k < size; ++k) table[k] = -1;
     int* const out = fill ? indices.data() + offsets(i) : nullptr;
     int found = 0;
-    for (int a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+    int const end = A.row_offsets[i + 1];
+    for (int a = A.row_offsets[i]; a < end;
+         a += like_B.together(A.column_indices, a, end, like_B.most)) {
       int const k = A.column_indices[a];
       for (int b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
         int const column = B.column_indices[b];
@@ -80,10 +84,11 @@ struct ProductRows {
         ++found;
       }
     }
-    if (fill)
-      sort_ascending(out, found);
-    else
-      offsets(i) = found;
+    if (fill) sort_ascending(out, found);
+    for (int r = fill ? 1 : 0; r < like_A.rows(group); ++r) {
+      if (!fill) offsets(i + r) = found;
+      for (int k = 0; fill && k < found; ++k) out[r * found + k] = out[k];
+    }
   }
 
   KOKKOS_FUNCTION static bool insert(int* table, std::int64_t size, int column) {
@@ -97,24 +102,28 @@ struct ProductRows {
   }
 };
 
-/// bounds(i) := how many entries row i of A B may have; returns the most.
+/// bounds(g) := how many entries a row of group g of A B may have; returns the most.
 template <class Exec>
 std::int64_t bound_rows(Exec const& exec, PatternRef<int, int> const& A,
-                        PatternRef<int, int> const& B, Integers<Exec> const& bounds) {
+                        PatternRef<int, int> const& B, LikeRows const& like_A,
+                        LikeRows const& like_B, Integers<Exec> const& bounds) {
   return most_each(
-      exec, "Blockspan::multigrid_bounds", A.rows,
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & most) {
+      exec, "Blockspan::multigrid_bounds", like_A.groups,
+      KOKKOS_LAMBDA(std::int64_t group, std::int64_t & most) {
+        std::int64_t const i = like_A.first(group);
         std::int64_t sum = 0;
-        for (int a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+        int const end = A.row_offsets[i + 1];
+        for (int a = A.row_offsets[i]; a < end;
+             a += like_B.together(A.column_indices, a, end, like_B.most)) {
           int const k = A.column_indices[a];
           sum += B.row_offsets[k + 1] - B.row_offsets[k];
         }
-        bounds(i) = static_cast<int>(sum < B.columns ? sum : B.columns);
-        if (bounds(i) > most) most = bounds(i);
+        bounds(group) = static_cast<int>(sum < B.columns ? sum : B.columns);
+        if (bounds(group) > most) most = bounds(group);
       });
 }
 
-/// The largest bound of the rows that teams have marked.
+/// The largest bound of the groups that teams have marked.
 template <class Exec>
 std::int64_t widest_left_over(Exec const& exec, Integers<Exec> const& bounds) {
   return most_each(
@@ -125,60 +134,57 @@ std::int64_t widest_left_over(Exec const& exec, Integers<Exec> const& bounds) {
 }
 
 template <class Exec>
-LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, Integers<Exec> const& begin,
-                   int most) {
-  LikeRows const groups{begin.data(), static_cast<std::int64_t>(begin.extent(0)) - 1, most};
-  if (runs_on_host_v<Exec> || most == 1 || groups.groups <= 0) return {};
+LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, LikeRows const& groups) {
+  if (groups.begin == nullptr) return {};
   std::int64_t const unlike = count_each(
-      exec, "Blockspan::multigrid_like_rows", groups.groups,
-      KOKKOS_LAMBDA(std::int64_t group, std::int64_t & sum) {
-        std::int64_t const i = groups.first(group);
-        int const from = A.row_offsets[i], length = A.row_offsets[i + 1] - from;
-        for (int r = 1; r < groups.rows(group); ++r) {
-          int const row = A.row_offsets[i + r];
-          bool same = A.row_offsets[i + r + 1] - row == length;
-          for (int k = 0; same && k < length; ++k)
-            same = A.column_indices[row + k] == A.column_indices[from + k];
-          if (!same) ++sum;
-        }
+      exec, "Blockspan::multigrid_like_rows", A.rows,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & sum) {
+        std::int64_t const first = groups.first(groups.of_row[i]);
+        int const from = A.row_offsets[first], length = A.row_offsets[first + 1] - from;
+        int const row = A.row_offsets[i];
+        bool same = A.row_offsets[i + 1] - row == length;
+        for (int k = 0; same && k < length && i > first; ++k)
+          same = A.column_indices[row + k] == A.column_indices[from + k];
+        if (!same) ++sum;
       });
   return unlike == 0 ? groups : LikeRows{};
 }
 
 template <class Exec>
 Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
-                                PatternRef<int, int> const& B, LikeRows const& given) {
-  auto const bounds = new_array<int>(exec, A.rows);
-  std::int64_t widest = bound_rows(exec, A, B, bounds);
+                                PatternRef<int, int> const& B, LikeRows const& given_A,
+                                LikeRows const& like_B) {
+  LikeRows const like_A = given_A.begin == nullptr ? LikeRows{nullptr, A.rows, 1} : given_A;
+  auto const bounds = new_array<int>(exec, like_A.groups);
+  std::int64_t widest = bound_rows(exec, A, B, like_A, like_B, bounds);
   Pattern<Exec> C{
       static_cast<int>(A.rows), static_cast<int>(B.columns), new_array<int>(exec, A.rows + 1), {}};
-  LikeRows const like = given.begin == nullptr ? LikeRows{nullptr, A.rows, 1} : given;
   int slots = 16;
   while (slots < 2 * widest && slots < 32 * ProductTeams::lanes_for(B)) slots *= 2;
   ProductTeams const teams(B, slots + 1, 2 * sizeof(int));
   while (slots + 1 > teams.room) slots /= 2;
-  TeamProductRows by_teams{A, B, like, bounds.data(), slots, C.offsets.data(), nullptr};
+  TeamProductRows by_teams{A, B, like_A, like_B, bounds.data(), slots, C.offsets.data(), nullptr};
   if constexpr (!runs_on_host_v<Exec>) {
-    teams.launch(exec, "Blockspan::multigrid_count_product", like.groups, by_teams);
+    teams.launch(exec, "Blockspan::multigrid_count_product", like_A.groups, by_teams);
     widest = slots >= 2 * widest ? 0 : widest_left_over(exec, bounds);
   }
   bool const left = runs_on_host_v<Exec> || widest > 0;
-  bool const dense = runs_on_host_v<Exec> && A.rows < (1 << 30) &&
+  bool const dense = runs_on_host_v<Exec> && like_A.groups < (1 << 30) &&
                      B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27);
   std::int64_t size = 4;
   while (size < 2 * widest) size *= 2;
   if (dense) size = B.columns;
-  Workers const workers(exec, A.rows, size * static_cast<std::int64_t>(sizeof(int)));
+  Workers const workers(exec, like_A.groups, size * static_cast<std::int64_t>(sizeof(int)));
   auto const tables = new_array<int>(exec, left ? workers.count * size : 0);
   if (dense) Kokkos::deep_copy(exec, tables, -1);
-  ProductRows<Exec> rows{A, B, bounds, tables, size, dense, workers, C.offsets, {}};
+  ProductRows<Exec> rows{A, B, like_A, like_B, bounds, tables, size, dense, workers, C.offsets, {}};
   if (left) each(exec, "Blockspan::multigrid_count_product", workers.count, rows);
   C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
   rows.indices = C.indices;
   by_teams.indices = C.indices.data();
   if (C.entries() > 0) {
     if constexpr (!runs_on_host_v<Exec>)
-      teams.launch(exec, "Blockspan::multigrid_fill_product", like.groups, by_teams);
+      teams.launch(exec, "Blockspan::multigrid_fill_product", like_A.groups, by_teams);
     if (left) each(exec, "Blockspan::multigrid_fill_product", workers.count, rows);
   }
   exec.fence("Blockspan::multigrid_product");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <blockspan/multigrid/detail/graph.hpp>
+#include <blockspan/multigrid/detail/lanes.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -39,38 +40,90 @@ struct NodeRows {
   }
 };
 
+/// The same where all rows of a node have the same columns: lanes take the blocks of a row.
+template <class Scalar>
+struct LikeNodeRows {
+  NodeRows<Scalar> nodes;
+  int* counts;  ///< of blocks of a node; null: fill
+  int const* offsets = nullptr;
+  int* indices = nullptr;
+  double *norms = nullptr, *own = nullptr;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t node) const {
+    auto const& A = nodes.A.pattern;
+    int const row = nodes.begin[node], first = A.row_offsets[row];
+    int const length = A.row_offsets[row + 1] - first;
+    auto const starts = [&](int p) {
+      int const k = first + p;
+      return p == 0 || nodes.of_row[A.column_indices[k]] != nodes.of_row[A.column_indices[k - 1]];
+    };
+    if (counts != nullptr) {
+      int const count = lanes.template sum<int>(length, [&](int p) { return starts(p) ? 1 : 0; });
+      lanes.each(1, [&](int) { counts[node] = count; });
+      return;
+    }
+    lanes.each(1, [&](int) { own[node] = 0; });
+    lanes.number(length, starts, [&](int p, int block) {
+      int const other = nodes.of_row[A.column_indices[first + p]];
+      double sum = 0;
+      for (int r = 0; r < nodes.begin[node + 1] - row; ++r)
+        for (int k = p; k < length && nodes.of_row[A.column_indices[first + k]] == other; ++k) {
+          auto const value = nodes.A.values[first + k + r * length];
+          sum += squared_magnitude(value) * nodes.weights[row + r] *
+                 nodes.weights[A.column_indices[first + k]];
+        }
+      double const norm = Kokkos::sqrt(sum);
+      indices[offsets[node] + block] = other;
+      norms[offsets[node] + block] = norm;
+      if (other == node && norm > 0) own[node] = 1 / Kokkos::sqrt(norm);
+    });
+  }
+};
+
 /// The graph of nodes with weights c_ij = ||A_ij|| / sqrt(||A_ii|| ||A_jj||), blocks of
 /// W^1/2 A W^1/2.
 template <class Exec, class Scalar>
 WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
                                real_t<Scalar> const* inverse_diagonal,
-                               NodePartition<Exec> const& nodes) {
+                               NodePartition<Exec> const& nodes, LikeRows const& like) {
   std::int64_t const n = nodes.count;
+  bool const alike = nodes.largest == 1 || like.begin != nullptr;
+  int const lanes = lanes_for(A.pattern.entries, A.pattern.rows);
   NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(), nodes.begin.data()};
   auto const offsets = new_array<int>(exec, n + 1);
-  each(
-      exec, "Blockspan::multigrid_count_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
-        int count = 0;
-        rows.visit(i, [&](int, double) { ++count; });
-        offsets(i) = count;
-      });
+  if (alike)
+    each_by_lanes(exec, "Blockspan::multigrid_count_blocks", n, lanes,
+                  LikeNodeRows<Scalar>{rows, offsets.data()});
+  else
+    each(
+        exec, "Blockspan::multigrid_count_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
+          int count = 0;
+          rows.visit(i, [&](int, double) { ++count; });
+          offsets(i) = count;
+        });
   WeightedGraph<Exec> graph{{nodes.count, nodes.count, offsets, {}}, {}};
   graph.edges.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
   graph.weights = new_array<double>(exec, graph.edges.entries());
   auto const own = new_array<double>(exec, n);
   auto const indices = graph.edges.indices;
   auto const weights = graph.weights;
-  each(
-      exec, "Blockspan::multigrid_fill_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
-        int place = offsets(i);
-        double root = 0;
-        rows.visit(i, [&](int j, double norm) {
-          if (j == i && norm > 0) root = 1 / Kokkos::sqrt(norm);
-          indices(place) = j;
-          weights(place++) = norm;
+  if (alike)
+    each_by_lanes(exec, "Blockspan::multigrid_fill_blocks", n, lanes,
+                  LikeNodeRows<Scalar>{rows, nullptr, offsets.data(), indices.data(),
+                                       weights.data(), own.data()});
+  else
+    each(
+        exec, "Blockspan::multigrid_fill_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
+          int place = offsets(i);
+          double root = 0;
+          rows.visit(i, [&](int j, double norm) {
+            if (j == i && norm > 0) root = 1 / Kokkos::sqrt(norm);
+            indices(place) = j;
+            weights(place++) = norm;
+          });
+          own(i) = root;
         });
-        own(i) = root;
-      });
   each(
       exec, "Blockspan::multigrid_scale_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
         for (int k = offsets(i); k < offsets(i + 1); ++k) weights(k) *= own(i) * own(indices(k));
@@ -79,12 +132,13 @@ WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> con
 }
 
 /// The edges with c_ij >= theta sqrt(m_i m_j), m_i the largest c_ij of node i: blind to a scaling
-/// of rows and columns, and the same seen from both ends.
+/// of rows and columns, and the same seen from both ends. like: rows of A.
 template <class Exec, class Scalar>
 WeightedGraph<Exec> strong_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
                                  real_t<Scalar> const* inverse_diagonal,
-                                 NodePartition<Exec> const& nodes, double theta) {
-  auto const graph = node_graph(exec, A, inverse_diagonal, nodes);
+                                 NodePartition<Exec> const& nodes, LikeRows const& like,
+                                 double theta) {
+  auto const graph = node_graph(exec, A, inverse_diagonal, nodes, like);
   auto const all = graph.edges.ref();
   auto const weights = graph.weights;
   std::int64_t const n = nodes.count;

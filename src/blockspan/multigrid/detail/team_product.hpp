@@ -57,45 +57,55 @@ KOKKOS_FORCEINLINE_FUNCTION T* thread_array(Team const& team, std::int64_t count
       static_cast<std::size_t>(count) * sizeof(T), alignof(T)));
 }
 
-/// The values of C = A B in its pattern: every sum runs along the row of A, as on hosts.
+/// The values of C = A B in its pattern: every sum runs along the row of A, as on hosts. Entries
+/// whose rows of B are one group are taken together, and a place found serves all of them.
 template <class Scalar>
 struct TeamProductValues {
+  static constexpr int at_once = 6;  ///< rows of B: rigid bodies in space have as many
   MatrixRef<Scalar, int, int> A, B;
   PatternRef<int, int> C;
-  LikeRows like;  ///< rows of A
+  LikeRows like_A, like_B;
   Scalar* values;
   int room;  ///< longer rows of C are added up where they are
 
-  static std::size_t bytes_of_place(LikeRows const& like) {
-    return static_cast<std::size_t>(like.most) * sizeof(Scalar) + sizeof(int);
+  static std::size_t bytes_of_place(LikeRows const& like_A) {
+    return static_cast<std::size_t>(like_A.most) * sizeof(Scalar) + sizeof(int);
   }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     std::int64_t const group = number_of_thread(team);
-    if (group >= like.groups) return;
-    std::int64_t const i = like.first(group);
-    int const rows = like.rows(group);
+    if (group >= like_A.groups) return;
+    std::int64_t const i = like_A.first(group);
+    int const rows = like_A.rows(group);
     int const first = C.row_offsets[i], count = C.row_offsets[i + 1] - first;
-    auto* const own = thread_array<Scalar>(team, std::int64_t{room} * like.most);
+    auto* const own = thread_array<Scalar>(team, std::int64_t{room} * like_A.most);
     auto* const own_keys = thread_array<int>(team, room);
     bool const fits = count <= room;
-    Scalar* const sums = fits ? own : values + first;  // rows follow each other
+    Scalar* const KOKKOS_RESTRICT sums = fits ? own : values + first;  // rows follow each other
     int const* const keys = fits ? own_keys : C.column_indices + first;
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), [&](int k) {
       for (int r = 0; r < rows; ++r) sums[r * count + k] = Scalar(0);
       if (fits) own_keys[k] = C.column_indices[first + k];
     });
     int const from = A.pattern.row_offsets[i], length = A.pattern.row_offsets[i + 1] - from;
-    for (int a = from; a < from + length; ++a) {
+    for (int a = from, taken; a < from + length; a += taken) {
+      taken = like_B.together(A.pattern.column_indices, a, from + length, at_once);
       int const k = A.pattern.column_indices[a], begin = B.pattern.row_offsets[k];
-      Kokkos::parallel_for(
-          Kokkos::ThreadVectorRange(team, B.pattern.row_offsets[k + 1] - begin), [&](int b) {
-            int const place = place_of(keys, 0, count, B.pattern.column_indices[begin + b]);
-            Scalar const factor = B.values[begin + b];
-            for (int r = 0; r < rows; ++r)
-              sums[r * count + place] += A.values[a + r * length] * factor;
-          });
+      int const length_B = B.pattern.row_offsets[k + 1] - begin;
+      Scalar const* const KOKKOS_RESTRICT of_A = A.values + a;
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, length_B), [&](int b) {
+        Scalar factors[at_once];
+        for (int e = 0; e < at_once; ++e)
+          if (e < taken) factors[e] = B.values[begin + b + e * length_B];
+        int const place = place_of(keys, 0, count, B.pattern.column_indices[begin + b]);
+        for (int r = 0; r < rows; ++r) {
+          Scalar sum = sums[r * count + place];
+          for (int e = 0; e < at_once; ++e)
+            if (e < taken) sum += of_A[e + r * length] * factors[e];
+          sums[r * count + place] = sum;
+        }
+      });
     }
     if (fits)
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows * count),
@@ -107,21 +117,22 @@ struct TeamProductValues {
 /// row with too many of them for it is marked, by the sign of its bound, and left to others.
 struct TeamProductRows {
   PatternRef<int, int> A, B;
-  LikeRows like;  ///< rows of A
-  int* bounds;    ///< of the entries of a row; -1 - bound: too many for the table
-  int slots;      ///< of the largest table, a power of two
+  LikeRows like_A, like_B;
+  int* bounds;  ///< of the entries of a row of a group; -1 - bound: too many for the table
+  int slots;    ///< of the largest table, a power of two
   int* offsets;
   int* indices;  ///< null: count into `offsets`
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     std::int64_t const group = number_of_thread(team);
-    if (group >= like.groups) return;
-    std::int64_t const i = like.first(group);
-    if (bounds[i] < 0) return;
-    int const rows = like.rows(group);
+    if (group >= like_A.groups) return;
+    std::int64_t const i = like_A.first(group);
+    int const bound = bounds[group];
+    if (bound < 0) return;
+    int const rows = like_A.rows(group);
     int size = 8;
-    while (size < 2 * bounds[i] && size < slots) size *= 2;
+    while (size < 2 * bound && size < slots) size *= 2;
     auto* const table = thread_array<int>(team, 2 * slots + 2);
     int* const list = table + slots;
     int* const found = list + slots;  // and how many did not fit
@@ -129,7 +140,9 @@ struct TeamProductRows {
       table[s] = -1;
       if (s < 2) found[s] = 0;
     });
-    for (int a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+    int const end = A.row_offsets[i + 1];
+    for (int a = A.row_offsets[i]; a < end;
+         a += like_B.together(A.column_indices, a, end, like_B.most)) {
       int const k = A.column_indices[a], begin = B.row_offsets[k];
       Kokkos::parallel_for(
           Kokkos::ThreadVectorRange(team, B.row_offsets[k + 1] - begin),
@@ -140,7 +153,7 @@ struct TeamProductRows {
     if (full || indices == nullptr) {
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows), [&](int r) {
         offsets[i + r] = count;
-        if (full) bounds[i + r] = -1 - bounds[i + r];
+        if (full && r == 0) bounds[group] = -1 - bound;
       });
       return;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <blockspan/multigrid/detail/graph.hpp>
+#include <blockspan/multigrid/detail/lanes.hpp>
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
@@ -26,36 +27,6 @@ struct Tentative {
   Integers<Exec> origin;      ///< of coarse columns: 16 aggregate + column of Q
 };
 
-/// Loops and sums by one thread ...
-struct OneLane {
-  template <class Body>
-  KOKKOS_FORCEINLINE_FUNCTION void each(int count, Body const& body) const {
-    for (int p = 0; p < count; ++p) body(p);
-  }
-  template <class T, class Term>
-  KOKKOS_FORCEINLINE_FUNCTION T sum(int count, Term const& term) const {
-    T total(0);
-    for (int p = 0; p < count; ++p) total += term(p);
-    return total;
-  }
-};
-/// ... or by the lanes of a team thread, in an order that their number decides.
-template <class Team>
-struct ManyLanes {
-  Team const& team;
-  template <class Body>
-  KOKKOS_FORCEINLINE_FUNCTION void each(int count, Body const& body) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), body);
-  }
-  template <class T, class Term>
-  KOKKOS_FORCEINLINE_FUNCTION T sum(int count, Term const& term) const {
-    T total(0);
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, count), [&](int p, T& sum) { sum += term(p); }, total);
-    return total;
-  }
-};
-
 /// Gram-Schmidt, twice, of the rows of one aggregate. A column that loses all but 1e-8 of its norm
 /// is dropped. Devices: an aggregate by a warp.
 template <class Scalar>
@@ -65,33 +36,9 @@ struct OrthonormalizeAggregates {
   BlockRef<Scalar const> B;
   Scalar *Q, *R;
   int* kept;
-  std::int64_t aggregates;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t a) const { run(OneLane{}, a); }
-  template <class Team>
-  requires requires(Team const& team) { team.league_rank(); }
-  KOKKOS_FUNCTION void operator()(Team const& team) const {
-    std::int64_t const a = std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
-    if (a < aggregates) run(ManyLanes<Team>{team}, a);
-  }
-
-  template <class Exec>
-  void launch(Exec const& exec) const {
-    constexpr char const* label = "Blockspan::multigrid_orthonormalize";
-    constexpr int lanes = 32, threads = 128;
-    if constexpr (runs_on_host_v<Exec>) {
-      blockspan::detail::each(exec, label, aggregates, *this);
-    } else if (aggregates > 0) {
-      constexpr int each = threads / lanes;
-      Kokkos::parallel_for(label,
-                           Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>(
-                               exec, static_cast<int>((aggregates + each - 1) / each), each, lanes),
-                           *this);
-    }
-  }
 
   template <class Lanes>
-  KOKKOS_FUNCTION void run(Lanes const& lanes, std::int64_t a) const {
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t a) const {
     int const q = static_cast<int>(B.columns), first = begin[a], count = begin[a + 1] - first;
     Scalar* const r = R + a * q * q;
     lanes.each(q * q, [&](int k) { r[k] = Scalar(0); });
@@ -212,10 +159,10 @@ Tentative<Scalar, Exec> make_tentative(Exec const& exec, Block<Scalar, Exec> con
   t.R = new_array<Scalar>(exec, aggregates.count * q * q);
   t.kept = new_array<int>(exec, aggregates.count);
   ConstBlock<Scalar, Exec> const b = B;
-  OrthonormalizeAggregates<Scalar>{rows.offsets.data(), rows.indices.data(), block_ref<Exec>(b),
-                                   t.Q.data(),          t.R.data(),          t.kept.data(),
-                                   aggregates.count}
-      .launch(exec);
+  each_by_lanes(
+      exec, "Blockspan::multigrid_orthonormalize", aggregates.count, 32,
+      OrthonormalizeAggregates<Scalar>{rows.offsets.data(), rows.indices.data(), block_ref<Exec>(b),
+                                       t.Q.data(), t.R.data(), t.kept.data()});
   form_tentative(exec, t);
   return t;
 }

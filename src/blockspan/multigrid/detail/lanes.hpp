@@ -1,0 +1,103 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/support/backend.hpp>
+
+// Loops over rows that are long, or whose entries neighbouring threads would read far apart: on
+// devices the lanes of a team thread share a row.
+
+namespace blockspan::detail {
+
+/// Loops, sums and prefix sums along a row by one thread ...
+struct OneLane {
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void each(int count, Body const& body) const {
+    for (int p = 0; p < count; ++p) body(p);
+  }
+  template <class T, class Term>
+  KOKKOS_FORCEINLINE_FUNCTION T sum(int count, Term const& term) const {
+    T total(0);
+    for (int p = 0; p < count; ++p) total += term(p);
+    return total;
+  }
+  /// body(p, number) for each p that is marked, in order of p.
+  template <class Marked, class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void number(int count, Marked const& marked, Body const& body) const {
+    int found = 0;
+    for (int p = 0; p < count; ++p)
+      if (marked(p)) body(p, found++);
+  }
+};
+/// ... or by the lanes of a team thread, in an order that their number decides.
+template <class Team>
+struct ManyLanes {
+  Team const& team;
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void each(int count, Body const& body) const {
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), body);
+  }
+  template <class T, class Term>
+  KOKKOS_FORCEINLINE_FUNCTION T sum(int count, Term const& term) const {
+    T total(0);
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, count), [&](int p, T& sum) { sum += term(p); }, total);
+    return total;
+  }
+  template <class Marked, class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void number(int count, Marked const& marked, Body const& body) const {
+    Kokkos::parallel_scan(Kokkos::ThreadVectorRange(team, count),
+                          [&](int p, int& found, bool final) {
+                            if (!marked(p)) return;
+                            if (final) body(p, found);
+                            ++found;
+                          });
+  }
+};
+
+template <class Kernel>
+struct RowsByLanes {
+  Kernel kernel;
+  std::int64_t rows;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { kernel(OneLane{}, i); }
+  template <class Team>
+  requires requires(Team const& team) { team.league_rank(); }
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    std::int64_t const i = std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
+    if (i < rows) kernel(ManyLanes<Team>{team}, i);
+  }
+};
+
+/// kernel(lanes, i) for 0 <= i < rows. On devices `lanes` of them, a power of two up to 32. Does
+/// not wait.
+template <class Exec, class Kernel>
+void each_by_lanes(Exec const& exec, char const* label, std::int64_t rows, int lanes,
+                   Kernel const& kernel) {
+  if (rows <= 0) return;
+  RowsByLanes<Kernel> const all{kernel, rows};
+  if constexpr (runs_on_host_v<Exec>) {
+    Kokkos::parallel_for(
+        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows), all);
+  } else {
+    constexpr int threads = 128;
+    int const of_team = threads / lanes;
+    Kokkos::parallel_for(
+        label,
+        Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>(
+            exec, static_cast<int>((rows + of_team - 1) / of_team), of_team, lanes),
+        all);
+  }
+}
+
+/// Lanes for rows of that mean length.
+inline int lanes_for(std::int64_t entries, std::int64_t rows) {
+  int lanes = 1;
+  while (lanes < 32 && lanes * rows < entries) lanes *= 2;
+  return lanes;
+}
+
+}  // namespace blockspan::detail
