@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <blockspan/sparse/matrix_market.hpp>
+
 #include "apps/eig.hpp"
 #include "apps/reference.hpp"
 #include "support/matrices.hpp"
+#include "support/types.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -98,6 +101,10 @@ class EigSpectra : public ::testing::TestWithParam<Spectrum> {
  protected:
   void SetUp() override {
     if (!matrix_dir()) GTEST_SKIP() << "BLOCKSPAN_MATRIX_DIR names no folder of matrices";
+    std::string const file = matrix_path(find_problem(GetParam())["matrix"]);
+    if (!has_scalar<Kokkos::complex<double>> &&
+        read_matrix_market_header(file).field == MatrixMarketField::complex)
+      GTEST_SKIP() << needs_complex;
   }
 };
 
