@@ -29,13 +29,15 @@ ColumnCheck check_residuals(Exec const& exec, LinearOperator<Scalar, Exec> const
   Workspace<Exec> workspace(scaled_a.row_space());
   Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k),
       whole("b", k);
-  auto const host_B = Kokkos::create_mirror_view(B);
-  Kokkos::deep_copy(exec, host_B, B);
-  exec.fence("Blockspan::check_residuals: B");
   for (std::size_t j = 0; j < k; ++j) {
     double largest = 0;
-    for (std::size_t i = 0; i < n; ++i)
-      largest = std::fmax(largest, static_cast<double>(Kokkos::abs(host_B(i, j))));
+    Kokkos::parallel_reduce(
+        "Blockspan::check_residuals",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::size_t>>(exec, 0, n),
+        KOKKOS_LAMBDA(std::size_t i, double& most) {
+          most = Kokkos::fmax(most, static_cast<double>(Kokkos::abs(B(i, j))));
+        },
+        Kokkos::Max<double>(largest));
     largest = ranks.largest(largest);
     factors(j) = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1.0;
   }
