@@ -71,7 +71,7 @@ char const* to_string(MultigridStatus status);
 /// A line of the table of levels.
 struct MultigridLevelReport {
   std::int64_t rows = 0, nodes = 0, nonzeros = 0;
-  double upper = 0;  ///< bound of the largest eigenvalue of D^-1 A
+  double upper = 0;  ///< bound of the largest eigenvalue of D^-1 A; 0: of an inverse nobody asks
   // of the way to the next level
   double theta = 0;
   std::int64_t aggregates = 0, largest = 0, left_out = 0;  ///< the last two in nodes

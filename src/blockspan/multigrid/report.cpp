@@ -35,8 +35,11 @@ std::string MultigridReport::table() const {
     double const rows = level.rows > 0 ? static_cast<double>(level.rows) : 1;
     out << std::setw(5) << l << std::setw(10) << level.rows << std::setw(13) << level.nonzeros
         << std::fixed << std::setprecision(1) << std::setw(7)
-        << static_cast<double>(level.nonzeros) / rows << std::setprecision(2) << std::setw(7)
-        << level.upper;
+        << static_cast<double>(level.nonzeros) / rows << std::setprecision(2) << std::setw(7);
+    if (level.upper > 0)
+      out << level.upper;
+    else
+      out << "-";
     if (level.aggregates > 0 && l + 1 < levels.size())
       out << std::setprecision(3) << std::setw(7) << level.theta << std::setw(12)
           << level.aggregates << std::setw(9) << level.largest << std::setw(10) << level.left_out

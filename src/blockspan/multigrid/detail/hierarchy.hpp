@@ -19,8 +19,8 @@ struct HierarchyLevel {
   using Operator = MatrixOperator<Scalar, Exec>;
 
   Matrix A;
-  std::shared_ptr<Operator const> op;     ///< of A
-  ChebyshevSetup<Scalar, Exec> spectrum;  ///< of W A
+  std::shared_ptr<Operator const> op;     ///< of A; null where A is inverted below others
+  ChebyshevSetup<Scalar, Exec> spectrum;  ///< of W A; there not estimated
   NodePartition<Exec> nodes;
   Block<Scalar, Exec> near_null;  ///< rows x q
 
@@ -89,6 +89,8 @@ class Hierarchy {
   bool coarsen(Exec const& exec, std::size_t number);
   void use_given(Exec const& exec, std::size_t number);
   bool is_last(std::size_t number) const;
+  bool is_inverted(std::size_t number) const;
+  bool fits_inverse(std::int64_t rows) const;
   void form_patterns(Exec const& exec, Level& level, double fill_guard);
   void form_prolongator(Exec const& exec, Level& level);
   void form_values(Exec const& exec, Level& level);

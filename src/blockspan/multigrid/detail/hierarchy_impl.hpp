@@ -119,6 +119,7 @@ template <class Scalar, class Exec>
 bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_t number) {
   level.report.rows = level.A.numRows();
   level.report.nonzeros = static_cast<std::int64_t>(level.A.nnz());
+  if (is_inverted(number)) return true;
   ChebyshevOptions const options{.seed = options_.seed};
   level.spectrum = chebyshev_setup<Scalar, Exec>(exec, *level.op, level.A, options);
   level.report.upper = level.spectrum.upper;
@@ -153,6 +154,12 @@ bool Hierarchy<Scalar, Exec>::is_last(std::size_t number) const {
   if (!options_.prolongators.empty()) return number == options_.prolongators.size();
   return static_cast<int>(number) + 1 == options_.max_levels ||
          levels[number].A.numRows() <= options_.coarse_rows;
+}
+
+/// Nobody smooths there, and whether the matrix is definite its inverse says.
+template <class Scalar, class Exec>
+bool Hierarchy<Scalar, Exec>::is_inverted(std::size_t number) const {
+  return number > 0 && is_last(number) && fits_inverse(levels[number].A.numRows());
 }
 
 /// The caller's prolongator in place of a tentative one that is not smoothed.
@@ -332,12 +339,14 @@ template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::append(Exec const& exec, Level const& fine) {
   Level next;
   next.A = matrix_of<Scalar, Exec>(fine.coarse, fine.C);
-  next.op = std::make_shared<typename Level::Operator const>(
-      exec, next.A, SpmmPlanOptions{.columns = options_.columns});
   next.nodes = fine.T.nodes;
   next.like = fine.like_coarse;
   next.near_null = fine.T.near_null;
   levels.push_back(std::move(next));
+  auto& last = levels.back();
+  if (!is_inverted(levels.size() - 1))
+    last.op = std::make_shared<typename Level::Operator const>(
+        exec, last.A, SpmmPlanOptions{.columns = options_.columns});
   charge(exec, &MultigridSeconds::plans);
 }
 

@@ -17,11 +17,16 @@ namespace blockspan::detail {
 inline constexpr std::int64_t most_inverted_rows = 4000;
 
 template <class Scalar, class Exec>
+bool Hierarchy<Scalar, Exec>::fits_inverse(std::int64_t rows) const {
+  return rows <= std::max<std::int64_t>(options_.coarse_rows, most_inverted_rows);
+}
+
+template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::invert_last(Exec const& exec) {
   Kokkos::Timer timer;
   auto const& last = levels.back().A;
   auto const n = static_cast<std::int64_t>(last.numRows());
-  report.exact_last = n <= std::max<std::int64_t>(options_.coarse_rows, most_inverted_rows);
+  report.exact_last = fits_inverse(n);
   if (!report.exact_last) {
     report.notes.push_back("the last level has " + std::to_string(n) +
                            " rows: it is smoothed, not inverted");
