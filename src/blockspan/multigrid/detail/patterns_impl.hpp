@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include <blockspan/multigrid/detail/arrays.hpp>
 #include <blockspan/multigrid/detail/team_product.hpp>
@@ -53,24 +55,28 @@ struct ProductRows {
   Integers<Exec> indices;  ///< empty: count only
 
   KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
-    int* const table = tables.data() + worker * table_size;
     auto const range = workers.rows_of(worker);
+    bool const fill = indices.extent(0) > 0;
     for (std::int64_t group = range.first; group < range.last; group += range.step) {
-      if (runs_on_host_v<Exec>)
-        rows(group, bounds(group), table);
-      else if (bounds(group) < 0)
-        rows(group, -1 - bounds(group), table);
+      if (bounds(group) >= 0) continue;
+      std::int64_t const i = like_A.first(group);
+      int* const out = fill ? indices.data() + offsets(i) : nullptr;
+      int const found = columns(worker, group, -1 - bounds(group), out);
+      for (int r = fill ? 1 : 0; r < like_A.rows(group); ++r) {
+        if (!fill) offsets(i + r) = found;
+        for (int k = 0; fill && k < found; ++k) out[r * found + k] = out[k];
+      }
     }
   }
 
-  KOKKOS_FUNCTION void rows(std::int64_t group, int bound, int* table) const {
-    bool const fill = indices.extent(0) > 0;
+  /// To out, ascending (null: only counted); returns how many.
+  KOKKOS_FUNCTION int columns(std::int64_t worker, std::int64_t group, int bound, int* out) const {
+    int* const table = tables.data() + worker * table_size;
     std::int64_t const i = like_A.first(group);
-    int const stamp = static_cast<int>(2 * group) + fill;
+    int const stamp = static_cast<int>(group);
     std::int64_t size = 4;
     while (size < 2 * static_cast<std::int64_t>(bound)) size *= 2;
     for (std::int64_t k = 0; !dense && k < size; ++k) table[k] = -1;
-    int* const out = fill ? indices.data() + offsets(i) : nullptr;
     int found = 0;
     int const end = A.row_offsets[i + 1];
     for (int a = A.row_offsets[i]; a < end;
@@ -80,15 +86,12 @@ struct ProductRows {
         int const column = B.column_indices[b];
         if (dense ? table[column] == stamp : !insert(table, size, column)) continue;
         if (dense) table[column] = stamp;
-        if (fill) out[found] = column;
+        if (out != nullptr) out[found] = column;
         ++found;
       }
     }
-    if (fill) sort_ascending(out, found);
-    for (int r = fill ? 1 : 0; r < like_A.rows(group); ++r) {
-      if (!fill) offsets(i + r) = found;
-      for (int k = 0; fill && k < found; ++k) out[r * found + k] = out[k];
-    }
+    if (out != nullptr) sort_ascending(out, found);
+    return found;
   }
 
   KOKKOS_FUNCTION static bool insert(int* table, std::int64_t size, int column) {
@@ -150,6 +153,37 @@ LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, LikeRows con
   return unlike == 0 ? groups : LikeRows{};
 }
 
+/// Hosts: the columns of a worker's rows go to a list of its own, and from there to their places
+/// when all are counted, so that they are found once.
+template <class Exec>
+void multiply_on_host(Exec const& exec, ProductRows<Exec> const& rows, Pattern<Exec>& C) {
+  std::vector<std::vector<int>> lists(static_cast<std::size_t>(rows.workers.count));
+  auto const& like = rows.like_A;
+  each(exec, "Blockspan::multigrid_find_product", rows.workers.count, [&](std::int64_t worker) {
+    auto& list = lists[static_cast<std::size_t>(worker)];
+    auto const range = rows.workers.rows_of(worker);
+    std::size_t used = 0;
+    for (std::int64_t group = range.first; group < range.last; ++group) {
+      list.resize(used + static_cast<std::size_t>(rows.bounds(group)));
+      int const found = rows.columns(worker, group, rows.bounds(group), list.data() + used);
+      used += static_cast<std::size_t>(found);
+      for (int r = 0; r < like.rows(group); ++r) C.offsets(like.first(group) + r) = found;
+    }
+  });
+  C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
+  each(exec, "Blockspan::multigrid_fill_product", rows.workers.count, [&](std::int64_t worker) {
+    auto const* from = lists[static_cast<std::size_t>(worker)].data();
+    auto const range = rows.workers.rows_of(worker);
+    for (std::int64_t group = range.first; group < range.last; ++group) {
+      std::int64_t const i = like.first(group);
+      int const found = C.offsets(i + 1) - C.offsets(i);
+      for (int r = 0; r < like.rows(group); ++r)
+        std::copy_n(from, found, C.indices.data() + C.offsets(i + r));
+      from += found;
+    }
+  });
+}
+
 template <class Exec>
 Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
                                 PatternRef<int, int> const& B, LikeRows const& given_A,
@@ -159,33 +193,39 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
   std::int64_t widest = bound_rows(exec, A, B, like_A, like_B, bounds);
   Pattern<Exec> C{
       static_cast<int>(A.rows), static_cast<int>(B.columns), new_array<int>(exec, A.rows + 1), {}};
-  int slots = 16;
-  while (slots < 2 * widest && slots < 32 * ProductTeams::lanes_for(B)) slots *= 2;
-  ProductTeams const teams(B, slots + 1, 2 * sizeof(int));
-  while (slots + 1 > teams.room) slots /= 2;
-  TeamProductRows by_teams{A, B, like_A, like_B, bounds.data(), slots, C.offsets.data(), nullptr};
-  if constexpr (!runs_on_host_v<Exec>) {
+  // with a table of each worker's own, for rows of `widest` columns at most
+  auto const by_workers = [&](bool dense) {
+    std::int64_t size = 4;
+    while (size < 2 * widest) size *= 2;
+    if (dense) size = B.columns;
+    Workers const workers(exec, like_A.groups, size * static_cast<std::int64_t>(sizeof(int)));
+    auto const tables = new_array<int>(exec, workers.count * size);
+    if (dense) Kokkos::deep_copy(exec, tables, -1);
+    return ProductRows<Exec>{A,    B,     like_A,  like_B,    bounds, tables,
+                             size, dense, workers, C.offsets, {}};
+  };
+  if constexpr (runs_on_host_v<Exec>) {
+    multiply_on_host(
+        exec, by_workers(B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27)),
+        C);
+  } else {
+    int slots = 16;
+    while (slots < 2 * widest && slots < 32 * ProductTeams::lanes_for(B)) slots *= 2;
+    ProductTeams const teams(B, slots + 1, 2 * sizeof(int));
+    while (slots + 1 > teams.room) slots /= 2;
+    TeamProductRows by_teams{A, B, like_A, like_B, bounds.data(), slots, C.offsets.data(), nullptr};
     teams.launch(exec, "Blockspan::multigrid_count_product", like_A.groups, by_teams);
     widest = slots >= 2 * widest ? 0 : widest_left_over(exec, bounds);
-  }
-  bool const left = runs_on_host_v<Exec> || widest > 0;
-  bool const dense = runs_on_host_v<Exec> && like_A.groups < (1 << 30) &&
-                     B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27);
-  std::int64_t size = 4;
-  while (size < 2 * widest) size *= 2;
-  if (dense) size = B.columns;
-  Workers const workers(exec, like_A.groups, size * static_cast<std::int64_t>(sizeof(int)));
-  auto const tables = new_array<int>(exec, left ? workers.count * size : 0);
-  if (dense) Kokkos::deep_copy(exec, tables, -1);
-  ProductRows<Exec> rows{A, B, like_A, like_B, bounds, tables, size, dense, workers, C.offsets, {}};
-  if (left) each(exec, "Blockspan::multigrid_count_product", workers.count, rows);
-  C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
-  rows.indices = C.indices;
-  by_teams.indices = C.indices.data();
-  if (C.entries() > 0) {
-    if constexpr (!runs_on_host_v<Exec>)
+    std::optional<ProductRows<Exec>> left;
+    if (widest > 0) left = by_workers(false);
+    if (left) each(exec, "Blockspan::multigrid_count_product", left->workers.count, *left);
+    C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
+    by_teams.indices = C.indices.data();
+    if (C.entries() > 0) {
       teams.launch(exec, "Blockspan::multigrid_fill_product", like_A.groups, by_teams);
-    if (left) each(exec, "Blockspan::multigrid_fill_product", workers.count, rows);
+      if (left) left->indices = C.indices;
+      if (left) each(exec, "Blockspan::multigrid_fill_product", left->workers.count, *left);
+    }
   }
   exec.fence("Blockspan::multigrid_product");
   return C;

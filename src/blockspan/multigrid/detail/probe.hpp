@@ -59,12 +59,12 @@ class OperatorProbe {
     A_.apply(exec_, x_, r_);
     std::vector<double> diagonal, subdiagonal;
     double alpha = 1, beta = 0, rz = 0, first = 0;
-    for (int step = 0; step <= steps; ++step) {
+    for (int step = 0; step < steps; ++step) {
       M_.apply(exec_, r_, z_);
       double const next = real_part(dot(r_, z_));
       if (step == 0) first = next;
       if (next < 0) result.definite = false;
-      if (!(next > 1e-24 * first) || step == steps) break;
+      if (!(next > 1e-24 * first)) break;
       beta = step > 0 ? next / rz : 0;
       rz = next;
       step_direction(beta);
