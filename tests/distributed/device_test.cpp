@@ -17,9 +17,15 @@
 
 #include "distributed/ranks.hpp"
 #include "support/grid_spectrum.hpp"
+#include "support/observed.hpp"
+#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class HostDevices final : public DeviceTransport {
  public:
@@ -163,6 +169,70 @@ TYPED_TEST(OnDevices, ChebyshevAgreesWithOneRank) {
   }
 }
 
+/// With CUDA the kernels of all parts make them, those of the ends behind the exchange.
+TYPED_TEST(OnDevices, SumsOfProductsHaveTheBitsOfTheWayByTheHost) {
+  using S = typename TypeParam::Scalar;
+  using Dots = Kokkos::View<S*, Exec>;
+  using Squares = Kokkos::View<double*, Exec>;
+  for (std::string const spec : {"laplace7:18x17x16", "fixed:3000x3000:9", "laplace5:80x70"}) {
+    auto const host = distributed_operator(this->exec, this->parts(world(), spec));
+    auto const device = distributed_operator(this->exec, this->parts(this->devices, spec));
+    Workspace<Exec> workspace(device.row_space());
+    Kokkos::View<double**, Kokkos::LayoutRight, Exec> const weights(
+        "weights", static_cast<std::size_t>(host.rows()), 1);
+    fill_random(this->exec, weights, 7, 0, host.row_space().first_row());
+    auto const w = Kokkos::subview(weights, Kokkos::ALL, 0);
+    for (int const k : {8, 5, 1, 33})
+      for (S const beta : {S(0), S(-0.5)}) {
+        SCOPED_TRACE(spec + ", " + std::to_string(k));
+        auto const X = this->random(host.row_space(), host.rows(), k, 1);
+        auto const y = this->random(host.row_space(), host.rows(), k, 2);
+        auto const z = this->random(host.row_space(), host.rows(), k, 2);
+        Dots const by_host("by_host", k), by_device("by_device", k), separate("separate", k);
+        Squares const yy("yy", k), zz("zz", k), x_norms("x_norms", k), z_norms("z_norms", k);
+        for (int run = 0; run < 2; ++run) {
+          spmm_dots(this->exec, S(1.5), host, X, beta, y, by_host, yy, w);
+          spmm_dots(this->exec, S(1.5), device, X, beta, z, by_device, zz, w);
+        }
+        EXPECT_EQ(on_host(z), on_host(y));
+        EXPECT_EQ(on_host(by_device), on_host(by_host));
+        EXPECT_EQ(on_host(zz), on_host(yy));
+        // with sum |x||y| <= ||x|| ||y|| and |w| < 1
+        column_dots(this->exec, X, z, separate, workspace);
+        column_norms(this->exec, X, x_norms, workspace);
+        column_norms(this->exec, z, z_norms, workspace);
+        auto const dots = on_host(by_device), wanted = on_host(separate);
+        auto const nx = on_host(x_norms), nz = on_host(z_norms), squares = on_host(zz);
+        auto const terms = static_cast<double>(device.matrix().partition().global_rows() + 3);
+        for (std::size_t j = 0; j < dots.size(); ++j) {
+          ASSERT_LE(Kokkos::abs(S(dots[j] - wanted[j])),
+                    4 * terms * unit_roundoff<S> * nx[j] * nz[j]);
+          ASSERT_LE(std::abs(squares[j]), (1 + 2 * terms * unit_roundoff<S>)*nz[j] * nz[j]);
+        }
+        Dots const alone("alone", k);
+        auto const kernels = observed([&] {
+          Kokkos::deep_copy(z, S(3));
+          spmm_dots(this->exec, S(1), device, X, S(0), z, alone, zz);
+        });
+        if (k == 8 && blockspan::detail::on_cuda_v<Exec>) {
+          EXPECT_THAT(kernels.labels, Contains(HasSubstr("::dots")));
+          EXPECT_THAT(kernels.labels, Not(Contains("Blockspan::spmm_dots::separate")));
+        }
+        // without weights y.y is the square of the norm
+        column_norms(this->exec, z, z_norms, workspace);
+        auto const norms = on_host(z_norms), all_squares = on_host(zz);
+        for (std::size_t j = 0; j < norms.size(); ++j)
+          ASSERT_NEAR(all_squares[j], norms[j] * norms[j],
+                      4 * terms * unit_roundoff<S> * norms[j] * norms[j]);
+        if constexpr (!blockspan::detail::runs_on_host_v<Exec>) {
+          Dots const again("again", k);
+          ASSERT_TRUE(device.apply_dots(this->exec, X, z, {}, again, {}));
+          EXPECT_EQ(on_host(again), on_host(alone));
+        }
+      }
+  }
+}
+
 TYPED_TEST(OnDevices, SumsHaveTheBitsOfTheWayByTheHost) {
   using S = typename TypeParam::Scalar;
   auto const host = this->parts(world(), "laplace5:300x280")->row_space();
@@ -231,13 +301,16 @@ TYPED_TEST(OnDevices, SumsGoByTheHostWhereARankHasNoRows) {
 
 TYPED_TEST(OnDevices, ConjugateGradientsTakeTheSameSteps) {
   using S = typename TypeParam::Scalar;
-  for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block}) {
-    auto const run = [&](Communicator const& ranks) {
+  for (auto const& [method, single] :
+       {std::pair(CgMethod::pseudo_block, false), std::pair(CgMethod::pseudo_block, true),
+        std::pair(CgMethod::block, false)}) {
+    auto const run = [&, method = method, single = single](Communicator const& ranks) {
       auto const A = distributed_operator(this->exec, this->parts(ranks, "laplace7:20"));
       auto const B = this->random(A.row_space(), A.rows(), 4, 1);
       Block<S, Exec> const X("X", B.extent(0), B.extent(1));
       CgOptions<S, Exec> options;
       options.keep_history = true;
+      options.single_reduction = single;
       auto const report = method == CgMethod::block
                               ? block_conjugate_gradient(this->exec, A, B, X, options)
                               : conjugate_gradient(this->exec, A, B, X, options);
