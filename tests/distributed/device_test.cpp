@@ -317,16 +317,15 @@ TYPED_TEST(OnDevices, SumsGoByTheHostWhereARankHasNoRows) {
 
 TYPED_TEST(OnDevices, ConjugateGradientsTakeTheSameSteps) {
   using S = typename TypeParam::Scalar;
-  for (auto const& [method, single] :
-       {std::pair(CgMethod::pseudo_block, false), std::pair(CgMethod::pseudo_block, true),
-        std::pair(CgMethod::block, false)}) {
-    auto const run = [&, method = method, single = single](Communicator const& ranks) {
+  for (int const kind : {0, 1, 2}) {
+    CgMethod const method = kind == 2 ? CgMethod::block : CgMethod::pseudo_block;
+    auto const run = [&](Communicator const& ranks) {
       auto const A = distributed_operator(this->exec, this->parts(ranks, "laplace7:20"));
       auto const B = this->random(A.row_space(), A.rows(), 4, 1);
       Block<S, Exec> const X("X", B.extent(0), B.extent(1));
       CgOptions<S, Exec> options;
       options.keep_history = true;
-      options.single_reduction = single;
+      options.single_reduction = kind == 1;
       auto const report = method == CgMethod::block
                               ? block_conjugate_gradient(this->exec, A, B, X, options)
                               : conjugate_gradient(this->exec, A, B, X, options);

@@ -316,7 +316,8 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
                    real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots,
                    Workspace<Exec>& workspace) {
   using Real = real_t<Scalar>;
-  auto const& [op, alpha, x, beta, Y] = rows;
+  BlockRef<Scalar const> const x = rows.X;
+  BlockRef<Scalar> const Y = rows.Y;
   check_outputs(Y.columns, dots);
   auto const chunks = local_chunks(Y.rows, workspace);
   int const numbers = dots_numbers(dots);
@@ -332,7 +333,7 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
   for (auto const& part : parts) {
     std::int64_t const count = part.A.pattern.rows;
     PartOfDots<Scalar> const own{
-        Product<Scalar>{op, alpha, part.X, beta, row_range(Y, part.first, count)},
+        Product<Scalar>{rows.op, rows.alpha, part.X, rows.beta, row_range(Y, part.first, count)},
         row_range(x, part.first, count), weights ? weights + part.first : nullptr};
     check_product("blockspan::spmm_dots", part.A.pattern, own.product);
     check_plan("blockspan::spmm_dots", *part.plan, part.A.pattern);
