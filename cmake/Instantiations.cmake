@@ -56,12 +56,14 @@ function(blockspan_type_list result)
   set(${result} "${types}" PARENT_SCOPE)
 endfunction()
 
-# blockspan_instantiate(FILE [TARGET NAME] [ROUND_EACH] [FOREIGN] [SINGLES_TOGETHER]
+# blockspan_instantiate(FILE [TARGET NAME] [ROUND_EACH] [FUSE_EACH] [FOREIGN] [SINGLES_TOGETHER]
 #   [BACKENDS NAME ...] [SCALARS NAME ...]):
 # configures FILE (.cpp.in, with @BACKEND@ and @SCALAR@) once for every backend and scalar, and adds
 # the results to TARGET, by default blockspan.
 # ROUND_EACH: hosts round every product before it is added. Whether the compiler fuses the two may
 # depend on how a loop was vectorised, and so on the width of a block.
+# FUSE_EACH: hosts never round one. For processors where chains of fused operations are slow, GCC rounds
+# in some loops and not in others, by the height of a tile, and so by where the rows of a rank end.
 # FOREIGN: nearly all of it is another library's templates, which preset debug need not sanitize (a
 # third of the time), and which need no optimisation where their answers are tested and not their
 # speed (Blockspan_FOREIGN_OPTIONS).
@@ -69,7 +71,7 @@ endfunction()
 # then, since it follows itself in that unit.
 # BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FOREIGN;SINGLES_TOGETHER" "TARGET"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FUSE_EACH;FOREIGN;SINGLES_TOGETHER" "TARGET"
     "BACKENDS;SCALARS")
   if(NOT arg_TARGET)
     set(arg_TARGET blockspan)
@@ -109,6 +111,10 @@ function(blockspan_instantiate file)
       if(arg_ROUND_EACH AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
         set_source_files_properties(${output} TARGET_DIRECTORY ${arg_TARGET}
           PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
+      endif()
+      if(arg_FUSE_EACH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        set_source_files_properties(${output} TARGET_DIRECTORY ${arg_TARGET}
+          PROPERTIES COMPILE_OPTIONS "--param=avoid-fma-max-bits=0")
       endif()
       if(arg_FOREIGN)
         set(options ${Blockspan_FOREIGN_OPTIONS})

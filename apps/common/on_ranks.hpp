@@ -203,7 +203,6 @@ Preconditioner<Scalar, Exec> make_multigrid_on_ranks(
   options.block_size = inputs.block_size;
   options.degree = choice.degree;
   options.columns = choice.columns;
-  options.precision = MultigridPrecision::working;
   auto M =
       std::make_unique<DistributedMultigrid<Scalar, Exec>>(exec, product.shared_matrix(), options);
   auto const& report = M->report();

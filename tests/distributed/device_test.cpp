@@ -17,9 +17,15 @@
 
 #include "distributed/ranks.hpp"
 #include "support/grid_spectrum.hpp"
+#include "support/observed.hpp"
+#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class HostDevices final : public DeviceTransport {
  public:
@@ -163,6 +169,86 @@ TYPED_TEST(OnDevices, ChebyshevAgreesWithOneRank) {
   }
 }
 
+template <class Scalar>
+struct SumsOfColumn {
+  Scalar dot{};
+  double square = 0, size = 0, square_size = 0;
+  friend SumsOfColumn operator+(SumsOfColumn const& a, SumsOfColumn const& b) {
+    return {a.dot + b.dot, a.square + b.square, a.size + b.size, a.square_size + b.square_size};
+  }
+};
+
+/// With CUDA the kernels of all parts make them, those of the ends behind the exchange.
+TYPED_TEST(OnDevices, SumsOfProductsHaveTheBitsOfTheWayByTheHost) {
+  using S = typename TypeParam::Scalar;
+  using Reals = Kokkos::View<double*, Exec>;
+  for (std::string const spec : {"laplace7:18x17x16", "fixed:3000x3000:9", "laplace5:80x70"}) {
+    auto const host = distributed_operator(this->exec, this->parts(world(), spec));
+    auto const device = distributed_operator(this->exec, this->parts(this->devices, spec));
+    auto const local = static_cast<std::size_t>(host.rows());
+    Kokkos::View<double**, Kokkos::LayoutRight, Exec> const random_weights("weights", local, 1);
+    fill_random(this->exec, random_weights, 7, 0, host.row_space().first_row());
+    auto const weights = Kokkos::subview(random_weights, Kokkos::ALL, 0);
+    for (int const k : {8, 5, 1, 33})
+      for (S const beta : {S(0), S(-0.5)}) {
+        SCOPED_TRACE(spec + ", " + std::to_string(k));
+        auto const X = this->random(host.row_space(), host.rows(), k, 1);
+        auto const y = this->random(host.row_space(), host.rows(), k, 2);
+        auto const z = this->random(host.row_space(), host.rows(), k, 2);
+        Kokkos::View<S*, Exec> const by_host("by_host", k), by_device("by_device", k);
+        Reals const squares_by_host("squares", k), squares_by_device("squares", k);
+        auto const seen = observed([&] {
+          for (int run = 0; run < 2; ++run) {
+            spmm_dots(this->exec, S(1.5), host, X, beta, y, by_host, squares_by_host, weights);
+            spmm_dots(this->exec, S(1.5), device, X, beta, z, by_device, squares_by_device,
+                      weights);
+          }
+        });
+        if (k == 8 && blockspan::detail::on_cuda_v<Exec>) {
+          EXPECT_THAT(seen.labels, Contains(HasSubstr("::dots")));
+          EXPECT_THAT(seen.labels, Not(Contains("Blockspan::spmm_dots::separate")));
+        }
+        auto const dots = on_host(by_device), found = on_host(z), x = on_host(X);
+        auto const squares = on_host(squares_by_device), w = on_host(weights);
+        EXPECT_EQ(found, on_host(y));
+        EXPECT_EQ(dots, on_host(by_host));
+        EXPECT_EQ(squares, on_host(squares_by_host));
+        // against sums row by row, whose order is another one
+        double const gamma = 4 * unit_roundoff<S> *
+                             static_cast<double>(device.matrix().partition().global_rows() + 3);
+        for (std::size_t j = 0; j < dots.size(); ++j) {
+          SumsOfColumn<S> mine;
+          for (std::size_t i = 0; i < local; ++i) {
+            auto const a = x[i * dots.size() + j], b = found[i * dots.size() + j];
+            double const size = Kokkos::abs(b);
+            mine = mine + SumsOfColumn<S>{blockspan::conjugate(a) * b, w[i] * size * size,
+                                          Kokkos::abs(a) * size, std::abs(w[i]) * size * size};
+          }
+          auto const all = world().sum(mine);
+          EXPECT_LE(Kokkos::abs(S(dots[j] - all.dot)), gamma * all.size) << j;
+          EXPECT_LE(std::abs(squares[j] - all.square), gamma * all.square_size) << j;
+        }
+        // as an operator, and without squares
+        Kokkos::View<S*, Exec> const alone("alone", k);
+        if (device.apply_dots(this->exec, X, z, {}, alone, {})) {
+          device.apply(this->exec, X, y);
+          EXPECT_EQ(on_host(z), on_host(y));
+          Workspace<Exec> workspace(device.row_space());
+          Kokkos::View<S*, Kokkos::HostSpace> const separate("separate", k);
+          column_dots(this->exec, X, y, separate, workspace);
+          auto const sums = on_host(alone);
+          for (std::size_t j = 0; j < sums.size(); ++j)
+            EXPECT_LE(Kokkos::abs(S(sums[j] - separate(j))),
+                      gamma * 2 * static_cast<double>(device.matrix().partition().global_rows()) *
+                          *device.norm_bound())
+                << j;
+        } else {
+          EXPECT_TRUE(blockspan::detail::runs_on_host_v<Exec>);
+        }
+      }
+  }
+}
+
 TYPED_TEST(OnDevices, SumsHaveTheBitsOfTheWayByTheHost) {
   using S = typename TypeParam::Scalar;
   auto const host = this->parts(world(), "laplace5:300x280")->row_space();
@@ -231,13 +317,15 @@ TYPED_TEST(OnDevices, SumsGoByTheHostWhereARankHasNoRows) {
 
 TYPED_TEST(OnDevices, ConjugateGradientsTakeTheSameSteps) {
   using S = typename TypeParam::Scalar;
-  for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block}) {
+  for (int const kind : {0, 1, 2}) {
+    CgMethod const method = kind == 2 ? CgMethod::block : CgMethod::pseudo_block;
     auto const run = [&](Communicator const& ranks) {
       auto const A = distributed_operator(this->exec, this->parts(ranks, "laplace7:20"));
       auto const B = this->random(A.row_space(), A.rows(), 4, 1);
       Block<S, Exec> const X("X", B.extent(0), B.extent(1));
       CgOptions<S, Exec> options;
       options.keep_history = true;
+      options.single_reduction = kind == 1;
       auto const report = method == CgMethod::block
                               ? block_conjugate_gradient(this->exec, A, B, X, options)
                               : conjugate_gradient(this->exec, A, B, X, options);

@@ -1,4 +1,5 @@
 // The programs under mpirun: one output, rank 0's, and one line for what any rank refuses.
+#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -21,16 +22,20 @@ using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// mpirun -n ranks APP arguments, by the launcher that CMake has found.
+/// mpirun -n ranks words, by the launcher that CMake has found; ended after a hundred seconds.
+Outcome run_on_ranks(int ranks, std::vector<std::string> const& words) {
+  std::vector<std::string> all = {"timeout", "100"};
+  std::istringstream launcher(BLOCKSPAN_MPIRUN);
+  for (std::string word; std::getline(launcher, word, '|');) all.push_back(word);
+  all.push_back(std::to_string(ranks));
+  all.insert(all.end(), words.begin(), words.end());
+  return run_program("/usr/bin/env", all);
+}
+
 Outcome run_on_ranks(int ranks, std::string const& app, std::vector<std::string> const& arguments) {
-  std::istringstream words(BLOCKSPAN_MPIRUN);
-  std::string launcher;
-  std::getline(words, launcher, '|');
-  std::vector<std::string> all;
-  for (std::string word; std::getline(words, word, '|');) all.push_back(word);
-  all.insert(all.end(), {std::to_string(ranks), app_path(app).string()});
+  std::vector<std::string> all = {app_path(app).string()};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  return run_program(launcher, all);
+  return run_on_ranks(ranks, all);
 }
 
 TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
@@ -328,6 +333,44 @@ TEST(ProgramsOnRanks, WithoutALauncherAreWhatTheyWere) {
   auto const outcome = run_app("blockspan-eig", {"laplace7:9", "--pairs", "2"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("\nranks ")));
+}
+
+TEST(ProgramsOnRanks, OneRankGivesTheBitsOfNoLauncher) {
+  TemporaryFolder const folder;
+  auto const history = [](Json report) {
+    report = report.at("history");
+    for (auto& iteration : report) iteration.erase("seconds");
+    return report;
+  };
+  for (std::string const app : {"blockspan-eig", "blockspan-solve"})
+    for (std::string const preconditioner : {"jacobi", "multigrid"}) {
+      std::string const result = app == "blockspan-eig" ? "--vectors" : "--solution";
+      auto const with = [&](std::string const& name) {
+        std::vector<std::string> all{"laplace7:17x15x13", "--preconditioner", preconditioner};
+        all.insert(all.end(), {result, folder / (name + ".mtx"), "--report", folder / name});
+        return all;
+      };
+      ASSERT_EQ(run_app(app, with("alone")).status, 0);
+      auto const outcome = run_on_ranks(1, app, with("one"));
+      ASSERT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("\nranks ")));
+      EXPECT_EQ(read_text(folder / "one.mtx"), read_text(folder / "alone.mtx"));
+      EXPECT_EQ(history(Json::parse(read_text(folder / "one"))),
+                history(Json::parse(read_text(folder / "alone"))));
+    }
+}
+
+// Some seconds of work for three ranks, of which one is gone after the first.
+TEST(ProgramsOnRanks, EndWhenARankIsKilled) {
+  std::string const victim =
+      "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 1) (sleep 1; kill -9 $$) & esac; exec \"$@\"";
+  auto const begin = std::chrono::steady_clock::now();
+  auto const outcome = run_on_ranks(
+      3, {"/bin/sh", "-c", victim, "sh", app_path("blockspan-solve").string(), "laplace7:70",
+          "--columns", "32", "--method", "pseudo-block", "--preconditioner", "none"});
+  std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - begin;
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_LT(seconds.count(), 60);
 }
 
 TEST(ProgramsOnRanks, TheExampleRunsOnAnyNumberOfRanks) {

@@ -217,6 +217,34 @@ TYPED_TEST(Combine, OfTwoTermsMatchesTheReferenceInPlaceToo) {
   }
 }
 
+/// Hosts: so that ranks have the rows of one. Rows before the end of a block are in taller tiles.
+TYPED_TEST(Combine, ARowKeepsItsBitsWhereverABlockEnds) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  if (!blockspan::detail::runs_on_host_v<Exec>) GTEST_SKIP() << "a promise of hosts";
+  constexpr int rows = 500, cuts[] = {0, 97, 100, 347, rows};
+  for (int const k : {1, 2, 3, 4, 5, 8, 12, 20, 33})
+    for (Scalar const beta : {Scalar(0), this->factor(-1.3, 0.4)}) {
+      auto x = random_block<Scalar>(rows, k, 1);
+      auto const y = random_block<Scalar>(rows, k, 3);
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < k; ++j) x(i, j) /= Scalar(3);  // sums of 24 bits might be exact
+      auto const c = this->host(random_block<Scalar>(k, k, 2));
+      auto const X = make_block(this->exec, Storage::right, x);
+      auto const whole = make_block(this->exec, Storage::right, y),
+                 parts = make_block(this->exec, Storage::right, y);
+      combine(this->exec, Scalar(1), X.const_view(), c, beta, whole.view, this->workspace);
+      for (int part = 0; part < 4; ++part) {
+        auto const of = [&](auto const& view) {
+          return Kokkos::subview(view, std::pair(cuts[part], cuts[part + 1]), Kokkos::ALL);
+        };
+        combine(this->exec, Scalar(1), of(X.const_view()), c, beta, of(parts.view),
+                this->workspace);
+      }
+      EXPECT_TRUE(same_bits(parts.values(), whole.values())) << k;
+    }
+}
+
 TYPED_TEST(Combine, KeepsItsBitsOnFewerThreads) {
   using Scalar = typename TypeParam::Scalar;
   auto const half = Kokkos::Experimental::partition_space(this->exec, 1, 1)[0];

@@ -106,6 +106,36 @@ class DistributedMatrix {
     make(exec, ranks, rows, split, &own);
   }
 
+  /// With the pattern and the exchange of `from`, and for its parts values that are `factor` times
+  /// those of `from` but for one rounding each. No message.
+  template <class Wide>
+  DistributedMatrix(DistributedMatrix<Wide, Exec> const& from, real_t<Wide> factor,
+                    std::array<typename Matrix::values_type, 3> const& values)
+      : partition_(from.partition_),
+        space_(from.space_),
+        halo_(from.halo_),
+        lower_(from.lower_),
+        own_(from.own_),
+        nonzeros_(from.nonzeros_),
+        packed_from_(from.packed_from_),
+        sent_(from.sent_),
+        annihilates_constants_(from.annihilates_constants_),
+        longest_(from.longest_) {
+    for (auto const which : {head, interior, tail}) {
+      auto const& part = from.parts_[which];
+      parts_[which].first = part.first;
+      parts_[which].matrix =
+          Matrix("Blockspan::distributed::matrix", part.matrix.numRows(), part.matrix.numCols(),
+                 static_cast<int>(part.matrix.nnz()), values[which], part.matrix.graph.row_map,
+                 part.matrix.graph.entries);
+    }
+    real_t<Wide> const norm = factor * from.bounds_.norm;
+    real_t<Wide> const rounding = 4 * unit_roundoff<Scalar> * norm;
+    bounds_.norm = static_cast<Real>(norm + rounding);
+    bounds_.lowest = static_cast<Real>(factor * from.bounds_.lowest - rounding);
+    for (auto const& entry : from.diagonal_) diagonal_.push_back(static_cast<Real>(factor * entry));
+  }
+
   RowPartition const& partition() const { return partition_; }
   RowSpace const& row_space() const { return space_; }
   std::int64_t local_rows() const { return partition_.rows(space_.communicator().rank()); }
@@ -140,6 +170,8 @@ class DistributedMatrix {
   LocalRows<Scalar> global_rows(Exec const& exec) const;
 
  private:
+  template <class, class>
+  friend class DistributedMatrix;
   using Offsets = Kokkos::View<int*, Device>;
 
   std::int64_t unit_of_sums() const {

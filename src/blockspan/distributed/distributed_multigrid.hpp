@@ -29,7 +29,8 @@ struct DistributedMultigridOptions {
 /// rows of a prolongator that neighbours need are exchanged once. Hermitian positive definite and
 /// linear; the same bits from run to run, other ones for another number of ranks.
 ///
-/// Scalar: double or Kokkos::complex<double>; cycles are in that precision.
+/// Scalar: double or Kokkos::complex<double>; setup is in that precision, cycles in single or in
+/// it, as on one rank.
 ///
 /// Setup: on each rank as in Multigrid, with two exchanges a level; what crosses cuts is multiplied
 /// on the host. Memory: as there, of the local rows, and on every rank all of the gathered levels.
@@ -45,8 +46,8 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   /// All ranks together; waits for the instance. options: near_null has the local rows,
   /// coordinates the nodes that have local rows (a node cut by ranks is on both); block_size 0:
   /// found in the rows of rank 0. Throws Error, on all ranks, where an option is out of range or
-  /// does not fit, as adaptive, prolongators and a precision do that is not the working one; and
-  /// for what Multigrid refuses. Whether it is any good is told by report().status.
+  /// does not fit, as adaptive and prolongators do not; and for what Multigrid refuses. Whether it
+  /// is any good is told by report().status.
   DistributedMultigrid(Exec const& exec, std::shared_ptr<Matrix const> A,
                        Options const& options = {},
                        DistributedMultigridOptions const& on_ranks = {});

@@ -17,6 +17,7 @@
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/spmm/detail/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/backend.hpp>
 
 namespace blockspan {
@@ -44,7 +45,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   /// if an option is bad, or where memory is short.
   DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                       SpmmPlanOptions const& options)
-      : matrix_(std::move(matrix)), exchange_(matrix_) {
+      : matrix_(std::move(matrix)), exchange_(matrix_), sums_(matrix_->row_space()) {
     ranks().together([&] {
       for (int p = 0; p < 3; ++p)
         plans_[p].emplace(exec, matrix_->part(static_cast<Which>(p)).matrix, options);
@@ -57,6 +58,16 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     multiply(exec, Op::none, Scalar(1), X, Scalar(0), Y);
+  }
+
+  /// On devices, as a MatrixOperator.
+  bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y,
+                  OperatorValues<Real const, Exec> const& weights,
+                  OperatorValues<Scalar, Exec> const& x_dot_y,
+                  OperatorValues<Real, Exec> const& y_dot_y) const override {
+    if constexpr (!detail::runs_on_host_v<Exec>)
+      spmm_dots(exec, Scalar(1), *this, X, Scalar(0), Y, x_dot_y, y_dot_y, weights);
+    return !detail::runs_on_host_v<Exec>;
   }
 
   bool apply_step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
@@ -104,14 +115,38 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   template <class XView, class YView>
   void multiply(Exec const& exec, Op op, Scalar const& alpha, XView const& X, Scalar const& beta,
                 YView const& Y) const {
-    require(X.extent(0) == static_cast<std::size_t>(rows()) && Y.extent(0) == X.extent(0) &&
-                Y.extent(1) == X.extent(1),
-            "spmm", "X is ", X.extent(0), " x ", X.extent(1), " and Y ", Y.extent(0), " x ",
-            Y.extent(1), " where rank ", ranks().rank(), " has ", rows(), " rows");
+    require_local("spmm", X, Y);
     if (transposes(op))
       multiply_transposed(exec, op, alpha, X, beta, Y);
     else
       multiply_rows(exec, op, alpha, X, beta, Y);
+  }
+
+  /// Y = alpha A X + beta Y, and sums of its columns; see spmm_dots below.
+  template <class XView, class YView>
+  void multiply_dots(Exec const& exec, Scalar const& alpha, XView const& X, Scalar const& beta,
+                     YView const& Y, Real const* weights,
+                     detail::DotOutputs<Scalar> const& dots) const {
+    require_local("spmm_dots", X, Y);
+    exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
+    detail::BlockRef<Scalar const> const x = detail::block_ref<Exec>(X);
+    detail::BlockRef<Scalar const> const packed =
+        detail::block_ref<Exec>(exchange_.block(X.extent(1)));
+    auto const part = [&](Which which) {
+      auto const& rows = matrix_->part(which);
+      return detail::PartOfRows<Exec, Scalar, int>{
+          &plans_[which]->panels(), detail::planned_matrix_ref<Exec>(rows.matrix), rows.first,
+          which == Matrix::interior ? x : packed};
+    };
+    std::array const parts{part(Matrix::head), part(Matrix::interior), part(Matrix::tail)};
+    detail::multiply_dots<Exec, Scalar, int>(
+        exec, parts,
+        [&](auto const& multiply) {
+          exchange_.fill(
+              exec, x, [&] { multiply(exec, Matrix::interior); },
+              [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
+        },
+        {Op::none, alpha, x, beta, detail::block_ref<Exec>(Y)}, weights, dots, sums_);
   }
 
   /// The two halves of a product, for measurements: the exchange of the rows of X alone, and the
@@ -174,6 +209,14 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   using Which = typename Matrix::Which;
   Communicator const& ranks() const { return matrix_->row_space().communicator(); }
 
+  template <class XView, class YView>
+  void require_local(char const* where, XView const& X, YView const& Y) const {
+    require(X.extent(0) == static_cast<std::size_t>(rows()) && Y.extent(0) == X.extent(0) &&
+                Y.extent(1) == X.extent(1),
+            where, "X is ", X.extent(0), " x ", X.extent(1), " and Y ", Y.extent(0), " x ",
+            Y.extent(1), " where rank ", ranks().rank(), " has ", rows(), " rows");
+  }
+
   /// The rows of a part, in a block of all local rows.
   template <class View>
   static auto rows_of(typename Matrix::Part const& part, View const& block) {
@@ -234,6 +277,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   std::shared_ptr<Matrix const> matrix_;
   std::array<std::optional<SpmmPlan<Exec>>, 3> plans_;
   detail::PackedExchange<Scalar, Exec> exchange_;
+  mutable Workspace<Exec> sums_;
 };
 
 struct DistributedOptions {
@@ -267,6 +311,28 @@ void spmm(Exec const& exec, Op op, std::type_identity_t<Scalar> const& alpha,
           DistributedOperator<Scalar, Exec> const& A, XView const& X,
           std::type_identity_t<Scalar> const& beta, YView const& Y) {
   A.multiply(exec, op, alpha, X, beta, Y);
+}
+
+/// Y = alpha A X + beta Y, and with the new Y, for every column j, over the rows of all ranks,
+///   x_dot_y(j) = sum_i conj(X(i, j)) Y(i, j)   and   y_dot_y(j) = sum_i w_i |Y(i, j)|^2,
+/// the same on all ranks. All ranks together, with the same alpha, beta and columns; X, Y and
+/// weights: the local rows; else as spmm_dots of a matrix, with its bounds of rounding errors. One
+/// message for the sums beside those of the halo, waited for where devices have no transport.
+///
+/// Where the products of all parts of a rank's rows have kernels that sum, these make the sums, of
+/// the rows at the cuts behind the exchange, and nothing is read twice; else one pass over X and Y
+/// follows, as on hosts, in the order of all sums over rows. The same bits from run to run; they
+/// do not depend on the number of ranks where those of column_dots do not (RowSpace).
+/// Throws Error as spmm of such an operator and as spmm_dots do.
+template <class Scalar, class Exec, class XView, class YView, class XDotYView, class YDotYView,
+          class Weights = std::nullptr_t>
+void spmm_dots(Exec const& exec, std::type_identity_t<Scalar> const& alpha,
+               DistributedOperator<Scalar, Exec> const& A, XView const& X,
+               std::type_identity_t<Scalar> const& beta, YView const& Y, XDotYView const& x_dot_y,
+               YDotYView const& y_dot_y, Weights const& weights = nullptr) {
+  A.multiply_dots(
+      exec, alpha, X, beta, Y, detail::row_weights<Exec, real_t<Scalar>>(weights, A.rows()),
+      {detail::dots_ref<Exec, Scalar>(x_dot_y), detail::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
 }
 
 }  // namespace blockspan

@@ -84,6 +84,10 @@ template <class Scalar>
 BlockRef<Scalar> column_range(BlockRef<Scalar> const& X, std::int64_t first, std::int64_t count) {
   return {X.data + first * X.column_stride, X.rows, count, X.row_stride, X.column_stride};
 }
+template <class Scalar>
+BlockRef<Scalar> row_range(BlockRef<Scalar> const& X, std::int64_t first, std::int64_t count) {
+  return {X.data + first * X.row_stride, count, X.columns, X.row_stride, X.column_stride};
+}
 template <class View>
 requires Kokkos::is_view_v<View> View column_range(View const& X, int first, int count) {
   return Kokkos::subview(X, Kokkos::ALL, std::pair<int, int>(first, first + count));

@@ -20,9 +20,11 @@ namespace blockspan::detail {
 template <class Scalar, class Exec>
 class GatheredLevel final : public LinearOperator<Scalar, Exec> {
  public:
-  GatheredLevel(Exec const& exec, RowSpace const& space, Hierarchy<Scalar, Exec> const& hierarchy,
-                int degree, int columns)
-      : space_(space), cycle_(exec, hierarchy, degree, columns, 1) {}
+  /// factor: see Cycle.
+  template <class Wide>
+  GatheredLevel(Exec const& exec, RowSpace const& space, Hierarchy<Wide, Exec> const& hierarchy,
+                int degree, int columns, real_t<Wide> factor)
+      : space_(space), cycle_(exec, hierarchy, degree, columns, factor) {}
 
   std::int64_t rows() const override { return own().second - own().first; }
   RowSpace row_space() const override { return space_; }

@@ -22,6 +22,34 @@ void round_values(Exec const& exec, From const& from,
       KOKKOS_LAMBDA(std::int64_t k) { to(k) = convert_scalar<Target>(Source(factor * from(k))); });
 }
 
+/// factor A with the same pattern, rounded; A itself where it has such numbers.
+template <class Number, class Scalar, class Exec>
+CrsMatrix<Number, Exec> rounded(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                real_t<Scalar> factor) {
+  if constexpr (std::is_same_v<Scalar, Number>) {
+    return A;
+  } else {
+    auto const values = new_array<Number>(exec, static_cast<std::int64_t>(A.nnz()));
+    round_values(exec, A.values, factor, values);
+    return CrsMatrix<Number, Exec>("Blockspan::multigrid", A.numRows(), A.numCols(),
+                                   static_cast<int>(A.nnz()), values, A.graph.row_map,
+                                   A.graph.entries);
+  }
+}
+
+/// factor W, for Jacobi, rounded; W itself where it has such numbers.
+template <class Number, class Exec, class Weights>
+auto rounded_weights(Exec const& exec, Weights const& W, typename Weights::value_type factor) {
+  using Factors = typename JacobiPreconditioner<Number, Exec>::Factors;
+  if constexpr (std::is_same_v<Factors, Weights>) {
+    return W;
+  } else {
+    auto const result = allocate<Factors>(exec, "Blockspan::multigrid", W.extent(0));
+    round_values(exec, W, factor, result);
+    return result;
+  }
+}
+
 /// The V cycle over the matrices of a hierarchy, in their precision or rounded to a lower one. The
 /// last level is solved by its inverse, or smoothed.
 template <class Number, class Exec>
@@ -86,11 +114,11 @@ class Cycle {
     bool const exact = last && hierarchy.report.exact_last;
     level.rows = from.A.numRows();
     if (exact)
-      level.A = as_operator(exec, copy<Scalar>(exec, hierarchy.inverse, 1 / factor));
+      level.A = as_operator(exec, rounded<Number>(exec, hierarchy.inverse, 1 / factor));
     else if constexpr (std::is_same_v<Scalar, Number>)
       level.A = from.op;
     else
-      level.A = as_operator(exec, copy<Scalar>(exec, from.A, factor));
+      level.A = as_operator(exec, rounded<Number>(exec, from.A, factor));
     if (!exact) {
       auto const [lower, upper] = interval(from, last);
       level.smoother = std::make_shared<Smoother>(*level.A, weights(exec, from, factor), lower,
@@ -103,8 +131,8 @@ class Cycle {
         level.solver = level.smoother;
       return;
     }
-    level.P = copy<Scalar>(exec, from.P_matrix(), 1);
-    level.R = copy<Scalar>(exec, from.R_matrix(), 1);
+    level.P = rounded<Number>(exec, from.P_matrix(), 1);
+    level.R = rounded<Number>(exec, from.R_matrix(), 1);
     SpmmPlanOptions const options{.columns = columns_};
     level.p.emplace(exec, level.P, options);
     level.r.emplace(exec, level.R, options);
@@ -114,32 +142,11 @@ class Cycle {
     return std::make_shared<Operator const>(exec, A, SpmmPlanOptions{.columns = columns_});
   }
 
-  /// The matrix itself, or one of the same pattern with rounded values.
-  template <class Scalar>
-  static Matrix copy(Exec const& exec, CrsMatrix<Scalar, Exec> const& A, real_t<Scalar> factor) {
-    if constexpr (std::is_same_v<Scalar, Number>) {
-      return A;
-    } else {
-      auto const values = new_array<Number>(exec, static_cast<std::int64_t>(A.nnz()));
-      round_values(exec, A.values, factor, values);
-      return Matrix("Blockspan::multigrid", A.numRows(), A.numCols(), static_cast<int>(A.nnz()),
-                    values, A.graph.row_map, A.graph.entries);
-    }
-  }
-
   /// W of factor A.
   template <class Scalar>
   static auto weights(Exec const& exec, HierarchyLevel<Scalar, Exec> const& from,
                       real_t<Scalar> factor) {
-    if constexpr (std::is_same_v<Scalar, Number>) {
-      return from.spectrum.factors;
-    } else {
-      using Factors = typename JacobiPreconditioner<Number, Exec>::Factors;
-      auto const W = from.spectrum.factors;
-      auto const result = allocate<Factors>(exec, "Blockspan::multigrid", W.extent(0));
-      round_values(exec, W, 1 / factor, result);
-      return result;
-    }
+    return rounded_weights<Number, Exec>(exec, from.spectrum.factors, 1 / factor);
   }
 
   /// Of a level's smoother, and of one that stands for the solution on the last level.

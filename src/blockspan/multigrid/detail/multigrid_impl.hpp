@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <blockspan/multigrid/detail/cycle.hpp>
+#include <blockspan/multigrid/detail/narrow_blocks.hpp>
 #include <blockspan/multigrid/detail/probe.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
-#include <blockspan/multivector/columns.hpp>
 #include <blockspan/multivector/convert.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/detail/check_blocks.hpp>
@@ -20,32 +20,6 @@
 namespace blockspan {
 
 namespace detail {
-
-/// The scalar in double precision.
-template <class Scalar>
-using double_t = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
-
-/// The power of two at or below a norm, where there is one.
-KOKKOS_INLINE_FUNCTION double power_of_two(double norm) {
-  auto const bits = Kokkos::bit_cast<std::uint64_t>(norm) & 0x7FF0000000000000u;
-  return bits == 0 || bits == 0x7FF0000000000000u ? 1 : Kokkos::bit_cast<double>(bits);
-}
-
-/// Y = X scaled column by column to about unit norm, or, `back`, the other way and times `factor`.
-template <class From, class To>
-struct ScaleByNorms {
-  BlockRef<From const> X;
-  BlockRef<To> Y;
-  double const* norms;
-  bool back;
-  double factor;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    double const power = power_of_two(norms[j]);
-    using Wide = double_t<From>;
-    Wide const value = convert_scalar<Wide>(X(i, j));
-    Y(i, j) = convert_scalar<To>(Wide(value * (back ? factor * power : 1 / power)));
-  }
-};
 
 /// The option block_size, or what the pattern shows.
 template <class Scalar, class Exec>
@@ -74,9 +48,7 @@ struct MultigridState {
   MultigridReport report;
   bool ready = false;  ///< a setup or refresh came to its end
 
-  mutable Workspace<Exec> workspace;
-  mutable Block<Single, Exec> x, y;
-  mutable Array<double, Exec> norms;
+  NarrowBlocks<Scalar, Single, Exec> narrow;
 
   static MultigridOptions<Wide, Exec> widened(Exec const& exec,
                                               MultigridOptions<Scalar, Exec> const& options) {
@@ -153,33 +125,7 @@ struct MultigridState {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const {
     if (working) return working->apply(exec, X, Y);
-    std::size_t const k = X.extent(1);
-    if (k > norms.extent(0)) {
-      exec.fence("Blockspan::multigrid grows");
-      x = y = {};
-      auto const take = [&](Block<Single, Exec>& block) {
-        block = allocate<Block<Single, Exec>>(exec, "Blockspan::multigrid", rows, k);
-      };
-      take(x), take(y);
-      norms = new_array<double>(exec, static_cast<std::int64_t>(k));
-    }
-    Block<Single, Exec> const from(x.data(), X.extent(0), k), to(y.data(), X.extent(0), k);
-    if constexpr (is_wide) {
-      // where the kernels compute, whoever else can read it: nobody waits
-      detail::column_norms<Exec, Scalar>(
-          exec, block_ref<Exec>(X),
-          SmallRef<double>{{norms.data(), static_cast<std::int64_t>(k), 1, 1, 1}, true, false},
-          workspace);
-      auto const small = block_ref<Exec>(from);
-      for_each_entry(
-          exec, "Blockspan::multigrid_narrow", small,
-          ScaleByNorms<Scalar, Single>{block_ref<Exec>(X), small, norms.data(), false, 1});
-      single->apply(exec, from, to);
-      auto const wide = block_ref<Exec>(Y);
-      for_each_entry(
-          exec, "Blockspan::multigrid_widen", wide,
-          ScaleByNorms<Single, Scalar>{block_ref<Exec>(to), wide, norms.data(), true, factor});
-    }
+    if constexpr (is_wide) narrow.apply(exec, *single, factor, X, Y);
   }
 };
 

@@ -85,7 +85,7 @@ struct HostCombine {
   BLOCKSPAN_HOST_INLINE void one_tile(std::int64_t first, int r, int j,
                                       Panel<Real> const (&x)[terms]) const {
     auto const product = [&](int t) {
-      return multiply_tile<height, width>(
+      return multiply_tile<height, width, tile_height<Real>(width)>(
           term[t].X.columns, x[t].data + r * x[t].row_stride, x[t].row_stride, 1,
           term[t].packed + std::int64_t(j) * term[t].X.columns, width);
     };

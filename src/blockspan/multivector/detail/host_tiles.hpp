@@ -153,8 +153,8 @@ struct TileSums<Real, 0, width> {
 
 /// (a, :) = sum over l < length of x[a * x_stride + l * x_step] y[l * y_step + (0 .. width - 1)].
 /// Small tiles have two chains of sums, for even l and odd: an addition waits for the one before
-/// it.
-template <int height, int width, class Real>
+/// it. `like`: the height that decides, so that rows left over are summed as those of whole tiles.
+template <int height, int width, int like = height, class Real>
 BLOCKSPAN_HOST_INLINE TileSums<Real, height, width> multiply_tile(int length, Real const* x,
                                                                   std::int64_t x_stride,
                                                                   std::int64_t x_step,
@@ -164,7 +164,7 @@ BLOCKSPAN_HOST_INLINE TileSums<Real, height, width> multiply_tile(int length, Re
   TileSums<Real, height, width> even, odd;
   RegisterSet<Real, width> right;
   int l = 0;
-  if constexpr (height * ceil_div(width * int(sizeof(Real)), register_bytes) < sums_in_flight) {
+  if constexpr (like * ceil_div(width * int(sizeof(Real)), register_bytes) < sums_in_flight) {
     for (; l + 2 <= length; l += 2, x += 2 * x_step, y += 2 * y_step) {
       right.load(y);
       even.add_products(x, x_stride, right);

@@ -169,8 +169,7 @@ class ColumnPasses {
   /// p.p, which only an operator without a bound of its norm needs in every step.
   void multiply() {
     auto const P = blocks_.direction(width()), Q = blocks_.spare(width());
-    summed_ = problem_.knows_norm() && !problem_.distributed() &&
-              problem_.enqueue_a_dots(P, Q, dots_, single_);
+    summed_ = problem_.knows_norm() && problem_.enqueue_a_dots(P, Q, dots_, single_);
     if (!summed_) problem_.enqueue_a(P, Q);
   }
   /// p.p is not among the sums of the last product.

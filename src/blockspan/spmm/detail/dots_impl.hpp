@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -54,26 +56,36 @@ void store_dots(Exec const& exec, char const* label, Nodes<real_t<Scalar>> const
       .launch(exec, label, nodes.columns);
 }
 
+/// The sums of X and Y in one pass over them. memory(count): room for that many numbers;
+/// of_all(nodes): those of other ranks with them.
+template <class Exec, class Scalar, class Memory, class OfAll>
+void dot_columns(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
+                 real_t<Scalar> const* weights, RowChunks const& chunks,
+                 DotOutputs<Scalar> const& dots, Memory const& memory, OfAll const& of_all) {
+  auto const sum = [&]<class Ref>(Ref const& x, Ref const& y) {
+    auto const with = [&]<bool Squares>() {
+      auto const nodes =
+          sum_chunks(exec, "Blockspan::spmm_dots::separate", DotTerms<Ref, Squares>{x, y, weights},
+                     chunks, Y.columns, memory);
+      store_dots<Squares>(exec, "Blockspan::spmm_dots::add", of_all(nodes), dots);
+    };
+    dots.squares() ? with.template operator()<true>() : with.template operator()<false>();
+  };
+  with_strides<Exec, Scalar>(X, Y, sum, true);
+}
+
 /// The product as it is, then one pass over X and Y.
 template <class Exec, class Scalar, class Ordinal>
 void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                        MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product,
                        real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots) {
-  auto const& [op, alpha, X, beta, Y] = product;
+  auto const& Y = product.Y;
   auto* const memory =
       reserve_nodes(exec, plan.first().dots, most_nodes<Exec, real_t<Scalar>>(Y.rows), dots);
   multiply(exec, plan, A, product);  // after that: Y does not change where memory is short
-  constexpr char const* label = "Blockspan::spmm_dots::separate";
-  std::int64_t const rows = Y.rows, columns = Y.columns;
-  auto const sum = [&]<class Ref>(Ref const& x, Ref const& y) {
-    auto const with = [&]<bool Squares>() {
-      auto const nodes = sum_chunks(exec, label, DotTerms<Ref, Squares>{x, y, weights},
-                                    row_chunks<Exec>(rows), columns, [&](auto) { return memory; });
-      store_dots<Squares>(exec, "Blockspan::spmm_dots::add", nodes, dots);
-    };
-    dots.squares() ? with.template operator()<true>() : with.template operator()<false>();
-  };
-  with_strides<Exec, Scalar>(X, Y, sum, true);
+  dot_columns<Exec, Scalar>(
+      exec, product.X, Y, weights, row_chunks<Exec>(Y.rows), dots, [&](auto) { return memory; },
+      [](auto const& nodes) { return nodes; });
 }
 
 inline std::string dots_label(Launch const& launch) {
@@ -85,7 +97,8 @@ template <class Scalar>
 struct DotsTarget {
   LaunchShape shape;
   SegmentOfThread share;
-  Nodes<real_t<Scalar>> nodes;    ///< the sums of teams, then of cut rows
+  BlockRef<Scalar const> x;       ///< whose rows meet those of Y
+  Nodes<real_t<Scalar>> nodes;    ///< the first are the sums of teams, then of cut rows
   bool squares;                   ///< whether y_dot_y is wanted
   real_t<Scalar> const* weights;  ///< of the rows in y_dot_y; null: ones
 };
@@ -100,9 +113,9 @@ void launch_dots_kernel(Call const& call, DotsTarget<typename Call::Scalar> cons
         alpha,
         beta,
         beta == Scalar(0),
-        X.data,
-        X.row_stride,
-        X.column_stride,
+        target.x.data,
+        target.x.row_stride,
+        target.x.column_stride,
         Y,
         target.shape.teams,
         target.nodes.count,
@@ -157,46 +170,87 @@ void launch_dots(Call const& call, DotsTarget<typename Call::Scalar> const& targ
   with.template operator()<width, true, 1, false>();
 }
 
+/// The launch of a product that sums as well, with the nodes it leaves.
 template <class Exec, class Scalar, class Ordinal>
-void multiply_fused(Exec const& exec, PlanState<Exec, Ordinal>& plan, Launch const& launch,
-                    Scalar const* values, Product<Scalar> const& product,
-                    real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots) {
-  using Real = real_t<Scalar>;
-  auto const& prepared = plan.plain;
-  auto const& Y = product.Y;
-  SpmmCall<Exec, Scalar, Ordinal> call{exec, prepared, {values}, {}, launch, product};
-  SegmentOfThread share{prepared.segments(*launch.variant), 1};
-  auto const shape = launch_shape(call, launch.lanes.grid.lanes(), share);
-  std::int64_t const count = shape.teams + prepared.list.cut_rows;
-  std::int64_t const most = most_teams(share.segments, Y.columns) + prepared.list.cut_rows;
-  Nodes<Real> const nodes{
-      reserve_nodes(exec, plan.dots, room_for_nodes<Exec, Real>(std::max(count, most)), dots),
-      count, Y.columns};
-  call.carry = reserve_carry<Scalar>(exec, plan.carry, prepared.list, Y.columns);
-  if (launch.variant->skips_empty_rows())
-    scale_empty_rows(exec, product.beta, prepared.pattern.row_offsets, Y,
-                     std::string(launch.variant->label) + "::empty_rows");
-  launch_dots(call, DotsTarget<Scalar>{shape, share, nodes, dots.squares(), weights});
-  auto const few = few_nodes<AddTerms>(exec, nodes, dots_numbers(dots));
-  auto const label = dots_label(launch) + "::add";
+class FusedDots {
+ public:
+  FusedDots(Exec const& exec, PlanState<Exec, Ordinal>& plan, Launch const& launch,
+            Scalar const* values, Product<Scalar> const& product)
+      : plan_(plan),
+        call_{exec, plan.plain, {values}, {}, launch, product},
+        share_{plan.plain.segments(*launch.variant), 1},
+        shape_(launch_shape(call_, launch.lanes.grid.lanes(), share_)) {}
+
+  std::int64_t nodes() const { return shape_.teams + plan_.plain.list.cut_rows; }
+  /// Of this product and narrower ones.
+  std::int64_t most_nodes() const {
+    std::int64_t const teams = most_teams(share_.segments, call_.product.Y.columns);
+    return std::max(shape_.teams, teams) + plan_.plain.list.cut_rows;
+  }
+
+  /// Writes Y, and the nodes() first ones of `nodes`.
+  void launch(BlockRef<Scalar const> const& x, real_t<Scalar> const* weights, bool squares,
+              Nodes<real_t<Scalar>> const& nodes) {
+    auto const& [op, alpha, X, beta, Y] = call_.product;
+    call_.carry = reserve_carry<Scalar>(call_.exec, plan_.carry, plan_.plain.list, Y.columns);
+    if (call_.variant().skips_empty_rows())
+      scale_empty_rows(call_.exec, beta, plan_.plain.pattern.row_offsets, Y,
+                       std::string(call_.variant().label) + "::empty_rows");
+    launch_dots(call_, DotsTarget<Scalar>{shape_, share_, x, nodes, squares, weights});
+  }
+
+ private:
+  PlanState<Exec, Ordinal>& plan_;
+  SpmmCall<Exec, Scalar, Ordinal> call_;
+  SegmentOfThread share_;
+  LaunchShape shape_;
+};
+
+/// The roots of a fused product's nodes to the outputs. of_all: see dot_columns.
+template <class Exec, class Scalar, class OfAll>
+void add_dots(Exec const& exec, std::string const& label, Nodes<real_t<Scalar>> const& nodes,
+              DotOutputs<Scalar> const& dots, OfAll const& of_all) {
+  auto const few = of_all(few_nodes<AddTerms>(exec, nodes, dots_numbers(dots)));
   if (dots.squares())
     store_dots<true>(exec, label.c_str(), few, dots);
   else
     store_dots<false>(exec, label.c_str(), few, dots);
 }
 
-/// The launch that sums products as well; null: they take a pass of their own. A matrix in several
-/// panels has none.
 template <class Exec, class Scalar, class Ordinal>
-Launch const* fused_launch(PlanPanels<Exec, Ordinal> const& panels,
-                           Product<Scalar> const& product) {
+void multiply_fused(Exec const& exec, PlanState<Exec, Ordinal>& plan, Launch const& launch,
+                    Scalar const* values, Product<Scalar> const& product,
+                    real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots) {
+  using Real = real_t<Scalar>;
+  FusedDots fused(exec, plan, launch, values, product);
+  std::int64_t const room = room_for_nodes<Exec, Real>(fused.most_nodes());
+  Nodes<Real> const nodes{reserve_nodes(exec, plan.dots, room, dots), fused.nodes(),
+                          product.Y.columns};
+  fused.launch(product.X, weights, dots.squares(), nodes);
+  add_dots(exec, dots_label(launch) + "::add", nodes, dots, [](auto const& few) { return few; });
+}
+
+/// The launch that sums products as well, of rows of Y with those of x; null: they take a pass of
+/// their own. A matrix in several panels has none.
+template <class Exec, class Scalar, class Ordinal>
+Launch const* fused_launch(PlanPanels<Exec, Ordinal> const& panels, Product<Scalar> const& product,
+                           BlockRef<Scalar const> const& x) {
   if (!lanes_exchange_v<Exec> || panels.is_cut() || product.alpha == Scalar(0)) return nullptr;
   auto const& plan = panels.first();
   auto blocks = block_facts(product, false, plan.options.algorithm != "auto");
+  blocks.x.vectors = blocks.x.vectors && rows_are_vectors(x);  // read as rows of Y are written
   blocks.sums = true;
   blocks.overwrites = product.beta == Scalar(0);
   auto const& decision = plan.plain.decision_for(blocks);
   return decision.fuses_sums ? &decision.first() : nullptr;
+}
+
+template <class Scalar>
+void check_outputs(std::int64_t columns, DotOutputs<Scalar> const& dots) {
+  require(dots.x_dot_y.columns == columns && (!dots.squares() || dots.y_dot_y.columns == columns),
+          "blockspan::spmm_dots",
+          "x_dot_y and y_dot_y must have an entry for each column (x_dot_y: ", dots.x_dot_y.columns,
+          ", y_dot_y: ", dots.y_dot_y.columns, ", columns: ", columns, ")");
 }
 
 template <class Exec, class Scalar, class Ordinal>
@@ -208,20 +262,99 @@ void multiply_dots(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
           A.pattern.vector_rows(), " x ", A.pattern.vector_columns(), ")");
   check_product("blockspan::spmm_dots", A.pattern, product);
   check_plan("blockspan::spmm_dots", plan, A.pattern);
-  require(dots.x_dot_y.columns == product.Y.columns &&
-              (!dots.squares() || dots.y_dot_y.columns == product.Y.columns),
-          "blockspan::spmm_dots",
-          "x_dot_y and y_dot_y must have an entry for each column (x_dot_y: ", dots.x_dot_y.columns,
-          ", y_dot_y: ", dots.y_dot_y.columns, ", columns: ", product.Y.columns, ")");
-  auto const* const launch = fused_launch(plan, product);
+  check_outputs(product.Y.columns, dots);
+  auto const* const launch = fused_launch(plan, product, product.X);
   if (launch == nullptr) return multiply_then_dot(exec, plan, A, product, weights, dots);
   if constexpr (lanes_exchange_v<Exec>)
     multiply_fused(exec, plan.first(), *launch, A.values, product, weights, dots);
 }
 
+/// A part of the rows of a product with sums.
+template <class Scalar>
+struct PartOfDots {
+  Product<Scalar> product;
+  BlockRef<Scalar const> x;
+  real_t<Scalar> const* weights;
+};
+
+/// By parts that all have a launch that sums: their nodes behind each other are those of a product.
+template <class Exec, class Scalar, class Ordinal, class Memory, class OfAll>
+void multiply_fused(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal> const> parts,
+                    std::vector<PartOfDots<Scalar>> const& of_parts, OrderOfParts<Exec> const& run,
+                    DotOutputs<Scalar> const& dots, Memory const& memory, OfAll const& of_all) {
+  using Real = real_t<Scalar>;
+  auto const fused = [&](Exec const& on, std::size_t p) {
+    auto const& [product, x, weights] = of_parts[p];
+    return FusedDots<Exec, Scalar, Ordinal>(on, parts[p].plan->first(),
+                                            *fused_launch(*parts[p].plan, product, x),
+                                            parts[p].A.values, product);
+  };
+  std::vector<std::int64_t> first{0};
+  std::int64_t most = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    bool const any = of_parts[p].x.rows > 0;
+    first.push_back(first.back() + (any ? fused(exec, p).nodes() : 0));
+    most += any ? fused(exec, p).most_nodes() : 0;
+  }
+  Nodes<Real> const nodes{memory(room_for_nodes<Exec, Real>(most)), first.back(),
+                          dots.x_dot_y.columns};
+  run([&](Exec const& on, int which) {
+    auto const p = static_cast<std::size_t>(which);
+    if (of_parts[p].x.rows == 0) return;
+    Nodes<Real> own = nodes;
+    own.data += first[p];
+    fused(on, p).launch(of_parts[p].x, of_parts[p].weights, dots.squares(), own);
+  });
+  add_dots(exec, "Blockspan::spmm_dots::add", nodes, dots, of_all);
+}
+
+/// The sums of all nodes of the parts at once, where each part has a kernel that makes them; else
+/// one pass over all rows.
+template <class Exec, class Scalar, class Ordinal>
+void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal> const> parts,
+                   OrderOfParts<Exec> const& run, Product<Scalar> const& rows,
+                   real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots,
+                   Workspace<Exec>& workspace) {
+  using Real = real_t<Scalar>;
+  BlockRef<Scalar const> const x = rows.X;
+  BlockRef<Scalar> const Y = rows.Y;
+  check_outputs(Y.columns, dots);
+  auto const chunks = local_chunks(Y.rows, workspace);
+  int const numbers = dots_numbers(dots);
+  auto const memory = [&](std::int64_t nodes) {
+    return workspace.template device<Real>(exec, Workspace<Exec>::partials,
+                                           nodes * numbers * Y.columns);
+  };
+  auto const of_all = [&](Nodes<Real> const& nodes) {
+    return over_ranks<AddTerms>(exec, nodes, numbers, chunks, workspace);
+  };
+  std::vector<PartOfDots<Scalar>> of_parts;
+  bool fused = lanes_exchange_v<Exec>;
+  for (auto const& part : parts) {
+    std::int64_t const count = part.A.pattern.rows;
+    PartOfDots<Scalar> const own{
+        Product<Scalar>{rows.op, rows.alpha, part.X, rows.beta, row_range(Y, part.first, count)},
+        row_range(x, part.first, count), weights ? weights + part.first : nullptr};
+    check_product("blockspan::spmm_dots", part.A.pattern, own.product);
+    check_plan("blockspan::spmm_dots", *part.plan, part.A.pattern);
+    fused = fused && (count == 0 || fused_launch(*part.plan, own.product, own.x) != nullptr);
+    of_parts.push_back(own);
+  }
+  if constexpr (lanes_exchange_v<Exec>)
+    if (fused) return multiply_fused(exec, parts, of_parts, run, dots, memory, of_all);
+  auto* const room = memory(most_nodes<Exec, Real>(Y.rows));
+  run([&](Exec const& on, int which) {
+    auto const part = static_cast<std::size_t>(which);
+    if (of_parts[part].x.rows > 0)
+      multiply(on, *parts[part].plan, parts[part].A, of_parts[part].product);
+  });
+  dot_columns<Exec, Scalar>(
+      exec, x, Y, weights, chunks, dots, [&](auto) { return room; }, of_all);
+}
+
 template <class Exec, class Scalar, class Ordinal>
 std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> const& product) {
-  auto const* const launch = fused_launch(plan, product);
+  auto const* const launch = fused_launch(plan, product, product.X);
   return launch == nullptr ? "Blockspan::spmm_dots::separate" : dots_label(*launch);
 }
 
