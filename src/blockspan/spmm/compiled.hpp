@@ -32,7 +32,8 @@ constexpr void require_compiled_pattern() {
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 constexpr void require_compiled_product() {
-  static_assert((pattern_is_compiled_v<Exec, Offset, Ordinal> && contains_v<Scalar, SpmmScalars>) ||
+  static_assert((pattern_is_compiled_v<Exec, Offset, Ordinal> &&
+                 (contains_v<Scalar, SpmmScalars> || contains_v<Scalar, SpmmStored>)) ||
                     is_complete_v<HeaderOnlySpmm<Exec>>,
                 "the library has no SpMM compiled for this backend, scalar, offset and ordinal "
                 "type: include <blockspan/spmm/header_only.hpp> first, and it is compiled here");

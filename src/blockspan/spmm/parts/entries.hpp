@@ -85,16 +85,16 @@ inline constexpr bool are_plain_v<PlainEntries<Scalar, Ordinal, Stored>> = true;
 
 /// ... or the entries of the transposed pattern, whose k-th value is the matrix's
 /// permutation[k]-th.
-template <class Scalar, class Ordinal>
+template <class Scalar, class Ordinal, class Stored = Scalar>
 struct PermutedEntries {
   Ordinal const* columns;
   int const* permutation;
-  Scalar const* values;
+  Stored const* values;
   int last;  ///< the last entry there is
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
-    return load(values + load(permutation + (k + row_at)));
+    return Scalar(load(values + load(permutation + (k + row_at))));
   }
   /// Hosts: prefetches the value that is needed some entries after k.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int place, int row_at = 0) const {
