@@ -83,6 +83,8 @@ class Matrix(Viewed):
     def _multiply(self, op: str, values: Tensor | None, X: Tensor, Y: Tensor) -> None:
         kind = kind_of(X)
         stream = kind.stream()
+        if X.itemsize == 2 and X.stride(1) != 1 and X.shape[1] > 1:
+            X = X.contiguous()  # there are no kernels for other blocks of 16 bits but slow ones
         argument = kind.argument if kind.on_cuda else _READ
         if values is not None:
             values = values.contiguous()
