@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -17,6 +18,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/row_registers.hpp>
 #include <blockspan/support/scalar.hpp>
+#include <blockspan/support/sixteen_bit.hpp>
 
 namespace blockspan::detail {
 
@@ -50,17 +52,35 @@ BLOCKSPAN_HOST_INLINE Real sum_of(typename RegistersOf<Real, Width>::type const&
 template <class Real>
 using LastLanes = LaneMask<Real, register_bytes / int(sizeof(Real))>;
 
+/// sum_j x_j y_j of count % (2 Width) numbers, of which masks do not load those of 16 bits.
+template <int Width, class Stored>
+BLOCKSPAN_HOST_INLINE float dot_of_last(float const* x, Stored const* y, int count) {
+  float sum = 0;
+  int const here = count & Width;
+  if (here != 0) {
+    typename RegistersOf<float, Width>::type numbers;
+    std::memcpy(&numbers, x, sizeof(numbers));
+    sum = sum_of<float, Width>(numbers * widen<Width>(y));
+  }
+  if constexpr (Width > 1) sum += dot_of_last<Width / 2>(x + here, y + here, count);
+  return sum;
+}
+
 /// sum_j x_j y_j of contiguous numbers. Two chains of additions; nothing beyond the ends is read.
 /// rest: of those that fill no register.
-template <class Real>
-BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, int count,
+template <class Real, class Stored>
+BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Stored const* y, int count,
                                        LastLanes<Real> const& rest) {
   constexpr int width = register_bytes / int(sizeof(Real));
   using Register = typename RegistersOf<Real, width>::type;
-  auto const load = [](Real const* from) {
-    Register result;
-    std::memcpy(&result, from, sizeof(Register));
-    return result;
+  auto const load = []<class Number>(Number const* from) -> Register {
+    if constexpr (is_sixteen_bit_v<Number>) {
+      return widen<width>(from);
+    } else {
+      Register result;
+      std::memcpy(&result, from, sizeof(Register));
+      return result;
+    }
   };
   Register even = {}, odd = {};
   int j = 0;
@@ -72,8 +92,13 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, int count,
     even += load(x + j) * load(y + j);
     j += width;
   }
-  if (j < count) odd += rest.load(x + j) * rest.load(y + j);
-  return sum_of<Real, width>(even + odd);
+  if constexpr (is_sixteen_bit_v<Stored>) {
+    Real const last = dot_of_last<width / 2>(x + j, y + j, count - j);
+    return j > 0 ? sum_of<Real, width>(even + odd) + last : last;
+  } else {
+    if (j < count) odd += rest.load(x + j) * rest.load(y + j);
+    return sum_of<Real, width>(even + odd);
+  }
 }
 
 /// values_k = alpha sum_j X(i_k, j) Y(j_k, j) + beta values_k, a team for tuning::sampled_entries
@@ -83,7 +108,7 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, int count,
 /// (im, re), whose real products with a row of Y as it lies in memory are both parts of the sum.
 /// So the loop is the same for real and complex, without shuffles.
 ///
-/// Numbers of 16 bits become floats when a row of X or Y is copied for its dots.
+/// Numbers of 16 bits become floats: those of X once, those of Y in their dots.
 ///
 /// Devices: a team thread takes neighbouring entries, its vector lanes the columns in turn.
 template <class Exec, class Scalar, class Stored, class Offset, class Ordinal>
@@ -191,7 +216,6 @@ struct SampledKernel {
       auto const row_of_y = [&](std::int64_t k) {
         return y + static_cast<std::int64_t>(indices[k]) * stride;
       };
-      alignas(Scalar) Real gathered[tuning::sampled_panel];
       if (Y.column_stride == 1) {
         int const asked = std::min(columns * int(sizeof(Stored)), tuning::sampled_asked_bytes);
         add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
@@ -200,15 +224,11 @@ struct SampledKernel {
                 reinterpret_cast<char const*>(row_of_y(k + tuning::sampled_rows_ahead));
             for (int byte = 0; byte < asked; byte += 64) __builtin_prefetch(later + byte);
           }
-          if constexpr (as_stored) {
-            return reinterpret_cast<Real const*>(row_of_y(k));
-          } else {
-            widen_row(row_of_y(k), columns, gathered);
-            return static_cast<Real const*>(gathered);
-          }
+          return reinterpret_cast<std::conditional_t<as_stored, Real, Stored> const*>(row_of_y(k));
         });
         continue;
       }
+      alignas(Scalar) Real gathered[tuning::sampled_panel];
       auto* const to = reinterpret_cast<Scalar*>(gathered);
       add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
         Stored const* const from = row_of_y(k);
@@ -249,7 +269,7 @@ struct SampledKernel {
     int const count = parts * columns;
     auto const rest = LastLanes<Real>::first(count % (register_bytes / int(sizeof(Real))));
     for (std::int64_t k = first; k < last; ++k) {
-      Real const* const y = row_of_y(k);
+      auto const* const y = row_of_y(k);
       if constexpr (is_complex_v<Scalar>)
         sums[k - first] +=
             Scalar(dot_of_rows(real, y, count, rest), dot_of_rows(imaginary, y, count, rest));

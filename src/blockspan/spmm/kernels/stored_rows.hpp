@@ -127,7 +127,7 @@ struct StoredRegisters {
     if constexpr (Width == 1) {
       result.value[0] = 0;
       for (int k = segment.first; k < segment.last; ++k)
-        result.value[0] += value(k) * float(row(x, k)[0]);
+        result.value[0] += value(k) * widen<1>(row(x, k));
     } else {
       Set<Width> sums;
       for (int k = segment.first; k < segment.last; ++k) {
@@ -151,7 +151,7 @@ struct StoredRegisters {
 
   BLOCKSPAN_HOST_INLINE float value(int k) const {
     entries.prefetch(k);
-    return entries.value(k);
+    return widen<1>(entries.address(k));
   }
   BLOCKSPAN_HOST_INLINE Stored const* row(Stored const* x, int k) const {
     return x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride;

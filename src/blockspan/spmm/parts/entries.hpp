@@ -39,8 +39,9 @@ struct PlainEntries {
   Stored const* values;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Stored const* address(int k) const { return values + k; }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
-    return Scalar(load(values + (k + row_at)));
+    return Scalar(load(address(k + row_at)));
   }
   /// Nothing to do: the processor sees the entries coming.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int, int = 0) const {}
@@ -93,8 +94,11 @@ struct PermutedEntries {
   int last;  ///< the last entry there is
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Stored const* address(int k) const {
+    return values + load(permutation + k);
+  }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
-    return Scalar(load(values + load(permutation + (k + row_at))));
+    return Scalar(load(address(k + row_at)));
   }
   /// Hosts: prefetches the value that is needed some entries after k.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int place, int row_at = 0) const {

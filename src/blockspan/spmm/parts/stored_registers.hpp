@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -27,6 +28,9 @@ struct IntegersOf {
 template <int Width, class Stored>
 BLOCKSPAN_HOST_INLINE typename RegistersOf<float, Width>::type widen(Stored const* from) {
   if constexpr (Width == 1) {
+#if defined(__F16C__)
+    if constexpr (std::is_same_v<Stored, half>) return _cvtsh_ss(from->bits);
+#endif
     return *from;
   } else if constexpr (std::is_same_v<Stored, bfloat16>) {
     typename IntegersOf<Width>::Narrow narrow;
@@ -94,18 +98,6 @@ BLOCKSPAN_HOST_INLINE void narrow(typename RegistersOf<float, Width>::type const
     std::memcpy(separate, &numbers, sizeof(separate));
     for (int j = 0; j < Width; ++j) to[j] = Stored(separate[j]);
   }
-}
-
-/// A row of contiguous numbers.
-template <class Stored>
-BLOCKSPAN_HOST_INLINE void widen_row(Stored const* from, int count, float* to) {
-  constexpr int width = register_bytes / int(sizeof(float));
-  int j = 0;
-  for (; count - j >= width; j += width) {
-    auto const wide = widen<width>(from + j);
-    std::memcpy(to + j, &wide, sizeof(wide));
-  }
-  for (; j < count; ++j) to[j] = from[j];
 }
 
 /// A set of registers from contiguous numbers, and to them.
