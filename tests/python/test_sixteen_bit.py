@@ -12,8 +12,9 @@ from conftest import SCALARS, random_block
 import blockspan as bs
 
 STORED: list[str] = bs.show_config()["stored"]
-if "float16" not in STORED:
-    pytest.skip("this build has no float16 (Blockspan_STORED)", allow_module_level=True)
+has_float16 = pytest.mark.skipif(
+    "float16" not in STORED, reason="this build has no float16 (Blockspan_STORED)"
+)
 
 OPS = {"n": lambda S: S, "t": lambda S: S.T, "c": lambda S: S, "h": lambda S: S.T}
 U16, LEAST16, U32 = 2.0**-11, 2.0**-25, 2.0**-24
@@ -46,6 +47,7 @@ def is_near(actual, wanted, sizes, terms: int) -> None:
     assert (error <= of_sums + U16 * (abs(wanted) + of_sums) + LEAST16).all()
 
 
+@has_float16
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("k", [0, 1, 3, 8, 33])
 @pytest.mark.parametrize("order", "CF")
@@ -64,6 +66,7 @@ def test_equals_numpy(op, k, order):
     is_near(out, 0.3 * (D @ X) - 2 * before, 0.3 * (sizes @ abs(X)) + 2 * abs(before), S.nnz)
 
 
+@has_float16
 def test_vectors_and_rows():
     S = sparse((60, 40))
     A, D, sizes = bs.matrix(S), wide(S), wide(S, abs(S.data))
@@ -73,6 +76,7 @@ def test_vectors_and_rows():
     assert (A @ x).shape == (60,)
 
 
+@has_float16
 def test_sums_do_not_stop_where_float16_would():
     n = 5000
     A = bs.matrix((np.array([0, n]), np.arange(n), np.ones(n, np.float16), (1, n)))
@@ -82,6 +86,7 @@ def test_sums_do_not_stop_where_float16_would():
     assert bs.spmm(A, np.full((n, 1), 100, np.float16), out=out, alpha=0.1)[0, 0] == n * 10
 
 
+@has_float16
 def test_columns_have_the_bits_that_they_have_alone():
     S = sparse((200, 150))
     A, X = bs.matrix(S), random_block((150, 37), "float16", 2)
@@ -92,6 +97,7 @@ def test_columns_have_the_bits_that_they_have_alone():
         assert np.array_equal(Y[:, j : j + 5], A @ X[:, j : j + 5])
 
 
+@has_float16
 def test_plans():
     S = sparse((60, 40))
     A, X = bs.matrix(S), random_block((60, 8), "float16", 2)
@@ -109,6 +115,7 @@ def test_plans():
         bs.Plan(A, tune=True)
 
 
+@has_float16
 @pytest.mark.parametrize("k", [1, 3, 8, 64, 300])
 @pytest.mark.parametrize("orders", ["CC", "FF", "CF"])
 def test_sampled_products(k, orders):
@@ -126,6 +133,7 @@ def test_sampled_products(k, orders):
     is_near(S.data, 2 * wanted - before / 2, 2 * sizes + abs(before), k)
 
 
+@has_float16
 def test_survives_pickling():
     S = sparse((60, 40))
     X = random_block((40, 3), "float16", 2)
@@ -133,6 +141,7 @@ def test_survives_pickling():
     assert twin.dtype == np.float16 and np.array_equal(twin @ X, bs.matrix(S) @ X)
 
 
+@has_float16
 def test_what_is_refused():
     S = sparse((40, 40))
     A, X = bs.matrix(S), random_block((40, 2), "float16", 2)
@@ -148,7 +157,12 @@ def test_what_is_refused():
     B = bs.matrix(sp.csr_array(np.eye(40), dtype=SCALARS[0]))
     with pytest.raises(bs.Error, match="float16 and the matrix has"):
         B @ X
-    if "bfloat16" not in STORED:
-        return
     with pytest.raises(bs.Error, match="wanted are float16"):
         bs.matrix((S.indptr, S.indices, S.data.astype("V2"), S.shape))
+
+
+@pytest.mark.skipif("float16" in STORED, reason="this build has float16")
+def test_builds_without_it_say_so():
+    S = sparse((4, 3))
+    with pytest.raises(bs.Error, match="float16.*this build has.*Blockspan_STORED"):
+        bs.matrix(S)

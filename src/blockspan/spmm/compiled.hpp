@@ -32,11 +32,17 @@ constexpr void require_compiled_pattern() {
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 constexpr void require_compiled_product() {
-  static_assert((pattern_is_compiled_v<Exec, Offset, Ordinal> &&
-                 (contains_v<Scalar, SpmmScalars> || contains_v<Scalar, SpmmStored>)) ||
+  static_assert((pattern_is_compiled_v<Exec, Offset, Ordinal> && contains_v<Scalar, SpmmScalars>) ||
                     is_complete_v<HeaderOnlySpmm<Exec>>,
                 "the library has no SpMM compiled for this backend, scalar, offset and ordinal "
                 "type: include <blockspan/spmm/header_only.hpp> first, and it is compiled here");
+}
+
+/// The same for what takes numbers of 16 bits too.
+template <class Exec, class Stored, class Offset, class Ordinal>
+constexpr void require_compiled_values() {
+  if constexpr (!contains_v<Stored, SpmmStored> || !pattern_is_compiled_v<Exec, Offset, Ordinal>)
+    require_compiled_product<Exec, Stored, Offset, Ordinal>();
 }
 
 }  // namespace blockspan::detail

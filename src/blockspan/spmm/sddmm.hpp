@@ -76,8 +76,8 @@ void sddmm(Exec const& exec, Conjugated conjugated,
   static_assert(ValuesView::rank() == 1 &&
                     Kokkos::SpaceAccessibility<Exec, typename ValuesView::memory_space>::accessible,
                 "values have rank 1 and live where the execution space can access them");
-  detail::require_compiled_product<Exec, Stored, detail::offset_t<Matrix>,
-                                   detail::ordinal_t<Matrix>>();
+  detail::require_compiled_values<Exec, Stored, detail::offset_t<Matrix>,
+                                  detail::ordinal_t<Matrix>>();
   detail::sample(exec, detail::pattern_ref<Exec>(A),
                  detail::SampledProduct<detail::multiplier_t<Matrix>, Stored>{
                      conjugated,

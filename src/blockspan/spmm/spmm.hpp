@@ -23,7 +23,7 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
   static_assert(std::is_same_v<scalar_t<Matrix>, typename XView::non_const_value_type> &&
                     std::is_same_v<scalar_t<Matrix>, typename YView::value_type>,
                 "A, X and Y must have the same scalar type, and Y must not be const");
-  require_compiled_product<Exec, scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>>();
+  require_compiled_values<Exec, scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>>();
   return {op, alpha, block_ref<Exec>(X), beta, block_ref<Exec>(Y)};
 }
 
