@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
+#include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/product_case.hpp"
@@ -313,6 +314,32 @@ TYPED_TEST(StoredProducts, TakeThePlanOfAnotherScalar) {
   expect_stored(exec, plan, A, StoredCase<Stored>{host, Op::none, 16});
   EXPECT_THAT(std::string(own.algorithm()),
               ::testing::AnyOf(HasSubstr("warp_per_row_packs"), HasSubstr("segments")));
+}
+
+/// Whatever other scalars would take: groups (elasticity), tiles (a nearly full matrix), mostly
+/// empty rows, windows.
+TEST(StoredPlans, ChooseWholeRowsOrSegments) {
+  namespace bd = blockspan::detail;
+  auto const id = [](RowStatistics const& rows, int columns, bool host, std::size_t bytes) {
+    bd::DeviceFacts const device{host, !host, !host, !host};
+    return choose_variant(rows, {rows.rows / 3, rows.nonzeros / 3}, {rows.rows / 8, rows.rows / 8},
+                          {!host, !host}, {.columns = columns}, bd::scalar_of_bytes(bytes), device)
+        .variant->id;
+  };
+  RowStatistics const elasticity{255552, 255552, 19773000, 0, 24, 81, 20087000},
+      full{8192, 4096, 8192 * 410, 0, 380, 440, 8192 * 430},
+      empty{1 << 20, 1 << 20, 1 << 18, (1 << 20) - (1 << 17), 0, 2, 1 << 19},
+      graph{1 << 18, 1 << 18, 4 << 20, 1 << 16, 0, 20000, 64 << 20};
+  int others = 0;
+  for (auto const& rows : {elasticity, full, empty, graph})
+    for (int const columns : {1, 8, 64})
+      for (bool const host : {false, true}) {
+        EXPECT_THAT(id(rows, columns, host, sizeof(half)),
+                    ::testing::AnyOf("warp_per_row_packs", "segments", "segments_sorted"));
+        auto const of_double = id(rows, columns, host, sizeof(double));
+        others += of_double != "warp_per_row_packs" && !of_double.starts_with("segments");
+      }
+  EXPECT_GE(others, 6);  // or this tests nothing
 }
 
 }  // namespace

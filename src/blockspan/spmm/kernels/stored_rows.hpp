@@ -29,12 +29,12 @@ namespace blockspan::detail {
 
 namespace tuning {
 inline namespace BLOCKSPAN_REGISTERS {
-/// Columns of a host's pass over a row: eight registers hold their sums.
+/// Columns of a host's pass over a row: eight registers hold their sums, as in HostRows.
 inline constexpr int stored_host_columns = 8 * register_bytes / int(sizeof(float));
 }  // namespace BLOCKSPAN_REGISTERS
 /// The same where a row of X is not contiguous, and read number by number.
 inline constexpr int stored_strided_columns = 8;
-/// Nonzeros whose loads are in flight in a lane of a device.
+/// Nonzeros whose loads are in flight in a lane of a device, as of one vector (device_depth).
 inline constexpr int stored_depth = 4;
 }  // namespace tuning
 
