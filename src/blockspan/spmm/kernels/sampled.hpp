@@ -254,8 +254,13 @@ struct SampledKernel {
       }
       return x[0];
     } else {
-      if constexpr (as_stored)
-        if (X.column_stride == 1) return from;
+      bool const contiguous = X.column_stride == 1;
+      if constexpr (as_stored) {
+        if (contiguous) return from;
+      } else if (contiguous) {
+        widen_row(from, columns, x[0]);
+        return x[0];
+      }
       for (int j = 0; j < columns; ++j) x[0][j] = Real(from[j * X.column_stride]);
       return x[0];
     }

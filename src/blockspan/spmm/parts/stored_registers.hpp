@@ -100,6 +100,18 @@ BLOCKSPAN_HOST_INLINE void narrow(typename RegistersOf<float, Width>::type const
   }
 }
 
+/// A row of contiguous numbers.
+template <class Stored>
+BLOCKSPAN_HOST_INLINE void widen_row(Stored const* from, int count, float* to) {
+  constexpr int width = register_bytes / int(sizeof(float));
+  int j = 0;
+  for (; count - j >= width; j += width) {
+    auto const wide = widen<width>(from + j);
+    std::memcpy(to + j, &wide, sizeof(wide));
+  }
+  for (; j < count; ++j) to[j] = widen<1>(from + j);
+}
+
 /// A set of registers from contiguous numbers, and to them.
 template <class Stored, int Reals>
 BLOCKSPAN_HOST_INLINE void load_set(RegisterSet<float, Reals>& set, Stored const* from) {
