@@ -5,6 +5,9 @@
 set(Blockspan_SCALARS "float;double;complex_float;complex_double"
   CACHE STRING "Scalars the library is instantiated for")
 
+set(Blockspan_STORED "" CACHE STRING
+  "Numbers of 16 bits that products and sddmm take, summed in float (half;bfloat16)")
+
 set(Blockspan_BACKENDS "" CACHE STRING
   "Backends of Kokkos the library is instantiated for (CUDA;OPENMP;SERIAL;...); empty: the default \
 execution space and the default one of hosts")
@@ -40,6 +43,8 @@ set(blockspan_type_float "float")
 set(blockspan_type_double "double")
 set(blockspan_type_complex_float "Kokkos::complex<float>")
 set(blockspan_type_complex_double "Kokkos::complex<double>")
+set(blockspan_type_half "blockspan::half")
+set(blockspan_type_bfloat16 "blockspan::bfloat16")
 
 set(Blockspan_FOREIGN_OPTIONS "" CACHE STRING
   "More compiler options for what is nearly all Kokkos Kernels' templates, -O0 say")
@@ -57,7 +62,7 @@ function(blockspan_type_list result)
 endfunction()
 
 # blockspan_instantiate(FILE [TARGET NAME] [ROUND_EACH] [FUSE_EACH] [FOREIGN] [SINGLES_TOGETHER]
-#   [BACKENDS NAME ...] [SCALARS NAME ...]):
+#   [STORED] [BACKENDS NAME ...] [SCALARS NAME ...]):
 # configures FILE (.cpp.in, with @BACKEND@ and @SCALAR@) once for every backend and scalar, and adds
 # the results to TARGET, by default blockspan.
 # ROUND_EACH: hosts round every product before it is added. Whether the compiler fuses the two may
@@ -69,12 +74,17 @@ endfunction()
 # speed (Blockspan_FOREIGN_OPTIONS).
 # SINGLES_TOGETHER: float and complex float are one translation unit. FILE has no names for its types
 # then, since it follows itself in that unit.
+# STORED: for the numbers of 16 bits instead of the scalars.
 # BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ROUND_EACH;FUSE_EACH;FOREIGN;SINGLES_TOGETHER" "TARGET"
-    "BACKENDS;SCALARS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg
+    "ROUND_EACH;FUSE_EACH;FOREIGN;SINGLES_TOGETHER;STORED" "TARGET" "BACKENDS;SCALARS")
   if(NOT arg_TARGET)
     set(arg_TARGET blockspan)
+  endif()
+  set(list Blockspan_SCALARS)
+  if(arg_STORED)
+    set(list Blockspan_STORED)
   endif()
   cmake_path(GET file STEM name)
   cmake_path(ABSOLUTE_PATH file)
@@ -85,7 +95,7 @@ function(blockspan_instantiate file)
       continue()
     endif()
     set(units)
-    foreach(scalar IN LISTS Blockspan_SCALARS)
+    foreach(scalar IN LISTS ${list})
       if(arg_SCALARS AND NOT scalar IN_LIST arg_SCALARS)
         continue()
       endif()

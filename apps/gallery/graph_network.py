@@ -2,6 +2,8 @@
 
 Each layer is a product with the adjacency (constant: its transpose is kept for the gradients) and a
 dense one. A node sees noisy features and its neighbours; a twentieth of the nodes have labels.
+With ``bfloat16`` (or ``float16``) the products are in 16 bits, summed in float32, and the parameters
+in float32, as PyTorch's autocast has it.
 """
 
 import sys
@@ -30,25 +32,34 @@ def communities(nodes: int, groups: int, seed: int) -> tuple[sp.csr_array, np.nd
 
 
 class GraphNetwork(torch.nn.Module):
-    def __init__(self, A: blockspan.torch.Matrix, sizes: tuple[int, int, int]) -> None:
+    def __init__(
+        self, A: blockspan.torch.Matrix, sizes: tuple[int, int, int], dtype: torch.dtype
+    ) -> None:
         super().__init__()
         self.A = A
-        self.first = torch.nn.Linear(sizes[0], sizes[1], dtype=A.values.dtype)
-        self.second = torch.nn.Linear(sizes[1], sizes[2], dtype=A.values.dtype)
+        self.first = torch.nn.Linear(sizes[0], sizes[1], dtype=dtype)
+        self.second = torch.nn.Linear(sizes[1], sizes[2], dtype=dtype)
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        hidden = torch.relu(blockspan.torch.spmm(self.A, self.first(X)))
-        return blockspan.torch.spmm(self.A, self.second(hidden))
+        dtype = self.A.values.dtype
+        with torch.autocast("cpu", dtype, enabled=dtype != self.first.weight.dtype):
+            hidden = torch.relu(blockspan.torch.spmm(self.A, self.first(X)))
+            return blockspan.torch.spmm(self.A, self.second(hidden)).to(X.dtype)
 
 
-def main(nodes: int = 3000, groups: int = 5, steps: int = 60) -> tuple[list[float], float]:
+def main(
+    nodes: int = 3000, groups: int = 5, steps: int = 60, precision: str = "float64"
+) -> tuple[list[float], float]:
     torch.manual_seed(1)
     W, label = communities(nodes, groups, seed=1)
     target = torch.from_numpy(label)
     features = torch.nn.functional.one_hot(target, groups) + 2 * torch.randn(nodes, groups)
     known = torch.rand(nodes) < 0.05
-    network = GraphNetwork(blockspan.torch.matrix(W, columns=16), (groups, 16, groups))
-    features = features.to(network.A.values.dtype)
+    dtype: torch.dtype = getattr(torch, precision)
+    values = torch.from_numpy(W.data).to(dtype)
+    A = blockspan.torch.matrix((W.indptr, W.indices, values, W.shape), columns=16)
+    network = GraphNetwork(A, (groups, 16, groups), torch.float32 if dtype.itemsize == 2 else dtype)
+    features = features.to(network.first.weight.dtype)
     optimizer = torch.optim.Adam(network.parameters(), lr=0.02, weight_decay=1e-3)
 
     losses = []
@@ -67,4 +78,4 @@ def main(nodes: int = 3000, groups: int = 5, steps: int = 60) -> tuple[list[floa
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:4]), *sys.argv[4:])

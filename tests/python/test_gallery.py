@@ -77,9 +77,13 @@ def test_cupy_ranks():
     np.testing.assert_allclose(X, np.linalg.solve(np.eye(len(X)) - 0.85 * P.T, seeds), atol=1e-9)
 
 
-def test_graph_network():
+@pytest.mark.parametrize("precision", ["float64", "bfloat16"])
+def test_graph_network(precision):
     pytest.importorskip("torch")
+    config = bs.show_config()
+    if precision not in config["scalars"] + config["stored"]:
+        pytest.skip(f"this build has no {precision}")
     run = main_of("graph_network")
-    losses, right = run(1000, 4, 40)
+    losses, right = run(1000, 4, 40, precision)
     assert losses[-1] < losses[0] / 4 and right > 0.9
-    assert run(1000, 4, 40)[0] == losses  # the same bits
+    assert run(1000, 4, 40, precision)[0] == losses  # the same bits

@@ -5,6 +5,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/sixteen_bit.hpp>
+
 namespace blockspan::detail {
 
 /// The nonzero positions of a compressed-row matrix, as a compiled kernel sees them. block > 1: an
@@ -41,6 +43,9 @@ template <class Matrix>
 using ordinal_t = std::remove_const_t<typename Matrix::non_const_ordinal_type>;
 template <class Matrix>
 using scalar_t = std::remove_const_t<typename Matrix::non_const_value_type>;
+/// The type of numbers that a product multiplies with it: that of its values, or float.
+template <class Matrix>
+using multiplier_t = computed_t<scalar_t<Matrix>>;
 
 /// True for KokkosSparse::Experimental::BsrMatrix.
 template <class Matrix>

@@ -38,4 +38,11 @@ constexpr void require_compiled_product() {
                 "type: include <blockspan/spmm/header_only.hpp> first, and it is compiled here");
 }
 
+/// The same for what takes numbers of 16 bits too.
+template <class Exec, class Stored, class Offset, class Ordinal>
+constexpr void require_compiled_values() {
+  if constexpr (!contains_v<Stored, SpmmStored> || !pattern_is_compiled_v<Exec, Offset, Ordinal>)
+    require_compiled_product<Exec, Stored, Offset, Ordinal>();
+}
+
 }  // namespace blockspan::detail

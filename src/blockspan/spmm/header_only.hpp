@@ -16,6 +16,7 @@ struct HeaderOnlySpmm {};
 #include <blockspan/spmm/kernels/groups.hpp>
 #include <blockspan/spmm/kernels/sampled.hpp>
 #include <blockspan/spmm/kernels/shared_tiles.hpp>
+#include <blockspan/spmm/kernels/stored_rows.hpp>
 #include <blockspan/spmm/kernels/windows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

@@ -104,7 +104,7 @@ class SpmmPlan {
   /// symmetric matrix like the first). Takes a scalar a nonzero.
   template <class Matrix>
   void hold_transpose(Exec const& exec, Matrix const& A) {
-    detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, Offset, Ordinal>();
+    detail::require_compiled_values<Exec, detail::scalar_t<Matrix>, Offset, Ordinal>();
     detail::hold_transpose(exec, *panels_, detail::planned_matrix_ref<Exec>(A));
   }
 

@@ -17,21 +17,22 @@ enum class Conjugated { none, first, second };
 namespace detail {
 
 /// The operands of values_k = alpha sum_j X(i_k, j) Y(j_k, j) + beta values_k.
-template <class Scalar>
+/// Stored: their type in memory.
+template <class Scalar, class Stored = Scalar>
 struct SampledProduct {
   Conjugated conjugated;
   Scalar alpha;
-  BlockRef<Scalar const> X;
-  BlockRef<Scalar const> Y;
+  BlockRef<Stored const> X;
+  BlockRef<Stored const> Y;
   Scalar beta;
-  BlockRef<Scalar> values;  ///< one row
+  BlockRef<Stored> values;  ///< one row
 };
 
 /// Checked and launched in the library; defined in kernels/sampled.hpp, compiled once per backend,
 /// scalar and offset type.
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Stored, class Offset, class Ordinal>
 void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-            SampledProduct<Scalar> const& product);
+            SampledProduct<Scalar, Stored> const& product);
 
 }  // namespace detail
 
@@ -52,6 +53,9 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
 /// error of a value is at most gamma (|alpha| |X| |Y|^T + |beta| |values|) there, gamma = m u / (1
 /// - m u), m = k + 3, twice that for complex.
 ///
+/// X, Y and values of half or bfloat16: alpha and beta are float, and so are the sums, which are
+/// rounded once. To that error comes u |result| of their type, and half its least number.
+///
 /// Throws Error, with all sizes, if shapes clash or values overlap X or Y; values are then as they
 /// were. Reads a row of X once for neighbouring entries of its row, a row of Y for each entry of
 /// its column (or once, if a cache holds it): O(entries k). Teams take equally many entries and
@@ -60,28 +64,29 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
 /// doi:10.1145/3293883.3295712.
 template <class Exec, class Matrix, class XView, class YView, class ValuesView>
 void sddmm(Exec const& exec, Conjugated conjugated,
-           std::type_identity_t<detail::scalar_t<Matrix>> const& alpha, Matrix const& A,
+           std::type_identity_t<detail::multiplier_t<Matrix>> const& alpha, Matrix const& A,
            XView const& X, YView const& Y,
-           std::type_identity_t<detail::scalar_t<Matrix>> const& beta, ValuesView const& values) {
-  using Scalar = detail::scalar_t<Matrix>;
-  static_assert(std::is_same_v<Scalar, typename XView::non_const_value_type> &&
-                    std::is_same_v<Scalar, typename YView::non_const_value_type> &&
-                    std::is_same_v<Scalar, typename ValuesView::value_type>,
+           std::type_identity_t<detail::multiplier_t<Matrix>> const& beta,
+           ValuesView const& values) {
+  using Stored = detail::scalar_t<Matrix>;
+  static_assert(std::is_same_v<Stored, typename XView::non_const_value_type> &&
+                    std::is_same_v<Stored, typename YView::non_const_value_type> &&
+                    std::is_same_v<Stored, typename ValuesView::value_type>,
                 "A, X, Y and values must have the same scalar type, and values must not be const");
   static_assert(ValuesView::rank() == 1 &&
                     Kokkos::SpaceAccessibility<Exec, typename ValuesView::memory_space>::accessible,
                 "values have rank 1 and live where the execution space can access them");
-  detail::require_compiled_product<Exec, Scalar, detail::offset_t<Matrix>,
-                                   detail::ordinal_t<Matrix>>();
-  detail::sample(
-      exec, detail::pattern_ref<Exec>(A),
-      detail::SampledProduct<Scalar>{conjugated,
-                                     alpha,
-                                     detail::block_ref<Exec>(X),
-                                     detail::block_ref<Exec>(Y),
-                                     beta,
-                                     {values.data(), 1, static_cast<std::int64_t>(values.extent(0)),
-                                      0, static_cast<std::int64_t>(values.stride(0))}});
+  detail::require_compiled_values<Exec, Stored, detail::offset_t<Matrix>,
+                                  detail::ordinal_t<Matrix>>();
+  detail::sample(exec, detail::pattern_ref<Exec>(A),
+                 detail::SampledProduct<detail::multiplier_t<Matrix>, Stored>{
+                     conjugated,
+                     alpha,
+                     detail::block_ref<Exec>(X),
+                     detail::block_ref<Exec>(Y),
+                     beta,
+                     {values.data(), 1, static_cast<std::int64_t>(values.extent(0)), 0,
+                      static_cast<std::int64_t>(values.stride(0))}});
 }
 
 }  // namespace blockspan

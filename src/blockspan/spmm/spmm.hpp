@@ -15,12 +15,15 @@ namespace blockspan {
 namespace detail {
 
 template <class Exec, class Matrix, class XView, class YView>
-Product<scalar_t<Matrix>> make_product(Op op, scalar_t<Matrix> const& alpha, XView const& X,
-                                       scalar_t<Matrix> const& beta, YView const& Y) {
+Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
+                                                             multiplier_t<Matrix> const& alpha,
+                                                             XView const& X,
+                                                             multiplier_t<Matrix> const& beta,
+                                                             YView const& Y) {
   static_assert(std::is_same_v<scalar_t<Matrix>, typename XView::non_const_value_type> &&
                     std::is_same_v<scalar_t<Matrix>, typename YView::value_type>,
                 "A, X and Y must have the same scalar type, and Y must not be const");
-  require_compiled_product<Exec, scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>>();
+  require_compiled_values<Exec, scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>>();
   return {op, alpha, block_ref<Exec>(X), beta, block_ref<Exec>(Y)};
 }
 
@@ -43,20 +46,30 @@ Product<scalar_t<Matrix>> make_product(Op op, scalar_t<Matrix> const& alpha, XVi
 /// input, same backend, same bits. The error of an element is at most gamma (|alpha| |A| |X| +
 /// |beta| |Y|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice that for complex.
 ///
+/// A, X and Y of half or bfloat16 (support/sixteen_bit.hpp; where the library has them: CMake
+/// option Blockspan_STORED): alpha and beta are float, and so are the sums, which are rounded once,
+/// at the end (transposed products of several panels: once a panel). To that error comes u |y| of
+/// their type, and half its least number; what is too large for the type is infinite. Products of
+/// two such numbers are exact in float (bfloat16: short of its range), and a column has the same
+/// bits in every block. Whole rows, or segments where the plan cuts rows; no BsrMatrix.
+///
 /// Throws Error, with all sizes, if shapes clash, if Y overlaps X, if the plan was made for another
 /// pattern, if the variant it was told to use cannot serve the input, or where memory for scratch
 /// is short; Y is then as it was.
 /// Reads A once, each row of X as often as its column has entries (or once, if a cache holds it).
 template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView>
 void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
-          std::type_identity_t<detail::scalar_t<Matrix>> const& alpha, Matrix const& A,
-          XView const& X, std::type_identity_t<detail::scalar_t<Matrix>> const& beta,
+          std::type_identity_t<detail::multiplier_t<Matrix>> const& alpha, Matrix const& A,
+          XView const& X, std::type_identity_t<detail::multiplier_t<Matrix>> const& beta,
           YView const& Y) {
   static_assert(std::is_same_v<Offset, detail::offset_t<Matrix>> &&
                     std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
-  detail::multiply(exec, plan.panels(), detail::planned_matrix_ref<Exec>(A),
-                   detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
+  auto const product = detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y);
+  if constexpr (is_sixteen_bit_v<detail::scalar_t<Matrix>>)
+    detail::multiply_stored(exec, plan.panels(), detail::planned_matrix_ref<Exec>(A), product);
+  else
+    detail::multiply(exec, plan.panels(), detail::planned_matrix_ref<Exec>(A), product);
 }
 
 /// The same without a plan: whole rows, whatever their lengths. Offsets that are not int are
@@ -65,9 +78,10 @@ void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
 /// transposed pattern and, with hold_transpose, the values in its order.
 template <class Exec, class Matrix, class XView, class YView>
 requires Kokkos::is_execution_space_v<Exec>
-void spmm(Exec const& exec, Op op, std::type_identity_t<detail::scalar_t<Matrix>> const& alpha,
+void spmm(Exec const& exec, Op op, std::type_identity_t<detail::multiplier_t<Matrix>> const& alpha,
           Matrix const& A, XView const& X,
-          std::type_identity_t<detail::scalar_t<Matrix>> const& beta, YView const& Y) {
+          std::type_identity_t<detail::multiplier_t<Matrix>> const& beta, YView const& Y) {
+  static_assert(!is_sixteen_bit_v<detail::scalar_t<Matrix>>, "half and bfloat16 need a plan");
   detail::multiply(exec, detail::cut_into_panels(exec, detail::product_pattern_ref<Exec>(A)),
                    detail::planned_matrix_ref<Exec>(A),
                    detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));

@@ -89,6 +89,7 @@ void spmm_dots(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan,
   static_assert(std::is_same_v<Offset, detail::offset_t<Matrix>> &&
                     std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
+  detail::require_compiled_product<Exec, Scalar, Offset, Ordinal>();
   detail::multiply_dots(
       exec, plan.panels(), detail::planned_matrix_ref<Exec>(A),
       detail::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y),

@@ -12,6 +12,7 @@
 #include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/sixteen_bit.hpp>
 
 #include "array_views.hpp"
 #include "runtime.hpp"
@@ -31,7 +32,18 @@ template <class Scalar>
 using std_t =
     std::conditional_t<is_complex_v<Scalar>, std::complex<real_t<Scalar>>, real_t<Scalar>>;
 
-/// NumPy's name of the type of an array.
+/// The type of an array of Scalar.
+template <class Scalar>
+nb::dlpack::dtype dtype_of() {
+  using Code = nb::dlpack::dtype_code;
+  if constexpr (is_sixteen_bit_v<Scalar>)
+    return {static_cast<std::uint8_t>(std::is_same_v<Scalar, half> ? Code::Float : Code::Bfloat),
+            16, 1};
+  else
+    return nb::dtype<std_t<Scalar>>();
+}
+
+/// NumPy's name of the type of an array; of the type that it has not, PyTorch's.
 inline std::string type_name(nb::dlpack::dtype type) {
   using Code = nb::dlpack::dtype_code;
   auto const code = static_cast<Code>(type.code);
@@ -39,16 +51,23 @@ inline std::string type_name(nb::dlpack::dtype type) {
                            : code == Code::Complex ? "complex"
                            : code == Code::Int     ? "int"
                            : code == Code::UInt    ? "uint"
+                           : code == Code::Bfloat  ? "bfloat"
                                                    : "type";
   return kind + std::to_string(type.bits);
 }
 
 template <class Scalar>
 std::string type_name() {
-  return type_name(nb::dtype<std_t<Scalar>>());
+  return type_name(dtype_of<Scalar>());
 }
 
 namespace detail_of_scalars {
+
+template <class... Scalars, class... Others>
+detail::TypeList<Scalars..., Others...> together(detail::TypeList<Scalars...>,
+                                                 detail::TypeList<Others...>) {
+  return {};
+}
 
 template <class Function, class... Scalars>
 auto with_scalar(std::string const& name, Function const& function,
@@ -63,8 +82,11 @@ auto with_scalar(std::string const& name, Function const& function,
   if (!known) {
     std::string names;
     ((names += (names.empty() ? "" : ", ") + type_name<Scalars>()), ...);
-    fail("blockspan", "values of type ", name, "; this build has ", names,
-         " (more: pip install . -C cmake.define.Blockspan_SCALARS=\"double;complex_double\", say)");
+    bool const is_short = name == type_name<half>() || name == type_name<bfloat16>();
+    fail("blockspan", "values of type ", name,
+         is_short ? " (which products and sddmm alone take)" : "", "; this build has ", names,
+         " (more: pip install . -C cmake.define.Blockspan_",
+         is_short ? "STORED=\"half;bfloat16\", say)" : "SCALARS=\"double;complex_double\", say)");
   }
   return result;
 }
@@ -76,6 +98,14 @@ auto with_scalar(std::string const& name, Function const& function,
 template <class Function>
 auto with_scalar(std::string const& name, Function const& function) {
   return detail_of_scalars::with_scalar(name, function, detail::SpmmScalars{});
+}
+
+/// The same for what values of a matrix may be: numbers of 16 bits too.
+template <class Function>
+auto with_values(std::string const& name, Function const& function) {
+  using detail_of_scalars::together;
+  return detail_of_scalars::with_scalar(name, function,
+                                        together(detail::SpmmScalars{}, detail::SpmmStored{}));
 }
 
 template <class Scalar>
@@ -110,7 +140,7 @@ StridedBlock<Scalar> strided_block(AnyArray const& array, char const* name) {
   require(array.ndim() == 2, "blockspan", name, " has ", array.ndim(),
           " dimensions; a block of vectors has two");
   check_device(array, name);
-  require(array.dtype() == nb::dtype<std_t<Value>>(), "blockspan", name, " is ", in_words(array),
+  require(array.dtype() == dtype_of<Value>(), "blockspan", name, " is ", in_words(array),
           " and the matrix has ", type_name<Value>(), ": convert one of them with astype");
   require(array.stride(0) >= 0 && array.stride(1) >= 0, "blockspan", name,
           " has negative strides (", array.stride(0), ", ", array.stride(1), " elements)");
@@ -133,16 +163,16 @@ auto row_major_block(AnyArray const& array, char const* name) {
   return View(strided.data(), strided.extent(0), strided.extent(1));
 }
 
-/// A number for Scalar; real scalars take no imaginary part.
+/// A number that multiplies those of Scalar; real ones take no imaginary part.
 template <class Scalar>
-Scalar scalar_of(std::complex<double> number, char const* name) {
+computed_t<Scalar> scalar_of(std::complex<double> number, char const* name) {
   if constexpr (is_complex_v<Scalar>) {
     using Real = real_t<Scalar>;
     return Scalar(static_cast<Real>(number.real()), static_cast<Real>(number.imag()));
   } else {
     require(number.imag() == 0, "blockspan", name, " = ", number.real(), " + ", number.imag(),
             "j, and the matrix is real");
-    return static_cast<Scalar>(number.real());
+    return static_cast<computed_t<Scalar>>(number.real());
   }
 }
 

@@ -47,7 +47,8 @@ class PlanOf final : public Plan {
 
   void multiply_with(ConstArray const& values, Op op, ConstArray const& X, Array const& Y,
                      Stream stream) override {
-    multiply(matrix_->with_values(values), op, Scalar(1), X, Scalar(0), Y, stream, false);
+    using Factor = computed_t<Scalar>;
+    multiply(matrix_->with_values(values), op, Factor(1), X, Factor(0), Y, stream, false);
   }
 
   std::int64_t rows(Op op) const override {
@@ -65,8 +66,9 @@ class PlanOf final : public Plan {
   }
 
  private:
-  void multiply(CrsMatrix<Scalar, Exec> const& A, Op op, Scalar alpha, ConstArray const& X,
-                Scalar beta, Array const& Y, Stream stream, bool own_values) {
+  void multiply(CrsMatrix<Scalar, Exec> const& A, Op op, computed_t<Scalar> alpha,
+                ConstArray const& X, computed_t<Scalar> beta, Array const& Y, Stream stream,
+                bool own_values) {
     auto const x = strided_block<Scalar const>(X, "X");
     auto const y = strided_block<Scalar>(Y, "out");
     require(y.size() == 0 ||
@@ -82,7 +84,12 @@ class PlanOf final : public Plan {
   static SpmmPlan<Exec> make(CrsMatrix<Scalar, Exec> const& A, PlanRequest const& request) {
     WithoutGil const without_gil;
     auto const exec = instance_to_wait_for(request.stream);
-    if (request.tune) return tuned_plan(exec, A, request.options, {.cache_file = request.cache});
+    if constexpr (!is_sixteen_bit_v<Scalar>) {
+      if (request.tune) return tuned_plan(exec, A, request.options, {.cache_file = request.cache});
+    } else {
+      require(!request.tune, "blockspan.Plan", "values of type ", type_name<Scalar>(),
+              " have no kernels to choose among: tune is not for them");
+    }
     return SpmmPlan<Exec>(exec, A, request.options);
   }
 
@@ -96,7 +103,7 @@ std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
                                     ConstArray const& offsets, ConstArray const& indices,
                                     ConstArray const& values, Stream stream) {
   start();
-  return with_scalar(type_name(values.dtype()), [&]<class Scalar>() -> std::shared_ptr<Matrix> {
+  return with_values(type_name(values.dtype()), [&]<class Scalar>() -> std::shared_ptr<Matrix> {
     return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values, stream);
   });
 }
@@ -112,7 +119,7 @@ MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray c
           "the shape ", rows, " x ", columns, " is not one of non-negative 32-bit numbers");
   auto const row_map = vector_view<int>(offsets, nb::dtype<int>(), "indptr");
   auto const entries = vector_view<int>(indices, nb::dtype<int>(), "indices");
-  auto const numbers = vector_view<Scalar>(values, nb::dtype<std_t<Scalar>>(), "data");
+  auto const numbers = vector_view<Scalar>(values, dtype_of<Scalar>(), "data");
   require(row_map.extent(0) == static_cast<std::size_t>(rows) + 1, "blockspan.matrix",
           "indptr has ", row_map.extent(0), " elements, and there are ", rows, " rows");
   require(entries.extent(0) == numbers.extent(0), "blockspan.matrix", "indices has ",
@@ -132,8 +139,7 @@ std::unique_ptr<Plan> MatrixOf<Scalar>::plan(PlanRequest const& request) const {
 
 template <class Scalar>
 typename MatrixOf<Scalar>::Crs MatrixOf<Scalar>::with_values(ConstArray const& values) const {
-  auto const numbers =
-      vector_view<Scalar>(values, nb::dtype<std_t<Scalar>>(), "values", "blockspan");
+  auto const numbers = vector_view<Scalar>(values, dtype_of<Scalar>(), "values", "blockspan");
   require(static_cast<std::int64_t>(numbers.extent(0)) == entries(), "blockspan", "there are ",
           numbers.extent(0), " values, and the pattern has ", entries(), " entries");
   return Crs("blockspan.matrix", crs_.numCols(), numbers, crs_.graph);
@@ -147,8 +153,7 @@ void MatrixOf<Scalar>::sample(ConstArray const& X, ConstArray const& Y, bool con
   auto const y = strided_block<Scalar const>(Y, "Y");
   auto const a = scalar_of<Scalar>(alpha, "alpha");
   auto const b = scalar_of<Scalar>(beta, "beta");
-  auto const out =
-      vector_view<Scalar>(values, nb::dtype<std_t<Scalar>>(), "out", "blockspan.sddmm");
+  auto const out = vector_view<Scalar>(values, dtype_of<Scalar>(), "out", "blockspan.sddmm");
   auto const conjugated = conjugate_first ? Conjugated::first : Conjugated::second;
   WithoutGil const without_gil;
   std::scoped_lock const lock(mutex_);
@@ -158,11 +163,16 @@ void MatrixOf<Scalar>::sample(ConstArray const& X, ConstArray const& Y, bool con
 
 template <class Scalar>
 std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns, Stream stream) const {
-  WithoutGil const without_gil;
-  return std::make_unique<OperatorOf<Scalar>>(
-      std::make_shared<MatrixOperator<Scalar, Exec>>(instance_to_wait_for(stream), crs_,
-                                                     SpmmPlanOptions{.columns = columns}),
-      shared_from_this());
+  return with_scalar(type(), [&]<class Known>() -> std::unique_ptr<Operator> {
+    if constexpr (std::is_same_v<Known, Scalar>) {
+      WithoutGil const without_gil;
+      return std::make_unique<OperatorOf<Scalar>>(
+          std::make_shared<MatrixOperator<Scalar, Exec>>(instance_to_wait_for(stream), crs_,
+                                                         SpmmPlanOptions{.columns = columns}),
+          shared_from_this());
+    }
+    return nullptr;
+  });
 }
 
 Op op_of(char letter) {

@@ -15,7 +15,8 @@ from blockspan.eigen import Certificate, EigenIteration, EigenProgress, EigenRes
 from blockspan.errors import Error
 from blockspan.files import generate, read_matrix_market
 from blockspan.linear import CgColumn, CgIteration, CgProgress, CgResult, cg
-from blockspan.matrix import Matrix, Plan, matrix, spmm
+from blockspan.matrix import Matrix, matrix, spmm
+from blockspan.plan import Plan
 from blockspan.precond import Preconditioner
 from blockspan.sampled import sddmm
 from blockspan.status import NotConverged, NotConvergedWarning, Status
@@ -75,6 +76,8 @@ def threads(n: int) -> None:
 
 def show_config(backend: Literal["host", "cuda"] = "host") -> dict[str, Any]:
     """What this build is: backend, threads, scalars, version of Kokkos. Starts the library.
+
+    ``stored``: types of 16 bits that products and :func:`sddmm` take beside the scalars.
 
     backend: of which module; Error where the installation has no "cuda".
 

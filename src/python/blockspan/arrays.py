@@ -20,6 +20,17 @@ Order = Literal["C", "F"]
 _TYPES = ("float16", "float32", "float64", "complex64", "complex128", "int32", "int64")
 
 
+def is_bfloat16(X: Any) -> bool:
+    """Whether X is a tensor of bfloat16, or that type: NumPy has none."""
+    dtype = getattr(X, "dtype", X)
+    return type(dtype).__module__ == "torch" and str(dtype) == "torch.bfloat16"
+
+
+def type_named(name: str) -> Any:
+    """The type of NumPy, or of PyTorch, that the module calls so."""
+    return importlib.import_module("torch").bfloat16 if name == "bfloat16" else np.dtype(name)
+
+
 class Kind:
     """The arrays of one package in the memory of the host or of one device."""
 
@@ -30,7 +41,24 @@ class Kind:
 
     def array(self, X: Any) -> Array:
         """X as an array of this kind with strides that the library takes."""
-        return np.asarray(X)
+        try:
+            return np.asarray(X)
+        except TypeError:
+            if not is_bfloat16(X):
+                raise
+            raise Error(
+                "blockspan: a tensor of torch.bfloat16, which products and sddmm alone take"
+            ) from None
+
+    def numbers(self, X: Any) -> Any:
+        """The same for values and blocks of products: a tensor of bfloat16 stays one."""
+        if not is_bfloat16(X):
+            return self.array(X)
+        if X.requires_grad:
+            raise Error("blockspan: a tensor requires a gradient: pass its detach()")
+        if not self.on_cuda and not host_tensors()[1]:
+            raise Error("blockspan: bfloat16 in host memory needs PyTorch 2.10 or newer")
+        return X
 
     def argument(self, X: Array) -> Any:
         """X as the module takes it."""
@@ -48,6 +76,10 @@ class Kind:
         return X.dtype
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
+        if is_bfloat16(dtype):
+            import torch
+
+            return torch.empty(shape, dtype=dtype)  # type: ignore[no-any-return]
         return np.empty(shape, dtype)
 
     def result(self, X: Array, rows: int, columns: int, order: Order) -> Array:
@@ -130,7 +162,7 @@ class _Torch(_Device):
         return dtype
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
-        kind = getattr(self._package, np.dtype(dtype).name)
+        kind = dtype if is_bfloat16(dtype) else getattr(self._package, np.dtype(dtype).name)
         return self._package.empty(shape, dtype=kind, device=self.device)  # type: ignore[no-any-return]
 
     def result(self, X: Any, rows: int, columns: int, order: Order) -> Array:
@@ -208,11 +240,12 @@ _cupy = cache(_Cupy)
 
 
 @cache
-def host_tensors() -> tuple[Any, bool]:
-    """``torch.from_numpy``, and whether the module reads tensors themselves (PyTorch 2.10)."""
+def host_tensors() -> tuple[Any, bool, Any]:
+    """``torch.from_numpy``, whether the module reads tensors themselves (PyTorch 2.10), and
+    ``torch.bfloat16``."""
     import torch
 
-    return torch.from_numpy, _host.reads(torch.Tensor)
+    return torch.from_numpy, _host.reads(torch.Tensor), torch.bfloat16
 
 
 def kind_of(X: Any) -> Kind:

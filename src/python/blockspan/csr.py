@@ -20,7 +20,7 @@ def csr_arrays(S: Any) -> tuple[tuple[Array, Array, Array], tuple[int, int], Kin
     Raises Error where it has none."""
     offsets, indices, values, shape = _parts(S)
     kind = common_kind("blockspan.matrix", None, offsets, indices, values)
-    offsets, indices, values = (kind.array(part) for part in (offsets, indices, values))
+    offsets, indices, values = kind.array(offsets), kind.array(indices), kind.numbers(values)
     if len(shape) != 2:
         raise Error(f"blockspan.matrix: the shape {tuple(shape)} is not one of a matrix")
     if len(indices) >= 2**31:

@@ -1,4 +1,4 @@
-"""Sparse matrices over the caller's arrays, their products, and plans."""
+"""Sparse matrices over the caller's arrays, and their products."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from blockspan.arrays import (
     host_tensors,
     kind_of,
     stream_number,
+    type_named,
 )
 from blockspan.csr import csr_arrays
 from blockspan.errors import Error
+from blockspan.plan import Plan
 from blockspan.views import CONJUGATED, WORDS, Op, Viewed, combined
 
 
@@ -29,7 +31,7 @@ class Matrix(Viewed):
 
     Attributes:
         shape: rows and columns.
-        dtype: of the values.
+        dtype: of the values; ``torch.bfloat16`` where they are that.
         nnz: stored entries.
 
     >>> import numpy as np, scipy.sparse as sp, blockspan as bs
@@ -51,7 +53,7 @@ class Matrix(Viewed):
         self._plan: Any = None
         self._host_plan: Any = None  #: the same, in host memory
         self._with_gradients: Any = None
-        self.dtype: np.dtype[Any] = np.dtype(data.type)
+        self.dtype: Any = type_named(data.type)
         self.shape = (data.rows, data.columns)
         self.nnz = data.entries
         m, n = self.shape
@@ -90,84 +92,6 @@ class Matrix(Viewed):
         return f"<blockspan.Matrix {rows} x {columns}, {self.nnz} entries of {self.dtype}{WORDS[self._op]}>"
 
 
-class Plan:
-    """How products with a matrix are done: its pattern, inspected once.
-
-    A matrix makes one for itself at its first product. Make another to choose (``algorithm``), to
-    measure (``tune``: every kernel is timed with blocks of ``columns`` columns; ``cache``: a file
-    that keeps what was found for the next run), or to hold the transpose.
-
-    A: a :class:`Matrix` (of a transposed one: of the matrix itself). columns: the widest block
-    expected; others are served too. Raises Error for an unknown algorithm or a cache that cannot
-    be read or written.
-
-    >>> import numpy as np, scipy.sparse as sp, blockspan as bs
-    >>> A = bs.matrix(sp.eye_array(100, format="csr"))
-    >>> plan = bs.Plan(A, columns=4)
-    >>> bs.spmm(A, np.ones((100, 4)), plan=plan).sum()
-    np.float64(400.0)
-    """
-
-    def __init__(
-        self,
-        A: Matrix,
-        columns: int = 32,
-        algorithm: str = "auto",
-        *,
-        tune: bool = False,
-        cache: str | None = None,
-    ) -> None:
-        if cache is not None and not tune:
-            raise Error("blockspan.Plan: cache= goes with tune=True")
-        self._matrix = A._parent or A
-        self._holds_transpose = False
-        stream = A._kind.stream()
-        self._plan = A._data.plan(columns, algorithm, tune, cache or "", stream)
-
-    @property
-    def algorithm(self) -> str:
-        """The name of the kernel's variant that was chosen."""
-        return self._plan.algorithm  # type: ignore[no-any-return]
-
-    def kernel(self, columns: int) -> str:
-        """The label of the kernel for row-major blocks of ``columns`` columns."""
-        return self._plan.kernel(columns)  # type: ignore[no-any-return]
-
-    def explain(self, columns: int) -> str:
-        """In words: what was seen in the pattern, what runs at this width and why."""
-        return self._plan.explain(columns)  # type: ignore[no-any-return]
-
-    def hold_transpose(self) -> None:
-        """Keep a copy of the values in the order of the transpose.
-
-        Products with ``A.T`` and ``A.H`` then cost what those with A do. Takes one number an entry.
-        After the values have changed call :meth:`update_values`.
-        """
-        self._plan.hold_transpose(self._matrix._kind.stream())
-        self._holds_transpose = True
-
-    def update_values(self, values: Array | None = None) -> None:
-        """Tell the plan that the values of the matrix have changed.
-
-        values: written into the matrix first (into the array that it shares), in the order of its
-        entries, of the same length and type; None: they were changed in place.
-        """
-        if values is not None:
-            own = self._matrix._source[2]
-            common_kind("blockspan.Plan.update_values", self._matrix, values)
-            values = kind_of(values).array(values)
-            if values.shape != own.shape or values.dtype != own.dtype:
-                raise Error(
-                    f"blockspan.Plan.update_values: {values.shape} values of {values.dtype}, "
-                    f"and the matrix has {own.shape} of {own.dtype}"
-                )
-            if self._matrix._kind is HOST and not own.flags.writeable:
-                raise Error("blockspan.Plan.update_values: the values of the matrix are read-only")
-            own[:] = values
-        if self._holds_transpose:
-            self._plan.hold_transpose(self._matrix._kind.stream())
-
-
 def spmm(
     A: Matrix,
     X: Array,
@@ -187,6 +111,9 @@ def spmm(
     its conjugate transpose (of a real matrix "n", "t", "n", "t"). out: Y, of any
     positive strides, not overlapping X; without it a new array, in column order if X is. beta = 0
     never reads ``out``. The bits do not depend on the number of threads.
+
+    float16 and ``torch.bfloat16`` are summed in float32 and rounded once, at the end; a column has
+    the same bits in every block. Of bfloat16 Y is row-major.
 
     Nothing is copied but an X whose rows are not contiguous (columns not next to each other in
     memory), which the kernels of hosts read faster from a row-major copy, and one with negative
@@ -231,7 +158,7 @@ def spmm(
         if beta != 0:
             raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
         order: Order = "F" if X.flags.fnc else "C"
-        out = np.empty((rows, X.shape[1]), root.dtype, order)
+        out = np.empty((rows, X.shape[1]), X.dtype, order)
     elif type(out) is not np.ndarray or not out.flags.writeable:
         raise Error(f"blockspan.spmm: out is no NumPy array that can be written ({type(out)})")
     if X.strides[0] < 0 or X.strides[1] < 0:
@@ -319,20 +246,53 @@ def _other_array(
     options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
     if not is_tensor:
         return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
-    from_numpy, are_read = host_tensors()
+    from_numpy, are_read, bfloat16 = host_tensors()
     if X.is_conj() or X.is_neg():
         X = X.resolve_conj().resolve_neg()
+    if X.dtype is bfloat16:
+        return _of_bfloat16(A, HOST.numbers(X), out, alpha, beta, op, plan)
     if out is None:
         Y = None
-        if are_read and alpha == 1 and beta == 0 and plan is None:
+        if are_read and alpha == 1 and beta == 0 and plan is None and A.dtype is not bfloat16:
             Y = (A._plan or A._own_plan(0)).product(op, X)
         if Y is None:
             Y = spmm(A, X.numpy(), **options)
         result: Array = from_numpy(Y)
         return result
-    if not are_read or X.ndim != 2 or type(out) is not type(X) or out.requires_grad or out.is_conj():
+    if (
+        not are_read
+        or X.ndim != 2
+        or type(out) is not type(X)
+        or out.requires_grad
+        or out.is_conj()
+    ):
         spmm(A, X.numpy(), out=out.numpy(), **options)
         return out  # type: ignore[no-any-return]
+    try:
+        _planned(A, plan, 0).multiply(op, alpha, X, beta, out, 0)
+    except TypeError:
+        raise _not_alike(A, alpha, X, beta, out) from None
+    return out  # type: ignore[no-any-return]
+
+
+def _of_bfloat16(
+    A: Matrix, X: Any, out: Any, alpha: complex, beta: complex, op: Op, plan: Plan | None
+) -> Array:
+    """Tensors in host memory that are no arrays of NumPy."""
+    if X.ndim == 1:
+        block = None if out is None else out[:, None]
+        Y: Any = _of_bfloat16(A, X[:, None], block, alpha, beta, op, plan)
+        return Y[:, 0] if out is None else out  # type: ignore[no-any-return]
+    if X.ndim != 2:
+        raise Error(
+            f"blockspan.spmm: X has the shape {tuple(X.shape)}; wanted is a vector or a block"
+        )
+    if out is None:
+        if beta != 0:
+            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
+        out = X.new_empty((A._rows[op], X.shape[1]))
+    elif type(out) is not type(X) or out.requires_grad:
+        raise Error(f"blockspan.spmm: out is no tensor that can be written ({type(out)})")
     try:
         _planned(A, plan, 0).multiply(op, alpha, X, beta, out, 0)
     except TypeError:
@@ -369,8 +329,9 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     by a ConversionWarning.
 
     Raises Error (a ValueError) where the arrays are no CSR matrix (with the row and the entry), for
-    2^31 entries and more, and for values that are not float32, float64, complex64 or complex128
-    or that this build leaves out (:func:`show_config`).
+    2^31 entries and more, and for values that are not float32, float64, complex64, complex128 or, for
+    products and :func:`sddmm` alone, float16 or ``torch.bfloat16``, or that this build leaves out
+    (:func:`show_config`).
 
     >>> import scipy.sparse as sp, blockspan as bs
     >>> bs.matrix(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]))
@@ -384,7 +345,7 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
         data = kind.native.matrix(int(shape[0]), int(shape[1]), *parts, kind.stream())
     except TypeError:
         raise Error(
-            f"blockspan.matrix: data has the type {source[2].dtype!r}; wanted are float32, float64, "
-            "complex64 or complex128 of this machine's byte order, aligned"
+            f"blockspan.matrix: data has the type {source[2].dtype!r}; wanted are float16, float32, "
+            "float64, complex64 or complex128 of this machine's byte order, aligned"
         ) from None
     return Matrix(data, source, columns, kind)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blockspan.arrays import Array, Kind, kind_of
+from blockspan.arrays import Array, Kind, is_bfloat16, kind_of
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
 
@@ -28,7 +28,11 @@ def as_matrix(A: OperatorLike) -> OperatorLike:
 def scalar_type(A: OperatorLike, *blocks: Array | None) -> np.dtype[Any]:
     """The type to compute in: a matrix's own, else the one that holds operator and blocks."""
     if isinstance(A, Matrix):
-        return A.dtype
+        if A.dtype == np.float16 or is_bfloat16(A.dtype):
+            raise Error(
+                f"blockspan: the matrix has values of {A.dtype}, which products and sddmm alone take"
+            )
+        return A.dtype  # type: ignore[no-any-return]
     types: list[np.dtype[Any]] = [kind_of(b).dtype(b) for b in blocks if b is not None]
     own = getattr(A, "dtype", None)
     if own is not None:

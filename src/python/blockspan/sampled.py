@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from blockspan.arrays import HOST, Array, common_kind, stream_number
+from blockspan.arrays import HOST, Array, common_kind, is_bfloat16, stream_number
 from blockspan.errors import Error
 from blockspan.matrix import Matrix
 
@@ -32,7 +32,7 @@ def sddmm(
     The m x n product is never formed: O(nnz k). With G the gradient of ``A @ X``, ``sddmm(A, G,
     X)`` is that with respect to the values of A. The bits do not depend on the number of threads;
     the GIL is released. On a device it is queued on ``stream``, as :func:`blockspan.spmm`. Raises Error (a ValueError) if shapes or types clash. Source: see
-    blockspan/spmm/sddmm.hpp.
+    blockspan/spmm/sddmm.hpp. float16 and ``torch.bfloat16`` are summed in float32 and rounded once.
 
     >>> import numpy as np, scipy.sparse as sp, blockspan as bs
     >>> A = bs.matrix(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
@@ -41,7 +41,7 @@ def sddmm(
     """
     root = A._parent or A
     kind = common_kind("blockspan.sddmm", A, X, Y, out)
-    X, Y = kind.array(X), kind.array(Y)
+    X, Y = kind.numbers(X), kind.numbers(Y)
     if X.ndim == 1 and Y.ndim == 1:
         X, Y = X[:, None], Y[:, None]
     rows, columns = A.shape
@@ -55,7 +55,9 @@ def sddmm(
             raise Error(f"blockspan.sddmm: beta = {beta}, and there is no out to read")
         out = kind.empty((root.nnz,), root.dtype)
     elif (
-        kind is HOST and (type(out) is not np.ndarray or not out.flags.writeable)
+        kind is HOST
+        and not is_bfloat16(X)
+        and (type(out) is not np.ndarray or not out.flags.writeable)
     ) or out.shape != (root.nnz,):
         raise Error(f"blockspan.sddmm: out is no vector of {root.nnz} numbers that can be written")
     first, second = (_ascending(block) if kind is HOST else block for block in (X, Y))
@@ -82,4 +84,5 @@ def sddmm(
 
 
 def _ascending(X: Array) -> Array:
-    return X.copy() if X.strides[0] < 0 or X.strides[1] < 0 else X
+    negative = isinstance(X, np.ndarray) and min(X.strides) < 0  # tensors have none
+    return X.copy() if negative else X

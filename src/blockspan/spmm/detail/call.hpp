@@ -9,6 +9,7 @@
 
 #include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/spmm/parts/scale_add.hpp>
@@ -54,8 +55,8 @@ struct MatrixValues {
   single_t<Scalar> const* singles = nullptr;  ///< the same in single precision; null: not stored
 };
 
-/// A launch with its operands.
-template <class ExecSpace, class ScalarType, class OrdinalType>
+/// A launch with its operands. Stored: the type of values and blocks in memory.
+template <class ExecSpace, class ScalarType, class OrdinalType, class Stored>
 struct SpmmCall {
   using Exec = ExecSpace;
   using Scalar = ScalarType;
@@ -63,10 +64,10 @@ struct SpmmCall {
 
   Exec const& exec;
   PreparedPattern<Exec, Ordinal> const& prepared;
-  MatrixValues<Scalar> values;
+  MatrixValues<Stored> values;
   CarrySpace<Scalar> carry;
   Launch const& launch;
-  Product<Scalar> const& product;
+  Product<Scalar, Stored> const& product;
 
   SpmmVariant const& variant() const { return *launch.variant; }
 };
@@ -186,8 +187,9 @@ void launch_segments(Call const& call, Entries const& entries) {
 }
 
 /// The entries of a pattern whose values are looked up.
-template <class Call>
-PermutedEntries<typename Call::Scalar, typename Call::Ordinal> permuted_entries(Call const& call) {
+template <class Exec, class Scalar, class Ordinal, class Stored>
+PermutedEntries<Scalar, Ordinal, Stored> permuted_entries(
+    SpmmCall<Exec, Scalar, Ordinal, Stored> const& call) {
   auto const& pattern = call.prepared.pattern;
   return {pattern.column_indices, call.prepared.permutation, call.values.own,
           static_cast<int>(pattern.entries - 1)};

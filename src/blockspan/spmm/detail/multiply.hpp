@@ -11,14 +11,14 @@
 
 namespace blockspan::detail {
 
-/// One product's operands: Y = alpha op(A) X + beta Y.
-template <class Scalar>
+/// One product's operands: Y = alpha op(A) X + beta Y. Stored: the type of the blocks in memory.
+template <class Scalar, class Stored = Scalar>
 struct Product {
   Op op;
   Scalar alpha;
-  BlockRef<Scalar const> X;
+  BlockRef<Stored const> X;
   Scalar beta;
-  BlockRef<Scalar> Y;
+  BlockRef<Stored> Y;
 };
 
 /// The blocks of a product, as decisions see them.
@@ -42,8 +42,9 @@ BlockFacts block_facts(Product<Scalar> const& product, bool reads_singles, bool 
 
 /// The product with a panel of rows of A. Those of a transposed A add up, in the order of the
 /// panels.
-template <class Scalar, class Ordinal>
-Product<Scalar> product_of_panel(Product<Scalar> product, RowPanel<Ordinal> const& panel) {
+template <class Scalar, class Stored, class Ordinal>
+Product<Scalar, Stored> product_of_panel(Product<Scalar, Stored> product,
+                                         RowPanel<Ordinal> const& panel) {
   std::int64_t const first = panel.first_row * panel.pattern.block;
   if (transposes(product.op)) {
     product.X.data += first * product.X.row_stride;
@@ -62,6 +63,12 @@ Product<Scalar> product_of_panel(Product<Scalar> product, RowPanel<Ordinal> cons
 template <class Exec, class Scalar, class Ordinal>
 void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
               MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product);
+
+/// Numbers of 16 bits, summed in float; defined in kernels/stored_rows.hpp.
+template <class Exec, class Stored, class Ordinal>
+void multiply_stored(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                     MatrixRef<Stored, void, Ordinal> const& A,
+                     Product<float, Stored> const& product);
 
 /// Without a plan: whole rows; a transposed product builds the transposed pattern on the fly.
 template <class Exec, class Scalar, class Ordinal>

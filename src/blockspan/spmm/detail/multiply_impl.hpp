@@ -30,8 +30,8 @@ template <class Call>
 void launch_shared_windows(Call const& call);
 
 /// Does without A what needs no A; true if that was all.
-template <class Exec, class Scalar>
-bool finished_without_matrix(Exec const& exec, Product<Scalar> const& product) {
+template <class Exec, class Scalar, class Stored>
+bool finished_without_matrix(Exec const& exec, Product<Scalar, Stored> const& product) {
   if (product.Y.rows == 0 || product.Y.columns == 0) return true;
   if (product.alpha != Scalar(0)) return false;
   scale_block(exec, product.beta, product.Y);

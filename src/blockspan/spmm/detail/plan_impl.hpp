@@ -31,13 +31,14 @@ namespace blockspan::detail {
 template <class Exec, class Ordinal>
 RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                        PatternSummary const& summary,
-                                       SpmmPlanOptions const& options, DeviceFacts const& device) {
+                                       SpmmPlanOptions const& options, ScalarKind const& scalar,
+                                       DeviceFacts const& device) {
   if (options.algorithm != "auto")
     return find_spmm_variant(options.algorithm)->lists_groups()
                ? find_row_groups(exec, A, INT64_MAX)
                : RowGroupList<Exec, Ordinal>{};
   auto const& rows = summary.rows;
-  if (!may_group(rows, device)) return {};
+  if (scalar.is_sixteen_bit() || !may_group(rows, device)) return {};
   std::int64_t const most = most_fetches_of_groups(rows);
   if (rows.nonzeros - summary.grouping_candidates > most) return {};
   return find_row_groups(exec, A, most);
@@ -87,7 +88,7 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   result.pattern = A;
   result.statistics = summary.rows;
   result.half_bandwidth = summary.half_bandwidth;
-  result.groups = groups_for(exec, A, summary, options, device);
+  result.groups = groups_for(exec, A, summary, options, scalar, device);
   bool const sorted = in_order && summary.sorted, choose = sorted && options.algorithm == "auto";
   auto const tiles =
       sorted ? tile_forms(result.statistics, options.columns, scalar, device) : TileForms{};
@@ -112,7 +113,7 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
                                  variant.partition == SpmmPartition::sorted_segments});
   if (variant.lists_tiles())
     result.tiles = cut_tiles(exec, A, result.statistics, variant, options.piece_length);
-  if (keeps_distances(result.statistics, variant, device))
+  if (!scalar.is_sixteen_bit() && keeps_distances(result.statistics, variant, device))
     result.distances = column_distances(exec, A, summary);
   if (variant.needs_sorted_rows() && !summary.sorted) {
     result.sorted = sort_rows(exec, A, result.statistics.nonzeros);

@@ -14,7 +14,7 @@
 
 namespace blockspan::detail {
 
-template <class Exec, class Scalar, class Ordinal>
+template <class Exec, class Scalar, class Ordinal, class Stored = Scalar>
 struct SpmmCall;
 
 /// What a plan needs, for each backend.

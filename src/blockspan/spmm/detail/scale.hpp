@@ -14,27 +14,29 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/fast_division.hpp>
+#include <blockspan/support/sixteen_bit.hpp>
 
 namespace blockspan::detail {
 
 // Kernels of templates that several units compile are functors with names: nvcc makes of a lambda
 // for host and device one function pointer a unit, and linkers mix the units up.
 
-template <class Scalar>
+template <class Stored>
 struct ScaleEntry {
-  BlockRef<Scalar> Y;
+  using Scalar = computed_t<Stored>;
+  BlockRef<Stored> Y;
   Scalar beta;
   bool overwrite;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    Y(i, j) = overwrite ? Scalar(0) : beta * Y(i, j);
+    Y(i, j) = Stored(overwrite ? Scalar(0) : beta * Scalar(Y(i, j)));
   }
 };
 
 /// Y = beta Y, and Y = 0 without reading it where beta is zero: a product with alpha = 0.
-template <class Exec, class Scalar>
-void scale_block(Exec const& exec, Scalar const& beta, BlockRef<Scalar> const& Y) {
+template <class Exec, class Scalar, class Stored>
+void scale_block(Exec const& exec, Scalar const& beta, BlockRef<Stored> const& Y) {
   if (beta == Scalar(1)) return;
-  for_each_entry(exec, "Blockspan::spmm::scale", Y, ScaleEntry<Scalar>{Y, beta, beta == Scalar(0)});
+  for_each_entry(exec, "Blockspan::spmm::scale", Y, ScaleEntry<Stored>{Y, beta, beta == Scalar(0)});
 }
 
 /// y = beta y for a vector of a row, without reading it where beta is zero.

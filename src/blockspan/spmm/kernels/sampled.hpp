@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -10,12 +11,14 @@
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
+#include <blockspan/spmm/parts/stored_registers.hpp>
 #include <blockspan/spmm/sddmm.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/row_registers.hpp>
 #include <blockspan/support/scalar.hpp>
+#include <blockspan/support/sixteen_bit.hpp>
 
 namespace blockspan::detail {
 
@@ -49,17 +52,35 @@ BLOCKSPAN_HOST_INLINE Real sum_of(typename RegistersOf<Real, Width>::type const&
 template <class Real>
 using LastLanes = LaneMask<Real, register_bytes / int(sizeof(Real))>;
 
+/// sum_j x_j y_j of count % (2 Width) numbers, of which masks do not load those of 16 bits.
+template <int Width, class Stored>
+BLOCKSPAN_HOST_INLINE float dot_of_last(float const* x, Stored const* y, int count) {
+  float sum = 0;
+  int const here = count & Width;
+  if (here != 0) {
+    typename RegistersOf<float, Width>::type numbers;
+    std::memcpy(&numbers, x, sizeof(numbers));
+    sum = sum_of<float, Width>(numbers * widen<Width>(y));
+  }
+  if constexpr (Width > 1) sum += dot_of_last<Width / 2>(x + here, y + here, count);
+  return sum;
+}
+
 /// sum_j x_j y_j of contiguous numbers. Two chains of additions; nothing beyond the ends is read.
 /// rest: of those that fill no register.
-template <class Real>
-BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, int count,
+template <class Real, class Stored>
+BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Stored const* y, int count,
                                        LastLanes<Real> const& rest) {
   constexpr int width = register_bytes / int(sizeof(Real));
   using Register = typename RegistersOf<Real, width>::type;
-  auto const load = [](Real const* from) {
-    Register result;
-    std::memcpy(&result, from, sizeof(Register));
-    return result;
+  auto const load = []<class Number>(Number const* from) -> Register {
+    if constexpr (is_sixteen_bit_v<Number>) {
+      return widen<width>(from);
+    } else {
+      Register result;
+      std::memcpy(&result, from, sizeof(Register));
+      return result;
+    }
   };
   Register even = {}, odd = {};
   int j = 0;
@@ -71,8 +92,13 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, int count,
     even += load(x + j) * load(y + j);
     j += width;
   }
-  if (j < count) odd += rest.load(x + j) * rest.load(y + j);
-  return sum_of<Real, width>(even + odd);
+  if constexpr (is_sixteen_bit_v<Stored>) {
+    Real const last = dot_of_last<width / 2>(x + j, y + j, count - j);
+    return j > 0 ? sum_of<Real, width>(even + odd) + last : last;
+  } else {
+    if (j < count) odd += rest.load(x + j) * rest.load(y + j);
+    return sum_of<Real, width>(even + odd);
+  }
 }
 
 /// values_k = alpha sum_j X(i_k, j) Y(j_k, j) + beta values_k, a team for tuning::sampled_entries
@@ -82,17 +108,20 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Real const* y, int count,
 /// (im, re), whose real products with a row of Y as it lies in memory are both parts of the sum.
 /// So the loop is the same for real and complex, without shuffles.
 ///
+/// Numbers of 16 bits become floats: those of X once, those of Y in their dots.
+///
 /// Devices: a team thread takes neighbouring entries, its vector lanes the columns in turn.
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Stored, class Offset, class Ordinal>
 struct SampledKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
   using Team = typename Policy::member_type;
   using Real = real_t<Scalar>;
   static constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
+  static constexpr bool as_stored = std::is_same_v<Scalar, Stored>;
 
   PatternRef<Offset, Ordinal> A;
-  BlockRef<Scalar const> X, Y;  ///< of no columns if alpha is zero
-  BlockRef<Scalar> values;
+  BlockRef<Stored const> X, Y;  ///< of no columns if alpha is zero
+  BlockRef<Stored> values;
   Scalar alpha, beta;
   bool overwrite, conjugate_x, conjugate_y;
 
@@ -132,8 +161,8 @@ struct SampledKernel {
   }
 
   KOKKOS_FUNCTION void write(std::int64_t entry, Scalar const& sum) const {
-    Scalar& value = values(0, entry);
-    value = overwrite ? alpha * sum : alpha * sum + beta * value;
+    Stored& value = values(0, entry);
+    value = Stored(overwrite ? alpha * sum : alpha * sum + beta * Scalar(value));
   }
 
   KOKKOS_FUNCTION void sample_on_device(Team const& team, std::int64_t first,
@@ -151,8 +180,8 @@ struct SampledKernel {
                              Kokkos::parallel_reduce(
                                  Kokkos::ThreadVectorRange(team, static_cast<int>(X.columns)),
                                  [&](int j, Scalar& to) {
-                                   to += conjugate_if(conjugate_x, X(row, j)) *
-                                         conjugate_if(conjugate_y, Y(column, j));
+                                   to += conjugate_if(conjugate_x, Scalar(X(row, j))) *
+                                         conjugate_if(conjugate_y, Scalar(Y(column, j)));
                                  },
                                  sum);
                              Kokkos::single(Kokkos::PerThread(team), [&] { write(k, sum); });
@@ -183,27 +212,27 @@ struct SampledKernel {
       auto const columns = static_cast<int>(std::min<std::int64_t>(panel, X.columns - column));
       Real x[parts][tuning::sampled_panel];
       Real const* const by_part = take_apart(&X(row, column), columns, x);
-      Scalar const* const y = Y.data + column * Y.column_stride;
+      Stored const* const y = Y.data + column * Y.column_stride;
       auto const row_of_y = [&](std::int64_t k) {
         return y + static_cast<std::int64_t>(indices[k]) * stride;
       };
       if (Y.column_stride == 1) {
-        int const asked = std::min(columns * int(sizeof(Scalar)), tuning::sampled_asked_bytes);
+        int const asked = std::min(columns * int(sizeof(Stored)), tuning::sampled_asked_bytes);
         add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
           if (k < prefetch_end) {
             auto const* const later =
                 reinterpret_cast<char const*>(row_of_y(k + tuning::sampled_rows_ahead));
             for (int byte = 0; byte < asked; byte += 64) __builtin_prefetch(later + byte);
           }
-          return reinterpret_cast<Real const*>(row_of_y(k));
+          return reinterpret_cast<std::conditional_t<as_stored, Real, Stored> const*>(row_of_y(k));
         });
         continue;
       }
       alignas(Scalar) Real gathered[tuning::sampled_panel];
       auto* const to = reinterpret_cast<Scalar*>(gathered);
       add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
-        Scalar const* const from = row_of_y(k);
-        for (int j = 0; j < columns; ++j) to[j] = from[j * Y.column_stride];
+        Stored const* const from = row_of_y(k);
+        for (int j = 0; j < columns; ++j) to[j] = Scalar(from[j * Y.column_stride]);
         return gathered;
       });
     }
@@ -211,13 +240,13 @@ struct SampledKernel {
   }
 
   /// The row of X as the dots want it; real and contiguous: where it is.
-  Real const* take_apart(Scalar const* from, int columns,
+  Real const* take_apart(Stored const* from, int columns,
                          Real (&x)[parts][tuning::sampled_panel]) const {
     if constexpr (is_complex_v<Scalar>) {
       // x y = (xr yr - xi yi) + (xi yr + xr yi) i; conj(y) changes the signs of yi
       Real const of_y = conjugate_y ? Real(-1) : Real(1);
       for (int j = 0; j < columns; ++j) {
-        Scalar const value = conjugate_if(conjugate_x, from[j * X.column_stride]);
+        Scalar const value = conjugate_if(conjugate_x, Scalar(from[j * X.column_stride]));
         x[0][2 * j] = value.real();
         x[0][2 * j + 1] = -of_y * value.imag();
         x[1][2 * j] = value.imag();
@@ -225,8 +254,14 @@ struct SampledKernel {
       }
       return x[0];
     } else {
-      if (X.column_stride == 1) return from;
-      for (int j = 0; j < columns; ++j) x[0][j] = from[j * X.column_stride];
+      bool const contiguous = X.column_stride == 1;
+      if constexpr (as_stored) {
+        if (contiguous) return from;
+      } else if (contiguous) {
+        widen_row(from, columns, x[0]);
+        return x[0];
+      }
+      for (int j = 0; j < columns; ++j) x[0][j] = Real(from[j * X.column_stride]);
       return x[0];
     }
   }
@@ -239,7 +274,7 @@ struct SampledKernel {
     int const count = parts * columns;
     auto const rest = LastLanes<Real>::first(count % (register_bytes / int(sizeof(Real))));
     for (std::int64_t k = first; k < last; ++k) {
-      Real const* const y = row_of_y(k);
+      auto const* const y = row_of_y(k);
       if constexpr (is_complex_v<Scalar>)
         sums[k - first] +=
             Scalar(dot_of_rows(real, y, count, rest), dot_of_rows(imaginary, y, count, rest));
@@ -251,9 +286,9 @@ struct SampledKernel {
 
 }  // namespace BLOCKSPAN_REGISTERS
 
-template <class Exec, class Scalar, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Stored, class Offset, class Ordinal>
 void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-            SampledProduct<Scalar> const& product) {
+            SampledProduct<Scalar, Stored> const& product) {
   auto const& [conjugated, alpha, X, Y, beta, values] = product;
   auto const shapes = [&](auto const& sentence) {
     fail("blockspan::sddmm", sentence, " (A: ", A.rows, " x ", A.columns, ", ", A.entries,
@@ -264,17 +299,17 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
   if (Y.rows != A.columns) shapes("Y must have as many rows as A has columns");
   if (X.columns != Y.columns) shapes("X and Y must have the same number of columns");
   if (values.columns != A.entries) shapes("values must be as many as A has entries");
-  if (may_overlap<Scalar>(X, values) || may_overlap<Scalar>(Y, values))
+  if (may_overlap<Stored>(X, values) || may_overlap<Stored>(Y, values))
     shapes("values must not overlap X or Y");
-  SampledKernel<Exec, Scalar, Offset, Ordinal> kernel{A,
-                                                      X,
-                                                      Y,
-                                                      values,
-                                                      alpha,
-                                                      beta,
-                                                      beta == Scalar(0),
-                                                      conjugated == Conjugated::first,
-                                                      conjugated == Conjugated::second};
+  SampledKernel<Exec, Scalar, Stored, Offset, Ordinal> kernel{A,
+                                                              X,
+                                                              Y,
+                                                              values,
+                                                              alpha,
+                                                              beta,
+                                                              beta == Scalar(0),
+                                                              conjugated == Conjugated::first,
+                                                              conjugated == Conjugated::second};
   if (alpha == Scalar(0)) kernel.X.columns = kernel.Y.columns = 0;
   if (A.rows > 0) kernel.launch(exec);
 }

@@ -39,8 +39,9 @@ struct PlainEntries {
   Stored const* values;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Stored const* address(int k) const { return values + k; }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
-    return Scalar(load(values + (k + row_at)));
+    return Scalar(load(address(k + row_at)));
   }
   /// Nothing to do: the processor sees the entries coming.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int, int = 0) const {}
@@ -85,16 +86,19 @@ inline constexpr bool are_plain_v<PlainEntries<Scalar, Ordinal, Stored>> = true;
 
 /// ... or the entries of the transposed pattern, whose k-th value is the matrix's
 /// permutation[k]-th.
-template <class Scalar, class Ordinal>
+template <class Scalar, class Ordinal, class Stored = Scalar>
 struct PermutedEntries {
   Ordinal const* columns;
   int const* permutation;
-  Scalar const* values;
+  Stored const* values;
   int last;  ///< the last entry there is
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
+  KOKKOS_FORCEINLINE_FUNCTION Stored const* address(int k) const {
+    return values + load(permutation + k);
+  }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
-    return load(values + load(permutation + (k + row_at)));
+    return Scalar(load(address(k + row_at)));
   }
   /// Hosts: prefetches the value that is needed some entries after k.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int place, int row_at = 0) const {

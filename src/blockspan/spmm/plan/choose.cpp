@@ -103,8 +103,10 @@ std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, GroupCount
                                            DeviceFacts const& device) {
   DeviceModel const model(rows, options.columns, scalar, device);
   std::vector<SpmmPrediction> all{model.whole_rows()};
-  for (char const* const id : {"segments", "segments_sorted", "nonempty_rows"})
+  for (char const* const id : {"segments", "segments_sorted"})
     all.push_back(model.listed(id, options.piece_length));
+  if (scalar.is_sixteen_bit()) return all;
+  all.push_back(model.listed("nonempty_rows", options.piece_length));
   if (may_group(rows, device) && groups_are_worth_it(rows, groups))
     all.push_back(model.row_groups(groups));
   if (serve(rows, windows, window_needs(rows, options.columns, scalar, device).share))
@@ -122,7 +124,7 @@ constexpr std::int64_t host_segment = 4096, host_longest_whole_row = 16384;
 /// groups save what neighbours fetch for each other, from a few columns on. Xeon with AVX-512,
 /// elasticity 20, ms without and with groups: n = 4 0.86, 0.83; 16 1.87, 1.19; 64 7.8, 4.7.
 std::vector<SpmmPrediction> predict_host(RowStatistics const& rows, GroupCount const& groups,
-                                         SpmmPlanOptions const& options) {
+                                         SpmmPlanOptions const& options, ScalarKind const& scalar) {
   double const of_column = 2.5e-4, entry = 1e-3 + of_column * options.columns;  // us
   std::int64_t const asked = options.piece_length;
   double const all = entry * static_cast<double>(rows.nonzeros);
@@ -132,7 +134,7 @@ std::vector<SpmmPrediction> predict_host(RowStatistics const& rows, GroupCount c
       {find_spmm_variant("warp_per_row_packs"), whole, 0},
       {find_spmm_variant("segments"), all + 1.2e-3 * static_cast<double>(rows.rows),
        asked > 0 ? asked : host_segment}};
-  if (groups_are_worth_it(rows, groups)) {
+  if (!scalar.is_sixteen_bit() && groups_are_worth_it(rows, groups)) {
     double const saved = 0.7 * of_column * std::max(0, options.columns - 4) *
                          static_cast<double>(rows.nonzeros - groups.fetches);
     times.push_back({find_spmm_variant("row_group"), whole - saved, 0});
@@ -238,7 +240,7 @@ SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
                           DeviceFacts const& device) {
   bool const asked = options.algorithm != "auto";
   auto predictions = device.is_host
-                         ? predict_host(rows, groups, options)
+                         ? predict_host(rows, groups, options, scalar)
                          : predict_device(rows, groups, windows, tiles, options, scalar, device);
   predictions.front().microseconds *= whole_rows_margin;
   std::stable_sort(predictions.begin(), predictions.end(),

@@ -63,6 +63,9 @@ struct ScalarKind {
   bool is_double;  ///< of double precision, complex or not
   bool is_complex;
 
+  /// Numbers of 16 bits have kernels for whole rows and segments only.
+  bool is_sixteen_bit() const { return bytes < sizeof(float); }
+
   bool operator==(ScalarKind const&) const = default;
 };
 /// Scalars known by their size: of at least 8 bytes they are taken for double precision.

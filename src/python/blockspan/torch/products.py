@@ -7,10 +7,11 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from blockspan.arrays import HOST, Array, host_tensors, kind_of
+from blockspan.arrays import Array, host_tensors, is_bfloat16, kind_of
 from blockspan.errors import Error
 from blockspan.matrix import Matrix as HostMatrix
 from blockspan.matrix import matrix as host_matrix
@@ -82,6 +83,8 @@ class Matrix(Viewed):
     def _multiply(self, op: str, values: Tensor | None, X: Tensor, Y: Tensor) -> None:
         kind = kind_of(X)
         stream = kind.stream()
+        if X.itemsize == 2 and X.stride(1) != 1 and X.shape[1] > 1:
+            X = X.contiguous()  # there are no kernels for other blocks of 16 bits but slow ones
         argument = kind.argument if kind.on_cuda else _READ
         if values is not None:
             values = values.contiguous()
@@ -128,7 +131,7 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
 def from_host(A: HostMatrix, *, hold: bool) -> Matrix:
     root = A._parent or A
     values = root._source[2]
-    if root._kind is HOST and not values.flags.writeable:
+    if isinstance(values, np.ndarray) and not values.flags.writeable:
         values = values.copy()
         root = host_matrix((*root._source[:2], values, root.shape), columns=root._columns)
     return Matrix(root, torch.as_tensor(values), hold=hold)._view(A._op)
@@ -144,7 +147,8 @@ def spmm(A: Matrix, X: Tensor, *, values: Tensor | None = None, op: Op = "n") ->
     A: m x n, from :func:`matrix`. X: n x k (m x k where op transposes) or a vector, on A's device, any
     strides. values: in the place of those of A, one for each entry, of the type of X; the pattern
     stays. op: "n" A, "t" its transpose, "c" its conjugate, "h" its conjugate transpose. Y:
-    row-major, of the type of X.
+    row-major, of the type of X. float16 and bfloat16 are summed in float32 and rounded once, here and
+    in the gradients; there is no autocast: X and the values have one type.
 
     Gradients: of X op(A)^H G, a product; of the values that of :func:`sddmm` (O(nnz k), never m x
     n). Deterministic. Raises Error (a ValueError) with the shapes and types where they clash.
@@ -196,6 +200,11 @@ def sddmm(A: Matrix, X: Tensor, Y: Tensor) -> Tensor:
 def as_array(tensor: Tensor) -> Array:
     """The same memory, of NumPy on hosts. Ops are given tensors that are conjugated already."""
     plain = tensor.detach() if tensor.requires_grad else tensor
+    if is_bfloat16(plain) and not plain.is_cuda:
+        raise Error(
+            "blockspan.torch: a tensor of torch.bfloat16, which products and sddmm alone take (in host "
+            "memory from PyTorch 2.10 on)"
+        )
     return plain if plain.is_cuda else plain.numpy()  # type: ignore[no-any-return]
 
 

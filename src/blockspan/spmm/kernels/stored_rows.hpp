@@ -1,0 +1,320 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multivector/block.hpp>
+#include <blockspan/spmm/detail/call.hpp>
+#include <blockspan/spmm/detail/check.hpp>
+#include <blockspan/spmm/detail/multiply_impl.hpp>
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/parts/entries.hpp>
+#include <blockspan/spmm/parts/kernel.hpp>
+#include <blockspan/spmm/parts/lane_grid.hpp>
+#include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/parts/stored_registers.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/register_set.hpp>
+#include <blockspan/support/sixteen_bit.hpp>
+#include <blockspan/support/unroll.hpp>
+
+// Products of numbers that are stored in 16 bits and summed in float: whole rows or listed
+// segments. A sum has one chain of additions, in the order of the entries, so that a column has the
+// same bits in every block.
+
+namespace blockspan::detail {
+
+namespace tuning {
+inline namespace BLOCKSPAN_REGISTERS {
+/// Columns of a host's pass over a row: eight registers hold their sums, as in HostRows.
+inline constexpr int stored_host_columns = 8 * register_bytes / int(sizeof(float));
+}  // namespace BLOCKSPAN_REGISTERS
+/// The same where a row of X is not contiguous, and read number by number.
+inline constexpr int stored_strided_columns = 8;
+/// Nonzeros whose loads are in flight in a lane of a device, as of one vector (device_depth).
+inline constexpr int stored_depth = 4;
+}  // namespace tuning
+
+/// Devices: a lane owns vectors of `Width` neighbouring columns, one after the other; 1: single
+/// columns, and X may have any strides.
+template <class Stored, class Entries, int Width>
+struct StoredLanes {
+  static constexpr unsigned blocks = tuning::device_blocks;
+  static constexpr int depth = tuning::stored_depth;
+
+  Entries entries;
+  BlockRef<Stored const> X;
+  LaneGrid grid;
+
+  template <class Team, class Segment, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, Segment const& segment,
+                                                Consume const& consume) const {
+    for_each_lane<true>(team, grid.lanes(), [&](int lane) {
+      std::int64_t const step = std::int64_t{grid.lanes()} * Width;
+      for (std::int64_t column = std::int64_t{lane} * Width; column < X.columns; column += step)
+        consume(column, sum_of(segment, X.data + column * X.column_stride));
+    });
+  }
+
+ private:
+  template <class Segment>
+  KOKKOS_FORCEINLINE_FUNCTION Sum<float, Width> sum_of(Segment const& segment,
+                                                       Stored const* x) const {
+    Sum<float, Width> sum{};
+    int k = segment.first;
+    for (; segment.last - k >= depth; k += depth) add<depth>(k, x, sum);
+    for (; k < segment.last; ++k) add<1>(k, x, sum);
+    return sum;
+  }
+
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add(int k, Stored const* x, Sum<float, Width>& sum) const {
+    float a[Count];
+    Vector<Stored, Width> b[Count];
+    BLOCKSPAN_UNROLL
+    for (int u = 0; u < Count; ++u) {
+      a[u] = entries.value(k + u);
+      auto const row = static_cast<std::int64_t>(entries.column(k + u));
+      b[u] = load(reinterpret_cast<Vector<Stored, Width> const*>(x + row * X.row_stride));
+    }
+    BLOCKSPAN_UNROLL
+    for (int u = 0; u < Count; ++u) {
+      BLOCKSPAN_UNROLL
+      for (int j = 0; j < Width; ++j) sum.value[j] += a[u] * float(b[u].value[j]);
+    }
+  }
+};
+
+inline namespace BLOCKSPAN_REGISTERS {
+
+/// Hosts: the sums of up to `MaxWidth` columns in registers, the widest first, halved for what
+/// remains. Unit: rows of X are contiguous; else they are read number by number.
+template <class Stored, class Entries, int MaxWidth, bool Unit>
+struct StoredRegisters {
+  template <int Width>
+  using Set = RegisterSet<float, Width>;
+  static constexpr unsigned blocks = 0;
+
+  Entries entries;
+  BlockRef<Stored const> X;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool vectors_outside() const { return X.columns <= MaxWidth; }
+
+  /// function(first column, width as a type) for all columns.
+  template <class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_vector(Function const& function) const {
+    vectors_from<MaxWidth>(0, function);
+  }
+
+  template <class Team, class Segment, class Consume>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const&, Segment const& segment,
+                                                Consume const& consume) const {
+    for_each_vector([&](std::int64_t column, auto width) {
+      KOKKOS_IF_ON_HOST((multiply_vector<decltype(width)::value>(segment, column, consume);))
+      KOKKOS_IF_ON_DEVICE(((void)segment; (void)column; (void)width; (void)consume;))
+    });
+  }
+
+  template <int Width, class Segment, class Consume>
+  BLOCKSPAN_HOST_INLINE void multiply_vector(Segment const& segment, std::int64_t column,
+                                             Consume const& consume) const {
+    Stored const* x = X.data + column * X.column_stride;
+    asm("" : "+r"(x));  // as in DirectRegisters
+    Sum<float, Width> result;
+    if constexpr (Width == 1) {
+      result.value[0] = 0;
+      for (int k = segment.first; k < segment.last; ++k)
+        result.value[0] += value(k) * widen<1>(row(x, k));
+    } else {
+      Set<Width> sums;
+      for (int k = segment.first; k < segment.last; ++k) {
+        Set<Width> b;
+        fetch<Width>(row(x, k), b);
+        sums.add_product(value(k), b);
+      }
+      sums.store(result.value);
+    }
+    consume(column, result);
+  }
+
+ private:
+  template <int Width, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void vectors_from(std::int64_t first,
+                                                Function const& function) const {
+    for (; X.columns - first >= Width; first += Width)
+      function(first, std::integral_constant<int, Width>{});
+    if constexpr (Width > 1) vectors_from<Width / 2>(first, function);
+  }
+
+  BLOCKSPAN_HOST_INLINE float value(int k) const {
+    entries.prefetch(k);
+    return widen<1>(entries.address(k));
+  }
+  BLOCKSPAN_HOST_INLINE Stored const* row(Stored const* x, int k) const {
+    return x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride;
+  }
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE void fetch(Stored const* from, Set<Width>& b) const {
+    if constexpr (Unit) {
+      load_set(b, from);
+    } else {
+      float numbers[Width];
+      for (int j = 0; j < Width; ++j) numbers[j] = from[j * X.column_stride];
+      b.load(numbers);
+    }
+  }
+};
+
+}  // namespace BLOCKSPAN_REGISTERS
+
+/// y = alpha * sum + beta * y, rounded once, without reading y where beta is zero.
+template <class Stored, bool OnHost>
+struct RoundedScaleAdd {
+  float alpha, beta;
+  bool overwrite;  ///< beta is zero
+  BlockRef<Stored> Y;
+  bool vectors_fit;  ///< devices: rows of Y are whole vectors
+
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION RoundedScaleAdd const& of_team(Team const&) const {
+    return *this;
+  }
+  static constexpr std::size_t scratch_bytes(int) { return 0; }
+  KOKKOS_FORCEINLINE_FUNCTION void finish_team() const {}
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, int, std::int64_t column,
+                                              Sum<float, Width> const& sum, int) const {
+    finish_cut_row(0, row, column, sum);
+  }
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void finish_cut_row(std::int64_t, std::int64_t row,
+                                                  std::int64_t column,
+                                                  Sum<float, Width> const& sum) const {
+    Stored* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
+    if constexpr (OnHost && Width > 1) {
+      if (Y.column_stride == 1) {
+        KOKKOS_IF_ON_HOST((write_registers<Width>(y, sum);))
+        return;
+      }
+    }
+    if constexpr (!OnHost && Width > 1) {
+      if (vectors_fit) return write_vector<Width>(y, sum);
+    }
+    for (int j = 0; j < Width; ++j) write(y[j * Y.column_stride], sum.value[j]);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void write(Stored& y, float sum) const {
+    y = Stored(overwrite ? alpha * sum : alpha * sum + beta * float(y));
+  }
+
+  template <int Width>
+  KOKKOS_FORCEINLINE_FUNCTION void write_vector(Stored* y, Sum<float, Width> const& sum) const {
+    auto* const place = reinterpret_cast<Vector<Stored, Width>*>(y);
+    Vector<Stored, Width> vector{};
+    if (!overwrite) vector = *place;
+    BLOCKSPAN_UNROLL
+    for (int j = 0; j < Width; ++j) write(vector.value[j], sum.value[j]);
+    *place = vector;
+  }
+
+  template <int Width>
+  BLOCKSPAN_HOST_INLINE void write_registers(Stored* y, Sum<float, Width> const& sum) const {
+    RegisterSet<float, Width> result;
+    result.load(sum.value);
+    result.scale(alpha);
+    if (!overwrite) {
+      RegisterSet<float, Width> old;
+      load_set(old, y);
+      result.add_product(beta, old);
+    }
+    store_set(result, y);
+  }
+};
+
+template <class Stored, class Call>
+RoundedScaleAdd<Stored, runs_on_host_v<typename Call::Exec>> rounded_epilogue(Call const& call) {
+  auto const& [op, alpha, X, beta, Y] = call.product;
+  return {alpha, beta, beta == 0, Y, rows_are_vectors(Y)};
+}
+
+template <class Stored, class Call, class Inner>
+void launch_stored_inner(Call const& call, Inner const& inner) {
+  with_schedule<Inner>(call, [&](LaunchShape const& shape, auto const& schedule) {
+    launch_kernel(call.exec, call.variant().label, shape, schedule, inner,
+                  rounded_epilogue<Stored>(call));
+  });
+}
+
+template <class Stored, class Call, class Entries>
+void launch_stored_rows(Call const& call, Entries const& entries) {
+  auto const& X = call.product.X;
+  if constexpr (runs_on_host_v<typename Call::Exec>) {
+    constexpr int few = tuning::stored_strided_columns, many = tuning::stored_host_columns;
+    if (X.column_stride == 1)
+      launch_stored_inner<Stored>(call, StoredRegisters<Stored, Entries, many, true>{entries, X});
+    else
+      launch_stored_inner<Stored>(call, StoredRegisters<Stored, Entries, few, false>{entries, X});
+  } else {
+    LaneGrid const& grid = call.launch.lanes.grid;
+    if (call.launch.vectorized)
+      launch_stored_inner<Stored>(
+          call, StoredLanes<Stored, Entries, device_vector_v<Stored>>{entries, X, grid});
+    else
+      launch_stored_inner<Stored>(call, StoredLanes<Stored, Entries, 1>{entries, X, grid});
+  }
+}
+
+/// The launch of such a product: the segments that the plan has listed, or whole rows. Throws Error
+/// where another variant was asked for.
+template <class Exec, class Stored, class Ordinal>
+Launch stored_launch(PreparedPattern<Exec, Ordinal> const& prepared,
+                     Product<float, Stored> const& product) {
+  auto const& chosen = *prepared.choice.variant;
+  auto const* const rows = find_spmm_variant("warp_per_row_packs");
+  bool const listed = chosen.lists_segments() && !chosen.skips_empty_rows();
+  require(!prepared.choice.asked || listed || &chosen == rows, "blockspan::spmm", chosen.id,
+          " has no kernel for numbers of 16 bits; ", rows->id,
+          ", segments and segments_sorted have");
+  Launch launch;
+  launch.variant = listed ? &chosen : rows;
+  launch.columns = product.Y.columns;
+  launch.vectorized = rows_are_vectors(product.X);
+  std::int64_t const vectors =
+      launch.vectorized ? launch.columns / device_vector_v<Stored> : launch.columns;
+  if constexpr (!runs_on_host_v<Exec>)
+    launch.lanes.grid.column_bits = bits_to_hold(vectors, tuning::device_lane_bits);
+  return launch;
+}
+
+template <class Exec, class Stored, class Ordinal>
+void multiply_stored(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                     MatrixRef<Stored, void, Ordinal> const& A,
+                     Product<float, Stored> const& product) {
+  check_product("blockspan::spmm", A.pattern, product);
+  check_plan("blockspan::spmm", plan, A.pattern);
+  require(A.pattern.block == 1, "blockspan::spmm", "blocks of ", A.pattern.block, " x ",
+          A.pattern.block, " have no kernel for numbers of 16 bits");
+  if (finished_without_matrix(exec, product)) return;
+  for (std::size_t p = 0; p < plan.states.size(); ++p) {
+    auto const& panel = plan.rows.panels[p];
+    auto& state = *plan.states[p];
+    auto part = product_of_panel(product, panel);
+    auto const factor = factor_of(exec, state, part.op, values_of(A, panel));
+    part.op = factor.op;
+    Launch const launch = stored_launch(factor.prepared, part);
+    auto const& cuts = factor.prepared.cuts();
+    CarrySpace<float> const carry = reserve_carry<float>(exec, state.carry, cuts, launch.columns);
+    SpmmCall<Exec, float, Ordinal, Stored> const call{exec,  factor.prepared, factor.values,
+                                                      carry, launch,          part};
+    with_entries<false, true>(
+        call, [&](auto const& entries) { launch_stored_rows<Stored>(call, entries); });
+  }
+}
+
+}  // namespace blockspan::detail
