@@ -100,6 +100,10 @@ class Hierarchy {
   void finish();
   void reject(MultigridStatus status, std::string message);
   void charge(Exec const& exec, double MultigridSeconds::*phase);
+  auto operator_of(Exec const& exec, Matrix const& A) const {
+    return std::make_shared<typename Level::Operator const>(
+        exec, A, SpmmPlanOptions{.columns = options_.columns});
+  }
 
   Options options_;
   using Clock = std::chrono::steady_clock;

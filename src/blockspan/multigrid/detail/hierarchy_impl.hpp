@@ -90,10 +90,9 @@ void Hierarchy<Scalar, Exec>::take(Exec const& exec, Matrix const& A) {
     bool const same = !first && level.A.values.data() == A.values.data() &&
                       level.A.graph.entries.data() == A.graph.entries.data();
     level.A = A;
-    if (!same) ++generation;
-    if (!same)
-      level.op = std::make_shared<typename Level::Operator const>(
-          exec, A, SpmmPlanOptions{.columns = options_.columns});
+    if (same) return;
+    ++generation;
+    level.op = operator_of(exec, A);
     return;
   }
   auto const n = A.numRows();
@@ -110,8 +109,7 @@ void Hierarchy<Scalar, Exec>::take(Exec const& exec, Matrix const& A) {
                                 values);
   exec.fence("Blockspan::multigrid_take");
   if (first)  // the operator takes its bounds from the values
-    level.op = std::make_shared<typename Level::Operator const>(
-        exec, level.A, SpmmPlanOptions{.columns = options_.columns});
+    level.op = operator_of(exec, level.A);
 }
 
 /// The spectrum of a level; false where A is of no use here.
@@ -154,12 +152,6 @@ bool Hierarchy<Scalar, Exec>::is_last(std::size_t number) const {
   if (!options_.prolongators.empty()) return number == options_.prolongators.size();
   return static_cast<int>(number) + 1 == options_.max_levels ||
          levels[number].A.numRows() <= options_.coarse_rows;
-}
-
-/// Nobody smooths there, and whether the matrix is definite its inverse says.
-template <class Scalar, class Exec>
-bool Hierarchy<Scalar, Exec>::is_inverted(std::size_t number) const {
-  return number > 0 && is_last(number) && fits_inverse(levels[number].A.numRows());
 }
 
 /// The caller's prolongator in place of a tentative one that is not smoothed.
@@ -344,9 +336,7 @@ void Hierarchy<Scalar, Exec>::append(Exec const& exec, Level const& fine) {
   next.near_null = fine.T.near_null;
   levels.push_back(std::move(next));
   auto& last = levels.back();
-  if (!is_inverted(levels.size() - 1))
-    last.op = std::make_shared<typename Level::Operator const>(
-        exec, last.A, SpmmPlanOptions{.columns = options_.columns});
+  if (!is_inverted(levels.size() - 1)) last.op = operator_of(exec, last.A);
   charge(exec, &MultigridSeconds::plans);
 }
 

@@ -21,6 +21,12 @@ bool Hierarchy<Scalar, Exec>::fits_inverse(std::int64_t rows) const {
   return rows <= std::max<std::int64_t>(options_.coarse_rows, most_inverted_rows);
 }
 
+/// Nobody smooths there, and whether the matrix is definite its inverse says.
+template <class Scalar, class Exec>
+bool Hierarchy<Scalar, Exec>::is_inverted(std::size_t number) const {
+  return number > 0 && is_last(number) && fits_inverse(levels[number].A.numRows());
+}
+
 template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::invert_last(Exec const& exec) {
   Kokkos::Timer timer;
