@@ -112,7 +112,8 @@ void add_tuned(std::string const& file, TuneKey const& key, SpmmVariant const& v
   std::erase_if(entries, [&](Entry const& entry) { return entry.key == wanted; });
   entries.push_back({wanted, &variant});
   AtomicFile out(where, file);
-  std::string text = std::string(header) + '\n';
+  std::string text(header);
+  text += '\n';
   for (auto const& entry : entries)
     text += entry.key + '\t' + std::string(entry.variant->id) + '\n';
   out.write(text);
