@@ -58,6 +58,11 @@ struct ManyLanes {
   }
 };
 
+template <class Team>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t number_of_thread(Team const& team) {
+  return std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
+}
+
 template <class Kernel>
 struct RowsByLanes {
   Kernel kernel;
@@ -67,7 +72,7 @@ struct RowsByLanes {
   template <class Team>
   requires requires(Team const& team) { team.league_rank(); }
   KOKKOS_FUNCTION void operator()(Team const& team) const {
-    std::int64_t const i = std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
+    std::int64_t const i = number_of_thread(team);
     if (i < rows) kernel(ManyLanes<Team>{team}, i);
   }
 };

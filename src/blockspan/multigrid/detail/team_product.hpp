@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multigrid/detail/arrays.hpp>
+#include <blockspan/multigrid/detail/lanes.hpp>
 #include <blockspan/multigrid/detail/workers.hpp>
 
 // Devices: sparse products, a row, or a group of rows of A with the same columns, by the lanes of a
@@ -31,9 +32,7 @@ struct ProductTeams {
   }
 
   static int lanes_for(PatternRef<int, int> const& B) {
-    int lanes = 4;
-    while (lanes < 32 && B.rows > 0 && lanes * B.rows < B.entries) lanes *= 2;
-    return lanes;
+    return std::max(4, detail::lanes_for(B.entries, B.rows));
   }
 
   template <class Exec, class Kernel>
@@ -47,10 +46,6 @@ struct ProductTeams {
   }
 };
 
-template <class Team>
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t number_of_thread(Team const& team) {
-  return std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
-}
 template <class T, class Team>
 KOKKOS_FORCEINLINE_FUNCTION T* thread_array(Team const& team, std::int64_t count) {
   return static_cast<T*>(team.thread_scratch(0).get_shmem_aligned(
