@@ -55,7 +55,10 @@ def cycle_section(cases):
     launch = [k["solver"]["launch_ms"] for c in cases for k in c["kernels"] if "launch_ms" in k["solver"]]
     between = f" Between two empty kernels: {1000 * min(launch):.2f} us." if launch else ""
     head = ["matrix", "columns", "ms", "floor", "share of the floor", "kernels", "model", "over the model"]
-    return ["## A cycle", "", "Beside its floor and the model (see above)." + between, "",
+    double = [f"`{case['matrix']}`" for case in cases if not case["multigrid"]["single"]]
+    which = f" In double precision, whose floor is higher: {', '.join(double)}." if double else ""
+    return ["## A cycle", "",
+            "In single precision, beside its floor and the model (see above)." + which + between, "",
             *table(head, rows)]
 
 

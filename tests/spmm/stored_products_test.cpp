@@ -280,8 +280,9 @@ TYPED_TEST(StoredProducts, RefuseWhatDoesNotFit) {
   auto const host = random_matrix<double>("A", 9, 7, [](std::int64_t) { return 3; });
   auto const A = stored_on<Stored>(exec, host), B = stored_on<Stored>(exec, host);
   SpmmPlan const plan(exec, A);
+  std::vector<StoredBlock<Stored, Exec>> blocks;  // which keep the memory that the views show
   auto const block = [&](std::int64_t rows, std::int64_t columns) {
-    return StoredBlock<Stored, Exec>(right, HostBlock<double>(rows, columns)).view;
+    return blocks.emplace_back(right, HostBlock<double>(rows, columns)).view;
   };
   auto const message = [&](auto const& P, auto const& matrix, auto const& X, auto const& Y) {
     return message_of([&] { spmm(exec, P, Op::none, 1.0f, matrix, X, 0.0f, Y); });
