@@ -70,8 +70,9 @@ class DeviceTransport {
   virtual ~DeviceTransport() = default;
   virtual std::string name() const = 0;
 
-  /// An exchange, one at a time: messages read and write what the stream has made by begin(); what
-  /// it is given between begin() and finish() runs beside them.
+  /// An exchange, one at a time: messages read and write what the stream has made by begin(), and
+  /// own_stream() by start(); what the stream is given between begin() and finish() runs beside
+  /// them.
   virtual void begin(void* stream) = 0;
   /// All messages, by the rules of Transport::start.
   virtual void start(std::vector<Incoming> const& in, std::vector<Outgoing> const& out) = 0;

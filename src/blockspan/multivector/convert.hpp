@@ -16,8 +16,13 @@ struct ConvertBlock {
   BlockRef<From const> X;
   BlockRef<To> Y;
   real_t<To> factor;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    Y(i, j) = convert_scalar<To>(X(i, j)) * factor;
+  using Operands = std::remove_const_t<From>;
+  KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t j) const {
+    return X(i, j);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j,
+                                              Operands const& x) const {
+    Y(i, j) = convert_scalar<To>(x) * factor;
   }
 };
 

@@ -20,6 +20,29 @@ inline int bits_to_hold(std::int64_t count, int most) {
   return bits;
 }
 
+/// Division of n, 0 <= n < most, by a number that is known before a loop. While most is at most
+/// 2^31 it is a multiplication: floor(n / d) = floor(n m / 2^(31 + s)) with 2^s at or above d and
+/// m = ceil(2^(31 + s) / d) (Granlund and Montgomery 1994, doi:10.1145/178243.178249).
+class Divisor {
+ public:
+  Divisor(std::int64_t divisor, std::int64_t most) : divisor_(divisor) {
+    if (most > (std::int64_t{1} << 31) || divisor > most) return;
+    shift_ = 31 + bits_to_hold(divisor, 31);
+    multiplier_ = static_cast<std::uint64_t>(ceil_div(std::int64_t{1} << shift_, divisor));
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t divisor() const { return divisor_; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t quotient(std::int64_t n) const {
+    if (multiplier_ == 0) return n / divisor_;
+    return static_cast<std::int64_t>((static_cast<std::uint64_t>(n) * multiplier_) >> shift_);
+  }
+
+ private:
+  std::int64_t divisor_;
+  std::uint64_t multiplier_ = 0;  ///< 0: it is a division
+  int shift_ = 0;
+};
+
 namespace detail {
 
 /// The finalizer of SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195): a

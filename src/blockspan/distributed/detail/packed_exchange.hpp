@@ -37,7 +37,8 @@ class PackedExchange {
   }
 
   /// Fills the packed block with rows of x. interior() runs while those of others are on their way,
-  /// ends(exec) when they are there; with a transport of devices it runs beside the interior too.
+  /// ends(exec) when they are there; with a transport of devices it runs beside the interior too,
+  /// as packing does.
   template <class Interior, class Ends>
   void fill(Exec const& exec, BlockRef<Scalar const> const& x, Interior const& interior,
             Ends const& ends) const {
@@ -45,21 +46,27 @@ class PackedExchange {
     auto const& halo = matrix_->halo();
     auto const sent = static_cast<std::int64_t>(halo.sent.size());
     grow(exec, k);
-    pack_rows<Exec, Scalar>(exec, x, {matrix_->sent_rows().data(), sent, sent_.data()},
-                            {matrix_->packed_from().data(), matrix_->own_rows(),
-                             packed_.data() + matrix_->lower_rows() * k});
+    auto const pack = [&](Exec const& on) {
+      pack_rows<Exec, Scalar>(on, x, {matrix_->sent_rows().data(), sent, sent_.data()},
+                              {matrix_->packed_from().data(), matrix_->own_rows(),
+                               packed_.data() + matrix_->lower_rows() * k});
+    };
     if (halo.sends.empty() && halo.receives.empty()) {
+      pack(exec);
       interior();
       ends(exec);
     } else if (device() != nullptr) {
       void* const stream = native_stream(exec);
+      if (!beside_) pack(exec);
       device()->begin(stream);
+      if (beside_) pack(*beside_);
       interior();
       send(messages(sent_, halo.sends, packed_, halo.receives, k));
       if (beside_) ends(*beside_);
       device()->finish(stream);
       if (!beside_) ends(exec);
     } else {
+      pack(exec);
       copy(exec, host_sent_, sent_, 0, sent * k);
       exec.fence("Blockspan::distributed: rows for other ranks");
       auto const pending = start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k));

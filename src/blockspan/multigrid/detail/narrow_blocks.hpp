@@ -32,10 +32,12 @@ struct ScaleByNorms {
   double const* norms;
   bool back;
   double factor;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+  using Operands = From;
+  KOKKOS_FORCEINLINE_FUNCTION From load(std::int64_t i, std::int64_t j) const { return X(i, j); }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, From const& x) const {
     double const power = power_of_two(norms[j]);
     using Wide = double_t<From>;
-    Wide const value = convert_scalar<Wide>(X(i, j));
+    Wide const value = convert_scalar<Wide>(x);
     Y(i, j) = convert_scalar<To>(Wide(value * (back ? factor * power : 1 / power)));
   }
 };

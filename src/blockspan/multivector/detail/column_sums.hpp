@@ -18,17 +18,12 @@
 //
 // Terms: a type Real, how many numbers a column has (`count`), and operator()(i, j, terms) with the
 // terms of an entry. They are added, or joined by fold(total, term), for which zero is neutral.
-// Terms that also write say what they read of an entry by a type Operands and a function load:
-// devices then load several rows before they write, which a compiler cannot do by itself where
-// blocks might overlap. down(), where there is one: columns are contiguous.
+// Terms that also write say what they read (LoadsFirst in entries.hpp). down(), where there is one:
+// columns are contiguous.
 // Traffic: what Terms read and write, once.
 
 namespace blockspan::detail {
 
-template <class Terms>
-concept LoadsFirst = requires {
-  typename Terms::Operands;
-};
 template <class Terms>
 concept HasFold = requires(typename Terms::Real& total) {
   Terms::fold(total, total);

@@ -33,8 +33,10 @@ template <class Scalar, class FactorList>
 struct ScaleColumns {
   FactorList factors;
   BlockRef<Scalar> X;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    X(i, j) *= factors(j);
+  using Operands = Scalar;
+  KOKKOS_FORCEINLINE_FUNCTION Scalar load(std::int64_t i, std::int64_t j) const { return X(i, j); }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Scalar x) const {
+    X(i, j) = x *= factors(j);
   }
 };
 
@@ -43,8 +45,12 @@ struct CopyColumns {
   Listed<int> columns;
   BlockRef<Scalar const> X;
   BlockRef<Scalar> Y;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    Y(i, j) = X(i, columns(j));
+  using Operands = Scalar;
+  KOKKOS_FORCEINLINE_FUNCTION Scalar load(std::int64_t i, std::int64_t j) const {
+    return X(i, columns(j));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Scalar x) const {
+    Y(i, j) = x;
   }
 };
 

@@ -13,23 +13,69 @@
 
 namespace blockspan::detail {
 
-/// Calls entry(i, j) for every entry; task: one entry, neighbouring tasks along the contiguous
-/// direction.
+/// Entries that say what they read by a type Operands and a function load, and take it as third
+/// argument: devices then load several of them before they write one, which a compiler cannot do by
+/// itself where blocks might overlap, and a single float a thread keeps too little on its way.
 template <class Entry>
-struct EntryPerTask {
+concept LoadsFirst = requires {
+  typename Entry::Operands;
+};
+
+template <class Entry>
+KOKKOS_FORCEINLINE_FUNCTION void work_on(Entry const& entry, std::int64_t i, std::int64_t j) {
+  if constexpr (LoadsFirst<Entry>)
+    entry(i, j, entry.load(i, j));
+  else
+    entry(i, j);
+}
+
+/// Every entry of a block, on devices; task: one of them, or some, `tasks` apart. Neighbouring
+/// tasks are neighbours along the contiguous direction.
+template <class Entry>
+struct EntriesOfTask {
+  static constexpr int most = LoadsFirst<Entry> ? 4 : 1;
+
   Entry entry;
-  std::int64_t rows, columns;
+  std::int64_t count, tasks;
+  Divisor length;  ///< along the contiguous direction
   bool down;
 
+  EntriesOfTask(Entry const& entry_, std::int64_t rows, std::int64_t columns, bool down_)
+      : entry(entry_),
+        count(rows * columns),
+        tasks(ceil_div(count, most)),
+        length(down_ ? rows : columns, count),
+        down(down_) {}
+
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
-    if (down)
-      entry(task % rows, task / rows);
-    else
-      entry(task / columns, task % columns);
+    if constexpr (LoadsFirst<Entry>) {
+      typename Entry::Operands operands[most];
+      for (int t = 0; t < most; ++t)
+        at(task + t * tasks, [&](auto i, auto j) { operands[t] = entry.load(i, j); });
+      for (int t = 0; t < most; ++t)
+        at(task + t * tasks, [&](auto i, auto j) { entry(i, j, operands[t]); });
+    } else {
+      at(task, entry);
+    }
+  }
+
+ private:
+  template <class Work>
+  KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t number, Work const& work) const {
+    if (number >= count) return;
+    std::int64_t const line = length.quotient(number), place = number - line * length.divisor();
+    down ? work(place, line) : work(line, place);
   }
 };
 
-/// The same; task: some rows, so that no index is divided.
+template <class Exec, class Entry>
+void launch_entries(Exec const& exec, char const* label, EntriesOfTask<Entry> const& entries) {
+  Kokkos::parallel_for(
+      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, entries.tasks),
+      entries);
+}
+
+/// Every entry of a block, on hosts; task: some rows.
 template <class Entry>
 struct RowsPerTask {
   static constexpr std::int64_t chunk = 256;
@@ -42,10 +88,10 @@ struct RowsPerTask {
     std::int64_t const first = task * chunk, last = first + chunk < rows ? first + chunk : rows;
     if (down)
       for (std::int64_t j = 0; j < columns; ++j)
-        for (std::int64_t i = first; i < last; ++i) entry(i, j);
+        for (std::int64_t i = first; i < last; ++i) work_on(entry, i, j);
     else
       for (std::int64_t i = first; i < last; ++i)
-        for (std::int64_t j = 0; j < columns; ++j) entry(i, j);
+        for (std::int64_t j = 0; j < columns; ++j) work_on(entry, i, j);
   }
 };
 
@@ -60,46 +106,45 @@ void for_each_entry(Exec const& exec, char const* label, BlockRef<Scalar> const&
     Kokkos::parallel_for(label, Range(exec, 0, ceil_div(X.rows, RowsPerTask<Entry>::chunk)),
                          RowsPerTask<Entry>{entry, X.rows, X.columns, down});
   else
-    Kokkos::parallel_for(label, Range(exec, 0, X.rows * X.columns),
-                         EntryPerTask<Entry>{entry, X.rows, X.columns, down});
+    launch_entries(exec, label, EntriesOfTask<Entry>(entry, X.rows, X.columns, down));
 }
 
-/// A task is a row, or one entry of it.
+/// A kernel of rows for all columns of a row, or for one.
 template <class Kernel>
-struct RowParts {
-  struct Whole {};
-  struct Entry {};
+struct WholeRow {
   Kernel kernel;
   std::int64_t columns;
-
-  KOKKOS_FUNCTION void operator()(Whole, std::int64_t i) const { kernel(i, 0, columns); }
-  KOKKOS_FUNCTION void operator()(Entry, std::int64_t task) const {
-    std::int64_t const j = task % columns;
-    kernel(task / columns, j, j + 1);
-  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { kernel(i, 0, columns); }
+};
+template <class Kernel>
+struct EntryOfRow {
+  Kernel kernel;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j) const { kernel(i, j, j + 1); }
 };
 
 /// kernel(i, first, last) for columns [first, last) of all rows: on hosts whole rows, along which
-/// the kernel vectorizes, on devices an entry a thread.
+/// the kernel vectorizes, on devices entries, where it may be one that LoadsFirst.
 template <class Exec, class Kernel>
 void for_each_row(Exec const& exec, char const* label, std::int64_t rows, std::int64_t columns,
                   Kernel const& kernel) {
-  constexpr bool whole = runs_on_host_v<Exec>;
-  using Parts = RowParts<Kernel>;
-  using Tag = std::conditional_t<whole, typename Parts::Whole, typename Parts::Entry>;
+  using Entry = std::conditional_t<LoadsFirst<Kernel>, Kernel, EntryOfRow<Kernel>>;
   if (rows == 0 || columns == 0) return;
-  Kokkos::parallel_for(label,
-                       Kokkos::RangePolicy<Exec, Tag, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, whole ? rows : rows * columns),
-                       Parts{kernel, columns});
+  if constexpr (runs_on_host_v<Exec>)
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
+                         WholeRow<Kernel>{kernel, columns});
+  else
+    launch_entries(exec, label, EntriesOfTask<Entry>(Entry{kernel}, rows, columns, false));
 }
 
 template <class Scalar>
 struct CopyBlock {
+  using Operands = Scalar;
   BlockRef<Scalar const> X;
   BlockRef<Scalar> Y;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    Y(i, j) = X(i, j);
+  KOKKOS_FORCEINLINE_FUNCTION Scalar load(std::int64_t i, std::int64_t j) const { return X(i, j); }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Scalar x) const {
+    Y(i, j) = x;
   }
 };
 

@@ -65,9 +65,7 @@ struct StepRows {
     Real const* KOKKOS_RESTRICT const image = az + i * az_stride;
     Real const* KOKKOS_RESTRICT const before = z + i * z_stride;
     Real* KOKKOS_RESTRICT const to = y + i * y_stride;
-    if (az == nullptr)
-      for (; j < last; ++j) to[j] = factor * from[j];
-    else if (!keeps)
+    if (!keeps)
       for (; j < last; ++j) to[j] = factor * (from[j] - to[j]);
     else if (!remembers)
       for (; j < last; ++j)
@@ -83,6 +81,9 @@ void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
                   BlockRef<Scalar const> const& AZ, BlockRef<Scalar> const& Y) {
   using Real = real_t<Scalar>;
   constexpr std::int64_t p = parts<Scalar>;
+  if (AZ.data == nullptr)
+    return for_each_row(exec, "Blockspan::chebyshev", Y.rows, Y.columns,
+                        ScaleRows<Scalar>{step.weights, step.R, Y, step.factor});
   auto const real = [](auto* data) {
     using Element = std::remove_pointer_t<decltype(data)>;
     return reinterpret_cast<std::conditional_t<std::is_const_v<Element>, Real const, Real>*>(data);

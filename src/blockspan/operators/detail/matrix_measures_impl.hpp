@@ -160,28 +160,46 @@ void multiply_magnitudes(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> co
   exec.fence("Blockspan::magnitudes");
 }
 
+/// Y = factor W X; weights null: ones.
 template <class Scalar>
 struct ScaleRows {
-  real_t<Scalar> const* factors;
+  real_t<Scalar> const* weights;
   BlockRef<Scalar const> X;
   BlockRef<Scalar> Y;
+  real_t<Scalar> factor = 1;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
-    auto const factor = factors[i];
+    auto const weight = of_row(i);
     if (X.column_stride == 1 && Y.column_stride == 1) {
       Scalar const* const x = &X(i, 0);
       Scalar* const y = &Y(i, 0);
-      for (; j < last; ++j) y[j] = factor * x[j];
+      for (; j < last; ++j) y[j] = weight * x[j];
     } else {
-      for (; j < last; ++j) Y(i, j) = factor * X(i, j);
+      for (; j < last; ++j) Y(i, j) = weight * X(i, j);
     }
+  }
+
+  struct Operands {
+    Scalar x;
+    real_t<Scalar> weight;
+  };
+  KOKKOS_FUNCTION Operands load(std::int64_t i, std::int64_t j) const {
+    return {X(i, j), of_row(i)};
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, Operands const& o) const {
+    Y(i, j) = o.weight * o.x;
+  }
+
+ private:
+  KOKKOS_FUNCTION real_t<Scalar> of_row(std::int64_t i) const {
+    return weights == nullptr ? factor : factor * weights[i];
   }
 };
 
 template <class Exec, class Scalar>
-void scale_rows(Exec const& exec, real_t<Scalar> const* factors, BlockRef<Scalar const> const& X,
+void scale_rows(Exec const& exec, real_t<Scalar> const* weights, BlockRef<Scalar const> const& X,
                 BlockRef<Scalar> const& Y) {
-  for_each_row(exec, "Blockspan::jacobi", X.rows, X.columns, ScaleRows<Scalar>{factors, X, Y});
+  for_each_row(exec, "Blockspan::jacobi", X.rows, X.columns, ScaleRows<Scalar>{weights, X, Y});
 }
 
 template <class Scalar>
