@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Runs Blockspan's test programs and records what ran, as JSON.
 
-    perf/record_tests.py --tests DIR [--commit HASH] [--out FILE] [--jobs N] [--sanitizer REPORT ...]
+    perf/record_tests.py --tests DIR [--commit HASH] [--out FILE] [--jobs N] [--shards S]
+                         [--devices D] [--sanitizer REPORT ...]
 
-DIR holds the programs blockspan_test_*, N of which run at a time. Each writes its own summary
+DIR or folders in it hold the programs blockspan_test_*. Each runs in S processes, on CUDA devices 0 to
+D - 1 by turns, N processes at a time. Each writes its own summary
 (BLOCKSPAN_TEST_SUMMARY); the record adds commit, date, device and versions. A record that exists keeps
 the programs that did not run now, so that it holds the newest run of each. It is written anew after each
 program. REPORT: what compute-sanitizer printed, in a file whose name says of which tool and tests. Exit
@@ -33,16 +35,26 @@ def output_of(*command):
         return None
 
 
-def run_program(program, arguments):
-    """Runs one test program; its summary, or a failed one where it died before writing it."""
+def run_shard(program, shard, options):
+    """Runs a part of a test program; its summary, or a failed one where it died before writing it."""
+    arguments = [f"--gtest_filter={options.filter}"]
     with tempfile.TemporaryDirectory() as folder:
         summary = pathlib.Path(folder, "summary.json")
-        environment = dict(os.environ, BLOCKSPAN_TEST_SUMMARY=str(summary))
+        environment = dict(os.environ, BLOCKSPAN_TEST_SUMMARY=str(summary),
+                           GTEST_TOTAL_SHARDS=str(options.shards), GTEST_SHARD_INDEX=str(shard))
+        if options.devices:
+            environment["CUDA_VISIBLE_DEVICES"] = str(shard % options.devices)
         code = subprocess.run([str(program), "--gtest_brief=1", *arguments], env=environment).returncode
         if summary.exists():
             return dict(json.loads(summary.read_text()), exit_status=code)
     return {"tests": 0, "passed": 0, "failed": 1, "skipped": 0, "matrices_read": 0,
             "kernels_launched": {}, "failures": [f"died with exit status {code}"], "exit_status": code}
+
+
+def joined(shards):
+    """The summary of a program from those of its shards."""
+    result = totals(dict(enumerate(shards)))
+    return dict(result, failures=[name for one in shards for name in one["failures"]])
 
 
 def totals(programs):
@@ -110,20 +122,26 @@ def main():
     parser.add_argument("--sanitizer", nargs="*", default=[])
     parser.add_argument("--filter", default="*")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--shards", type=int, default=1)
+    parser.add_argument("--devices", type=int, default=0)
     options = parser.parse_args()
 
-    files = [f for f in sorted(options.tests.glob("blockspan_test_*"))
+    files = [f for f in sorted(options.tests.glob("**/blockspan_test_*"))
              if f.is_file() and os.access(f, os.X_OK)]
     old = json.loads(options.out.read_text()) if options.out.exists() else {}
-    programs, kokkos = {}, ""
+    programs, shards, kokkos = {}, {f.name: [] for f in files}, ""
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        running = {pool.submit(run_program, f, [f"--gtest_filter={options.filter}"]): f.name
-                   for f in files}
+        running = {pool.submit(run_shard, f, shard, options): f.name
+                   for f in files for shard in range(options.shards)}
         for done in concurrent.futures.as_completed(running):
-            programs[running[done]] = done.result()
+            name = running[done]
             kokkos = max(kokkos, done.result().pop("kokkos", ""))
+            shards[name].append(done.result())
+            if len(shards[name]) < options.shards:
+                continue
+            programs[name] = joined(shards[name])
             options.out.write_text(text_of(describe(options, old, programs, kokkos)))
-            print(running[done], json.dumps(totals({"": done.result()})), flush=True)
+            print(name, json.dumps(totals({"": programs[name]})), flush=True)
     found = totals(programs)
     print(json.dumps(found))
     return 1 if found["failed"] or found["skipped"] or not programs else 0
