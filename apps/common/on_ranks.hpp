@@ -201,6 +201,7 @@ Preconditioner<Scalar, Exec> make_multigrid_on_ranks(
   options.coordinates =
       load_nodes<real_t<Scalar>>(exec, A.partition(), rows.communicator(), inputs.coordinates);
   options.block_size = inputs.block_size;
+  options.adaptive = inputs.adaptive;
   options.degree = choice.degree;
   options.columns = choice.columns;
   auto M =
@@ -256,9 +257,8 @@ void prefer_multigrid_on_ranks(Exec const& exec, PreconditionerChoice const& cho
         multigrid_setup_products * detail::seconds_of_product(exec, product));
 }
 
-/// Preconditioners that couple nothing across ranks, Chebyshev, and multigrid in the working
-/// precision. Throws Error for others, and where A is not
-/// as definite as it must be.
+/// Preconditioners that couple nothing across ranks, Chebyshev, and multigrid. Throws Error for
+/// others, and where A is not as definite as it must be.
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
     Exec const& exec, PreconditionerChoice const& choice, std::string const& asked,
@@ -274,9 +274,9 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
           "on several ranks there are none, jacobi, block-jacobi, chebyshev, multigrid and "
           "automatic");
   require((kind != Kind::multigrid && kind != Kind::automatic) ||
-              (wide && choice.inputs.hierarchy.empty() && choice.inputs.adaptive == 0),
+              (wide && choice.inputs.hierarchy.empty()),
           "--preconditioner " + asked,
-          "with --precision mixed, --hierarchy or --adaptive it runs on one rank only");
+          "with --precision mixed or --hierarchy it runs on one rank only");
   if (kind == Kind::none) return {};
   auto const block = A.diagonal_block(exec);
   if (kind == Kind::block_jacobi)

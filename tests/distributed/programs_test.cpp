@@ -247,8 +247,10 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
     expect_refused_on_ranks(app, {"laplace7:x"}, "laplace7:x");
     expect_refused_on_ranks(app, {"laplace7:9", "--no-such-option"}, "no-such-option");
     expect_refused_on_ranks(app, {skew}, "not symmetric");
-    expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "2"},
-                            "one rank only");
+    expect_refused_on_ranks(
+        app, {"laplace7:9", "--preconditioner", "multigrid", "--hierarchy", "."}, "one rank only");
+    expect_refused_on_ranks(
+        app, {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "17"}, "adaptive");
     expect_refused_on_ranks(app, {"laplace7:9", "--spmm", "kokkos-kernels"}, "one rank only");
   }
 }
@@ -275,9 +277,16 @@ TEST(ProgramsOnRanks, TakeMultigridWithCoordinates) {
       "blockspan-solve",
       {"laplace7:9", "--preconditioner", "multigrid", "--coordinates", coordinates},
       "the matrix has 729 rows");
-  expect_refused_on_ranks("blockspan-eig",
-                          {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "2"},
-                          "one rank only");
+}
+
+TEST(ProgramsOnRanks, MakeNearNullVectors) {
+  TemporaryFolder const folder;
+  std::string const path = folder / "report.json";
+  auto const outcome = run_on_ranks(
+      3, "blockspan-solve",
+      {"elasticity:9", "--preconditioner", "multigrid", "--adaptive", "4", "--report", path});
+  ASSERT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+  EXPECT_EQ(Json::parse(read_text(path)).at("multigrid").at("near_null"), 4);
 }
 
 TEST(ProgramsOnRanks, KeepAwayFromConstraintsAndGoOnFromACheckpoint) {

@@ -98,8 +98,7 @@ class DistributedMatrix {
       require_numbers(ranks, static_cast<std::int64_t>(own.nnz()) + across.offsets.back());
       std::int64_t const n = partition_.rows(ranks.rank()), first = partition_.first(ranks.rank());
       split = split_rows(partition_, ranks.rank(), across.offsets, across.columns);
-      auto ends = detail::merge_rows(
-          detail::host_rows(own, {{0, split.head}, {split.tail, n}}, first), across, first);
+      auto ends = rows_at_ends(own, across, split.head, n - split.tail, first);
       split = split_rows(partition_, ranks.rank(), ends.offsets, ends.columns);
       return ends;
     });
@@ -134,6 +133,27 @@ class DistributedMatrix {
     bounds_.norm = static_cast<Real>(norm + rounding);
     bounds_.lowest = static_cast<Real>(factor * from.bounds_.lowest - rounding);
     for (auto const& entry : from.diagonal_) diagonal_.push_back(static_cast<Real>(factor * entry));
+  }
+
+  /// Other values of a matrix that was made of `own` and `across`, of the same patterns and, for
+  /// `own`, in the same arrays. All ranks together; waits for the instance. Memory and time of the
+  /// host as there. Throws Error, on all ranks, where memory is short.
+  void refresh(Exec const& exec, Matrix const& own, LocalRows<Scalar> const& across) {
+    Communicator const ranks = space_.communicator();
+    ranks.together([&] {
+      auto const ends =
+          rows_at_ends(own, across, parts_[head].rows(), parts_[tail].rows(), space_.first_row());
+      Scalar const* from = ends.values.data();
+      for (auto const which : {head, tail}) {
+        auto const& values = parts_[which].matrix.values;
+        Kokkos::deep_copy(exec, values,
+                          Kokkos::View<Scalar const*, Kokkos::HostSpace>(from, values.extent(0)));
+        from += values.extent(0);
+      }
+      exec.fence("Blockspan::distributed: values of the host");
+      take_facts(exec);
+    });
+    measure(ranks);
   }
 
   RowPartition const& partition() const { return partition_; }
@@ -192,6 +212,15 @@ class DistributedMatrix {
             " entries on rank ", ranks.rank(), ", more than 32 bits can number");
   }
 
+  /// The first and the last rows of a rank; all others are empty.
+  static LocalRows<Scalar> rows_at_ends(Matrix const& own, LocalRows<Scalar> const& across,
+                                        std::int64_t at_head, std::int64_t at_tail,
+                                        std::int64_t first) {
+    std::int64_t const n = own.numRows();
+    return detail::merge_rows(detail::host_rows(own, {{0, at_head}, {n - at_tail, n}}, first),
+                              across, first);
+  }
+
   /// own: has the interior rows, which are empty in `rows`; null: `rows` has all.
   void make(Exec const& exec, Communicator const& ranks, LocalRows<Scalar> const& rows,
             SplitRows const& split, Matrix const* own) {
@@ -248,6 +277,8 @@ class DistributedMatrix {
 
   /// Local ones.
   void take_facts(Exec const& exec) {
+    bounds_ = {}, annihilates_constants_ = true, longest_ = 0;
+    diagonal_.clear();
     bounds_.lowest = std::numeric_limits<Real>::infinity();
     for (auto const which : {head, interior, tail}) {
       auto const facts = detail::facts_of_rows<Exec, Scalar>(exec, rows_of(which));

@@ -33,7 +33,8 @@ struct DistributedMultigridOptions {
 /// it, as on one rank.
 ///
 /// Setup: on each rank as in Multigrid, with two exchanges a level; what crosses cuts is multiplied
-/// on the host. Memory: as there, of the local rows, and on every rank all of the gathered levels.
+/// on the host. Memory: as there and a copy of A, of the local rows, and on every rank all of the
+/// gathered levels; kept for refresh.
 ///
 /// Sources: as Multigrid; Tuminaro and Tong 2000, doi:10.1109/SC.2000.10008 (aggregates within
 /// ranks).
@@ -45,9 +46,9 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
 
   /// All ranks together; waits for the instance. options: near_null has the local rows,
   /// coordinates the nodes that have local rows (a node cut by ranks is on both); block_size 0:
-  /// found in the rows of rank 0. Throws Error, on all ranks, where an option is out of range or
-  /// does not fit, as adaptive and prolongators do not; and for what Multigrid refuses. Whether it
-  /// is any good is told by report().status.
+  /// found in the rows of rank 0. A and the arrays of `options` stay in use. Throws Error, on all
+  /// ranks, where an option is out of range or does not fit, as prolongators do not; and for what
+  /// Multigrid refuses. Whether it is any good is told by report().status.
   DistributedMultigrid(Exec const& exec, std::shared_ptr<Matrix const> A,
                        Options const& options = {},
                        DistributedMultigridOptions const& on_ranks = {});
@@ -62,6 +63,16 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   /// report is not usable().
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override;
+
+  /// As Multigrid::refresh, all ranks together: the values of A, which has the rows and the pattern
+  /// of the first matrix, with the aggregates, tentative prolongators and patterns of the first;
+  /// the bits of a new one where that would have the same ones. Waits for the instance. Throws
+  /// Error, on all ranks, where a rank's rows have another pattern, and as the constructor; after a
+  /// throw it must be refreshed again.
+  ///
+  /// O(nonzeros) a rank: plans of products with A, the numbers of all levels, and two exchanges a
+  /// level of what crosses cuts, on the host.
+  void refresh(Exec const& exec, std::shared_ptr<Matrix const> A, bool keep_prolongators = false);
 
   bool replayable() const override;
   std::string name() const override;

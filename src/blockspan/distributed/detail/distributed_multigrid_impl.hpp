@@ -54,7 +54,7 @@ template <class Scalar, class Exec>
 std::string DistributedMultigrid<Scalar, Exec>::name() const {
   std::ostringstream name;
   name << "multigrid of " << report().levels.size() << " levels, degree " << state_->options.degree
-       << ", " << state_->levels_on_ranks << " of them on ranks"
+       << ", " << state_->steps.size() << " of them on ranks"
        << (report().single ? ", single precision" : "");
   return name.str();
 }
@@ -65,7 +65,18 @@ void DistributedMultigrid<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scal
   constexpr auto where = "blockspan::DistributedMultigrid";
   detail::require_blocks(where, rows(), detail::block_ref<Exec>(X), detail::block_ref<Exec>(Y));
   require(report().usable(), where, report().message);
+  require(state_->ready, where, "a refresh failed: refresh again");
   if (X.extent(1) > 0) state_->apply(exec, X, Y);
+}
+
+template <class Scalar, class Exec>
+void DistributedMultigrid<Scalar, Exec>::refresh(Exec const& exec, std::shared_ptr<Matrix const> A,
+                                                 bool keep_prolongators) {
+  using State = detail::DistributedMultigridState<Scalar, Exec>;
+  state_->ready = false;
+  state_->require_pattern(exec, *A);
+  if (!state_->refresh(exec, A, keep_prolongators))
+    state_ = std::make_unique<State>(exec, A, state_->options, state_->on_ranks);
 }
 
 }  // namespace blockspan

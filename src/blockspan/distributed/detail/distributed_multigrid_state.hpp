@@ -2,15 +2,15 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <blockspan/distributed/detail/coarse_rows.hpp>
 #include <blockspan/distributed/detail/gathered_level.hpp>
+#include <blockspan/distributed/detail/gathered_rows.hpp>
+#include <blockspan/distributed/detail/step_on_ranks.hpp>
 #include <blockspan/distributed/distributed_multigrid.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
 #include <blockspan/multigrid/detail/narrow_blocks.hpp>
@@ -52,21 +52,18 @@ struct DistributedMultigridState {
   static constexpr auto where = "blockspan::multigrid";
 
   DistributedMultigridState(Exec const& exec, std::shared_ptr<Matrix const> A, Options const& asked,
-                            DistributedMultigridOptions const& on_ranks)
+                            DistributedMultigridOptions const& asked_on_ranks)
       : first(std::move(A)),
         options(asked),
+        on_ranks(asked_on_ranks),
         cycle(asked.degree),
         single(asked.degree),
         narrow(first->row_space()) {
     Kokkos::Timer timer;
     check(exec);
-    if (set_up(exec, on_ranks.rows_gathered)) {
+    if (set_up(exec)) {
+      form_cycle(exec);
       tell_work();
-      levels_on_ranks = static_cast<int>(cycle.levels.size()) - 1;
-      // as on one rank, an inverse alone stays as it is
-      bool const alone = levels_on_ranks == 0 && gathered->levels.size() == 1;
-      if constexpr (has_single)
-        if (options.precision == MultigridPrecision::single && !alone) round_cycle(exec);
     }
     report.seconds = timer.seconds();
   }
@@ -74,13 +71,23 @@ struct DistributedMultigridState {
   std::shared_ptr<Matrix const> first;
   std::shared_ptr<Operator const> product;  ///< of `first`
   Options options;
+  DistributedMultigridOptions on_ranks;
+
+  // The setup: levels on ranks, in double precision, and those that every rank has whole.
+  VCycle<Scalar, Exec, Operator> cycle;  ///< without a solver where `single` is there
+  std::vector<StepOnRanks<Scalar, Exec>> steps;
+  CrsMatrix<Scalar, Exec> whole;  ///< of the gathered level
   std::unique_ptr<Hierarchy<Scalar, Exec>> gathered;
-  VCycle<Scalar, Exec, Operator> cycle;
+  RowSpace gathered_rows;
+
+  std::shared_ptr<GatheredLevel<Scalar, Exec>> below;
   VCycle<Single, Exec, DistributedOperator<Single, Exec>> single;  ///< in place of `cycle`
+  std::shared_ptr<GatheredLevel<Single, Exec>> single_below;
   NarrowBlocks<Scalar, Single, Exec> narrow;
   double factor = 1;  ///< of the matrices of `single`
-  int levels_on_ranks = 0;
   MultigridReport report;
+  bool complete = false;  ///< all levels are there, and none was refused
+  bool ready = false;     ///< a setup or refresh came to its end
 
   Communicator const& ranks() const { return first->row_space().communicator(); }
 
@@ -91,8 +98,8 @@ struct DistributedMultigridState {
       auto plain = options;
       plain.near_null = {}, plain.coordinates = {}, plain.block_size = 0;
       plain.validate(n);
-      require(options.adaptive == 0 && options.prolongators.empty(), where,
-              "on ranks there are no adaptive near-null vectors and no hierarchies made elsewhere");
+      require(options.prolongators.empty(), where,
+              "on ranks there are no hierarchies made elsewhere");
       require(options.near_null.extent(1) == 0 ||
                   options.near_null.extent(0) == static_cast<std::size_t>(n),
               where, "the near-null vectors have ", options.near_null.extent(0),
@@ -120,20 +127,21 @@ struct DistributedMultigridState {
   }
 
   /// All levels; false: the matrix is of no use here.
-  bool set_up(Exec const& exec, std::int64_t rows_gathered) {
+  bool set_up(Exec const& exec) {
     auto A = first;
     Start start;
     for (int number = 0;; ++number) {
       auto& level = cycle.levels.emplace_back();
       level.rows = A->local_rows();
       std::int64_t const all = A->partition().global_rows();
-      bool const gather = number + 1 == options.max_levels || all < rows_gathered * ranks().size();
+      bool const gather =
+          number + 1 == options.max_levels || all < on_ranks.rows_gathered * ranks().size();
       auto const block = A->diagonal_block(exec);
       if (number == 0 || !gather)
-        if (!measure(exec, level, A, block, number)) return false;
+        if (!measure(exec, level, A, block, static_cast<std::size_t>(number))) return false;
       if (number == 0) {
-        start.near_null =
-            near_null_on_ranks<Scalar, Exec>(exec, options, *level.A, level.smoother->factors());
+        start.near_null = near_null_vectors<Scalar, Exec>(
+            exec, options, *level.A, nullptr, level.smoother->factors(), level.smoother->upper());
         start.nodes =
             nodes_of_rows(exec, A->row_space().first_row(), level.rows, options.block_size);
         report.near_null = static_cast<int>(start.near_null.extent(1));
@@ -144,27 +152,26 @@ struct DistributedMultigridState {
     }
   }
 
-  MultigridLevelReport facts(Matrix const& A, double upper) const {
-    MultigridLevelReport told;
-    told.rows = A.partition().global_rows();
-    told.nonzeros = A.nonzeros();
-    told.upper = upper;
-    return told;
-  }
-
-  /// The operator of a level and its smoother.
+  /// The operator of a level and its smoother, or the latter anew.
   template <class Level>
   bool measure(Exec const& exec, Level& level, std::shared_ptr<Matrix const> const& A,
-               CrsMatrix<Scalar, Exec> const& block, int number) {
-    level.A =
-        std::make_shared<Operator const>(exec, A, SpmmPlanOptions{.columns = options.columns});
+               CrsMatrix<Scalar, Exec> const& block, std::size_t number) {
+    if (!level.A || &level.A->matrix() != A.get()) {
+      level.smoother = nullptr;
+      level.A =
+          std::make_shared<Operator const>(exec, A, SpmmPlanOptions{.columns = options.columns});
+    }
     if (number == 0) product = level.A;
     auto const factors = ranks().together([&] { return jacobi(exec, block).factors(); });
     auto const spectrum = chebyshev_setup<Scalar, Exec>(exec, *level.A, factors,
                                                         ChebyshevOptions{.seed = options.seed});
     bool const zero = !(spectrum.upper > 0) && spectrum.estimate.finite;
     double const upper = zero ? 1 : spectrum.upper;
-    report.levels.push_back(facts(*A, spectrum.upper));
+    if (report.levels.size() == number) report.levels.emplace_back();
+    auto& told = report.levels[number];
+    told.rows = A->partition().global_rows();
+    told.nonzeros = A->nonzeros();
+    told.upper = spectrum.upper;
     if (!spectrum.usable() && !zero) {
       if (!spectrum.estimate.finite) fail(where, spectrum.fault);
       report.status = MultigridStatus::indefinite;
@@ -172,23 +179,12 @@ struct DistributedMultigridState {
                        "; chebyshev and multigrid do not apply";
       return false;
     }
-    level.smoother = std::make_shared<typename Level::Smoother>(
-        *level.A, factors, cycle.lower(upper), upper, options.degree);
+    if (level.smoother)
+      level.smoother->refresh(factors, cycle.lower(upper), upper);
+    else
+      level.smoother = std::make_shared<typename Level::Smoother>(
+          *level.A, factors, cycle.lower(upper), upper, options.degree);
     return true;
-  }
-
-  /// Marks of the local rows that read rows of other ranks.
-  Integers<Exec> cut_rows(Exec const& exec, Matrix const& A) const {
-    std::vector<int> marks(static_cast<std::size_t>(A.local_rows()), 0);
-    for (auto const which : {Matrix::head, Matrix::tail}) {
-      auto const& part = A.part(which);
-      auto const rows = host_rows(part.matrix, {{0, part.rows()}}, -A.lower_rows());
-      for (std::int64_t i = 0; i < part.rows(); ++i)
-        for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k)
-          if (rows.columns[k] < 0 || rows.columns[k] >= A.own_rows())
-            marks[static_cast<std::size_t>(part.first + i)] = 1;
-    }
-    return to_exec<Exec, int>(exec, "Blockspan::multigrid", std::span<int const>(marks));
   }
 
   Options options_of(int number) const {
@@ -204,35 +200,19 @@ struct DistributedMultigridState {
                                         CrsMatrix<Scalar, Exec> const& block, int number,
                                         Start& start) {
     start.cut_rows = cut_rows(exec, A);
-    auto const step = ranks().together([&] {
-      std::shared_ptr<Hierarchy<Scalar, Exec>> made;
-      if (A.local_rows() > 0)
-        made = std::make_shared<Hierarchy<Scalar, Exec>>(exec, block, options_of(number), start);
-      return made;
-    });
-    bool const stuck = step && step->levels.size() < 2;
-    if (ranks().any(stuck)) return nullptr;
-    auto& level = cycle.levels.back();
-    std::int64_t const coarse = step ? step->levels[1].A.numRows() : 0;
-    std::vector<std::int64_t> cuts = {0};
-    for (std::int64_t const rows : ranks().gather(coarse)) cuts.push_back(cuts.back() + rows);
-    std::int64_t const from = cuts[static_cast<std::size_t>(ranks().rank())];
-    if (step) level.P = step->levels[0].P_matrix(), level.R = step->levels[0].R_matrix();
-    ranks().together([&] {
-      SpmmPlanOptions const plan{.columns = options.columns};
-      level.p.emplace(exec, level.P, plan);
-      level.r.emplace(exec, level.R, plan);
-    });
-    LocalRows<Scalar> P;
-    CrsMatrix<Scalar, Exec> own;
-    if (step) P = host_rows(level.P, rows_at_cuts(A), from), own = step->levels[1].A;
-    auto const halo_P = rows_of_halo(ranks(), A.halo(), P);
-    auto const across =
-        ranks().together([&] { return coarse_entries_across(A, P, halo_P, from, coarse); });
-    tell_step(step ? step->levels[0].report : MultigridLevelReport{});
-    if (step) start.near_null = step->levels[1].near_null, start.nodes = step->levels[1].nodes;
-    return std::make_shared<Matrix const>(exec, ranks(), RowPartition(std::move(cuts)), own,
-                                          across);
+    StepOnRanks<Scalar, Exec> step;
+    step.block = block;
+    if (!step.make_local(exec, A, options_of(number), start)) return nullptr;
+    step.make_coarse(exec, A);
+    tell_step(step.local ? step.local->levels[0].report : MultigridLevelReport{});
+    if (step.local) {
+      auto const &from = step.local->levels[0], &to = step.local->levels[1];
+      auto& level = cycle.levels.back();
+      level.P = from.P_matrix(), level.R = from.R_matrix();
+      start.near_null = to.near_null, start.nodes = to.nodes;
+    }
+    steps.push_back(std::move(step));
+    return steps.back().coarse;
   }
 
   void tell_step(MultigridLevelReport const& mine) {
@@ -249,114 +229,140 @@ struct DistributedMultigridState {
     told.seconds = ranks().largest(mine.seconds);
   }
 
-  /// Of all rows, with their near-null vectors row by row and the numbers of rows of all nodes.
-  std::unique_ptr<Hierarchy<Scalar, Exec>> hierarchy_of(Exec const& exec,
-                                                        LocalRows<Scalar> const& rows,
-                                                        std::vector<Scalar> const& vectors,
-                                                        std::vector<int> const& sizes, int largest,
-                                                        int number) const {
-    require(rows.offsets.back() <= std::numeric_limits<int>::max(), where,
-            "the gathered level has ", rows.offsets.back(), " entries");
-    auto const n = static_cast<std::int64_t>(rows.offsets.size()) - 1;
-    auto const of = [&]<class To, class From>(std::vector<From> const& from, To*) {
-      return to_exec<Exec, To>(exec, "Blockspan::multigrid", std::span<From const>(from));
-    };
-    int* const integers = nullptr;
-    CrsMatrix<Scalar, Exec> const whole("Blockspan::multigrid", static_cast<int>(n),
-                                        static_cast<int>(n), static_cast<int>(rows.offsets.back()),
-                                        of(rows.values, static_cast<Scalar*>(nullptr)),
-                                        of(rows.offsets, integers), of(rows.columns, integers));
-    Start start;
-    std::size_t const q = n > 0 ? vectors.size() / static_cast<std::size_t>(n) : 1;
-    start.near_null = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", n, q);
-    auto const B = Kokkos::create_mirror_view(start.near_null);
-    for (std::size_t k = 0; k < vectors.size(); ++k) B(k / q, k % q) = vectors[k];
-    Kokkos::deep_copy(exec, start.near_null, B);
-    std::vector<int> firsts = {0}, of_row;
-    for (std::size_t node = 0; node < sizes.size(); ++node) {
-      firsts.push_back(firsts.back() + sizes[node]);
-      of_row.insert(of_row.end(), static_cast<std::size_t>(sizes[node]), static_cast<int>(node));
-    }
-    start.nodes = {static_cast<int>(sizes.size()), of(of_row, integers), of(firsts, integers),
-                   largest};
-    exec.fence("Blockspan::multigrid: gathered level");
-    auto below = options_of(number);
-    below.max_levels = options.max_levels - number;
-    below.columns = 1;
-    return std::make_unique<Hierarchy<Scalar, Exec>>(exec, whole, below, start);
-  }
-
   /// The levels from here on, whole on every rank.
   bool finish(Exec const& exec, Matrix const& A, int number, Start const& mine) {
-    auto const rows = gather_rows(ranks(), A.global_rows(exec));
-    auto const host_vectors =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mine.near_null);
-    std::vector<Scalar> vectors;
-    for (std::size_t i = 0; i < host_vectors.extent(0); ++i)
-      for (std::size_t j = 0; j < host_vectors.extent(1); ++j)
-        vectors.push_back(host_vectors(i, j));
-    vectors = gather_lists(ranks(), vectors);
-    auto const begin = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mine.nodes.begin);
-    std::vector<int> sizes;
-    for (int i = 0; i < mine.nodes.count; ++i) sizes.push_back(begin(i + 1) - begin(i));
-    // a node that is cut is a node on each side
-    sizes = gather_lists(ranks(), sizes);
-    int const largest = ranks().largest(mine.nodes.largest);
-    gathered =
-        ranks().together([&] { return hierarchy_of(exec, rows, vectors, sizes, largest, number); });
+    auto all = gather_level(exec, A, mine);
+    auto below_here = options_of(number);
+    below_here.max_levels = options.max_levels - number;
+    below_here.columns = 1;
+    gathered = ranks().together([&] {
+      return std::make_unique<Hierarchy<Scalar, Exec>>(exec, all.matrix, below_here, all.start);
+    });
+    whole = std::move(all.matrix);
+    gathered_rows = A.row_space();
+    auto& level = cycle.levels.back();
+    level.A = nullptr, level.smoother = nullptr;
+    return tell_gathered();
+  }
+
+  /// False: they are of no use.
+  bool tell_gathered() {
     auto const& told = gathered->report;
-    if (static_cast<int>(report.levels.size()) > number) report.levels.pop_back();
+    report.levels.resize(steps.size());
     report.levels.insert(report.levels.end(), told.levels.begin(), told.levels.end());
-    report.status = told.status == MultigridStatus::no_coarsening && number > 0
+    report.status = told.status == MultigridStatus::no_coarsening && !steps.empty()
                         ? MultigridStatus::unknown
                         : told.status;
     report.message = told.message;
     report.notes = told.notes;
     report.exact_last = told.exact_last;
     report.null_vectors = told.null_vectors;
-    if (!told.usable()) return false;
-    auto& level = cycle.levels.back();
-    level.A = nullptr, level.smoother = nullptr;
-    level.solver = std::make_shared<GatheredLevel<Scalar, Exec>>(
-        exec, A.row_space(), *gathered, options.degree, options.columns, 1);
+    return complete = told.usable();
+  }
+
+  void require_pattern(Exec const& exec, Matrix const& A) const {
+    ranks().together([&] {
+      require(same_pattern(exec, A, *first), "blockspan::DistributedMultigrid::refresh",
+              "the matrix has another pattern");
+    });
+  }
+
+  /// Values of another matrix with the pattern of the first; false: only a setup can take them.
+  bool refresh(Exec const& exec, std::shared_ptr<Matrix const> A, bool keep_prolongators) {
+    if (!complete) return false;
+    Kokkos::Timer timer;
+    complete = false;
+    first = A;
+    product = nullptr;
+    report.status = MultigridStatus::unknown;
+    report.message.clear(), report.notes.clear();
+    report.smallest = report.largest = 0, report.predicted_iterations = 0;
+    report.phases = {};
+    for (std::size_t number = 0; number < steps.size(); ++number) {
+      auto& step = steps[number];
+      auto const block = A->diagonal_block(exec);
+      Kokkos::deep_copy(exec, step.block.values, block.values);
+      if (!measure(exec, cycle.levels[number], A, step.block, number)) return true;
+      if (!step.refresh(exec, *A, keep_prolongators)) return false;
+      A = step.coarse;
+    }
+    gather_values(exec, *A, whole);
+    ranks().together([&] { gathered->refresh(exec, whole, keep_prolongators); });
+    if (tell_gathered()) form_cycle(exec);
+    report.seconds = timer.seconds();
     return true;
   }
 
-  /// The cycle in single precision, in place of the one that the setup made. All of it local, but
-  /// for agreeing that it worked.
-  void round_cycle(Exec const& exec) {
-    factor = factor_below_one(first->norm_bound());
-    SpmmPlanOptions const plan{.columns = options.columns};
-    for (auto const& from : cycle.levels) {
-      auto& level = single.levels.emplace_back();
-      level.rows = from.rows;
-      auto const A = ranks().together([&] {
-        using Rows = DistributedMatrix<Single, Exec>;
-        if (from.solver) {
-          level.solver = std::make_shared<GatheredLevel<Single, Exec>>(
-              exec, from.solver->row_space(), *gathered, options.degree, options.columns, factor);
-          return std::shared_ptr<Rows const>();
-        }
-        level.P = rounded<Single>(exec, from.P, 1), level.R = rounded<Single>(exec, from.R, 1);
-        level.p.emplace(exec, level.P, plan), level.r.emplace(exec, level.R, plan);
-        auto const& wide = from.A->matrix();
-        std::array<typename Rows::Matrix::values_type, 3> values;
-        for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail})
-          values[which] = rounded<Single>(exec, wide.part(which).matrix, factor).values;
-        return std::make_shared<Rows const>(wide, factor, values);
+  /// What a product reads, of a setup that is new or has new values.
+  void form_cycle(Exec const& exec) {
+    // as on one rank, an inverse alone stays as it is
+    bool const alone = steps.empty() && gathered->levels.size() == 1;
+    report.single = has_single && options.precision == MultigridPrecision::single && !alone;
+    if constexpr (has_single)
+      if (report.single) factor = factor_below_one(first->norm_bound());
+    if (!report.single)
+      ranks().together([&] { form_wide(exec); });
+    else if constexpr (has_single)
+      for (std::size_t number = 0; number < cycle.levels.size(); ++number)
+        round_level(exec, number);
+    exec.fence("Blockspan::multigrid: levels of the cycle");
+    ready = true;
+  }
+
+  void form_wide(Exec const& exec) {
+    if (below) return below->refresh(exec, *gathered, 1);
+    for (std::size_t number = 0; number < steps.size(); ++number) plan(exec, cycle.levels[number]);
+    below = std::make_shared<GatheredLevel<Scalar, Exec>>(exec, gathered_rows, *gathered,
+                                                          options.degree, options.columns, 1);
+    cycle.levels.back().solver = below;
+  }
+
+  template <class Level>
+  void plan(Exec const& exec, Level& level) const {
+    SpmmPlanOptions const asked{.columns = options.columns};
+    level.p.emplace(exec, level.P, asked), level.r.emplace(exec, level.R, asked);
+  }
+
+  /// A level of `single`, or its values anew. All of it local, but for agreeing that it worked.
+  void round_level(Exec const& exec, std::size_t number) {
+    auto const& from = cycle.levels[number];
+    bool const made = number < single.levels.size();
+    if (!made) single.levels.emplace_back().rows = from.rows;
+    auto& level = single.levels[number];
+    if (number == steps.size())
+      return ranks().together([&] {
+        if (made) return single_below->refresh(exec, *gathered, factor);
+        single_below = std::make_shared<GatheredLevel<Single, Exec>>(
+            exec, gathered_rows, *gathered, options.degree, options.columns, factor);
+        level.solver = single_below;
       });
-      if (!A) continue;
-      level.A = std::make_shared<DistributedOperator<Single, Exec> const>(exec, A, plan);
-      using Smoother = typename std::remove_reference_t<decltype(level)>::Smoother;
-      level.smoother = std::make_shared<Smoother>(
-          *level.A, rounded_weights<Single, Exec>(exec, from.smoother->factors(), 1 / factor),
-          static_cast<real_t<Single>>(from.smoother->lower()),
-          static_cast<real_t<Single>>(from.smoother->upper()), options.degree);
+    using Rows = DistributedMatrix<Single, Exec>;
+    auto const& wide = from.A->matrix();
+    auto const weights = ranks().together(
+        [&] { return rounded_weights<Single, Exec>(exec, from.smoother->factors(), 1 / factor); });
+    auto const lower = static_cast<real_t<Single>>(from.smoother->lower()),
+               upper = static_cast<real_t<Single>>(from.smoother->upper());
+    if (made) {
+      round_values(exec, from.P.values, 1, level.P.values);
+      round_values(exec, from.R.values, 1, level.R.values);
+      for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail})
+        round_values(
+            exec, wide.part(which).matrix.values, factor,
+            level.A->matrix().part(static_cast<typename Rows::Which>(which)).matrix.values);
+      return level.smoother->refresh(weights, lower, upper);
     }
-    exec.fence("Blockspan::multigrid: rounded levels");
-    cycle.levels.clear();
-    gathered.reset();
-    report.single = true;
+    auto const A = ranks().together([&] {
+      level.P = rounded<Single>(exec, from.P, 1), level.R = rounded<Single>(exec, from.R, 1);
+      plan(exec, level);
+      std::array<typename Rows::Matrix::values_type, 3> values;
+      for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail})
+        values[which] = rounded<Single>(exec, wide.part(which).matrix, factor).values;
+      return std::make_shared<Rows const>(wide, factor, values);
+    });
+    level.A = std::make_shared<DistributedOperator<Single, Exec> const>(
+        exec, A, SpmmPlanOptions{.columns = options.columns});
+    using Smoother = typename std::remove_reference_t<decltype(level)>::Smoother;
+    level.smoother = std::make_shared<Smoother>(*level.A, weights, lower, upper, options.degree);
   }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,

@@ -26,6 +26,12 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
                 int degree, int columns, real_t<Wide> factor)
       : space_(space), cycle_(exec, hierarchy, degree, columns, factor) {}
 
+  /// Other values of the same hierarchy.
+  template <class Wide>
+  void refresh(Exec const& exec, Hierarchy<Wide, Exec> const& hierarchy, real_t<Wide> factor) {
+    cycle_.refresh(exec, hierarchy, factor);
+  }
+
   std::int64_t rows() const override { return own().second - own().first; }
   RowSpace row_space() const override { return space_; }
   bool replayable() const override { return ranks().size() == 1 || ranks().device() != nullptr; }

@@ -10,16 +10,16 @@
 
 namespace blockspan::detail {
 
-/// roots := W^1/2; returns W^1/2 A W^1/2.
+/// Columns beside those that are wanted.
+inline constexpr int adaptive_guards = 2;
+
+/// W^1/2 A W^1/2, for the roots of W.
 template <class Scalar, class Exec, class Factors>
 CrsMatrix<Scalar, Exec> scaled_by_roots(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
-                                        Factors const& weights, Factors const& roots) {
+                                        Factors const& roots) {
   auto const pattern = pattern_ref<Exec>(A);
   auto const values = new_array<Scalar>(exec, pattern.entries);
   auto const from = A.values;
-  each(
-      exec, "Blockspan::multigrid_roots_of_weights", pattern.rows,
-      KOKKOS_LAMBDA(std::int64_t i) { roots(i) = Kokkos::sqrt(weights(i)); });
   each(
       exec, "Blockspan::multigrid_scale_matrix", pattern.rows, KOKKOS_LAMBDA(std::int64_t i) {
         for (int k = pattern.row_offsets[i]; k < pattern.row_offsets[i + 1]; ++k)
@@ -30,36 +30,65 @@ CrsMatrix<Scalar, Exec> scaled_by_roots(Exec const& exec, CrsMatrix<Scalar, Exec
                                  A.graph.entries);
 }
 
+/// The same as an operator, where only products with A are known.
+template <class Scalar, class Exec, class Factors>
+class ScaledByRoots final : public LinearOperator<Scalar, Exec> {
+ public:
+  ScaledByRoots(LinearOperator<Scalar, Exec> const& A, Factors const& roots)
+      : A_(A), roots_(roots) {}
+
+  std::int64_t rows() const override { return A_.rows(); }
+  RowSpace row_space() const override { return A_.row_space(); }
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    std::size_t const n = X.extent(0), k = X.extent(1);
+    Block<Scalar, Exec> const scaled(
+        memory_.template device<Scalar>(exec, Workspace<Exec>::product,
+                                        static_cast<std::int64_t>(n * k)),
+        n, k);
+    auto const y = block_ref<Exec>(Y);
+    scale_rows<Exec, Scalar>(exec, roots_.data(), block_ref<Exec>(X), block_ref<Exec>(scaled));
+    A_.apply(exec, scaled, Y);
+    scale_rows<Exec, Scalar>(exec, roots_.data(), y, y);
+  }
+
+ private:
+  LinearOperator<Scalar, Exec> const& A_;
+  Factors roots_;
+  mutable Workspace<Exec> memory_;
+};
+
 /// Approximate eigenvectors of the smallest quotients x^H A x / x^H D x by a few steps of a locally
 /// optimal block method (Knyazev 2001, doi:10.1137/S1064827500366124) for W^1/2 A W^1/2, with a
 /// Chebyshev polynomial of degree 8 for its preconditioner: smooth errors of the problem itself,
-/// where nobody says what they are.
+/// where nobody says what they are. On ranks all of them together.
 template <class Scalar, class Exec>
 class AdaptiveVectors {
  public:
   using Vectors = Block<Scalar, Exec>;
   using Factors = typename JacobiPreconditioner<Scalar, Exec>::Factors;
-  static constexpr int steps = 8, guards = 2;
+  static constexpr int steps = 8;
 
-  AdaptiveVectors(Exec const& exec, MatrixOperator<Scalar, Exec> const& op,
-                  ChebyshevSetup<Scalar, Exec> const& spectrum, int wanted)
+  /// A: the scaled one, kept by reference; roots: of W; upper: bound of its largest eigenvalue.
+  AdaptiveVectors(Exec const& exec, LinearOperator<Scalar, Exec> const& A, Factors const& roots,
+                  real_t<Scalar> upper, int wanted)
       : exec_(exec),
-        n_(op.rows()),
+        n_(A.rows()),
         wanted_(wanted),
-        width_(wanted + guards),
-        roots_(allocate<Factors>(exec, "Blockspan::multigrid", n_)),
+        width_(wanted + adaptive_guards),
+        A_(A),
+        roots_(roots),
         ones_(allocate<Factors>(exec, "Blockspan::multigrid", n_)),
-        A_(exec, scaled_by_roots<Scalar>(exec, op.matrix(), spectrum.factors, roots_),
-           SpmmPlanOptions{.columns = width_}),
-        T_(A_, filled_with_ones(exec, ones_), spectrum.upper / 100, spectrum.upper, 8),
+        T_(A_, filled_with_ones(exec, ones_), upper / 100, upper, 8),
         basis_(block(3 * width_)),
         image_(block(3 * width_)),
         before_(block(width_)),
-        residual_(block(width_)) {}
+        residual_(block(width_)),
+        workspace_(A.row_space()) {}
 
   /// n x wanted.
   Vectors find(std::uint64_t seed) {
-    blockspan::fill_random(exec_, part(basis_, 0, width_), seed);
+    blockspan::fill_random(exec_, part(basis_, 0, width_), seed, 0, A_.row_space().first_row());
     int rank = blockspan::orthonormalize(exec_, part(basis_, 0, width_), workspace_).rank;
     for (int step = 0; step < steps; ++step) {
       rayleigh_ritz(rank);
@@ -128,11 +157,34 @@ class AdaptiveVectors {
   Exec exec_;
   std::int64_t n_;
   int wanted_, width_;
+  LinearOperator<Scalar, Exec> const& A_;
   Factors roots_, ones_;
-  MatrixOperator<Scalar, Exec> A_;
   ChebyshevPreconditioner<Scalar, Exec> T_;
   Vectors basis_, image_, before_, residual_;
   Workspace<Exec> workspace_;
 };
+
+/// Of options.adaptive columns; see near_null_vectors. A whole matrix is scaled itself, since its
+/// product can take a step of the polynomial in its kernel.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> adaptive_vectors(
+    Exec const& exec, MultigridOptions<Scalar, Exec> const& options,
+    LinearOperator<Scalar, Exec> const& op, CrsMatrix<Scalar, Exec> const* matrix,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, real_t<Scalar> upper) {
+  using Vectors = AdaptiveVectors<Scalar, Exec>;
+  auto const roots =
+      allocate<typename Vectors::Factors>(exec, "Blockspan::multigrid", weights.extent(0));
+  each(
+      exec, "Blockspan::multigrid_roots_of_weights", op.rows(),
+      KOKKOS_LAMBDA(std::int64_t i) { roots(i) = Kokkos::sqrt(weights(i)); });
+  auto const find = [&](LinearOperator<Scalar, Exec> const& scaled) {
+    return Vectors(exec, scaled, roots, upper, options.adaptive).find(options.seed);
+  };
+  if (matrix == nullptr)
+    return find(ScaledByRoots<Scalar, Exec, typename Vectors::Factors>(op, roots));
+  return find(
+      MatrixOperator<Scalar, Exec>(exec, scaled_by_roots<Scalar>(exec, *matrix, roots),
+                                   SpmmPlanOptions{.columns = options.adaptive + adaptive_guards}));
+}
 
 }  // namespace blockspan::detail

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include <blockspan/multigrid/detail/galerkin.hpp>
@@ -49,7 +50,7 @@ struct HierarchyStart {
   Block<Scalar, Exec> near_null;  ///< rows x q
   NodePartition<Exec> nodes;
   /// A is a rank's rows without the columns that others have; marks the rows that lack entries.
-  /// One step down is made, and nothing is inverted. Empty: A is whole.
+  /// One step down is made, and nothing is measured or inverted there. Empty: A is whole.
   Integers<Exec> cut_rows;
 };
 
@@ -64,8 +65,8 @@ class Hierarchy {
 
   /// A: n x n, valid. options: validated.
   Hierarchy(Exec const& exec, Matrix const& A, Options const& options);
-  /// From there; what the options say of near-null vectors and blocks is not looked at. It cannot
-  /// be refreshed.
+  /// From there; what the options say of near-null vectors and blocks is not looked at. Where it is
+  /// not complete it cannot be refreshed.
   Hierarchy(Exec const& exec, Matrix const& A, Options const& options,
             HierarchyStart<Scalar, Exec> const& start);
 
@@ -88,6 +89,7 @@ class Hierarchy {
   bool measure(Exec const& exec, Level& level, std::size_t number);
   bool coarsen(Exec const& exec, std::size_t number);
   void use_given(Exec const& exec, std::size_t number);
+  bool is_part() const { return cut_rows_.extent(0) > 0; }
   bool is_last(std::size_t number) const;
   bool is_inverted(std::size_t number) const;
   bool fits_inverse(std::int64_t rows) const;
@@ -115,19 +117,15 @@ class Hierarchy {
   Pattern<Exec> ordered_, identity_;  ///< of level 0, where A is not in order
 };
 
-/// The near-null vectors of level 0 that the options ask for, n x q. op, D: of A.
+/// The near-null vectors of level 0 that the options ask for, of the local rows: all ranks
+/// together. options.coordinates: of the nodes that have local rows, a node cut by ranks on both.
+/// op: of A, weights: W, upper: bound of the largest eigenvalue of W A. matrix: A, where a rank has
+/// all of it; else null.
 template <class Scalar, class Exec>
-Block<Scalar, Exec> near_null_vectors(Exec const& exec,
-                                      MultigridOptions<Scalar, Exec> const& options,
-                                      MatrixOperator<Scalar, Exec> const& op,
-                                      ChebyshevSetup<Scalar, Exec> const& spectrum);
-
-/// The same on ranks, of the local rows: all ranks together. options.adaptive is not looked at;
-/// options.coordinates: of the nodes that have local rows, a node cut by ranks on both.
-template <class Scalar, class Exec>
-Block<Scalar, Exec> near_null_on_ranks(
+Block<Scalar, Exec> near_null_vectors(
     Exec const& exec, MultigridOptions<Scalar, Exec> const& options,
     LinearOperator<Scalar, Exec> const& op,
-    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights);
+    std::type_identity_t<CrsMatrix<Scalar, Exec>> const* matrix,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, real_t<Scalar> upper);
 
 }  // namespace blockspan::detail

@@ -20,12 +20,12 @@ template <class Scalar, class Exec>
 Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options)
     : options_(options) {
   SetupMemory<Scalar, Exec> const memory;
-  fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   take_first(exec, A);
   if (!measure(exec, levels[0], 0)) return;
   auto& first = levels[0];
   if (options_.prolongators.empty())
-    first.near_null = near_null_vectors(exec, options_, *first.op, first.spectrum);
+    first.near_null = near_null_vectors<Scalar, Exec>(exec, options_, *first.op, &first.A,
+                                                      first.spectrum.factors, first.spectrum.upper);
   charge(exec, &MultigridSeconds::near_null);
   int const block_size = static_cast<int>(
       options_.coordinates.extent(0) > 0 ? options_.coordinates.extent(1) : options_.block_size);
@@ -42,14 +42,15 @@ Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options co
   if (!measure(exec, levels[0], 0)) return;
   levels[0].near_null = start.near_null;
   levels[0].nodes = start.nodes;
-  if (cut_rows_.extent(0) == 0)
+  if (!is_part())
     descend(exec);
-  else if (coarsen(exec, 0))
+  else if ((complete_ = coarsen(exec, 0)))
     append(exec, levels[0]);
 }
 
 template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::take_first(Exec const& exec, Matrix const& A) {
+  fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   in_order_ = is_in_order(exec, pattern_ref<Exec>(A));
   levels.emplace_back();
   take(exec, A);
@@ -301,7 +302,7 @@ void Hierarchy<Scalar, Exec>::form_prolongator(Exec const& exec, Level& level) {
     multiply_values<Exec, Scalar>(exec, {filtered.pattern.ref(), level.S.data()}, T,
                                   level.prolongator, level.P, level.like_filtered,
                                   level.like_tentative);
-    if (cut_rows_.extent(0) > 0 && &level == &levels[0])
+    if (is_part())
       keep_near_null<Exec, Scalar>(exec, cut_rows_, level.near_null, level.T, level.prolongator,
                                    level.P);
     exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
@@ -336,7 +337,7 @@ void Hierarchy<Scalar, Exec>::append(Exec const& exec, Level const& fine) {
   next.near_null = fine.T.near_null;
   levels.push_back(std::move(next));
   auto& last = levels.back();
-  if (!is_inverted(levels.size() - 1)) last.op = operator_of(exec, last.A);
+  if (!is_part() && !is_inverted(levels.size() - 1)) last.op = operator_of(exec, last.A);
   charge(exec, &MultigridSeconds::plans);
 }
 
@@ -389,6 +390,7 @@ void Hierarchy<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool ke
     if (l + 1 == levels.size()) break;
     if (!keep_prolongators) form_prolongator(exec, levels[l]);
     form_values(exec, levels[l]);
+    if (is_part()) return void(complete_ = true);
   }
   invert_last(exec);
   finish();

@@ -11,7 +11,7 @@ namespace blockspan::detail {
 /// The mean of the nodes, of all ranks: each has its local ones.
 template <class Real, class Exec>
 Kokkos::Array<double, 3> centroid(ConstBlock<Real, Exec> const& coordinates,
-                                  Communicator const& ranks = {}) {
+                                  Communicator const& ranks) {
   auto const nodes = static_cast<std::int64_t>(coordinates.extent(0));
   int const d = static_cast<int>(coordinates.extent(1));
   auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), coordinates);
@@ -32,7 +32,7 @@ template <class Scalar, class Exec>
 Block<Scalar, Exec> rigid_bodies(Exec const& exec,
                                  ConstBlock<real_t<Scalar>, Exec> const& coordinates,
                                  Kokkos::Array<double, 3> const& centre, std::int64_t rows,
-                                 std::int64_t first = 0) {
+                                 std::int64_t first) {
   int const d = static_cast<int>(coordinates.extent(1));
   auto const B = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", rows, d == 3 ? 6 : 3);
   each(
@@ -90,7 +90,7 @@ Block<Scalar, Exec> constant_vector(Exec const& exec, LinearOperator<Scalar, Exe
 /// 1 in the rows of each of `size` unknowns; the first row is unknown `first`.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> constants_of_unknowns(Exec const& exec, std::int64_t rows, int size,
-                                          std::int64_t first = 0) {
+                                          std::int64_t first) {
   auto const B = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", rows, size);
   each(
       exec, "Blockspan::multigrid_components", rows, KOKKOS_LAMBDA(std::int64_t i) {
@@ -103,7 +103,7 @@ Block<Scalar, Exec> constants_of_unknowns(Exec const& exec, std::int64_t rows, i
 /// Given vectors, after a look at them, of all ranks.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> const& given,
-                                  RowSpace const& space = {}) {
+                                  RowSpace const& space) {
   auto const B =
       allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", given.extent(0), given.extent(1));
   Kokkos::deep_copy(exec, B, given);
@@ -120,26 +120,11 @@ Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> con
 }
 
 template <class Scalar, class Exec>
-Block<Scalar, Exec> near_null_vectors(Exec const& exec,
-                                      MultigridOptions<Scalar, Exec> const& options,
-                                      MatrixOperator<Scalar, Exec> const& op,
-                                      ChebyshevSetup<Scalar, Exec> const& spectrum) {
-  if (options.near_null.extent(1) > 0) return given_vectors<Scalar>(exec, options.near_null);
-  if (options.coordinates.extent(1) > 0)
-    return rigid_bodies<Scalar, Exec>(
-        exec, options.coordinates, centroid<real_t<Scalar>, Exec>(options.coordinates), op.rows());
-  if (options.adaptive > 0 &&
-      op.rows() > 5 * (options.adaptive + AdaptiveVectors<Scalar, Exec>::guards))
-    return AdaptiveVectors<Scalar, Exec>(exec, op, spectrum, options.adaptive).find(options.seed);
-  if (options.block_size == 1) return constant_vector<Scalar, Exec>(exec, op, spectrum.factors);
-  return constants_of_unknowns<Scalar>(exec, op.rows(), options.block_size);
-}
-
-template <class Scalar, class Exec>
-Block<Scalar, Exec> near_null_on_ranks(
+Block<Scalar, Exec> near_null_vectors(
     Exec const& exec, MultigridOptions<Scalar, Exec> const& options,
     LinearOperator<Scalar, Exec> const& op,
-    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights) {
+    std::type_identity_t<CrsMatrix<Scalar, Exec>> const* matrix,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, real_t<Scalar> upper) {
   auto const space = op.row_space();
   if (options.near_null.extent(1) > 0) return given_vectors<Scalar>(exec, options.near_null, space);
   std::int64_t const first = space.first_row();
@@ -148,6 +133,9 @@ Block<Scalar, Exec> near_null_on_ranks(
         exec, options.coordinates,
         centroid<real_t<Scalar>, Exec>(options.coordinates, space.communicator()), op.rows(),
         first % d);
+  if (options.adaptive > 0 &&
+      space.global_rows(op.rows()) > 5 * (options.adaptive + adaptive_guards))
+    return adaptive_vectors<Scalar, Exec>(exec, options, op, matrix, weights, upper);
   if (options.block_size == 1) return constant_vector<Scalar, Exec>(exec, op, weights);
   return constants_of_unknowns<Scalar>(exec, op.rows(), options.block_size,
                                        first % options.block_size);
