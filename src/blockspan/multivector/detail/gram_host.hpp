@@ -115,7 +115,7 @@ struct HostGram {
   }
 
   void add_panel(int count, Panel<Real> const& x, Panel<Real> const& y, Real* g) const {
-    for_each_tile<Real>(Y.columns, [&](int j, auto tile_width) {
+    auto const tile = [&](int j, auto tile_width) {
       constexpr int width = tile_width;
       int const needed = same ? std::min(m, j + width) : m;
       for_each_height<tile_height<Real>(width)>(needed, [&](int i, auto height) {
@@ -128,7 +128,13 @@ struct HostGram {
               before.store(to);
             });
       });
-    });
+    };
+    // Narrow tiles compute less below the diagonal; with 16 registers they take longer all the
+    // same.
+    if (same && registers >= 32 && Y.columns <= 4 * widest_tile<Real>)
+      for_each_tile<Real, widest_tile<Real> / 2>(Y.columns, tile);
+    else
+      for_each_tile<Real>(Y.columns, tile);
   }
 
   std::int64_t panels_size() const { return std::int64_t(panel_rows) * (m + n); }
@@ -165,14 +171,14 @@ struct HostGramSum {
     }
   };
 
-  std::int64_t row_entries() const { return n / parts<Scalar>; }
-  std::int64_t entries() const { return G.rows * row_entries(); }
+  KOKKOS_FUNCTION std::int64_t row_entries() const { return n / parts<Scalar>; }
+  KOKKOS_FUNCTION std::int64_t entries() const { return G.rows * row_entries(); }
 
   /// Task: neighbouring entries of a partial result, which may be of several rows.
-  void operator()(std::int64_t task) const {
-    std::int64_t const first = task * tile;
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    std::int64_t const first = task * tile, left = entries() - first;
     std::int64_t i = first / row_entries(), j = first % row_entries();
-    int const count = static_cast<int>(std::min<std::int64_t>(tile, entries() - first));
+    int const count = left < tile ? static_cast<int>(left) : tile;
     if (same && j + count <= i) return;
     auto const part = [&](std::int64_t c) {
       auto const* const g = reinterpret_cast<Scalar const*>(partials + c * m * n) + first;
