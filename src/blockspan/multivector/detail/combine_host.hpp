@@ -111,14 +111,15 @@ struct HostCombine {
     bool const whole = count == width;
     std::int64_t const stride = p * Y.row_stride;
     // Rows without gaps are stored with what the tile is too wide: the next one puts that right.
-    // What the last one falls upon, X perhaps, is put back by a register; the sums of the next tile
-    // would wait for one of two registers of 64 bytes.
+    // What the last one falls upon, X perhaps, is put back by a register, except where the next
+    // tile would wait for it: behind two registers of 64 bytes.
     constexpr int piece = register_width<Real>(width);
     bool const put_back = behind >= 2 && (register_bytes < 64 || piece == width);
     bool const gapless = stride == columns && count == columns && 2 * count > width;
     alignas(register_bytes) Real numbers[height * width];
     if (beta == Scalar(0) && Y.column_stride == 1 && (whole || gapless)) {
       Real* const to = reinterpret_cast<Real*>(Y.data) + row * stride + j;
+      // out of line, as GCC 12 may leave it, it would keep the sums in memory
       sums.for_each_row([&](int a, auto const& sum) __attribute__((always_inline)) {
         bool const last = !whole && a + 1 == height;
         Real* const end = to + a * stride + count;

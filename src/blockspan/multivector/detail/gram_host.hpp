@@ -129,8 +129,7 @@ struct HostGram {
             });
       });
     };
-    // Narrow tiles compute less below the diagonal; with 16 registers they take longer all the
-    // same.
+    // Narrow tiles compute less below the diagonal, but take longer with 16 registers.
     if (same && registers >= 32 && Y.columns <= 4 * widest_tile<Real>)
       for_each_tile<Real, widest_tile<Real> / 2>(Y.columns, tile);
     else
