@@ -76,13 +76,13 @@ struct HostCombine {
     for_each_tile<Real>(columns, [&](int j, auto width) {
       constexpr int height = tile_height<Real>(width);
       int r = 0;
-      for (; r + height <= count; r += height) one_tile<height, width>(first, r, j, x);
-      for (; r < count; ++r) one_tile<1, width>(first, r, j, x);
+      for (; r + height <= count; r += height) one_tile<height, width>(first, r, count, j, x);
+      for (; r < count; ++r) one_tile<1, width>(first, r, count, j, x);
     });
   }
 
   template <int height, int width>
-  BLOCKSPAN_HOST_INLINE void one_tile(std::int64_t first, int r, int j,
+  BLOCKSPAN_HOST_INLINE void one_tile(std::int64_t first, int r, int count, int j,
                                       Panel<Real> const (&x)[terms]) const {
     auto const product = [&](int t) {
       return multiply_tile<height, width, tile_height<Real>(width)>(
@@ -100,24 +100,35 @@ struct HostCombine {
       weigh(t, more);
       sums.add(more);
     }
-    store(first + r, j, sums);
+    store(first + r, count - r - height, j, sums);
   }
 
+  /// behind: rows of the task that follow those of the tile.
   template <int height, int width>
-  BLOCKSPAN_HOST_INLINE void store(std::int64_t row, int j,
+  BLOCKSPAN_HOST_INLINE void store(std::int64_t row, int behind, int j,
                                    TileSums<Real, height, width>& sums) const {
     int const columns = p * static_cast<int>(Y.columns), count = std::min(width, columns - j);
     bool const whole = count == width;
     std::int64_t const stride = p * Y.row_stride;
     // Rows without gaps are stored with what the tile is too wide: the next one puts that right.
+    // What the last one falls upon, X perhaps, is put back by a register, except where the next
+    // tile would wait for it: behind two registers of 64 bytes.
+    constexpr int piece = register_width<Real>(width);
+    bool const put_back = behind >= 2 && (register_bytes < 64 || piece == width);
     bool const gapless = stride == columns && count == columns && 2 * count > width;
     alignas(register_bytes) Real numbers[height * width];
     if (beta == Scalar(0) && Y.column_stride == 1 && (whole || gapless)) {
       Real* const to = reinterpret_cast<Real*>(Y.data) + row * stride + j;
-      sums.for_each_row([&](int a, auto const& sum) {
-        sum.store(whole || a + 1 < height ? to + a * stride : numbers);
+      // out of line, as GCC 12 may leave it, it would keep the sums in memory
+      sums.for_each_row([&](int a, auto const& sum) __attribute__((always_inline)) {
+        bool const last = !whole && a + 1 == height;
+        Real* const end = to + a * stride + count;
+        RegisterSet<Real, piece> next;
+        if (last && put_back) next.load(end);
+        sum.store(last && !put_back ? numbers : to + a * stride);
+        if (last && put_back) next.store(end);
       });
-      if (!whole) store_some<width>(row + height - 1, 1, j, numbers, count);
+      if (!whole && !put_back) store_some<width>(row + height - 1, 1, j, numbers, count);
       return;
     }
     sums.for_each_row([&](int a, auto const& sum) { sum.store(numbers + a * width); });
@@ -158,7 +169,7 @@ struct HostCombine {
 
   void launch(Exec const& exec) {
     constexpr int heights = 24;  // a multiple of every tile_height
-    block = std::clamp(32768 / (static_cast<int>(row_bytes()) + 1) / heights * heights, 6 * heights,
+    block = std::clamp(16384 / (static_cast<int>(row_bytes()) + 1) / heights * heights, 6 * heights,
                        42 * heights);
     Policy policy(exec, static_cast<int>(ceil_div(Y.rows, std::int64_t(block))), 1);
     policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes() + 64));
@@ -178,9 +189,8 @@ void pack_coefficients(Exec const& exec, Scalar alpha, BlockRef<Scalar const> co
                        real_t<Scalar>* packed) {
   std::int64_t const inner = C.rows * parts<Scalar>;
   if (inner > 0)
-    Kokkos::parallel_for("Blockspan::combine_coefficients",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, inner),
-                         PackCoefficients<Exec, Scalar>{alpha, C, static_cast<int>(inner), packed});
+    for_each_task(exec, "Blockspan::combine_coefficients", inner, packed_size(C),
+                  PackCoefficients<Exec, Scalar>{alpha, C, static_cast<int>(inner), packed});
 }
 
 template <class Exec, class Scalar>

@@ -41,8 +41,9 @@ struct HostGram {
         same(!weights && X.data == Y.data && X.row_stride == Y.row_stride &&
              X.column_stride == Y.column_stride && X.columns == Y.columns) {
     int const row_bytes = (m + n) * static_cast<int>(sizeof(Real));
-    // about equal panels, since the work on the partial result does not depend on their rows
-    auto const fitting = std::clamp(32768 / row_bytes, 32, 256);
+    // About equal panels, since the work on the partial result does not depend on their rows: few
+    // rows of wide blocks would cost more there than they save by fitting into the cache.
+    auto const fitting = std::clamp(32768 / row_bytes, 64, 256);
     panel_rows = static_cast<int>(ceil_div(chunks.size, ceil_div(chunks.size, fitting)));
     while (nodes() > most_partials) ++level;
   }
@@ -114,7 +115,7 @@ struct HostGram {
   }
 
   void add_panel(int count, Panel<Real> const& x, Panel<Real> const& y, Real* g) const {
-    for_each_tile<Real>(Y.columns, [&](int j, auto tile_width) {
+    auto const tile = [&](int j, auto tile_width) {
       constexpr int width = tile_width;
       int const needed = same ? std::min(m, j + width) : m;
       for_each_height<tile_height<Real>(width)>(needed, [&](int i, auto height) {
@@ -127,7 +128,12 @@ struct HostGram {
               before.store(to);
             });
       });
-    });
+    };
+    // Narrow tiles compute less below the diagonal, but take longer with 16 registers.
+    if (same && registers >= 32 && Y.columns <= 4 * widest_tile<Real>)
+      for_each_tile<Real, widest_tile<Real> / 2>(Y.columns, tile);
+    else
+      for_each_tile<Real>(Y.columns, tile);
   }
 
   std::int64_t panels_size() const { return std::int64_t(panel_rows) * (m + n); }
@@ -164,31 +170,34 @@ struct HostGramSum {
     }
   };
 
-  /// Task: a tile of one row of G.
+  KOKKOS_FUNCTION std::int64_t row_entries() const { return n / parts<Scalar>; }
+  KOKKOS_FUNCTION std::int64_t entries() const { return G.rows * row_entries(); }
+
+  /// Task: neighbouring entries of a partial result, which may be of several rows.
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
-    std::int64_t const tiles = ceil_div(G.columns, std::int64_t(tile));
-    std::int64_t const i = task / tiles, first = task % tiles * tile;
-    std::int64_t const j = same && first < i ? i : first;
-    std::int64_t const last = G.columns - first < tile ? G.columns : first + tile;
-    int const count = static_cast<int>(last - j);
+    std::int64_t const first = task * tile, left = entries() - first;
+    std::int64_t i = first / row_entries(), j = first % row_entries();
+    int const count = left < tile ? static_cast<int>(left) : tile;
+    if (same && j + count <= i) return;
     auto const part = [&](std::int64_t c) {
-      auto const* const g = reinterpret_cast<Scalar const*>(partials + (c * m + i) * n) + j;
+      auto const* const g = reinterpret_cast<Scalar const*>(partials + c * m * n) + first;
       Sums node{};
       for (int b = 0; b < count; ++b) node.values[b] = g[b];
       return node;
     };
     Sums const sums = nodes > 0 ? join_range<AddTerms, Sums>(0, nodes, part) : Sums{};
     for (int b = 0; b < count; ++b) {
-      G(i, j + b) = sums.values[b];
-      if (same) G(j + b, i) = conjugate(G(i, j + b));
+      if (j < G.columns && (!same || i <= j)) {
+        G(i, j) = sums.values[b];
+        if (same) G(j, i) = conjugate(G(i, j));
+      }
+      if (++j == row_entries()) ++i, j = 0;
     }
   }
 
   void launch(Exec const& exec) const {
-    std::int64_t const tasks = G.rows * ceil_div(G.columns, std::int64_t(tile));
-    Kokkos::parallel_for("Blockspan::gram_sum",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks),
-                         *this);
+    for_each_task(exec, "Blockspan::gram_sum", ceil_div(entries(), std::int64_t(tile)),
+                  nodes * entries(), *this);
   }
 };
 

@@ -9,8 +9,8 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/register_set.hpp>
 
-// Register tiles of the dense products on hosts: the sums of a tile fill half of the vector
-// registers, what they are made of passes through the others.
+// Register tiles of the dense products on hosts: the sums of a tile fill half to three quarters of
+// the vector registers, what they are made of passes through the others.
 
 namespace blockspan::detail {
 
@@ -21,11 +21,11 @@ inline constexpr int widest_tile = 2 * register_bytes / static_cast<int>(sizeof(
 template <class Real>
 inline constexpr int narrowest_tile = std::min(4, widest_tile<Real> / 2);
 
-/// Rows of a tile of `width` columns: 12, 8, or 4.
+/// Rows of a tile of `width` columns: 12 of one register, of two 8, or 6 with 16 registers.
 template <class Real>
 constexpr int tile_height(int width) {
   int const in_a_row = ceil_div(width * static_cast<int>(sizeof(Real)), register_bytes);
-  return std::min(12, registers / 2 / in_a_row);
+  return std::min(12, std::max(12, registers / 2) / in_a_row);
 }
 
 /// function(first column, integral constant of the width) for the tiles that cover `columns`.
@@ -55,6 +55,20 @@ void for_each_height(int rows, Function const& function, int first = 0) {
 }
 
 constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
+
+/// kernel(0), ..., kernel(tasks - 1), which handle `numbers` in all. A few are left to the thread
+/// that calls: to start the others takes longer.
+template <class Exec, class Kernel>
+void for_each_task(Exec const& exec, char const* name, std::int64_t tasks, std::int64_t numbers,
+                   Kernel const& kernel) {
+  if (numbers <= 1024) {
+    exec.fence(name);
+    for (std::int64_t task = 0; task < tasks; ++task) kernel(task);
+  } else {
+    Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const range(exec, 0, tasks);
+    Kokkos::parallel_for(name, range, kernel);
+  }
+}
 
 /// Some rows of a block.
 template <class Real>
