@@ -247,7 +247,7 @@ TYPED_TEST(Combine, ARowKeepsItsBitsWhereverABlockEnds) {
 
 TYPED_TEST(Combine, KeepsItsBitsOnFewerThreads) {
   using Scalar = typename TypeParam::Scalar;
-  auto const half = Kokkos::Experimental::partition_space(this->exec, 1, 1)[0];
+  auto const half = halves(this->exec)[0];
   for (auto const& [n, k, m] : {std::tuple{9001, 4, 4}, std::tuple{3001, 7, 30},
                                 std::tuple{2001, 48, 17}, std::tuple{1001, 61, 61}}) {
     auto const x = random_block<Scalar>(n, k, 1), c = random_block<Scalar>(k, m, 2);

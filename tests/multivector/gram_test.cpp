@@ -216,7 +216,7 @@ TYPED_TEST(Gram, RepeatsItsBits) {
 
 TYPED_TEST(Gram, KeepsItsBitsOnFewerThreadsAndElsewhereInMemory) {
   using Scalar = typename TypeParam::Scalar;
-  auto const half = Kokkos::Experimental::partition_space(this->exec, 1, 1)[0];
+  auto const half = halves(this->exec)[0];
   for (auto const& [n, k, m] : {std::tuple{9001, 4, 4}, std::tuple{5003, 7, 30},
                                 std::tuple{4001, 48, 17}, std::tuple{3001, 61, 61}}) {
     auto const x = random_block<Scalar>(n, k, 1), y = random_block<Scalar>(n, m, 2);

@@ -181,7 +181,7 @@ TYPED_TEST(RowSums, OfAColumnDoNotDependOnThoseBesideIt) {
 
 TYPED_TEST(RowSums, KeepTheirBitsOnFewerThreads) {
   using Scalar = typename TypeParam::Scalar;
-  auto const half = Kokkos::Experimental::partition_space(this->exec, 1, 1)[0];
+  auto const half = halves(this->exec)[0];
   for (auto const& [n, k] : {std::pair{5003, 9}, {90001, 3}}) {
     auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(n, k, 1));
     auto const run = [&](auto const& on) {

@@ -5,6 +5,7 @@
 
 #include "solvers/cg_solve.hpp"
 #include "support/observed.hpp"
+#include "support/types.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -69,7 +70,7 @@ TYPED_TEST(CgResources, KernelsOfAPseudoBlockIterationAreAsPromised) {
 
 TYPED_TEST(CgResources, EverythingRunsOnTheInstanceGiven) {
   using Exec = typename TypeParam::Exec;
-  auto const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+  auto const exec = halves(Exec())[1];
   for (CgMethod const method : {CgMethod::pseudo_block, CgMethod::block}) {
     Observation whole;
     observe<typename TypeParam::Scalar>(exec, method, true, 4, &whole);

@@ -14,6 +14,7 @@
 #include "support/compare.hpp"
 #include "support/extended.hpp"
 #include "support/observed.hpp"
+#include "support/types.hpp"
 
 namespace blockspan::test {
 
@@ -54,7 +55,7 @@ class Recorded {
 };
 
 TEST(Graphs, AProductIsRecordedOnceAndReplayedWithOtherNumbers) {
-  Exec const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+  Exec const exec = halves(Exec())[1];
   auto const A = to_device(exec, arrow<double>(3000));
   for (auto const& variant : offered_variants<Exec>()) {
     SCOPED_TRACE(std::string(variant.id));

@@ -60,7 +60,7 @@ Labels labels_with_sums(std::string const& variant) {
 
 TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
   using Exec = TypeParam;
-  auto const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+  auto const exec = halves(Exec())[1];
   for (int const width : {2, 8, 64}) {
     Seen const seen(exec, band<double>(40), {}, width, 0.5);
     Labels const wanted = labels_with_sums<Exec>("warp_per_row_packs");

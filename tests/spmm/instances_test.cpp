@@ -32,7 +32,7 @@ std::vector<Exec> two_instances() {
   Exec const exec;
   bool const one_thread = exec.concurrency() < 2;
   if (one_thread && std::string(Exec::name()) == "OpenMP") return {};  // it would abort
-  auto const instances = Kokkos::Experimental::partition_space(exec, 1, 1);
+  auto const instances = halves(exec);
   if (instances[0] == instances[1]) return {};
   return {instances[0], instances[1]};
 }

@@ -23,7 +23,7 @@ TYPED_TEST_SUITE(Labels, Backends, ConfigNames);
 
 TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
   using Exec = TypeParam;
-  auto const instances = Kokkos::Experimental::partition_space(Exec(), 1, 1);
+  auto const instances = halves(Exec());
   for (Exec const& exec : instances) {
     auto const instance = Kokkos::Tools::Experimental::device_id(exec);
     auto const A = to_device(exec, arrow<double>(40));
@@ -48,7 +48,7 @@ TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
 
 TYPED_TEST(Labels, OfSetupBeginWithTheHouse) {
   using Exec = TypeParam;
-  auto const exec = Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+  auto const exec = halves(Exec())[1];
   auto const instance = Kokkos::Tools::Experimental::device_id(exec);
   auto const A = to_device(exec, arrow<double>(40));
   auto const X = make_block(exec, Storage::right, random_block<double>(40, 3, 1));

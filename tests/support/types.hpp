@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <type_traits>
 
@@ -93,6 +94,14 @@ inline constexpr bool has_backend = detail::is_among<Exec, BLOCKSPAN_TEST_BACKEN
 
 /// The first backend of the library, for tests that need only one.
 using AnyBackend = typename detail::First<BLOCKSPAN_TEST_BACKENDS>::type;
+
+/// Two instances that share the resources of one; OpenMP's single thread cannot be shared.
+template <class Exec>
+std::array<Exec, 2> halves(Exec const& exec) {
+  bool const single = std::string(Exec::name()) == "OpenMP" && exec.concurrency() == 1;
+  if (single) return {exec, exec};
+  return Kokkos::Experimental::partition_space(exec, 1, 1);
+}
 
 /// Why a test is skipped that compares with a host in a build for devices alone.
 inline constexpr char const* needs_host =
