@@ -4,7 +4,8 @@
     perf/record_tests.py --tests DIR [--commit HASH] [--out FILE] [--jobs N] [--shards S]
                          [--devices D] [--sanitizer REPORT ...]
 
-DIR or folders in it hold the programs blockspan_test_*. Each runs in S processes, on CUDA devices 0 to
+DIR or folders in it hold the programs blockspan_test_* (that of ranks, which mpirun starts, is left
+out). Each runs in S processes, on CUDA devices 0 to
 D - 1 by turns, N processes at a time. Each writes its own summary
 (BLOCKSPAN_TEST_SUMMARY); the record adds commit, date, device and versions. A record that exists keeps
 the programs that did not run now, so that it holds the newest run of each. It is written anew after each
@@ -127,7 +128,7 @@ def main():
     options = parser.parse_args()
 
     files = [f for f in sorted(options.tests.glob("**/blockspan_test_*"))
-             if f.is_file() and os.access(f, os.X_OK)]
+             if f.is_file() and os.access(f, os.X_OK) and f.name != "blockspan_test_ranks"]
     old = json.loads(options.out.read_text()) if options.out.exists() else {}
     programs, shards, kokkos = {}, {f.name: [] for f in files}, ""
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

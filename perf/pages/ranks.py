@@ -1,8 +1,9 @@
 """The model of the study `ranks`: parameters taken from its measurements, what it gives for the ranks
 that were measured, and for many more GPUs.
 
-A product: pack + max(interior, messages) + ends, messages = latency + bytes / bandwidth. An iteration of
-a solver: that of one rank, what its products take longer, and its sums over ranks."""
+A product: pack + max(interior, messages) + ends, messages = latency + bytes / bandwidth; with NCCL
+packing is beside the interior too. An iteration of a solver: that of one rank, what its products take
+longer, and its sums over ranks."""
 
 import math
 
@@ -54,7 +55,8 @@ def parameters(results):
     small, large = (min(sums, key=lambda c: c["columns"]), max(sums, key=lambda c: c["columns"]))
     device = with_id(small, "device_gather") or with_id(small, "fold")
     return {"launch": results["launch_ms"], "pack": pack, "pack_byte": pack_byte, "latency": latency,
-            "byte": byte, "fold": median(with_id(large, "fold")), "device_fold": median(device)}
+            "byte": byte, "fold": median(with_id(large, "fold")), "device_fold": median(device),
+            "packs_beside": "nccl" in results["transport"]}
 
 
 def over_network(p, ranks):
@@ -71,8 +73,9 @@ def product(p, alone, halo, columns):
     rows, neighbours, ends = halo
     size = 8 * rows * columns
     messages = p["latency"] + (neighbours - 1) * p["launch"] + size * p["byte"]
-    return (p["pack"] + size * p["pack_byte"] + max(alone * (1 - ends), messages) + alone * ends
-            + 2 * p["launch"])
+    packing = p["pack"] + size * p["pack_byte"]
+    before, beside = (0.0, packing + messages) if p["packs_beside"] else (packing, messages)
+    return before + max(alone * (1 - ends), beside) + alone * ends + 2 * p["launch"]
 
 
 def product_alone(results, one, columns):
@@ -177,12 +180,12 @@ def sections(results):
     if not p:
         return ["## Model", "", "Nothing was exchanged: no parameters.", ""]
     cases = of_kind(results, "products") + of_kind(results, "solvers")
+    first = "max(interior, pack + messages)" if p["packs_beside"] else "pack + max(interior, messages)"
     lines = [
         "## Model", "", "Its parameters, fitted to the measurements of this run:", "",
         *parameter_lines(p),
-        "A product: pack + max(interior, messages) + ends. An iteration: that of one rank, what its"
-        " products take longer, and its sums over ranks. It is worth what it gives for the ranks that"
-        " were measured:", "",
+        f"A product: {first} + ends. An iteration: that of one rank, what its products take longer, and"
+        " its sums over ranks. It is worth what it gives for the ranks that were measured:", "",
         *table(["rows of a rank", "what", "n", "measured", "model", "model / measured"],
                check_rows(results, p, cases))]
     return lines + (more_ranks(results, p, cases) if results["backend"] == "cuda" else [])

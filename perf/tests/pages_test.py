@@ -138,6 +138,15 @@ class Model(InFolder):
         document["cases"][2]["kernels"][-1]["ms"]["median"] *= 2
         self.assertEqual(ranks.check_rows(document, p, cases)[0][-1], "0.50")
 
+    def test_packing_costs_nothing_beside_a_longer_interior(self):
+        document = self.document()
+        by_mpi = ranks.parameters(document)
+        by_nccl = ranks.parameters(dict(document, transport="mpi and nccl"))
+        halo = (10000, 1, 0.01)
+        for alone, saved in ((1.0, self.PACK), (0.001, 0.0)):
+            self.assertAlmostEqual(ranks.product(by_mpi, alone, halo, 8)
+                                   - ranks.product(by_nccl, alone, halo, 8), saved)
+
     def test_more_ranks_are_for_devices_and_cost_more(self):
         document = self.document()
         p = ranks.parameters(document)
