@@ -41,7 +41,9 @@ void expect_each_once(std::int64_t rows, std::int64_t columns, bool down) {
   for (std::int64_t task = 0; task < tasks.tasks; ++task) tasks(task);
   std::vector<int> const once(visits.size(), 1);
   EXPECT_EQ(visits, once) << rows << " x " << columns << (down ? ", down" : "");
-  if constexpr (detail::LoadsFirst<Entry>) EXPECT_EQ(loads, once) << rows << " x " << columns;
+  if constexpr (detail::LoadsFirst<Entry>) {
+    EXPECT_EQ(loads, once) << rows << " x " << columns;
+  }
   EXPECT_EQ(wrong, 0);
 }
 
