@@ -1,24 +1,17 @@
 // Ranks whose devices have a transport of their own (DeviceTransport): products, sums and solves
 // have the bits of the way by the host. With CUDA that is NCCL; hosts have one that goes by MPI.
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <blockspan/communication/communicator.hpp>
-#include <blockspan/distributed/distributed_multigrid.hpp>
-#include <blockspan/multivector/convert.hpp>
 #include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
-#ifdef BLOCKSPAN_HAS_NCCL
-#include <blockspan/communication/nccl.hpp>
-#endif
 
-#include "distributed/ranks.hpp"
+#include "distributed/devices.hpp"
 #include "support/grid_spectrum.hpp"
 #include "support/observed.hpp"
 #include <gmock/gmock.h>
@@ -30,76 +23,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class HostDevices final : public DeviceTransport {
- public:
-  explicit HostDevices(Communicator ranks) : ranks_(std::move(ranks)) {}
-  std::string name() const override { return "hosts"; }
-  void begin(void*) override {}
-  void start(std::vector<Incoming> const& in, std::vector<Outgoing> const& out) override {
-    pending_ = ranks_.start(in, out);
-  }
-  void finish(void*) override { pending_->finish(); }
-  void* own_stream() override { return nullptr; }
-  void gather(void*, std::byte* all, std::int64_t bytes) override {
-    auto const count = static_cast<std::size_t>(bytes);
-    std::byte const* const mine = all + ranks_.rank() * bytes;
-    std::vector<std::byte> const part(mine, mine + count);
-    auto const size = static_cast<std::size_t>(ranks_.size());
-    ranks_.gather(part, {all, count * size}, std::vector<std::int64_t>(size, bytes));
-  }
-
- private:
-  Communicator ranks_;
-  std::unique_ptr<PendingExchange> pending_;
-};
-
-template <class Config>
-class OnDevices : public ::testing::Test {
- public:
-  using Value = typename Config::Scalar;
-  Exec const exec;
-  Communicator devices;
-
-  void SetUp() override {
-    if constexpr (blockspan::detail::runs_on_host_v<Exec>) {
-      devices = world().with_device(std::make_shared<HostDevices>(world()));
-    } else {
-#ifdef BLOCKSPAN_HAS_NCCL
-      if (!each_has_a_device(world())) GTEST_SKIP() << "ranks share a device";
-      devices = nccl_communicator(world());
-#else
-      GTEST_SKIP() << "needs Blockspan_ENABLE_NCCL";
-#endif
-    }
-  }
-
-  /// The matrix of a spec, in parts of unlike size, each with rows.
-  std::shared_ptr<DistributedMatrix<Value, Exec> const> parts(Communicator const& ranks,
-                                                              std::string const& spec) const {
-    std::int64_t const rows = parse_generator_spec(spec).rows;
-    std::vector<std::int64_t> cuts;
-    for (int r = 0; r <= ranks.size(); ++r)
-      cuts.push_back(rows * r * (r + 2) / (ranks.size() * (ranks.size() + 2)));
-    RowPartition const like(cuts, 0);
-    return generate_distributed<Value>(exec, ranks, spec, &like);
-  }
-
-  Block<Value, Exec> random(RowSpace const& space, std::int64_t rows, int columns,
-                            std::uint64_t seed) const {
-    Block<Value, Exec> const X("X", static_cast<std::size_t>(rows),
-                               static_cast<std::size_t>(columns));
-    fill_random(exec, X, seed, 0, space.first_row());
-    return X;
-  }
-};
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
 TYPED_TEST_SUITE(OnDevices, ConfigsWith<IsDouble>, ConfigNames);
-
-template <class View>
-auto on_host(View const& view) {
-  return entries(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view));
-}
 
 TYPED_TEST(OnDevices, ProductsHaveTheBitsOfTheWayByTheHost) {
   using S = typename TypeParam::Scalar;
@@ -344,50 +268,6 @@ TYPED_TEST(OnDevices, ConjugateGradientsTakeTheSameSteps) {
     ASSERT_EQ(by_device.history.size(), by_host.history.size());
     for (std::size_t i = 0; i < by_host.history.size(); ++i)
       ASSERT_EQ(by_device.history[i].residuals, by_host.history[i].residuals) << i;
-  }
-}
-
-/// factor A, which shares the pattern of A.
-template <class S>
-auto times(double factor, DistributedMatrix<S, Exec> const& A) {
-  using Matrix = DistributedMatrix<S, Exec>;
-  std::array<typename Matrix::Matrix::values_type, 3> values;
-  for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail}) {
-    auto const from = A.part(which).matrix.values;
-    values[which] = typename Matrix::Matrix::values_type("values", from.extent(0));
-    convert_block(Exec(), Block<S, Exec>(from.data(), from.extent(0), 1),
-                  Block<S, Exec>(values[which].data(), from.extent(0), 1), factor);
-  }
-  return std::make_shared<Matrix const>(A, factor, values);
-}
-
-TYPED_TEST(OnDevices, MultigridSolvesAndIsRefreshed) {
-  using S = typename TypeParam::Scalar;
-  auto const A = this->parts(this->devices, "laplace7:24x23x22");
-  for (auto const precision : {MultigridPrecision::working, MultigridPrecision::single}) {
-    MultigridOptions<S, Exec> const options{.coarse_rows = 50, .precision = precision};
-    DistributedMultigrid<S, Exec> M(this->exec, A, options, {500});
-    ASSERT_TRUE(M.report().usable()) << M.report().message;
-    auto const op = distributed_operator(this->exec, A);
-    auto const B = this->random(op.row_space(), op.rows(), 3, 1);
-    auto const Y = this->random({}, op.rows(), 3, 2);
-    Block<S, Exec> const X("X", B.extent(0), 3);
-    CgOptions<S, Exec> cg;
-    cg.preconditioner = &M;
-    auto const report = conjugate_gradient(this->exec, op, B, X, cg);
-    EXPECT_TRUE(report.converged());
-    EXPECT_LE(report.iterations, 15);  // 8 on one rank
-
-    M.apply(this->exec, B, Y);
-    auto const before = on_host(Y);
-    M.refresh(this->exec, times(4, *A));  // a power of two: nothing else changes
-    M.apply(this->exec, B, Y);
-    auto const after = on_host(Y);
-    double largest = 0;
-    for (auto const& entry : before) largest = std::max(largest, double(Kokkos::abs(entry)));
-    double const bound = precision == MultigridPrecision::working ? 1e-13 : 1e-6;
-    for (std::size_t e = 0; e < after.size(); ++e)
-      ASSERT_LE(Kokkos::abs(S(4.0 * after[e] - before[e])), bound * largest) << e;
   }
 }
 
