@@ -57,12 +57,11 @@ void for_each_height(int rows, Function const& function, int first = 0) {
 constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
 
 /// kernel(0), ..., kernel(tasks - 1), which handle `numbers` in all. A few are left to the thread
-/// that calls: to start the others takes longer.
+/// that calls: to start the others takes longer. Kernels of hosts before have ended.
 template <class Exec, class Kernel>
 void for_each_task(Exec const& exec, char const* name, std::int64_t tasks, std::int64_t numbers,
                    Kernel const& kernel) {
   if (numbers <= 1024) {
-    exec.fence(name);
     for (std::int64_t task = 0; task < tasks; ++task) kernel(task);
   } else {
     Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const range(exec, 0, tasks);
