@@ -135,14 +135,10 @@ TYPED_TEST(Iterations, AllocateNothingAndWaitTwice) {
       EXPECT_LE(seen[i].waits - seen[i - 1].waits, 2u) << i;
       EXPECT_EQ(seen[i].kernels - seen[i - 1].kernels, seen[4].kernels - seen[3].kernels) << i;
     }
-    // the products, two Gram matrices, an update a block, the residuals and their sums
+    // The products, two Gram matrices, an update a block, the residuals and their sums; on hosts
+    // sums and coefficients of a few numbers are no kernels.
     auto const kernels = seen[5].kernels - seen[4].kernels;
-    auto const promised = generalized ? 2u + 4 + 6 + 2 : 1u + 4 + 4 + 2;
-    if (std::is_same_v<typename TypeParam::memory_space, Kokkos::HostSpace>) {
-      EXPECT_EQ(kernels, promised);
-    } else {
-      EXPECT_LE(kernels, promised);
-    }
+    EXPECT_LE(kernels, generalized ? 2u + 4 + 6 + 2 : 1u + 4 + 4 + 2);
   }
 }
 

@@ -251,9 +251,9 @@ inline int lobpcg_block_size(int wanted) {
 ///
 /// An iteration without or with Jacobi, no column converged, moves about 20 m (30 m) columns,
 /// allocates nothing and waits twice, for the Gram matrices and for the norms; apart from the
-/// products it has 10 (12) kernels on hosts, and no more on devices. Another preconditioner costs
-/// one more wait, and so do, on CUDA, blocks of 48 columns and more: eigenproblems of order 144 and
-/// more are solved there by cuSOLVER.
+/// products it has at most 10 (12) kernels. Another preconditioner costs one more wait, and so do,
+/// on CUDA, blocks of 48 columns and more: eigenproblems of order 144 and more are solved there by
+/// cuSOLVER.
 ///
 /// Sources: Knyazev 2001, doi:10.1137/S1064827500366124 (the method); Hetmaniuk and Lehoucq 2006,
 /// doi:10.1016/j.jcp.2006.02.007 and Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458 (basis
