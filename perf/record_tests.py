@@ -5,11 +5,10 @@
                          [--devices D] [--sanitizer REPORT ...]
 
 DIR or folders in it hold the programs blockspan_test_* (that of ranks, which mpirun starts, is left
-out). Each runs in S processes, on CUDA devices 0 to
-D - 1 by turns, N processes at a time. Each writes its own summary
-(BLOCKSPAN_TEST_SUMMARY); the record adds commit, date, device and versions. A record that exists keeps
-the programs that did not run now, so that it holds the newest run of each. It is written anew after each
-program. REPORT: what compute-sanitizer printed, in a file whose name says of which tool and tests. Exit
+out). Each runs in S processes, on CUDA devices 0 to D - 1 by turns, N processes at a time. Each writes its
+own summary (BLOCKSPAN_TEST_SUMMARY); the record adds commit, date, device and versions. A record that
+exists keeps the programs that did not run now, so that it holds the newest run of each. It is written anew
+after each program. REPORT: what compute-sanitizer printed, in a file whose name says of which tool and tests. Exit
 status 1 if a test failed or was skipped. report.py makes its page.
 """
 

@@ -56,9 +56,9 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 std::vector<real_t<Scalar>> real_diagonal(Exec const& exec,
                                           MatrixRef<Scalar, Offset, Ordinal> const& A);
 
-/// y_ij = factor_i x_ij. Does not wait.
+/// y_ij = weight_i x_ij. Does not wait.
 template <class Exec, class Scalar>
-void scale_rows(Exec const& exec, real_t<Scalar> const* factors, BlockRef<Scalar const> const& X,
+void scale_rows(Exec const& exec, real_t<Scalar> const* weights, BlockRef<Scalar const> const& X,
                 BlockRef<Scalar> const& Y);
 
 /// factor_i = 1 / |a_ii|, and 1 where a_ii is zero (or 1 / |a_ii| overflows). Waits for the
