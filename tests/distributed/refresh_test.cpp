@@ -44,6 +44,15 @@ Whole perturbed(Whole const& A, double size, double seed) {
   return B;
 }
 
+/// M times three random columns, the local rows.
+template <class Value>
+auto image(Exec const& exec, DistributedMultigrid<Value, Exec> const& M) {
+  Block<Value, Exec> const x("x", static_cast<std::size_t>(M.rows()), 3), y("y", x.extent(0), 3);
+  fill_random(exec, x, 7, 0, M.row_space().first_row());
+  M.apply(exec, x, y);
+  return entries(y);
+}
+
 class RefreshOnRanks : public ::testing::Test {
  public:
   Exec const exec;
@@ -53,12 +62,7 @@ class RefreshOnRanks : public ::testing::Test {
     return distribute(exec, world(), A, odd ? &partition : nullptr);
   }
 
-  std::vector<Scalar> applied(Multigrids const& M) const {
-    Vectors const x("x", static_cast<std::size_t>(M.rows()), 3), y("y", x.extent(0), 3);
-    fill_random(exec, x, 7, 0, M.row_space().first_row());
-    M.apply(exec, x, y);
-    return entries(y);
-  }
+  std::vector<Scalar> applied(Multigrids const& M) const { return image<Scalar>(exec, M); }
 
   int iterations(std::shared_ptr<Matrix const> const& A, Multigrids const& M) const {
     auto const op = distributed_operator(exec, A);
@@ -116,17 +120,12 @@ void refresh_with_phases(Exec const& exec, CrsMatrix<double, Exec> const& real) 
         A.values(k) = conjugate(phase(i)) * from.values(k) * phase(A.graph.entries(k));
     return distribute(exec, world(), A);
   };
-  auto const applied = [&](DistributedMultigrid<Value, Exec> const& M) {
-    Block<Value, Exec> const x("x", static_cast<std::size_t>(M.rows()), 2), y("y", x.extent(0), 2);
-    fill_random(exec, x, 7, 0, M.row_space().first_row());
-    M.apply(exec, x, y);
-    return entries(y);
-  };
   auto const a = with_phases(real), b = with_phases(perturbed(real, 1e-6, 2));
   MultigridOptions<Value, Exec> const options{.coarse_rows = 50};
   DistributedMultigrid<Value, Exec> M(exec, a, options, {100});
   M.refresh(exec, b);
-  EXPECT_EQ(applied(M), applied(DistributedMultigrid<Value, Exec>(exec, b, options, {100})));
+  DistributedMultigrid<Value, Exec> const of_b(exec, b, options, {100});
+  EXPECT_EQ(image(exec, M), image(exec, of_b));
 }
 
 TEST_F(RefreshOnRanks, GivesTheBitsOfANewOneOfComplexNumbers) {
