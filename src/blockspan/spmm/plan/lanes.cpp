@@ -11,8 +11,9 @@ namespace {
 // Figures are microseconds on one H200 in double, unless they say otherwise.
 
 /// Vectors in a row of X from which on a lane owns two (short rows; others). 7-point
-/// 128^3, n = 16: 284 -> 256; 27-point 96^3 287 -> 304.
-constexpr std::int64_t two_vectors_short = 5, two_vectors = 9;
+/// 128^3, n = 16: 284 -> 256; 27-point 96^3 287 -> 304. Short rows, n = 8: 5-point 1500^2 165 ->
+/// 144; a prolongator of a 7-point grid 88 -> 72; fixed:1000000x1000000:8 275 -> 174.
+constexpr std::int64_t two_vectors_short = 4, two_vectors = 9;
 
 /// Three, where fewer lanes are idle then, if rows are no more uneven than this or the lanes of a
 /// row as many (a power of two). Up to two and up to three: 27-point, n = 18, 36, 48 413, 385; 748,
@@ -20,15 +21,23 @@ constexpr std::int64_t two_vectors_short = 5, two_vectors = 9;
 constexpr double three_vectors_uneven = 1;
 constexpr int three_vectors_bits = 3;
 
-/// Long rows need fewer segments for two vectors a lane, from this many vectors of Y a
-/// multiprocessor on: 8192 rows of 82, n = 64 39.5 -> 34.6.
-constexpr std::int64_t many_vectors = 1985;
+/// Long rows need fewer segments for two vectors a lane, of wide blocks and from this many vectors
+/// of Y a multiprocessor on: 8192 rows of 82, n = 64 39.5 -> 34.6; but 21,909 of 57, n = 32 31
+/// -> 47.
+constexpr std::int64_t many_vectors = 1985, wide_vectors = 17;
 
 /// Lanes are laid over the nonzeros too while each of them has this many of a mean segment (one
-/// column; one vector; more), up to this many lanes in all (a power of two). Elasticity 44, n = 2:
-/// 4 lanes 84, 8 94, none 149; 27-point 2 lanes 115, 4 122, none 179.
-constexpr double entries_one_column = 6, entries_one_vector = 8, entries_more_vectors = 16;
+/// column; one vector; two; more), up to this many lanes in all (a power of two). Elasticity 44, n
+/// = 2: 4 lanes 84, 8 94, none 149; 27-point 2 lanes 115, 4 122, none 179. Scattered rows
+/// take more of them, whose loads of A are neighbours. With those of others and these, n = 1, 2, 4:
+/// fixed:500000x500000:20 106, 108, 125; 99, 101, 107; 27-point 64^3, permuted, n = 2, 4 80, 92;
+/// 70, 70; a restriction of a 7-point grid 40, 59; 36, 46.
+constexpr double entries_of_scattered_rows[] = {5, 5, 6, 16}, entries_of_others[] = {6, 8, 14, 16};
 constexpr int shared_lane_bits = 3;
+
+/// Share of the groups of rows that follow a diagonal from which on rows are near. Grids have 0.8
+/// to 1, a mesh of tetrahedra in the order of a grid 0.95, others at most 0.2.
+constexpr double near_diagonal = 0.5;
 
 /// More uneven segments than this may take more lanes than their mean keeps busy, because the
 /// longest then ends sooner. n = 8: ca-GrQc 14.8 -> 5.8, email-Enron 27 -> 14.
@@ -58,17 +67,20 @@ constexpr int five_columns_bits = 3;
 
 bool has_many(SegmentStatistics const& of, std::int64_t vectors, DeviceFacts const& device) {
   return of.segments >= few_segments(device) ||
-         (of.mean >= tuning::device_deep_row &&
+         (of.mean >= tuning::device_deep_row && vectors >= wide_vectors &&
           of.segments * vectors >= many_vectors * device.multiprocessors);
 }
 
+/// Neighbouring threads read rows of X that have nothing to do with each other, where they are.
+bool is_scattered(SegmentStatistics const& of) { return !of.near && !of.sorted; }
+
 /// Lanes over the nonzeros that all have enough to do, as bits.
-int entry_lane_bits(std::int64_t vectors, bool single, int column_bits, double mean) {
-  double const least = vectors > 1 ? entries_more_vectors
-                       : single    ? entries_one_column
-                                   : entries_one_vector;
+int entry_lane_bits(std::int64_t vectors, bool single, int column_bits,
+                    SegmentStatistics const& of) {
+  auto const kind = vectors > 1 ? std::min<std::int64_t>(vectors, 3) : single ? 0 : 1;
+  double const least = (is_scattered(of) ? entries_of_scattered_rows : entries_of_others)[kind];
   int bits = 0;
-  for (double each = mean / 2; column_bits + bits < shared_lane_bits && each >= least; each /= 2)
+  for (double each = of.mean / 2; column_bits + bits < shared_lane_bits && each >= least; each /= 2)
     ++bits;
   return bits;
 }
@@ -77,7 +89,8 @@ int entry_lane_bits(std::int64_t vectors, bool single, int column_bits, double m
 int column_lane_bits(std::int64_t vectors, int of_lane, bool is_short) {
   std::int64_t wanted = ceil_div(vectors, std::int64_t{of_lane});
   if (is_short && vectors > 2)
-    wanted = std::max<std::int64_t>(of_lane > 1 ? 4 : 2, ceil_div(wanted, std::int64_t{2}));
+    wanted = std::min(
+        wanted, std::max<std::int64_t>(of_lane > 1 ? 4 : 2, ceil_div(wanted, std::int64_t{2})));
   return bits_to_hold(wanted, tuning::device_lane_bits);
 }
 
@@ -87,7 +100,8 @@ Lanes busy_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatist
                  int most, SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
   auto const with = [&](int each) {
-    return Lanes{{column_lane_bits(vectors, each, is_short), 0}, each};
+    return Lanes{{column_lane_bits(vectors, each, is_short && !(is_scattered(of) && each == 1)), 0},
+                 each};
   };
   Lanes lanes = with(1);
   bool const two =
@@ -110,7 +124,7 @@ Lanes busy_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatist
   lanes.grid.entry_bits =
       asked.entries > 0
           ? bits_to_hold(asked.entries, room)
-          : std::min(room, entry_lane_bits(vectors, single, lanes.grid.column_bits, of.mean));
+          : std::min(room, entry_lane_bits(vectors, single, lanes.grid.column_bits, of));
   return lanes;
 }
 
@@ -142,14 +156,15 @@ SegmentStatistics statistics_of_segments(RowStatistics const& rows, SpmmVariant 
   std::int64_t const filled = std::max<std::int64_t>(1, segments - empty);
   double const mean = static_cast<double>(rows.nonzeros) / static_cast<double>(filled);
   double const unevenness = std::max(0.0, rows.imbalance() - 1);
-  return {segments, mean, std::min(rows.longest, segment), unevenness, sorted, empty};
+  bool const near = rows.diagonal() >= near_diagonal;
+  return {segments, mean, std::min(rows.longest, segment), unevenness, sorted, near, empty};
 }
 
 SegmentStatistics statistics_of_groups(RowStatistics const& rows, GroupCount const& count) {
   std::int64_t const filled = std::max<std::int64_t>(1, count.groups - rows.empty_rows);
   double const mean = static_cast<double>(count.fetches) / static_cast<double>(filled);
   double const unevenness = std::max(0.0, rows.imbalance() - 1);
-  return {count.groups, mean, rows.longest, unevenness, false, rows.empty_rows};
+  return {count.groups, mean, rows.longest, unevenness, false, true, rows.empty_rows};
 }
 
 double time_of_lanes(Lanes const& lanes, SegmentStatistics const& of, std::int64_t vectors,

@@ -19,6 +19,7 @@ struct SegmentStatistics {
   std::int64_t longest;    ///< nonzeros
   double unevenness;       ///< what groups of neighbouring rows in step walk too much, relatively
   bool sorted;             ///< neighbours in a warp are of about the same length
+  bool near = false;       ///< neighbouring rows read neighbouring rows of X
   std::int64_t empty = 0;  ///< segments without a nonzero
 };
 
