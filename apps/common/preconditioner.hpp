@@ -69,12 +69,13 @@ enum class Definiteness {
 
 namespace detail {
 
-/// Throws Error with the first row whose diagonal entry is not positive and finite: A is then not
-/// positive definite, and Jacobi means nothing. d: of rows from `first_row` on.
+/// Throws Error with the first row whose diagonal entry is negative or not finite: A is then not
+/// positive semidefinite, and Jacobi means nothing. Of a zero the solver finds out: an empty row (a
+/// point of a graph without edges) does no harm. d: of rows from `first_row` on.
 template <class Real>
-void require_positive_diagonal(std::vector<Real> const& d, std::int64_t first_row = 0) {
+void require_diagonal(std::vector<Real> const& d, std::int64_t first_row = 0) {
   for (std::size_t i = 0; i < d.size(); ++i)
-    require(d[i] > 0 && std::isfinite(d[i]), "--preconditioner", "the diagonal entry of row ",
+    require(d[i] >= 0 && std::isfinite(d[i]), "--preconditioner", "the diagonal entry of row ",
             first_row + static_cast<std::int64_t>(i) + 1, " is ", d[i],
             ", so the matrix is not positive definite");
 }
@@ -86,7 +87,7 @@ Preconditioner<Scalar, Exec> make_jacobi(Exec const& exec, CrsMatrix<Scalar, Exe
     auto const d = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), diagonal(exec, A));
     std::vector<real_t<Scalar>> real;
     for (std::size_t i = 0; i < d.extent(0); ++i) real.push_back(real_part(d(i)));
-    require_positive_diagonal(real);
+    require_diagonal(real);
   }
   return {std::make_unique<JacobiPreconditioner<Scalar, Exec>>(jacobi(exec, A)), {}};
 }

@@ -211,6 +211,26 @@ TEST_P(SolveReport, TellsAnIndefiniteMatrix) {
   EXPECT_NE(outcome.out.find("not positive definite"), std::string::npos) << outcome.out;
 }
 
+/// The Laplacian of a path of 50 points and of 5 points without edges, whose rows are empty.
+TEST_P(SolveReport, SolvesGraphsWithIsolatedPoints) {
+  TemporaryFolder const folder;
+  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n55 55 99\n";
+  for (int i = 1; i <= 50; ++i) {
+    text += std::to_string(i) + " " + std::to_string(i) + (i % 49 == 1 ? " 1\n" : " 2\n");
+    if (i > 1) text += std::to_string(i) + " " + std::to_string(i - 1) + " -1\n";
+  }
+  std::string const A = write_text(folder / "a.mtx", text);
+  std::string ends = "%%MatrixMarket matrix array real general\n55 1\n1\n";
+  for (int i = 2; i <= 55; ++i) ends += i == 50 ? "-1\n" : "0\n";
+  std::string const rhs = write_text(folder / "b.mtx", ends);
+  for (char const* preconditioner : {"jacobi", "block-jacobi:2", "chebyshev", "none"}) {
+    auto const [outcome, report] =
+        run_solve({A, "--rhs", rhs, "--preconditioner", preconditioner, "--backend", GetParam()});
+    EXPECT_EQ(outcome.status, 0) << preconditioner << outcome.err << outcome.out;
+    EXPECT_LE(report["columns"][0]["true_residual"], 1e-8);
+  }
+}
+
 TEST(SolveOutput, IsATableWithoutControlCharactersInAPipe) {
   Outcome const outcome = run_app("blockspan-solve", {"laplace7:10x10x10", "--columns", "2"});
   EXPECT_EQ(outcome.status, 0);

@@ -117,6 +117,35 @@ TYPED_TEST(BlockJacobi, MultipliesByTheInversesOfTheBlocks) {
     }
 }
 
+TYPED_TEST(BlockJacobi, CopiesEmptyRows) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  for (int b : {1, 2, 3, 8}) {
+    auto blocks = hermitian_blocks<Scalar>(41, b);
+    auto full = blocks;  // with ones in place of what is empty
+    for (std::size_t k = 0; k < blocks.size(); k += 2) {
+      std::int64_t const i = static_cast<std::int64_t>(k) % blocks[k].rows();
+      for (std::int64_t j = 0; j < blocks[k].rows(); ++j)
+        for (auto* const B : {&blocks[k], &full[k]}) (*B)(i, j) = (*B)(j, i) = Scalar(0);
+      full[k](i, i) = Scalar(1);
+    }
+    auto A = matrix_of(blocks);
+    std::int64_t first = 0;
+    for (std::size_t k = 0; k < blocks.size(); first += blocks[k].rows(), ++k)
+      if (k % 2 == 0) {
+        auto const row =
+            static_cast<std::size_t>(first + static_cast<std::int64_t>(k) % blocks[k].rows());
+        for (auto e = A.offsets[row]; e < A.offsets[row + 1]; ++e)
+          A.values[static_cast<std::size_t>(e)] = Scalar(0);
+      }
+    auto const T = block_jacobi(exec, to_device(exec, A), {.block_size = b});
+    EXPECT_EQ(T.indefinite_blocks(), 0);
+    auto const x = random_block<Scalar>(41, 4, 1);
+    EXPECT_TRUE(matches(applied(exec, T, x), reference(full, x))) << "b = " << b;
+  }
+}
+
 TYPED_TEST(BlockJacobi, DoesNotMindUnitsWithinABlock) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

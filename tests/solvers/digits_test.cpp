@@ -169,6 +169,34 @@ TYPED_TEST(Digits, NullVectorsAreZerosAndSaidToBe) {
   }
 }
 
+/// Points of a graph without edges have rows without entries, which tell nothing of their size.
+TYPED_TEST(Digits, EmptyRowsGiveZeros) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  int const path = 90, empty = 8, n = path + empty;
+  for (double const size : {1.0, 1e-20, 1e20}) {
+    TestMatrix<Scalar> A(n);
+    auto const place = [&](int i) { return i + std::min(i / 10 + 1, empty); };  // one in eleven
+    for (int i = 0; i + 1 < path; ++i) {
+      A.add(place(i), place(i), Scalar(size)), A.add(place(i + 1), place(i + 1), Scalar(size));
+      A.add(place(i), place(i + 1), Scalar(-size)), A.add(place(i + 1), place(i), Scalar(-size));
+    }
+    for (SolvePath const way : {SolvePath::iterative, SolvePath::dense}) {
+      auto const solved = solve_for_digits<Scalar, Exec>(A, nullptr, empty + 3, way);
+      EXPECT_EQ(solved.report.status, Status::converged) << size;
+      for (int j = 0; j <= empty; ++j) {
+        EXPECT_EQ(solved.report.pair_status[j], Status::zero_eigenvalue) << j << ", " << size;
+        EXPECT_LE(std::abs(solved.report.eigenvalues[j]), 1e-12 * size);
+      }
+      for (int j = empty + 1; j < empty + 3; ++j) {
+        double const exact = size * (2 - 2 * std::cos((j - empty) * std::numbers::pi / path));
+        EXPECT_EQ(solved.report.pair_status[j], Status::converged) << j << ", " << size;
+        EXPECT_NEAR(solved.report.eigenvalues[j], exact, 1e-4 * exact);
+      }
+    }
+  }
+}
+
 TYPED_TEST(Digits, ThatDoublePrecisionDoesNotHaveAreNotClaimed) {
   using Scalar = typename TypeParam::Scalar;
   using Exec = typename TypeParam::Exec;

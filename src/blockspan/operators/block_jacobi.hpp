@@ -41,6 +41,7 @@ struct BlockJacobiOptions {
 
 /// Y = B^-1 X with B the diagonal blocks of b consecutive rows of a Hermitian matrix (the last one
 /// may be smaller): Hermitian positive definite. A product reads X and n b numbers, and writes Y.
+/// Rows without entries, or with zeros only, are copied.
 ///
 /// Every block is scaled to a unit diagonal (so that units do not matter), inverted by Cholesky and
 /// scaled back: the inverse is exactly Hermitian, with a relative error of a modest multiple of u

@@ -126,10 +126,13 @@ struct GatherBlocks {
     Scalar* const out = blocks + row * b;
     for (int c = 0; c < b; ++c) out[c] = Scalar(0);
     std::int64_t const first = row / b * b;
+    bool empty = true;
     for (Offset k = A.pattern.row_offsets[row]; k < A.pattern.row_offsets[row + 1]; ++k) {
       std::int64_t const c = static_cast<std::int64_t>(A.pattern.column_indices[k]) - first;
       if (c >= 0 && c < b) out[c] += A.values[k];
+      if (A.values[k] != Scalar(0)) empty = false;
     }
+    if (empty) out[row - first] = Scalar(1);
   }
 };
 

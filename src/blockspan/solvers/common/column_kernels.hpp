@@ -73,6 +73,32 @@ struct WeighRows {
   }
 };
 
+/// Largest 1 / p_i of the p_i that are not zero.
+template <class Scalar>
+struct LargestReciprocal {
+  using Real = Scalar;
+  static constexpr int count = 1;
+  Real const* p;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t, Real* terms) const {
+    terms[0] = p[i] > 0 ? 1 / p[i] : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) {
+    if (term > total) total = term;
+  }
+};
+
+/// p_i := `value` where it is zero.
+template <class Real>
+struct FillZeros {
+  Real* p;
+  Real value;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t) const {
+    if (p[i] == 0) p[i] = value;
+  }
+};
+
 /// Per column sums e_a |x|^2, e_b |x|^2, q_a |x|^2, q_b |x|^2 with weights of the rows (null:
 /// ones).
 template <class Scalar>

@@ -95,7 +95,7 @@ class DensePencil {
         tolerance_(tolerance),
         n_(static_cast<int>(a_.extent(0))),
         rows_a_(a_),
-        sums_a_(row_sums(a_)) {
+        sums_a_(row_sizes(a_)) {
     norm_a_ = infinity_norm(a_);
     if (!generalized()) return;
     norm_b_ = infinity_norm(b_);
@@ -389,7 +389,7 @@ class DensePencil {
   bool mass_definite_ = false;
   ExtendedRows<Scalar> rows_a_;
   std::optional<ExtendedRows<Scalar>> rows_b_;
-  std::vector<Real> sums_a_, sums_b_;  ///< of the magnitudes of a row
+  std::vector<Real> sums_a_, sums_b_;  ///< of the magnitudes of a row (A: row_sizes)
   Pairs best_;
   Matrix mass_vectors_;  ///< of the scaled B, once needed
   std::vector<Real> mass_values_, mass_scale_;

@@ -210,7 +210,9 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// Weights of the rows that bound what rounding does to a column x of X: with p = |A| 1 the error
   /// of x^H A x is at most some u sum_i p_i |x_i|^2, and that of A x in the norm of D^-1 at most
   /// some u (sum_i q_i |x_i|^2)^1/2, q = |A| (D^-1 p) (Cauchy and Schwarz). They know the grading
-  /// of A, which ||A|| ||x||^2 does not. Null where an operator does not know its entries.
+  /// of A, which ||A|| ||x||^2 does not. A row without entries has no size of its own and gets the
+  /// least p of the others: else an x on such rows would be expected to be exact. Null where an
+  /// operator does not know its entries.
   struct RoundingWeights {
     RowValues energy, dual;
     bool asked = false, known = false;
@@ -330,8 +332,13 @@ class Problem : public SolverProblem<Scalar, Exec> {
     weights.known = multiply_into(weights.energy);
     if (!weights.known) return weights;
     BlockRef<Real> const column{x.data(), rows(), 1, 1, rows()};
+    Real* const p = weights.energy.data();
+    auto const largest = fold("Blockspan::lobpcg::rounding", LargestReciprocal<Real>{p}, 1);
+    if (largest[0] > 0)
+      for_each_entry(exec, "Blockspan::lobpcg::rounding", column,
+                     FillZeros<Real>{p, 1 / largest[0]});
     for_each_entry(exec, "Blockspan::lobpcg::rounding", column,
-                   WeighRows<Real>{weights.energy.data(), mass_weights(), scale, column});
+                   WeighRows<Real>{p, mass_weights(), scale, column});
     multiply_into(weights.dual);
     return weights;
   }
