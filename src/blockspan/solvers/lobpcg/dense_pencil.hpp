@@ -2,66 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/lobpcg/certain_digits.hpp>
 #include <blockspan/solvers/lobpcg/eigensolver.hpp>
+#include <blockspan/solvers/lobpcg/extended_rows.hpp>
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
 #include <blockspan/solvers/status.hpp>
 
 namespace blockspan::detail {
-
-/// Rows of a dense matrix without its zeros, for products in extended precision.
-template <class Scalar>
-class ExtendedRows {
- public:
-  using Wide = std::conditional_t<is_complex_v<Scalar>, std::complex<long double>, long double>;
-
-  explicit ExtendedRows(SmallMatrix<Scalar> const& A) : first_(A.extent(0) + 1, 0) {
-    for (std::size_t i = 0; i < A.extent(0); ++i) {
-      for (std::size_t j = 0; j < A.extent(1); ++j)
-        if (squared_magnitude(A(i, j)) != 0 || real_part(A(i, j)) != 0) {
-          columns_.push_back(static_cast<int>(j));
-          values_.push_back(wide(A(i, j)));
-        }
-      first_[i + 1] = values_.size();
-    }
-  }
-
-  static Wide wide(Scalar const& value) {
-    if constexpr (is_complex_v<Scalar>)
-      return {value.real(), value.imag()};
-    else
-      return value;
-  }
-  static Scalar narrow(Wide const& value) {
-    using Real = real_t<Scalar>;
-    if constexpr (is_complex_v<Scalar>)
-      return {static_cast<Real>(value.real()), static_cast<Real>(value.imag())};
-    else
-      return static_cast<Real>(value);
-  }
-
-  std::vector<Wide> times(std::vector<Wide> const& x) const {
-    std::vector<Wide> y(first_.size() - 1, Wide(0));
-    for (std::size_t i = 0; i + 1 < first_.size(); ++i)
-      for (std::size_t k = first_[i]; k < first_[i + 1]; ++k)
-        y[i] += values_[k] * x[static_cast<std::size_t>(columns_[k])];
-    return y;
-  }
-
- private:
-  std::vector<std::size_t> first_;
-  std::vector<int> columns_;
-  std::vector<Wide> values_;
-};
 
 /// The lowest eigenpairs of a dense Hermitian pencil A x = lambda B x (B empty: the identity), each
 /// with a proven bound of its error. The first of these methods that gives the digits is taken:
