@@ -90,6 +90,17 @@ class DensePencil {
   using Wide = typename ExtendedRows<Scalar>::Wide;
   static constexpr Real u = Thresholds<Real>::u;
 
+  /// |x_i^H r_j|^2 of vectors and their residuals.
+  struct Couplings {
+    Matrix products;
+    Couplings(Matrix const& X, Matrix const& R)
+        : products(
+              small_matrix<Scalar>(static_cast<int>(X.extent(1)), static_cast<int>(R.extent(1)))) {
+      product(X, R, products, lapack::Transform::adjoint);
+    }
+    Real operator()(int i, int j) const { return squared_magnitude(products(i, j)); }
+  };
+
   bool generalized() const { return b_.extent(0) > 0; }
   Real rank_tolerance() const { return 10 * static_cast<Real>(n_) * u; }
   /// Some values beyond the wanted ones tell the gap after the last.
@@ -132,7 +143,7 @@ class DensePencil {
     now.method = "eigensolver";
     if (!lowest(C, now.theta, now.vectors)) return false;
     Matrix const R = refine(now);
-    finish(now, gap_radii(now.theta, norms_of(R), guarded() == n_));
+    finish(now, gap_radii(now.theta, norms_of(R), guarded() == n_, Couplings(now.vectors, R)));
     return true;
   }
 
@@ -146,8 +157,9 @@ class DensePencil {
     if (!lowest(C, now.theta, now.vectors)) return false;
     lapack::solve_lower(lapack::Transform::adjoint, L, now.vectors);
     Matrix const R = refine(now);
+    Couplings const couplings(now.vectors, R);
     lapack::solve_lower(lapack::Transform::none, L, R);
-    finish(now, gap_radii(now.theta, norms_of(R), guarded() == n_));
+    finish(now, gap_radii(now.theta, norms_of(R), guarded() == n_, couplings));
     return true;
   }
 
@@ -196,21 +208,43 @@ class DensePencil {
       return true;
     }
     lapack::solve_lower(lapack::Transform::adjoint, F, now.vectors);
+    orthonormalize(now.vectors);
     Matrix const R = refine(now);
+    Couplings const couplings(now.vectors, R);
     lapack::solve_lower(lapack::Transform::none, F, R);
-    finish(now, bounds_by_shift(now, norms_of(R), sigma));
+    finish(now, bounds_by_shift(now, norms_of(R), couplings, sigma));
     return true;
+  }
+
+  /// X := X L^-H with X^H B X = L L^H. Vectors that are orthogonal in the metric of A + sigma B have
+  /// errors along those of smaller eigenvalues, which come before them.
+  void orthonormalize(Matrix const& X) const {
+    int const k = static_cast<int>(X.extent(1));
+    Matrix const BX = generalized() ? small_matrix<Scalar>(n_, k) : X;
+    if (generalized()) product(b_, X, BX);
+    Matrix const L = small_matrix<Scalar>(k, k), adjoint = small_matrix<Scalar>(k, n_);
+    product(X, BX, L, lapack::Transform::adjoint);
+    if (lapack::cholesky(L) != 0) return;
+    for (int j = 0; j < k; ++j)
+      for (int i = 0; i < n_; ++i) adjoint(j, i) = conjugate(X(i, j));
+    lapack::solve_lower(lapack::Transform::none, L, adjoint);
+    for (int j = 0; j < k; ++j)
+      for (int i = 0; i < n_; ++i) X(i, j) = conjugate(adjoint(j, i));
   }
 
   /// Bounds from residuals in the norm of F^-1, F = A + sigma B, by those of the Rayleigh quotients
   /// mu = 1 / (theta + sigma) of B x = mu F x: mu times the residual over ||x||_F = mu^-1/2.
-  std::vector<Real> bounds_by_shift(Pairs const& now, std::vector<Real> bound, Real sigma) const {
+  std::vector<Real> bounds_by_shift(Pairs const& now, std::vector<Real> bound,
+                                    Couplings const& couplings, Real sigma) const {
     std::vector<Real> values, radius;  // of -mu, which ascend as theta does
     for (std::size_t j = 0; j < bound.size(); ++j) {
       values.push_back(-1 / (now.theta[j] + sigma));
       radius.push_back(bound[j] * std::pow(std::abs(values[j]), Real(1.5)));
     }
-    bound = gap_radii(values, radius, infinite_ == 0 && guarded() == n_);
+    bound = gap_radii(values, radius, infinite_ == 0 && guarded() == n_, [&](int i, int j) {
+      Real const square = values[j] * values[j];
+      return square * std::abs(values[i] * values[j]) * couplings(i, j);
+    });
     for (std::size_t j = 0; j < bound.size(); ++j) {
       Real const mu = std::abs(values[j]), relative = bound[j] / mu;
       bound[j] = relative < Real(0.5) ? 2 * relative / mu : std::numeric_limits<Real>::infinity();
