@@ -70,6 +70,29 @@ TEST_P(AppsDirect, SolvesInAFewIterations) {
   for (auto const& column : report["columns"]) EXPECT_LE(column["true_residual"], 1.001e-12);
 }
 
+/// A rank-one matrix with two right-hand sides in its range: its raised factors turn rounding of
+/// these into directions near null vectors, whose curvatures are rounding.
+TEST_P(AppsDirect, SolvesWithAMatrixOfRankOne) {
+  TemporaryFolder const folder;
+  int const v[] = {5, 0, -3, 8, 0, 0, -4, -2};
+  std::string entries, loads = "%%MatrixMarket matrix array real general\n8 2\n";
+  for (int i = 1; i <= 8; ++i)
+    for (int j = 1; j <= i; ++j)
+      if (v[i - 1] * v[j - 1] != 0)
+        entries += std::to_string(i) + " " + std::to_string(j) + " " +
+                   std::to_string(v[i - 1] * v[j - 1]) + "\n";
+  for (double const factor : {-11.655488099006126, 1.901561001339974})
+    for (int const entry : v) loads += std::to_string(factor * entry) + "\n";
+  std::string const A = write_text(
+                        folder / "a.mtx",
+                        "%%MatrixMarket matrix coordinate real symmetric\n8 8 15\n" + entries),
+                    B = write_text(folder / "b.mtx", loads);
+  for (char const* method : {"block", "pseudo-block"}) {
+    auto const report = run("blockspan-solve", {A, "--rhs", B, "--method", method}).report;
+    for (auto const& column : report["columns"]) EXPECT_LE(column["true_residual"], 1.001e-8);
+  }
+}
+
 TEST_P(AppsDirect, IteratesLittleOnStiffMatrices) {
   if (!matrix_dir()) GTEST_SKIP() << "BLOCKSPAN_MATRIX_DIR names no folder";
   // eigenvalues in extended precision, with the digits that double can have
