@@ -155,14 +155,13 @@ TYPED_TEST(OnDevices, SumsOfProductsHaveTheBitsOfTheWayByTheHost) {
           EXPECT_LE(Kokkos::abs(S(dots[j] - all.dot)), gamma * all.size) << j;
           EXPECT_LE(std::abs(squares[j] - all.square), gamma * all.square_size) << j;
         }
-        // as an operator, and without squares
+        // as an operator: the rows of this rank, and without squares
         Kokkos::View<S*, Exec> const alone("alone", k);
         if (device.apply_dots(this->exec, X, z, {}, alone, {})) {
           device.apply(this->exec, X, y);
           EXPECT_EQ(on_host(z), on_host(y));
-          Workspace<Exec> workspace(device.row_space());
           Kokkos::View<S*, Kokkos::HostSpace> const separate("separate", k);
-          column_dots(this->exec, X, y, separate, workspace);
+          column_dots(this->exec, X, y, separate);
           auto const sums = on_host(alone);
           for (std::size_t j = 0; j < sums.size(); ++j)
             EXPECT_LE(Kokkos::abs(S(sums[j] - separate(j))),

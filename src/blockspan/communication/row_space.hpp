@@ -42,6 +42,8 @@ class RowSpace {
   std::int64_t global_rows(std::int64_t local) const;
   std::vector<std::int64_t> const& cuts() const;
   std::int64_t unit() const;
+  /// A rank gives the sum of all its rows, in one node.
+  bool gives_one_node() const { return !distributed() || unit() == 0; }
   /// The rows [first, last) of a rank; [0, local) where this is the rows of one process.
   std::pair<std::int64_t, std::int64_t> range(int rank, std::int64_t local) const;
   /// Throws Error, on every rank alike, unless `local` are the rows that this rank has.

@@ -66,7 +66,10 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
                   OperatorValues<Scalar, Exec> const& x_dot_y,
                   OperatorValues<Real, Exec> const& y_dot_y) const override {
     if constexpr (!detail::runs_on_host_v<Exec>)
-      spmm_dots(exec, Scalar(1), *this, X, Scalar(0), Y, x_dot_y, y_dot_y, weights);
+      multiply_dots(
+          exec, Scalar(1), X, Scalar(0), Y, detail::row_weights<Exec, Real>(weights, rows()),
+          {detail::dots_ref<Exec, Scalar>(x_dot_y), detail::dots_ref<Exec, Real>(y_dot_y)},
+          sums_of_rank_);
     return !detail::runs_on_host_v<Exec>;
   }
 
@@ -127,26 +130,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   void multiply_dots(Exec const& exec, Scalar const& alpha, XView const& X, Scalar const& beta,
                      YView const& Y, Real const* weights,
                      detail::DotOutputs<Scalar> const& dots) const {
-    require_local("spmm_dots", X, Y);
-    exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
-    detail::BlockRef<Scalar const> const x = detail::block_ref<Exec>(X);
-    detail::BlockRef<Scalar const> const packed =
-        detail::block_ref<Exec>(exchange_.block(X.extent(1)));
-    auto const part = [&](Which which) {
-      auto const& rows = matrix_->part(which);
-      return detail::PartOfRows<Exec, Scalar, int>{
-          &plans_[which]->panels(), detail::planned_matrix_ref<Exec>(rows.matrix), rows.first,
-          which == Matrix::interior ? x : packed};
-    };
-    std::array const parts{part(Matrix::head), part(Matrix::interior), part(Matrix::tail)};
-    detail::multiply_dots<Exec, Scalar, int>(
-        exec, parts,
-        [&](auto const& multiply) {
-          exchange_.fill(
-              exec, x, [&] { multiply(exec, Matrix::interior); },
-              [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
-        },
-        {Op::none, alpha, x, beta, detail::block_ref<Exec>(Y)}, weights, dots, sums_);
+    multiply_dots(exec, alpha, X, beta, Y, weights, dots, sums_);
   }
 
   /// The two halves of a product, for measurements: the exchange of the rows of X alone, and the
@@ -269,6 +253,33 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
         [&] { part(Matrix::interior, beta, Y); });
   }
 
+  /// Sums over the ranks of `sums`, or where it has none those of the rows of this rank.
+  template <class XView, class YView>
+  void multiply_dots(Exec const& exec, Scalar const& alpha, XView const& X, Scalar const& beta,
+                     YView const& Y, Real const* weights, detail::DotOutputs<Scalar> const& dots,
+                     Workspace<Exec>& sums) const {
+    require_local("spmm_dots", X, Y);
+    exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
+    detail::BlockRef<Scalar const> const x = detail::block_ref<Exec>(X);
+    detail::BlockRef<Scalar const> const packed =
+        detail::block_ref<Exec>(exchange_.block(X.extent(1)));
+    auto const part = [&](Which which) {
+      auto const& rows = matrix_->part(which);
+      return detail::PartOfRows<Exec, Scalar, int>{
+          &plans_[which]->panels(), detail::planned_matrix_ref<Exec>(rows.matrix), rows.first,
+          which == Matrix::interior ? x : packed};
+    };
+    std::array const parts{part(Matrix::head), part(Matrix::interior), part(Matrix::tail)};
+    detail::multiply_dots<Exec, Scalar, int>(
+        exec, parts,
+        [&](auto const& multiply) {
+          exchange_.fill(
+              exec, x, [&] { multiply(exec, Matrix::interior); },
+              [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
+        },
+        {Op::none, alpha, x, beta, detail::block_ref<Exec>(Y)}, weights, dots, sums);
+  }
+
   void exchange_rows(Exec const& exec, detail::BlockRef<Scalar const> const& x) const {
     exchange_.fill(
         exec, x, [] {}, [](Exec const&) {});
@@ -277,7 +288,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   std::shared_ptr<Matrix const> matrix_;
   std::array<std::optional<SpmmPlan<Exec>>, 3> plans_;
   detail::PackedExchange<Scalar, Exec> exchange_;
-  mutable Workspace<Exec> sums_;
+  mutable Workspace<Exec> sums_, sums_of_rank_;
 };
 
 struct DistributedOptions {

@@ -51,9 +51,10 @@ class LinearOperator {
 
   /// Y = Op X as apply, and for every column j, in the same pass,
   ///   x_dot_y(j) = sum_i conj(X(i, j)) Y(i, j)   and   y_dot_y(j) = sum_i w_i |Y(i, j)|^2
-  /// (weights: w; empty: ones; y_dot_y empty: not wanted), over the rows of all ranks. Returns
-  /// false, and does nothing, where that is not less work than apply and a pass over X and Y, for
-  /// blocks of any width and on all ranks alike: so does this one.
+  /// (weights: w; empty: ones; y_dot_y empty: not wanted), over the rows of this rank: who calls it
+  /// sums over the ranks, with other numbers where there are some. Returns false, and does nothing,
+  /// where that is not less work than apply and a pass over X and Y, for blocks of any width and on
+  /// all ranks alike: so does this one.
   virtual bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                           Block<Scalar, Exec> const& Y,
                           OperatorValues<real_t<Scalar> const, Exec> const& weights,

@@ -246,6 +246,9 @@ CgReport<real_t<Scalar>> solve_spd(
 /// value), beta of that column waits for the true one: 2 kernels more. Takes up to a few percent
 /// more iterations, and one more product a cycle, since a goal is seen one product late.
 ///
+/// On several ranks a reduction is one message. With a monitor or a time limit on any of them, an
+/// iteration has one more, so that all stop together.
+///
 /// Sources: Meurant 1987, Parallel Computing 5, 267-280 (this prediction); Chronopoulos and Gear
 /// 1989, doi:10.1016/0377-0427(89)90045-9 (a recurrence for A p, which takes one more block).
 template <class Scalar, class Exec, class BView, class XView>

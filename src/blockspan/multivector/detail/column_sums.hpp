@@ -263,11 +263,10 @@ Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int numbers) {
   return nodes;
 }
 
-/// Nodes that `count` leaves and few_nodes may need, and the root of those of all ranks.
+/// Nodes that `count` leaves and few_nodes may need.
 template <class Exec, class Real>
 std::int64_t room_for_nodes(std::int64_t count) {
-  return std::max<std::int64_t>(1,
-                                count + ceil_div(count, JoinNodes<Exec, AddTerms, Real>::of_team));
+  return count + ceil_div(count, JoinNodes<Exec, AddTerms, Real>::of_team);
 }
 
 /// Room for the nodes of `rows` rows, whatever the columns.

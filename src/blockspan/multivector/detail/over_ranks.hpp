@@ -11,6 +11,7 @@
 #include <blockspan/multivector/detail/small_ref.hpp>
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/error.hpp>
 
 // The last step of a sum over rows where these are spread over ranks (RowSpace): local numbers go
 // to all ranks. Where these have devices with a transport of their own, nothing waits; else the
@@ -41,12 +42,12 @@ struct Nodes {
 };
 
 /// Number q of column j of a node.
-template <class Real>
+template <class Source>
 struct NumberOfColumn {
-  Nodes<Real> nodes;
+  Source nodes;
   int q;
   std::int64_t j;
-  KOKKOS_FORCEINLINE_FUNCTION Real operator()(std::int64_t node) const { return nodes(q, j, node); }
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(std::int64_t node) const { return nodes(q, j, node); }
 };
 
 /// The chunks of this rank's rows of a block.
@@ -62,12 +63,20 @@ Number* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& wo
   return workspace.template host<Number>(exec, Workspace<Exec>::ranks, nodes * width);
 }
 
+/// Numbers of columns that this rank has for a sum: `numbers` of a column, by nodes of its rows, a
+/// chunk each on hosts, or one. Source: `count` nodes, and operator()(q, j, node).
+template <class Source>
+struct SumsOfRank {
+  Source nodes;
+  int numbers;
+};
+
 /// to[q * columns + j] = the node of number q of column j: a team each.
-template <class Exec, class Fold, class Real>
+template <class Exec, class Fold, class Real, class Source>
 struct NodeOfRank {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256>>;
 
-  Nodes<Real> nodes;
+  Source nodes;
   std::int64_t columns;
   Real* to;
 
@@ -91,54 +100,80 @@ struct NodeOfRank {
   }
 };
 
-/// over_ranks() without the host: the nodes of all ranks, one each, behind each other.
-template <class Fold, class Exec, class Real>
-Nodes<Real> gather_on_device(Exec const& exec, Nodes<Real> const& local, int numbers,
-                             DeviceTransport& device, Workspace<Exec>& workspace) {
-  auto const& ranks = workspace.rows().communicator();
-  std::int64_t const columns = local.columns / local.parts, width = numbers * columns;
-  Real* const all =
-      workspace.template device<Real>(exec, Workspace<Exec>::ranks, ranks.size() * width);
-  NodeOfRank<Exec, Fold, Real>{local, columns, all + ranks.rank() * width}.launch(exec, numbers);
-  device.gather(native_stream(exec), reinterpret_cast<std::byte*>(all),
-                width * static_cast<std::int64_t>(sizeof(Real)));
-  return {all, ranks.size(), columns, 1, width};
+/// Writes the node of the chunks [begin, end) of every number, or (end 0) that of all; moves `to`
+/// on.
+template <class Fold, class Real, class Source>
+void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t end,
+               SumsOfRank<Source> const& some) {
+  for (int q = 0; q < some.numbers; ++q)
+    for (std::int64_t j = 0; j < columns; ++j)
+      *to++ = join_range<Fold, Real>(begin, end > 0 ? end : some.nodes.count,
+                                     NumberOfColumn<Source>{some.nodes, q, j});
 }
 
-/// `local`: nodes of this rank's rows, a chunk each on hosts, behind which is room for a root.
-/// Returns what they are together with those of the other ranks: one node, or one a rank, and one
-/// real column a column.
+/// sums_over_ranks() where a rank gives one node, of all its rows, that Exec makes.
+template <class Fold, class Real, class Exec, class... Sources>
+Nodes<Real> nodes_over_ranks(Exec const& exec, std::int64_t columns, Workspace<Exec>& workspace,
+                             SumsOfRank<Sources> const&... sums) {
+  auto const& rows = workspace.rows();
+  auto const& ranks = rows.communicator();
+  require(rows.gives_one_node(), "RowSpace", "devices give one node a rank, but the unit is ",
+          rows.unit());
+  std::int64_t const width = (sums.numbers + ...) * columns;
+  Real* const all =
+      workspace.template device<Real>(exec, Workspace<Exec>::ranks, ranks.size() * width);
+  Real* const mine = all + ranks.rank() * width;
+  Real* to = mine;
+  auto const join = [&]<class Source>(SumsOfRank<Source> const& some) {
+    NodeOfRank<Exec, Fold, Real, Source>{some.nodes, columns, to}.launch(exec, some.numbers);
+    to += some.numbers * columns;
+  };
+  (join(sums), ...);
+  if (auto* const device = rows.device_sums()) {
+    device->gather(native_stream(exec), reinterpret_cast<std::byte*>(all),
+                   width * static_cast<std::int64_t>(sizeof(Real)));
+    return {all, ranks.size(), columns, 1, width};
+  }
+  Real* const host = room_for_ranks<Real>(exec, width, workspace);
+  Real* const own = host + (rows.nodes().empty() ? 0 : rows.my_first_node() * width);
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, own, mine, width);
+  exec.fence("Blockspan: numbers for the other ranks");
+  rows.template fold<Fold>(host, width);
+  copy_elements<Exec, typename Exec::memory_space, Kokkos::HostSpace>(exec, all, host, width);
+  return {all, 1, columns};
+}
+
+/// Several sums of the same columns, those of one behind those of the other, over the rows of all
+/// ranks: one message. Returns one node, or one a rank, valid until the workspace is used again.
+template <class Fold, class Real, class Exec, class... Sources>
+Nodes<Real> sums_over_ranks(Exec const& exec, RowChunks const& chunks, std::int64_t columns,
+                            Workspace<Exec>& workspace, SumsOfRank<Sources> const&... sums) {
+  auto const& rows = workspace.rows();
+  rows.require_rows(chunks.rows, "sums over ranks");
+  if constexpr (runs_on_host_v<Exec>)
+    if (rows.device_sums() == nullptr) {
+      std::int64_t const width = (sums.numbers + ...) * columns;
+      Real* const all = room_for_ranks<Real>(exec, width, workspace);
+      exec.fence("Blockspan: numbers for the other ranks");
+      Real* to = all + rows.my_first_node() * width;
+      for (auto const& [first, last] : rows.nodes()) {
+        std::int64_t const begin = first / chunks.size;
+        std::int64_t const end = last - first == chunks.rows ? 0 : ceil_div(last, chunks.size);
+        (give_node<Fold>(to, columns, begin, end, sums), ...);
+      }
+      rows.template fold<Fold>(all, width);
+      return {all, 1, columns};
+    }
+  return nodes_over_ranks<Fold, Real>(exec, columns, workspace, sums...);
+}
+
+/// One sum, over the rows of all ranks where there are several.
 template <class Fold, class Exec, class Real>
 Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int numbers,
                        RowChunks const& chunks, Workspace<Exec>& workspace) {
-  auto const& rows = workspace.rows();
-  if (!rows.distributed()) return local;
-  rows.require_rows(chunks.rows, "sums over ranks");
-  if (auto* const device = rows.device_sums())
-    return gather_on_device<Fold>(exec, local, numbers, *device, workspace);
-  std::int64_t const columns = local.columns / local.parts, width = numbers * columns;
-  Real* const all = room_for_ranks<Real>(exec, width, workspace);
-  Nodes<Real> here = local;
-  std::int64_t const count = numbers * local.columns * local.count;
-  if constexpr (!runs_on_host_v<Exec>) {
-    here.data = workspace.template host<Real>(exec, Workspace<Exec>::partials, count);
-    if (count > 0)
-      copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, here.data,
-                                                                          local.data, count);
-  }
-  exec.fence("Blockspan: numbers for the other ranks");
-  Real* to = all + rows.my_first_node() * width;
-  for (auto const& [first, last] : rows.nodes()) {
-    bool const whole = last - first == chunks.rows;
-    std::int64_t const begin = first / chunks.size,
-                       end = whole ? here.count : ceil_div(last, chunks.size);
-    for (int q = 0; q < numbers; ++q)
-      for (std::int64_t j = 0; j < columns; ++j)
-        *to++ = join_range<Fold, Real>(begin, end, NumberOfColumn<Real>{here, q, j});
-  }
-  rows.template fold<Fold>(all, width);
-  copy_elements<Exec, typename Exec::memory_space, Kokkos::HostSpace>(exec, local.data, all, width);
-  return {local.data, 1, columns, 1};
+  if (!workspace.rows().distributed()) return local;
+  return sums_over_ranks<Fold, Real>(exec, chunks, local.columns / local.parts, workspace,
+                                     SumsOfRank<Nodes<Real>>{local, numbers});
 }
 
 /// G = the sum of the matrices of all ranks, `apart` numbers from one rank's to the next's.

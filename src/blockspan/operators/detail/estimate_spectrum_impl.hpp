@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/spectral_bounds.hpp>
@@ -101,7 +102,10 @@ class Lanczos {
     normalise(nullptr);
     for (int j = 0; j < steps; ++j) {
       Real* const entry = entries_.data() + 2 * j;
-      if (!A_.apply_dots(exec_, z_, y_, {}, dot_, {})) {
+      if (workspace_.rows().gives_one_node() && A_.apply_dots(exec_, z_, y_, {}, dot_, {})) {
+        gram_over_ranks<Exec, Scalar>(exec_, {BlockRef<Scalar>{dot_.data(), 1, 1, 1, 1}}, rows_,
+                                      workspace_);
+      } else {
         A_.apply(exec_, z_, y_);
         blockspan::column_dots(exec_, z_, y_, dot_, workspace_);
       }

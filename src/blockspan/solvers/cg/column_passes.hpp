@@ -18,26 +18,23 @@
 
 namespace blockspan::detail {
 
-/// First step of a reduction whose second step is TakeRoots: nodes of Terms, kept until the next
-/// call. Memory grows with the rows and the columns only, so that a recorded step allocates
-/// nothing.
+/// First step of a reduction whose second step is TakeRoots: nodes of Terms over the rows of this
+/// rank, kept until the next call. Memory grows with the rows and the columns only, so that a
+/// recorded step allocates nothing.
 template <class Exec, class Real>
 class KeptNodes {
  public:
-  explicit KeptNodes(RowSpace const& rows) : memory_(rows) {}
-
   /// width: of the rows, in real numbers; `parts` of them are a column. Nothing waits.
   template <class Terms>
-  void operator()(Exec const& exec, char const* label, Terms const& terms, std::int64_t rows,
+  void operator()(Exec const& exec, char const* label, Terms const& terms, RowChunks const& chunks,
                   std::int64_t width, int parts) {
     static_assert(Terms::count <= most_terms);
-    auto const chunks = local_chunks(rows, memory_);
-    auto here = sum_chunks(exec, label, terms, chunks, width, [&](std::int64_t) {
-      return memory_.template device<Real>(exec, Workspace<Exec>::partials,
-                                           most_nodes<Exec, Real>(rows) * most_terms * width);
+    nodes_ = sum_chunks(exec, label, terms, chunks, width, [&](std::int64_t) {
+      return memory_.template device<Real>(
+          exec, Workspace<Exec>::partials,
+          most_nodes<Exec, Real>(chunks.rows) * most_terms * width);
     });
-    here.parts = parts;
-    nodes_ = over_ranks<FoldOf<Terms>>(exec, here, Terms::count, chunks, memory_);
+    nodes_.parts = parts;
   }
 
   Nodes<Real> const& nodes() const { return nodes_; }
@@ -142,8 +139,8 @@ class ColumnPasses {
         problem_(problem),
         blocks_(blocks),
         dots_(problem.exec, columns),
-        sums_(problem.workspace.rows()),
-        residual_sums_(problem.workspace.rows()) {}
+        chunks_(local_chunks(problem.rows(), problem.workspace)),
+        of_ranks_(problem.workspace.rows()) {}
 
   void set(int width, bool single_reduction) {
     numbers.set_width(width);
@@ -216,8 +213,7 @@ class ColumnPasses {
   void measure_residual() {
     auto const timer = problem_.time(problem_.seconds.update);
     residual_sums_(problem_.exec, "Blockspan::cg::residual",
-                   SizeTerms<Real>{r(), problem_.weights()}, problem_.rows(), width() * parts_,
-                   parts_);
+                   SizeTerms<Real>{r(), problem_.weights()}, chunks_, width() * parts_, parts_);
   }
   /// Q = A P; then alpha and beta of the next step, and the sizes of the residual.
   void predict() {
@@ -228,8 +224,8 @@ class ColumnPasses {
     if (summed_) {
       take_sums_of<Terms::count>(dots_, residual_sums_, take);
     } else {
-      sums_(problem_.exec, "Blockspan::cg::curvature", Terms{p(), q(), problem_.weights()},
-            problem_.rows(), width() * parts_, parts_);
+      sums_(problem_.exec, "Blockspan::cg::curvature", Terms{p(), q(), problem_.weights()}, chunks_,
+            width() * parts_, parts_);
       take_sums_of<Terms::count>(sums_.nodes(), residual_sums_, take);
     }
     numbers.download();
@@ -240,7 +236,7 @@ class ColumnPasses {
     residual_sums_(
         problem_.exec, "Blockspan::cg::update",
         UpdateTerms<Real>{e(), p(), q(), r(), columns().alpha, columns().beta, problem_.weights()},
-        problem_.rows(), width() * parts_, parts_);
+        chunks_, width() * parts_, parts_);
   }
   /// Whether beta of a column is pending: the true gamma has to be known, since the predicted one
   /// cancelled.
@@ -263,14 +259,32 @@ class ColumnPasses {
 
   template <class Terms, class Take>
   void reduce(char const* label, Terms const& terms, Take const& take) {
-    sums_(problem_.exec, label, terms, problem_.rows(), width() * parts_, parts_);
+    sums_(problem_.exec, label, terms, chunks_, width() * parts_, parts_);
     take_sums_of<Take::count>(sums_.nodes(), sums_, take);
   }
-  /// `take` with the sums of each column: the first `count` from `first`, the others from `second`.
+  /// `take` with the sums of each column over the rows of all ranks, which are one message: the
+  /// first `count` from `first`, the others from `second`.
   template <int count, class First, class Take>
   void take_sums_of(First const& first, KeptNodes<Exec, Real> const& second, Take const& take) {
-    using Sums = Nodes<Real>;
-    TakeRoots<Exec, AddTerms, Real, count, First, Sums, Take>{first, second.nodes(), take}.launch(
+    if (!problem_.distributed()) return take_roots<count>(first, second.nodes(), take);
+    auto const join = [&](auto const&... sums) {
+      return sums_over_ranks<AddTerms, Real>(problem_.exec, chunks_, width(), of_ranks_, sums...);
+    };
+    SumsOfRank<First> const mine{first, count};
+    constexpr int others = Take::count - count;
+    auto const all = [&] {
+      if constexpr (others > 0)
+        return join(mine, SumsOfRank<Nodes<Real>>{second.nodes(), others});
+      else
+        return join(mine);
+    }();
+    auto rest = all;
+    rest.data += count * width();
+    take_roots<count>(all, rest, take);
+  }
+  template <int count, class First, class Take>
+  void take_roots(First const& first, Nodes<Real> const& second, Take const& take) {
+    TakeRoots<Exec, AddTerms, Real, count, First, Nodes<Real>, Take>{first, second, take}.launch(
         problem_.exec, "Blockspan::cg::columns", width());
   }
 
@@ -285,6 +299,8 @@ class ColumnPasses {
   ProductDots<Scalar, Exec> dots_;  ///< of P and Q, where the product sums them
   bool summed_ = false;             ///< it did, last time
   bool single_ = false;
+  RowChunks chunks_;
+  Workspace<Exec> of_ranks_;  ///< for sums over ranks
   KeptNodes<Exec, Real> sums_;
   KeptNodes<Exec, Real> residual_sums_;  ///< (single reduction) read one product later
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -52,6 +53,7 @@ class CgControl {
       : options_(options),
         report_(report),
         ranks_(std::move(ranks)),
+        may_part_(ranks_.any(options.monitor || std::isfinite(options.time_limit))),
         residuals_(report.columns.size(), Real(0)) {}
 
   CgOptions<Scalar, Exec> const& options() const { return options_; }
@@ -144,7 +146,7 @@ class CgControl {
   /// Clocks and monitors of the ranks may differ: one of them stops all.
   std::optional<Status> limit(bool go_on = true) const {
     int const mine = !go_on ? 2 : elapsed() > options_.time_limit ? 1 : 0;
-    int const all = ranks_.largest(mine);
+    int const all = may_part_ ? ranks_.largest(mine) : mine;
     if (all == 2) return Status::stopped_by_monitor;
     if (group_iterations_ >= options_.max_iterations) return Status::max_iterations;
     if (all == 1) return Status::time_limit;
@@ -154,6 +156,7 @@ class CgControl {
   CgOptions<Scalar, Exec> const& options_;
   CgReport<Real>& report_;
   Communicator ranks_;
+  bool may_part_;                ///< a rank has a monitor or a clock
   std::vector<Real> residuals_;  ///< of all columns of B, relative, by the recurrence
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<Status> stopped_;

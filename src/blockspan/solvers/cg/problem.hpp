@@ -18,8 +18,8 @@
 
 namespace blockspan::detail {
 
-/// What a product has summed in the same pass (LinearOperator::apply_dots), as one node: x.y, then
-/// 1 in place of x.x, then y.(w y).
+/// What a product has summed in the same pass (LinearOperator::apply_dots), as one node of the rows
+/// of this rank: x.y, then 1 in place of x.x, so that a sum over ranks counts them, then y.(w y).
 template <class Scalar, class Exec>
 struct ProductDots {
   using Real = real_t<Scalar>;
@@ -88,6 +88,7 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   /// Whether the product also sums x.y and y.(w y): see LinearOperator::apply_dots.
   bool enqueue_a_dots(View const& X, View const& Y, ProductDots<Scalar, Exec> const& dots,
                       bool squares) {
+    if (!workspace.rows().gives_one_node()) return false;
     auto const timer = time(seconds.product);
     OperatorValues<Real const, Exec> const weights(
         weights_, weights_ ? static_cast<std::size_t>(rows()) : std::size_t{0});

@@ -180,8 +180,9 @@ class PseudoBlockCg {
       case ColumnState::at_goal:
         return Status::converged;
       case ColumnState::curvature:
-        return curvature(number(N::curvature, c) /
-                         (passes_.lacks_squares() ? square_of_direction(c) : Real(1)));
+        return curvature(passes_.lacks_squares() ? number(N::curvature, c) * number(N::square, c) /
+                                                       square_of_direction(c)
+                                                 : number(N::curvature, c));
       case ColumnState::preconditioner:
         return Status::preconditioner_not_spd;
       case ColumnState::lost:
