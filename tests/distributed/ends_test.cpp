@@ -39,7 +39,7 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
     expect_refused_on_ranks(app, {skew}, "not symmetric");
     for (std::string const kind : {"multigrid", "automatic"})
       expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", kind, "--hierarchy", "."},
-                              "--hierarchy it runs on one rank only");
+                              "(--hierarchy) are taken on one rank only");
     expect_refused_on_ranks(
         app, {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "17"}, "adaptive");
     expect_refused_on_ranks(app, {"laplace7:9", "--spmm", "kokkos-kernels"}, "one rank only");
