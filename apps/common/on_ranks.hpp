@@ -268,15 +268,18 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
   Communicator const ranks = A.row_space().communicator();
   auto const kind = choice.kind;
   constexpr bool wide = sizeof(real_t<Scalar>) == sizeof(double);
-  require(kind == Kind::none || kind == Kind::jacobi || kind == Kind::block_jacobi ||
-              kind == Kind::chebyshev || kind == Kind::multigrid || kind == Kind::automatic,
-          "--preconditioner " + asked,
-          "on several ranks there are none, jacobi, block-jacobi, chebyshev, multigrid and "
-          "automatic");
-  require((kind != Kind::multigrid && kind != Kind::automatic) ||
-              (wide && choice.inputs.hierarchy.empty()),
-          "--preconditioner " + asked,
-          "with --precision mixed or --hierarchy it runs on one rank only");
+  ranks.together([&] {
+    auto const where = "--preconditioner " + asked;
+    bool const levels = kind == Kind::multigrid || kind == Kind::automatic;
+    require(levels || kind == Kind::none || kind == Kind::jacobi || kind == Kind::block_jacobi ||
+                kind == Kind::chebyshev,
+            where,
+            "on several ranks there are none, jacobi, block-jacobi, chebyshev, multigrid and "
+            "automatic");
+    require(!levels || wide, where, "with --precision mixed it runs on one rank only");
+    require(choice.inputs.hierarchy.empty(), where,
+            "levels made elsewhere (--hierarchy) are taken on one rank only");
+  });
   if (kind == Kind::none) return {};
   auto const block = A.diagonal_block(exec);
   if (kind == Kind::block_jacobi)

@@ -81,7 +81,7 @@ std::vector<double> hard_to_sum(std::int64_t count) {
 }
 
 TEST(RowSpace, RanksCutAtUnitsHaveTheBitsOfOneForEveryCut) {
-  for (std::int64_t count = 1; count <= 24; ++count) {
+  for (std::int64_t count = 1; count <= 40; ++count) {
     auto const leaves = hard_to_sum(count);
     double const whole = root<Add>(leaves, 0, count);
     for (std::int64_t a = 0; a <= count; ++a)

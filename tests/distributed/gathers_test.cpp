@@ -1,5 +1,6 @@
 // How many sums an iteration takes: each is one gather over ranks, which is what a step of many
 // ranks waits for.
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -31,7 +32,10 @@ class CountingTransport final : public Transport {
                                          std::vector<Outgoing> const& out) override {
     return of_.start(in, out);
   }
-  [[noreturn]] void abort(int exit_status) override { of_.abort(exit_status); }
+  [[noreturn]] void abort(int exit_status) override {
+    of_.abort(exit_status);
+    std::terminate();
+  }
 
  private:
   Transport& of_;

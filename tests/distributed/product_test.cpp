@@ -10,6 +10,7 @@
 #include <blockspan/operators/jacobi.hpp>
 
 #include "distributed/ranks.hpp"
+#include "sparse/generators_support.hpp"
 #include "support/messages.hpp"
 #include <gmock/gmock.h>
 
@@ -121,6 +122,36 @@ TYPED_TEST(Distributed, ProductsOfOddPartsAndChosenKernelsAgreeToRounding) {
       for (std::size_t e = 0; e < all.size(); ++e)
         ASSERT_LE(Kokkos::abs(S(all[e] - wanted[e])), bound) << spec << ", " << k << ", " << e;
     }
+  }
+}
+
+/// Small ones: some ranks have a few rows, some none.
+TYPED_TEST(Distributed, MatricesOfEveryGeneratorAreThoseOfOneRank) {
+  using S = typename TypeParam::Scalar;
+  auto all = square_specs();
+  all.insert(all.end(), {"p1:3", "p1-mass:3"});
+  for (auto const spec : all) {
+    SCOPED_TRACE(spec);
+    auto const A = generate<S>(this->exec, spec);
+    RowPartition const cuts(odd_cuts(A.numRows()));
+    auto const op =
+        distributed_operator(this->exec, generate_distributed<S>(this->exec, world(), spec, &cuts));
+    auto const found = op.matrix().global_rows(this->exec);
+    auto const expected = rows_of(A, cuts.first(world().rank()), cuts.last(world().rank()));
+    EXPECT_EQ(found.offsets, expected.offsets);
+    EXPECT_EQ(found.columns, expected.columns);
+    EXPECT_EQ(found.values, expected.values);
+    auto const X = this->random(A.numRows(), 3);
+    Block<S, Exec> const Y("Y", X.extent(0), 3);
+    MatrixOperator<S, Exec> const one(this->exec, A, {});
+    one.apply(this->exec, X, Y);
+    auto const x = local_rows(op.row_space(), X), y = local_rows(op.row_space(), Y);
+    Block<S, Exec> const image("image", x.extent(0), 3);
+    op.apply(this->exec, x, image);
+    double const bound =
+        8 * unit_roundoff<S> * static_cast<double>(op.terms_per_row()) * *one.norm_bound();
+    for (std::size_t e = 0; e < y.size(); ++e)
+      ASSERT_LE(Kokkos::abs(S(image.data()[e] - y.data()[e])), bound) << e;
   }
 }
 

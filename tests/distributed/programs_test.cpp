@@ -1,5 +1,4 @@
-// The programs under mpirun: one output, rank 0's, and one line for what any rank refuses.
-#include <chrono>
+// The programs under mpirun: one output, rank 0's.
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -11,31 +10,14 @@
 #include <blockspan/sparse/coordinates.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 
-#include "apps/process.hpp"
+#include "distributed/launch.hpp"
 #include "support/files.hpp"
-#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {
 
 using Json = nlohmann::json;
 using ::testing::HasSubstr;
-
-/// mpirun -n ranks words, by the launcher that CMake has found; ended after a hundred seconds.
-Outcome run_on_ranks(int ranks, std::vector<std::string> const& words) {
-  std::vector<std::string> all = {"timeout", "100"};
-  std::istringstream launcher(BLOCKSPAN_MPIRUN);
-  for (std::string word; std::getline(launcher, word, '|');) all.push_back(word);
-  all.push_back(std::to_string(ranks));
-  all.insert(all.end(), words.begin(), words.end());
-  return run_program("/usr/bin/env", all);
-}
-
-Outcome run_on_ranks(int ranks, std::string const& app, std::vector<std::string> const& arguments) {
-  std::vector<std::string> all = {app_path(app).string()};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return run_on_ranks(ranks, all);
-}
 
 TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
   TemporaryFolder const folder;
@@ -206,54 +188,6 @@ TEST(ProgramsOnRanks, TimeTheProductAndItsExchange) {
     }
 }
 
-/// Exit status 2, and one line of the program on stderr (a launcher may say more).
-void expect_refused_on_ranks(std::string const& app, std::vector<std::string> const& arguments,
-                             std::string const& line) {
-  auto const outcome = run_on_ranks(3, app, arguments);
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.out, "");
-  std::istringstream err(outcome.err);
-  int lines = 0;
-  for (std::string each; std::getline(err, each);)
-    if (each.rfind(app + ":", 0) == 0) {
-      ++lines;
-      EXPECT_THAT(each, HasSubstr(line));
-    }
-  EXPECT_EQ(lines, 1) << outcome.err;
-}
-
-TEST(ProgramsOnRanks, RefuseInOneLine) {
-  TemporaryFolder const folder;
-  expect_refused_on_ranks("blockspan-eig", {"rmat:8:4:symmetric", "--partition", "bricks"},
-                          "is no grid");
-  expect_refused_on_ranks("blockspan-eig",
-                          {"laplace7:6", "--partition", "rcm", "--preconditioner", "block-jacobi"},
-                          "needs the rows in their order");
-  std::string const skew = folder / "skew.mtx";
-  write_text(skew, "%%MatrixMarket matrix coordinate real general\n20 20 2\n1 2 1\n2 1 -1\n");
-  std::ostringstream file;  // rows are counted as in the file, on every rank
-  file << "%%MatrixMarket matrix coordinate real symmetric\n3000 3000 3000\n";
-  for (int i = 1; i <= 3000; ++i) file << i << ' ' << i << ' ' << (i == 2900 ? -1 : 2) << '\n';
-  std::string const negative = folder / "negative.mtx";
-  write_text(negative, file.str());
-  expect_refused_on_ranks("blockspan-solve", {negative}, "the diagonal entry of row 2900 is -1");
-  expect_refused_on_ranks("blockspan-spmm", {"no-such-file.mtx"}, "no-such-file.mtx");
-  expect_refused_on_ranks("blockspan-spmm", {"fixed:40x50:3"}, "must be square (40 x 50)");
-  expect_refused_on_ranks("blockspan-spmm", {"laplace7:9", "--op", "transpose"}, "--op transpose");
-  expect_refused_on_ranks("blockspan-spmm", {"laplace7:9", "--algorithm", "all"}, "not all");
-  for (std::string const app : {"blockspan-eig", "blockspan-solve"}) {
-    expect_refused_on_ranks(app, {"no-such-file.mtx"}, "no-such-file.mtx");
-    expect_refused_on_ranks(app, {"laplace7:x"}, "laplace7:x");
-    expect_refused_on_ranks(app, {"laplace7:9", "--no-such-option"}, "no-such-option");
-    expect_refused_on_ranks(app, {skew}, "not symmetric");
-    expect_refused_on_ranks(
-        app, {"laplace7:9", "--preconditioner", "multigrid", "--hierarchy", "."}, "one rank only");
-    expect_refused_on_ranks(
-        app, {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "17"}, "adaptive");
-    expect_refused_on_ranks(app, {"laplace7:9", "--spmm", "kokkos-kernels"}, "one rank only");
-  }
-}
-
 // Coordinates are dealt out by nodes, of which cuts of rows may be in the middle.
 TEST(ProgramsOnRanks, TakeMultigridWithCoordinates) {
   TemporaryFolder const folder;
@@ -360,18 +294,6 @@ TEST(ProgramsOnRanks, OneRankGivesTheBitsOfNoLauncher) {
       EXPECT_EQ(history(Json::parse(read_text(folder / "one"))),
                 history(Json::parse(read_text(folder / "alone"))));
     }
-}
-
-// Some seconds of work for three ranks, of which one is gone after the first.
-TEST(ProgramsOnRanks, EndWhenARankIsKilled) {
-  std::string const victim =
-      "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 1) (sleep 1; kill -9 $$) & esac; exec \"$@\"";
-  auto const begin = std::chrono::steady_clock::now();
-  auto const outcome = run_on_ranks(
-      3, {"/bin/sh", "-c", victim, "sh", app_path("blockspan-solve").string(), "laplace7:70",
-          "--columns", "32", "--method", "pseudo-block", "--preconditioner", "none"});
-  EXPECT_NE(outcome.status, 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
 TEST(ProgramsOnRanks, TheExampleRunsOnAnyNumberOfRanks) {

@@ -159,20 +159,22 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
 
   bool apply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
                         OperatorValues<Real, Exec> const& y) const override {
-    auto const n = x.extent(0);
-    Block<Scalar, Exec> const X =
-        allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::magnitudes", n, 1);
-    Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, 0), x);
-    exchange_rows(exec, detail::block_ref<Exec>(X));
-    using Reals = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-    auto const count = static_cast<std::size_t>(matrix_->packed_rows());
-    auto const reals = allocate<Reals>(exec, "Blockspan::distributed::magnitudes", count);
-    Kokkos::parallel_for("Blockspan::distributed::magnitudes",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, static_cast<std::int64_t>(count)),
-                         detail::TakeRealParts<Scalar>{exchange_.block(1).data(), reals.data()});
+    Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>> reals;
+    if (!exchange_.idle()) {
+      Block<Scalar, Exec> const X =
+          allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::magnitudes", x.extent(0), 1);
+      Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, 0), x);
+      exchange_rows(exec, detail::block_ref<Exec>(X));
+      reals = allocate<decltype(reals)>(exec, "Blockspan::distributed::magnitudes",
+                                        matrix_->packed_rows());
+      Kokkos::parallel_for("Blockspan::distributed::magnitudes",
+                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                               exec, 0, matrix_->packed_rows()),
+                           detail::TakeRealParts<Scalar>{exchange_.block(1).data(), reals.data()});
+    }
     for (int p = 0; p < 3; ++p) {
       auto const& part = matrix_->part(static_cast<Which>(p));
+      if (part.rows() == 0) continue;
       detail::multiply_magnitudes(exec, detail::matrix_ref<Exec>(part.matrix),
                                   p == Matrix::interior ? x.data() : reals.data(),
                                   y.data() + part.first);

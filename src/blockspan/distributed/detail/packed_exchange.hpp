@@ -36,6 +36,9 @@ class PackedExchange {
     return Block<Scalar, Exec>(packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k);
   }
 
+  /// No rows of a block go anywhere, neither to other ranks nor into the packed block.
+  bool idle() const { return matrix_->packed_rows() == 0 && matrix_->halo().sent.empty(); }
+
   /// Fills the packed block with rows of x. interior() runs while those of others are on their way,
   /// ends(exec) when they are there; with a transport of devices it runs beside the interior too,
   /// as packing does.
@@ -114,7 +117,7 @@ class PackedExchange {
 
   /// Makes room for k columns.
   void grow(Exec const& exec, std::int64_t k) const {
-    if (k <= columns_) return;
+    if (k <= columns_ || idle()) return;
     auto const make = [&](Memory& memory, HostMemory& host, std::int64_t rows) {
       memory = allocate<Memory>(exec, "Blockspan::distributed::rows", rows * k);
       if constexpr (runs_on_host_v<Exec>)

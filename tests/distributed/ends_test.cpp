@@ -1,0 +1,88 @@
+// How the programs end under mpirun: one line for what any rank refuses, all together where one is
+// told to stop, and none left waiting.
+#include <chrono>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "distributed/launch.hpp"
+#include "support/files.hpp"
+
+namespace blockspan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ProgramsOnRanks, RefuseInOneLine) {
+  TemporaryFolder const folder;
+  expect_refused_on_ranks("blockspan-eig", {"rmat:8:4:symmetric", "--partition", "bricks"},
+                          "is no grid");
+  expect_refused_on_ranks("blockspan-eig",
+                          {"laplace7:6", "--partition", "rcm", "--preconditioner", "block-jacobi"},
+                          "needs the rows in their order");
+  std::string const skew = folder / "skew.mtx";
+  write_text(skew, "%%MatrixMarket matrix coordinate real general\n20 20 2\n1 2 1\n2 1 -1\n");
+  std::ostringstream file;  // rows are counted as in the file, on every rank
+  file << "%%MatrixMarket matrix coordinate real symmetric\n3000 3000 3000\n";
+  for (int i = 1; i <= 3000; ++i) file << i << ' ' << i << ' ' << (i == 2900 ? -1 : 2) << '\n';
+  std::string const negative = folder / "negative.mtx";
+  write_text(negative, file.str());
+  expect_refused_on_ranks("blockspan-solve", {negative}, "the diagonal entry of row 2900 is -1");
+  expect_refused_on_ranks("blockspan-spmm", {"no-such-file.mtx"}, "no-such-file.mtx");
+  expect_refused_on_ranks("blockspan-spmm", {"fixed:40x50:3"}, "must be square (40 x 50)");
+  expect_refused_on_ranks("blockspan-spmm", {"laplace7:9", "--op", "transpose"}, "--op transpose");
+  expect_refused_on_ranks("blockspan-spmm", {"laplace7:9", "--algorithm", "all"}, "not all");
+  for (std::string const app : {"blockspan-eig", "blockspan-solve"}) {
+    expect_refused_on_ranks(app, {"no-such-file.mtx"}, "no-such-file.mtx");
+    expect_refused_on_ranks(app, {"laplace7:x"}, "laplace7:x");
+    expect_refused_on_ranks(app, {"laplace7:9", "--no-such-option"}, "no-such-option");
+    expect_refused_on_ranks(app, {skew}, "not symmetric");
+    for (std::string const kind : {"multigrid", "automatic"})
+      expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", kind, "--hierarchy", "."},
+                              "(--hierarchy) are taken on one rank only");
+    expect_refused_on_ranks(
+        app, {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "17"}, "adaptive");
+    expect_refused_on_ranks(app, {"laplace7:9", "--spmm", "kokkos-kernels"}, "one rank only");
+  }
+}
+
+/// Some seconds of work for three ranks, of which the second gets a signal after two.
+Outcome signalled(std::string const& signal, std::string const& app,
+                  std::vector<std::string> const& arguments) {
+  std::string const second = "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 1) (sleep 2; kill -" +
+                             signal + " $$) & esac; exec \"$@\"";
+  std::vector<std::string> all = {"/bin/sh", "-c", second, "sh", app_path(app).string()};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  auto const begin = std::chrono::steady_clock::now();
+  auto outcome = run_on_ranks(3, all);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+  return outcome;
+}
+
+TEST(ProgramsOnRanks, EndWhenARankIsKilled) {
+  EXPECT_NE(signalled("KILL", "blockspan-solve",
+                      {"laplace7:70", "--columns", "32", "--method", "pseudo-block",
+                       "--preconditioner", "none", "--tolerance", "1e-13"})
+                .status,
+            0);
+}
+
+TEST(ProgramsOnRanks, AllStopWithTheBestSoFarWhereOneIsInterrupted) {
+  TemporaryFolder const folder;
+  std::string const path = folder / "report.json";
+  auto const expect_stopped = [&](std::string const& app, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(),
+                     {"--preconditioner", "none", "--tolerance", "1e-13", "--report", path});
+    auto const outcome = signalled("INT", app, arguments);
+    EXPECT_EQ(outcome.status, 1) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("Interrupted"));
+    auto const report = nlohmann::json::parse(read_text(path));
+    EXPECT_EQ(report.at("stop_reason"), "stopped_by_monitor");
+    EXPECT_EQ(report.at("ranks").at("rows").size(), 3u);
+  };
+  expect_stopped("blockspan-solve", {"laplace7:70", "--columns", "32", "--method", "pseudo-block"});
+  expect_stopped("blockspan-eig", {"laplace7:70", "--pairs", "12"});
+}
+
+}  // namespace
+}  // namespace blockspan::test
