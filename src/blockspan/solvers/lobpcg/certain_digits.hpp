@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 // What an eigenvalue's error bound means to a user: decimal digits, or the value zero.
@@ -35,11 +36,11 @@ struct NoCoupling {
 /// squared radii of the cluster over the distance to the other eigenvalues (Kato and Temple;
 /// Parlett 1998, theorem 11.7.1) takes the eigenvalues to the Ritz values of the cluster, the norm
 /// of what couples its vectors takes these to theta (Weyl); the least is taken. What comes below is
-/// known, lambda_(f-1) <= theta_(f-1) (Courant and Fischer); above, lambda_(s+1) >= theta_(s+1) -
-/// (sum of the squared radii to s+1)^1/2 (Kahan; Parlett, theorem 11.5.1). coupling(i, j), i != j:
-/// |x_i^H (A - theta_j B) x_j|^2, which is not zero where vectors are as good as rounding lets them
-/// be: of a graded A far more than small eigenvalues. `complete`: nothing comes after the last
-/// value. O(count).
+/// known, lambda_(f-1) <= theta_(f-1) of Ritz values (Courant and Fischer), else a bound more;
+/// above, lambda_(s+1) >= theta_(s+1) - (sum of the squared radii to s+1)^1/2 (Kahan; Parlett,
+/// theorem 11.5.1). coupling(i, j), i != j: |x_i^H (A - theta_j B) x_j|^2, which is not zero where
+/// vectors are as good as rounding lets them be: of a graded A far more than small eigenvalues.
+/// `complete`: nothing comes after the last value. O(count).
 template <class Real, class Coupling = NoCoupling>
 std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
                             bool complete = false, Coupling const& coupling = {}) {
@@ -55,9 +56,11 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
       sum += static_cast<Real>(coupling(i, k)) + static_cast<Real>(coupling(k, i));
     return sum;
   };
-  std::vector<Real> result;
+  constexpr bool exact = std::is_same_v<Coupling, NoCoupling>;
+  std::vector<Real> result, highest;  // that the eigenvalue of this number may be
   for (int j = 0; j < count; ++j) {
-    Real best = radius[j], upper = 0, coupled_above = 0;  // the squares of j..s
+    Real best = exact ? radius[j] : std::sqrt(squares[j + 1]);
+    Real upper = 0, coupled_above = 0;  // the squares of j..s
     for (int s = j; s < std::min(count, j + widest); ++s) {
       upper += radius[s] * radius[s];
       coupled_above += couplings(s, j, s - 1);
@@ -68,12 +71,13 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
       Real sum = upper, coupled = coupled_above;
       for (int f = j; f >= std::max(0, j - widest); --f) {
         if (f < j) sum += radius[f] * radius[f], coupled += couplings(f, f + 1, s);
-        Real const below = f > 0 ? theta[j] - theta[f - 1] : infinite;
+        Real const below = f > 0 ? theta[j] - highest[f - 1] : infinite;
         Real const gap = std::min(above, below);
         if (gap > 0) best = std::min(best, sum / gap + std::sqrt(coupled));
       }
     }
-    result.push_back(best);
+    highest.push_back(exact ? theta[j] : theta[j] + best);
+    result.push_back(std::min(best, radius[j]));
   }
   return result;
 }

@@ -208,28 +208,11 @@ class DensePencil {
       return true;
     }
     lapack::solve_lower(lapack::Transform::adjoint, F, now.vectors);
-    orthonormalize(now.vectors);
     Matrix const R = refine(now);
     Couplings const couplings(now.vectors, R);
     lapack::solve_lower(lapack::Transform::none, F, R);
     finish(now, bounds_by_shift(now, norms_of(R), couplings, sigma));
     return true;
-  }
-
-  /// X := X L^-H with X^H B X = L L^H. Vectors that are orthogonal in the metric of A + sigma B have
-  /// errors along those of smaller eigenvalues, which come before them.
-  void orthonormalize(Matrix const& X) const {
-    int const k = static_cast<int>(X.extent(1));
-    Matrix const BX = generalized() ? small_matrix<Scalar>(n_, k) : X;
-    if (generalized()) product(b_, X, BX);
-    Matrix const L = small_matrix<Scalar>(k, k), adjoint = small_matrix<Scalar>(k, n_);
-    product(X, BX, L, lapack::Transform::adjoint);
-    if (lapack::cholesky(L) != 0) return;
-    for (int j = 0; j < k; ++j)
-      for (int i = 0; i < n_; ++i) adjoint(j, i) = conjugate(X(i, j));
-    lapack::solve_lower(lapack::Transform::none, L, adjoint);
-    for (int j = 0; j < k; ++j)
-      for (int i = 0; i < n_; ++i) X(i, j) = conjugate(adjoint(j, i));
   }
 
   /// Bounds from residuals in the norm of F^-1, F = A + sigma B, by those of the Rayleigh quotients
@@ -264,11 +247,29 @@ class DensePencil {
     now.vectors = part(now.vectors, 0, n_, 0, static_cast<int>(finite));
   }
 
+  /// X := X L^-H with X^H B X = L L^H. LAPACK's vectors of a graded matrix are orthogonal to some
+  /// hundred units; those of A + sigma B are in its metric, and their errors lie along vectors of
+  /// smaller eigenvalues, which come before them.
+  void orthonormalize(Matrix const& X) const {
+    int const k = static_cast<int>(X.extent(1));
+    Matrix const BX = generalized() ? small_matrix<Scalar>(n_, k) : X;
+    if (generalized()) product(b_, X, BX);
+    Matrix const L = small_matrix<Scalar>(k, k), adjoint = small_matrix<Scalar>(k, n_);
+    product(X, BX, L, lapack::Transform::adjoint);
+    if (lapack::cholesky(L) != 0) return;
+    for (int j = 0; j < k; ++j)
+      for (int i = 0; i < n_; ++i) adjoint(j, i) = conjugate(X(i, j));
+    lapack::solve_lower(lapack::Transform::none, L, adjoint);
+    for (int j = 0; j < k; ++j)
+      for (int i = 0; i < n_; ++i) X(i, j) = conjugate(adjoint(j, i));
+  }
+
   /// Vectors to x^H B x = 1, theta to their Rayleigh quotients, noise; returns the residuals, both
   /// in ascending order.
   Matrix refine(Pairs& now) const {
     int const k = static_cast<int>(now.theta.size());
     Matrix const R = small_matrix<Scalar>(n_, k);
+    orthonormalize(now.vectors);
     now.noise.clear(), now.backward.clear();
     for (int j = 0; j < k; ++j) {
       std::vector<Wide> x;
