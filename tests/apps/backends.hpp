@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "common/backends.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {
