@@ -27,11 +27,12 @@ constexpr int three_vectors_bits = 3;
 constexpr std::int64_t many_vectors = 1985, wide_vectors = 17;
 
 /// Lanes are laid over the nonzeros too while each of them has this many of a mean segment (one
-/// column; one vector; two; more), up to this many lanes in all (a power of two). Elasticity 44, n
-/// = 2: 4 lanes 84, 8 94, none 149; 27-point 2 lanes 115, 4 122, none 179. Scattered rows
-/// take more of them, whose loads of A are neighbours. With those of others and these, n = 1, 2, 4:
-/// fixed:500000x500000:20 106, 108, 125; 99, 101, 107; 27-point 64^3, permuted, n = 2, 4 80, 92;
-/// 70, 70; a restriction of a 7-point grid 40, 59; 36, 46.
+/// column; one vector; two; more), up to this many lanes in all (a power of two). Elasticity 44,
+/// n = 2: 4 lanes 84, 8 94, none 149; 27-point 2 lanes 115, 4 122, none 179; two vectors, groups of
+/// 31 in a prolongator of elasticity 44, float, n = 8: none 58, whole rows with 2 lanes 46.
+/// Scattered rows take more of them, whose loads of A are neighbours. With those of others and
+/// these, n = 1, 2, 4: fixed:500000x500000:20 106, 108, 125; 99, 101, 107; 27-point 64^3, permuted,
+/// n = 2, 4 80, 92; 70, 70; a restriction of a 7-point grid 40, 59; 36, 46.
 constexpr double entries_of_scattered_rows[] = {5, 5, 6, 16}, entries_of_others[] = {6, 8, 14, 16};
 constexpr int shared_lane_bits = 3;
 
