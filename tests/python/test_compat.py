@@ -18,7 +18,8 @@ import blockspan.compat.scipy as compat
 def test_signatures_are_scipys(name):
     ours = inspect.signature(getattr(compat, name)).parameters
     theirs = inspect.signature(getattr(sla, name)).parameters
-    assert list(ours) == list(theirs)
+    # an older SciPy may not have the last one yet
+    assert [key for key in ours if key in theirs or key != "rng"] == list(theirs)
     for key, parameter in theirs.items():
         assert ours[key].default == parameter.default and ours[key].kind == parameter.kind, key
 
