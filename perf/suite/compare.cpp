@@ -38,16 +38,17 @@ std::vector<Files> pairs_of(std::string const& old_path, std::string const& new_
 /// What tells the case from others, whatever else a record says of it.
 std::string key_of(Json const& entry) {
   std::string key;
-  for (char const* const member : {"group", "matrix", "scalar", "columns", "task", "tolerance",
-                                   "alpha", "beta", "density", "fill", "aspect"})
+  for (char const* const member : {"group", "matrix", "scalar", "columns", "task", "method",
+                                   "tolerance", "alpha", "beta", "density", "fill", "aspect"})
     if (entry.contains(member)) key += entry[member].dump() + " ";
   return key;
 }
 
 std::string name_of(Json const& entry, Json const& kernel) {
+  std::string const method = entry.value("method", std::string());
   return entry["group"].get<std::string>() + " " + entry["matrix"].get<std::string>() + " " +
          entry["scalar"].get<std::string>() + " n = " + entry["columns"].dump() + " " +
-         kernel["id"].get<std::string>();
+         (method.empty() ? "" : method + ", ") + kernel["id"].get<std::string>();
 }
 
 double noise(Json const& ms) {

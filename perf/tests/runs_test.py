@@ -295,6 +295,19 @@ class Compare(InFolder):
         self.assertEqual(status, 0, said)
         self.assertIn("1 of 1 cases", said)
 
+    def test_methods_are_cases_of_their_own(self):
+        def record(name, first, second):
+            path = self.record(name, first)
+            cases = [dict(read(path)["cases"][0], method=method) for method in ("one", "two")]
+            cases[1]["kernels"] = read(self.record("second.json", second))["cases"][0]["kernels"]
+            return write(path, {"cases": cases})
+        old = record("old.json", 1.0, 3.0)
+        self.assertEqual(self.status(old, old)[0], 0)
+        status, said = self.status(old, record("new.json", 1.0, 4.0))
+        self.assertEqual(status, 1, said)
+        self.assertIn("worse: g m f64 n = 1 two, auto", said)
+        self.assertIn("1 became worse", said)
+
     def test_a_record_is_compared_as_results_are(self):
         folder = PERF / "results" / "h200"
         status, said = self.status(folder, folder)
