@@ -6,6 +6,7 @@
 
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
+#include <blockspan/solvers/lobpcg.hpp>
 
 #include "distributed/devices.hpp"
 
@@ -86,6 +87,31 @@ class GathersOfAStep : public ::testing::Test {
     EXPECT_EQ((counts[1] - counts[0]) % more, 0);
     return (counts[1] - counts[0]) / more;
   }
+
+  /// The same of LOBPCG, whose directions are all active.
+  int of_iterations(LobpcgOptions<Value, Exec> options) {
+    int const iterations = 10, more = 8;
+    auto const matrix = generate_distributed<Value>(exec, ranks, "laplace7:14x13x12");
+    auto const A = distributed_operator(exec, matrix);
+    auto const D = jacobi(exec, matrix->diagonal_block(exec));
+    options.preconditioner = &D;
+    options.wanted = 3;
+    options.tolerance = 1e-14;
+    options.criterion = Criterion::backward;
+    options.path = SolvePath::iterative;
+    Block<Value, Exec> const X("X", static_cast<std::size_t>(A.rows()), 6);
+    int counts[2];
+    for (int run = 0; run < 2; ++run) {
+      options.max_iterations = iterations + run * more;
+      options.guess_columns = 0;
+      gathers = 0;
+      auto const report = lobpcg(exec, A, X, options);
+      EXPECT_EQ(report.status, Status::max_iterations);
+      counts[run] = gathers;
+    }
+    EXPECT_EQ((counts[1] - counts[0]) % more, 0);
+    return (counts[1] - counts[0]) / more;
+  }
 };
 TYPED_TEST_SUITE(GathersOfAStep, ConfigsWith<IsDouble>, ConfigNames);
 
@@ -110,6 +136,21 @@ TYPED_TEST(GathersOfAStep, AMonitorOfOneRankTakesOneMore) {
   options.single_reduction = true;
   if (world().rank() == 1) options.monitor = [](auto const&) { return true; };
   EXPECT_EQ(this->of_steps(this->ranks, options), 2);
+}
+
+/// Gram matrices, a pass each on hosts, and norms of residuals.
+constexpr int gathers_of_lobpcg = blockspan::detail::runs_on_host_v<Exec> ? 3 : 2;
+
+TYPED_TEST(GathersOfAStep, OfLobpcgAreAsManyAsItsSums) {
+  EXPECT_EQ(this->of_iterations({}), gathers_of_lobpcg);
+}
+
+/// Monitors, clocks and checkpoints are asked for together.
+TYPED_TEST(GathersOfAStep, MonitorAndClockOfLobpcgTakeOneMore) {
+  LobpcgOptions<typename TestFixture::Value, Exec> options;
+  if (world().rank() == 1) options.monitor = [](auto const&) { return true; };
+  if (world().rank() == 0) options.time_limit = 1000;
+  EXPECT_EQ(this->of_iterations(options), gathers_of_lobpcg + 1);
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ class MixedLobpcg {
         b_(B),
         a_rows_(A.row_space()),
         x_(X),
-        options_(options) {
+        options_(options),
+        monitored_(ranks().any(static_cast<bool>(options.monitor))) {
     ranks().together([&] { check_arguments(); });
   }
 
@@ -133,7 +134,7 @@ class MixedLobpcg {
         !options_.monitor || options_.monitor({now.iteration, converged, now.wanted, now.active,
                                                now.locked, values, errors, now.seconds});
     // both stages end, on all ranks
-    if (ranks().any(!go_on)) {
+    if (monitored_ && ranks().any(!go_on)) {
       stopped_ = true;
       return false;
     }
@@ -217,6 +218,7 @@ class MixedLobpcg {
   Block<Scalar, Exec> x_;
   Options const& options_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool monitored_;  ///< on a rank
   bool stopped_ = false, idle_ = false;
   int locked_ = 0, best_iteration_ = 0;
   Real best_ = std::numeric_limits<Real>::infinity();

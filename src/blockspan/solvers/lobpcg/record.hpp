@@ -24,12 +24,23 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::record() {
   bool const go_on = !options_.monitor ||
                      options_.monitor({flow_.iteration, front + converged(), options_.wanted,
                                        flow_.last_active, front, values, errors, problem_.seconds});
-  if (problem_.ranks().any(!go_on)) return Status::stopped_by_monitor;
-  if (!options_.checkpoint.empty()) {
-    bool const due = seconds_since(last_checkpoint_) >= options_.checkpoint_seconds;
-    if (problem_.ranks().any(due)) write_checkpoint();
-  }
+  Request const asked = agree(go_on);
+  late_ = asked == Request::end_by_time;  // judge() ends it, unless all pairs are there
+  if (asked == Request::stop) return Status::stopped_by_monitor;
+  if (asked == Request::checkpoint) write_checkpoint();
   return std::nullopt;
+}
+
+/// What the ranks ask for together, in one gather: their clocks and monitors may differ.
+template <class Scalar, class Exec>
+auto LobpcgSolver<Scalar, Exec>::agree(bool go_on) const -> Request {
+  Request mine = Request::none;
+  if (!options_.checkpoint.empty() &&
+      seconds_since(last_checkpoint_) >= options_.checkpoint_seconds)
+    mine = Request::checkpoint;
+  if (seconds_since(begin_) > options_.time_limit) mine = Request::end_by_time;
+  if (!go_on) mine = Request::stop;
+  return may_part_ ? problem_.ranks().largest(mine) : mine;
 }
 
 /// A solve that ended so goes on from its checkpoint.
@@ -75,6 +86,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::resume() {
   reader(seconds_before_);
   visit(reader);
   reader.finish();
+  late_ = agree(true) == Request::end_by_time;
   if (problem_.generalized()) {
     if (auto const trouble = problem_.take_mass_diagonal()) return trouble;
     problem_.mass_words = "as before the break";

@@ -39,7 +39,9 @@ class LobpcgSolver {
         x_(X),
         key_(CheckpointKey::of(problem, options, columns)),
         space_(problem, columns),
-        stagnation_(options.stagnation_window) {
+        stagnation_(options.stagnation_window),
+        may_part_(problem.ranks().any(options.monitor || !options.checkpoint.empty() ||
+                                      std::isfinite(options.time_limit))) {
     flow_.begin_batch(batch_size(options.wanted, columns));
     // Batches are mixed at the end: what each leaves out adds up.
     flow_.tolerance = in_batches() ? options.tolerance / 2 : options.tolerance;
@@ -81,6 +83,10 @@ class LobpcgSolver {
     std::vector<Real> theta;
     Residuals<Real> norms;
   };
+
+  /// What a rank may ask of all after an iteration. The last one asked for includes those before
+  /// it: a solve that is ended writes its checkpoint.
+  enum class Request { none, checkpoint, end_by_time, stop };
 
   /// More have never helped, and each discards P.
   static constexpr int most_idle_restarts = 4;
@@ -190,8 +196,7 @@ class LobpcgSolver {
       return verify();
     }
     if (flow_.iteration >= options_.max_iterations) return Status::max_iterations;
-    bool const late = seconds_since(begin_) > options_.time_limit;
-    if (problem_.ranks().any(late)) return Status::time_limit;
+    if (late_) return Status::time_limit;
     if (spent_ > dense_seconds_) {
       wants_dense_ = true;
       return Status::not_converged;
@@ -314,6 +319,7 @@ class LobpcgSolver {
 
   // record.hpp
   std::optional<Status> record();
+  Request agree(bool go_on) const;
   static bool may_continue(Status status);
   void write_checkpoint();
   std::optional<Status> resume();
@@ -344,6 +350,8 @@ class LobpcgSolver {
   std::vector<LobpcgIteration<Real>> history_;
   LobpcgFault fault_;
   LobpcgFlow<Real> flow_;
+  bool may_part_;  ///< a rank has a monitor, a time limit or a checkpoint
+  bool late_ = false;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_checkpoint_ = begin_;
   double seconds_before_ = 0;  ///< of the runs before a checkpoint
