@@ -9,8 +9,8 @@
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
+#include <blockspan/spmm/parts/host_writers.hpp>
 #include <blockspan/spmm/parts/load.hpp>
-#include <blockspan/spmm/parts/scale_add.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/register_set.hpp>
 #include <blockspan/support/row_registers.hpp>
@@ -57,10 +57,9 @@ struct HostRows {
   static constexpr int widest = register_bytes / int(sizeof(Real));
   static constexpr int most = tuning::host_registers_of_pass / parts;
   template <class Pack>
-  using Registers = std::conditional_t<Pack::Width == 1, MixedRegisters<Real, Pack::reals>,
-                                       RowRegisters<Real, Pack::Width, Pack::Count, Pack::Masked>>;
+  using Registers = PackRegisters<Real, Pack>;
   template <class Pack>
-  using Masks = LaneMasks<Real, Pack::Width>;
+  using Masks = PackMasks<Real, Pack>;
   template <class Pack>
   static constexpr bool is_widest =
       Pack::Count == most&& Pack::Masked == 0 && Pack::Width == widest;
@@ -114,10 +113,7 @@ struct HostRows {
     if constexpr (!is_complex_v<Scalar>) {
       Schedule const segments = schedule;
       Entries const own = entries;
-      Scalar const alpha = epilogue.alpha, beta = epilogue.beta;
-      bool const overwrite = epilogue.overwrite;
-      Scalar* const y = epilogue.Y.data;
-      std::int64_t const y_stride = epilogue.Y.row_stride;
+      ScaleAddColumn<Scalar> const writer(epilogue);
       auto const rows = [&](auto stride) {
         for (std::int64_t p = begin; p < end; ++p) {
           Segment const segment = segments.at(p);
@@ -128,75 +124,13 @@ struct HostRows {
               continue;
             }
           }
-          Scalar* const to = y + segment.row() * y_stride;
-          *to = overwrite ? alpha * sum : alpha * sum + beta * *to;
+          writer.write(segment.row(), sum);
         }
       };
       if (X.row_stride == 1) return rows(std::integral_constant<std::int64_t, 1>{});
       rows(X.row_stride);
     }
   }
-
-  /// Columns of Y from `column` on, and how they are written.
-  template <class Pack>
-  struct Target {
-    Scalar alpha, beta;
-    bool overwrite, stream, contiguous, conjugate;
-    int columns;
-    Scalar* y;  ///< row 0, first column
-    std::int64_t row_stride, column_stride, column;
-    Masks<Pack> masks;
-
-    BLOCKSPAN_HOST_INLINE void write(std::int64_t row, int from, Registers<Pack>* sums) const {
-      Scalar* const to = y + row * row_stride + from * column_stride;
-      if constexpr (is_complex_v<Scalar>) {
-        write_each(to, sums);
-      } else {
-        if (!contiguous) return write_each(to, sums);
-        sums[0].scale(alpha);
-        if (!overwrite) {
-          Registers<Pack> old;
-          old.load(to, masks);
-          sums[0].add_product(beta, old);
-        }
-        if constexpr (Pack::Masked == 0 && can_stream_v<sizeof(Real) * Pack::reals>) {
-          if (stream && is_line_aligned(to)) {
-            Sum<Scalar, Pack::reals> scaled;
-            sums[0].store_whole(scaled.value);
-            return stream_store(to, scaled);
-          }
-        }
-        sums[0].store(to, masks);
-      }
-    }
-
-    BLOCKSPAN_HOST_INLINE void write_each(Scalar* to, Registers<Pack> const* sums) const {
-      constexpr int most_columns = Pack::reals / parts;
-      Sum<Scalar, most_columns> sum;
-      collect(sums, sum.value);
-      // GCC 12 with AVX2 would see numbers beyond the sum read if it were not told
-      int const count = Pack::Masked == 0 ? most_columns : std::min(columns, most_columns);
-      for (int j = 0; j < count; ++j) {
-        Scalar& into = to[j * column_stride];
-        into = overwrite ? alpha * sum.value[j] : alpha * sum.value[j] + beta * into;
-      }
-    }
-
-    /// The sums, complex ones put together.
-    BLOCKSPAN_HOST_INLINE void collect(Registers<Pack> const* sums, Scalar* to) const {
-      if constexpr (is_complex_v<Scalar>) {
-        Real by_real[Pack::reals], by_imaginary[Pack::reals];
-        sums[0].store_whole(by_real);
-        sums[1].store_whole(by_imaginary);
-        Real const sign = conjugate ? Real(-1) : Real(1);
-        for (int j = 0; j < Pack::reals / 2; ++j)
-          to[j] = Scalar(by_real[2 * j] - sign * by_imaginary[2 * j + 1],
-                         by_real[2 * j + 1] + sign * by_imaginary[2 * j]);
-      } else {
-        sums[0].store_whole(to);
-      }
-    }
-  };
 
   template <class Pack>
   BLOCKSPAN_NOINLINE void multiply_pass(std::int64_t begin, std::int64_t end, std::int64_t column,
@@ -206,36 +140,25 @@ struct HostRows {
                    tuning::host_chains);
     Schedule const segments = schedule;
     Entries const own = entries;
-    Reader<Pack> const reader{own, X.data + column, X.row_stride, prefetch_end,
-                              Masks<Pack>::of(reals, Pack::Count)};
-    auto const& Y = epilogue.Y;
-    Target<Pack> const target{epilogue.alpha,
-                              epilogue.beta,
-                              epilogue.overwrite,
-                              epilogue.overwrite && epilogue.stream,
-                              Y.column_stride == 1,
-                              conjugate_values,
-                              reals / parts,
-                              Y.data + column * Y.column_stride,
-                              Y.row_stride,
-                              Y.column_stride,
-                              column,
-                              reader.masks};
+    Reader<Pack> const reader{own,    X.data + column, X.row_stride,
+                              column, prefetch_end,    Masks<Pack>::of(reals, Pack::Count)};
+    ScaleAddWriter<Scalar, Pack> const writer(epilogue, column, reals / parts, conjugate_values,
+                                              reader.masks);
     for (std::int64_t p = begin; p < end; ++p) {
       Segment const segment = segments.at(p);
       if constexpr (is_widest<Pack>) {
         for (int pass = 0; pass < passes; ++pass)
-          multiply_segment<Pack, 1>(reader, target, segment, pass * Pack::reals / parts);
+          multiply_segment<Pack, 1>(reader, writer, segment, pass * Pack::reals / parts);
         continue;
       }
       if constexpr (chains > 1) {
         // a short row is over before its chains have paid for putting them together
         if (segment.last - segment.first >= tuning::host_chained_row) {
-          multiply_segment<Pack, chains>(reader, target, segment, 0);
+          multiply_segment<Pack, chains>(reader, writer, segment, 0);
           continue;
         }
       }
-      multiply_segment<Pack, 1>(reader, target, segment, 0);
+      multiply_segment<Pack, 1>(reader, writer, segment, 0);
     }
   }
 
@@ -243,8 +166,8 @@ struct HostRows {
   template <class Pack>
   struct Reader {
     Entries entries;
-    Scalar const* x;
-    std::int64_t stride;
+    Scalar const* x;  ///< row 0, first column
+    std::int64_t stride, column;
     int prefetch_end;
     Masks<Pack> masks;
 
@@ -276,8 +199,8 @@ struct HostRows {
 
   template <class Pack, int Chains>
   BLOCKSPAN_HOST_INLINE void multiply_segment(Reader<Pack> const& reader,
-                                              Target<Pack> const& target, Segment const& segment,
-                                              int column) const {
+                                              ScaleAddWriter<Scalar, Pack> const& writer,
+                                              Segment const& segment, int column) const {
     Registers<Pack> sums[Chains][parts];
     Scalar const* x = reader.x + column;
     // GCC 12 would add the offset of the first column to that of every row
@@ -292,11 +215,11 @@ struct HostRows {
     if constexpr (Schedule::splits_rows) {
       if (!segment.complete()) {
         Scalar values[Pack::reals / parts];
-        target.collect(sums[0], values);
-        return keep_all(segment, target.column + column, values, target.columns);
+        collect_sums<Scalar, Pack>(sums[0], writer.conjugate, values);
+        return keep_all(segment, reader.column + column, values, writer.columns);
       }
     }
-    target.write(segment.row(), column, sums[0]);
+    writer.write(segment.row(), column, sums[0]);
   }
 
   BLOCKSPAN_NOINLINE void keep_all(Segment const& segment, std::int64_t column,
