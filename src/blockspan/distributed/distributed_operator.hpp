@@ -76,7 +76,6 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   bool apply_step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
                   OperatorStep<Scalar, Exec> const& step,
                   Block<Scalar, Exec> const& Y) const override {
-    if constexpr (detail::runs_on_host_v<Exec>) return false;
     exchange_.grow(exec, static_cast<std::int64_t>(Z.extent(1)));
     ConstBlock<Scalar, Exec> const packed = exchange_.block(Z.extent(1));
     auto const rows_of_step = [&](Which which) {

@@ -65,14 +65,17 @@ struct StepRows {
     Real const* KOKKOS_RESTRICT const image = az + i * az_stride;
     Real const* KOKKOS_RESTRICT const before = z + i * z_stride;
     Real* KOKKOS_RESTRICT const to = y + i * y_stride;
+    auto const pass = [&](auto keep, auto remember) {
+      for (; j < last; ++j)
+        to[j] = step_of(keep.value, remember.value, momentum, factor, from[j],
+                        keep.value ? image[j] : to[j], before + j, to + j);
+    };
     if (!keeps)
-      for (; j < last; ++j) to[j] = factor * (from[j] - to[j]);
+      pass(std::false_type(), std::false_type());
     else if (!remembers)
-      for (; j < last; ++j)
-        to[j] = before[j] + (momentum * before[j] + factor * (from[j] - image[j]));
+      pass(std::true_type(), std::false_type());
     else
-      for (; j < last; ++j)
-        to[j] = before[j] + (momentum * (before[j] - to[j]) + factor * (from[j] - image[j]));
+      pass(std::true_type(), std::true_type());
   }
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <Kokkos_Core.hpp>
+
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
@@ -20,12 +22,23 @@ struct ProductStep {
   BlockRef<Scalar const> R, Z;
 };
 
+/// One real number of a step, its terms in the order in which every kernel rounds them: two fused
+/// multiply-adds, where the processor has them. `az` is of A X; z and y are read where `keeps` and
+/// `remembers` say so.
+template <class Real>
+KOKKOS_FORCEINLINE_FUNCTION Real step_of(bool keeps, bool remembers, Real momentum, Real factor,
+                                         Real r, Real az, Real const* z, Real const* y) {
+  // no product is used twice: compilers then round it with the sum
+  Real const kept = keeps ? *z + momentum * (remembers ? *z - *y : *z) : Real(0);
+  return kept + factor * (r - az);
+}
+
 /// The step in the kernel of the product with A, which then reads X, R and Y and writes Y: four
 /// passes over a block where a product and a pass of its own make seven. False, and nothing is
-/// done, where there is no such kernel: hosts, blocks whose rows are not contiguous, matrices of
-/// blocks or in several panels, staged tiles, kernels that pass empty rows by or are not the
-/// library's. Y overlaps neither X, Z nor R. Defined in step_impl.hpp, compiled once per backend
-/// and scalar.
+/// done, where there is no such kernel: blocks whose rows are not contiguous, matrices of blocks or
+/// in several panels, staged tiles, kernels that pass empty rows by or are not the library's; on
+/// hosts also groups of rows and rows that are cut. Y overlaps neither X, Z nor R. Defined in
+/// step_impl.hpp, compiled once per backend and scalar.
 template <class Exec, class Scalar, class Ordinal>
 bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                         MatrixRef<Scalar, void, Ordinal> const& A, BlockRef<Scalar const> const& X,

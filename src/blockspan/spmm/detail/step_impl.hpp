@@ -8,6 +8,7 @@
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/step.hpp>
 #include <blockspan/spmm/detail/step_launch.hpp>
+#include <blockspan/spmm/kernels/rows_host.hpp>
 
 namespace blockspan::detail {
 
@@ -15,8 +16,8 @@ namespace blockspan::detail {
 template <class Exec, class Scalar, class Ordinal>
 Decision const* step_decision(PlanPanels<Exec, Ordinal> const& panels,
                               Product<Scalar> const& product, ProductStep<Scalar> const& step) {
-  if (!lanes_exchange_v<Exec> || panels.is_cut() || product.Y.rows * product.Y.columns == 0)
-    return nullptr;
+  constexpr bool has_kernels = lanes_exchange_v<Exec> || runs_on_host_v<Exec>;
+  if (!has_kernels || panels.is_cut() || product.Y.rows * product.Y.columns == 0) return nullptr;
   auto const& plan = panels.first();
   auto blocks = block_facts(product, false, plan.options.algorithm != "auto");
   // what a lane reads of R and Z, it reads as it writes Y
@@ -46,8 +47,12 @@ bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& panels,
   check_plan("blockspan::spmm", panels, A.pattern);
   auto const* const decision = step_decision(panels, product, step);
   if (decision == nullptr) return false;
-  if constexpr (lanes_exchange_v<Exec>) {
-    auto& plan = panels.first();
+  auto& plan = panels.first();
+  using Call = SpmmCall<Exec, Scalar, Ordinal>;
+  if constexpr (runs_on_host_v<Exec>) {
+    launch_host_step(
+        Call{exec, plan.plain, {A.values}, CarrySpace<Scalar>(), decision->first(), product}, step);
+  } else if constexpr (lanes_exchange_v<Exec>) {
     auto const carry =
         reserve_carry<Scalar>(exec, plan.carry, plan.plain.cuts(), decision->first().columns);
     std::int64_t first = 0;
@@ -58,7 +63,7 @@ bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& panels,
       of_part.R.columns = launch.columns;
       of_part.Z.data += first * step.Z.column_stride;
       of_part.Z.columns = launch.columns;
-      SpmmCall<Exec, Scalar, Ordinal> const call{exec, plan.plain, {A.values}, carry, launch, part};
+      Call const call{exec, plan.plain, {A.values}, carry, launch, part};
       StepLaunch(call, of_part).run();
       first += launch.columns;
     }

@@ -9,6 +9,7 @@
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
+#include <blockspan/spmm/parts/host_step.hpp>
 #include <blockspan/spmm/parts/host_writers.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/backend.hpp>
@@ -60,6 +61,8 @@ struct HostRows {
   using Registers = PackRegisters<Real, Pack>;
   template <class Pack>
   using Masks = PackMasks<Real, Pack>;
+  template <class Pack>
+  using Writer = typename HostWriters<Epilogue>::template OfPass<Pack>;
   template <class Pack>
   static constexpr bool is_widest =
       Pack::Count == most&& Pack::Masked == 0 && Pack::Width == widest;
@@ -113,7 +116,7 @@ struct HostRows {
     if constexpr (!is_complex_v<Scalar>) {
       Schedule const segments = schedule;
       Entries const own = entries;
-      ScaleAddColumn<Scalar> const writer(epilogue);
+      typename HostWriters<Epilogue>::OfColumn const writer(epilogue);
       auto const rows = [&](auto stride) {
         for (std::int64_t p = begin; p < end; ++p) {
           Segment const segment = segments.at(p);
@@ -142,8 +145,7 @@ struct HostRows {
     Entries const own = entries;
     Reader<Pack> const reader{own,    X.data + column, X.row_stride,
                               column, prefetch_end,    Masks<Pack>::of(reals, Pack::Count)};
-    ScaleAddWriter<Scalar, Pack> const writer(epilogue, column, reals / parts, conjugate_values,
-                                              reader.masks);
+    Writer<Pack> const writer(epilogue, column, reals / parts, conjugate_values, reader.masks);
     for (std::int64_t p = begin; p < end; ++p) {
       Segment const segment = segments.at(p);
       if constexpr (is_widest<Pack>) {
@@ -199,8 +201,8 @@ struct HostRows {
 
   template <class Pack, int Chains>
   BLOCKSPAN_HOST_INLINE void multiply_segment(Reader<Pack> const& reader,
-                                              ScaleAddWriter<Scalar, Pack> const& writer,
-                                              Segment const& segment, int column) const {
+                                              Writer<Pack> const& writer, Segment const& segment,
+                                              int column) const {
     Registers<Pack> sums[Chains][parts];
     Scalar const* x = reader.x + column;
     // GCC 12 would add the offset of the first column to that of every row
@@ -246,22 +248,30 @@ struct HostRows {
 }  // namespace BLOCKSPAN_REGISTERS
 
 /// Rows of X contiguous, or one column.
-template <class Call, class Entries>
-void launch_host_rows(Call const& call, Entries const& entries) {
-  auto const epilogue = make_epilogue<false>(call);
-  auto const run = [&](auto schedule) {
-    auto const shape = launch_shape(call, 1, schedule.share);
-    using Kernel = HostRows<typename Call::Exec, typename Call::Scalar, decltype(schedule), Entries,
-                            std::remove_const_t<decltype(epilogue)>>;
-    Kernel{schedule, entries, call.product.X, conjugates(call.product.op), host_prefetch_end(call),
-           epilogue}
-        .launch(call.exec, call.variant().label, shape.teams);
-  };
-  SegmentsOfTeam const share{call.prepared.segments(call.variant()), 1};
-  if (call.variant().lists_segments())
-    run(cut_rows_of(call, share));
-  else
-    run(WholeRows<>{share, call.prepared.pattern.row_offsets});
+template <class Call, class Schedule, class Entries, class Epilogue>
+void launch_host_rows(Call const& call, Schedule schedule, Entries const& entries,
+                      Epilogue const& epilogue, char const* label) {
+  using Kernel = HostRows<typename Call::Exec, typename Call::Scalar, Schedule, Entries, Epilogue>;
+  auto const shape = launch_shape(call, 1, schedule.share);  // and the share of a team
+  Kernel{schedule, entries, call.product.X, conjugates(call.product.op), host_prefetch_end(call),
+         epilogue}
+      .launch(call.exec, label, shape.teams);
+}
+
+template <class Call>
+WholeRows<> whole_rows_of(Call const& call) {
+  return {{call.prepared.segments(call.variant()), 1}, call.prepared.pattern.row_offsets};
+}
+
+/// A product that takes a step with it, of whole rows (see StepLaunch for devices).
+template <class Call>
+void launch_host_step(Call const& call, ProductStep<typename Call::Scalar> const& step) {
+  using Scalar = typename Call::Scalar;
+  PlainEntries<Scalar, typename Call::Ordinal> const entries{call.prepared.pattern.column_indices,
+                                                             call.values.own};
+  std::string const label = std::string(call.variant().label) + "::step";
+  launch_host_rows(call, whole_rows_of(call), entries, TakeStep<Scalar>{step, call.product.Y},
+                   label.c_str());
 }
 
 /// Hosts: whole rows or listed segments.
@@ -270,8 +280,14 @@ requires runs_on_host_v<typename Call::Exec>
 void launch_rows(Call const& call, Entries const& entries) {
   using Scalar = typename Call::Scalar;
   auto const& X = call.product.X;
-  if (X.columns == 1 || (call.launch.vectorized && X.column_stride == 1))
-    return launch_host_rows(call, entries);
+  if (X.columns == 1 || (call.launch.vectorized && X.column_stride == 1)) {
+    auto const epilogue = make_epilogue<false>(call);
+    char const* const label = call.variant().label;
+    if (!call.variant().lists_segments())
+      return launch_host_rows(call, whole_rows_of(call), entries, epilogue, label);
+    SegmentsOfTeam const share{call.prepared.segments(call.variant()), 1};
+    return launch_host_rows(call, cut_rows_of(call, share), entries, epilogue, label);
+  }
   if (!call.launch.vectorized)
     return launch_segments<DirectRegisters<Scalar, Entries, 1, false>>(call, entries);
   launch_segments<DirectRegisters<Scalar, Entries, tuning::host_strided_columns, false>>(call,

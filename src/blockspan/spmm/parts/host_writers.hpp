@@ -127,5 +127,15 @@ struct ScaleAddColumn {
   }
 };
 
+/// The writers of an epilogue: OfPass<Pack>, and OfColumn for the one column of a real Y.
+template <class Epilogue>
+struct HostWriters;
+template <class Scalar>
+struct HostWriters<ScaleAdd<Scalar, false, true>> {
+  template <class Pack>
+  using OfPass = ScaleAddWriter<Scalar, Pack>;
+  using OfColumn = ScaleAddColumn<Scalar>;
+};
+
 }  // namespace BLOCKSPAN_REGISTERS
 }  // namespace blockspan::detail

@@ -27,6 +27,10 @@ struct TakeStep {
   static constexpr std::size_t scratch_bytes(int) { return 0; }
   KOKKOS_FORCEINLINE_FUNCTION void finish_team() const {}
 
+  KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> factor_of(std::int64_t row) const {
+    return step.weights == nullptr ? step.factor : step.factor * load(step.weights + row);
+  }
+
   template <int Width>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t column,
                                               Sum<Scalar, Width> const& sum) const {
@@ -37,11 +41,11 @@ struct TakeStep {
     if (step.keeps)
       z = load(reinterpret_cast<P const*>(step.Z.data + row * step.Z.row_stride + column));
     if (step.remembers) y = *to;
-    real_t<Scalar> const factor = step.factor * (step.weights ? load(step.weights + row) : 1);
+    real_t<Scalar> const factor = factor_of(row);
     BLOCKSPAN_UNROLL
     for (int j = 0; j < Width; ++j)
-      y.value[j] = z.value[j] + (step.momentum * (z.value[j] - y.value[j]) +
-                                 factor * (r.value[j] - sum.value[j]));
+      y.value[j] = z.value[j] + step.momentum * (z.value[j] - y.value[j]) +
+                   factor * (r.value[j] - sum.value[j]);
     *to = y;
   }
 

@@ -326,7 +326,9 @@ class Decider {
   /// this saves are worth it. Windows in single columns have one for few of them.
   bool takes_step() const {
     auto const& variant = variant_that_runs();
-    if (!device_.lanes_exchange || !A_.values_in_order() || !blocks_.x_rows_near) return false;
+    bool const host = device_.is_host;
+    if (!(device_.lanes_exchange || host) || !A_.values_in_order() || !blocks_.x_rows_near)
+      return false;
     if (variant.skips_empty_rows() || (blocks_.must_run && &variant != choice_.variant))
       return false;
     double const saved = 3 * static_cast<double>(row_bytes(blocks_.columns));
@@ -334,10 +336,11 @@ class Decider {
     if (step_share * saved < read) return false;
     bool const vectorized = variant.vectorized && fits_vectors(variant);
     auto const kernel = kernel_of(variant, vectorized);
+    bool const rows = kernel == SpmmKernelKind::rows && variant.worker == SpmmWorker::team_thread;
+    if (host) return rows && !variant.lists_segments() && (vectorized || blocks_.columns == 1);
     if (kernel == SpmmKernelKind::windows)
       return vectorized || blocks_.columns <= tuning::window_rows;
-    return kernel == SpmmKernelKind::groups ||
-           (kernel == SpmmKernelKind::rows && variant.worker == SpmmWorker::team_thread);
+    return kernel == SpmmKernelKind::groups || rows;
   }
 
   // sums of products
