@@ -49,7 +49,7 @@ struct ProductRows {
   Integers<Exec> bounds;  ///< of the entries of a row; devices: -1 - bound, other groups are done
   Integers<Exec> tables;
   std::int64_t table_size;
-  bool dense;
+  bool dense;  ///< hosts; columns are not only counted
   Workers workers;
   Integers<Exec> offsets;
   Integers<Exec> indices;  ///< empty: count only
@@ -69,7 +69,7 @@ struct ProductRows {
     }
   }
 
-  /// To out, ascending (null: only counted); returns how many.
+  /// To out, ascending (null: only counted), which has room for one more; returns how many.
   KOKKOS_FUNCTION int columns(std::int64_t worker, std::int64_t group, int bound, int* out) const {
     int* const table = tables.data() + worker * table_size;
     std::int64_t const i = like_A.first(group);
@@ -84,10 +84,14 @@ struct ProductRows {
       int const k = A.column_indices[a];
       for (int b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
         int const column = B.column_indices[b];
-        if (dense ? table[column] == stamp : !insert(table, size, column)) continue;
-        if (dense) table[column] = stamp;
-        if (out != nullptr) out[found] = column;
-        ++found;
+        if (dense) {  // nobody can predict which are new: no branch
+          out[found] = column;
+          found += table[column] != stamp ? 1 : 0;
+          table[column] = stamp;
+        } else if (insert(table, size, column)) {
+          if (out != nullptr) out[found] = column;
+          ++found;
+        }
       }
     }
     if (out != nullptr) sort_ascending(out, found);
@@ -164,7 +168,8 @@ void multiply_on_host(Exec const& exec, ProductRows<Exec> const& rows, Pattern<E
     auto const range = rows.workers.rows_of(worker);
     std::size_t used = 0;
     for (std::int64_t group = range.first; group < range.last; ++group) {
-      list.resize(used + static_cast<std::size_t>(rows.bounds(group)));
+      std::size_t const room = used + static_cast<std::size_t>(rows.bounds(group)) + 1;
+      if (list.size() < room) list.resize(std::max(room, 2 * list.size()));
       int const found = rows.columns(worker, group, rows.bounds(group), list.data() + used);
       used += static_cast<std::size_t>(found);
       for (int r = 0; r < like.rows(group); ++r) C.offsets(like.first(group) + r) = found;
