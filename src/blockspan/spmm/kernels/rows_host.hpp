@@ -32,9 +32,10 @@ inline constexpr int host_chain_bytes = 128;
 
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// Rows, hosts: Y = alpha op(A) X + beta Y where rows of X are contiguous. A team, which is one
-/// thread, owns neighbouring rows (or segments of cut rows). The sums of a row of Y stay in
-/// registers while a row of A is read; rows of Y wider than that take several passes.
+/// Rows, hosts: Y = alpha op(A) X + beta Y where rows of X are contiguous, or what the writers of
+/// another epilogue make of op(A) X (HostWriters). A team, which is one thread, owns neighbouring
+/// rows (or segments of cut rows). The sums of a row of Y stay in registers while a row of A is
+/// read; rows of Y wider than that take several passes.
 ///
 /// Loop overhead dominates short rows. So each kind of pass has one function, whose operands are
 /// copies that no store to Y can change: all of them stay in registers from row to row. Anything
