@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include <Kokkos_Macros.hpp>
+#include <Kokkos_MathematicalFunctions.hpp>
 
 namespace blockspan {
 
@@ -44,6 +45,19 @@ class Divisor {
 };
 
 namespace detail {
+
+/// a b + c, rounded once where the processor has an instruction for it: whatever the compiler makes
+/// of the terms around it.
+template <class Real>
+KOKKOS_FORCEINLINE_FUNCTION Real multiply_add(Real a, std::type_identity_t<Real> b,
+                                              std::type_identity_t<Real> c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return Kokkos::fma(a, b, c);
+#else
+  KOKKOS_IF_ON_HOST((return a * b + c;))
+  KOKKOS_IF_ON_DEVICE((return Kokkos::fma(a, b, c);))
+#endif
+}
 
 /// The finalizer of SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195): a
 /// bijection of 64 bits whose output bits depend on all input bits.

@@ -61,21 +61,9 @@ struct StepRows {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
     Real const factor = weights == nullptr ? step : step * weights[i];
-    Real const* KOKKOS_RESTRICT const from = r + i * r_stride;
-    Real const* KOKKOS_RESTRICT const image = az + i * az_stride;
-    Real const* KOKKOS_RESTRICT const before = z + i * z_stride;
-    Real* KOKKOS_RESTRICT const to = y + i * y_stride;
-    auto const pass = [&](auto keep, auto remember) {
-      for (; j < last; ++j)
-        to[j] = step_of(keep.value, remember.value, momentum, factor, from[j],
-                        keep.value ? image[j] : to[j], before + j, to + j);
-    };
-    if (!keeps)
-      pass(std::false_type(), std::false_type());
-    else if (!remembers)
-      pass(std::true_type(), std::false_type());
-    else
-      pass(std::true_type(), std::true_type());
+    Real* const to = y + i * y_stride + j;
+    step_row(keeps, remembers, momentum, factor, r + i * r_stride + j,
+             keeps ? az + i * az_stride + j : to, z + i * z_stride + j, to, last - j);
   }
 };
 

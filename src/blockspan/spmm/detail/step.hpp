@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
+
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -22,15 +25,26 @@ struct ProductStep {
   BlockRef<Scalar const> R, Z;
 };
 
-/// One real number of a step, its terms in the order in which every kernel rounds them: two fused
-/// multiply-adds, where the processor has them. `az` is of A X; z and y are read where `keeps` and
-/// `remembers` say so.
+/// Real numbers of a step side by side, their terms in the order in which every kernel rounds them:
+/// two fused multiply-adds, where the processor has them. `az` is of A X, and may be y where
+/// !keeps; z and y are read where `keeps` and `remembers` say so.
 template <class Real>
-KOKKOS_FORCEINLINE_FUNCTION Real step_of(bool keeps, bool remembers, Real momentum, Real factor,
-                                         Real r, Real az, Real const* z, Real const* y) {
-  // no product is used twice: compilers then round it with the sum
-  Real const kept = keeps ? *z + momentum * (remembers ? *z - *y : *z) : Real(0);
-  return kept + factor * (r - az);
+KOKKOS_FORCEINLINE_FUNCTION void step_row(bool keeps, bool remembers, Real momentum, Real factor,
+                                          Real const* KOKKOS_RESTRICT r, Real const* az,
+                                          Real const* KOKKOS_RESTRICT z, Real* y,
+                                          std::int64_t count) {
+  if (!keeps) {
+    for (std::int64_t j = 0; j < count; ++j) y[j] = multiply_add(factor, r[j] - az[j], 0);
+    return;
+  }
+  Real const* KOKKOS_RESTRICT const image = az;
+  Real* KOKKOS_RESTRICT const to = y;
+  if (!remembers)
+    for (std::int64_t j = 0; j < count; ++j)
+      to[j] = multiply_add(factor, r[j] - image[j], multiply_add(momentum, z[j], z[j]));
+  else
+    for (std::int64_t j = 0; j < count; ++j)
+      to[j] = multiply_add(factor, r[j] - image[j], multiply_add(momentum, z[j] - to[j], z[j]));
 }
 
 /// The step in the kernel of the product with A, which then reads X, R and Y and writes Y: four

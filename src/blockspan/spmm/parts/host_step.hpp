@@ -77,9 +77,7 @@ struct StepWriter {
     collect_sums<Scalar, Pack>(sums, false, sum.value);
     auto const* const image = reinterpret_cast<Real const*>(sum.value);
     int const count = Pack::Masked == 0 ? Pack::reals : std::min(reals, Pack::reals);
-    for (int j = 0; j < count; ++j)
-      to[j] =
-          step_of(keeps, remembers, momentum, of_row, residual[j], image[j], before + j, to + j);
+    step_row(keeps, remembers, momentum, of_row, residual, image, before, to, std::int64_t{count});
   }
 };
 
@@ -93,9 +91,9 @@ struct StepColumn {
   BLOCKSPAN_HOST_INLINE void write(std::int64_t row, Scalar sum) const {
     auto const& step = own.step;
     Scalar* const to = own.Y.data + row * own.Y.row_stride;
-    *to = step_of(step.keeps, step.remembers, step.momentum, own.factor_of(row),
-                  step.R.data[row * step.R.row_stride], sum, step.Z.data + row * step.Z.row_stride,
-                  to);
+    step_row(step.keeps, step.remembers, step.momentum, own.factor_of(row),
+             step.R.data + row * step.R.row_stride, &sum, step.Z.data + row * step.Z.row_stride, to,
+             1);
   }
 };
 
