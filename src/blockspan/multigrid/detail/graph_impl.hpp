@@ -25,6 +25,9 @@ NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size) {
 /// What a node is to the independent set, so that minima decide: in it, a priority, out of it.
 using NodeState = std::uint64_t;
 inline constexpr NodeState state_in = 0, state_out = ~NodeState{0};
+KOKKOS_INLINE_FUNCTION bool is_open(NodeState state) {
+  return state != state_in && state != state_out;
+}
 
 /// A priority of 31 random bits, made distinct by the number of the node.
 KOKKOS_INLINE_FUNCTION NodeState priority(int round, std::int64_t node) {
@@ -54,34 +57,35 @@ class IndependentSet {
   int find(Integers<Exec> const& in_play) {
     start(in_play);
     for (int round = 0;; ++round)
-      if (play(in_play, round) == 0) return round + 1;
+      if (play(round) == 0) return round + 1;
   }
 
   void start(Integers<Exec> const& in_play) {
-    auto const t = state;
+    auto const t = state, nearer = nearer_;
     each(
-        exec_, "Blockspan::multigrid_mis_start", edges_.rows,
-        KOKKOS_LAMBDA(std::int64_t i) { t(i) = in_play(i) ? NodeState{1} : state_out; });
+        exec_, "Blockspan::multigrid_mis_start", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
+          t(i) = nearer(i) = in_play(i) ? NodeState{1} : state_out;
+        });
   }
 
   /// One round; returns how many nodes are undecided.
-  std::int64_t play(Integers<Exec> const& in_play, int round) {
+  std::int64_t play(int round) {
     auto const t = state, nearer = nearer_;
     auto const G = edges_.ref();
     each(
         exec_, "Blockspan::multigrid_mis_draw", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          if (t(i) != state_in && t(i) != state_out) t(i) = priority(round, i);
+          if (is_open(t(i))) t(i) = priority(round, i);
         });
-    look_around(in_play);
+    look_around();
     each(
         exec_, "Blockspan::multigrid_mis_in", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          if (t(i) != state_out && least_near(G, nearer, i) == t(i)) t(i) = state_in;
+          if (is_open(t(i)) && least_near(G, nearer, i) == t(i)) t(i) = state_in;
         });
-    look_around(in_play);
+    look_around();
     return count_each(
         exec_, "Blockspan::multigrid_mis_out", edges_.rows,
         KOKKOS_LAMBDA(std::int64_t i, std::int64_t & undecided) {
-          if (t(i) == state_in || t(i) == state_out) return;
+          if (!is_open(t(i))) return;
           if (least_near(G, nearer, i) == state_in)
             t(i) = state_out;
           else
@@ -90,13 +94,14 @@ class IndependentSet {
   }
 
   /// nearer_ := the least state of a node and its neighbours; the least of these is that within
-  /// distance two.
-  void look_around(Integers<Exec> const& in_play) {
+  /// distance two. Where one of them is in or all are out, it is so for good.
+  void look_around() {
     auto const G = edges_.ref();
     auto const from = state, to = nearer_;
     each(
-        exec_, "Blockspan::multigrid_mis_spread", edges_.rows,
-        KOKKOS_LAMBDA(std::int64_t i) { to(i) = in_play(i) ? least_near(G, from, i) : state_out; });
+        exec_, "Blockspan::multigrid_mis_spread", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
+          if (is_open(to(i))) to(i) = least_near(G, from, i);
+        });
   }
 
   KOKKOS_FUNCTION static NodeState least_near(PatternRef<int, int> const& G, States const& of,
