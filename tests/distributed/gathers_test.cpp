@@ -60,9 +60,22 @@ class GathersOfAStep : public ::testing::Test {
     ranks = Communicator(std::make_shared<CountingTransport>(*world().transport(), gathers));
   }
 
-  /// Of `more` steps, by solves that differ in nothing else; no column is done before.
-  int of_steps(Communicator const& over, Options options, bool chebyshev_too = false) {
+  /// Of a step: solves of 10 and 18 differ in nothing else, and no column is done before.
+  /// solve(steps) ends after so many.
+  template <class Solve>
+  int of_a_step(Solve const& solve) {
     int const steps = 10, more = 8;
+    int counts[2];
+    for (int run = 0; run < 2; ++run) {
+      gathers = 0;
+      solve(steps + run * more);
+      counts[run] = gathers;
+    }
+    EXPECT_EQ((counts[1] - counts[0]) % more, 0);
+    return (counts[1] - counts[0]) / more;
+  }
+
+  int of_steps(Communicator const& over, Options options, bool chebyshev_too = false) {
     auto const matrix = generate_distributed<Value>(exec, over, "laplace7:14x13x12");
     auto const A = distributed_operator(exec, matrix);
     auto const D = jacobi(exec, matrix->diagonal_block(exec));
@@ -74,23 +87,17 @@ class GathersOfAStep : public ::testing::Test {
     Block<Value, Exec> const B("B", static_cast<std::size_t>(A.rows()), 3),
         X("X", B.extent(0), B.extent(1));
     fill_random(exec, B, 3, 0, A.row_space().first_row());
-    int counts[2];
-    for (int run = 0; run < 2; ++run) {
-      options.max_iterations = steps + run * more;
+    return of_a_step([&](int steps) {
+      options.max_iterations = steps;
       options.tolerance = 1e-14;
       Kokkos::deep_copy(X, Value(0));
-      gathers = 0;
       auto const report = conjugate_gradient(exec, A, B, X, options);
       EXPECT_EQ(report.iterations, options.max_iterations);
-      counts[run] = gathers;
-    }
-    EXPECT_EQ((counts[1] - counts[0]) % more, 0);
-    return (counts[1] - counts[0]) / more;
+    });
   }
 
-  /// The same of LOBPCG, whose directions are all active.
+  /// Of LOBPCG, whose directions are all active.
   int of_iterations(LobpcgOptions<Value, Exec> options) {
-    int const iterations = 10, more = 8;
     auto const matrix = generate_distributed<Value>(exec, ranks, "laplace7:14x13x12");
     auto const A = distributed_operator(exec, matrix);
     auto const D = jacobi(exec, matrix->diagonal_block(exec));
@@ -99,18 +106,13 @@ class GathersOfAStep : public ::testing::Test {
     options.tolerance = 1e-14;
     options.criterion = Criterion::backward;
     options.path = SolvePath::iterative;
+    options.guess_columns = 0;
     Block<Value, Exec> const X("X", static_cast<std::size_t>(A.rows()), 6);
-    int counts[2];
-    for (int run = 0; run < 2; ++run) {
-      options.max_iterations = iterations + run * more;
-      options.guess_columns = 0;
-      gathers = 0;
+    return of_a_step([&](int iterations) {
+      options.max_iterations = iterations;
       auto const report = lobpcg(exec, A, X, options);
       EXPECT_EQ(report.status, Status::max_iterations);
-      counts[run] = gathers;
-    }
-    EXPECT_EQ((counts[1] - counts[0]) % more, 0);
-    return (counts[1] - counts[0]) / more;
+    });
   }
 };
 TYPED_TEST_SUITE(GathersOfAStep, ConfigsWith<IsDouble>, ConfigNames);

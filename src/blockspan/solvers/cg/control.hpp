@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <blockspan/communication/communicator.hpp>
+#include <blockspan/solvers/common/agreement.hpp>
 #include <blockspan/solvers/common/phase_timer.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
@@ -52,8 +53,7 @@ class CgControl {
   CgControl(CgOptions<Scalar, Exec> const& options, CgReport<Real>& report, Communicator ranks)
       : options_(options),
         report_(report),
-        ranks_(std::move(ranks)),
-        may_part_(ranks_.any(options.monitor || std::isfinite(options.time_limit))),
+        agreement_(std::move(ranks), options.monitor || std::isfinite(options.time_limit)),
         residuals_(report.columns.size(), Real(0)) {}
 
   CgOptions<Scalar, Exec> const& options() const { return options_; }
@@ -146,7 +146,7 @@ class CgControl {
   /// Clocks and monitors of the ranks may differ: one of them stops all.
   std::optional<Status> limit(bool go_on = true) const {
     int const mine = !go_on ? 2 : elapsed() > options_.time_limit ? 1 : 0;
-    int const all = may_part_ ? ranks_.largest(mine) : mine;
+    int const all = agreement_.largest(mine);
     if (all == 2) return Status::stopped_by_monitor;
     if (group_iterations_ >= options_.max_iterations) return Status::max_iterations;
     if (all == 1) return Status::time_limit;
@@ -155,8 +155,7 @@ class CgControl {
 
   CgOptions<Scalar, Exec> const& options_;
   CgReport<Real>& report_;
-  Communicator ranks_;
-  bool may_part_;                ///< a rank has a monitor or a clock
+  Agreement agreement_;
   std::vector<Real> residuals_;  ///< of all columns of B, relative, by the recurrence
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<Status> stopped_;

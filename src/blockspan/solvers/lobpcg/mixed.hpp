@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <blockspan/multivector/convert.hpp>
+#include <blockspan/solvers/common/agreement.hpp>
 #include <blockspan/solvers/lobpcg/solve_path.hpp>
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
 #include <blockspan/solvers/lobpcg_mixed.hpp>
@@ -40,7 +41,7 @@ class MixedLobpcg {
         a_rows_(A.row_space()),
         x_(X),
         options_(options),
-        monitored_(ranks().any(static_cast<bool>(options.monitor))) {
+        agreement_(ranks(), static_cast<bool>(options.monitor)) {
     ranks().together([&] { check_arguments(); });
   }
 
@@ -134,7 +135,7 @@ class MixedLobpcg {
         !options_.monitor || options_.monitor({now.iteration, converged, now.wanted, now.active,
                                                now.locked, values, errors, now.seconds});
     // both stages end, on all ranks
-    if (monitored_ && ranks().any(!go_on)) {
+    if (agreement_.any(!go_on)) {
       stopped_ = true;
       return false;
     }
@@ -218,7 +219,7 @@ class MixedLobpcg {
   Block<Scalar, Exec> x_;
   Options const& options_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  bool monitored_;  ///< on a rank
+  Agreement agreement_;
   bool stopped_ = false, idle_ = false;
   int locked_ = 0, best_iteration_ = 0;
   Real best_ = std::numeric_limits<Real>::infinity();

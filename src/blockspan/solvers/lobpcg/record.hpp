@@ -40,7 +40,7 @@ auto LobpcgSolver<Scalar, Exec>::agree(bool go_on) const -> Request {
     mine = Request::checkpoint;
   if (seconds_since(begin_) > options_.time_limit) mine = Request::end_by_time;
   if (!go_on) mine = Request::stop;
-  return may_part_ ? problem_.ranks().largest(mine) : mine;
+  return agreement_.largest(mine);
 }
 
 /// A solve that ended so goes on from its checkpoint.

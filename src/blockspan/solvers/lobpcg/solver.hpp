@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include <blockspan/solvers/common/agreement.hpp>
 #include <blockspan/solvers/lobpcg/checks.hpp>
 #include <blockspan/solvers/lobpcg/extend_basis.hpp>
 #include <blockspan/solvers/lobpcg/pair_quality.hpp>
@@ -40,8 +41,8 @@ class LobpcgSolver {
         key_(CheckpointKey::of(problem, options, columns)),
         space_(problem, columns),
         stagnation_(options.stagnation_window),
-        may_part_(problem.ranks().any(options.monitor || !options.checkpoint.empty() ||
-                                      std::isfinite(options.time_limit))) {
+        agreement_(problem.ranks(), options.monitor || !options.checkpoint.empty() ||
+                                        std::isfinite(options.time_limit)) {
     flow_.begin_batch(batch_size(options.wanted, columns));
     // Batches are mixed at the end: what each leaves out adds up.
     flow_.tolerance = in_batches() ? options.tolerance / 2 : options.tolerance;
@@ -350,7 +351,7 @@ class LobpcgSolver {
   std::vector<LobpcgIteration<Real>> history_;
   LobpcgFault fault_;
   LobpcgFlow<Real> flow_;
-  bool may_part_;  ///< a rank has a monitor, a time limit or a checkpoint
+  Agreement agreement_;
   bool late_ = false;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_checkpoint_ = begin_;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <utility>
+
+#include <blockspan/communication/communicator.hpp>
+
+namespace blockspan::detail {
+
+/// Asks all ranks about what they may see differently, clocks and monitors: in one gather each time
+/// if one of them has any, not at all else.
+class Agreement {
+ public:
+  /// may_part: this rank has such a thing. Collective.
+  Agreement(Communicator ranks, bool may_part)
+      : ranks_(std::move(ranks)), needed_(ranks_.any(may_part)) {}
+
+  /// Of the answers of all ranks. Collective.
+  template <class T>
+  T largest(T const& mine) const {
+    return needed_ ? ranks_.largest(mine) : mine;
+  }
+  bool any(bool mine) const { return largest(mine ? 1 : 0) != 0; }
+
+ private:
+  Communicator ranks_;
+  bool needed_;
+};
+
+}  // namespace blockspan::detail
