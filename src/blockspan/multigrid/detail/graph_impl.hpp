@@ -25,6 +25,7 @@ NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size) {
 /// What a node is to the independent set, so that minima decide: in it, a priority, out of it.
 using NodeState = std::uint64_t;
 inline constexpr NodeState state_in = 0, state_out = ~NodeState{0};
+
 KOKKOS_INLINE_FUNCTION bool is_open(NodeState state) {
   return state != state_in && state != state_out;
 }

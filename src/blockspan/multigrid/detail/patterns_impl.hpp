@@ -69,7 +69,7 @@ struct ProductRows {
     }
   }
 
-  /// To out, ascending (null: only counted), which has room for one more; returns how many.
+  /// To out, ascending (null: only counted; `dense`: there is room for one more); returns how many.
   KOKKOS_FUNCTION int columns(std::int64_t worker, std::int64_t group, int bound, int* out) const {
     int* const table = tables.data() + worker * table_size;
     std::int64_t const i = like_A.first(group);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <blockspan/spmm/parts/host_writers.hpp>
@@ -16,68 +17,58 @@ struct StepWriter {
   using Registers = PackRegisters<Real, Pack>;
   static constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
 
-  bool keeps, remembers;
-  Real momentum, factor;
-  Real const *weights, *r, *z;  ///< row 0, first column
-  Real* y;
-  std::int64_t r_stride, z_stride, y_stride;
+  TakeStep<Scalar> own;
+  std::int64_t column;
   int reals;
   PackMasks<Real, Pack> masks;
 
-  StepWriter(TakeStep<Scalar> const& epilogue, std::int64_t column, int columns, bool,
+  StepWriter(TakeStep<Scalar> const& epilogue, std::int64_t column_, int columns, bool,
              PackMasks<Real, Pack> const& masks_)
-      : keeps(epilogue.step.keeps),
-        remembers(epilogue.step.remembers),
-        momentum(epilogue.step.momentum),
-        factor(epilogue.step.factor),
-        weights(epilogue.step.weights),
-        r(reinterpret_cast<Real const*>(epilogue.step.R.data + column)),
-        z(reinterpret_cast<Real const*>(epilogue.step.Z.data + column)),
-        y(reinterpret_cast<Real*>(epilogue.Y.data + column)),
-        r_stride(parts * epilogue.step.R.row_stride),
-        z_stride(parts * epilogue.step.Z.row_stride),
-        y_stride(parts * epilogue.Y.row_stride),
-        reals(parts * columns),
-        masks(masks_) {}
+      : own(epilogue), column(column_), reals(parts * columns), masks(masks_) {}
 
+  /// from: the first column of the sums, counted from that of the pass.
   BLOCKSPAN_HOST_INLINE void write(std::int64_t row, int from, Registers* sums) const {
-    Real const of_row = weights == nullptr ? factor : factor * weights[row];
-    Real* const to = y + row * y_stride + parts * from;
-    Real const* const residual = r + row * r_stride + parts * from;
-    Real const* const before = z + row * z_stride + parts * from;
+    auto const at = [&](auto const& block) {
+      return block.data + row * block.row_stride + column + from;
+    };
+    Real const factor = own.factor_of(row);
+    auto* const to = reinterpret_cast<Real*>(at(own.Y));
+    auto const* const residual = reinterpret_cast<Real const*>(at(own.step.R));
+    auto const* const before = reinterpret_cast<Real const*>(at(own.step.Z));
     if constexpr (is_complex_v<Scalar>)
-      write_each(to, residual, before, of_row, sums);
+      write_each(to, residual, before, factor, sums);
     else
-      write_registers(to, residual, before, of_row, sums[0]);
+      write_registers(to, residual, before, factor, sums[0]);
   }
 
  private:
   BLOCKSPAN_HOST_INLINE void write_registers(Real* to, Real const* residual, Real const* before,
-                                             Real of_row, Registers const& sum) const {
+                                             Real factor, Registers const& sum) const {
     Registers result, change;
-    if (keeps) {
+    if (own.step.keeps) {
       result.load(before, masks);
       Registers past = result;
-      if (remembers) {
+      if (own.step.remembers) {
         Registers old;
         old.load(to, masks);
         past.add_product(-1, old);
       }
-      result.add_product(momentum, past);
+      result.add_product(own.step.momentum, past);
     }
     change.load(residual, masks);
     change.add_product(-1, sum);
-    result.add_product(of_row, change);
+    result.add_product(factor, change);
     result.store(to, masks);
   }
 
   BLOCKSPAN_HOST_INLINE void write_each(Real* to, Real const* residual, Real const* before,
-                                        Real of_row, Registers const* sums) const {
+                                        Real factor, Registers const* sums) const {
     Sum<Scalar, Pack::reals / parts> sum;
     collect_sums<Scalar, Pack>(sums, false, sum.value);
     auto const* const image = reinterpret_cast<Real const*>(sum.value);
     int const count = Pack::Masked == 0 ? Pack::reals : std::min(reals, Pack::reals);
-    step_row(keeps, remembers, momentum, of_row, residual, image, before, to, std::int64_t{count});
+    step_row(own.step.keeps, own.step.remembers, own.step.momentum, factor, residual, image, before,
+             to, std::int64_t{count});
   }
 };
 
