@@ -9,6 +9,7 @@
 #include <blockspan/published/detail/cut_tiles.hpp>
 #include <blockspan/published/detail/tile_impl.hpp>
 #include <blockspan/spmm/layouts/cut_rows.hpp>
+#include <blockspan/spmm/layouts/group_by_key.hpp>
 #include <blockspan/spmm/layouts/transpose.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
@@ -258,6 +259,33 @@ TYPED_TEST(Cuts, TransposedPatternListsEveryEntryInOrder) {
           EXPECT_LT(places[k - 1], places[k]);
         }
       }
+  }
+}
+
+TYPED_TEST(Cuts, ItemsAreGroupedByTheirKeys) {
+  TypeParam const exec;
+  // keys that nobody has, items without a key, and one key with more items than devices rank
+  for (auto const& [items, keys, hub] : {std::array{0, 3, 0}, std::array{40, 7, 0},
+                                         std::array{1, 1, 0}, std::array{5000, 11, 3000}}) {
+    Kokkos::View<int*, Kokkos::HostSpace> const host("keys", items);
+    std::vector<std::vector<int>> expected(keys);
+    for (int i = 0; i < items; ++i) {
+      host(i) = i % 3 == 0 && i < hub ? keys / 2 : (i * 7919 + 5) % (2 * keys);
+      if (host(i) >= keys || host(i) == 0) host(i) = -1;
+      if (host(i) >= 0) expected[host(i)].push_back(i);
+    }
+    auto const device =
+        Kokkos::create_mirror_view_and_copy(typename TypeParam::memory_space(), host);
+    Kokkos::View<int*, typename TypeParam::memory_space> const offsets("offsets", keys + 1),
+        grouped("items", items);
+    auto const found =
+        kernels::group_by_key(exec, device.data(), items, keys, offsets.data(), grouped.data());
+    auto const begin = on_host(offsets), list = on_host(grouped);
+    ASSERT_EQ(begin.back(), found);
+    for (int key = 0; key < keys; ++key)
+      EXPECT_EQ(expected[key],
+                std::vector<int>(list.begin() + begin[key], list.begin() + begin[key + 1]))
+          << "key " << key << " of " << keys;
   }
 }
 

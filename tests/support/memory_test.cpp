@@ -10,6 +10,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/out_of_memory.hpp>
+#include <blockspan/support/scratch_arrays.hpp>
 
 #include "support/messages.hpp"
 #include "support/types.hpp"
@@ -57,6 +58,35 @@ TYPED_TEST(Memory, GivesWhatIsAskedFor) {
   auto const on_host = allocate<Kokkos::View<int*, Kokkos::HostSpace>>(exec, "Blockspan::test", 1);
   on_host(0) = 1;
   EXPECT_EQ(on_host(0), 1);
+}
+
+TYPED_TEST(Memory, ForScratchIsUsedAgainWhenItIsFree) {
+  TypeParam const exec;
+  auto const take = [&](std::size_t size) {
+    return blockspan::detail::scratch_array<double>(exec, "Blockspan::test", size);
+  };
+  constexpr std::size_t many = 100000;
+  Kokkos::View<double*, Kokkos::Device<TypeParam, typename TypeParam::memory_space>> kept;
+  {
+    blockspan::detail::ScratchArrays<double, TypeParam> const scratch;
+    double const* first = nullptr;
+    {
+      auto const a = take(many), b = take(many);
+      EXPECT_TRUE(a.data() + many <= b.data() || b.data() + many <= a.data());
+      EXPECT_EQ(a.extent(0), many);
+      first = a.data();
+    }
+    auto const small = take(10);
+    EXPECT_NE(small.data(), first) << "a large array is kept for large requests";
+    auto const c = take(many / 2), d = take(many), e = take(many);
+    EXPECT_EQ(c.extent(0), many / 2);
+    EXPECT_TRUE(c.data() == first || d.data() == first);
+    EXPECT_NE(d.data(), e.data());
+    kept = e;
+  }
+  Kokkos::deep_copy(exec, kept, 1.0);  // outlives what it was taken from
+  exec.fence("Blockspan::test");
+  EXPECT_EQ(take(0).extent(0), 0u);
 }
 
 TYPED_TEST(Memory, IsToldFromBadInput) {

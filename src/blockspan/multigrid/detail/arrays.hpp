@@ -3,65 +3,73 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
+#include <blockspan/support/scratch_arrays.hpp>
 
 // What the setup of a hierarchy is written in: arrays where Exec computes, and loops over them.
 
 namespace blockspan::detail {
 
-template <class T, class Exec>
-using Array = Kokkos::View<T*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 template <class Exec>
 using Integers = Array<int, Exec>;
 
-/// Arrays that nobody uses any more, for those who ask next: to allocate on a device is to wait for
-/// it. While one of these lives, new_array of its thread takes from it; arrays in use outlive it.
-/// Steps of one instance follow each other, so nobody waits for a former user.
+/// Arrays that a hierarchy keeps, on devices parts of a few larger ones: to allocate there takes as
+/// long as ten launches. While one of these lives, new_array of its thread takes from it; a larger
+/// one lives as long as any of its parts.
 template <class T, class Exec>
-class SpareArrays {
+class KeptArrays {
  public:
-  SpareArrays() : outer_(current()) { current() = this; }
-  SpareArrays(SpareArrays const&) = delete;
-  SpareArrays& operator=(SpareArrays const&) = delete;
-  ~SpareArrays() { current() = outer_; }
+  /// at_once: how many numbers to allocate together.
+  explicit KeptArrays(std::int64_t at_once) : at_once_(at_once), outer_(current()) {
+    current() = this;
+  }
+  KeptArrays(KeptArrays const&) = delete;
+  KeptArrays& operator=(KeptArrays const&) = delete;
+  ~KeptArrays() { current() = outer_; }
 
-  static SpareArrays*& current() {
-    thread_local SpareArrays* now = nullptr;
+  static KeptArrays*& current() {
+    thread_local KeptArrays* now = nullptr;
     return now;
   }
 
-  /// Less than a quarter larger than asked for.
-  Array<T, Exec> take(Exec const& exec, std::size_t size) {
-    Array<T, Exec> const* best = nullptr;
-    for (auto const& array : all_) {
-      std::size_t const room = array.extent(0);
-      if (array.use_count() == 1 && room >= size && room <= size + size / 4 + 256 &&
-          (best == nullptr || room < best->extent(0)))
-        best = &array;
+  Array<T, Exec> take(Exec const& exec, std::int64_t size) {
+    constexpr std::int64_t alignment = 256 / sizeof(T);
+    std::int64_t const room = ceil_div(size, alignment) * alignment;
+    if (runs_on_host_v<Exec> || 2 * room > at_once_)
+      return allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", size);
+    if (used_ + room > static_cast<std::int64_t>(all_.extent(0))) {
+      all_ = allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", at_once_);
+      used_ = 0;
     }
-    if (best == nullptr) {
-      all_.push_back(allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", size));
-      best = &all_.back();
-    }
-    return Kokkos::subview(*best, std::pair<std::size_t, std::size_t>(0, size));
+    std::int64_t const begin = used_;
+    used_ += room;
+    return Kokkos::subview(all_, std::pair<std::int64_t, std::int64_t>(begin, begin + size));
   }
 
  private:
-  SpareArrays* outer_;
-  std::vector<Array<T, Exec>> all_;
+  std::int64_t at_once_, used_ = 0;
+  KeptArrays* outer_;
+  Array<T, Exec> all_;
 };
 
 template <class T, class Exec>
 Array<T, Exec> new_array(Exec const& exec, std::int64_t size) {
-  auto* const spare = SpareArrays<T, Exec>::current();
-  if (spare != nullptr && size > 0) return spare->take(exec, static_cast<std::size_t>(size));
+  auto* const kept = KeptArrays<T, Exec>::current();
+  if (kept != nullptr) return kept->take(exec, size);
   return allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", size);
+}
+
+/// For what the caller does not keep.
+template <class T, class Exec>
+Array<T, Exec> scratch(Exec const& exec, std::int64_t size) {
+  return scratch_array<T>(exec, "Blockspan::multigrid", static_cast<std::size_t>(size));
 }
 
 /// body(i) for 0 <= i < count. Does not wait.
@@ -172,7 +180,7 @@ template <class Exec>
 Transposed<Exec> transposed(Exec const& exec, Pattern<Exec> const& A);
 
 /// The rows of each class, ascending: row i of the pattern lists the members of class i. class_of:
-/// -1 for none.
+/// -1 for none. In scratch arrays.
 template <class Exec>
 Pattern<Exec> members(Exec const& exec, Integers<Exec> const& class_of, int classes);
 

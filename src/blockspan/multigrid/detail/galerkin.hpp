@@ -45,6 +45,34 @@ struct CountStrong {
   }
 };
 
+/// Lists what stays, and the diagonal entry.
+struct ListStrong {
+  StrongEntries entries;
+  int const* offsets;
+  int *indices, *source;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const* const columns = entries.A.column_indices;
+    int const first = entries.A.row_offsets[i], count = entries.A.row_offsets[i + 1] - first;
+    int const diagonal =
+        lanes.template sum<int>(count, [&](int p) { return columns[first + p] == i ? 1 : 0; });
+    auto const stays = [&](int p) { return entries.stays(i, first + p); };
+    lanes.number(count, stays, [&](int p, int number) {
+      int const place = offsets[i] + number + (diagonal == 0 && columns[first + p] > i ? 1 : 0);
+      indices[place] = columns[first + p];
+      source[place] = first + p;
+    });
+    if (diagonal > 0) return;
+    int const before = lanes.template sum<int>(
+        count, [&](int p) { return columns[first + p] < i && stays(p) ? 1 : 0; });
+    lanes.each(1, [&](int) {
+      indices[offsets[i] + before] = static_cast<int>(i);
+      source[offsets[i] + before] = -1;
+    });
+  }
+};
+
 template <class Exec>
 FilteredPattern<Exec> filter(Exec const& exec, PatternRef<int, int> const& A,
                              NodePartition<Exec> const& nodes, Pattern<Exec> const& strong) {
@@ -71,18 +99,8 @@ FilteredPattern<Exec> filter(Exec const& exec, PatternRef<int, int> const& A,
           source(k) = static_cast<int>(k);
         });
   else
-    each(
-        exec, "Blockspan::multigrid_filter", A.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          int place = offsets(i);
-          bool diagonal = false;
-          for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-            int const column = A.column_indices[k];
-            if (column > i && !diagonal) indices(place) = static_cast<int>(i), source(place++) = -1;
-            diagonal = diagonal || column >= i;
-            if (entries.stays(i, k)) indices(place) = column, source(place++) = k;
-          }
-          if (!diagonal) indices(place) = static_cast<int>(i), source(place) = -1;
-        });
+    each_by_lanes(exec, "Blockspan::multigrid_filter", A.rows, lanes_for(A.entries, A.rows),
+                  ListStrong{entries, offsets.data(), indices.data(), source.data()});
   exec.fence("Blockspan::multigrid_filter");
   return F;
 }
@@ -172,7 +190,7 @@ std::int64_t strike_spent(Exec const& exec, MatrixRef<Scalar, int, int> const& A
                           MatrixRef<Scalar, int, int> const& R,
                           MatrixRef<Scalar, int, int> const& C, Integers<Exec> const& origin,
                           int per_aggregate, Integers<Exec> const& kept) {
-  auto const roots = new_array<real_t<Scalar>>(exec, A.pattern.rows);
+  auto const roots = scratch<real_t<Scalar>>(exec, A.pattern.rows);
   each(
       exec, "Blockspan::multigrid_diagonal_roots", A.pattern.rows, KOKKOS_LAMBDA(std::int64_t i) {
         auto const& a = A.pattern;

@@ -25,14 +25,27 @@ struct NodePartition {
   }
 };
 
-/// What the arrays of a setup are taken from while it lives (SpareArrays).
+/// What the arrays of a setup are taken from while it lives. entries, rows: of level 0.
 template <class Scalar, class Exec>
 struct SetupMemory {
-  struct None {};
-  SpareArrays<int, Exec> integers;
-  SpareArrays<double, Exec> reals;
-  SpareArrays<std::uint64_t, Exec> states;
-  std::conditional_t<std::is_same_v<Scalar, double>, None, SpareArrays<Scalar, Exec>> numbers;
+  template <class T>
+  struct Arrays {
+    KeptArrays<T, Exec> kept;
+    ScratchArrays<T, Exec> scratch;
+    explicit Arrays(std::int64_t at_once) : kept(at_once) {}
+  };
+  struct None {
+    explicit None(std::int64_t) {}
+  };
+  Arrays<int> integers;
+  Arrays<double> reals;
+  ScratchArrays<std::uint64_t, Exec> states;
+  ScratchArrays<std::int64_t, Exec> places;
+  std::conditional_t<std::is_same_v<Scalar, double>, None, Arrays<Scalar>> numbers;
+
+  // the patterns of a level 0 are several times its own: a few allocations each
+  SetupMemory(std::int64_t entries, std::int64_t rows)
+      : integers(entries + 8 * rows), reals(entries + 8 * rows), numbers(entries + 8 * rows) {}
 };
 
 /// Undirected graph with weights; an edge of a node to itself counts for nothing.

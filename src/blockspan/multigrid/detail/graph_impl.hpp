@@ -22,9 +22,10 @@ NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size) {
   return nodes;
 }
 
-/// What a node is to the independent set, so that minima decide: in it, a priority, out of it.
+/// What a node is to the independent set, so that minima decide: in it, open (or, in a round, a
+/// priority), out of it.
 using NodeState = std::uint64_t;
-inline constexpr NodeState state_in = 0, state_out = ~NodeState{0};
+inline constexpr NodeState state_in = 0, state_open = 1, state_out = ~NodeState{0};
 
 KOKKOS_INLINE_FUNCTION bool is_open(NodeState state) {
   return state != state_in && state != state_out;
@@ -49,10 +50,10 @@ class IndependentSet {
   States state;
 
   IndependentSet(Exec const& exec, Pattern<Exec> const& edges)
-      : state(new_array<NodeState>(exec, edges.rows)),
+      : state(scratch<NodeState>(exec, edges.rows)),
         exec_(exec),
         edges_(edges),
-        nearer_(new_array<NodeState>(exec, edges.rows)) {}
+        nearer_(scratch<NodeState>(exec, edges.rows)) {}
 
   /// Among the nodes where in_play is not zero, by paths through these. Returns the rounds.
   int find(Integers<Exec> const& in_play) {
@@ -64,30 +65,26 @@ class IndependentSet {
   void start(Integers<Exec> const& in_play) {
     auto const t = state, nearer = nearer_;
     each(
-        exec_, "Blockspan::multigrid_mis_start", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          t(i) = nearer(i) = in_play(i) ? NodeState{1} : state_out;
-        });
+        exec_, "Blockspan::multigrid_mis_start", edges_.rows,
+        KOKKOS_LAMBDA(std::int64_t i) { t(i) = nearer(i) = in_play(i) ? state_open : state_out; });
   }
 
   /// One round; returns how many nodes are undecided.
   std::int64_t play(int round) {
     auto const t = state, nearer = nearer_;
     auto const G = edges_.ref();
-    each(
-        exec_, "Blockspan::multigrid_mis_draw", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          if (is_open(t(i))) t(i) = priority(round, i);
-        });
-    look_around();
+    look_around(round);
     each(
         exec_, "Blockspan::multigrid_mis_in", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          if (is_open(t(i)) && least_near(G, nearer, i) == t(i)) t(i) = state_in;
+          if (is_open(t(i)) && least_near(G, nearer, i, round) == priority(round, i))
+            t(i) = state_in;
         });
-    look_around();
+    look_around(round);
     return count_each(
         exec_, "Blockspan::multigrid_mis_out", edges_.rows,
         KOKKOS_LAMBDA(std::int64_t i, std::int64_t & undecided) {
           if (!is_open(t(i))) return;
-          if (least_near(G, nearer, i) == state_in)
+          if (least_near(G, nearer, i, round) == state_in)
             t(i) = state_out;
           else
             ++undecided;
@@ -96,20 +93,25 @@ class IndependentSet {
 
   /// nearer_ := the least state of a node and its neighbours; the least of these is that within
   /// distance two. Where one of them is in or all are out, it is so for good.
-  void look_around() {
+  void look_around(int round) {
     auto const G = edges_.ref();
     auto const from = state, to = nearer_;
     each(
         exec_, "Blockspan::multigrid_mis_spread", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
-          if (is_open(to(i))) to(i) = least_near(G, from, i);
+          if (is_open(to(i))) to(i) = least_near(G, from, i, round);
         });
   }
 
+  /// An open node counts by its priority in the round.
   KOKKOS_FUNCTION static NodeState least_near(PatternRef<int, int> const& G, States const& of,
-                                              std::int64_t i) {
-    NodeState least = of(i);
+                                              std::int64_t i, int round) {
+    auto const in_round = [&](std::int64_t j) {
+      NodeState const state = of(j);
+      return state == state_open ? priority(round, j) : state;
+    };
+    NodeState least = in_round(i);
     for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
-      NodeState const other = of(G.column_indices[k]);
+      NodeState const other = in_round(G.column_indices[k]);
       if (other < least) least = other;
     }
     return least;
@@ -184,31 +186,42 @@ std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
   return left;
 }
 
+/// How many nodes the largest class has.
+template <class Exec>
+std::int64_t largest_class(Exec const& exec, Integers<Exec> const& class_of, int classes) {
+  auto const sizes = scratch<int>(exec, classes);
+  Kokkos::deep_copy(exec, sizes, 0);
+  each(
+      exec, "Blockspan::multigrid_sizes", static_cast<std::int64_t>(class_of.extent(0)),
+      KOKKOS_LAMBDA(std::int64_t i) {
+        if (class_of(i) >= 0) Kokkos::atomic_inc(&sizes(class_of(i)));
+      });
+  return most_each(
+      exec, "Blockspan::multigrid_largest", classes,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & most) {
+        if (sizes(i) > most) most = sizes(i);
+      });
+}
+
 /// Aggregates by the numbers of their roots.
 template <class Exec>
 Aggregates<Exec> number_aggregates(Exec const& exec, Integers<Exec> const& label, int rounds) {
   auto const n = static_cast<std::int64_t>(label.extent(0));
-  auto const numbers = new_array<int>(exec, n + 1);
+  auto const numbers = scratch<int>(exec, n + 1);
   each(
       exec, "Blockspan::multigrid_number", n,
       KOKKOS_LAMBDA(std::int64_t i) { numbers(i) = label(i) == i ? 1 : 0; });
   Aggregates<Exec> result;
   result.rounds = rounds;
   result.count = offsets_of_counts(exec, numbers);
-  result.of_node = new_array<int>(exec, n);
+  result.of_node = scratch<int>(exec, n);
   auto const of_node = result.of_node;
   result.left_out = count_each(
       exec, "Blockspan::multigrid_number", n, KOKKOS_LAMBDA(std::int64_t i, std::int64_t & out) {
         of_node(i) = label(i) < 0 ? -1 : numbers(label(i));
         if (label(i) < 0) ++out;
       });
-  auto const lists = members(exec, of_node, result.count);
-  auto const begin = lists.offsets;
-  result.largest = most_each(
-      exec, "Blockspan::multigrid_largest", result.count,
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & most) {
-        if (begin(i + 1) - begin(i) > most) most = begin(i + 1) - begin(i);
-      });
+  result.largest = largest_class(exec, of_node, result.count);
   return result;
 }
 
@@ -216,8 +229,8 @@ template <class Exec>
 Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph) {
   auto const& edges = graph.edges;
   std::int64_t const n = edges.rows;
-  auto const label = new_array<int>(exec, n), in_play = new_array<int>(exec, n),
-             is_root = new_array<int>(exec, n), next = new_array<int>(exec, n);
+  auto const label = scratch<int>(exec, n), in_play = scratch<int>(exec, n),
+             is_root = scratch<int>(exec, n), next = scratch<int>(exec, n);
   auto const G = edges.ref();
   each(
       exec, "Blockspan::multigrid_start", n, KOKKOS_LAMBDA(std::int64_t i) {
@@ -250,18 +263,18 @@ Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& gr
   // the graph of aggregates: the edges between them, added up
   auto const lists = members(exec, of, fine.count);
   auto const membership = transposed(exec, lists).pattern;
-  auto const ones = new_array<double>(exec, lists.entries());
+  auto const ones = scratch<double>(exec, lists.entries());
   Kokkos::deep_copy(exec, ones, 1.0);
   auto const half = multiply_patterns(exec, graph.edges.ref(), membership.ref());
-  auto const half_values = new_array<double>(exec, half.entries());
+  auto const half_values = scratch<double>(exec, half.entries());
   multiply_values<Exec, double>(exec, {graph.edges.ref(), graph.weights.data()},
                                 {membership.ref(), ones.data()}, half, half_values);
   WeightedGraph<Exec> coarse{multiply_patterns(exec, lists.ref(), half.ref()), {}};
-  coarse.weights = new_array<double>(exec, coarse.edges.entries());
+  coarse.weights = scratch<double>(exec, coarse.edges.entries());
   multiply_values<Exec, double>(exec, {lists.ref(), ones.data()}, {half.ref(), half_values.data()},
                                 coarse.edges, coarse.weights);
   auto const again = aggregate(exec, coarse);
-  auto const label = new_array<int>(exec, n);
+  auto const label = scratch<int>(exec, n);
   auto const coarse_of = again.of_node;
   Aggregates<Exec> result = again;
   result.of_node = label;
@@ -269,12 +282,7 @@ Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& gr
   each(
       exec, "Blockspan::multigrid_compose", n,
       KOKKOS_LAMBDA(std::int64_t i) { label(i) = of(i) < 0 ? -1 : coarse_of(of(i)); });
-  auto const begin = members(exec, label, result.count).offsets;
-  result.largest = most_each(
-      exec, "Blockspan::multigrid_largest", result.count,
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & most) {
-        if (begin(i + 1) - begin(i) > most) most = begin(i + 1) - begin(i);
-      });
+  result.largest = largest_class(exec, label, result.count);
   return result;
 }
 

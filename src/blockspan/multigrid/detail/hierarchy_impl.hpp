@@ -19,7 +19,7 @@ namespace blockspan::detail {
 template <class Scalar, class Exec>
 Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options)
     : options_(options) {
-  SetupMemory<Scalar, Exec> const memory;
+  SetupMemory<Scalar, Exec> const memory(A.nnz(), A.numRows());
   take_first(exec, A);
   if (!measure(exec, levels[0], 0)) return;
   auto& first = levels[0];
@@ -37,7 +37,7 @@ template <class Scalar, class Exec>
 Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options,
                                    HierarchyStart<Scalar, Exec> const& start)
     : options_(options), cut_rows_(start.cut_rows) {
-  SetupMemory<Scalar, Exec> const memory;
+  SetupMemory<Scalar, Exec> const memory(A.nnz(), A.numRows());
   take_first(exec, A);
   if (!measure(exec, levels[0], 0)) return;
   levels[0].near_null = start.near_null;
@@ -103,7 +103,7 @@ void Hierarchy<Scalar, Exec>::take(Exec const& exec, Matrix const& A) {
     level.A = matrix_of<Scalar, Exec>(ordered_, new_array<Scalar>(exec, ordered_.entries()));
     ++generation;
   }
-  auto const ones = new_array<Scalar>(exec, n);
+  auto const ones = scratch<Scalar>(exec, n);
   Kokkos::deep_copy(exec, ones, Scalar(1));
   Array<Scalar, Exec> const values = level.A.values;
   multiply_values<Exec, Scalar>(exec, matrix_ref<Exec>(A), {identity_.ref(), ones.data()}, ordered_,
@@ -313,8 +313,8 @@ void Hierarchy<Scalar, Exec>::form_prolongator(Exec const& exec, Level& level) {
 /// The next level's matrix.
 template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::form_values(Exec const& exec, Level& level) {
-  auto const AP = new_array<Scalar>(exec, level.product.entries()),
-             C = new_array<Scalar>(exec, level.coarse.entries());
+  auto const AP = scratch<Scalar>(exec, level.product.entries()),
+             C = scratch<Scalar>(exec, level.coarse.entries());
   MatrixRef<Scalar, int, int> const P{level.prolongator.ref(), level.P.data()};
   multiply_values<Exec, Scalar>(exec, level.ref(), P, level.product, AP, level.like,
                                 level.like_prolongator);
@@ -378,6 +378,7 @@ void Hierarchy<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool ke
     generation += before;
     return;
   }
+  SetupMemory<Scalar, Exec> const memory(A.nnz(), A.numRows());
   complete_ = false;
   if (report.status != MultigridStatus::no_coarsening) reject(MultigridStatus::unknown, "");
   report.notes.clear();

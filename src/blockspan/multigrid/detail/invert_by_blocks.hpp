@@ -21,12 +21,12 @@ class BlockInverse {
   BlockInverse(Exec const& exec, int n)
       : exec_(exec),
         n_(n),
-        X_(new_array<Scalar>(exec, std::int64_t{n} * n)),
-        rows_(new_array<Scalar>(exec, std::int64_t{size} * n)),
-        columns_(new_array<Scalar>(exec, std::int64_t{size} * n)),
-        diagonal_(new_array<Scalar>(exec, size * size)),
-        scales_(new_array<Real>(exec, n)),
-        pivots_(new_array<Real>(exec, n)) {}
+        X_(scratch<Scalar>(exec, std::int64_t{n} * n)),
+        rows_(scratch<Scalar>(exec, std::int64_t{size} * n)),
+        columns_(scratch<Scalar>(exec, std::int64_t{size} * n)),
+        diagonal_(scratch<Scalar>(exec, size * size)),
+        scales_(scratch<Real>(exec, n)),
+        pivots_(scratch<Real>(exec, n)) {}
 
   /// to := A^-1, n x n, Hermitian to the bit. False, and `to` is of no use, where a pivot of A
   /// scaled to a unit diagonal is below `least` or not finite. Waits.

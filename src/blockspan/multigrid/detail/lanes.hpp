@@ -12,7 +12,7 @@
 
 namespace blockspan::detail {
 
-/// Loops, sums and prefix sums along a row by one thread ...
+/// Loops, sums, maxima and prefix sums along a row by one thread ...
 struct OneLane {
   template <class Body>
   KOKKOS_FORCEINLINE_FUNCTION void each(int count, Body const& body) const {
@@ -23,6 +23,14 @@ struct OneLane {
     T total(0);
     for (int p = 0; p < count; ++p) total += term(p);
     return total;
+  }
+  /// At least zero.
+  template <class T, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION T largest(int count, Value const& value) const {
+    T most(0);
+    for (int p = 0; p < count; ++p)
+      if (value(p) > most) most = value(p);
+    return most;
   }
   /// body(p, number) for each p that is marked, in order of p.
   template <class Marked, class Body>
@@ -46,6 +54,17 @@ struct ManyLanes {
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, count), [&](int p, T& sum) { sum += term(p); }, total);
     return total;
+  }
+  template <class T, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION T largest(int count, Value const& value) const {
+    T found(0);
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, count),
+        [&](int p, T& most) {
+          if (value(p) > most) most = value(p);
+        },
+        Kokkos::Max<T>(found));
+    return count > 0 && found > 0 ? found : T(0);
   }
   template <class Marked, class Body>
   KOKKOS_FORCEINLINE_FUNCTION void number(int count, Marked const& marked, Body const& body) const {

@@ -94,7 +94,7 @@ void multiply_values(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
     std::int64_t const table = C.columns * static_cast<std::int64_t>(sizeof(int));
     Workers const workers(exec, like_A.groups, table);
     bool const dense = workers.count * table <= std::int64_t{1} << 29;
-    auto const places = new_array<int>(exec, dense ? workers.count * C.columns : 0);
+    auto const places = scratch<int>(exec, dense ? workers.count * C.columns : 0);
     each(
         exec, "Blockspan::multigrid_multiply", workers.count,
         ProductValues<Exec, Scalar>{A, B, C.ref(), like_A, like_B, values.data(), workers, places});

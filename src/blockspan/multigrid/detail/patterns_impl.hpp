@@ -109,25 +109,52 @@ struct ProductRows {
   }
 };
 
-/// bounds(g) := how many entries a row of group g of A B may have; returns the most.
+/// bounds[g] := how many entries a row of group g of A B may have, and the sum of those before.
+struct BoundRows {
+  struct Totals {
+    std::int64_t sum, most;
+  };
+  using value_type = Totals;
+
+  PatternRef<int, int> A, B;
+  LikeRows like_A, like_B;
+  int* bounds;
+  std::int64_t* before;
+
+  KOKKOS_FUNCTION void init(Totals& totals) const { totals = {0, 0}; }
+  KOKKOS_FUNCTION void join(Totals& to, Totals const& from) const {
+    to.sum += from.sum;
+    if (from.most > to.most) to.most = from.most;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t group) const {
+    std::int64_t const i = like_A.first(group);
+    std::int64_t sum = 0;
+    int const end = A.row_offsets[i + 1];
+    for (int a = A.row_offsets[i]; a < end;
+         a += like_B.together(A.column_indices, a, end, like_B.most)) {
+      int const k = A.column_indices[a];
+      sum += B.row_offsets[k + 1] - B.row_offsets[k];
+    }
+    bounds[group] = static_cast<int>(sum < B.columns ? sum : B.columns);
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t group, Totals& totals, bool last) const {
+    if (last) before[group] = totals.sum;
+    join(totals, {bounds[group], bounds[group]});
+  }
+};
+
+/// The sum of all bounds, and the most.
 template <class Exec>
-std::int64_t bound_rows(Exec const& exec, PatternRef<int, int> const& A,
-                        PatternRef<int, int> const& B, LikeRows const& like_A,
-                        LikeRows const& like_B, Integers<Exec> const& bounds) {
-  return most_each(
-      exec, "Blockspan::multigrid_bounds", like_A.groups,
-      KOKKOS_LAMBDA(std::int64_t group, std::int64_t & most) {
-        std::int64_t const i = like_A.first(group);
-        std::int64_t sum = 0;
-        int const end = A.row_offsets[i + 1];
-        for (int a = A.row_offsets[i]; a < end;
-             a += like_B.together(A.column_indices, a, end, like_B.most)) {
-          int const k = A.column_indices[a];
-          sum += B.row_offsets[k + 1] - B.row_offsets[k];
-        }
-        bounds(group) = static_cast<int>(sum < B.columns ? sum : B.columns);
-        if (bounds(group) > most) most = bounds(group);
-      });
+BoundRows::Totals bound_rows(Exec const& exec, BoundRows const& rows) {
+  BoundRows::Totals totals{0, 0};
+  if (rows.like_A.groups == 0) return totals;
+  each(exec, "Blockspan::multigrid_bounds", rows.like_A.groups, rows);
+  Kokkos::parallel_scan(
+      "Blockspan::multigrid_bounds",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows.like_A.groups), rows,
+      totals);
+  exec.fence("Blockspan::multigrid_bounds");
+  return totals;
 }
 
 /// The largest bound of the groups that teams have marked.
@@ -194,8 +221,11 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
                                 PatternRef<int, int> const& B, LikeRows const& given_A,
                                 LikeRows const& like_B) {
   LikeRows const like_A = given_A.begin == nullptr ? LikeRows{nullptr, A.rows, 1} : given_A;
-  auto const bounds = new_array<int>(exec, like_A.groups);
-  std::int64_t widest = bound_rows(exec, A, B, like_A, like_B, bounds);
+  auto const bounds = scratch<int>(exec, like_A.groups);
+  auto const before = scratch<std::int64_t>(exec, like_A.groups);
+  auto const bound =
+      bound_rows(exec, BoundRows{A, B, like_A, like_B, bounds.data(), before.data()});
+  std::int64_t widest = bound.most;
   Pattern<Exec> C{
       static_cast<int>(A.rows), static_cast<int>(B.columns), new_array<int>(exec, A.rows + 1), {}};
   // with a table of each worker's own, for rows of `widest` columns at most
@@ -204,7 +234,7 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
     while (size < 2 * widest) size *= 2;
     if (dense) size = B.columns;
     Workers const workers(exec, like_A.groups, size * static_cast<std::int64_t>(sizeof(int)));
-    auto const tables = new_array<int>(exec, workers.count * size);
+    auto const tables = scratch<int>(exec, workers.count * size);
     if (dense) Kokkos::deep_copy(exec, tables, -1);
     return ProductRows<Exec>{A,    B,     like_A,  like_B,    bounds, tables,
                              size, dense, workers, C.offsets, {}};
@@ -218,7 +248,11 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
     while (slots < 2 * widest && slots < 32 * ProductTeams::lanes_for(B)) slots *= 2;
     ProductTeams const teams(B, slots + 1, 2 * sizeof(int));
     while (slots + 1 > teams.room) slots /= 2;
-    TeamProductRows by_teams{A, B, like_A, like_B, bounds.data(), slots, C.offsets.data(), nullptr};
+    // lists that are kept are found once
+    auto const lists = scratch<int>(exec, bound.sum <= 4 * (A.entries + B.entries) ? bound.sum : 0);
+    bool const listed = lists.extent(0) > 0;
+    TeamProductRows by_teams{A, B, like_A, like_B, bounds.data(), slots, C.offsets.data()};
+    if (listed) by_teams.lists = {before.data(), lists.data()};
     teams.launch(exec, "Blockspan::multigrid_count_product", like_A.groups, by_teams);
     widest = slots >= 2 * widest ? 0 : widest_left_over(exec, bounds);
     std::optional<ProductRows<Exec>> left;
@@ -227,7 +261,13 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
     C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
     by_teams.indices = C.indices.data();
     if (C.entries() > 0) {
-      teams.launch(exec, "Blockspan::multigrid_fill_product", like_A.groups, by_teams);
+      if (listed)
+        each_by_lanes(exec, "Blockspan::multigrid_fill_product", like_A.groups,
+                      lanes_for(C.entries(), C.rows),
+                      CopyProductRows{like_A, bounds.data(), by_teams.lists, C.offsets.data(),
+                                      C.indices.data()});
+      else
+        teams.launch(exec, "Blockspan::multigrid_fill_product", like_A.groups, by_teams);
       if (left) left->indices = C.indices;
       if (left) each(exec, "Blockspan::multigrid_fill_product", left->workers.count, *left);
     }
@@ -274,25 +314,24 @@ Pattern<Exec> full_pattern(Exec const& exec, int n) {
 
 template <class Exec>
 Transposed<Exec> transposed(Exec const& exec, Pattern<Exec> const& A) {
-  auto const T = transpose_pattern(exec, A.ref(), A.entries());
-  return {{A.columns, A.rows, T.row_offsets, T.column_indices}, T.permutation};
+  Transposed<Exec> const T{
+      {A.columns, A.rows, new_array<int>(exec, A.columns + 1), new_array<int>(exec, A.entries())},
+      new_array<int>(exec, A.entries())};
+  transpose_pattern(exec, A.ref(),
+                    TransposedPattern<Exec, int>{A.columns, A.rows, T.pattern.offsets,
+                                                 T.pattern.indices, T.places});
+  return T;
 }
 
 template <class Exec>
 Pattern<Exec> members(Exec const& exec, Integers<Exec> const& class_of, int classes) {
   auto const n = static_cast<std::int64_t>(class_of.extent(0));
-  Pattern<Exec> A{static_cast<int>(n), classes, new_array<int>(exec, n + 1), {}};
-  auto const offsets = A.offsets;
-  each(
-      exec, "Blockspan::multigrid_members", n,
-      KOKKOS_LAMBDA(std::int64_t i) { offsets(i) = class_of(i) >= 0 ? 1 : 0; });
-  A.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
-  auto const indices = A.indices;
-  each(
-      exec, "Blockspan::multigrid_members", n, KOKKOS_LAMBDA(std::int64_t i) {
-        if (class_of(i) >= 0) indices(offsets(i)) = class_of(i);
-      });
-  return transposed(exec, A).pattern;
+  Pattern<Exec> A{classes, static_cast<int>(n), scratch<int>(exec, classes + 1),
+                  scratch<int>(exec, n)};
+  auto const found =
+      group_by_key(exec, class_of.data(), n, classes, A.offsets.data(), A.indices.data());
+  A.indices = Kokkos::subview(A.indices, std::pair<std::int64_t, std::int64_t>(0, found));
+  return A;
 }
 
 }  // namespace blockspan::detail

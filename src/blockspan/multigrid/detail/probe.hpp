@@ -7,6 +7,7 @@
 #include <blockspan/multigrid/detail/arrays.hpp>
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/detail/product_and_dot.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/lapack.hpp>
@@ -22,6 +23,34 @@ struct ProbeResult {
   bool hermitian = true;             ///< x^H A y = conj(y^H A x)
 };
 
+/// p := z + next / before p; no p before the first step.
+template <class Scalar>
+struct ProbeDirection {
+  Scalar const* z;
+  Scalar* p;
+  Scalar const *next, *before;  ///< r^H z now and a step ago; the second one null at first
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (before == nullptr)
+      p[i] = z[i];
+    else
+      p[i] = z[i] + (real_part(*before) > 0 ? real_part(*next) / real_part(*before) : 0) * p[i];
+  }
+};
+
+/// r := r - next / curvature q.
+template <class Scalar>
+struct ProbeResidual {
+  Scalar const* q;
+  Scalar* r;
+  Scalar const *next, *curvature;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (real_part(*curvature) > 0) r[i] -= real_part(*next) / real_part(*curvature) * q[i];
+  }
+};
+
+/// The numbers of the steps stay where they are made: the host waits once, at the end.
 template <class Scalar, class Exec>
 class OperatorProbe {
  public:
@@ -32,82 +61,82 @@ class OperatorProbe {
         A_(A),
         M_(M),
         seed_(seed),
-        columns_(
-            allocate_zeros<Array<Scalar, Exec>>(exec, "Blockspan::multigrid_probe", 5 * padded())),
+        columns_(allocate<Vector>(exec, "Blockspan::multigrid_probe", 5 * padded() + most_dots)),
         x_(column(0)),
         r_(column(1)),
         z_(column(2)),
         p_(column(3)),
-        q_(column(4)) {}
+        q_(column(4)),
+        workspace_(A.row_space()) {}
 
   bool hermitian() {
     blockspan::fill_random(exec_, x_, seed_);
     blockspan::fill_random(exec_, p_, seed_, 1);
-    A_.apply(exec_, x_, r_);
-    A_.apply(exec_, p_, q_);
-    auto const difference = Kokkos::abs(dot(x_, q_) - conjugate(dot(p_, r_)));
+    product_and_dot(exec_, A_, x_, r_, dot(0), workspace_);
+    product_and_dot(exec_, A_, p_, q_, dot(0), workspace_);
+    blockspan::column_dots(exec_, x_, q_, dot(0), workspace_);
+    blockspan::column_dots(exec_, p_, r_, dot(1), workspace_);
+    blockspan::column_dots(exec_, q_, q_, dot(2), workspace_);
+    blockspan::column_dots(exec_, x_, x_, dot(3), workspace_);
+    auto const dots = dots_on_host();
+    auto const difference = Kokkos::abs(dots(0) - conjugate(dots(1)));
     // x and p have about n / 3 for their squared norms
-    double const size = std::sqrt(real_part(dot(q_, q_)) * real_part(dot(x_, x_)));
+    double const size = std::sqrt(real_part(dots(2)) * real_part(dots(3)));
     return !(difference > 1e5 * unit_roundoff<Scalar> * size);
   }
 
+  /// steps: at most 8.
   ProbeResult run(int steps) {
     ProbeResult result;
     result.hermitian = hermitian();
     if (!result.hermitian) return result;
     blockspan::fill_random(exec_, x_, seed_, 2);
     A_.apply(exec_, x_, r_);
-    std::vector<double> diagonal, subdiagonal;
-    double alpha = 1, beta = 0, rz = 0, first = 0;
     for (int step = 0; step < steps; ++step) {
+      auto const next = dot(2 * step), curvature = dot(2 * step + 1);
       M_.apply(exec_, r_, z_);
-      double const next = real_part(dot(r_, z_));
+      blockspan::column_dots(exec_, r_, z_, next, workspace_);
+      each(exec_, "Blockspan::multigrid_probe", A_.rows(),
+           ProbeDirection<Scalar>{z_.data(), p_.data(), next.data(),
+                                  step > 0 ? next.data() - 2 : nullptr});
+      product_and_dot(exec_, A_, p_, q_, curvature, workspace_);
+      each(exec_, "Blockspan::multigrid_probe", A_.rows(),
+           ProbeResidual<Scalar>{q_.data(), r_.data(), next.data(), curvature.data()});
+    }
+    auto const dots = dots_on_host();
+    std::vector<double> diagonal, subdiagonal;
+    double alpha = 1, rz = 0, first = 0;
+    for (int step = 0; step < steps; ++step) {
+      double const next = real_part(dots(2 * step)), curvature = real_part(dots(2 * step + 1));
       if (step == 0) first = next;
       if (next < 0) result.definite = false;
       if (!(next > 1e-24 * first)) break;
-      beta = step > 0 ? next / rz : 0;
-      rz = next;
-      step_direction(beta);
-      A_.apply(exec_, p_, q_);
-      double const curvature = real_part(dot(p_, q_));
       if (curvature < 0) result.definite = false;
       if (!(curvature > 0)) break;
+      double const beta = step > 0 ? next / rz : 0;
+      rz = next;
       if (step > 0) subdiagonal.push_back(std::sqrt(beta) / alpha);
       diagonal.push_back(curvature / rz + (step > 0 ? beta / alpha : 0));
       alpha = rz / curvature;
-      step_residual(alpha);
     }
     ritz_values(diagonal, subdiagonal, result);
     return result;
   }
 
-  /// p := z + beta p.
-  void step_direction(double beta) {
-    auto const p = p_, z = z_;
-    each(
-        exec_, "Blockspan::multigrid_probe", A_.rows(),
-        KOKKOS_LAMBDA(std::int64_t i) { p(i, 0) = z(i, 0) + beta * p(i, 0); });
-  }
-  /// r := r - alpha q.
-  void step_residual(double alpha) {
-    auto const r = r_, q = q_;
-    each(
-        exec_, "Blockspan::multigrid_probe", A_.rows(),
-        KOKKOS_LAMBDA(std::int64_t i) { r(i, 0) -= alpha * q(i, 0); });
-  }
-
  private:
+  using Vector = Array<Scalar, Exec>;
+  static constexpr int most_dots = 16;
+
   /// Columns begin where vectors of 16 bytes are aligned.
   std::int64_t padded() const { return ceil_div(A_.rows(), 16) * 16; }
   Block<Scalar, Exec> column(std::int64_t k) const {
     return Block<Scalar, Exec>(columns_.data() + k * padded(), static_cast<std::size_t>(A_.rows()),
                                1);
   }
-  Scalar dot(Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y) {
-    Scalar value;
-    blockspan::column_dots(exec_, x, y, Kokkos::View<Scalar*, Kokkos::HostSpace>(&value, 1),
-                           workspace_);
-    return A_.row_space().communicator().sum(value);
+  Vector dot(int k) const { return Vector(columns_.data() + 5 * padded() + k, 1); }
+  auto dots_on_host() const {
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
+                                               Vector(columns_.data() + 5 * padded(), most_dots));
   }
   static void ritz_values(std::vector<double> const& diagonal,
                           std::vector<double> const& subdiagonal, ProbeResult& result) {
@@ -127,7 +156,7 @@ class OperatorProbe {
   Exec exec_;
   Operator const &A_, &M_;
   std::uint64_t seed_;
-  Array<Scalar, Exec> columns_;
+  Vector columns_;  ///< and then the dots
   Block<Scalar, Exec> x_, r_, z_, p_, q_;
   Workspace<Exec> workspace_;
 };

@@ -81,6 +81,20 @@ struct LikeNodeRows {
   }
 };
 
+/// weights := w_ij own_i own_j.
+struct ScaleEdges {
+  PatternRef<int, int> edges;
+  double const* own;
+  double* weights;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = edges.row_offsets[i];
+    lanes.each(edges.row_offsets[i + 1] - first,
+               [&](int p) { weights[first + p] *= own[i] * own[edges.column_indices[first + p]]; });
+  }
+};
+
 /// The graph of nodes with weights c_ij = ||A_ij|| / sqrt(||A_ii|| ||A_jj||), blocks of
 /// W^1/2 A W^1/2.
 template <class Exec, class Scalar>
@@ -91,7 +105,7 @@ WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> con
   bool const alike = nodes.largest == 1 || like.begin != nullptr;
   int const lanes = lanes_for(A.pattern.entries, A.pattern.rows);
   NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(), nodes.begin.data()};
-  auto const offsets = new_array<int>(exec, n + 1);
+  auto const offsets = scratch<int>(exec, n + 1);
   if (alike)
     each_by_lanes(exec, "Blockspan::multigrid_count_blocks", n, lanes,
                   LikeNodeRows<Scalar>{rows, offsets.data()});
@@ -103,9 +117,9 @@ WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> con
           offsets(i) = count;
         });
   WeightedGraph<Exec> graph{{nodes.count, nodes.count, offsets, {}}, {}};
-  graph.edges.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
-  graph.weights = new_array<double>(exec, graph.edges.entries());
-  auto const own = new_array<double>(exec, n);
+  graph.edges.indices = scratch<int>(exec, offsets_of_counts(exec, offsets));
+  graph.weights = scratch<double>(exec, graph.edges.entries());
+  auto const own = scratch<double>(exec, n);
   auto const indices = graph.edges.indices;
   auto const weights = graph.weights;
   if (alike)
@@ -124,12 +138,56 @@ WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> con
           });
           own(i) = root;
         });
-  each(
-      exec, "Blockspan::multigrid_scale_blocks", n, KOKKOS_LAMBDA(std::int64_t i) {
-        for (int k = offsets(i); k < offsets(i + 1); ++k) weights(k) *= own(i) * own(indices(k));
-      });
+  each_by_lanes(exec, "Blockspan::multigrid_scale_blocks", n, lanes,
+                ScaleEdges{graph.edges.ref(), own.data(), weights.data()});
   return graph;
 }
+
+/// m_i, the largest c_ij of a node.
+struct LargestEdge {
+  PatternRef<int, int> edges;
+  double const* weights;
+  double* most;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = edges.row_offsets[i], length = edges.row_offsets[i + 1] - first;
+    double const largest = lanes.template largest<double>(length, [&](int p) {
+      return edges.column_indices[first + p] != i ? weights[first + p] : 0;
+    });
+    lanes.each(1, [&](int) { most[i] = largest; });
+  }
+};
+
+/// Counts the strong edges of a node, or lists them.
+struct StrongEdges {
+  PatternRef<int, int> edges;
+  double const *weights, *most;
+  double theta;
+  int* counts;  ///< null: list
+  int const* offsets = nullptr;
+  int* indices = nullptr;
+  double* kept = nullptr;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = edges.row_offsets[i], length = edges.row_offsets[i + 1] - first;
+    auto const strong = [&](int p) {
+      int const j = edges.column_indices[first + p];
+      double const weight = weights[first + p];
+      return j != i && weight > 0 && weight >= theta * Kokkos::sqrt(most[i] * most[j]);
+    };
+    if (counts != nullptr) {
+      int const count = lanes.template sum<int>(length, [&](int p) { return strong(p) ? 1 : 0; });
+      lanes.each(1, [&](int) { counts[i] = count; });
+      return;
+    }
+    lanes.number(length, strong, [&](int p, int place) {
+      indices[offsets[i] + place] = edges.column_indices[first + p];
+      kept[offsets[i] + place] = weights[first + p];
+    });
+  }
+};
 
 /// The edges with c_ij >= theta sqrt(m_i m_j), m_i the largest c_ij of node i: blind to a scaling
 /// of rows and columns, and the same seen from both ends. like: rows of A.
@@ -140,42 +198,20 @@ WeightedGraph<Exec> strong_graph(Exec const& exec, MatrixRef<Scalar, int, int> c
                                  double theta) {
   auto const graph = node_graph(exec, A, inverse_diagonal, nodes, like);
   auto const all = graph.edges.ref();
-  auto const weights = graph.weights;
   std::int64_t const n = nodes.count;
-  auto const most = new_array<double>(exec, n);
-  each(
-      exec, "Blockspan::multigrid_largest_block", n, KOKKOS_LAMBDA(std::int64_t i) {
-        double largest = 0;
-        for (int k = all.row_offsets[i]; k < all.row_offsets[i + 1]; ++k)
-          if (all.column_indices[k] != i && weights(k) > largest) largest = weights(k);
-        most(i) = largest;
-      });
-  auto const strong = KOKKOS_LAMBDA(std::int64_t i, int k) {
-    int const j = all.column_indices[k];
-    return j != i && weights(k) > 0 && weights(k) >= theta * Kokkos::sqrt(most(i) * most(j));
-  };
-  auto const offsets = new_array<int>(exec, n + 1);
-  each(
-      exec, "Blockspan::multigrid_count_strong", n, KOKKOS_LAMBDA(std::int64_t i) {
-        int count = 0;
-        for (int k = all.row_offsets[i]; k < all.row_offsets[i + 1]; ++k)
-          if (strong(i, k)) ++count;
-        offsets(i) = count;
-      });
+  int const lanes = lanes_for(all.entries, all.rows);
+  auto const most = scratch<double>(exec, n);
+  each_by_lanes(exec, "Blockspan::multigrid_largest_block", n, lanes,
+                LargestEdge{all, graph.weights.data(), most.data()});
+  auto const offsets = scratch<int>(exec, n + 1);
+  each_by_lanes(exec, "Blockspan::multigrid_count_strong", n, lanes,
+                StrongEdges{all, graph.weights.data(), most.data(), theta, offsets.data()});
   WeightedGraph<Exec> result{{nodes.count, nodes.count, offsets, {}}, {}};
-  result.edges.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
-  result.weights = new_array<double>(exec, result.edges.entries());
-  auto const indices = result.edges.indices;
-  auto const kept = result.weights;
-  each(
-      exec, "Blockspan::multigrid_fill_strong", n, KOKKOS_LAMBDA(std::int64_t i) {
-        int place = offsets(i);
-        for (int k = all.row_offsets[i]; k < all.row_offsets[i + 1]; ++k)
-          if (strong(i, k)) {
-            indices(place) = all.column_indices[k];
-            kept(place++) = weights(k);
-          }
-      });
+  result.edges.indices = scratch<int>(exec, offsets_of_counts(exec, offsets));
+  result.weights = scratch<double>(exec, result.edges.entries());
+  each_by_lanes(exec, "Blockspan::multigrid_fill_strong", n, lanes,
+                StrongEdges{all, graph.weights.data(), most.data(), theta, nullptr, offsets.data(),
+                            result.edges.indices.data(), result.weights.data()});
   exec.fence("Blockspan::multigrid_strong");
   return result;
 }

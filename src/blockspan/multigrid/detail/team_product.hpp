@@ -108,7 +108,13 @@ struct TeamProductValues {
   }
 };
 
-/// The distinct columns of the rows of A B, counted or, sorted, listed: a hash table in scratch. A
+/// Sorted columns of groups of rows, each where there is room for as many as it may have.
+struct ProductLists {
+  std::int64_t const* begin = nullptr;  ///< of a group
+  int* columns = nullptr;
+};
+
+/// The distinct columns of the rows of A B, counted and, sorted, listed: a hash table in scratch. A
 /// row with too many of them for it is marked, by the sign of its bound, and left to others.
 struct TeamProductRows {
   PatternRef<int, int> A, B;
@@ -116,7 +122,8 @@ struct TeamProductRows {
   int* bounds;  ///< of the entries of a row of a group; -1 - bound: too many for the table
   int slots;    ///< of the largest table, a power of two
   int* offsets;
-  int* indices;  ///< null: count into `offsets`
+  ProductLists lists = {};  ///< also filled by the pass that counts, if there
+  int* indices = nullptr;   ///< null: count into `offsets`
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(Team const& team) const {
@@ -145,19 +152,21 @@ struct TeamProductRows {
     }
     int const count = found[0];
     bool const full = found[1] > 0;
-    if (full || indices == nullptr) {
+    bool const counts = indices == nullptr;
+    if (counts || full)
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows), [&](int r) {
         offsets[i + r] = count;
         if (full && r == 0) bounds[group] = -1 - bound;
       });
-      return;
-    }
+    if (full || (counts && lists.columns == nullptr)) return;
+    int* const to = counts ? lists.columns + lists.begin[group] : indices + offsets[i];
+    int const copies = counts ? 1 : rows;
     // a key goes where as many are smaller
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), [&](int k) {
       int const key = list[k];
-      int place = offsets[i];
+      int place = 0;
       for (int other = 0; other < count; ++other) place += list[other] < key ? 1 : 0;
-      for (int r = 0; r < rows; ++r) indices[place + r * count] = key;
+      for (int r = 0; r < copies; ++r) to[place + r * count] = key;
     });
   }
 
@@ -177,6 +186,24 @@ struct TeamProductRows {
       place = (place + 1) & (size - 1);
     }
     Kokkos::atomic_fetch_add(found + 1, 1);
+  }
+};
+
+/// The listed columns of a group to all of its rows.
+struct CopyProductRows {
+  LikeRows like;
+  int const* bounds;  ///< negative: the group is not listed
+  ProductLists lists;
+  int const* offsets;
+  int* indices;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t group) const {
+    if (bounds[group] < 0) return;
+    std::int64_t const i = like.first(group);
+    int const first = offsets[i], count = offsets[i + 1] - first;
+    int const* const from = lists.columns + lists.begin[group];
+    lanes.each(count * like.rows(group), [&](int k) { indices[first + k] = from[k % count]; });
   }
 };
 

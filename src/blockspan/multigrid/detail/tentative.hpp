@@ -85,7 +85,7 @@ void form_tentative(Exec const& exec, Tentative<Scalar, Exec>& t) {
   std::int64_t const n = static_cast<std::int64_t>(t.of_row.extent(0)), m = t.aggregates;
   auto const of_row = t.of_row, kept = t.kept;
   auto const Q = t.Q, R = t.R;
-  auto const begin = new_array<int>(exec, m + 1), numbers = new_array<int>(exec, m + 1),
+  auto const begin = scratch<int>(exec, m + 1), numbers = scratch<int>(exec, m + 1),
              offsets = new_array<int>(exec, n + 1);
   each(
       exec, "Blockspan::multigrid_coarse_rows", m, KOKKOS_LAMBDA(std::int64_t a) {

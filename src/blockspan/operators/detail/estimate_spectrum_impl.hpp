@@ -8,65 +8,56 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/detail/product_and_dot.hpp>
 #include <blockspan/operators/spectral_bounds.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/lapack.hpp>
-#include <blockspan/support/memory.hpp>
+#include <blockspan/support/scratch_arrays.hpp>
 
 namespace blockspan::detail {
 
-template <class Real>
-struct SquareRoots {
-  Real const* weights;
-  Real* roots;
+/// roots := W^1/2, z := W^1/2 u.
+template <class Scalar>
+struct LanczosStart {
+  real_t<Scalar> const* weights;
+  real_t<Scalar>* roots;
+  Scalar const* u;
+  Scalar* z;
   std::int64_t rows;
+
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    if (i < rows) roots[i] = Kokkos::sqrt(weights[i]);
+    if (i >= rows) return;
+    roots[i] = Kokkos::sqrt(weights[i]);
+    z[i] = roots[i] * u[i];
   }
 };
 
-/// before := W^1/2 y - alpha v - beta before, and alpha among the entries: by index 0, which is
-/// there on a rank without rows too.
+/// The vectors of the process are u / |u|, y = A W^1/2 u and dot = u^H W^1/2 y. One step:
+/// before := (W^1/2 y - alpha u) / |u| - |u| before / |before|, z := W^1/2 of it, and
+/// alpha = dot / |u|^2 among the entries: by index 0, which is there on a rank without rows too. A
+/// vector of norm zero is followed by others.
 template <class Scalar>
-struct LanczosRecurrence {
+struct LanczosStep {
   using Real = real_t<Scalar>;
   Real const* roots;
-  Scalar const *y, *v;
-  Scalar* before;
-  Scalar const* alpha;
-  Real const* beta;  ///< null: none yet
-  Real* entry;
+  Scalar const *y, *u;
+  Scalar *before, *z;
+  Scalar const* dot;
+  Real const *norm, *norm_before;  ///< the second one null: there is no vector before
+  Real* alpha;
   std::int64_t rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    Real const a = real_part(*alpha);
-    if (i == 0) *entry = a;
+    Real const size = *norm, scale = size > 0 ? 1 / size : 0;
+    Real const a = real_part(*dot) * scale * scale;
+    if (i == 0) *alpha = a;
     if (i >= rows) return;
-    Scalar w = roots[i] * y[i] - a * v[i];
-    if (beta != nullptr) w -= *beta * before[i];
+    Scalar w = scale * (roots[i] * y[i] - a * u[i]);
+    if (norm_before != nullptr && *norm_before > 0) w -= size / *norm_before * before[i];
     before[i] = w;
-  }
-};
-
-/// v := v / norm, z := W^1/2 v, and the norm among the entries; a vector of norm zero stays.
-template <class Scalar>
-struct LanczosVector {
-  using Real = real_t<Scalar>;
-  Real const *roots, *norm;
-  Scalar *v, *z;
-  Real* entry;  ///< null: not kept
-  std::int64_t rows;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    Real const size = *norm;
-    if (i == 0 && entry != nullptr) *entry = size;
-    if (i >= rows) return;
-    Scalar const next = size > 0 ? v[i] * (1 / size) : v[i];
-    v[i] = next;
-    z[i] = roots[i] * next;
+    z[i] = roots[i] * w;
   }
 };
 
@@ -80,46 +71,39 @@ class Lanczos {
   using Vector = Block<Scalar, Exec>;
 
   Lanczos(Exec const& exec, LinearOperator<Scalar, Exec> const& A, Weights const& weights,
-          int steps)
+          int steps, std::uint64_t seed)
       : exec_(exec),
         A_(A),
         rows_(static_cast<std::int64_t>(weights.extent(0))),
-        reals_(allocate<Reals>(exec, "Blockspan::lanczos", rows_ + 2 * steps + 1)),
-        scalars_(allocate<Scalars>(exec, "Blockspan::lanczos", 4 * padded() + 1)),
-        v_(column(0)),
+        reals_(scratch_array<Real>(exec, "Blockspan::lanczos", padded() + 2 * steps + 1)),
+        scalars_(scratch_array<Scalar>(exec, "Blockspan::lanczos", 4 * padded() + 1)),
+        u_(column(0)),
         before_(column(1)),
         y_(column(2)),
         z_(column(3)),
         dot_(scalars_.data() + 4 * padded(), 1),
-        norm_(reals_.data() + rows_, 1),
-        entries_(reals_.data() + rows_ + 1, 2 * steps),
+        entries_(reals_.data() + padded(), 2 * steps + 1),
         workspace_(A.row_space()) {
-    each_row(SquareRoots<Real>{weights.data(), reals_.data(), rows_});
+    blockspan::fill_random(exec_, u_, seed, 0, workspace_.rows().first_row());
+    each_row(LanczosStart<Scalar>{weights.data(), reals_.data(), u_.data(), z_.data(), rows_});
+    take_norm(0);
   }
 
-  SpectrumEstimate<Real> run(int steps, std::uint64_t seed) {
-    blockspan::fill_random(exec_, v_, seed, 0, workspace_.rows().first_row());
-    normalise(nullptr);
+  SpectrumEstimate<Real> run(int steps) {
     for (int j = 0; j < steps; ++j) {
-      Real* const entry = entries_.data() + 2 * j;
-      if (workspace_.rows().gives_one_node() && A_.apply_dots(exec_, z_, y_, {}, dot_, {})) {
-        gram_over_ranks<Exec, Scalar>(exec_, {BlockRef<Scalar>{dot_.data(), 1, 1, 1, 1}}, rows_,
-                                      workspace_);
-      } else {
-        A_.apply(exec_, z_, y_);
-        blockspan::column_dots(exec_, z_, y_, dot_, workspace_);
-      }
-      each_row(LanczosRecurrence<Scalar>{reals_.data(), y_.data(), v_.data(), before_.data(),
-                                         dot_.data(), j > 0 ? entry - 1 : nullptr, entry, rows_});
-      std::swap(v_, before_);
-      normalise(entry + 1);
+      product_and_dot(exec_, A_, z_, y_, dot_, workspace_);
+      Real* const norm = entries_.data() + 2 * j;
+      each_row(LanczosStep<Scalar>{reals_.data(), y_.data(), u_.data(), before_.data(), z_.data(),
+                                   dot_.data(), norm, j > 0 ? norm - 2 : nullptr, norm + 1, rows_});
+      std::swap(u_, before_);
+      take_norm(2 * (j + 1));
     }
     auto const entries = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), entries_);
     std::vector<Real> diagonal, off_diagonal;
     Real largest = 0;
     for (int j = 0; j < steps; ++j) {
-      diagonal.push_back(entries(2 * j));
-      off_diagonal.push_back(entries(2 * j + 1));
+      diagonal.push_back(entries(2 * j + 1));
+      off_diagonal.push_back(entries(2 * j + 2));
       if (!std::isfinite(diagonal.back()) || !std::isfinite(off_diagonal.back()))
         return {.steps = j + 1, .finite = false};
       largest = std::max({largest, std::abs(diagonal.back()), off_diagonal.back()});
@@ -130,8 +114,8 @@ class Lanczos {
   }
 
  private:
-  using Reals = Kokkos::View<Real*, typename Exec::memory_space>;
-  using Scalars = Kokkos::View<Scalar*, typename Exec::memory_space>;
+  using Reals = Array<Real, Exec>;
+  using Scalars = Array<Scalar, Exec>;
 
   /// Columns begin where vectors of 16 bytes are aligned.
   std::size_t padded() const { return static_cast<std::size_t>(ceil_div(rows_, 16) * 16); }
@@ -148,10 +132,9 @@ class Lanczos {
                          body);
   }
 
-  void normalise(Real* entry) {
-    blockspan::column_norms(exec_, v_, norm_, workspace_);
-    each_row(
-        LanczosVector<Scalar>{reals_.data(), norm_.data(), v_.data(), z_.data(), entry, rows_});
+  /// Of u, among the entries.
+  void take_norm(int entry) {
+    blockspan::column_norms(exec_, u_, Reals(entries_.data() + entry, 1), workspace_);
   }
 
   static SpectrumEstimate<Real> ritz_values(std::vector<Real> const& diagonal,
@@ -172,11 +155,11 @@ class Lanczos {
   Exec exec_;
   LinearOperator<Scalar, Exec> const& A_;
   std::int64_t rows_;
-  Reals reals_;      ///< W^1/2, a norm, entries: an allocation on a device takes as long as steps
+  Reals reals_;      ///< W^1/2, and the entries
   Scalars scalars_;  ///< four columns and a dot
-  Vector v_, before_, y_, z_;
+  Vector u_, before_, y_, z_;
   Scalars dot_;
-  Reals norm_, entries_;
+  Reals entries_;  ///< |u|, and then alpha and the next |u| of every step
   Workspace<Exec> workspace_;
 };
 
@@ -196,8 +179,8 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
   std::int64_t const n = A.row_space().global_rows(A.rows());
   if (n == 0) return {};
   steps = static_cast<int>(std::min<std::int64_t>(steps, n));
-  detail::Lanczos<Scalar, Exec> lanczos(exec, A, weights, steps);
-  auto const result = lanczos.run(steps, seed);
+  detail::Lanczos<Scalar, Exec> lanczos(exec, A, weights, steps, seed);
+  auto const result = lanczos.run(steps);
   exec.fence("Blockspan::estimate_spectrum");  // its memory is freed on return
   return result;
 }

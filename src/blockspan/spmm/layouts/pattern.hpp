@@ -181,13 +181,26 @@ struct TransposedPattern {
   }
 };
 
+/// Items 0 <= i < n by their keys, 0 <= keys[i] < keys_end, negative ones left out: those of key k
+/// are items[offsets[k]], ..., items[offsets[k + 1] - 1], ascending. offsets: keys_end + 1 places,
+/// items: n. Returns how many have keys. Waits for the instance. Devices count, distribute, and
+/// rank the items of a key: the work is the sum of the squares of their numbers, or, where one has
+/// more than 1,024, that of a sort. Hosts count and distribute on one thread: O(n + keys_end).
+template <class Exec>
+std::int64_t group_by_key(Exec const& exec, int const* keys, std::int64_t n, std::int64_t keys_end,
+                          int* offsets, int* items);
+
 /// Transposes a pattern; the entries of a row of A^T are in the order of A's entries, so the
 /// result does not depend on how many threads there are. `nonzeros`: as `summarize` counts them.
-/// Devices sort 64-bit keys (column, place): O(nonzeros log nonzeros). Hosts count and distribute
-/// on one thread: O(columns + nonzeros). Throws Error where a key does not fit 64 bits.
+/// Devices group the entries by their columns (group_by_key), hosts count and distribute on one
+/// thread. Waits for the instance.
 template <class Exec, class Ordinal>
 TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
                                                    PatternRef<int, Ordinal> const& A,
                                                    std::int64_t nonzeros);
+/// The same into arrays that are there.
+template <class Exec, class Ordinal>
+void transpose_pattern(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                       TransposedPattern<Exec, Ordinal> const& result);
 
 }  // namespace blockspan::detail

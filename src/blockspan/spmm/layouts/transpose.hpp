@@ -3,86 +3,38 @@
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
-#include <Kokkos_Sort.hpp>
 
+#include <blockspan/spmm/layouts/group_by_key.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
-#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
-#include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
-/// First index in [0, n] whose key is not below `wanted`; keys ascend.
-template <class Key>
-KOKKOS_FUNCTION std::int64_t lower_bound(Key const* keys, std::int64_t n, Key wanted) {
-  std::int64_t low = 0;
-  while (n > 0) {
-    std::int64_t const half = n / 2;
-    if (keys[low + half] < wanted) {
-      low += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
-  return low;
-}
-
-/// What transpose_by_keys launches, by tag.
-template <class Exec, class Ordinal>
-struct TransposeByKeys {
-  struct MakeKeys {};
-  struct FindOffsets {};
-  struct WriteEntries {};
+/// The row of each entry of A^T: that of A which its place is in.
+template <class Ordinal>
+struct FindRows {
   PatternRef<int, Ordinal> A;
-  TransposedPattern<Exec, Ordinal> result;
-  Kokkos::View<std::uint64_t*, typename Exec::memory_space> keys;
-  std::int64_t n;
-  int bits;  ///< of a place
+  int const* places;
+  Ordinal* columns;
 
-  KOKKOS_FUNCTION void operator()(MakeKeys, std::int64_t k) const {
-    keys(k) =
-        (static_cast<std::uint64_t>(A.column_indices[k]) << bits) | static_cast<std::uint64_t>(k);
-  }
-  /// The key after the last column's may not fit: it is the end.
-  KOKKOS_FUNCTION void operator()(FindOffsets, std::int64_t column) const {
-    result.row_offsets(column) = static_cast<int>(
-        column == A.columns ? n
-                            : lower_bound<std::uint64_t>(
-                                  keys.data(), n, static_cast<std::uint64_t>(column) << bits));
-  }
-  KOKKOS_FUNCTION void operator()(WriteEntries, std::int64_t i) const {
-    auto const place = static_cast<int>(keys(i) & ((std::uint64_t{1} << bits) - 1));
-    result.permutation(i) = place;
-    result.column_indices(i) =
-        static_cast<Ordinal>(lower_bound<int>(A.row_offsets, A.rows + 1, place + 1) - 1);
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    columns[i] =
+        static_cast<Ordinal>(lower_bound<int>(A.row_offsets, A.rows + 1, places[i] + 1) - 1);
   }
 };
 
-/// The device's way: sort (column, place) keys, then read the transposed pattern off them.
+/// The device's way: places by their columns, then their rows.
 template <class Exec, class Ordinal>
-void transpose_by_keys(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                       TransposedPattern<Exec, Ordinal> const& result) {
+void transpose_by_grouping(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                           TransposedPattern<Exec, Ordinal> const& result) {
   auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
-  int const bits = bits_to_hold(n, 63);  // of a place
-  require(bits + bits_to_hold(A.columns, 63) <= 64, "blockspan::SpmmPlan",
-          "cannot transpose a pattern of ", A.columns, " columns and ", n,
-          " nonzeros: (column, place) does not fit 64 bits");
-  auto const keys = allocate<Kokkos::View<std::uint64_t*, typename Exec::memory_space>>(
-      exec, "Blockspan::spmm_plan::keys", n);
-  using Body = TransposeByKeys<Exec, Ordinal>;
-  Body const body{A, result, keys, n, bits};
-  auto const each = [&]<class Tag>(Tag, char const* label, std::int64_t count) {
-    Kokkos::parallel_for(label, IndexRange<Exec, Tag>(exec, 0, count), body);
-  };
-  if (n > 0) {
-    each(typename Body::MakeKeys{}, "Blockspan::spmm_plan::make_keys", n);
-    Kokkos::sort(exec, keys);
-  }
-  each(typename Body::FindOffsets{}, "Blockspan::spmm_plan::transposed_offsets", A.columns + 1);
-  if (n == 0) return;
-  each(typename Body::WriteEntries{}, "Blockspan::spmm_plan::transposed_entries", n);
+  group_by_key(exec, A.column_indices, n, A.columns, result.row_offsets.data(),
+               result.permutation.data());
+  if (n > 0)
+    Kokkos::parallel_for(
+        "Blockspan::spmm_plan::transposed_entries", IndexRange<Exec>(exec, 0, n),
+        FindRows<Ordinal>{A, result.permutation.data(), result.column_indices.data()});
 }
 
 /// The host's way: count the columns, add up, distribute; on one thread, so in A's order.
@@ -107,6 +59,18 @@ void transpose_by_counting(PatternRef<int, Ordinal> const& A,
 }
 
 template <class Exec, class Ordinal>
+void transpose_pattern(Exec const& exec, PatternRef<int, Ordinal> const& A,
+                       TransposedPattern<Exec, Ordinal> const& result) {
+  if constexpr (runs_on_host_v<Exec>) {
+    exec.fence("Blockspan::spmm_plan::transpose");
+    transpose_by_counting(A, result);
+  } else {
+    transpose_by_grouping(exec, A, result);
+    exec.fence("Blockspan::spmm_plan::transpose");
+  }
+}
+
+template <class Exec, class Ordinal>
 TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
                                                    PatternRef<int, Ordinal> const& A,
                                                    std::int64_t nonzeros) {
@@ -119,13 +83,7 @@ TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
       exec, "Blockspan::spmm_plan::transposed_columns", nonzeros);
   result.permutation =
       allocate<decltype(result.permutation)>(exec, "Blockspan::spmm_plan::permutation", nonzeros);
-  if constexpr (runs_on_host_v<Exec>) {
-    exec.fence("Blockspan::spmm_plan::transpose");
-    transpose_by_counting(A, result);
-  } else {
-    transpose_by_keys(exec, A, result);
-    exec.fence("Blockspan::spmm_plan::transpose");
-  }
+  transpose_pattern(exec, A, result);
   return result;
 }
 
