@@ -31,6 +31,7 @@ KOKKOS_FUNCTION std::int64_t lower_bound(Key const* keys, std::int64_t n, Key wa
 
 /// What group_by_key launches, by tag. Atomics count and hand out places, so items are out of order
 /// within a group, until each goes where as many of its group are smaller.
+template <class Key>
 struct GroupByKey {
   struct Count {};
   struct Place {};
@@ -43,7 +44,7 @@ struct GroupByKey {
   };
   using value_type = Totals;  ///< of the prefix sum
 
-  int const* keys;
+  Key const* keys;
   std::int64_t keys_end;
   int* counts;   ///< of a key's items, and then of those without a place
   int* offsets;  ///< keys_end + 1
@@ -89,8 +90,9 @@ struct GroupByKey {
 };
 
 /// The device's way: count, add up, distribute, rank; groups too large for that are sorted.
-template <class Exec>
-std::int64_t group_on_device(Exec const& exec, GroupByKey group, std::int64_t n) {
+template <class Exec, class Key>
+std::int64_t group_on_device(Exec const& exec, GroupByKey<Key> group, std::int64_t n) {
+  using Group = GroupByKey<Key>;
   constexpr int most_ranked = 1024;
   auto const each = [&]<class Tag>(Tag, char const* label, std::int64_t count) {
     Kokkos::parallel_for(label, IndexRange<Exec, Tag>(exec, 0, count), group);
@@ -98,8 +100,8 @@ std::int64_t group_on_device(Exec const& exec, GroupByKey group, std::int64_t n)
   auto const counts = scratch_array<int>(exec, "Blockspan::spmm_plan::counts", group.keys_end + 1);
   group.counts = counts.data();
   Kokkos::deep_copy(exec, counts, 0);
-  if (n > 0) each(GroupByKey::Count{}, "Blockspan::spmm_plan::count_keys", n);
-  GroupByKey::Totals totals{0, 0};
+  if (n > 0) each(typename Group::Count{}, "Blockspan::spmm_plan::count_keys", n);
+  typename Group::Totals totals{0, 0};
   Kokkos::parallel_scan("Blockspan::spmm_plan::group_offsets",
                         IndexRange<Exec>(exec, 0, group.keys_end + 1), group, totals);
   exec.fence("Blockspan::spmm_plan::group_offsets");
@@ -107,8 +109,8 @@ std::int64_t group_on_device(Exec const& exec, GroupByKey group, std::int64_t n)
   if (totals.most <= most_ranked) {
     auto const places = scratch_array<int>(exec, "Blockspan::spmm_plan::places", totals.sum);
     group.places = places.data();
-    each(GroupByKey::Place{}, "Blockspan::spmm_plan::place", n);
-    each(GroupByKey::Rank{}, "Blockspan::spmm_plan::rank", totals.sum);
+    each(typename Group::Place{}, "Blockspan::spmm_plan::place", n);
+    each(typename Group::Rank{}, "Blockspan::spmm_plan::rank", totals.sum);
     return totals.sum;
   }
   group.bits = bits_to_hold(n, 63);
@@ -117,14 +119,15 @@ std::int64_t group_on_device(Exec const& exec, GroupByKey group, std::int64_t n)
           " columns: (column, place) does not fit 64 bits");
   auto const pairs = scratch_array<std::uint64_t>(exec, "Blockspan::spmm_plan::keys", n);
   group.pairs = pairs.data();
-  each(GroupByKey::MakeKeys{}, "Blockspan::spmm_plan::make_keys", n);
+  each(typename Group::MakeKeys{}, "Blockspan::spmm_plan::make_keys", n);
   Kokkos::sort(exec, pairs);
-  each(GroupByKey::TakeItems{}, "Blockspan::spmm_plan::take_items", totals.sum);
+  each(typename Group::TakeItems{}, "Blockspan::spmm_plan::take_items", totals.sum);
   return totals.sum;
 }
 
 /// The host's way: the same on one thread, which distributes in order.
-inline std::int64_t group_on_host(GroupByKey const& group, std::int64_t n) {
+template <class Key>
+std::int64_t group_on_host(GroupByKey<Key> const& group, std::int64_t n) {
   auto* const offsets = group.offsets;
   for (std::int64_t key = 0; key <= group.keys_end; ++key) offsets[key] = 0;
   for (std::int64_t i = 0; i < n; ++i)
@@ -138,10 +141,10 @@ inline std::int64_t group_on_host(GroupByKey const& group, std::int64_t n) {
   return offsets[group.keys_end];
 }
 
-template <class Exec>
-std::int64_t group_by_key(Exec const& exec, int const* keys, std::int64_t n, std::int64_t keys_end,
+template <class Exec, class Key>
+std::int64_t group_by_key(Exec const& exec, Key const* keys, std::int64_t n, std::int64_t keys_end,
                           int* offsets, int* items) {
-  GroupByKey const group{keys, keys_end, nullptr, offsets, nullptr, items, nullptr, 0};
+  GroupByKey<Key> const group{keys, keys_end, nullptr, offsets, nullptr, items, nullptr, 0};
   if constexpr (runs_on_host_v<Exec>) {
     exec.fence("Blockspan::spmm_plan::group_by_key");
     return group_on_host(group, n);

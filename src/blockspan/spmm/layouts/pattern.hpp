@@ -186,8 +186,8 @@ struct TransposedPattern {
 /// items: n. Returns how many have keys. Waits for the instance. Devices count, distribute, and
 /// rank the items of a key: the work is the sum of the squares of their numbers, or, where one has
 /// more than 1,024, that of a sort. Hosts count and distribute on one thread: O(n + keys_end).
-template <class Exec>
-std::int64_t group_by_key(Exec const& exec, int const* keys, std::int64_t n, std::int64_t keys_end,
+template <class Exec, class Key>
+std::int64_t group_by_key(Exec const& exec, Key const* keys, std::int64_t n, std::int64_t keys_end,
                           int* offsets, int* items);
 
 /// Transposes a pattern; the entries of a row of A^T are in the order of A's entries, so the
