@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -70,6 +71,17 @@ Array<T, Exec> new_array(Exec const& exec, std::int64_t size) {
 template <class T, class Exec>
 Array<T, Exec> scratch(Exec const& exec, std::int64_t size) {
   return scratch_array<T>(exec, "Blockspan::multigrid", static_cast<std::size_t>(size));
+}
+
+/// `count` of them of one size, in one.
+template <class T, int count, class Exec>
+std::array<Array<T, Exec>, count> scratch_parts(Exec const& exec, std::int64_t size) {
+  auto const all = scratch<T>(exec, count * size);
+  std::array<Array<T, Exec>, count> parts;
+  for (std::int64_t k = 0; k < count; ++k)
+    parts[static_cast<std::size_t>(k)] =
+        Kokkos::subview(all, std::pair<std::int64_t, std::int64_t>(k * size, (k + 1) * size));
+  return parts;
 }
 
 /// body(i) for 0 <= i < count. Does not wait.

@@ -49,11 +49,11 @@ class IndependentSet {
   using States = Array<NodeState, Exec>;
   States state;
 
-  IndependentSet(Exec const& exec, Pattern<Exec> const& edges)
-      : state(scratch<NodeState>(exec, edges.rows)),
-        exec_(exec),
-        edges_(edges),
-        nearer_(scratch<NodeState>(exec, edges.rows)) {}
+  IndependentSet(Exec const& exec, Pattern<Exec> const& edges) : exec_(exec), edges_(edges) {
+    auto const states = scratch_parts<NodeState, 2>(exec, edges.rows);
+    state = states[0];
+    nearer_ = states[1];
+  }
 
   /// Among the nodes where in_play is not zero, by paths through these. Returns the rounds.
   int find(Integers<Exec> const& in_play) {
@@ -229,8 +229,8 @@ template <class Exec>
 Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph) {
   auto const& edges = graph.edges;
   std::int64_t const n = edges.rows;
-  auto const label = scratch<int>(exec, n), in_play = scratch<int>(exec, n),
-             is_root = scratch<int>(exec, n), next = scratch<int>(exec, n);
+  auto const parts = scratch_parts<int, 4>(exec, n);
+  auto const label = parts[0], in_play = parts[1], is_root = parts[2], next = parts[3];
   auto const G = edges.ref();
   each(
       exec, "Blockspan::multigrid_start", n, KOKKOS_LAMBDA(std::int64_t i) {

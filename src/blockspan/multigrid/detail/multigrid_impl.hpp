@@ -107,6 +107,8 @@ struct MultigridState {
     // an inverse alone is cheap, and rounded to single precision it may lose its definiteness
     if (cycles_in_single(options) && hierarchy->levels.size() > 1) {
       factor = range_factor(exec);
+      auto const& first_level = hierarchy->levels[0].A;
+      KeptArrays<Single, Exec> const arrays(first_level.nnz() + 8 * first_level.numRows());
       if (first)
         single = std::make_unique<Cycle<Single, Exec>>(exec, *hierarchy, options.degree,
                                                        options.columns, factor);

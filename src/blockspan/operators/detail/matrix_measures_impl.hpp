@@ -105,12 +105,13 @@ struct ReadDiagonal {
   MatrixRef<Scalar, Offset, Ordinal> A;
   Scalar* diagonal;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+  KOKKOS_FUNCTION Scalar entry(std::int64_t row) const {
     Scalar sum(0);
     for (Offset k = A.pattern.row_offsets[row]; k < A.pattern.row_offsets[row + 1]; ++k)
       if (static_cast<std::int64_t>(A.pattern.column_indices[k]) == row) sum += A.values[k];
-    diagonal[row] = sum;
+    return sum;
   }
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const { diagonal[row] = entry(row); }
 };
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
@@ -202,13 +203,13 @@ void scale_rows(Exec const& exec, real_t<Scalar> const* weights, BlockRef<Scalar
   for_each_row(exec, "Blockspan::jacobi", X.rows, X.columns, ScaleRows<Scalar>{weights, X, Y});
 }
 
-template <class Scalar>
+template <class Scalar, class Offset, class Ordinal>
 struct InvertMagnitudes {
-  Scalar const* diagonal;
+  ReadDiagonal<Scalar, Offset, Ordinal> diagonal;
   real_t<Scalar>* factors;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    real_t<Scalar> const inverse = 1 / Kokkos::abs(diagonal[i]);
+    real_t<Scalar> const inverse = 1 / Kokkos::abs(diagonal.entry(i));
     factors[i] = Kokkos::isinf(inverse) ? real_t<Scalar>(1) : inverse;
   }
 };
@@ -219,11 +220,10 @@ Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> inverse_magnitudes(
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using Factors = Kokkos::View<real_t<Scalar>*, typename Exec::memory_space>;
   std::int64_t const rows = A.pattern.rows;
-  auto const d = diagonal_on_device(exec, A);
   auto const factors = allocate<Factors>(exec, "Blockspan::jacobi", rows);
   Kokkos::parallel_for("Blockspan::jacobi_setup", Policy(exec, 0, rows),
-                       InvertMagnitudes<Scalar>{d.data(), factors.data()});
-  exec.fence("Blockspan::jacobi");  // d is freed on return: memory that the instance may still read
+                       InvertMagnitudes<Scalar, Offset, Ordinal>{{A, nullptr}, factors.data()});
+  exec.fence("Blockspan::jacobi");
   return factors;
 }
 
