@@ -143,17 +143,24 @@ struct BoundRows {
   }
 };
 
-/// The sum of all bounds, and the most.
+/// The most, and on devices the sum of all bounds.
 template <class Exec>
 BoundRows::Totals bound_rows(Exec const& exec, BoundRows const& rows) {
   BoundRows::Totals totals{0, 0};
   if (rows.like_A.groups == 0) return totals;
   each(exec, "Blockspan::multigrid_bounds", rows.like_A.groups, rows);
-  Kokkos::parallel_scan(
-      "Blockspan::multigrid_bounds",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows.like_A.groups), rows,
-      totals);
-  exec.fence("Blockspan::multigrid_bounds");
+  if constexpr (runs_on_host_v<Exec>) {
+    totals.most = most_each(exec, "Blockspan::multigrid_bounds", rows.like_A.groups,
+                            [=](std::int64_t group, std::int64_t& most) {
+                              if (rows.bounds[group] > most) most = rows.bounds[group];
+                            });
+  } else {
+    Kokkos::parallel_scan(
+        "Blockspan::multigrid_bounds",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows.like_A.groups),
+        rows, totals);
+    exec.fence("Blockspan::multigrid_bounds");
+  }
   return totals;
 }
 
@@ -222,7 +229,7 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
                                 LikeRows const& like_B) {
   LikeRows const like_A = given_A.begin == nullptr ? LikeRows{nullptr, A.rows, 1} : given_A;
   auto const bounds = scratch<int>(exec, like_A.groups);
-  auto const before = scratch<std::int64_t>(exec, like_A.groups);
+  auto const before = scratch<std::int64_t>(exec, runs_on_host_v<Exec> ? 0 : like_A.groups);
   auto const bound =
       bound_rows(exec, BoundRows{A, B, like_A, like_B, bounds.data(), before.data()});
   std::int64_t widest = bound.most;

@@ -143,11 +143,12 @@ WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> con
   return graph;
 }
 
-/// m_i, the largest c_ij of a node.
+/// sqrt(theta m_i), m_i the largest c_ij of a node.
 struct LargestEdge {
   PatternRef<int, int> edges;
   double const* weights;
-  double* most;
+  double theta;
+  double* roots;
 
   template <class Lanes>
   KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
@@ -155,15 +156,14 @@ struct LargestEdge {
     double const largest = lanes.template largest<double>(length, [&](int p) {
       return edges.column_indices[first + p] != i ? weights[first + p] : 0;
     });
-    lanes.each(1, [&](int) { most[i] = largest; });
+    lanes.each(1, [&](int) { roots[i] = Kokkos::sqrt(theta * largest); });
   }
 };
 
 /// Counts the strong edges of a node, or lists them.
 struct StrongEdges {
   PatternRef<int, int> edges;
-  double const *weights, *most;
-  double theta;
+  double const *weights, *roots;
   int* counts;  ///< null: list
   int const* offsets = nullptr;
   int* indices = nullptr;
@@ -175,7 +175,7 @@ struct StrongEdges {
     auto const strong = [&](int p) {
       int const j = edges.column_indices[first + p];
       double const weight = weights[first + p];
-      return j != i && weight > 0 && weight >= theta * Kokkos::sqrt(most[i] * most[j]);
+      return j != i && weight > 0 && weight >= roots[i] * roots[j];
     };
     if (counts != nullptr) {
       int const count = lanes.template sum<int>(length, [&](int p) { return strong(p) ? 1 : 0; });
@@ -200,17 +200,17 @@ WeightedGraph<Exec> strong_graph(Exec const& exec, MatrixRef<Scalar, int, int> c
   auto const all = graph.edges.ref();
   std::int64_t const n = nodes.count;
   int const lanes = lanes_for(all.entries, all.rows);
-  auto const most = scratch<double>(exec, n);
+  auto const roots = scratch<double>(exec, n);
   each_by_lanes(exec, "Blockspan::multigrid_largest_block", n, lanes,
-                LargestEdge{all, graph.weights.data(), most.data()});
+                LargestEdge{all, graph.weights.data(), theta, roots.data()});
   auto const offsets = scratch<int>(exec, n + 1);
   each_by_lanes(exec, "Blockspan::multigrid_count_strong", n, lanes,
-                StrongEdges{all, graph.weights.data(), most.data(), theta, offsets.data()});
+                StrongEdges{all, graph.weights.data(), roots.data(), offsets.data()});
   WeightedGraph<Exec> result{{nodes.count, nodes.count, offsets, {}}, {}};
   result.edges.indices = scratch<int>(exec, offsets_of_counts(exec, offsets));
   result.weights = scratch<double>(exec, result.edges.entries());
   each_by_lanes(exec, "Blockspan::multigrid_fill_strong", n, lanes,
-                StrongEdges{all, graph.weights.data(), most.data(), theta, nullptr, offsets.data(),
+                StrongEdges{all, graph.weights.data(), roots.data(), nullptr, offsets.data(),
                             result.edges.indices.data(), result.weights.data()});
   exec.fence("Blockspan::multigrid_strong");
   return result;
