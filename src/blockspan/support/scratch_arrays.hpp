@@ -14,23 +14,34 @@ namespace blockspan::detail {
 template <class T, class Exec>
 using Array = Kokkos::View<T*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
+/// Of the objects of a class that live on this thread, the one that was made last.
+template <class Derived>
+class InnermostOfThread {
+ public:
+  InnermostOfThread(InnermostOfThread const&) = delete;
+  InnermostOfThread& operator=(InnermostOfThread const&) = delete;
+
+  /// Null: there is none.
+  static Derived*& current() {
+    thread_local Derived* now = nullptr;
+    return now;
+  }
+
+ protected:
+  InnermostOfThread() : outer_(current()) { current() = static_cast<Derived*>(this); }
+  ~InnermostOfThread() { current() = outer_; }
+
+ private:
+  Derived* outer_;
+};
+
 /// Arrays that functions need for a while, for those who ask next: to allocate and release on a
 /// device takes as long as ten launches. While one of these lives, scratch_array of its thread
 /// takes from it; steps of one instance follow each other, so nobody waits for a former user. All
 /// are released with it, but for those still in use.
 template <class T, class Exec>
-class ScratchArrays {
+class ScratchArrays : public InnermostOfThread<ScratchArrays<T, Exec>> {
  public:
-  ScratchArrays() : outer_(current()) { current() = this; }
-  ScratchArrays(ScratchArrays const&) = delete;
-  ScratchArrays& operator=(ScratchArrays const&) = delete;
-  ~ScratchArrays() { current() = outer_; }
-
-  static ScratchArrays*& current() {
-    thread_local ScratchArrays* now = nullptr;
-    return now;
-  }
-
   /// The smallest that is free and has room; small ones, which cost little, are not taken from
   /// large ones.
   Array<T, Exec> take(Exec const& exec, std::string const& label, std::size_t size) {
@@ -50,7 +61,6 @@ class ScratchArrays {
   }
 
  private:
-  ScratchArrays* outer_;
   std::vector<Array<T, Exec>> all_;
 };
 

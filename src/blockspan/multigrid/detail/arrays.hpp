@@ -25,20 +25,10 @@ using Integers = Array<int, Exec>;
 /// long as ten launches. While one of these lives, new_array of its thread takes from it; a larger
 /// one lives as long as any of its parts.
 template <class T, class Exec>
-class KeptArrays {
+class KeptArrays : public InnermostOfThread<KeptArrays<T, Exec>> {
  public:
   /// at_once: how many numbers to allocate together.
-  explicit KeptArrays(std::int64_t at_once) : at_once_(at_once), outer_(current()) {
-    current() = this;
-  }
-  KeptArrays(KeptArrays const&) = delete;
-  KeptArrays& operator=(KeptArrays const&) = delete;
-  ~KeptArrays() { current() = outer_; }
-
-  static KeptArrays*& current() {
-    thread_local KeptArrays* now = nullptr;
-    return now;
-  }
+  explicit KeptArrays(std::int64_t at_once) : at_once_(at_once) {}
 
   Array<T, Exec> take(Exec const& exec, std::int64_t size) {
     constexpr std::int64_t alignment = 256 / sizeof(T);
@@ -56,7 +46,6 @@ class KeptArrays {
 
  private:
   std::int64_t at_once_, used_ = 0;
-  KeptArrays* outer_;
   Array<T, Exec> all_;
 };
 
