@@ -111,6 +111,7 @@ std::int64_t group_on_device(Exec const& exec, GroupByKey<Key> group, std::int64
     group.places = places.data();
     each(typename Group::Place{}, "Blockspan::spmm_plan::place", n);
     each(typename Group::Rank{}, "Blockspan::spmm_plan::rank", totals.sum);
+    exec.fence("Blockspan::spmm_plan::group_by_key");  // places may be freed
     return totals.sum;
   }
   group.bits = bits_to_hold(n, 63);
@@ -122,6 +123,7 @@ std::int64_t group_on_device(Exec const& exec, GroupByKey<Key> group, std::int64
   each(typename Group::MakeKeys{}, "Blockspan::spmm_plan::make_keys", n);
   Kokkos::sort(exec, pairs);
   each(typename Group::TakeItems{}, "Blockspan::spmm_plan::take_items", totals.sum);
+  exec.fence("Blockspan::spmm_plan::group_by_key");
   return totals.sum;
 }
 
@@ -149,9 +151,7 @@ std::int64_t group_by_key(Exec const& exec, Key const* keys, std::int64_t n, std
     exec.fence("Blockspan::spmm_plan::group_by_key");
     return group_on_host(group, n);
   } else {
-    auto const found = group_on_device(exec, group, n);
-    exec.fence("Blockspan::spmm_plan::group_by_key");
-    return found;
+    return group_on_device(exec, group, n);
   }
 }
 

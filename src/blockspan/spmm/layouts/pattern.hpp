@@ -185,7 +185,8 @@ struct TransposedPattern {
 /// are items[offsets[k]], ..., items[offsets[k + 1] - 1], ascending. offsets: keys_end + 1 places,
 /// items: n. Returns how many have keys. Waits for the instance. Devices count, distribute, and
 /// rank the items of a key: the work is the sum of the squares of their numbers, or, where one has
-/// more than 1,024, that of a sort. Hosts count and distribute on one thread: O(n + keys_end).
+/// more than 1,024, that of a sort of (key, item) in 64 bits; throws Error where these do not fit.
+/// Hosts count and distribute on one thread: O(n + keys_end).
 template <class Exec, class Key>
 std::int64_t group_by_key(Exec const& exec, Key const* keys, std::int64_t n, std::int64_t keys_end,
                           int* offsets, int* items);
