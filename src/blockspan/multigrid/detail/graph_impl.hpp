@@ -106,8 +106,8 @@ class IndependentSet {
   KOKKOS_FUNCTION static NodeState least_near(PatternRef<int, int> const& G, States const& of,
                                               std::int64_t i, int round) {
     auto const in_round = [&](std::int64_t j) {
-      NodeState const state = of(j);
-      return state == state_open ? priority(round, j) : state;
+      NodeState const other = of(j);
+      return other == state_open ? priority(round, j) : other;
     };
     NodeState least = in_round(i);
     for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
