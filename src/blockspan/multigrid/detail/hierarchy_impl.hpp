@@ -299,9 +299,8 @@ void Hierarchy<Scalar, Exec>::form_prolongator(Exec const& exec, Level& level) {
     auto const S = filtered.pattern.ref();
     each_by_lanes(exec, "Blockspan::multigrid_smooth", S.rows, lanes_for(S.entries, S.rows),
                   SmoothRows<Scalar>{S, weights.data(), factor, level.S.data()});
-    multiply_values<Exec, Scalar>(exec, {filtered.pattern.ref(), level.S.data()}, T,
-                                  level.prolongator, level.P, level.like_filtered,
-                                  level.like_tentative);
+    multiply_values<Exec, Scalar>(exec, {S, level.S.data()}, T, level.prolongator, level.P,
+                                  level.like_filtered, level.like_tentative);
     if (is_part())
       keep_near_null<Exec, Scalar>(exec, cut_rows_, level.near_null, level.T, level.prolongator,
                                    level.P);

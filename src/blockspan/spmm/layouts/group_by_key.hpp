@@ -127,30 +127,30 @@ std::int64_t group_on_device(Exec const& exec, GroupByKey<Key> group, std::int64
   return totals.sum;
 }
 
-/// The host's way: the same on one thread, which distributes in order.
-template <class Key>
-std::int64_t group_on_host(GroupByKey<Key> const& group, std::int64_t n) {
-  auto* const offsets = group.offsets;
-  for (std::int64_t key = 0; key <= group.keys_end; ++key) offsets[key] = 0;
+/// The host's way, on one thread: put(place, i) for all items with a key, i ascending.
+template <class Key, class Put>
+std::int64_t group_on_host(Key const* keys, std::int64_t n, std::int64_t keys_end, int* offsets,
+                           Put&& put) {
+  for (std::int64_t key = 0; key <= keys_end; ++key) offsets[key] = 0;
   for (std::int64_t i = 0; i < n; ++i)
-    if (group.keys[i] >= 0) ++offsets[group.keys[i] + 1];
-  for (std::int64_t key = 0; key < group.keys_end; ++key) offsets[key + 1] += offsets[key];
+    if (keys[i] >= 0) ++offsets[keys[i] + 1];
+  for (std::int64_t key = 0; key < keys_end; ++key) offsets[key + 1] += offsets[key];
   for (std::int64_t i = 0; i < n; ++i)
-    if (group.keys[i] >= 0) group.items[offsets[group.keys[i]]++] = static_cast<int>(i);
+    if (keys[i] >= 0) put(offsets[keys[i]]++, static_cast<int>(i));
   // each offset is now its group's end: the begin of the next
-  for (std::int64_t key = group.keys_end; key > 0; --key) offsets[key] = offsets[key - 1];
+  for (std::int64_t key = keys_end; key > 0; --key) offsets[key] = offsets[key - 1];
   offsets[0] = 0;
-  return offsets[group.keys_end];
+  return offsets[keys_end];
 }
 
 template <class Exec, class Key>
 std::int64_t group_by_key(Exec const& exec, Key const* keys, std::int64_t n, std::int64_t keys_end,
                           int* offsets, int* items) {
-  GroupByKey<Key> const group{keys, keys_end, nullptr, offsets, nullptr, items, nullptr, 0};
   if constexpr (runs_on_host_v<Exec>) {
     exec.fence("Blockspan::spmm_plan::group_by_key");
-    return group_on_host(group, n);
+    return group_on_host(keys, n, keys_end, offsets, [&](int place, int i) { items[place] = i; });
   } else {
+    GroupByKey<Key> const group{keys, keys_end, nullptr, offsets, nullptr, items, nullptr, 0};
     return group_on_device(exec, group, n);
   }
 }

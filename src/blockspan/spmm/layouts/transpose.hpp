@@ -37,25 +37,17 @@ void transpose_by_grouping(Exec const& exec, PatternRef<int, Ordinal> const& A,
         FindRows<Ordinal>{A, result.permutation.data(), result.column_indices.data()});
 }
 
-/// The host's way: count the columns, add up, distribute; on one thread, so in A's order.
+/// The host's way: places and their rows at once, in A's order.
 template <class Exec, class Ordinal>
-void transpose_by_counting(PatternRef<int, Ordinal> const& A,
-                           TransposedPattern<Exec, Ordinal> const& result) {
-  auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
-  auto* const offsets = result.row_offsets.data();
-  for (std::int64_t column = 0; column <= A.columns; ++column) offsets[column] = 0;
-  for (std::int64_t k = 0; k < n; ++k) ++offsets[A.column_indices[k] + 1];
-  for (std::int64_t column = 0; column < A.columns; ++column)
-    offsets[column + 1] += offsets[column];
-  for (std::int64_t row = 0; row < A.rows; ++row)
-    for (int k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-      int const place = offsets[A.column_indices[k]]++;
-      result.permutation(place) = k;
-      result.column_indices(place) = static_cast<Ordinal>(row);
-    }
-  // each offset is now its row's end: the begin of the next
-  for (std::int64_t column = A.columns; column > 0; --column) offsets[column] = offsets[column - 1];
-  offsets[0] = 0;
+void transpose_on_host(PatternRef<int, Ordinal> const& A,
+                       TransposedPattern<Exec, Ordinal> const& result) {
+  std::int64_t row = 0;
+  group_on_host(A.column_indices, static_cast<std::int64_t>(result.permutation.extent(0)),
+                A.columns, result.row_offsets.data(), [&](int place, int k) {
+                  while (k >= A.row_offsets[row + 1]) ++row;
+                  result.permutation(place) = k;
+                  result.column_indices(place) = static_cast<Ordinal>(row);
+                });
 }
 
 template <class Exec, class Ordinal>
@@ -63,7 +55,7 @@ void transpose_pattern(Exec const& exec, PatternRef<int, Ordinal> const& A,
                        TransposedPattern<Exec, Ordinal> const& result) {
   if constexpr (runs_on_host_v<Exec>) {
     exec.fence("Blockspan::spmm_plan::transpose");
-    transpose_by_counting(A, result);
+    transpose_on_host(A, result);
   } else {
     transpose_by_grouping(exec, A, result);
     exec.fence("Blockspan::spmm_plan::transpose");
