@@ -5,7 +5,8 @@
 // ONE, ALL: generator specs of the rows of a rank and of all ranks,
 // laplace7:100=laplace7:100x100x200; usual ones without any. For each pair, in one run: the product
 // and how much of its exchange it hides; the same work in the order of others; with device data by
-// way of the host; and an iteration of LOBPCG and of conjugate gradients.
+// way of the host; with the same bits for any number of ranks; and an iteration of LOBPCG and of
+// conjugate gradients.
 #include "common/ranks.hpp"
 
 #include <algorithm>
@@ -117,15 +118,16 @@ class Study {
     MatrixOperator<double, Exec> const alone(exec_, matrix, {.columns = 16});
     auto const rows = generate_distributed<double>(exec_, ranks_, all);
     auto const together = distributed_operator(exec_, rows);
+    auto const fixed = distributed_operator(exec_, rows, {.columns = 16, .same_bits = true});
     auto const host = ranks_.with_device(nullptr);
     auto const staged = distributed_operator(exec_, generate_distributed<double>(exec_, host, all));
     std::vector<Json> cases;
     for (int const columns : {1, 8, 32}) {
       Json entry = begin_case("products, " + one, one, all, *rows, columns);
-      entry.update(product(one, all, alone, together, staged, columns));
+      entry.update(product(one, all, alone, together, fixed, staged, columns));
       cases.push_back(entry);
     }
-    solvers(one, all, matrix, alone, together, staged, cases);
+    solvers(one, all, matrix, alone, together, fixed, staged, cases);
     return cases;
   }
 
@@ -203,7 +205,8 @@ class Study {
   }
 
   Json product(std::string const& one, std::string const& all_rows, Operator const& alone,
-               Distributed const& all, Distributed const& staged, int columns) const {
+               Distributed const& all, Distributed const& fixed, Distributed const& staged,
+               int columns) const {
     auto const X = random(all, columns), Y = random(all, columns);
     auto const x = random(alone, columns), y = random(alone, columns);
     std::int64_t const first = all.row_space().first_row();
@@ -221,6 +224,7 @@ class Study {
       all.multiply_local(exec_, X, Y);
     }));
     kernels.push_back(of_all("by_host", [&] { staged.apply(exec_, X, Y); }));
+    kernels.push_back(of_all("same_bits", [&] { fixed.apply(exec_, X, Y); }));
     Json result{{"block", columns}};
     auto const ms = [&](std::size_t k) {
       return kernels[k].contains("ms") ? kernels[k]["ms"]["median"].get<double>() : 0.0;
@@ -254,8 +258,8 @@ class Study {
   };
 
   void solvers(std::string const& one, std::string const& all, CrsMatrix<double, Exec> const& A,
-               Operator const& alone, Distributed const& together, Distributed const& staged,
-               std::vector<Json>& cases) const {
+               Operator const& alone, Distributed const& together, Distributed const& fixed,
+               Distributed const& staged, std::vector<Json>& cases) const {
     auto const& rows = together.matrix();
     auto const d = jacobi(exec_, A), D = jacobi(exec_, rows.diagonal_block(exec_));
     ChebyshevOptions const eight{.degree = 8};
@@ -275,12 +279,13 @@ class Study {
     };
     int const block = lobpcg_block_size(10);
     add("LOBPCG, jacobi", 10, {1, block, 2, false},
-        {lobpcg_ms("alone", alone, d), lobpcg_ms("auto", together, D)});
+        {lobpcg_ms("alone", alone, d), lobpcg_ms("auto", together, D),
+         lobpcg_ms("same_bits", fixed, D)});
     add("LOBPCG, chebyshev:8", 10, {8, block, 3, false},
         {lobpcg_ms("alone", alone, c), lobpcg_ms("auto", together, C)});
     add("conjugate gradients, jacobi", 8, {1, 8, 2, true},
         {cg_ms("alone", alone, d, false), cg_ms("auto", together, D, false),
-         cg_ms("by_host", staged, D, false)});
+         cg_ms("by_host", staged, D, false), cg_ms("same_bits", fixed, D, false)});
     add("the same, one reduction", 8, {1, 8, 1, true},
         {cg_ms("alone", alone, d, true), cg_ms("auto", together, D, true)});
   }

@@ -16,7 +16,9 @@ Study ranks() {
       "product without exchange; in turn: one after the other, as PETSc's products of blocks "
       "(exchange last) and Tpetra's (exchange first) do; by the host: what is on devices goes by "
       "way of page-locked memory and MPI. Hidden: of the exchange or of the local work, whichever "
-      "is shorter. A sample of rows of each product is compared with sums over rows that the "
+      "is shorter. Same bits: with the option that makes them those of any number of ranks. A "
+      "sample "
+      "of rows of each product is compared with sums over rows that the "
       "generator makes by themselves. Solvers: milliseconds an iteration, of a fixed number of "
       "steps; all-reduce: MPI's, on numbers of the host.";
   study.table = {{"all ranks", "matrix"},
@@ -32,6 +34,7 @@ Study ranks() {
                  {"hidden", "note:hidden"},
                  {"in turn", "ms:in_turn"},
                  {"by the host", "ms:by_host"},
+                 {"same bits", "ms:same_bits"},
                  {"gather and fold", "ms:fold"},
                  {"gather between devices", "ms:device_gather"},
                  {"all-reduce", "ms:all_reduce"}};

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -45,6 +46,24 @@ double root(std::vector<double> const& leaves, std::int64_t first, std::int64_t 
   return node<Fold>(part, 0, level);
 }
 
+/// As devices fold: as many numbers of every rank, those beyond its nodes never read.
+template <class Fold>
+double folded_where_padded(Communicator const& ranks, RowSpace const& rows,
+                           std::vector<double> const& numbers) {
+  if (rows.nodes_of_all() == 0) return 0;
+  auto const most = static_cast<std::size_t>(rows.most_nodes_of_rank());
+  auto const size = static_cast<std::size_t>(ranks.size());
+  std::vector<double> mine(most, std::numeric_limits<double>::quiet_NaN()), all(most * size);
+  for (std::size_t k = 0; k < rows.nodes().size(); ++k)
+    mine[k] = numbers[2 * (static_cast<std::size_t>(rows.my_first_node()) + k)];
+  auto const bytes = static_cast<std::int64_t>(most * sizeof(double));
+  ranks.gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)),
+               std::vector<std::int64_t>(size, bytes));
+  for (auto const& [into, from] : rows.padded_joins())
+    Fold::fold(all[static_cast<std::size_t>(into)], all[static_cast<std::size_t>(from)]);
+  return all[static_cast<std::size_t>(rows.padded_root())];
+}
+
 /// What every rank has after a fold, the leaves being `unit` rows each.
 template <class Fold>
 std::vector<double> folded(std::vector<double> const& leaves, std::vector<std::int64_t> const& cuts,
@@ -65,7 +84,9 @@ std::vector<double> folded(std::vector<double> const& leaves, std::vector<std::i
       numbers[place + 1] = 2 * numbers[place];
       place += 2;
     }
+    double const padded = folded_where_padded<Fold>(ranks, rows, numbers);
     rows.fold<Fold>(numbers.data(), 2);
+    EXPECT_TRUE(padded == numbers[0] || (std::isnan(padded) && std::isnan(numbers[0])));
     EXPECT_TRUE(numbers[1] == 2 * numbers[0] || std::isnan(numbers[0]));
     result[static_cast<std::size_t>(ranks.rank())] = numbers[0];
   });

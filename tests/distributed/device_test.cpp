@@ -209,10 +209,15 @@ TYPED_TEST(OnDevices, GramMatricesAreAddedTogether) {
     Workspace<Exec> workspace(space);
     auto const A = this->random({}, 7, 5, 1), B = this->random({}, 3, 2, 2);
     Small const G("G", 7, 5), H("H", 3, 2);
-    Kokkos::deep_copy(G, A), Kokkos::deep_copy(H, B);
-    blockspan::detail::gram_over_ranks<Exec, S>(
+    blockspan::detail::GramsOverRanks<Exec, S> const grams(
         this->exec, {blockspan::detail::block_ref<Exec>(G), blockspan::detail::block_ref<Exec>(H)},
         last - first, workspace);
+    auto const of_rank = [&](std::size_t which, Small const& like) {
+      return Kokkos::View<S**, Kokkos::LayoutLeft, Exec, Kokkos::MemoryUnmanaged>(
+          grams.nodes(which).first.data, like.extent(0), like.extent(1));
+    };
+    Kokkos::deep_copy(of_rank(0, G), A), Kokkos::deep_copy(of_rank(1, H), B);
+    grams.join();
     this->exec.fence();
     auto all = on_host(G);
     auto const more = on_host(H);

@@ -319,10 +319,15 @@ TYPED_TEST(Distributed, GramMatricesAreAddedByWayOfTheHost) {
   Kokkos::View<S**, Kokkos::LayoutLeft, Exec> const G("G", 7, 5), whole("whole", 7, 5);
   auto const part = [](auto const& M) { return Kokkos::subview(M, std::pair(0, 5), Kokkos::ALL); };
   gram(this->exec, X, X, part(whole), alone);
-  gram(this->exec, x, x, part(G), alone);
-  blockspan::detail::gram_over_ranks<Exec, S>(this->exec,
-                                              {blockspan::detail::block_ref<Exec>(part(G))},
-                                              static_cast<std::int64_t>(x.extent(0)), spread);
+  blockspan::detail::GramsOverRanks<Exec, S> const grams(
+      this->exec, {blockspan::detail::block_ref<Exec>(part(G))},
+      static_cast<std::int64_t>(x.extent(0)), spread);
+  auto const& node = grams.nodes(0).first;
+  Kokkos::View<S**, Kokkos::LayoutStride, Exec, Kokkos::MemoryUnmanaged> const of_rank(
+      node.data, Kokkos::LayoutStride(5, node.row_stride, 5, node.column_stride));
+  gram(this->exec, x, x, of_rank, alone);
+  grams.join();
+  this->exec.fence();
   auto root = entries(G);
   world().broadcast(root, 0);
   EXPECT_EQ(entries(G), root);

@@ -256,6 +256,10 @@ TEST(PlanOnCuda, RefusesVectorsThatDoNotFit) {
   auto const Y = make_block(exec, Storage::right, random_block<double>(12, 5, 4));
   EXPECT_THAT(message_of([&] { spmm(exec, asked, Op::none, 1.0, A, X.view, 0.0, Y.view); }),
               HasSubstr("warp_per_row_packs cannot serve this input; it needs"));
+  SpmmPlan const preferred(exec, A, {.algorithm = "warp_per_row_packs", .strict = false});
+  EXPECT_NO_THROW(spmm(exec, preferred, Op::none, 1.0, A, X.view, 0.0, Y.view));
+  EXPECT_EQ(preferred.kernel(5), "Blockspan::spmm::warp_per_row");
+  EXPECT_EQ(preferred.kernel(6), "Blockspan::spmm::warp_per_row_packs");
   SpmmPlan const chosen(exec, A);
   EXPECT_NO_THROW(spmm(exec, chosen, Op::none, 1.0, A, X.view, 0.0, Y.view));
   exec.fence("Blockspan::test");

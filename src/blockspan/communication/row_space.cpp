@@ -112,8 +112,9 @@ Communicator const& RowSpace::communicator() const {
   return state_ ? state_->communicator : alone;
 }
 DeviceTransport* RowSpace::device_sums() const {
-  if (!distributed() || state_->unit > 0) return nullptr;
-  return state_->all == communicator().size() ? communicator().device() : nullptr;
+  if (!distributed()) return nullptr;
+  bool const each_gives = state_->unit > 0 ? state_->all > 0 : state_->all == communicator().size();
+  return each_gives ? communicator().device() : nullptr;
 }
 std::int64_t RowSpace::first_row() const {
   return state_ ? state_->cuts[static_cast<std::size_t>(communicator().rank())] : 0;
@@ -153,6 +154,31 @@ std::int64_t RowSpace::nodes_of_all() const { return state_ ? state_->all : 0; }
 std::int64_t RowSpace::my_first_node() const { return state_ ? state_->my_first : 0; }
 std::vector<std::pair<std::int64_t, std::int64_t>> const& RowSpace::joins() const {
   return state_->joins;
+}
+
+std::int64_t RowSpace::most_nodes_of_rank() const {
+  if (!state_) return 1;
+  return *std::max_element(state_->nodes_of_rank.begin(), state_->nodes_of_rank.end());
+}
+
+std::int64_t RowSpace::padded_root() const {
+  auto const& nodes = state_->nodes_of_rank;
+  auto const first = std::find_if(nodes.begin(), nodes.end(), [](auto count) { return count > 0; });
+  return (first - nodes.begin()) * most_nodes_of_rank();
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> RowSpace::padded_joins() const {
+  std::int64_t const most = most_nodes_of_rank();
+  std::vector<std::int64_t> places;
+  for (std::size_t r = 0; r < state_->nodes_of_rank.size(); ++r)
+    for (std::int64_t k = 0; k < state_->nodes_of_rank[r]; ++k)
+      places.push_back(static_cast<std::int64_t>(r) * most + k);
+  auto padded = joins();
+  for (auto& [into, from] : padded) {
+    into = places[static_cast<std::size_t>(into)];
+    from = places[static_cast<std::size_t>(from)];
+  }
+  return padded;
 }
 
 void RowSpace::gather(std::byte* numbers, std::int64_t bytes_of_node) const {

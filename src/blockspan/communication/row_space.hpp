@@ -35,7 +35,7 @@ class RowSpace {
   /// More than one rank: sums need the others.
   bool distributed() const { return state_ != nullptr && communicator().size() > 1; }
   /// What gathers the numbers of ranks where they are on devices, so that a sum over rows needs no
-  /// host; null where there is none, or a rank without rows.
+  /// host; null where there is none, or (unit 0) a rank without rows.
   DeviceTransport* device_sums() const;
   std::int64_t first_row() const;
   /// Rows of all ranks; `local` where this is the rows of one process.
@@ -71,6 +71,13 @@ class RowSpace {
   }
   std::int64_t nodes_of_all() const;
   std::int64_t my_first_node() const;
+
+  /// The same where every rank has room for as many nodes as any of them gives, as devices gather
+  /// them: those of rank r begin at r x most_nodes_of_rank(). Joined (into, from) in this order,
+  /// the node at padded_root() is the root.
+  std::int64_t most_nodes_of_rank() const;
+  std::int64_t padded_root() const;
+  std::vector<std::pair<std::int64_t, std::int64_t>> padded_joins() const;
 
  private:
   struct State;

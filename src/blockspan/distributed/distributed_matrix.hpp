@@ -157,7 +157,22 @@ class DistributedMatrix {
   }
 
   RowPartition const& partition() const { return partition_; }
+  /// Of sums over rows: hosts join them by units where rows are cut at chunks, devices make one
+  /// node a rank, which takes fewer messages and kernels.
   RowSpace const& row_space() const { return space_; }
+  /// By units on devices too, so that sums have the same bits for any number of ranks. Throws
+  /// Error, on all ranks, where rows are not cut at chunks.
+  RowSpace row_space_by_units() const {
+    bool const alone = partition_.ranks() == 1;
+    std::int64_t const rows = partition_.global_rows(), chunk = detail::chunk_rows<Exec>(rows);
+    std::int64_t const unit = alone ? unit_of_cuts(rows, chunk, 1) : unit_of_sums();
+    if (unit > 0) return {space_.communicator(), partition_.cuts(), unit};
+    int r = 1;
+    while (r + 1 < partition_.ranks() && partition_.first(r) % chunk == 0) ++r;
+    fail("DistributedMatrix", "the same bits for any number of ranks need cuts at multiples of ",
+         chunk, " rows, and a partition with that unit: rank ", r, " begins at row ",
+         partition_.first(r), ", the unit is ", partition_.unit());
+  }
   std::int64_t local_rows() const { return partition_.rows(space_.communicator().rank()); }
   std::int64_t local_nonzeros() const {
     std::int64_t entries = 0;
@@ -194,10 +209,10 @@ class DistributedMatrix {
   friend class DistributedMatrix;
   using Offsets = Kokkos::View<int*, Device>;
 
+  /// What sums over rows may be cut into; 0: rows are cut elsewhere.
   std::int64_t unit_of_sums() const {
     std::int64_t const unit = partition_.unit();
-    if (!detail::runs_on_host_v<Exec> || unit == 0) return 0;
-    if (unit % detail::chunk_rows<Exec>(partition_.global_rows()) != 0) return 0;
+    if (unit == 0 || unit % detail::chunk_rows<Exec>(partition_.global_rows()) != 0) return 0;
     for (int r = 0; r < partition_.ranks(); ++r)
       if (partition_.rows(r) > RowSpace::most_units * unit) return 0;
     return unit;
@@ -225,7 +240,7 @@ class DistributedMatrix {
   void make(Exec const& exec, Communicator const& ranks, LocalRows<Scalar> const& rows,
             SplitRows const& split, Matrix const* own) {
     lower_ = split.lower, own_ = split.own;
-    space_ = RowSpace(ranks, partition_.cuts(), unit_of_sums());
+    space_ = RowSpace(ranks, partition_.cuts(), detail::runs_on_host_v<Exec> ? unit_of_sums() : 0);
     std::vector<std::int64_t> ghosts(split.packed.begin(), split.packed.begin() + lower_);
     ghosts.insert(ghosts.end(), split.packed.begin() + lower_ + own_, split.packed.end());
     halo_ = make_halo_exchange(ranks, partition_, std::move(ghosts));

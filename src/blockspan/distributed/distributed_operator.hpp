@@ -41,11 +41,15 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   using Matrix = DistributedMatrix<Scalar, Exec>;
   using Real = real_t<Scalar>;
 
-  /// A plan for each part. All ranks together; waits for the instance. Throws Error, on all ranks,
-  /// if an option is bad, or where memory is short.
+  /// A plan for each part; sums are made as `space` says, one of the matrix. All ranks together;
+  /// waits for the instance. Throws Error, on all ranks, if an option is bad, or where memory is
+  /// short.
   DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                       SpmmPlanOptions const& options)
-      : matrix_(std::move(matrix)), exchange_(matrix_), sums_(matrix_->row_space()) {
+      : DistributedOperator(exec, matrix, options, matrix->row_space()) {}
+  DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
+                      SpmmPlanOptions const& options, RowSpace space)
+      : matrix_(std::move(matrix)), exchange_(matrix_), sums_(std::move(space)) {
     ranks().together([&] {
       for (int p = 0; p < 3; ++p)
         plans_[p].emplace(exec, matrix_->part(static_cast<Which>(p)).matrix, options);
@@ -53,24 +57,27 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   std::int64_t rows() const override { return matrix_->local_rows(); }
-  RowSpace row_space() const override { return matrix_->row_space(); }
+  RowSpace row_space() const override { return sums_.rows(); }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     multiply(exec, Op::none, Scalar(1), X, Scalar(0), Y);
   }
 
-  /// On devices, as a MatrixOperator.
+  /// On devices, as a MatrixOperator; not by units, since these sums are one node a rank.
   bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y,
                   OperatorValues<Real const, Exec> const& weights,
                   OperatorValues<Scalar, Exec> const& x_dot_y,
                   OperatorValues<Real, Exec> const& y_dot_y) const override {
-    if constexpr (!detail::runs_on_host_v<Exec>)
+    if constexpr (!detail::runs_on_host_v<Exec>) {
+      if (sums_.rows().unit() > 0) return false;
       multiply_dots(
           exec, Scalar(1), X, Scalar(0), Y, detail::row_weights<Exec, Real>(weights, rows()),
           {detail::dots_ref<Exec, Scalar>(x_dot_y), detail::dots_ref<Exec, Real>(y_dot_y)},
           sums_of_rank_);
-    return !detail::runs_on_host_v<Exec>;
+      return true;
+    }
+    return false;
   }
 
   bool apply_step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
@@ -294,19 +301,27 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
 
 struct DistributedOptions {
   int columns = 16;  ///< widest block expected
-  /// Hosts: the same bits for any number of ranks, one too, where rows are cut at chunks (as
-  /// distribute and generate_distributed do). Whole rows, whatever kernel a plan would choose.
+  /// The same bits for any number of ranks, one too, where rows are cut at chunks of the solvers'
+  /// sums (as distribute, generate_distributed and RowOrder do). Products take whole rows, each
+  /// added up in its order, whatever kernel a plan would choose, and sums a pass of their own,
+  /// whose nodes ranks give by units (see RowSpace).
   bool same_bits = false;
 };
 
-/// The operator of a matrix. All ranks together; waits for the instance.
+/// The operator of a matrix. All ranks together; waits for the instance. Throws Error, on all
+/// ranks, if an option is bad, where memory is short, and for same_bits where rows are cut
+/// elsewhere.
 template <class Scalar, class Exec>
 DistributedOperator<Scalar, Exec> distributed_operator(
     Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> matrix,
     DistributedOptions const& options = {}) {
   SpmmPlanOptions plan{.columns = options.columns};
-  if (options.same_bits) plan.algorithm = "warp_per_row_packs";
-  return {exec, std::move(matrix), plan};
+  if (!options.same_bits) return {exec, std::move(matrix), plan};
+  plan.algorithm = "warp_per_row_packs";
+  plan.strict = false;
+  plan.lanes.entries = 1;
+  RowSpace const space = matrix->row_space_by_units();
+  return {exec, std::move(matrix), plan, space};
 }
 
 /// Y = alpha op(A) X + beta Y of a matrix on ranks: A^T, conj(A) and A^H too. All ranks together,

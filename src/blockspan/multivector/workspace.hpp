@@ -43,6 +43,22 @@ class Workspace {
     return static_cast<T*>(grow(exec, host_[slot], bytes<T>(count)));
   }
 
+  /// The joins of RowSpace::padded_joins() where Exec computes, pairs behind each other.
+  std::int64_t const* joins(Exec const& exec) {
+    if (joins_.size() == 0) {
+      auto const joins = rows_.padded_joins();
+      auto const on_device = allocate<decltype(joins_)>(exec, "Blockspan::workspace::joins",
+                                                        2 * std::max<std::size_t>(joins.size(), 1));
+      auto const mirror = Kokkos::create_mirror_view(on_device);
+      for (std::size_t i = 0; i < joins.size(); ++i)
+        mirror(2 * i) = joins[i].first, mirror(2 * i + 1) = joins[i].second;
+      Kokkos::deep_copy(exec, on_device, mirror);
+      exec.fence("Blockspan::workspace::joins");
+      joins_ = on_device;
+    }
+    return joins_.data();
+  }
+
   /// Bytes held now.
   std::int64_t bytes_held() const {
     std::size_t sum = 0;
@@ -74,6 +90,7 @@ class Workspace {
   }
 
   RowSpace rows_;
+  Kokkos::View<std::int64_t*, typename Exec::memory_space> joins_;
   std::array<Buffer<typename Exec::memory_space>, slots> device_;
   std::array<Buffer<Kokkos::HostSpace>, slots> host_;
 };

@@ -71,7 +71,7 @@ struct ChunkSumsOnHost {
   ChunkSumsOnHost(Terms const& terms_, RowChunks const& chunks_, std::int64_t columns)
       : terms(terms_),
         chunks(chunks_),
-        nodes{nullptr, chunks.count(), columns},
+        nodes{nullptr, chunks.count(), columns, 1, 0, chunks.size},
         together(goes_down(terms) && nodes.count >= 128 ? 4 : 1) {}
 
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
@@ -163,10 +163,13 @@ struct ChunkSumsOnDevice {
     constexpr std::int64_t widest = most_threads / members;
     tiles = static_cast<int>(ceil_div(columns, widest));
     width = static_cast<int>(ceil_div(columns, std::int64_t{std::max(tiles, 1)}));
-    while (2 * leaves_of_team * members * width <= most_threads &&
+    std::int64_t const most = chunks.ends_nodes ? chunks.size / most_leaf_rows : leaves;
+    while (2 * leaves_of_team * members * width <= most_threads && 2 * leaves_of_team <= most &&
            leaves * tiles >= 2 * leaves_of_team * enough_teams)
       leaves_of_team *= 2;
-    nodes = {nullptr, ceil_div(leaves, std::int64_t{leaves_of_team}), columns};
+    nodes = {nullptr, ceil_div(leaves, std::int64_t{leaves_of_team}),
+             columns, 1,
+             0,       leaves_of_team * most_leaf_rows};
   }
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
@@ -285,6 +288,7 @@ Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Term
   kernel.nodes.data =
       memory(room_for_nodes<Exec, Real>(kernel.nodes.count) * Terms::count * columns);
   kernel.launch(exec, label);
+  if (chunks.ends_nodes) return kernel.nodes;
   return few_nodes<FoldOf<Terms>>(exec, kernel.nodes, Terms::count);
 }
 

@@ -7,6 +7,7 @@
 
 #include <blockspan/multivector/detail/device_tiles.hpp>
 #include <blockspan/multivector/detail/gram_tensor.hpp>
+#include <blockspan/multivector/detail/over_ranks.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/workspace.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -30,10 +31,10 @@ struct DeviceGram {
   Real* partials;  ///< chunks x m x n
 
   DeviceGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block,
-             Real const* weights_)
+             RowChunks const& rows_, Real const* weights_)
       : X(X_block),
         Y(Y_block),
-        rows(row_chunks<Exec>(X_block.rows)),
+        rows(rows_),
         chunks(static_cast<int>(rows.count())),
         m(ceil_div(X.columns, edge) * edge),
         n(ceil_div(Y.columns, edge) * edge),
@@ -133,7 +134,7 @@ struct DeviceGram {
   }
 };
 
-/// G = the root of the partial matrices: 32 threads share the chunks of an entry.
+/// The nodes that a rank gives of the partial matrices: 32 threads share the chunks of an entry.
 template <class Exec, class Scalar>
 struct DeviceGramSum {
   using Real = real_t<Scalar>;
@@ -141,23 +142,28 @@ struct DeviceGramSum {
   static constexpr int slices = 32, entries = device::threads / slices;
 
   Real const* partials;
-  int chunks, m, n;
-  BlockRef<Scalar> G;
+  GivenNodes given;
+  int m, n;
+  GramNodes<Scalar> nodes;
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     auto* const sums = static_cast<Scalar*>(
         team.team_scratch(0).get_shmem_aligned(device::threads * sizeof(Scalar), 16));
     int const rank = team.team_rank(), slice = rank / entries;
-    std::int64_t const entry = std::int64_t(team.league_rank()) * entries + rank % entries;
+    BlockRef<Scalar> G = nodes.first;
+    int const k = team.league_rank() / teams(), tile = team.league_rank() % teams();
+    std::int64_t const entry = std::int64_t(tile) * entries + rank % entries;
     bool const inside = entry < G.rows * G.columns;
     std::int64_t const i = entry / G.columns, j = entry % G.columns;
+    std::int64_t const begin = given.first(k), chunks = given.leaves(k);
     std::int64_t const share = terms_of_thread(chunks, slices), first = slice * share;
     std::int64_t const last = chunks - first < share ? chunks : first + share;
     if (inside && first < chunks)
-      sums[rank] =
-          join_range<AddTerms, Scalar>(first, last, [&](std::int64_t c) { return part(c, i, j); });
+      sums[rank] = join_range<AddTerms, Scalar>(
+          first, last, [&](std::int64_t c) { return part(begin + c, i, j); });
     join_in_scratch<AddTerms, 1>(team, inside ? slice : slices, sums + rank % entries, entries, 0,
-                                 static_cast<int>(ceil_div(std::int64_t{chunks}, share)));
+                                 static_cast<int>(ceil_div(chunks, share)));
+    G.data += k * nodes.apart;
     if (inside && slice == 0) G(i, j) = chunks > 0 ? sums[rank] : Scalar(0);
   }
 
@@ -170,9 +176,14 @@ struct DeviceGramSum {
       return g[0];
   }
 
+  KOKKOS_FUNCTION int teams() const {
+    return static_cast<int>(
+        ceil_div(nodes.first.rows * nodes.first.columns, std::int64_t(entries)));
+  }
+
   void launch(Exec const& exec) const {
-    int const teams = static_cast<int>(ceil_div(G.rows * G.columns, std::int64_t(entries)));
-    Policy policy(exec, teams, device::threads);
+    if (given.count == 0) return;
+    Policy policy(exec, teams() * given.count, device::threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(device::threads * sizeof(Scalar) + 64));
     Kokkos::parallel_for("Blockspan::gram_sum", policy, *this);
   }
@@ -182,26 +193,28 @@ struct DeviceGramSum {
 /// given, by TensorGram. False if it does not serve these blocks: nothing is done.
 template <class Exec, class Scalar>
 bool grams_on_tensor_cores(Exec const& exec, BlockRef<Scalar const> const& X,
-                           BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
-                           BlockRef<Scalar const> const* Z, BlockRef<Scalar> const* H,
+                           BlockRef<Scalar const> const& Y, GramNodes<Scalar> const& G,
+                           BlockRef<Scalar const> const* Z, GramNodes<Scalar> const* H,
                            double const* weights, Workspace<Exec>& workspace) {
   RealView<Scalar> const x(X), y(Y), z(Z ? *Z : Y);
   if (!tensor::fits(x) || !tensor::fits(y) || !tensor::fits(z)) return false;
   tensor::Rows const right[] = {tensor::rows_of(y), tensor::rows_of(z)};
   int const results = Z ? 2 : 1;
+  RowChunks const chunks = local_chunks(X.rows, workspace);
+  GivenNodes const given(workspace.rows(), chunks.count(), chunks.size);
   bool done = false;
   with_gram_tiles(x.columns, y.columns, results, [&](auto tiles) {
     using Kernel = TensorGram<Exec, decltype(tiles)::M, decltype(tiles)::N>;
-    Kernel kernel(tensor::rows_of(x), right, results, X.rows, weights);
+    Kernel kernel(tensor::rows_of(x), right, results, chunks, weights);
     if (!kernel.fits()) return;
     kernel.partials =
         workspace.template device<double>(exec, Workspace<Exec>::partials, kernel.partials_size());
     kernel.launch(exec);
     int const m = results * kernel.height(), n = kernel.width();
-    DeviceGramSum<Exec, Scalar>{kernel.partials, kernel.chunks, m, n, G}.launch(exec);
+    DeviceGramSum<Exec, Scalar>{kernel.partials, given, m, n, G}.launch(exec);
     if (Z)
-      DeviceGramSum<Exec, Scalar>{kernel.partials + kernel.result_size(), kernel.chunks, m, n, *H}
-          .launch(exec);
+      DeviceGramSum<Exec, Scalar>{kernel.partials + kernel.result_size(), given, m, n, *H}.launch(
+          exec);
     done = true;
   });
   return done;
@@ -209,24 +222,26 @@ bool grams_on_tensor_cores(Exec const& exec, BlockRef<Scalar const> const& X,
 
 template <class Exec, class Scalar>
 void gram_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
-                    BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
+                    BlockRef<Scalar const> const& Y, GramNodes<Scalar> const& G,
                     Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
   if constexpr (tensor::available<Exec, real_t<Scalar>>)
     if (grams_on_tensor_cores<Exec, Scalar>(exec, X, Y, G, nullptr, nullptr, weights, workspace))
       return;
-  DeviceGram<Exec, Scalar> kernel(X, Y, weights);
+  RowChunks const chunks = local_chunks(X.rows, workspace);
+  DeviceGram<Exec, Scalar> kernel(X, Y, chunks, weights);
   kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
                                                               kernel.partials_size());
   kernel.launch(exec);
-  DeviceGramSum<Exec, Scalar>{kernel.partials, kernel.chunks, kernel.m, kernel.n, G}.launch(exec);
+  GivenNodes const given(workspace.rows(), chunks.count(), chunks.size);
+  DeviceGramSum<Exec, Scalar>{kernel.partials, given, kernel.m, kernel.n, G}.launch(exec);
 }
 
 /// Both at once on tensor cores where Y and Z have the same number of columns, else one after the
 /// other.
 template <class Exec, class Scalar>
 void gram_pair_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
-                         BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
-                         BlockRef<Scalar const> const& Z, BlockRef<Scalar> const& H,
+                         BlockRef<Scalar const> const& Y, GramNodes<Scalar> const& G,
+                         BlockRef<Scalar const> const& Z, GramNodes<Scalar> const& H,
                          Workspace<Exec>& workspace) {
   if constexpr (tensor::available<Exec, real_t<Scalar>>)
     if (Y.columns == Z.columns &&

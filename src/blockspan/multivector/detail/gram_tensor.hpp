@@ -49,13 +49,13 @@ struct TensorGram {
   double* partials;            ///< chunks x results x height x width
   double const* weights;       ///< or null; staged behind the sources
 
-  TensorGram(tensor::Rows const& x, tensor::Rows const (&y)[2], int results_, std::int64_t rows_,
+  TensorGram(tensor::Rows const& x, tensor::Rows const (&y)[2], int results_, RowChunks const& cut,
              double const* weights_)
       : sources{x, x, x},
         right{0, 0},
         source_count(1),
         results(results_),
-        rows(rows_),
+        rows(cut.rows),
         down(ceil_div(x.columns, block_rows)),
         across(ceil_div(y[0].columns, block_columns)),
         weights(weights_) {
@@ -77,7 +77,6 @@ struct TensorGram {
       stage_step[s] = stage_rows * sources[s].stride;
     }
     stage_size *= stage_rows;
-    RowChunks const cut = row_chunks<Exec>(rows);
     chunk = static_cast<int>(cut.size);
     chunks = static_cast<int>(cut.count());
   }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <utility>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -28,6 +30,7 @@ struct Nodes {
   std::int64_t count, columns;  ///< nodes, and real columns
   int parts = 1;
   std::int64_t numbers_of_rank = 0;  ///< 0: those of a column side by side
+  std::int64_t rows_of_node = 0;  ///< 0: one of all rows, or what kernels of products have summed
 
   KOKKOS_FORCEINLINE_FUNCTION Real& at(int q, std::int64_t j, std::int64_t node) const {
     std::int64_t const number = q * columns + j;
@@ -50,10 +53,15 @@ struct NumberOfColumn {
   KOKKOS_FORCEINLINE_FUNCTION auto operator()(std::int64_t node) const { return nodes(q, j, node); }
 };
 
-/// The chunks of this rank's rows of a block.
+/// The chunks of this rank's rows of a block: those of the rows of all ranks, but on devices that
+/// give one node a rank as many as keep a device busy.
 template <class Exec>
 RowChunks local_chunks(std::int64_t rows, Workspace<Exec> const& workspace) {
-  return row_chunks<Exec>(rows, workspace.rows().global_rows(rows));
+  RowSpace const& all = workspace.rows();
+  if (!runs_on_host_v<Exec> && all.unit() == 0) return row_chunks<Exec>(rows);
+  RowChunks chunks = row_chunks<Exec>(rows, all.global_rows(rows));
+  chunks.ends_nodes = !all.gives_one_node();
+  return chunks;
 }
 
 /// Room on the host for the numbers of the nodes of all ranks.
@@ -63,38 +71,137 @@ Number* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& wo
   return workspace.template host<Number>(exec, Workspace<Exec>::ranks, nodes * width);
 }
 
-/// Numbers of columns that this rank has for a sum: `numbers` of a column, by nodes of its rows, a
-/// chunk each on hosts, or one. Source: `count` nodes, and operator()(q, j, node).
+/// The nodes that this rank gives: node k has the leaves [border[k], border[k + 1]). Small, since
+/// functors beyond 512 bytes cannot be recorded.
+struct GivenNodes {
+  static constexpr int most = 20;
+  static_assert(RowSpace::most_units <= 1 << most / 2, "nodes grow and then shrink along a range");
+
+  GivenNodes(RowSpace const& rows, std::int64_t leaves, std::int64_t rows_of_leaf) {
+    if (rows.gives_one_node()) {
+      border[++count] = static_cast<std::int32_t>(leaves);
+      return;
+    }
+    require(rows_of_leaf > 0, "RowSpace", "one node a rank is given, but the unit is ",
+            rows.unit());
+    for (auto const& [begin, end] : rows.nodes())
+      border[++count] = static_cast<std::int32_t>(ceil_div(end, rows_of_leaf));
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first(int k) const { return border[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t leaves(int k) const { return border[k + 1] - border[k]; }
+
+  int count = 0;
+  std::int32_t border[most + 1] = {};
+};
+
+/// Numbers of the nodes of all ranks, `width` a node, and of those of this rank, where Exec
+/// computes.
+template <class Number>
+struct NodesOfRanks {
+  Number *all, *mine;
+  std::int64_t width;
+};
+
+template <class Number, class Exec>
+NodesOfRanks<Number> nodes_of_ranks(Exec const& exec, std::int64_t width,
+                                    Workspace<Exec>& workspace) {
+  auto const& rows = workspace.rows();
+  bool const here = rows.device_sums() != nullptr;
+  std::int64_t const of_rank = std::max<std::int64_t>(rows.most_nodes_of_rank(), 1) * width;
+  Number* const all = workspace.template device<Number>(
+      exec, Workspace<Exec>::ranks, (here ? rows.communicator().size() : 1) * of_rank);
+  return {all, here ? all + rows.communicator().rank() * of_rank : all, width};
+}
+
+/// Joins the nodes of all ranks in place, each number by a thread.
+template <class Fold, class Number>
+struct JoinOverRanks {
+  Number* numbers;
+  std::int64_t width, joins;
+  std::int64_t const* pairs;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t number) const {
+    for (std::int64_t i = 0; i < joins; ++i)
+      Fold::fold(numbers[pairs[2 * i] * width + number],
+                 numbers[pairs[2 * i + 1] * width + number]);
+  }
+};
+
+/// What ranks have given: the node of all rows, or one a rank.
+template <class Number>
+struct Given {
+  Number* first;
+  std::int64_t nodes;
+};
+
+/// Brings the numbers of all ranks together, of which this one has written its own.
+template <class Fold, class Exec, class Number>
+Given<Number> gather_nodes(Exec const& exec, NodesOfRanks<Number> const& nodes,
+                           Workspace<Exec>& workspace) {
+  auto const& rows = workspace.rows();
+  std::int64_t const width = nodes.width;
+  if (auto* const device = rows.device_sums()) {
+    device->gather(native_stream(exec), reinterpret_cast<std::byte*>(nodes.all),
+                   rows.most_nodes_of_rank() * width * static_cast<std::int64_t>(sizeof(Number)));
+    if (rows.gives_one_node()) return {nodes.all, rows.communicator().size()};
+    Kokkos::parallel_for("Blockspan::join_over_ranks",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, width),
+                         JoinOverRanks<Fold, Number>{nodes.all, width, rows.nodes_of_all() - 1,
+                                                     workspace.joins(exec)});
+    return {nodes.all + rows.padded_root() * width, 1};
+  }
+  Number* const host = room_for_ranks<Number>(exec, width, workspace);
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(
+      exec, host + rows.my_first_node() * width, nodes.mine,
+      static_cast<std::int64_t>(rows.nodes().size()) * width);
+  exec.fence("Blockspan: numbers for the other ranks");
+  rows.template fold<Fold>(host, width);
+  copy_elements<Exec, typename Exec::memory_space, Kokkos::HostSpace>(exec, nodes.all, host, width);
+  return {nodes.all, 1};
+}
+
+/// Numbers of columns that this rank has for a sum: `numbers` of a column, by nodes of its rows.
+/// Source: `count` nodes, and operator()(q, j, node).
 template <class Source>
 struct SumsOfRank {
   Source nodes;
   int numbers;
+
+  GivenNodes given(RowSpace const& rows) const {
+    std::int64_t rows_of_leaf = 0;
+    if constexpr (requires { nodes.rows_of_node; }) rows_of_leaf = nodes.rows_of_node;
+    return {rows, nodes.count, rows_of_leaf};
+  }
 };
 
-/// to[q * columns + j] = the node of number q of column j: a team each.
+/// to[k * width + q * columns + j] = the k-th node of number q of column j: a team each.
 template <class Exec, class Fold, class Real, class Source>
 struct NodeOfRank {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256>>;
 
   Source nodes;
-  std::int64_t columns;
+  GivenNodes given;
+  std::int64_t columns, width;
   Real* to;
+  int numbers;  ///< of all columns
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     auto* const scratch = static_cast<Real*>(
         team.team_scratch(0).get_shmem_aligned(team.team_size() * sizeof(Real), 16));
-    std::int64_t const number = team.league_rank();
+    int const number = team.league_rank() % numbers, k = team.league_rank() / numbers;
     auto const q = static_cast<int>(number / columns);
     Real root[1] = {};
     join_by_team<Fold, 1>(
-        team, scratch, nodes.count,
-        [&](int, std::int64_t i) { return nodes(q, number % columns, i); }, root);
-    if (team.team_rank() == 0) to[number] = root[0];
+        team, scratch, given.leaves(k),
+        [&](int, std::int64_t i) { return nodes(q, number % columns, given.first(k) + i); }, root);
+    if (team.team_rank() == 0) to[k * width + number] = root[0];
   }
 
-  void launch(Exec const& exec, int numbers) const {
+  void launch(Exec const& exec) const {
+    if (given.count == 0 || numbers == 0) return;
     constexpr int threads = runs_on_host_v<Exec> ? 1 : 256;
-    Policy policy(exec, static_cast<int>(numbers * columns), threads);
+    Policy policy(exec, numbers * given.count, threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(threads * static_cast<int>(sizeof(Real)) + 64));
     Kokkos::parallel_for("Blockspan::node_of_rank", policy, *this);
   }
@@ -111,36 +218,23 @@ void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t
                                      NumberOfColumn<Source>{some.nodes, q, j});
 }
 
-/// sums_over_ranks() where a rank gives one node, of all its rows, that Exec makes.
+/// sums_over_ranks() where Exec joins the numbers of this rank.
 template <class Fold, class Real, class Exec, class... Sources>
 Nodes<Real> nodes_over_ranks(Exec const& exec, std::int64_t columns, Workspace<Exec>& workspace,
                              SumsOfRank<Sources> const&... sums) {
-  auto const& rows = workspace.rows();
-  auto const& ranks = rows.communicator();
-  require(rows.gives_one_node(), "RowSpace", "devices give one node a rank, but the unit is ",
-          rows.unit());
   std::int64_t const width = (sums.numbers + ...) * columns;
-  Real* const all =
-      workspace.template device<Real>(exec, Workspace<Exec>::ranks, ranks.size() * width);
-  Real* const mine = all + ranks.rank() * width;
-  Real* to = mine;
+  auto const nodes = nodes_of_ranks<Real>(exec, width, workspace);
+  Real* to = nodes.mine;
   auto const join = [&]<class Source>(SumsOfRank<Source> const& some) {
-    NodeOfRank<Exec, Fold, Real, Source>{some.nodes, columns, to}.launch(exec, some.numbers);
-    to += some.numbers * columns;
+    auto const numbers = static_cast<int>(some.numbers * columns);
+    NodeOfRank<Exec, Fold, Real, Source>{
+        some.nodes, some.given(workspace.rows()), columns, width, to, numbers}
+        .launch(exec);
+    to += numbers;
   };
   (join(sums), ...);
-  if (auto* const device = rows.device_sums()) {
-    device->gather(native_stream(exec), reinterpret_cast<std::byte*>(all),
-                   width * static_cast<std::int64_t>(sizeof(Real)));
-    return {all, ranks.size(), columns, 1, width};
-  }
-  Real* const host = room_for_ranks<Real>(exec, width, workspace);
-  Real* const own = host + (rows.nodes().empty() ? 0 : rows.my_first_node() * width);
-  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, own, mine, width);
-  exec.fence("Blockspan: numbers for the other ranks");
-  rows.template fold<Fold>(host, width);
-  copy_elements<Exec, typename Exec::memory_space, Kokkos::HostSpace>(exec, all, host, width);
-  return {all, 1, columns};
+  auto const [first, given] = gather_nodes<Fold>(exec, nodes, workspace);
+  return {first, given, columns, 1, width};
 }
 
 /// Several sums of the same columns, those of one behind those of the other, over the rows of all
@@ -176,66 +270,70 @@ Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int numbers,
                                      SumsOfRank<Nodes<Real>>{local, numbers});
 }
 
-/// G = the sum of the matrices of all ranks, `apart` numbers from one rank's to the next's.
+/// The nodes of a Gram matrix that a rank gives: the first, and the numbers from one to the next.
+template <class Scalar>
+struct GramNodes {
+  BlockRef<Scalar> first;
+  std::int64_t apart;
+};
+
+/// G = the sum of the matrices that ranks have given, `apart` numbers from one to the next.
 template <class Scalar>
 struct AddMatrices {
   Scalar const* first;
-  std::int64_t ranks, apart;
+  std::int64_t given, apart;
   BlockRef<Scalar> G;
 
   KOKKOS_FUNCTION void operator()(std::int64_t entry) const {
     G(entry % G.rows, entry / G.rows) = join_range<AddTerms, Scalar>(
-        0, ranks, [&](std::int64_t rank) { return first[rank * apart + entry]; });
+        0, given, [&](std::int64_t k) { return first[k * apart + entry]; });
   }
 };
 
-/// Each of `matrices` = its sum over all ranks, each the sum over all rows of a rank (unit 0 of
-/// RowSpace). One message.
+/// Gram matrices as sums over the rows of all ranks, in one message: what sums the rows of this
+/// rank writes nodes(i), then join() makes the matrices. With one rank they are the same.
 template <class Exec, class Scalar>
-void gram_over_ranks(Exec const& exec, std::initializer_list<BlockRef<Scalar>> matrices,
-                     std::int64_t local_rows, Workspace<Exec>& workspace) {
-  auto const& rows = workspace.rows();
-  if (!rows.distributed()) return;
-  rows.require_rows(local_rows, "a Gram matrix over ranks");
-  std::int64_t width = 0;
-  for (auto const& G : matrices) width += G.rows * G.columns;
-  auto const each = [&](Scalar* packed, auto const& take) {
-    for (auto const& G : matrices) {
-      take(G, packed);
-      packed += G.rows * G.columns;
-    }
-  };
-  auto const contiguous = [](BlockRef<Scalar> const& G, Scalar* packed) {
-    return BlockRef<Scalar>{packed, G.rows, G.columns, 1, G.rows};
-  };
-  auto const pack = [&](BlockRef<Scalar> const& G, Scalar* to) {
-    copy_block<Exec, Scalar>(exec, G, contiguous(G, to));
-  };
-  if (auto* const device = rows.device_sums()) {
-    auto const& ranks = rows.communicator();
-    Scalar* const all =
-        workspace.template device<Scalar>(exec, Workspace<Exec>::ranks, ranks.size() * width);
-    each(all + ranks.rank() * width, pack);
-    device->gather(native_stream(exec), reinterpret_cast<std::byte*>(all),
-                   width * static_cast<std::int64_t>(sizeof(Scalar)));
-    return each(all, [&](BlockRef<Scalar> const& G, Scalar const* first) {
+class GramsOverRanks {
+ public:
+  GramsOverRanks(Exec const& exec, std::vector<BlockRef<Scalar>> matrices, std::int64_t local_rows,
+                 Workspace<Exec>& workspace)
+      : exec_(exec), matrices_(std::move(matrices)), workspace_(workspace) {
+    if (!workspace.rows().distributed()) return;
+    workspace.rows().require_rows(local_rows, "a Gram matrix over ranks");
+    std::int64_t width = 0;
+    for (auto const& G : matrices_) width += G.rows * G.columns;
+    nodes_ = nodes_of_ranks<Scalar>(exec, width, workspace);
+  }
+
+  GramNodes<Scalar> nodes(std::size_t which) const {
+    auto const& G = matrices_[which];
+    if (!workspace_.rows().distributed()) return {G, 0};
+    return {{nodes_.mine + begin(which), G.rows, G.columns, 1, G.rows}, nodes_.width};
+  }
+
+  void join() const {
+    if (!workspace_.rows().distributed()) return;
+    auto const [first, given] = gather_nodes<AddTerms>(exec_, nodes_, workspace_);
+    for (std::size_t which = 0; which < matrices_.size(); ++which) {
+      auto const& G = matrices_[which];
       Kokkos::parallel_for(
           "Blockspan::gram_of_ranks",
-          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, G.rows * G.columns),
-          AddMatrices<Scalar>{first, ranks.size(), width, G});
-    });
+          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec_, 0, G.rows * G.columns),
+          AddMatrices<Scalar>{first + begin(which), given, nodes_.width, G});
+    }
   }
-  Scalar* const all = room_for_ranks<Scalar>(exec, width, workspace);
-  Scalar* const packed = workspace.template device<Scalar>(exec, Workspace<Exec>::ranks, width);
-  each(packed, pack);
-  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(
-      exec, all + (local_rows > 0 ? rows.my_first_node() : 0) * width, packed, width);
-  exec.fence("Blockspan: numbers for the other ranks");
-  rows.template fold<AddTerms>(all, width);
-  copy_elements<Exec, typename Exec::memory_space, Kokkos::HostSpace>(exec, packed, all, width);
-  each(packed, [&](BlockRef<Scalar> const& G, Scalar* from) {
-    copy_block<Exec, Scalar>(exec, contiguous(G, from), G);
-  });
-}
+
+ private:
+  std::int64_t begin(std::size_t which) const {
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < which; ++i) at += matrices_[i].rows * matrices_[i].columns;
+    return at;
+  }
+
+  Exec exec_;
+  std::vector<BlockRef<Scalar>> matrices_;
+  Workspace<Exec>& workspace_;
+  NodesOfRanks<Scalar> nodes_{};
+};
 
 }  // namespace blockspan::detail

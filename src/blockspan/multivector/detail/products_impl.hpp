@@ -14,8 +14,9 @@ template <class Exec, class Scalar>
 void gram_of_all_ranks(Exec const& exec, BlockRef<Scalar const> const& X,
                        BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
                        Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
-  gram_on_device(exec, X, Y, G, workspace, weights);
-  gram_over_ranks<Exec, Scalar>(exec, {G}, X.rows, workspace);
+  GramsOverRanks<Exec, Scalar> const grams(exec, {G}, X.rows, workspace);
+  gram_on_device(exec, X, Y, grams.nodes(0), workspace, weights);
+  grams.join();
 }
 
 template <class Exec, class Scalar>
@@ -73,8 +74,9 @@ void gram_pair(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scala
     gram_on_host(exec, X, Y, G, workspace);
     gram_on_host(exec, X, Z, H, workspace);
   } else {
-    gram_pair_on_device(exec, X, Y, G, Z, H, workspace);
-    gram_over_ranks<Exec, Scalar>(exec, {G, H}, X.rows, workspace);
+    GramsOverRanks<Exec, Scalar> const grams(exec, {G, H}, X.rows, workspace);
+    gram_pair_on_device(exec, X, Y, grams.nodes(0), Z, grams.nodes(1), workspace);
+    grams.join();
   }
 }
 

@@ -28,6 +28,7 @@ namespace blockspan::detail {
 /// The chunks of the rows that a device or host has, of which the first begins a chunk.
 struct RowChunks {
   std::int64_t rows, size;
+  bool ends_nodes = false;  ///< no kernel gives a node of several: it might cross a cut of ranks
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return ceil_div(rows, size); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first(std::int64_t c) const { return c * size; }

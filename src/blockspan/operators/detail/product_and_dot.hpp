@@ -16,13 +16,14 @@ void product_and_dot(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                      Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y,
                      Array<Scalar, Exec> const& dot, Workspace<Exec>& workspace) {
   auto const rows = static_cast<std::int64_t>(x.extent(0));
-  if (workspace.rows().gives_one_node() && A.apply_dots(exec, x, y, {}, dot, {})) {
-    gram_over_ranks<Exec, Scalar>(exec, {BlockRef<Scalar>{dot.data(), 1, 1, 1, 1}}, rows,
-                                  workspace);
-  } else {
-    A.apply(exec, x, y);
-    blockspan::column_dots(exec, x, y, dot, workspace);
+  if (workspace.rows().gives_one_node()) {
+    BlockRef<Scalar> const of_all{dot.data(), 1, 1, 1, 1};
+    GramsOverRanks<Exec, Scalar> const sum(exec, {of_all}, rows, workspace);
+    OperatorValues<Scalar, Exec> const of_rank(sum.nodes(0).first.data, 1);
+    if (A.apply_dots(exec, x, y, {}, of_rank, {})) return sum.join();
   }
+  A.apply(exec, x, y);
+  blockspan::column_dots(exec, x, y, dot, workspace);
 }
 
 }  // namespace blockspan::detail

@@ -237,7 +237,7 @@ Launch const* fused_launch(PlanPanels<Exec, Ordinal> const& panels, Product<Scal
                            BlockRef<Scalar const> const& x) {
   if (!lanes_exchange_v<Exec> || panels.is_cut() || product.alpha == Scalar(0)) return nullptr;
   auto const& plan = panels.first();
-  auto blocks = block_facts(product, false, plan.options.algorithm != "auto");
+  auto blocks = block_facts(product, false, plan.options.must_run());
   blocks.x.vectors = blocks.x.vectors && rows_are_vectors(x);  // read as rows of Y are written
   blocks.sums = true;
   blocks.overwrites = product.beta == Scalar(0);
@@ -329,7 +329,7 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
     return over_ranks<AddTerms>(exec, nodes, numbers, chunks, workspace);
   };
   std::vector<PartOfDots<Scalar>> of_parts;
-  bool fused = lanes_exchange_v<Exec>;
+  bool fused = lanes_exchange_v<Exec> && workspace.rows().unit() == 0;
   for (auto const& part : parts) {
     std::int64_t const count = part.A.pattern.rows;
     PartOfDots<Scalar> const own{

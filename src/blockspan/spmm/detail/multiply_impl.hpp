@@ -179,7 +179,7 @@ void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
     auto part = product_of_panel(product, panel);
     auto const factor = factor_of(exec, state, part.op, values_of(A, panel));
     part.op = factor.op;
-    bool const asked = state.options.algorithm != "auto";
+    bool const asked = state.options.must_run();
     Decision const& decision =
         factor.prepared.decision_for(block_facts(part, factor.values.singles != nullptr, asked));
     if (decision.launches.empty()) refuse(*factor.prepared.choice.variant, part);
