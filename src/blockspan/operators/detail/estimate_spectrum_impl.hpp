@@ -8,6 +8,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multivector/detail/column_sums.hpp>
+#include <blockspan/multivector/detail/column_terms.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/operators/detail/product_and_dot.hpp>
@@ -18,46 +20,72 @@
 
 namespace blockspan::detail {
 
-/// roots := W^1/2, z := W^1/2 u.
+/// roots := W^1/2, z := W^1/2 u, and |u|^2.
 template <class Scalar>
 struct LanczosStart {
-  real_t<Scalar> const* weights;
-  real_t<Scalar>* roots;
+  using Real = real_t<Scalar>;
+  static constexpr int count = 1;
+
+  Real const* weights;
+  Real* roots;
   Scalar const* u;
   Scalar* z;
-  std::int64_t rows;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    if (i >= rows) return;
-    roots[i] = Kokkos::sqrt(weights[i]);
-    z[i] = roots[i] * u[i];
+  struct Operands {
+    Real weight;
+    Scalar u;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION bool down() const { return true; }
+  KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t) const {
+    return {weights[i], u[i]};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t, Operands const& at,
+                                              Real* terms) const {
+    Real const root = Kokkos::sqrt(at.weight);
+    roots[i] = root;
+    z[i] = root * at.u;
+    terms[0] = squared_magnitude(at.u);
   }
 };
 
-/// The vectors of the process are u / |u|, y = A W^1/2 u and dot = u^H W^1/2 y. One step:
-/// before := (W^1/2 y - alpha u) / |u| - |u| before / |before|, z := W^1/2 of it, and
-/// alpha = dot / |u|^2 among the entries: by index 0, which is there on a rank without rows too. A
-/// vector of norm zero is followed by others.
+/// The vectors of the process are u / |u|, y = A W^1/2 u and dot = u^H W^1/2 y, alpha = dot /
+/// |u|^2. One step: before := (W^1/2 y - alpha u) / |u| - |u| before / |before|, z := W^1/2 of it,
+/// and its square. A vector of norm zero is followed by others.
 template <class Scalar>
 struct LanczosStep {
   using Real = real_t<Scalar>;
+  static constexpr int count = 1;
+
   Real const* roots;
   Scalar const *y, *u;
   Scalar *before, *z;
   Scalar const* dot;
   Real const *norm, *norm_before;  ///< the second one null: there is no vector before
-  Real* alpha;
-  std::int64_t rows;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+  /// With the factors, which are the same for all rows: a compiler sees it as long as nothing is
+  /// written between.
+  struct Operands {
+    Real root, scale, alpha, ratio;
+    Scalar y, u, before;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION bool down() const { return true; }
+  KOKKOS_FORCEINLINE_FUNCTION Operands load(std::int64_t i, std::int64_t) const {
     Real const size = *norm, scale = size > 0 ? 1 / size : 0;
-    Real const a = real_part(*dot) * scale * scale;
-    if (i == 0) *alpha = a;
-    if (i >= rows) return;
-    Scalar w = scale * (roots[i] * y[i] - a * u[i]);
-    if (norm_before != nullptr && *norm_before > 0) w -= size / *norm_before * before[i];
+    bool const has_before = norm_before != nullptr && *norm_before > 0;
+    return {roots[i],
+            scale,
+            real_part(*dot) * scale * scale,
+            has_before ? size / *norm_before : Real(0),
+            y[i],
+            u[i],
+            has_before ? before[i] : Scalar(0)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t, Operands const& at,
+                                              Real* terms) const {
+    Scalar const w = at.scale * (at.root * at.y - at.alpha * at.u) - at.ratio * at.before;
     before[i] = w;
-    z[i] = roots[i] * w;
+    z[i] = at.root * w;
+    terms[0] = squared_magnitude(w);
   }
 };
 
@@ -75,35 +103,37 @@ class Lanczos {
       : exec_(exec),
         A_(A),
         rows_(static_cast<std::int64_t>(weights.extent(0))),
-        reals_(scratch_array<Real>(exec, "Blockspan::lanczos", padded() + 2 * steps + 1)),
-        scalars_(scratch_array<Scalar>(exec, "Blockspan::lanczos", 4 * padded() + 1)),
+        reals_(scratch_array<Real>(exec, "Blockspan::lanczos", padded() + steps + 1)),
+        scalars_(scratch_array<Scalar>(exec, "Blockspan::lanczos", 4 * padded() + steps)),
         u_(column(0)),
         before_(column(1)),
         y_(column(2)),
         z_(column(3)),
-        dot_(scalars_.data() + 4 * padded(), 1),
-        entries_(reals_.data() + padded(), 2 * steps + 1),
+        dots_(scalars_.data() + 4 * padded(), steps),
+        norms_(reals_.data() + padded(), steps + 1),
         workspace_(A.row_space()) {
     blockspan::fill_random(exec_, u_, seed, 0, workspace_.rows().first_row());
-    each_row(LanczosStart<Scalar>{weights.data(), reals_.data(), u_.data(), z_.data(), rows_});
-    take_norm(0);
+    each_row(LanczosStart<Scalar>{weights.data(), reals_.data(), u_.data(), z_.data()}, 0);
   }
 
   SpectrumEstimate<Real> run(int steps) {
     for (int j = 0; j < steps; ++j) {
-      product_and_dot(exec_, A_, z_, y_, dot_, workspace_);
-      Real* const norm = entries_.data() + 2 * j;
+      Scalars const dot(dots_.data() + j, 1);
+      product_and_dot(exec_, A_, z_, y_, dot, workspace_);
+      Real const* const norm = norms_.data() + j;
       each_row(LanczosStep<Scalar>{reals_.data(), y_.data(), u_.data(), before_.data(), z_.data(),
-                                   dot_.data(), norm, j > 0 ? norm - 2 : nullptr, norm + 1, rows_});
+                                   dot.data(), norm, j > 0 ? norm - 1 : nullptr},
+               j + 1);
       std::swap(u_, before_);
-      take_norm(2 * (j + 1));
     }
-    auto const entries = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), entries_);
+    auto const norms = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), norms_);
+    auto const dots = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dots_);
     std::vector<Real> diagonal, off_diagonal;
     Real largest = 0;
     for (int j = 0; j < steps; ++j) {
-      diagonal.push_back(entries(2 * j + 1));
-      off_diagonal.push_back(entries(2 * j + 2));
+      Real const scale = norms(j) > 0 ? 1 / norms(j) : Real(0);
+      diagonal.push_back(real_part(dots(j)) * scale * scale);
+      off_diagonal.push_back(norms(j + 1));
       if (!std::isfinite(diagonal.back()) || !std::isfinite(off_diagonal.back()))
         return {.steps = j + 1, .finite = false};
       largest = std::max({largest, std::abs(diagonal.back()), off_diagonal.back()});
@@ -123,18 +153,11 @@ class Lanczos {
     return Vector(scalars_.data() + k * padded(), static_cast<std::size_t>(rows_), 1);
   }
 
-  /// At least index 0.
-  template <class Body>
-  void each_row(Body const& body) {
-    Kokkos::parallel_for("Blockspan::lanczos",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec_, 0, std::max<std::int64_t>(rows_, 1)),
-                         body);
-  }
-
-  /// Of u, among the entries.
-  void take_norm(int entry) {
-    blockspan::column_norms(exec_, u_, Reals(entries_.data() + entry, 1), workspace_);
+  /// Of all rows, and the root of the sum to norms_[entry].
+  template <class Terms>
+  void each_row(Terms const& terms, int entry) {
+    reduce_columns(exec_, "Blockspan::lanczos", terms, local_chunks(rows_, workspace_), 1,
+                   StoreRoots<Real>{{norms_.data() + entry, 1, 1, 1, 1}}, workspace_);
   }
 
   static SpectrumEstimate<Real> ritz_values(std::vector<Real> const& diagonal,
@@ -155,11 +178,11 @@ class Lanczos {
   Exec exec_;
   LinearOperator<Scalar, Exec> const& A_;
   std::int64_t rows_;
-  Reals reals_;      ///< W^1/2, and the entries
-  Scalars scalars_;  ///< four columns and a dot
+  Reals reals_;      ///< W^1/2, and the norms
+  Scalars scalars_;  ///< four columns, and the dots
   Vector u_, before_, y_, z_;
-  Scalars dot_;
-  Reals entries_;  ///< |u|, and then alpha and the next |u| of every step
+  Scalars dots_;  ///< of every step
+  Reals norms_;   ///< |u| at first and after every step
   Workspace<Exec> workspace_;
 };
 
