@@ -27,10 +27,11 @@ TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, ::testing::StartsWith("matrix   laplace7:20x16x14  (4,480 rows"));
   EXPECT_EQ(outcome.out.find("matrix "), outcome.out.rfind("matrix "));
-  EXPECT_THAT(outcome.out, HasSubstr("\nranks    3 by mpi, rows in their order;"));
+  EXPECT_THAT(outcome.out,
+              ::testing::ContainsRegex("\nranks    3 by (GPU-aware )?mpi, rows in their order;"));
   auto const report = Json::parse(read_text(path));
   auto const& ranks = report.at("ranks");
-  EXPECT_EQ(ranks.at("transport"), "mpi");
+  EXPECT_THAT(ranks.at("transport").get<std::string>(), ::testing::EndsWith("mpi"));
   EXPECT_EQ(ranks.at("devices").size(), ranks.at("rows").size());
   auto const sum = [&](char const* what) {
     auto const counts = ranks.at(what).get<std::vector<std::int64_t>>();
@@ -48,6 +49,21 @@ TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
   auto const axis = [](int k, int n) { return 2 - 2 * std::cos(k * std::numbers::pi / (n + 1)); };
   double const least = axis(1, 20) + axis(1, 16) + axis(1, 14);
   EXPECT_NEAR(report.at("eigenvalues").at(0).get<double>(), least, 1e-7);
+}
+
+/// On hosts all memory is theirs.
+TEST(ProgramsOnRanks, TakeTheUsersWordThatMpiIsGpuAware) {
+  auto const outcome = [](char const* word) {
+    return run_on_ranks(2, {"/usr/bin/env", std::string("BLOCKSPAN_GPU_AWARE_MPI=") + word,
+                            app_path("blockspan-solve").string(), "laplace7:9"});
+  };
+  auto const aware = outcome("1"), unaware = outcome("0"), unclear = outcome("yes");
+  EXPECT_EQ(aware.status, 0) << aware.err;
+  EXPECT_THAT(aware.out, HasSubstr("ranks    2 by GPU-aware mpi,"));
+  EXPECT_EQ(unaware.status, 0) << unaware.err;
+  EXPECT_THAT(unaware.out, HasSubstr("ranks    2 by mpi,"));
+  EXPECT_EQ(unclear.status, 2);
+  EXPECT_THAT(unclear.err, HasSubstr("BLOCKSPAN_GPU_AWARE_MPI: \"yes\" is neither 0 nor 1"));
 }
 
 TEST(ProgramsOnRanks, SolveWithFilesAsOneDoes) {

@@ -34,7 +34,7 @@ class DistributedSolve : public ::testing::Test {
         : A(alone() ? generate<Value>(exec, spec) : CrsMatrix<Value, Exec>()),
           one(exec, A, whole_rows()),
           matrix(distribute(exec, world(), A, like)),
-          all(distributed_operator(exec, matrix, {.same_bits = true})) {}
+          all(distributed_operator(exec, matrix, {.same_bits = like == nullptr})) {}
     std::int64_t rows() const { return matrix->partition().global_rows(); }
     CrsMatrix<Value, Exec> A;
     MatrixOperator<Value, Exec> one;

@@ -41,13 +41,15 @@ class PendingExchange {
 
 /// What moves bytes between the ranks of a group. All ranks call the same functions in the same
 /// order. Failures of the library beneath throw Error. Implement it to let Blockspan run over
-/// another library than MPI; all of it is host memory.
+/// another library than MPI; all of it is host memory, but what takes_device_memory() allows.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual std::string name() const = 0;
+  /// Messages of start() may be in the memory of devices, whose work on them is done then.
+  virtual bool takes_device_memory() const { return false; }
 
   /// all = the parts of ranks 0, 1, ..., of which rank r gives sizes[r] bytes.
   virtual void gather(std::span<std::byte const> mine, std::span<std::byte> all,
@@ -110,8 +112,10 @@ class Communicator {
   }
   /// Null: this process alone.
   Transport* transport() const { return transport_.get(); }
-  /// Null: what is on a device goes by way of the host.
+  /// Null: what is on a device goes by way of the host, or (takes_device_memory) from its memory
+  /// while the host waits.
   DeviceTransport* device() const { return device_.get(); }
+  bool takes_device_memory() const { return transport_ && transport_->takes_device_memory(); }
 
   /// all = the parts of ranks 0, 1, ..., of which rank r gives sizes[r] bytes.
   void gather(std::span<std::byte const> mine, std::span<std::byte> all,

@@ -11,10 +11,12 @@
 namespace blockspan {
 
 /// The ranks of an MPI communicator, which is duplicated: messages of the caller's never meet those
-/// of Blockspan. The memory of hosts; what is on a device goes by way of it. MPI must be
-/// initialized, and stay so while a copy is in use; one thread at a time. Messages beyond 1 GiB are
-/// cut. A rank that waits longer than BLOCKSPAN_WAIT_SECONDS (of the environment; 600, 0: never)
-/// says for whom on stderr. Throws Error where MPI refuses.
+/// of Blockspan. Rows of a halo go from one device's memory to another's where MPI says that it can
+/// (MPIX_Query_cuda_support, MPIX_GPU_query_support) or BLOCKSPAN_GPU_AWARE_MPI of the environment
+/// says so (1; 0: it cannot), else by way of the host's. MPI must be initialized, and stay so while
+/// a copy is in use; one thread at a time. Messages beyond 1 GiB are cut. A rank that waits longer
+/// than BLOCKSPAN_WAIT_SECONDS (of the environment; 600, 0: never) says for whom on stderr. Throws
+/// Error where MPI refuses.
 Communicator mpi_communicator(MPI_Comm comm);
 
 /// MPI's own, of a Communicator that mpi_communicator made: for libraries that want it. Throws

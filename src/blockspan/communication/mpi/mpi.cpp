@@ -5,10 +5,15 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <blockspan/communication/mpi.hpp>
 #include <blockspan/communication/mpi/watchdog.hpp>
 #include <blockspan/support/error.hpp>
+
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>  // of Open MPI
+#endif
 
 namespace blockspan {
 namespace {
@@ -26,6 +31,23 @@ int count_of(std::int64_t bytes, char const* what) {
   require(bytes <= std::numeric_limits<int>::max(), "MPI", what, " of ", bytes,
           " bytes, more than MPI can count");
   return static_cast<int>(bytes);
+}
+
+/// Whether MPI reads and writes the memory of devices, by its own word or the user's.
+bool is_gpu_aware() {
+  if (char const* const said = std::getenv("BLOCKSPAN_GPU_AWARE_MPI")) {
+    std::string_view const word(said);
+    require(word == "0" || word == "1", "BLOCKSPAN_GPU_AWARE_MPI", "\"", word,
+            "\" is neither 0 nor 1");
+    return word == "1";
+  }
+  int aware = 0;
+#if defined(MPIX_GPU_SUPPORT_CUDA)
+  if (MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &aware) != MPI_SUCCESS) aware = 0;
+#elif defined(MPIX_CUDA_AWARE_SUPPORT)
+  aware = MPIX_Query_cuda_support();
+#endif
+  return aware == 1;
 }
 
 class MpiExchange final : public PendingExchange {
@@ -89,6 +111,7 @@ class MpiTransport final : public Transport {
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
     watchdog_ = std::make_unique<detail::Watchdog>(rank_, size_);
+    gpu_aware_ = is_gpu_aware();
   }
   ~MpiTransport() override {
     int finalized = 0;
@@ -98,7 +121,8 @@ class MpiTransport final : public Transport {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::string name() const override { return "mpi"; }
+  std::string name() const override { return gpu_aware_ ? "GPU-aware mpi" : "mpi"; }
+  bool takes_device_memory() const override { return gpu_aware_; }
   MPI_Comm comm() const { return comm_; }
 
   void gather(std::span<std::byte const> mine, std::span<std::byte> all,
@@ -158,6 +182,7 @@ class MpiTransport final : public Transport {
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::unique_ptr<detail::Watchdog> watchdog_;
   int rank_ = 0, size_ = 1;
+  bool gpu_aware_ = false;
   std::vector<int> counts_, places_;
 };
 

@@ -20,8 +20,9 @@ namespace blockspan::detail {
 
 /// The packed block of a product on ranks, and the exchange that fills it: rows of lower ranks, of
 /// this one, of higher ranks, k columns each. Between devices in the order of the stream where the
-/// communicator has a transport for them; else by way of page-locked memory of the host, which
-/// waits. Memory grows to the widest block seen, so one exchange at a time.
+/// communicator has a transport for them; else the host waits, for messages that are in the memory
+/// of devices where MPI takes that, by way of page-locked memory otherwise. Memory grows to the
+/// widest block seen, so one exchange at a time.
 template <class Scalar, class Exec>
 class PackedExchange {
  public:
@@ -70,12 +71,14 @@ class PackedExchange {
       if (!beside_) ends(exec);
     } else {
       pack(exec);
-      copy(exec, host_sent_, sent_, 0, sent * k);
+      if (by_host()) copy(exec, host_sent_, sent_, 0, sent * k);
       exec.fence("Blockspan::distributed: rows for other ranks");
-      auto const pending = start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k));
+      auto const pending =
+          by_host() ? start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k))
+                    : start(messages(sent_, halo.sends, packed_, halo.receives, k));
       interior();
       pending->finish();
-      copy_halo(exec, packed_, host_packed_, k);
+      if (by_host()) copy_halo(exec, packed_, host_packed_, k);
       ends(exec);
     }
   }
@@ -102,12 +105,15 @@ class PackedExchange {
       send(messages(packed_, halo.receives, sent_, halo.sends, k));
       device()->finish(native_stream(exec));
     } else {
-      copy_halo(exec, host_packed_, packed_, k);
+      if (by_host()) copy_halo(exec, host_packed_, packed_, k);
       exec.fence("Blockspan::distributed: contributions to rows of other ranks");
-      auto const pending = start(messages(host_packed_, halo.receives, host_sent_, halo.sends, k));
+      auto const pending =
+          by_host() ? start(messages(host_packed_, halo.receives, host_sent_, halo.sends, k))
+                    : start(messages(packed_, halo.receives, sent_, halo.sends, k));
       own();
       pending->finish();
-      copy(exec, sent_, host_sent_, 0, static_cast<std::int64_t>(halo.sent.size()) * k);
+      if (by_host())
+        copy(exec, sent_, host_sent_, 0, static_cast<std::int64_t>(halo.sent.size()) * k);
     }
     for (auto const& from : halo.sends)
       add_rows<Exec, Scalar>(exec, sent_.data() + from.first * k,
@@ -122,7 +128,7 @@ class PackedExchange {
       memory = allocate<Memory>(exec, "Blockspan::distributed::rows", rows * k);
       if constexpr (runs_on_host_v<Exec>)
         host = memory;
-      else if (device() == nullptr)
+      else if (by_host())
         host = allocate<HostMemory>(Kokkos::DefaultHostExecutionSpace(),
                                     "Blockspan::distributed::rows", rows * k);
     };
@@ -144,6 +150,7 @@ class PackedExchange {
 
   Communicator const& ranks() const { return matrix_->row_space().communicator(); }
   DeviceTransport* device() const { return ranks().device(); }
+  bool by_host() const { return device() == nullptr && !ranks().takes_device_memory(); }
 
   auto start(Messages messages) const {
     return ranks().start(std::move(messages.in), std::move(messages.out));
