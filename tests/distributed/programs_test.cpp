@@ -9,6 +9,7 @@
 
 #include <blockspan/sparse/coordinates.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
+#include <blockspan/support/backend.hpp>
 
 #include "distributed/launch.hpp"
 #include "support/files.hpp"
@@ -53,6 +54,8 @@ TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
 
 /// On hosts all memory is theirs.
 TEST(ProgramsOnRanks, TakeTheUsersWordThatMpiIsGpuAware) {
+  if (!blockspan::detail::runs_on_host_v<Kokkos::DefaultExecutionSpace>)
+    GTEST_SKIP() << "an MPI that is not GPU-aware would be given the memory of devices";
   auto const outcome = [](char const* word) {
     return run_on_ranks(2, {"/usr/bin/env", std::string("BLOCKSPAN_GPU_AWARE_MPI=") + word,
                             app_path("blockspan-solve").string(), "laplace7:9"});

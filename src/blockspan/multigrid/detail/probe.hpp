@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <sstream>
 #include <vector>
 
@@ -14,7 +12,6 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/lapack.hpp>
 #include <blockspan/support/memory.hpp>
-#include <blockspan/support/replay.hpp>
 
 namespace blockspan::detail {
 
@@ -26,49 +23,34 @@ struct ProbeResult {
   bool hermitian = true;             ///< x^H A y = conj(y^H A x)
 };
 
-/// The numbers of a step, in device memory.
-template <class Scalar>
-struct ProbeNumbers {
-  Scalar next, curvature, before;  ///< r^H z, p^H A p, and r^H z a step ago (0 at first)
-  std::int64_t steps;
-};
-
-/// p := z + next / before p; no p at first.
+/// p := z + next / before p; no p before the first step.
 template <class Scalar>
 struct ProbeDirection {
-  ProbeNumbers<Scalar> const* numbers;
   Scalar const* z;
   Scalar* p;
+  Scalar const *next, *before;  ///< r^H z now and a step ago; the second one null at first
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    real_t<Scalar> const before = real_part(numbers->before);
-    p[i] = before > 0 ? z[i] + real_part(numbers->next) / before * p[i] : z[i];
+    if (before == nullptr)
+      p[i] = z[i];
+    else
+      p[i] = z[i] + (real_part(*before) > 0 ? real_part(*next) / real_part(*before) : 0) * p[i];
   }
 };
 
-/// r := r - next / curvature q. Index 0, which is there on a rank without rows too, keeps the
-/// numbers of the step.
+/// r := r - next / curvature q.
 template <class Scalar>
 struct ProbeResidual {
-  ProbeNumbers<Scalar>* numbers;
-  Scalar* history;
   Scalar const* q;
   Scalar* r;
-  std::int64_t rows;
+  Scalar const *next, *curvature;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    Scalar const next = numbers->next, curvature = numbers->curvature;
-    if (i == 0) {
-      history[2 * numbers->steps] = numbers->before = next;
-      history[2 * numbers->steps + 1] = curvature;
-      ++numbers->steps;
-    }
-    if (i < rows && real_part(curvature) > 0) r[i] -= real_part(next) / real_part(curvature) * q[i];
+    if (real_part(*curvature) > 0) r[i] -= real_part(*next) / real_part(*curvature) * q[i];
   }
 };
 
-/// The numbers of the steps stay where they are made: the host waits once, at the end. Steps that
-/// only enqueue are replayed (a cycle of one column takes longer to launch than to run).
+/// The numbers of the steps stay where they are made: the host waits once, at the end.
 template <class Scalar, class Exec>
 class OperatorProbe {
  public:
@@ -80,7 +62,6 @@ class OperatorProbe {
         M_(M),
         seed_(seed),
         columns_(allocate<Vector>(exec, "Blockspan::multigrid_probe", 5 * padded() + most_dots)),
-        numbers_(Kokkos::view_alloc(exec, "Blockspan::multigrid_probe")),
         x_(column(0)),
         r_(column(1)),
         z_(column(2)),
@@ -111,15 +92,17 @@ class OperatorProbe {
     if (!result.hermitian) return result;
     blockspan::fill_random(exec_, x_, seed_, 2);
     A_.apply(exec_, x_, r_);
-    auto const& space = workspace_.rows();
-    bool const enqueues = A_.replayable() && M_.replayable() &&
-                          (!space.distributed() || space.device_sums() != nullptr);
-    Replay<Exec> replay;
-    for (int i = 0; i < steps; ++i)
-      if (enqueues)
-        replay(exec_, [&] { step(); });
-      else
-        step();
+    for (int step = 0; step < steps; ++step) {
+      auto const next = dot(2 * step), curvature = dot(2 * step + 1);
+      M_.apply(exec_, r_, z_);
+      blockspan::column_dots(exec_, r_, z_, next, workspace_);
+      each(exec_, "Blockspan::multigrid_probe", A_.rows(),
+           ProbeDirection<Scalar>{z_.data(), p_.data(), next.data(),
+                                  step > 0 ? next.data() - 2 : nullptr});
+      product_and_dot(exec_, A_, p_, q_, curvature, workspace_);
+      each(exec_, "Blockspan::multigrid_probe", A_.rows(),
+           ProbeResidual<Scalar>{q_.data(), r_.data(), next.data(), curvature.data()});
+    }
     auto const dots = dots_on_host();
     std::vector<double> diagonal, subdiagonal;
     double alpha = 1, rz = 0, first = 0;
@@ -142,20 +125,7 @@ class OperatorProbe {
 
  private:
   using Vector = Array<Scalar, Exec>;
-  using Numbers = Kokkos::View<ProbeNumbers<Scalar>, typename Vector::device_type>;
   static constexpr int most_dots = 16;
-
-  void step() {
-    ProbeNumbers<Scalar>* const numbers = numbers_.data();
-    char const* const label = "Blockspan::multigrid_probe";
-    std::int64_t const rows = A_.rows();
-    M_.apply(exec_, r_, z_);
-    blockspan::column_dots(exec_, r_, z_, Vector(&numbers->next, 1), workspace_);
-    each(exec_, label, rows, ProbeDirection<Scalar>{numbers, z_.data(), p_.data()});
-    product_and_dot(exec_, A_, p_, q_, Vector(&numbers->curvature, 1), workspace_);
-    each(exec_, label, std::max<std::int64_t>(rows, 1),
-         ProbeResidual<Scalar>{numbers, dot(0).data(), q_.data(), r_.data(), rows});
-  }
 
   /// Columns begin where vectors of 16 bytes are aligned.
   std::int64_t padded() const { return ceil_div(A_.rows(), 16) * 16; }
@@ -187,7 +157,6 @@ class OperatorProbe {
   Operator const &A_, &M_;
   std::uint64_t seed_;
   Vector columns_;  ///< and then the dots
-  Numbers numbers_;
   Block<Scalar, Exec> x_, r_, z_, p_, q_;
   Workspace<Exec> workspace_;
 };

@@ -7,7 +7,7 @@
 #include <blockspan/solvers/cg/column_passes.hpp>
 #include <blockspan/solvers/cg/control.hpp>
 #include <blockspan/solvers/cg/curvature_watch.hpp>
-#include <blockspan/support/replay.hpp>
+#include <blockspan/solvers/cg/replay.hpp>
 #include <blockspan/solvers/cg/solution.hpp>
 
 namespace blockspan::detail {
