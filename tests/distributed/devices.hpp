@@ -39,6 +39,16 @@ class HostDevices final : public DeviceTransport {
   std::unique_ptr<PendingExchange> pending_;
 };
 
+/// The rows of this rank of a block that is the same for any cuts.
+template <class Scalar>
+Block<Scalar, Exec> random_rows(Exec const& exec, RowSpace const& space, std::int64_t rows,
+                                int columns, std::uint64_t seed) {
+  Block<Scalar, Exec> const X("X", static_cast<std::size_t>(rows),
+                              static_cast<std::size_t>(columns));
+  fill_random(exec, X, seed, 0, space.first_row());
+  return X;
+}
+
 /// Ranks whose devices have a transport of their own.
 template <class Config>
 class OnDevices : public ::testing::Test {
@@ -73,10 +83,7 @@ class OnDevices : public ::testing::Test {
 
   Block<Value, Exec> random(RowSpace const& space, std::int64_t rows, int columns,
                             std::uint64_t seed) const {
-    Block<Value, Exec> const X("X", static_cast<std::size_t>(rows),
-                               static_cast<std::size_t>(columns));
-    fill_random(exec, X, seed, 0, space.first_row());
-    return X;
+    return random_rows<Value>(exec, space, rows, columns, seed);
   }
 };
 template <class Scalar>

@@ -44,15 +44,10 @@ class SameBits : public ::testing::Test {
     return distributed_operator(exec, generate_distributed<Value>(exec, ranks, spec),
                                 {.columns = 8, .same_bits = true});
   }
-  Block<Value, Exec> random(RowSpace const& space, std::int64_t rows, int columns,
-                            std::uint64_t seed) const {
-    Block<Value, Exec> const X("X", static_cast<std::size_t>(rows),
-                               static_cast<std::size_t>(columns));
-    fill_random(exec, X, seed, 0, space.first_row());
-    return X;
+  Block<Value, Exec> random(Operator const& A, int columns, std::uint64_t seed) const {
+    return random_rows<Value>(exec, A.row_space(), A.rows(), columns, seed);
   }
-  /// make(operator, numbers): blocks go through rows_of(), what every rank has as it is. Each way
-  /// has the numbers of the first.
+  /// Each way has the numbers of the first, which make(operator) gives.
   template <class Make>
   void expect_same(std::string const& spec, Make const& make) const {
     std::vector<Value> wanted;
@@ -89,9 +84,7 @@ class SameBits : public ::testing::Test {
     for (auto const& number : more) numbers.push_back(Value(number));
   }
 };
-template <class Scalar>
-struct Doubles : std::is_same<real_t<Scalar>, double> {};
-TYPED_TEST_SUITE(SameBits, ConfigsWith<Doubles>, ConfigNames);
+TYPED_TEST_SUITE(SameBits, ConfigsWith<IsDouble>, ConfigNames);
 
 TYPED_TEST(SameBits, OfProductsAndTheirSums) {
   using S = typename TypeParam::Scalar;
@@ -100,7 +93,7 @@ TYPED_TEST(SameBits, OfProductsAndTheirSums) {
     for (int const k : {1, 2, 3, 5, 8, 17, 33})
       this->expect_same(spec, [&](auto const& A) {
         auto const space = A.row_space();
-        auto const X = this->random(space, A.rows(), k, 1), Y = this->random(space, A.rows(), k, 2);
+        auto const X = this->random(A, k, 1), Y = this->random(A, k, 2);
         std::vector<S> numbers;
         Kokkos::View<S*, Exec> const dots("dots", k);
         Kokkos::View<double*, Exec> const squares("squares", k);
@@ -122,7 +115,7 @@ TYPED_TEST(SameBits, OfSumsOverRows) {
       this->expect_same(spec, [&](auto const& A) {
         auto const space = A.row_space();
         Workspace<Exec> workspace(space);
-        auto const X = this->random(space, A.rows(), k, 1), Y = this->random(space, A.rows(), k, 2);
+        auto const X = this->random(A, k, 1), Y = this->random(A, k, 2);
         std::vector<S> numbers;
         Kokkos::View<double*, Kokkos::HostSpace> const norms("norms", k);
         Kokkos::View<S*, Kokkos::HostSpace> const dots("dots", k);
@@ -147,7 +140,7 @@ TYPED_TEST(SameBits, OfConjugateGradients) {
         auto const M = jacobi(this->exec, A.matrix().diagonal_block(this->exec));
         auto const setup = chebyshev_setup<S, Exec>(this->exec, A, M.factors(), {.degree = 3});
         auto const T = chebyshev<S, Exec>(A, setup, {.degree = 3});
-        auto const B = this->random(A.row_space(), A.rows(), 5, 3);
+        auto const B = this->random(A, 5, 3);
         Block<S, Exec> const X("X", B.extent(0), B.extent(1));
         CgOptions<S, Exec> options;
         options.tolerance = 1e-9;
