@@ -113,7 +113,6 @@ class Study {
 
   /// The cases of a pair.
   std::vector<Json> pair(std::string const& one, std::string const& all) const {
-    Communicator const self;
     auto const matrix = generate<double>(exec_, one);
     MatrixOperator<double, Exec> const alone(exec_, matrix, {.columns = 16});
     auto const rows = generate_distributed<double>(exec_, ranks_, all);

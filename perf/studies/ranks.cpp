@@ -17,8 +17,7 @@ Study ranks() {
       "(exchange last) and Tpetra's (exchange first) do; by the host: what is on devices goes by "
       "way of page-locked memory and MPI. Hidden: of the exchange or of the local work, whichever "
       "is shorter. Same bits: with the option that makes them those of any number of ranks. A "
-      "sample "
-      "of rows of each product is compared with sums over rows that the "
+      "sample of rows of each product is compared with sums over rows that the "
       "generator makes by themselves. Solvers: milliseconds an iteration, of a fixed number of "
       "steps; all-reduce: MPI's, on numbers of the host.";
   study.table = {{"all ranks", "matrix"},

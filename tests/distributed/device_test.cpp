@@ -209,7 +209,7 @@ TYPED_TEST(OnDevices, GramMatricesAreAddedTogether) {
     Workspace<Exec> workspace(space);
     auto const A = this->random({}, 7, 5, 1), B = this->random({}, 3, 2, 2);
     Small const G("G", 7, 5), H("H", 3, 2);
-    blockspan::detail::GramsOverRanks<Exec, S> const grams(
+    blockspan::detail::GramsOverRanks<Exec, S, 2> const grams(
         this->exec, {blockspan::detail::block_ref<Exec>(G), blockspan::detail::block_ref<Exec>(H)},
         last - first, workspace);
     auto const of_rank = [&](std::size_t which, Small const& like) {

@@ -64,7 +64,8 @@ struct RowSpace::State {
   std::int64_t unit = 0;
   std::vector<std::pair<std::int64_t, std::int64_t>> mine, joins;
   std::vector<std::int64_t> nodes_of_rank;
-  std::int64_t my_first = 0, all = 0;
+  std::int64_t my_first = 0, all = 0, most = 0;  ///< nodes; most: of a rank
+  int first_with_rows = 0;
 };
 
 RowSpace::RowSpace(Communicator communicator, std::vector<std::int64_t> cuts, std::int64_t unit) {
@@ -89,6 +90,8 @@ RowSpace::RowSpace(Communicator communicator, std::vector<std::int64_t> cuts, st
     } else if (first < last) {
       own = {{0, static_cast<std::int64_t>(nodes.size())}};
     }
+    if (nodes.empty()) state->first_with_rows = r;
+    state->most = std::max(state->most, static_cast<std::int64_t>(own.size()));
     if (r == me) state->my_first = static_cast<std::int64_t>(nodes.size());
     for (auto const& node : own) {
       if (r == me)
@@ -156,16 +159,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> const& RowSpace::joins() cons
   return state_->joins;
 }
 
-std::int64_t RowSpace::most_nodes_of_rank() const {
-  if (!state_) return 1;
-  return *std::max_element(state_->nodes_of_rank.begin(), state_->nodes_of_rank.end());
-}
-
-std::int64_t RowSpace::padded_root() const {
-  auto const& nodes = state_->nodes_of_rank;
-  auto const first = std::find_if(nodes.begin(), nodes.end(), [](auto count) { return count > 0; });
-  return (first - nodes.begin()) * most_nodes_of_rank();
-}
+std::int64_t RowSpace::most_nodes_of_rank() const { return state_ ? state_->most : 1; }
+std::int64_t RowSpace::padded_root() const { return state_->first_with_rows * state_->most; }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> RowSpace::padded_joins() const {
   std::int64_t const most = most_nodes_of_rank();

@@ -167,9 +167,8 @@ struct ChunkSumsOnDevice {
     while (2 * leaves_of_team * members * width <= most_threads && 2 * leaves_of_team <= most &&
            leaves * tiles >= 2 * leaves_of_team * enough_teams)
       leaves_of_team *= 2;
-    nodes = {nullptr, ceil_div(leaves, std::int64_t{leaves_of_team}),
-             columns, 1,
-             0,       leaves_of_team * most_leaf_rows};
+    nodes = {nullptr, ceil_div(leaves, std::int64_t{leaves_of_team}), columns};
+    nodes.rows_of_node = leaves_of_team * most_leaf_rows;
   }
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {

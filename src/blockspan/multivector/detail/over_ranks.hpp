@@ -1,10 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -292,12 +291,14 @@ struct AddMatrices {
 
 /// Gram matrices as sums over the rows of all ranks, in one message: what sums the rows of this
 /// rank writes nodes(i), then join() makes the matrices. With one rank they are the same.
-template <class Exec, class Scalar>
+template <class Exec, class Scalar, std::size_t count>
 class GramsOverRanks {
  public:
-  GramsOverRanks(Exec const& exec, std::vector<BlockRef<Scalar>> matrices, std::int64_t local_rows,
+  using Matrices = std::array<BlockRef<Scalar>, count>;
+
+  GramsOverRanks(Exec const& exec, Matrices const& matrices, std::int64_t local_rows,
                  Workspace<Exec>& workspace)
-      : exec_(exec), matrices_(std::move(matrices)), workspace_(workspace) {
+      : exec_(exec), matrices_(matrices), workspace_(workspace) {
     if (!workspace.rows().distributed()) return;
     workspace.rows().require_rows(local_rows, "a Gram matrix over ranks");
     std::int64_t width = 0;
@@ -314,7 +315,7 @@ class GramsOverRanks {
   void join() const {
     if (!workspace_.rows().distributed()) return;
     auto const [first, given] = gather_nodes<AddTerms>(exec_, nodes_, workspace_);
-    for (std::size_t which = 0; which < matrices_.size(); ++which) {
+    for (std::size_t which = 0; which < count; ++which) {
       auto const& G = matrices_[which];
       Kokkos::parallel_for(
           "Blockspan::gram_of_ranks",
@@ -331,7 +332,7 @@ class GramsOverRanks {
   }
 
   Exec exec_;
-  std::vector<BlockRef<Scalar>> matrices_;
+  Matrices matrices_;
   Workspace<Exec>& workspace_;
   NodesOfRanks<Scalar> nodes_{};
 };

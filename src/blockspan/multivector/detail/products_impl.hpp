@@ -14,7 +14,7 @@ template <class Exec, class Scalar>
 void gram_of_all_ranks(Exec const& exec, BlockRef<Scalar const> const& X,
                        BlockRef<Scalar const> const& Y, BlockRef<Scalar> const& G,
                        Workspace<Exec>& workspace, real_t<Scalar> const* weights = nullptr) {
-  GramsOverRanks<Exec, Scalar> const grams(exec, {G}, X.rows, workspace);
+  GramsOverRanks<Exec, Scalar, 1> const grams(exec, {G}, X.rows, workspace);
   gram_on_device(exec, X, Y, grams.nodes(0), workspace, weights);
   grams.join();
 }
@@ -74,7 +74,7 @@ void gram_pair(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scala
     gram_on_host(exec, X, Y, G, workspace);
     gram_on_host(exec, X, Z, H, workspace);
   } else {
-    GramsOverRanks<Exec, Scalar> const grams(exec, {G, H}, X.rows, workspace);
+    GramsOverRanks<Exec, Scalar, 2> const grams(exec, {G, H}, X.rows, workspace);
     gram_pair_on_device(exec, X, Y, grams.nodes(0), Z, grams.nodes(1), workspace);
     grams.join();
   }

@@ -18,7 +18,7 @@ void product_and_dot(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
   auto const rows = static_cast<std::int64_t>(x.extent(0));
   if (workspace.rows().gives_one_node()) {
     BlockRef<Scalar> const of_all{dot.data(), 1, 1, 1, 1};
-    GramsOverRanks<Exec, Scalar> const sum(exec, {of_all}, rows, workspace);
+    GramsOverRanks<Exec, Scalar, 1> const sum(exec, {of_all}, rows, workspace);
     OperatorValues<Scalar, Exec> const of_rank(sum.nodes(0).first.data, 1);
     if (A.apply_dots(exec, x, y, {}, of_rank, {})) return sum.join();
   }
