@@ -22,19 +22,11 @@ bool confirmed(ResidualCheck const& check, std::size_t j, EigCommand const& comm
   return check.backward[j] <= allowed + slack;
 }
 
-/// The eigenvalue may be wrong by about this much: exactly a bound for a standard problem.
-double error_estimate(EigResult const& result, std::size_t j) {
-  return result.check.backward[j] *
-         (result.solver.norm_a + std::abs(result.solver.eigenvalues[j]) * result.solver.norm_b);
-}
-
 void note_cut_cluster(EigResult& result, EigCommand const& command, double next) {
   auto const& values = result.solver.eigenvalues;
   if (values.empty() || !std::isfinite(next)) return;
-  double const last = values.back();
-  double const close =
-      std::max(1e-6 * std::abs(last),
-               command.mass.empty() ? 10 * error_estimate(result, values.size() - 1) : 0.0);
+  double const last = values.back(), bound = result.solver.error_bounds.back();
+  double const close = std::max(1e-6 * std::abs(last), std::isfinite(bound) ? bound : 0.0);
   if (std::abs(next - last) > close) return;
   std::ostringstream note;
   note << "the eigenvalue after the last one is equal to it within accuracy: --pairs "

@@ -199,7 +199,11 @@ struct LobpcgReport {
   std::vector<Real> relative_residuals;  ///< ||r|| / (|lambda| ||B x||), infinite for lambda = 0
   /// |lambda_j - eigenvalues[j]| is at most this, where no pair was missed: residual in the norm of
   /// B^-1 (see mass_norm), with gaps between the values found; infinite where nothing is certain.
+  /// Of a zero_eigenvalue |lambda_j| is at most this.
   std::vector<Real> error_bounds;
+  /// max |X^H B X - I| of the wanted vectors: above 1e-7 (single precision: 1e-3) no pair is
+  /// converged, and `trouble` says so.
+  Real orthogonality_loss = 0;
   std::vector<Real> certain_digits;  ///< decimal digits that these bounds leave certain
   std::vector<Status> pair_status;  ///< converged, zero_eigenvalue, attainable_limit, not_converged
   /// The (wanted + 1)-st value, as far as the guards know it; NaN where there are none.

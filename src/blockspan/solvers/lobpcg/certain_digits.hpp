@@ -30,54 +30,59 @@ struct NoCoupling {
   double operator()(int, int) const { return 0; }
 };
 
-/// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `radius`, the
-/// norms of the residuals (that of B^-1) of pairs with Rayleigh quotients in ascending order. Any
-/// cut of the list into a cluster f..s around j and its neighbours gives a bound: the sum of the
-/// squared radii of the cluster over the distance to the other eigenvalues (Kato and Temple;
-/// Parlett 1998, theorem 11.7.1) takes the eigenvalues to the Ritz values of the cluster, the norm
-/// of what couples its vectors takes these to theta (Weyl); the least is taken. What comes below is
-/// known, lambda_(f-1) <= theta_(f-1) of Ritz values (Courant and Fischer), else a bound more;
-/// above, lambda_(s+1) >= theta_(s+1) - (sum of the squared radii to s+1)^1/2 (Kahan; Parlett,
-/// theorem 11.5.1). coupling(i, j), i != j: |x_i^H (A - theta_j B) x_j|^2, which is not zero where
+/// (sum of radius_i^2 over i <= j)^1/2, in the same order: what Kahan's theorem (Parlett 1998,
+/// theorem 11.5.1) says of |lambda_j - theta_j| where no pair was missed.
+template <class Real>
+std::vector<Real> kahan_radii(std::vector<Real> const& radius) {
+  std::vector<Real> result;
+  Real sum = 0;
+  for (Real const r : radius) result.push_back(std::sqrt(sum += r * r));
+  return result;
+}
+
+/// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `prior`, bounds
+/// that are known before. radius: norms of the residuals (that of B^-1) of pairs with Rayleigh
+/// quotients in ascending order. Any cut of the list into a cluster f..s around j and its
+/// neighbours gives a bound: the sum of the squared radii of the cluster over the distance to the
+/// other eigenvalues (Kato and Temple; Parlett 1998, theorem 11.7.1) takes the eigenvalues to the
+/// Ritz values of the cluster, the norm of what couples its vectors takes these to theta (Weyl);
+/// the least is taken. coupling(i, j): |x_i^H (A - theta_j B) x_j|^2, which is not zero where
 /// vectors are as good as rounding lets them be: of a graded A far more than small eigenvalues.
-/// `complete`: nothing comes after the last value. O(count).
+/// beyond: no eigenvalue after those of the list is below it; minus infinity: that is not known.
+/// O(count).
 template <class Real, class Coupling = NoCoupling>
 std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
-                            bool complete = false, Coupling const& coupling = {}) {
-  constexpr Real infinite = std::numeric_limits<Real>::infinity();
+                            std::vector<Real> const& prior,
+                            Real beyond = -std::numeric_limits<Real>::infinity(),
+                            Coupling const& coupling = {}) {
   constexpr int widest = 12;  // of a cluster, to either side
   int const count = static_cast<int>(theta.size());
-  std::vector<Real> squares{0};  // partial sums
-  for (Real const r : radius) squares.push_back(squares.back() + r * r);
-  // of i with first..last
+  // of i with itself and first..last
   auto const couplings = [&](int i, int first, int last) {
-    Real sum = 0;
+    Real sum = static_cast<Real>(coupling(i, i));
     for (int k = first; k <= last; ++k)
       sum += static_cast<Real>(coupling(i, k)) + static_cast<Real>(coupling(k, i));
     return sum;
   };
-  constexpr bool exact = std::is_same_v<Coupling, NoCoupling>;
-  std::vector<Real> result, highest;  // that the eigenvalue of this number may be
+  std::vector<Real> result;
   for (int j = 0; j < count; ++j) {
-    Real best = exact ? radius[j] : std::sqrt(squares[j + 1]);
+    Real best = prior[j];
     Real upper = 0, coupled_above = 0;  // the squares of j..s
     for (int s = j; s < std::min(count, j + widest); ++s) {
       upper += radius[s] * radius[s];
       coupled_above += couplings(s, j, s - 1);
-      Real const above = s + 1 < count ? theta[s + 1] - std::sqrt(squares[s + 2]) - theta[j]
-                         : complete    ? infinite
-                                       : -infinite;
+      Real const above = (s + 1 < count ? theta[s + 1] - prior[s + 1] : beyond) - theta[j];
       if (!(above > 0)) continue;
       Real sum = upper, coupled = coupled_above;
       for (int f = j; f >= std::max(0, j - widest); --f) {
         if (f < j) sum += radius[f] * radius[f], coupled += couplings(f, f + 1, s);
-        Real const below = f > 0 ? theta[j] - highest[f - 1] : infinite;
+        Real const below = f > 0 ? theta[j] - (theta[f - 1] + result[f - 1])
+                                 : std::numeric_limits<Real>::infinity();
         Real const gap = std::min(above, below);
         if (gap > 0) best = std::min(best, sum / gap + std::sqrt(coupled));
       }
     }
-    highest.push_back(exact ? theta[j] : theta[j] + best);
-    result.push_back(std::min(best, radius[j]));
+    result.push_back(best);
   }
   return result;
 }

@@ -164,10 +164,10 @@ template <class Scalar>
 bool DensePencil<Scalar>::semidefinite() {
   if (mass_values_.empty()) {
     for (int i = 0; i < n_; ++i) {
-      Real const b = real_part(b_(i, i));
+      Real const b = real_part(pencil_.b()(i, i));
       mass_scale_.push_back(b > 0 ? std::ldexp(Real(1), -std::ilogb(b) / 2) : Real(1));
     }
-    mass_vectors_ = scaled_by_mass(b_);
+    mass_vectors_ = scaled_by_mass(pencil_.b());
     if (!all_finite(mass_vectors_) || lapack::hermitian_eigen(mass_vectors_, mass_values_) != 0)
       mass_values_.assign(n_, Real(-1));
   }
@@ -189,28 +189,27 @@ std::optional<Status> DensePencil<Scalar>::deflate() {
   Real const least = rank_tolerance() * std::max(Real(0), mass_values_.back());
   int null = 0;
   while (null < n_ && mass_values_[null] <= least) ++null;
-  infinite_ = n_;
+  Pairs now;
+  now.method = "elimination of the null vectors of the mass";
+  now.infinite = n_;
+  best_ = now;
   if (null == n_) return std::nullopt;
-  SingularMass<Scalar> const part(scaled_by_mass(a_), mass_vectors_, mass_values_, null,
+  SingularMass<Scalar> const part(scaled_by_mass(pencil_.a()), mass_vectors_, mass_values_, null,
                                   rank_tolerance());
   if (!part.sound()) return Status::stagnated;
   undefined_ = part.undefined();
-  infinite_ = n_ - part.order() - undefined_;
+  best_.infinite = now.infinite = n_ - part.order() - undefined_;
   if (part.order() == 0) return std::nullopt;
   DensePencil<Scalar> reduced(part.reduced_a(), part.reduced_b(), {}, digits_);
   if (auto const trouble = reduced.solve(std::min(wanted_, part.order()))) return trouble;
-  Pairs now;
-  now.method = "elimination of the null vectors of the mass";
-  now.theta = reduced.theta();
-  now.vectors = part.lift(reduced.vectors(), now.theta);
-  for (std::size_t j = 0; j < now.theta.size(); ++j)
+  now.vectors = part.lift(reduced.vectors(), reduced.theta());
+  for (std::size_t j = 0; j < reduced.theta().size(); ++j)
     for (int i = 0; i < n_; ++i) now.vectors(i, j) *= mass_scale_[i];
-  refine(now);
-  std::vector<Real> bound;
+  measured(now);
   for (std::size_t j = 0; j < now.theta.size(); ++j)
-    bound.push_back(reduced.bounds()[j] + reduced.noise()[j] / 10 +
-                    std::abs(now.theta[j] - reduced.theta()[j]));
-  finish(now, bound);
+    now.bound.push_back(reduced.bounds()[j] + reduced.noise()[j] / 10 +
+                        std::abs(now.theta[j] - reduced.theta()[j]));
+  finish(now);
   return std::nullopt;
 }
 

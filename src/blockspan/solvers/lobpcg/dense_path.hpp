@@ -216,9 +216,9 @@ class DensePath {
     return R;
   }
 
-  std::optional<Status> solve_pencil(Matrix const& A, Matrix const& given_b) {
-    Matrix const B = scale_symmetrically(A, given_b);
+  std::optional<Status> solve_pencil(Matrix const& A, Matrix const& B) {
     int const order = static_cast<int>(A.extent(0));
+    if (B.extent(0) > 0) scale_symmetrically(A, B);
     bool const on_device = on_cuda_v<Exec> && order >= least_device_order;
     DensePencil<Scalar> pencil(A, B, on_device ? problem_.eigen : Eigensolver<Scalar>(),
                                options_.digits, options_.tolerance);
@@ -229,7 +229,9 @@ class DensePath {
     }
     method_ = pencil.method();
     found_ = pencil.count();
-    describe_singular_mass(pencil);
+    infinite_ = pencil.infinite() + pencil.undefined() > 0;
+    loss_ = pencil.orthogonality_loss();
+    describe_what_is_missing(pencil);
     theta_ = pencil.theta();
     for (std::size_t j = 0; j < theta_.size(); ++j)
       quality_.push_back({pencil.bounds()[j], pencil.bounds()[j], pencil.noise()[j]});
@@ -249,6 +251,8 @@ class DensePath {
     auto const& ranks = problem_.ranks();
     if (ranks.size() == 1) return;
     ranks.broadcast(std::span(&found_, 1), 0);
+    ranks.broadcast(std::span(&loss_, 1), 0);
+    ranks.broadcast(std::span(&infinite_, 1), 0);
     ranks.broadcast(theta_, 0);
     ranks.broadcast(quality_, 0);
     int columns = static_cast<int>(vectors_.extent(1));
@@ -262,24 +266,16 @@ class DensePath {
   }
 
   /// A, B := S A S, S B S with powers of two S that bring the diagonal of A (of B, where A has
-  /// none) near one, where it spreads over more than 2^20. Returns B, which then is S^2 where it
-  /// was the identity.
-  Matrix scale_symmetrically(Matrix const& A, Matrix const& given) {
-    int const order = static_cast<int>(A.extent(0));
-    exponents_ = scaling_exponents(diagonal_of(A), diagonal_of(given), order);
-    if (exponents_.empty()) return given;
-    Matrix B = given;
-    if (B.extent(0) == 0) {
-      B = small_matrix<Scalar>(order, order);
-      set_identity(B);
-    }
+  /// none) near one, where it spreads over more than 2^20.
+  void scale_symmetrically(Matrix const& A, Matrix const& B) {
+    exponents_ = scaling_exponents(diagonal_of(A), diagonal_of(B), static_cast<int>(A.extent(0)));
+    if (exponents_.empty()) return;
     for (Matrix const& M : {A, B})
       for (std::size_t j = 0; j < M.extent(1); ++j)
         for (std::size_t i = 0; i < M.extent(0); ++i)
           M(i, j) =
               std::ldexp(Real(1), exponents_[i]) * M(i, j) * std::ldexp(Real(1), exponents_[j]);
     scaling_ = scaling_in_words(exponents_);
-    return B;
   }
   static std::vector<Real> diagonal_of(Matrix const& M) {
     std::vector<Real> d;
@@ -287,9 +283,14 @@ class DensePath {
     return d;
   }
 
-  void describe_singular_mass(DensePencil<Scalar> const& pencil) {
-    if (pencil.infinite() == 0 && pencil.undefined() == 0) return;
+  void describe_what_is_missing(DensePencil<Scalar> const& pencil) {
     std::ostringstream words;
+    if (!infinite_ && found_ < options_.wanted) {
+      words << "the eigenvalues from number " << found_ + 1
+            << " on cannot be told apart: rounding moves them by more than their distance";
+      problem_.trouble = words.str();
+    }
+    if (!infinite_) return;
     words << "the mass matrix is singular: " << pencil.infinite()
           << (pencil.infinite() == 1 ? " eigenvalue is" : " eigenvalues are") << " infinite";
     if (pencil.undefined() > 0)
@@ -305,7 +306,9 @@ class DensePath {
   /// The wanted vectors to X, with residuals from A and B themselves.
   void deliver(View const& X, LobpcgReport<Real>& report) {
     int const k = found_;
-    report.status = k < options_.wanted ? Status::mass_singular : Status::converged;
+    report.status = k == options_.wanted ? Status::converged
+                    : infinite_          ? Status::mass_singular
+                                         : Status::attainable_limit;
     report.scaling = scaling_;
     if (k == 0) return report_nothing(problem_, options_, report);
     Basis<Scalar, Exec> const basis(problem_.exec, local_, k, problem_.generalized());
@@ -322,6 +325,7 @@ class DensePath {
     theta_.resize(k);
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
     if (problem_.generalized()) problem_.mass_words = std::string("exact: ") + method_;
+    report.orthogonality_loss = loss_;
     report_pairs(problem_, theta_, norms, quality_, options_, report);
     if (options_.certify) certify_pairs(basis, norms, report);
     for (int j = 0; j < k; ++j) {
@@ -350,6 +354,8 @@ class DensePath {
   LobpcgOptions<Scalar, Exec> const& options_;
   int n_, local_, first_;  ///< rows of all ranks, those of this one, and its first
   int found_ = 0;
+  bool infinite_ = false;  ///< eigenvalues, or any
+  Real loss_ = 0;          ///< of B-orthonormality
   char const* method_ = "";
   std::string scaling_;
   std::vector<int> exponents_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,26 +10,31 @@
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/lobpcg/certain_digits.hpp>
 #include <blockspan/solvers/lobpcg/eigensolver.hpp>
-#include <blockspan/solvers/lobpcg/extended_rows.hpp>
+#include <blockspan/solvers/lobpcg/extended_pencil.hpp>
+#include <blockspan/solvers/lobpcg/graded_vectors.hpp>
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
 #include <blockspan/solvers/status.hpp>
 
 namespace blockspan::detail {
 
 /// The lowest eigenpairs of a dense Hermitian pencil A x = lambda B x (B empty: the identity), each
-/// with a proven bound of its error. The first of these methods that gives the digits is taken:
+/// with a bound of its error. The first of these methods that gives the digits is taken:
 ///
 ///   mass    Cholesky of B, eigenpairs of L^-1 A L^-H: errors are some u ||L^-1 A L^-H||
 ///   shift   Cholesky of A + sigma B, sigma >= 0 as small as it may be, and the largest mu of
 ///           B x = mu (A + sigma B) x, lambda = 1 / mu - sigma: errors are some u (lambda + sigma),
 ///           however large other eigenvalues are; B may be singular
+///   graded  all pairs by one-sided Jacobi: errors are some u |lambda + sigma| for every lambda,
+///           where A + sigma B and B are far from singular once their diagonals are scaled to one
 ///   deflate B singular and no shift helps: null vectors of B and the constraints that they put on
 ///           the others are eliminated (the finite part of a pencil of index one or two)
 ///
 /// Rayleigh quotients and residuals are computed in extended precision. Bounds are those of
 /// Weinstein and Kato-Temple in the norm of B^-1, of the metric A + sigma B relative to lambda +
 /// sigma (Parlett, The Symmetric Eigenvalue Problem, 1998, doi:10.1137/1.9781611971163; for graded
-/// matrices Demmel and Veselic 1992, doi:10.1137/0613074). O(n^3) time.
+/// matrices Demmel and Veselic 1992, doi:10.1137/0613074). They hold for the eigenvalue of that
+/// number: the list of values is cut where two of them are further apart than rounding can move
+/// them (Weyl), and what comes before the cut is complete. O(n^3) time.
 template <class Scalar>
 class DensePencil {
  public:
@@ -41,54 +45,50 @@ class DensePencil {
   /// all pairs of a matrix; empty: LAPACK, for those wanted. digits: wanted of every eigenvalue.
   /// tolerance: of the backward errors, where a better way can bring them there.
   DensePencil(Matrix A, Matrix B, Eigensolver<Scalar> eigen, int digits, Real tolerance = 1)
-      : a_(std::move(A)),
-        b_(std::move(B)),
+      : pencil_(std::move(A), std::move(B)),
         eigen_(std::move(eigen)),
         digits_(digits),
         accuracy_(std::pow(Real(10), Real(-digits))),
         tolerance_(tolerance),
-        n_(static_cast<int>(a_.extent(0))),
-        rows_a_(a_),
-        sums_a_(row_sizes(a_)) {
-    norm_a_ = infinity_norm(a_);
-    if (!generalized()) return;
-    norm_b_ = infinity_norm(b_);
-    rows_b_.emplace(b_);
-    sums_b_ = row_sums(b_);
-  }
+        n_(pencil_.order()) {}
 
   /// The `wanted` lowest finite pairs, or as many as there are (see count()). A status where there
   /// is no answer: B not positive semidefinite, or LAPACK failed.
   std::optional<Status> solve(int wanted) {
     wanted_ = wanted;
     if (n_ == 0) return std::nullopt;
-    bool const by_mass = generalized() ? mass() : standard();
+    guarded_ = std::min(n_, wanted + std::max(4, wanted / 4));
+    bool by_mass = mass();
+    // A cluster that goes on behind the list has no gap that shows it complete.
+    while (by_mass && !enough() && cut_ < wanted && guarded_ < n_) {
+      guarded_ = std::min(n_, 4 * guarded_);
+      by_mass = mass();
+    }
     if (by_mass && enough()) return std::nullopt;
     mass_definite_ = by_mass || !generalized();
-    if (shifts(by_mass) || by_mass) return std::nullopt;
+    bool const found = shifts(by_mass) || by_mass;
+    if (found && enough()) return std::nullopt;
+    if (mass_definite_ && !graded(Real(0)) && found) graded(least_shift());
+    if (found) return std::nullopt;
     return generalized() ? deflate() : std::optional(Status::stagnated);
   }
 
-  int count() const {
-    return static_cast<int>(best_.theta.size()) < wanted_ ? static_cast<int>(best_.theta.size())
-                                                          : wanted_;
-  }
+  int count() const { return std::min(static_cast<int>(best_.theta.size()), wanted_); }
   std::vector<Real> const& theta() const { return best_.theta; }  ///< ascending, with some guards
   Matrix const& vectors() const { return best_.vectors; }         ///< x^H B x = 1
   std::vector<Real> const& bounds() const { return best_.bound; }
   std::vector<Real> const& noise() const { return best_.noise; }
   char const* method() const { return best_.method; }
-  int infinite() const { return infinite_; }    ///< eigenvalues, where B is singular
+  Real orthogonality_loss() const { return best_.loss; }  ///< max |X^H B X - I|
+  int infinite() const { return best_.infinite; }         ///< eigenvalues, where B is singular
   int undefined() const { return undefined_; }  ///< directions that A and B both annihilate
 
  private:
-  struct Pairs {
-    std::vector<Real> theta, bound, noise, backward;
-    Matrix vectors;
-    char const* method = "";
-  };
-  using Wide = typename ExtendedRows<Scalar>::Wide;
+  using Pairs = DensePairs<Scalar>;
   static constexpr Real u = Thresholds<Real>::u;
+  static constexpr Real infinite_bound = std::numeric_limits<Real>::infinity();
+  /// Rows up to which all pairs by Jacobi take seconds.
+  static constexpr int largest_graded = 500;
 
   /// |x_i^H r_j|^2 of vectors and their residuals.
   struct Couplings {
@@ -101,27 +101,56 @@ class DensePencil {
     Real operator()(int i, int j) const { return squared_magnitude(products(i, j)); }
   };
 
-  bool generalized() const { return b_.extent(0) > 0; }
+  /// The lowest values as the eigensolver gave them, ascending, and what they may be off by.
+  struct Spectrum {
+    std::vector<Real> values;
+    Real error = 0;
+  };
+
+  bool generalized() const { return pencil_.generalized(); }
   Real rank_tolerance() const { return 10 * static_cast<Real>(n_) * u; }
-  /// Some values beyond the wanted ones tell the gap after the last.
-  int guarded() const { return std::min(n_, wanted_ + std::max(4, wanted_ / 4)); }
 
   Matrix copy(Matrix const& M) const {
     Matrix const result = small_matrix<Scalar>(n_, n_);
     Kokkos::deep_copy(result, M);
     return result;
   }
+  /// A + sigma B
+  Matrix shifted(Real sigma) const {
+    Matrix const F = copy(pencil_.a());
+    for (int j = 0; j < n_ && sigma != 0; ++j)
+      for (int i = 0; i < n_; ++i)
+        F(i, j) += sigma * (generalized() ? pencil_.b()(i, j) : Scalar(i == j ? 1 : 0));
+    return F;
+  }
 
-  /// G := its Cholesky factor; false unless every pivot is well above the rounding of its row.
-  bool definite(Matrix const& G) const {
+  /// G := its Cholesky factor. The least part of a diagonal entry that is left as pivot, some
+  /// condition of G with a diagonal of ones; zero unless every pivot is well above the rounding of
+  /// its row.
+  Real factor(Matrix const& G) const {
     std::vector<Real> before;
     for (int i = 0; i < n_; ++i) before.push_back(real_part(G(i, i)));
-    if (lapack::cholesky(G) != 0) return false;
+    if (lapack::cholesky(G) != 0) return 0;
+    Real least = 1;
     for (int i = 0; i < n_; ++i) {
       Real const pivot = real_part(G(i, i));
-      if (!(pivot * pivot > rank_tolerance() * before[i])) return false;
+      least = std::min(least, pivot / before[i] * pivot);
     }
-    return true;
+    return least > rank_tolerance() ? least : Real(0);
+  }
+
+  /// What rounding may do to an eigenvalue of L^-1 C L^-H, its lower triangle given, `pivot` as
+  /// factor() gave it of L L^H: some sqrt(n) units of its norm, seen to be below a tenth of this.
+  Real eigenvalue_error(Matrix const& C, Real pivot) const {
+    std::vector<Real> sums(n_, 0);
+    for (int j = 0; j < n_; ++j)
+      for (int i = j; i < n_; ++i) {
+        Real const size = Kokkos::abs(C(i, j));
+        sums[i] += size;
+        if (i > j) sums[j] += size;
+      }
+    Real const norm = *std::max_element(sums.begin(), sums.end());
+    return 20 * std::sqrt(static_cast<Real>(n_)) * u * norm / pivot;
   }
 
   bool lowest(Matrix const& C, std::vector<Real>& values, Matrix& vectors) const {
@@ -129,48 +158,73 @@ class DensePencil {
       for (int j = 0; j < n_; ++j)
         for (int i = 0; i < j; ++i) C(i, j) = conjugate(C(j, i));
       if (eigen_(C, values) != 0) return false;
-      vectors = part(C, 0, n_, 0, guarded());
-      values.resize(guarded());
+      vectors = part(C, 0, n_, 0, guarded_);
+      values.resize(guarded_);
       return true;
     }
-    vectors = small_matrix<Scalar>(n_, guarded());
-    return lapack::hermitian_eigen_lowest(C, guarded(), values, vectors) == 0;
+    vectors = small_matrix<Scalar>(n_, guarded_);
+    return lapack::hermitian_eigen_lowest(C, guarded_, values, vectors) == 0;
   }
 
-  bool standard() {
-    Matrix const C = copy(a_);
-    Pairs now;
-    now.method = "eigensolver";
-    if (!lowest(C, now.theta, now.vectors)) return false;
-    Matrix const R = refine(now);
-    finish(now, gap_radii(now.theta, norms_of(R), guarded() == n_, Couplings(now.vectors, R)));
-    return true;
-  }
-
+  /// By the Cholesky factor of B, and of the identity.
   bool mass() {
-    Matrix const L = copy(b_);
-    if (!definite(L)) return false;
-    Matrix const C = copy(a_);
-    lapack::reduce_to_standard(C, L);
+    Matrix const L = generalized() ? copy(pencil_.b()) : Matrix(), C = copy(pencil_.a());
+    Real pivot = 1;
+    if (generalized()) {
+      if (!((pivot = factor(L)) > 0)) return false;
+      lapack::reduce_to_standard(C, L);
+    }
     Pairs now;
-    now.method = "Cholesky factor of the mass";
-    if (!lowest(C, now.theta, now.vectors)) return false;
-    lapack::solve_lower(lapack::Transform::adjoint, L, now.vectors);
-    Matrix const R = refine(now);
+    now.method = generalized() ? "Cholesky factor of the mass" : "eigensolver";
+    Spectrum seen{{}, eigenvalue_error(C, pivot)};
+    if (!lowest(C, seen.values, now.vectors)) return false;
+    if (generalized()) lapack::solve_lower(lapack::Transform::adjoint, L, now.vectors);
+    Matrix const R = measured(now);
     Couplings const couplings(now.vectors, R);
-    lapack::solve_lower(lapack::Transform::none, L, R);
-    finish(now, gap_radii(now.theta, norms_of(R), guarded() == n_, couplings));
+    if (generalized()) lapack::solve_lower(lapack::Transform::none, L, R);
+    now.bound = bounds(now.theta, norms_of(R), seen, couplings);
+    finish(now);
     return true;
+  }
+
+  Matrix measured(Pairs& now) const {
+    now.loss = pencil_.orthonormalize(now.vectors);
+    return pencil_.measure(now);
+  }
+
+  /// Bounds of the errors of Rayleigh quotients with residuals of norm `radius`: by gaps before the
+  /// last cut of the spectrum, and by Weyl's theorem.
+  template <class Coupling>
+  std::vector<Real> bounds(std::vector<Real> const& theta, std::vector<Real> const& radius,
+                           Spectrum const& seen, Coupling const& couplings) {
+    int const known = static_cast<int>(theta.size());
+    auto const gap = [&](int cut) { return seen.values[cut] - seen.values[cut - 1]; };
+    Real beyond = infinite_bound;
+    cut_ = known;
+    if (known < n_) {
+      for (--cut_; cut_ > 0 && !(gap(cut_) > 4 * seen.error);) --cut_;
+      if (cut_ > 0) beyond = seen.values[cut_] - seen.error;
+    }
+    std::vector<Real> prior;  // by Weyl's theorem
+    for (int j = 0; j < known; ++j)
+      prior.push_back(seen.error + std::abs(theta[j] - seen.values[j]));
+    auto const leading = [cut = cut_](std::vector<Real> const& values) {
+      return std::vector<Real>(values.begin(), values.begin() + cut);
+    };
+    auto result = gap_radii(leading(theta), leading(radius), leading(prior), beyond, couplings);
+    result.insert(result.end(), prior.begin() + cut_, prior.end());
+    return result;
   }
 
   /// True if the pairs by A + sigma B have the digits, or are the only ones that can be had.
   bool shifts(bool have_estimate) {
-    Real const ratio = norm_a_ / norm_b_;
+    Real const ratio = pencil_.norm_a() / pencil_.norm_b();
     bool const sound = have_estimate || !generalized() || semidefinite();
     if (!sound || !(ratio > 0) || !std::isfinite(ratio)) return false;
     if (try_shift(Real(0)) && enough()) return true;
     // Just enough to make the matrix definite where the lowest values are known, else by trial.
     Real sigma = have_estimate ? least_shift() : ratio * std::ldexp(Real(1), -30);
+    if (!(sigma > 0)) return false;
     bool found = false;
     for (; sigma <= ratio * 1024 && !found; sigma *= 32) found = try_shift(sigma);
     if (!found) return false;
@@ -182,150 +236,115 @@ class DensePencil {
 
   Real least_shift() const {
     Real const first = best_.theta.front(), last = best_.theta[std::max(0, count() - 1)];
-    Real const slack = best_.bound.front() + best_.noise.front();
-    return 2 * (std::max(Real(0), -first) + slack) + std::abs(last);
+    Real const bound = best_.bound.front(), slack = best_.rounding.front() + best_.noise.front();
+    return 2 * (std::max(Real(0), -first) + slack + (std::isfinite(bound) ? bound : Real(0))) +
+           std::abs(last);
   }
 
   /// Keeps the pairs by A + sigma B where that is positive definite.
   bool try_shift(Real sigma) {
-    Matrix const F = copy(a_);
-    if (sigma > 0)
-      for (int j = 0; j < n_; ++j)
-        for (int i = 0; i < n_; ++i)
-          F(i, j) += sigma * (generalized() ? b_(i, j) : Scalar(i == j ? 1 : 0));
-    if (!definite(F)) return false;
+    Matrix const F = shifted(sigma);
+    Real const pivot = factor(F);
+    if (!(pivot > 0)) return false;
     Matrix const C = small_matrix<Scalar>(n_, n_);
     for (int j = 0; j < n_; ++j)
-      for (int i = 0; i < n_; ++i) C(i, j) = generalized() ? -b_(i, j) : Scalar(i == j ? -1 : 0);
+      for (int i = 0; i < n_; ++i)
+        C(i, j) = generalized() ? -pencil_.b()(i, j) : Scalar(i == j ? -1 : 0);
     lapack::reduce_to_standard(C, F);
     Pairs now;
     now.method = sigma > 0 ? "Cholesky factor of the matrix, shifted by the mass"
                            : "Cholesky factor of the matrix";
-    if (!lowest(C, now.theta, now.vectors)) return false;
-    keep_finite(now, sigma);
-    if (now.theta.empty()) {
-      best_ = now;
-      return true;
+    Spectrum seen{{}, eigenvalue_error(C, pivot)};
+    if (!lowest(C, seen.values, now.vectors)) return false;
+    keep_finite(now, seen);
+    if (now.vectors.extent(1) == 0) {
+      if (!mass_definite_) best_ = now;
+      return !mass_definite_;
     }
     lapack::solve_lower(lapack::Transform::adjoint, F, now.vectors);
-    Matrix const R = refine(now);
+    Matrix const R = measured(now);
     Couplings const couplings(now.vectors, R);
     lapack::solve_lower(lapack::Transform::none, F, R);
-    finish(now, bounds_by_shift(now, norms_of(R), couplings, sigma));
+    now.bound = bounds_by_shift(now, norms_of(R), seen, couplings, sigma);
+    finish(now);
     return true;
   }
 
   /// Bounds from residuals in the norm of F^-1, F = A + sigma B, by those of the Rayleigh quotients
   /// mu = 1 / (theta + sigma) of B x = mu F x: mu times the residual over ||x||_F = mu^-1/2.
-  std::vector<Real> bounds_by_shift(Pairs const& now, std::vector<Real> bound,
-                                    Couplings const& couplings, Real sigma) const {
-    std::vector<Real> values, radius;  // of -mu, which ascend as theta does
-    for (std::size_t j = 0; j < bound.size(); ++j) {
+  std::vector<Real> bounds_by_shift(Pairs const& now, std::vector<Real> radius,
+                                    Spectrum const& seen, Couplings const& couplings, Real sigma) {
+    std::vector<Real> values;  // -mu, which ascend as theta does
+    for (std::size_t j = 0; j < radius.size(); ++j) {
       values.push_back(-1 / (now.theta[j] + sigma));
-      radius.push_back(bound[j] * std::pow(std::abs(values[j]), Real(1.5)));
+      radius[j] *= std::pow(std::abs(values[j]), Real(1.5));
     }
-    bound = gap_radii(values, radius, infinite_ == 0 && guarded() == n_, [&](int i, int j) {
+    auto bound = bounds(values, radius, seen, [&](int i, int j) {
       Real const square = values[j] * values[j];
       return square * std::abs(values[i] * values[j]) * couplings(i, j);
     });
     for (std::size_t j = 0; j < bound.size(); ++j) {
       Real const mu = std::abs(values[j]), relative = bound[j] / mu;
-      bound[j] = relative < Real(0.5) ? 2 * relative / mu : std::numeric_limits<Real>::infinity();
+      bound[j] = relative < Real(0.5) ? 2 * relative / mu : infinite_bound;
     }
     return bound;
   }
 
-  /// From -mu (ascending) to theta, without what is infinite to rounding.
-  void keep_finite(Pairs& now, Real sigma) {
-    Real const top = -now.theta.front();
-    Real const least = mass_definite_ ? Real(0) : rank_tolerance() * std::max(Real(0), top);
+  /// Without what is infinite to rounding; with a definite mass nothing is, but what comes after
+  /// has no digits here.
+  void keep_finite(Pairs& now, Spectrum& seen) {
+    Real const top = -seen.values.front();
+    Real const least = mass_definite_ ? seen.error : rank_tolerance() * std::max(Real(0), top);
     std::size_t finite = 0;
-    while (finite < now.theta.size() && -now.theta[finite] > least) ++finite;
-    if (finite < now.theta.size()) infinite_ = n_ - static_cast<int>(finite);
-    now.theta.resize(finite);
-    for (Real& value : now.theta) value = -1 / value - sigma;
+    while (finite < seen.values.size() && -seen.values[finite] > least) ++finite;
+    if (finite < seen.values.size() && !mass_definite_)
+      now.infinite = n_ - static_cast<int>(finite);
+    seen.values.resize(finite);
     now.vectors = part(now.vectors, 0, n_, 0, static_cast<int>(finite));
   }
 
-  /// X := X L^-H with X^H B X = L L^H. LAPACK's vectors of a graded matrix are orthogonal to some
-  /// hundred units; those of A + sigma B are in its metric, and their errors lie along vectors of
-  /// smaller eigenvalues, which come before them.
-  void orthonormalize(Matrix const& X) const {
-    int const k = static_cast<int>(X.extent(1));
-    Matrix const BX = generalized() ? small_matrix<Scalar>(n_, k) : X;
-    if (generalized()) product(b_, X, BX);
-    Matrix const L = small_matrix<Scalar>(k, k), adjoint = small_matrix<Scalar>(k, n_);
-    product(X, BX, L, lapack::Transform::adjoint);
-    if (lapack::cholesky(L) != 0) return;
-    for (int j = 0; j < k; ++j)
-      for (int i = 0; i < n_; ++i) adjoint(j, i) = conjugate(X(i, j));
-    lapack::solve_lower(lapack::Transform::none, L, adjoint);
-    for (int j = 0; j < k; ++j)
-      for (int i = 0; i < n_; ++i) X(i, j) = conjugate(adjoint(j, i));
-  }
-
-  /// Vectors to x^H B x = 1, theta to their Rayleigh quotients, noise; returns the residuals, both
-  /// in ascending order.
-  Matrix refine(Pairs& now) const {
-    int const k = static_cast<int>(now.theta.size());
-    Matrix const R = small_matrix<Scalar>(n_, k);
-    orthonormalize(now.vectors);
-    now.noise.clear(), now.backward.clear();
-    for (int j = 0; j < k; ++j) {
-      std::vector<Wide> x;
-      for (int i = 0; i < n_; ++i) x.push_back(ExtendedRows<Scalar>::wide(now.vectors(i, j)));
-      auto const ax = rows_a_.times(x), bx = generalized() ? rows_b_->times(x) : x;
-      long double const xax = inner(x, ax), xbx = inner(x, bx);
-      long double const theta = xax / xbx, scale = 1 / std::sqrt(std::abs(xbx));
-      Real energy = 0, squares = 0, length = 0;
-      for (int i = 0; i < n_; ++i) {
-        R(i, j) = ExtendedRows<Scalar>::narrow((ax[i] - theta * bx[i]) * scale);
-        now.vectors(i, j) = ExtendedRows<Scalar>::narrow(x[i] * scale);
-        Real const size = squared_magnitude(now.vectors(i, j));
-        length += size, squares += squared_magnitude(R(i, j));
-        // |x|^H |A| |x| is at most this
-        energy += (sums_a_[i] +
-                   (generalized() ? std::abs(static_cast<Real>(theta)) * sums_b_[i] : Real(0))) *
-                  size;
-      }
-      now.theta[j] = static_cast<Real>(theta);
-      Real const norms = norm_a_ + std::abs(now.theta[j]) * norm_b_;
-      now.backward.push_back(squares > 0 ? std::sqrt(squares / length) / norms : Real(0));
-      now.noise.push_back(10 * std::sqrt(static_cast<Real>(n_)) * u * energy);
+  /// All pairs by orthogonal columns of L^-1 G, A + sigma B = G J G^H and B = L L^H. The scale of G
+  /// is that in which B has ones on its diagonal. False where there is no bound.
+  bool graded(Real sigma) {
+    if (n_ > largest_graded || enough()) return false;
+    Matrix const F = shifted(sigma);
+    std::vector<int> exponents(n_, 0);
+    for (int i = 0; i < n_ && generalized(); ++i)
+      exponents[i] = -std::ilogb(real_part(pencil_.b()(i, i))) / 2;
+    scale_rows(F, exponents, 1), scale_columns(F, exponents);
+    auto const G = signed_factor(F);
+    if (!G) return false;
+    Matrix const Y = G->columns;
+    scale_rows(Y, exponents, -1);
+    Matrix const L = generalized() ? copy(pencil_.b()) : Matrix();
+    if (generalized()) {
+      if (!(factor(L) > 0)) return false;
+      lapack::solve_lower(lapack::Transform::none, L, Y);
     }
-    return sorted(now, R);
+    if (!orthogonalize_by_rotations(Y, G->signs)) return false;
+    normalize_columns(Y);
+    if (generalized()) lapack::solve_lower(lapack::Transform::adjoint, L, Y);
+    Pairs now;
+    now.method = "one-sided Jacobi";
+    now.vectors = Y;
+    pencil_.measure(now);
+    auto const error = pencil_.relative_error(now.vectors, sigma);
+    if (!error) return false;
+    for (int j = 0; j < n_; ++j) now.bound.push_back(*error * std::abs(now.theta[j] + sigma));
+    now.loss = *error;
+    now.vectors = part(now.vectors, 0, n_, 0, guarded_);
+    for (auto* values : {&now.theta, &now.bound, &now.noise, &now.rounding, &now.backward})
+      values->resize(guarded_);
+    finish(now);
+    return true;
   }
-
-  Matrix sorted(Pairs& now, Matrix const& R) const {
-    std::vector<int> order(now.theta.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int i, int j) { return now.theta[i] < now.theta[j]; });
-    if (std::is_sorted(order.begin(), order.end())) return R;
-    auto const old = now;
-    now.vectors = small_matrix<Scalar>(n_, static_cast<int>(order.size()));
-    Matrix const result = small_matrix<Scalar>(n_, static_cast<int>(order.size()));
-    for (int j = 0; j < static_cast<int>(order.size()); ++j) {
-      now.theta[j] = old.theta[order[j]];
-      now.noise[j] = old.noise[order[j]];
-      now.backward[j] = old.backward[order[j]];
-      for (int i = 0; i < n_; ++i) {
-        now.vectors(i, j) = old.vectors(i, order[j]);
-        result(i, j) = R(i, order[j]);
-      }
-    }
-    return result;
+  void scale_rows(Matrix const& M, std::vector<int> const& exponents, int sign) const {
+    for (int j = 0; j < n_; ++j)
+      for (int i = 0; i < n_; ++i) M(i, j) *= std::ldexp(Real(1), sign * exponents[i]);
   }
-
-  static long double inner(std::vector<Wide> const& x, std::vector<Wide> const& y) {
-    long double sum = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      if constexpr (is_complex_v<Scalar>)
-        sum += (std::conj(x[i]) * y[i]).real();
-      else
-        sum += x[i] * y[i];
-    }
-    return sum;
+  void scale_columns(Matrix const& M, std::vector<int> const& exponents) const {
+    for (int j = 0; j < n_; ++j)
+      for (int i = 0; i < n_; ++i) M(i, j) *= std::ldexp(Real(1), exponents[j]);
   }
 
   static std::vector<Real> norms_of(Matrix const& R) {
@@ -338,22 +357,48 @@ class DensePencil {
     return norms;
   }
 
-  /// Takes the pairs if they are better than what there is; in ascending order.
-  void finish(Pairs& now, std::vector<Real> const& bound) {
-    // Rounding of the quotients in extended precision, some sqrt(n) units (the noise has ten times
-    // that; Higham and Mary 2019, doi:10.1137/18M1226312), and of the result.
-    constexpr Real extended = std::numeric_limits<long double>::epsilon() / (2 * u) / 10;
-    now.bound = bound;
-    for (std::size_t j = 0; j < bound.size(); ++j)
-      now.bound[j] += extended * now.noise[j] + 4 * u * std::abs(now.theta[j]);
-    if (best_.theta.empty() || missing(now) <= missing(best_)) best_ = now;
+  /// Takes the pairs if they are better than what there is, or of both those of the smaller bounds.
+  /// The theorems behind the bounds speak of orthonormal vectors.
+  void finish(Pairs& now) {
+    Real const loss = now.loss * static_cast<Real>(now.theta.size());
+    for (std::size_t j = 0; j < now.bound.size(); ++j) {
+      now.bound[j] = now.bound[j] * (1 + 4 * loss) + now.rounding[j];
+      if (!(loss < Real(0.1))) now.bound[j] = infinite_bound;
+    }
+    if (best_.theta.empty()) {
+      best_ = std::move(now);
+      return;
+    }
+    Pairs both = merged(best_, now);
+    if (missing(now) <= missing(best_)) best_ = std::move(now);
+    if (missing(both) < missing(best_)) best_ = std::move(both);
   }
 
-  /// Wanted pairs whose digits are not certain, and that are not zero, or whose backward error is
-  /// too large.
+  /// Of each number the pair of the smaller bound.
+  Pairs merged(Pairs const& one, Pairs const& other) const {
+    Pairs const& longer = one.theta.size() < other.theta.size() ? other : one;
+    Pairs const& shorter = &longer == &one ? other : one;
+    Pairs both = longer;
+    both.vectors = small_matrix<Scalar>(n_, static_cast<int>(longer.theta.size()));
+    copy_small(longer.vectors, both.vectors);
+    for (int j = 0; j < static_cast<int>(shorter.theta.size()); ++j) {
+      if (!(shorter.bound[j] < longer.bound[j])) continue;
+      both.theta[j] = shorter.theta[j], both.bound[j] = shorter.bound[j];
+      both.noise[j] = shorter.noise[j], both.rounding[j] = shorter.rounding[j];
+      both.backward[j] = shorter.backward[j];
+      copy_small(part(shorter.vectors, 0, n_, j, 1), part(both.vectors, 0, n_, j, 1));
+    }
+    both.loss = pencil_.orthogonality_loss(both.vectors);
+    if (!std::is_sorted(both.theta.begin(), both.theta.end())) both.loss = infinite_bound;
+    return both;
+  }
+
+  /// Wanted pairs that are not there, whose digits are not certain, and that are not zero, or whose
+  /// backward error is too large.
   int missing(Pairs const& pairs) const {
-    int result = 0;
     int const known = std::min(wanted_, static_cast<int>(pairs.theta.size()));
+    int result = mass_definite_ ? std::min(wanted_, n_) - known : 0;
+    if (!(pairs.loss <= Thresholds<Real>::orthonormality_loss)) return wanted_ + result;
     for (int j = 0; j < known; ++j) {
       Real const value = pairs.theta[j], bound = pairs.bound[j];
       bool const certain =
@@ -362,23 +407,21 @@ class DensePencil {
     }
     return result;
   }
-  bool enough() const { return missing(best_) == 0; }
+  bool enough() const { return !best_.theta.empty() && missing(best_) == 0; }
   // deflate_pencil.hpp
   bool semidefinite();
   Matrix scaled_by_mass(Matrix const& M) const;
   std::optional<Status> deflate();
 
-  Matrix a_, b_;
+  ExtendedPencil<Scalar> pencil_;
   Eigensolver<Scalar> eigen_;
   int digits_;
   Real accuracy_, tolerance_;
-  Real norm_a_ = 0, norm_b_ = 1;
   int n_, wanted_ = 0;
-  int infinite_ = 0, undefined_ = 0;
+  int guarded_ = 0;  ///< pairs computed: some beyond the wanted ones tell the gap after the last
+  int cut_ = 0;      ///< pairs of the last list that were seen to be the lowest
+  int undefined_ = 0;
   bool mass_definite_ = false;
-  ExtendedRows<Scalar> rows_a_;
-  std::optional<ExtendedRows<Scalar>> rows_b_;
-  std::vector<Real> sums_a_, sums_b_;  ///< of the magnitudes of a row (A: row_sizes)
   Pairs best_;
   Matrix mass_vectors_;  ///< of the scaled B, once needed
   std::vector<Real> mass_values_, mass_scale_;

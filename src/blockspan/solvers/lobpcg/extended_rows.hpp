@@ -48,6 +48,17 @@ class ExtendedRows {
     return y;
   }
 
+  /// |x|^H |A| |x|: what rounding may do to x^H A x, over the unit of the sum.
+  long double energy(std::vector<Wide> const& x) const {
+    std::vector<long double> sizes;
+    for (Wide const& value : x) sizes.push_back(std::abs(value));
+    long double sum = 0;
+    for (std::size_t i = 0; i + 1 < first_.size(); ++i)
+      for (std::size_t k = first_[i]; k < first_[i + 1]; ++k)
+        sum += sizes[i] * std::abs(values_[k]) * sizes[static_cast<std::size_t>(columns_[k])];
+    return sum;
+  }
+
  private:
   std::vector<std::size_t> first_;
   std::vector<int> columns_;

@@ -86,7 +86,7 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(
   std::vector<Real> radius;
   for (std::size_t j = 0; j < theta.size(); ++j)
     radius.push_back(problem.mass_factor * (norms.dual[j] + terms * u * sizes.dual[j]));
-  auto const by_gap = gap_radii(theta, radius);
+  auto const by_gap = gap_radii(theta, radius, kahan_radii(radius));
   bool const semidefinite = problem.semidefinite();
   std::vector<PairQuality<Real>> result;
   for (std::size_t j = 0; j < theta.size(); ++j) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <blockspan/solvers/common/small_dense.hpp>
@@ -29,6 +31,20 @@ void report_unknown(int wanted, LobpcgReport<Real>& report) {
   report.error_bounds.resize(wanted, Limits::infinity());
   report.certain_digits.resize(wanted, Real(0));
   report.pair_status.resize(wanted, Status::not_converged);
+}
+
+inline void add_words(std::string& text, std::string const& words) {
+  if (!text.empty()) text += "; ";
+  text += words;
+}
+
+template <class Real>
+std::string orthonormality_in_words(Real loss) {
+  std::ostringstream words;
+  words.precision(2);
+  words << "the vectors are orthonormal in the mass to " << loss
+        << " only: it is singular to working precision";
+  return words.str();
 }
 
 /// The state of one pair by the criterion asked for.
@@ -64,15 +80,23 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
   report.norm_b = problem.original_norm_b();
   report.mass_norm = problem.mass_words;
   report.trouble = problem.trouble;
+  bool const orthonormal = report.orthogonality_loss <= Thresholds<Real>::orthonormality_loss;
+  if (!orthonormal)
+    add_words(report.trouble, orthonormality_in_words(report.orthogonality_loss));
   int const known = std::min(options.wanted, static_cast<int>(theta.size()));
   for (int j = 0; j < known; ++j) {
     Real const backward = reported(norms.backward[j]), relative = reported(norms.relative[j]);
+    Status pair = pair_status(options, theta[j], backward, relative, quality[j]);
+    if (is_done(pair) && !orthonormal) pair = Status::attainable_limit;
+    // The bound of a pair that is called zero is that of being zero.
+    bool const zero = pair == Status::zero_eigenvalue;
+    Real const bound = quality[j].bound + (zero ? std::abs(theta[j]) : Real(0));
     report.eigenvalues.push_back(problem.eigenvalue(theta[j]));
     report.backward_errors.push_back(backward);
     report.relative_residuals.push_back(relative);
-    report.error_bounds.push_back(reported(problem.original_size(quality[j].bound)));
-    report.certain_digits.push_back(certain_digits(theta[j], quality[j].bound));
-    report.pair_status.push_back(pair_status(options, theta[j], backward, relative, quality[j]));
+    report.error_bounds.push_back(reported(problem.original_size(bound)));
+    report.certain_digits.push_back(certain_digits(theta[j], bound));
+    report.pair_status.push_back(pair);
   }
   if (static_cast<int>(theta.size()) > options.wanted)
     report.next_eigenvalue = problem.eigenvalue(theta[options.wanted]);
@@ -151,7 +175,7 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
     else
       radius[j] = std::numeric_limits<Real>::infinity();
   }
-  auto const by_gap = gap_radii(theta, radius);
+  auto const by_gap = gap_radii(theta, radius, kahan_radii(radius));
   for (int j = 0; j < k; ++j) {
     result.radius.push_back(problem.original_size(radius[j]));
     result.gap_radius.push_back(problem.original_size(by_gap[j]));

@@ -31,6 +31,8 @@ struct Thresholds {
 
   /// max |S^H B S - I| of a basis that passes as orthonormal, or of an X that has not drifted.
   static constexpr Real gram_defect = pick(1e-10, 1e-4);
+  /// max |X^H B X - I| of eigenvectors that pass as such.
+  static constexpr Real orthonormality_loss = pick(1e-7, 1e-3);
   /// max |X^H A X - Theta| / (||A|| max ||x||^2) of images that have not drifted.
   static constexpr Real image_defect = pick(1e-10, 1e-4);
   static constexpr Real svqb_drop = pick(1e-14, 5e-6);    ///< eigenvalues of a scaled Gram matrix
