@@ -63,6 +63,13 @@ void note_trouble(EigResult& result) {
   if (!result.solver.trouble.empty()) result.notes.push_back(result.solver.trouble);
 }
 
+void note_unused(EigResult& result) {
+  auto const rows = result.solver.unused_rows;
+  if (rows == 0) return;
+  result.notes.push_back((rows == 1 ? std::string("one row is") : grouped(rows) + " rows are") +
+                         " zero in the matrix and in the mass: left out, vectors are zero there");
+}
+
 void note_rejected(EigResult& result) {
   if (result.solver.counters.preconditioner_dropped > 0)
     result.notes.push_back(
@@ -139,6 +146,7 @@ void judge(EigResult& result, EigCommand const& command, Observer const& observe
         "were missed had finished");
   note_fault(result);
   note_trouble(result);
+  note_unused(result);
   note_rejected(result);
   note_single_precision(result, command);
   note_certificate(result, command);

@@ -208,8 +208,9 @@ struct LobpcgReport {
   std::vector<Status> pair_status;  ///< converged, zero_eigenvalue, attainable_limit, not_converged
   /// The (wanted + 1)-st value, as far as the guards know it; NaN where there are none.
   Real next_eigenvalue = std::numeric_limits<Real>::quiet_NaN();
-  std::string mass_norm;        ///< how the norm of B^-1 was had; empty without B
-  Real norm_a = 0, norm_b = 1;  ///< the norms used in the backward errors
+  std::string mass_norm;         ///< how the norm of B^-1 was had; empty without B
+  Real norm_a = 0, norm_b = 1;   ///< the norms used in the backward errors
+  std::int64_t unused_rows = 0;  ///< zero in A and in B: left out, vectors are zero there
   std::vector<LobpcgIteration<Real>> history;
   LobpcgCertificate<Real> certificate;  ///< empty unless asked for and X is known
   /// The first one of A or B, else of the preconditioner, also where a retry recovered.

@@ -148,4 +148,28 @@ struct DirectionTerms {
   }
 };
 
+/// Y(k) += factor X(k), k of all entries.
+template <class Scalar>
+struct AddScaled {
+  BlockRef<Scalar const> X;
+  BlockRef<Scalar> Y;
+  real_t<Scalar> factor;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
+    std::int64_t const i = k / Y.columns, j = k % Y.columns;
+    Y(i, j) += factor * X(i, j);
+  }
+};
+
+/// Y += factor X. Does not wait.
+template <class Scalar, class Exec>
+void add_scaled(Exec const& exec, real_t<Scalar> factor, Block<Scalar, Exec> const& X,
+                Block<Scalar, Exec> const& Y) {
+  auto const to = block_ref<Exec>(Y);
+  Kokkos::parallel_for(
+      "Blockspan::solvers::add_scaled",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, to.rows * to.columns),
+      AddScaled<Scalar>{block_ref<Exec>(ConstBlock<Scalar, Exec>(X)), to, factor});
+}
+
 }  // namespace blockspan::detail

@@ -103,10 +103,12 @@ std::optional<Status> rotate_locked(Subspace<Scalar, Exec>& space, int first, in
   return std::nullopt;
 }
 
-/// Residuals of deflated vectors from A and B themselves, in chunks of the block's width.
+/// Residuals of deflated vectors from A and B themselves, in chunks of the block's width; products,
+/// of that order unless empty: X^H R.
 template <class Scalar, class Exec>
 Residuals<real_t<Scalar>> residuals_of_locked(Subspace<Scalar, Exec>& space, int first,
-                                              std::vector<real_t<Scalar>> const& theta) {
+                                              std::vector<real_t<Scalar>> const& theta,
+                                              SmallMatrix<Scalar> const& products = {}) {
   auto& problem = space.problem;
   auto const& basis = space.basis;
   auto const& locked = problem.deflation;
@@ -121,8 +123,28 @@ Residuals<real_t<Scalar>> residuals_of_locked(Subspace<Scalar, Exec>& space, int
     if (problem.generalized()) problem.apply_b(chunk.X, chunk.BX);
     append(norms, residuals(problem, chunk, {theta.begin() + begin, theta.begin() + begin + width},
                             basis.a_spare(width)));
+    if (products.extent(0) > 0)
+      blockspan::gram(problem.exec, locked.y(first, count), basis.a_spare(width),
+                      part(products, 0, count, begin, width), problem.workspace);
   }
   return norms;
+}
+
+/// Theta to Rayleigh quotients, with their residuals; returns X^H R. The deflated vectors from
+/// `first` on do not count as deflated here.
+template <class Scalar, class Exec>
+SmallMatrix<Scalar> measure_locked(Subspace<Scalar, Exec>& space, int first,
+                                   std::vector<real_t<Scalar>>& theta,
+                                   Residuals<real_t<Scalar>>& norms) {
+  auto& locked = space.problem.deflation;
+  int const count = static_cast<int>(theta.size());
+  auto const products = small_matrix<Scalar>(count, count);
+  locked.resize(first);
+  residuals_of_locked(space, first, theta, products);
+  correct_quotients(products, theta);
+  norms = residuals_of_locked(space, first, theta);
+  locked.resize(first + count);
+  return products;
 }
 
 /// Rayleigh-Ritz on all deflated vectors from `first` on: what each batch left in the span of the

@@ -49,13 +49,14 @@ std::vector<Real> kahan_radii(std::vector<Real> const& radius) {
 /// the least is taken. coupling(i, j): |x_i^H (A - theta_j B) x_j|^2, which is not zero where
 /// vectors are as good as rounding lets them be: of a graded A far more than small eigenvalues.
 /// beyond: no eigenvalue after those of the list is below it; minus infinity: that is not known.
-/// O(count).
+/// O(count), with clusters of up to a hundred values.
 template <class Real, class Coupling = NoCoupling>
 std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
                             std::vector<Real> const& prior,
                             Real beyond = -std::numeric_limits<Real>::infinity(),
                             Coupling const& coupling = {}) {
-  constexpr int widest = 12;  // of a cluster, to either side
+  // A cluster reaches so far to either side, of its possible ends so many are tried.
+  constexpr int widest = 100, most_ends = 12;
   int const count = static_cast<int>(theta.size());
   // of i with itself and first..last
   auto const couplings = [&](int i, int first, int last) {
@@ -68,18 +69,21 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
   for (int j = 0; j < count; ++j) {
     Real best = prior[j];
     Real upper = 0, coupled_above = 0;  // the squares of j..s
-    for (int s = j; s < std::min(count, j + widest); ++s) {
+    for (int s = j, ends = 0; s < std::min(count, j + widest) && ends < most_ends; ++s) {
       upper += radius[s] * radius[s];
       coupled_above += couplings(s, j, s - 1);
       Real const above = (s + 1 < count ? theta[s + 1] - prior[s + 1] : beyond) - theta[j];
       if (!(above > 0)) continue;
+      ++ends;
       Real sum = upper, coupled = coupled_above;
-      for (int f = j; f >= std::max(0, j - widest); --f) {
+      for (int f = j, starts = 0; f >= std::max(0, j - widest) && starts < most_ends; --f) {
         if (f < j) sum += radius[f] * radius[f], coupled += couplings(f, f + 1, s);
         Real const below = f > 0 ? theta[j] - (theta[f - 1] + result[f - 1])
                                  : std::numeric_limits<Real>::infinity();
         Real const gap = std::min(above, below);
-        if (gap > 0) best = std::min(best, sum / gap + std::sqrt(coupled));
+        if (!(gap > 0)) continue;
+        ++starts;
+        best = std::min(best, sum / gap + std::sqrt(coupled));
       }
     }
     result.push_back(best);

@@ -33,7 +33,7 @@ std::optional<LowerEnd<real_t<Scalar>>> lower_end(Problem<Scalar, Exec>& problem
                                                   Image const& image) {
   using Real = real_t<Scalar>;
   int const most =
-      static_cast<int>(std::min<std::int64_t>({20, 3 * basis.m - 1, problem.global_rows() - 1}));
+      static_cast<int>(std::min<std::int64_t>({20, 3 * basis.m - 1, problem.used_rows() - 1}));
   auto const V = [&](int first, int count) { return column_range(basis.s, first, count); };
   auto const W = [&](int first, int count) { return column_range(basis.bs, first, count); };
   problem.randomize(V(0, 1));
@@ -70,28 +70,36 @@ std::optional<LowerEnd<real_t<Scalar>>> lower_end(Problem<Scalar, Exec>& problem
 
 /// Prepares the norm of B^-1: weights 1 / b_ii where B tells its diagonal, and a factor from the
 /// least eigenvalue of B with its diagonal scaled to one, by Lanczos (an estimate, low by its
-/// residual; exact for a diagonal B). A status where B is not positive definite.
+/// residual; exact for a diagonal B). Of a lifted B (see Problem) alike; where that is not definite
+/// B is not lifted. A status where B is not positive definite.
 template <class Scalar, class Exec>
 std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
                                    Basis<Scalar, Exec> const& basis) {
   using Real = real_t<Scalar>;
   using Limits = Thresholds<Real>;
-  auto const trouble = problem.take_mass_diagonal();
-  if (trouble) return trouble;
+  if (auto const trouble = problem.take_mass_diagonal()) return trouble;
   Real const* const roots = problem.mass_roots();
   auto const image = [&](Block<Scalar, Exec> const& V, Block<Scalar, Exec> const& W) {
     if (!problem.knows_mass_diagonal()) return problem.apply_b(V, W);
-    auto const scaled = column_range(basis.as, 0, 1);
+    auto const scaled = column_range(basis.as, 0, 1), of_a = column_range(basis.as, 1, 1);
     detail::scale_rows<Exec, Scalar>(problem.exec, roots, block_ref<Exec>(V),
                                      block_ref<Exec>(scaled));
     problem.apply_b(scaled, W);
+    if (problem.lift > 0) {
+      problem.apply_a(scaled, of_a);
+      add_scaled(problem.exec, problem.lift, of_a, W);
+    }
     detail::scale_rows<Exec, Scalar>(problem.exec, roots, block_ref<Exec>(W), block_ref<Exec>(W));
   };
   auto const end = lower_end(problem, basis, image);
   if (!end) return std::nullopt;
   Real const top = problem.knows_mass_diagonal() ? end->top : problem.norm_b;
-  if (end->ritz < -Limits::indefinite * top) return Status::mass_not_positive_definite;
   Real const least = std::max(end->ritz - end->residual, end->ritz / 4);
+  if (problem.lift > 0 && !(least > 0)) {
+    problem.lift = 0;
+    return measure_mass(problem, basis);
+  }
+  if (end->ritz < -Limits::indefinite * top) return Status::mass_not_positive_definite;
   problem.set_mass_norm(least > 0 ? 1 / std::sqrt(least) : std::numeric_limits<Real>::infinity());
   return std::nullopt;
 }
@@ -106,7 +114,7 @@ std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
   int const count = static_cast<int>(given.extent(1));
   if (count == 0) return std::nullopt;
   auto const Y = problem.deflation.y(0, count), BY = problem.deflation.by(0, count);
-  Kokkos::deep_copy(problem.exec, Y, given);
+  problem.take_given(Y, given);
   auto const largest = problem.largest_entries(Y);
   problem.ranks().together([&] {
     for (std::size_t j = 0; j < largest.size(); ++j)
@@ -208,7 +216,9 @@ std::optional<Status> check_operators(Problem<Scalar, Exec>& problem,
   if (!std::isfinite(norm_a) || !std::isfinite(norm_b)) return Status::operator_not_finite;
   if (!known) problem.set_norms(norm_a, norm_b);
   if (!(skew <= Thresholds<Real>::skew)) return Status::operator_not_hermitian;
-  return problem.generalized() ? measure_mass(problem, basis) : std::nullopt;
+  if (!problem.generalized()) return std::nullopt;
+  problem.choose_lift();
+  return measure_mass(problem, basis);
 }
 
 /// How far one step along every column of D takes the Rayleigh quotients down:

@@ -170,8 +170,8 @@ class DensePath {
 
   std::optional<Status> eigenpairs() {
     bool const generalized = problem_.generalized();
-    Matrix const A = small_matrix<Scalar>(n_, n_);
-    Matrix const B = generalized ? small_matrix<Scalar>(n_, n_) : Matrix();
+    Matrix A = small_matrix<Scalar>(n_, n_);
+    Matrix B = generalized ? small_matrix<Scalar>(n_, n_) : Matrix();
     if (auto const trouble = read_operators(A, B)) return trouble;
     if (!take_hermitian(A, problem_.norm_a, problem_.sign)) return Status::operator_not_hermitian;
     if (generalized && !take_hermitian(B, problem_.norm_b, Real(1)))
@@ -180,14 +180,46 @@ class DensePath {
     problem_.deflation = Deflation<Scalar, Exec>(problem_.exec, local_, constraints, generalized);
     if (auto const trouble = take_constraints(problem_, options_.constraints)) return trouble;
     auto const timer = problem_.time(problem_.seconds.dense);
+    if (problem_.unused_rows() > 0) leave_out_unused(A, B);
+    if (auto const trouble = solve_constrained(A, B)) return trouble;
+    if (problem_.unused_rows() > 0) put_back_unused();
+    return std::nullopt;
+  }
+
+  std::optional<Status> solve_constrained(Matrix const& A, Matrix const& B) {
     if (problem_.deflation.empty()) return solve_pencil(A, B);
     Matrix const Z = complement();
-    if (auto const trouble = solve_pencil(restricted(A, Z), generalized ? restricted(B, Z) : B))
+    if (auto const trouble = solve_pencil(restricted(A, Z), B.extent(0) > 0 ? restricted(B, Z) : B))
       return trouble;
-    Matrix const lifted = small_matrix<Scalar>(n_, static_cast<int>(vectors_.extent(1)));
+    Matrix const lifted = small_matrix<Scalar>(order_of(A), static_cast<int>(vectors_.extent(1)));
     product(Z, vectors_, lifted);
     vectors_ = lifted;
     return std::nullopt;
+  }
+  static int order_of(Matrix const& A) { return static_cast<int>(A.extent(0)); }
+
+  /// A and B without the rows and columns that are zero in both.
+  void leave_out_unused(Matrix& A, Matrix& B) {
+    for (int i = 0; i < n_; ++i) {
+      bool zero = true;
+      for (int j = 0; j < n_ && zero; ++j) zero = A(i, j) == Scalar(0) && B(i, j) == Scalar(0);
+      if (!zero) used_.push_back(i);
+    }
+    int const order = static_cast<int>(used_.size());
+    for (Matrix* M : {&A, &B}) {
+      Matrix const part = small_matrix<Scalar>(order, order);
+      for (int j = 0; j < order; ++j)
+        for (int i = 0; i < order; ++i) part(i, j) = (*M)(used_[i], used_[j]);
+      *M = part;
+    }
+  }
+  void put_back_unused() {
+    int const columns = static_cast<int>(vectors_.extent(1));
+    Matrix const all = small_matrix<Scalar>(n_, columns);
+    Kokkos::deep_copy(all, Scalar(0));
+    for (int j = 0; j < columns; ++j)
+      for (std::size_t i = 0; i < used_.size(); ++i) all(used_[i], j) = vectors_(i, j);
+    vectors_ = all;
   }
 
   /// An orthonormal basis of all z with (B Y)^H z = 0, Y the constraints.
@@ -198,9 +230,10 @@ class DensePath {
     Kokkos::deep_copy(problem_.exec, local, by);
     auto const host = all_rows(problem_.workspace.rows(),
                                Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), local));
-    Matrix const Q = small_matrix<Scalar>(n_, c);
+    int const order = used_.empty() ? n_ : static_cast<int>(used_.size());
+    Matrix const Q = small_matrix<Scalar>(order, c);
     for (int j = 0; j < c; ++j)
-      for (int i = 0; i < n_; ++i) Q(i, j) = host(i, j);
+      for (int i = 0; i < order; ++i) Q(i, j) = host(used_.empty() ? i : used_[i], j);
     std::vector<Real> ignored;
     lapack::qr_pivoted(Q, ignored);
     return orthogonal_complement(Q, problem_.eigen);
@@ -209,7 +242,8 @@ class DensePath {
   /// Z^H M Z, symmetrized.
   Matrix restricted(Matrix const& M, Matrix const& Z) const {
     int const order = static_cast<int>(Z.extent(1));
-    Matrix const MZ = small_matrix<Scalar>(n_, order), R = small_matrix<Scalar>(order, order);
+    Matrix const MZ = small_matrix<Scalar>(order_of(M), order),
+                 R = small_matrix<Scalar>(order, order);
     product(M, Z, MZ);
     product(Z, MZ, R, lapack::Transform::adjoint);
     symmetrize(R, Real(1));
@@ -229,7 +263,7 @@ class DensePath {
     }
     method_ = pencil.method();
     found_ = pencil.count();
-    infinite_ = pencil.infinite() + pencil.undefined() > 0;
+    infinite_ = pencil.infinite() + pencil.undefined() > 0 || order < options_.wanted;
     loss_ = pencil.orthogonality_loss();
     describe_what_is_missing(pencil);
     theta_ = pencil.theta();
@@ -290,7 +324,12 @@ class DensePath {
             << " on cannot be told apart: rounding moves them by more than their distance";
       problem_.trouble = words.str();
     }
-    if (!infinite_) return;
+    if (pencil.doubtful())
+      problem_.trouble =
+          "nothing is certain: the mass matrix is negative, if only to rounding, in a direction "
+          "that "
+          "the matrix hardly sees either";
+    if (pencil.doubtful() || pencil.infinite() + pencil.undefined() == 0) return;
     words << "the mass matrix is singular: " << pencil.infinite()
           << (pencil.infinite() == 1 ? " eigenvalue is" : " eigenvalues are") << " infinite";
     if (pencil.undefined() > 0)
@@ -327,7 +366,7 @@ class DensePath {
     if (problem_.generalized()) problem_.mass_words = std::string("exact: ") + method_;
     report.orthogonality_loss = loss_;
     report_pairs(problem_, theta_, norms, quality_, options_, report);
-    if (options_.certify) certify_pairs(basis, norms, report);
+    if (options_.certify) certify_pairs(norms, report);
     for (int j = 0; j < k; ++j) {
       Status& pair = report.pair_status[j];
       if (pair == Status::not_converged) pair = Status::attainable_limit;
@@ -339,14 +378,14 @@ class DensePath {
     problem_.exec.fence("Blockspan::lobpcg: dense path done");
   }
 
-  void certify_pairs(Basis<Scalar, Exec> const& basis, Residuals<Real> const& norms,
-                     LobpcgReport<Real>& report) {
-    report.certificate = certify(problem_, basis.x(), basis.bx(), theta_, norms, options_);
+  void certify_pairs(Residuals<Real> const& norms, LobpcgReport<Real>& report) {
+    report.certificate = certify(problem_, found_, theta_, norms, NoCoupling(), loss_,
+                                 crude_rounding(problem_, theta_, norms), options_);
     auto& certificate = report.certificate;
     // No pair is missing here: the bounds hold for the eigenvalue of that number.
     for (std::size_t j = 0; j < certificate.radius.size(); ++j) {
       certificate.radius[j] = std::min(certificate.radius[j], report.error_bounds[j]);
-      certificate.gap_radius[j] = std::min(certificate.gap_radius[j], report.error_bounds[j]);
+      certificate.gap_radius[j] = report.error_bounds[j];
     }
   }
 
@@ -359,6 +398,7 @@ class DensePath {
   char const* method_ = "";
   std::string scaling_;
   std::vector<int> exponents_;
+  std::vector<int> used_;  ///< rows that are not zero in both matrices; empty: all
   Matrix vectors_;
   std::vector<Real> theta_;
   std::vector<PairQuality<Real>> quality_;

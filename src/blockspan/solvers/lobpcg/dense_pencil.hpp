@@ -66,6 +66,7 @@ class DensePencil {
     }
     if (by_mass && enough()) return std::nullopt;
     mass_definite_ = by_mass || !generalized();
+    if (!mass_definite_) guarded_ = n_;  // the other end tells whether B is semidefinite
     bool const found = shifts(by_mass) || by_mass;
     if (found && enough()) return std::nullopt;
     if (mass_definite_ && !graded(Real(0)) && found) graded(least_shift());
@@ -80,8 +81,10 @@ class DensePencil {
   std::vector<Real> const& noise() const { return best_.noise; }
   char const* method() const { return best_.method; }
   Real orthogonality_loss() const { return best_.loss; }  ///< max |X^H B X - I|
-  int infinite() const { return best_.infinite; }         ///< eigenvalues, where B is singular
-  int undefined() const { return undefined_; }  ///< directions that A and B both annihilate
+  /// B is singular to working precision, with a vector that neither it nor A tells from zero.
+  bool doubtful() const { return best_.doubtful; }
+  int infinite() const { return best_.infinite; }  ///< eigenvalues, where B is singular
+  int undefined() const { return undefined_; }     ///< directions that A and B both annihilate
 
  private:
   using Pairs = DensePairs<Scalar>;
@@ -256,6 +259,7 @@ class DensePencil {
                            : "Cholesky factor of the matrix";
     Spectrum seen{{}, eigenvalue_error(C, pivot)};
     if (!lowest(C, seen.values, now.vectors)) return false;
+    now.doubtful = !mass_definite_ && seen.values.back() > seen.error;
     keep_finite(now, seen);
     if (now.vectors.extent(1) == 0) {
       if (!mass_definite_) best_ = now;
@@ -363,7 +367,8 @@ class DensePencil {
     Real const loss = now.loss * static_cast<Real>(now.theta.size());
     for (std::size_t j = 0; j < now.bound.size(); ++j) {
       now.bound[j] = now.bound[j] * (1 + 4 * loss) + now.rounding[j];
-      if (!(loss < Real(0.1))) now.bound[j] = infinite_bound;
+      if (now.doubtful || !(now.loss <= Thresholds<Real>::orthonormality_loss))
+        now.bound[j] = infinite_bound;
     }
     if (best_.theta.empty()) {
       best_ = std::move(now);

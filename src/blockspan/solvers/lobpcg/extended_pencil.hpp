@@ -24,8 +24,9 @@ struct DensePairs {
   std::vector<Real> rounding;  ///< of the Rayleigh quotients
   std::vector<Real> backward;  ///< ||r|| / ((||A|| + |theta| ||B||) ||x||)
   SmallMatrix<Scalar> vectors;
-  Real loss = 0;     ///< max |X^H B X - I|
-  int infinite = 0;  ///< eigenvalues, where B is singular
+  Real loss = 0;          ///< max |X^H B X - I|
+  bool doubtful = false;  ///< B has a direction that is negative for its size in A + sigma B
+  int infinite = 0;       ///< eigenvalues, where B is singular
   char const* method = "";
 };
 
@@ -107,8 +108,7 @@ class ExtendedPencil {
       }
       // rows without entries have no size of their own
       for (int const i : empty_rows_) empty += std::norm(x[i] * scale);
-      long double const of_b =
-          (generalized() ? rows_b_->energy(x) : std::abs(xbx)) * scale * scale;
+      long double const of_b = (generalized() ? rows_b_->energy(x) : std::abs(xbx)) * scale * scale;
       long double const energy = rows_a_.energy(x) * scale * scale +
                                  static_cast<long double>(least_row_) * empty +
                                  std::abs(theta) * of_b;
@@ -154,7 +154,8 @@ class ExtendedPencil {
       for (int i = 0; i <= j; ++i) {
         long double of_f = rounding_f[i] * rounding_f[j], of_g = rounding_g[i] * rounding_g[j];
         if (i < j) {
-          of_f += std::abs(dot(x[i], ax[j])) / std::sqrt(std::abs(f[i])) / std::sqrt(std::abs(f[j]));
+          of_f +=
+              std::abs(dot(x[i], ax[j])) / std::sqrt(std::abs(f[i])) / std::sqrt(std::abs(f[j]));
           of_g += std::abs(dot(x[i], bx[j])) / std::sqrt(g[i]) / std::sqrt(g[j]);
           sums_f[j] += of_f, sums_g[j] += of_g;
         }

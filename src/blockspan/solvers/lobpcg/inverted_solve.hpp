@@ -19,18 +19,6 @@
 
 namespace blockspan::detail {
 
-template <class Scalar>
-struct AddScaled {
-  BlockRef<Scalar const> X;
-  BlockRef<Scalar> Y;
-  real_t<Scalar> factor;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
-    std::int64_t const i = k / Y.columns, j = k % Y.columns;
-    Y(i, j) += factor * X(i, j);
-  }
-};
-
 /// A + s B, s > 0, by reference. A product holds a copy of X.
 template <class Scalar, class Exec>
 class ShiftedOperator final : public LinearOperator<Scalar, Exec> {
@@ -50,11 +38,7 @@ class ShiftedOperator final : public LinearOperator<Scalar, Exec> {
                                              X.extent(1));
     a_.apply(exec, X, Y);
     b_.apply(exec, X, image_);
-    auto const to = block_ref<Exec>(Y);
-    Kokkos::parallel_for(
-        "Blockspan::lobpcg::shift",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, to.rows * to.columns),
-        AddScaled<Scalar>{block_ref<Exec>(ConstBlock<Scalar, Exec>(image_)), to, s_});
+    add_scaled(exec, s_, image_, Y);
   }
 
   std::optional<Real> norm_bound() const override { return sum(a_.norm_bound(), b_.norm_bound()); }
@@ -114,9 +98,9 @@ class InvertedSolve {
   using Report = LobpcgReport<Real>;
   using View = Block<Scalar, Exec>;
 
-  InvertedSolve(Exec const& exec, Operator const& A, Operator const& B, View const& X,
-                Options const& options)
-      : exec_(exec), a_(A), b_(B), x_(X), options_(options) {}
+  /// given: the problem of A and B.
+  InvertedSolve(Problem<Scalar, Exec> const& given, View const& X, Options const& options)
+      : exec_(given.exec), given_(given), a_(given.a()), b_(*given.b()), x_(X), options_(options) {}
 
   std::optional<Report> solve(int columns) {
     if (options_.which == Which::largest) return refuse("iteration finds the smallest pairs only");
@@ -162,7 +146,7 @@ class InvertedSolve {
     Real least = std::numeric_limits<Real>::infinity();
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
       if (b[i] > 0 && a[i] > 0) least = std::min(least, a[i] / b[i]);
-      if (b[i] > 0 ? a[i] >= 0 : a[i] > 0) continue;
+      if (!given_.is_used(i) || (b[i] > 0 ? a[i] >= 0 : a[i] > 0)) continue;
       std::ostringstream words;
       words << "row " << i + 1 << " of the matrix has the diagonal entry " << a[i]
             << (b[i] > 0 ? "" : " and no mass")
@@ -282,6 +266,7 @@ class InvertedSolve {
   }
 
   Exec exec_;
+  Problem<Scalar, Exec> const& given_;
   Operator const &a_, &b_;
   View x_;
   Options const& options_;

@@ -119,7 +119,7 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   report.path_reason = choice.reason;
   char const* const reason = reason_for_dense(report, choice, solver.wants_dense());
   if (report.status == Status::mass_singular && B && !problem.distributed()) {
-    InvertedSolve<Scalar, Exec> shifted(exec, A, *B, X, options);
+    InvertedSolve<Scalar, Exec> shifted(problem, X, options);
     auto inverted = shifted.solve(columns);
     if (inverted && (inverted->converged() || !reason)) {
       inverted->path_reason = "the mass matrix is singular: solved as M x = mu (K + s M) x";

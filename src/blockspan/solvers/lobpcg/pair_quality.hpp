@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/lobpcg/certain_digits.hpp>
 #include <blockspan/solvers/lobpcg/residuals.hpp>
 
@@ -22,6 +23,7 @@ struct PairQuality {
 template <class Real>
 struct RoundingSizes {
   std::vector<Real> energy, dual;
+  std::vector<Real> mass;  ///< the part of B in the first, over x^H B x = 1
 };
 
 /// From the norms of the operators: right for all, much too large for graded ones.
@@ -34,6 +36,7 @@ RoundingSizes<real_t<Scalar>> crude_rounding(Problem<Scalar, Exec> const& proble
     auto const size = (problem.norm_a + std::abs(theta[j]) * problem.norm_b) * norms.x[j];
     sizes.energy.push_back(size * norms.x[j]);
     sizes.dual.push_back(size * problem.largest_mass_weight);
+    sizes.mass.push_back(problem.norm_b * norms.x[j] * norms.x[j]);
   }
   return sizes;
 }
@@ -61,39 +64,113 @@ RoundingSizes<real_t<Scalar>> sharp_rounding(Problem<Scalar, Exec>& problem,
   // scaled B is at least; Lanczos may not have come near it.
   if (problem.knows_mass_diagonal())
     for (std::size_t j = 0; j < m; ++j)
-      problem.mass_factor = std::max(problem.mass_factor, std::sqrt(sums[m + j] / 2));
+      problem.mass_factor = std::max(
+          problem.mass_factor,
+          std::sqrt((sums[m + j] + problem.lift * sums[j]) / (2 * (1 + problem.lift * theta[j]))));
   RoundingSizes<Real> sizes;
   for (std::size_t j = 0; j < m; ++j) {
     Real const size = std::abs(theta[j]);
     sizes.energy.push_back(sums[j] + size * sums[m + j]);
     sizes.dual.push_back(std::sqrt(sums[2 * m + j]) + size * std::sqrt(sums[3 * m + j]));
+    sizes.mass.push_back(sums[m + j]);
   }
   return sizes;
+}
+
+/// What rounding may do to a sum of the products of a row, over its terms' sizes.
+template <class Scalar, class Exec>
+real_t<Scalar> rounding_of_rows(Problem<Scalar, Exec> const& problem) {
+  using Real = real_t<Scalar>;
+  constexpr Real per_term = is_complex_v<Scalar> ? 4 : 2;
+  return (per_term * static_cast<Real>(problem.terms_per_row()) + 4) * Thresholds<Real>::u;
+}
+
+/// |x_i^H (A - theta_j B) x_j|^2 of measured pairs, with what rounding leaves open of it.
+template <class Scalar>
+class MeasuredCouplings {
+ public:
+  using Real = real_t<Scalar>;
+
+  /// products: X^H R.
+  template <class Exec>
+  MeasuredCouplings(Problem<Scalar, Exec> const& problem, SmallMatrix<Scalar> const& products,
+                    Residuals<Real> const& norms, RoundingSizes<Real> const& sizes)
+      : products_(products),
+        r_(norms.r),
+        x_(norms.x),
+        of_sums_(static_cast<Real>(problem.global_rows()) * Thresholds<Real>::u) {
+    Real const of_rows = rounding_of_rows(problem);
+    for (Real const energy : sizes.energy) roots_.push_back(std::sqrt(of_rows * energy));
+  }
+
+  Real operator()(int i, int j) const {
+    Real const size =
+        Kokkos::abs(products_(i, j)) + roots_[i] * roots_[j] + of_sums_ * x_[i] * r_[j];
+    return size * size;
+  }
+
+ private:
+  SmallMatrix<Scalar> products_;
+  std::vector<Real> roots_, r_, x_;
+  Real of_sums_;
+};
+
+/// Bounds of |lambda_j - theta_j| by gaps from the residuals' norms in that of B^-1. Where Problem
+/// has a lifted mass F = B + lift A they are those of the pencil (A, F), whose eigenvalues are
+/// theta / (1 + lift theta): its residuals are those of (A, B) over 1 + lift theta, ||x||_F^2 the
+/// same number.
+template <class Real, class Coupling>
+std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vector<Real> radius,
+                                   Coupling const& coupling) {
+  std::vector<Real> scale;
+  for (std::size_t j = 0; j < theta.size(); ++j) {
+    scale.push_back(1 + lift * theta[j]);
+    theta[j] /= scale[j], radius[j] /= scale[j] * std::sqrt(scale[j]);
+  }
+  auto bound = gap_radii(theta, radius, kahan_radii(radius), -std::numeric_limits<Real>::infinity(),
+                         [&](int i, int j) {
+                           return static_cast<Real>(coupling(i, j)) /
+                                  (scale[j] * scale[j] * scale[j] * scale[i]);
+                         });
+  for (std::size_t j = 0; j < bound.size(); ++j) {
+    Real const size = bound[j] * scale[j], left = 1 - lift * size;
+    bound[j] = left > 0 ? size * scale[j] / left : std::numeric_limits<Real>::infinity();
+  }
+  return bound;
 }
 
 /// Bounds from the residuals of all Ritz pairs at hand (theta ascending, x^H B x = 1, measured by
 /// residuals()): Weinstein in the norm of B^-1, Kato-Temple where there is a gap. Rayleigh
 /// quotients bound eigenvalues from above: where A is known to be positive semidefinite, small ones
 /// are certain to be no larger than they look.
-template <class Scalar, class Exec>
-std::vector<PairQuality<real_t<Scalar>>> pair_qualities(
-    Problem<Scalar, Exec> const& problem, std::vector<real_t<Scalar>> const& theta,
-    Residuals<real_t<Scalar>> const& norms, RoundingSizes<real_t<Scalar>> const& sizes) {
+template <class Scalar, class Exec, class Coupling = NoCoupling>
+std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> const& problem,
+                                                        std::vector<real_t<Scalar>> const& theta,
+                                                        Residuals<real_t<Scalar>> const& norms,
+                                                        RoundingSizes<real_t<Scalar>> const& sizes,
+                                                        Coupling const& coupling = {}) {
   using Real = real_t<Scalar>;
-  constexpr Real u = Thresholds<Real>::u, per_term = is_complex_v<Scalar> ? 4 : 2;
-  Real const terms = per_term * static_cast<Real>(problem.terms_per_row()) + 4;
-  Real const noise = std::max(10 * std::sqrt(static_cast<Real>(problem.global_rows())), 3 * terms);
-  std::vector<Real> radius;
-  for (std::size_t j = 0; j < theta.size(); ++j)
-    radius.push_back(problem.mass_factor * (norms.dual[j] + terms * u * sizes.dual[j]));
-  auto const by_gap = gap_radii(theta, radius, kahan_radii(radius));
+  constexpr Real most_cancellation = 1000;
+  Real const of_rows = rounding_of_rows(problem);
+  Real const noise = std::max(
+      10 * std::sqrt(static_cast<Real>(problem.global_rows())) * Thresholds<Real>::u, 3 * of_rows);
+  std::vector<Real> radius, of_rounding;
+  for (std::size_t j = 0; j < theta.size(); ++j) {
+    of_rounding.push_back(problem.mass_factor * of_rows * sizes.dual[j]);
+    radius.push_back(problem.mass_factor * norms.dual[j] + of_rounding[j]);
+  }
+  auto const by_gap = lifted_gap_radii(problem.lift, theta, radius, coupling);
+  auto const floor = lifted_gap_radii(problem.lift, theta, of_rounding, NoCoupling());
   bool const semidefinite = problem.semidefinite();
   std::vector<PairQuality<Real>> result;
   for (std::size_t j = 0; j < theta.size(); ++j) {
-    Real const rounding = terms * u * sizes.energy[j];
+    Real const rounding = of_rows * sizes.energy[j];
     Real bound = by_gap[j];
     if (semidefinite && theta[j] <= bound) bound = std::max(Real(0), theta[j]);
-    result.push_back({bound + rounding, rounding, noise * u * sizes.energy[j]});
+    // Close to a null vector of B the rounding of entries is no measure for zeros.
+    bool const cancels = problem.generalized() && !(sizes.mass[j] <= most_cancellation);
+    result.push_back(
+        {bound + rounding, rounding + floor[j], cancels ? Real(0) : noise * sizes.energy[j]});
   }
   return result;
 }

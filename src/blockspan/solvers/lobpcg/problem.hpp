@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 
 #include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/solvers/common/problem.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/solvers/lobpcg/deflation.hpp>
@@ -47,7 +47,9 @@ class Problem : public SolverProblem<Scalar, Exec> {
         sign(options.which == Which::largest ? Real(-1) : Real(1)),
         eigen(small_eigensolver<Scalar>(exec_)),
         b_(B),
-        seed_(options.seed) {}
+        seed_(options.seed) {
+    if (generalized()) find_unused_rows();
+  }
 
   bool generalized() const { return b_ != nullptr; }
   void drop_preconditioner() {
@@ -57,6 +59,12 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// True if T R is R times `weights` (null: R itself), so that the residual pass can write it.
   bool steps_with_residuals() const { return deflation.empty() && (!t_ || weights_); }
   Operator const* b() const { return b_; }
+
+  /// Rows of all ranks that are zero in A and in B: any lambda goes with them. Random and given
+  /// columns are zero there, and stay so.
+  std::int64_t unused_rows() const { return unused_; }
+  std::int64_t used_rows() const { return this->global_rows() - unused_; }
+  bool is_used(std::size_t row) const { return used_.empty() || used_[row]; }
 
   void apply_a(View const& X, View const& Y) {
     auto const timer = time(seconds.operator_a);
@@ -69,6 +77,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   void apply_t(View const& X, View const& Y) {
     auto const timer = time(seconds.preconditioner);
     apply(*t_, X, Y, counters.preconditioner_applications, counters.preconditioner_columns);
+    leave_out_unused(Y);
   }
 
   /// Jacobi of the rescaled A: its factors times the power of two that was taken out.
@@ -120,7 +129,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
   }
   Real original_norm_a() const { return zero_a_ ? Real(0) : std::ldexp(norm_a, exponent_a_); }
   Real original_norm_b() const { return std::ldexp(norm_b, exponent_b_); }
-  /// A number of the caller's B in the solver's scale.
+  /// A number of the caller's A, or B, in the solver's scale.
+  Real scaled_by_a(Real value) const { return std::ldexp(value, -exponent_a_); }
   Real scaled_by_b(Real value) const { return std::ldexp(value, -exponent_b_); }
   Real vector_scale() const { return std::ldexp(Real(1), -exponent_b_ / 2); }
   /// No power of two is taken out of A or B.
@@ -139,6 +149,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   // The norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= mass_factor ||r||_D^-1, D the
   // diagonal of B where that is known, else the identity.
   Real mass_factor = 1;
+  Real lift = 0;  ///< not zero: in all this B stands for B + lift A (see take_mass_diagonal)
   bool mass_measured = false;
   Real largest_mass_weight = 1;  ///< square root of the largest 1 / b_ii
   std::string mass_words;
@@ -146,45 +157,12 @@ class Problem : public SolverProblem<Scalar, Exec> {
   Real const* mass_weights() const { return weights_of_mass_.data(); }  ///< 1 / b_ii, or null
   Real const* mass_roots() const { return roots_of_mass_.data(); }      ///< their square roots
 
-  /// Reads the diagonal of B. A status where it proves that B is not positive definite.
-  std::optional<Status> take_mass_diagonal() {
-    auto d = b_->diagonal(exec);
-    knows_mass_ = ranks().any(!d.empty());
-    if (!knows_mass_) return std::nullopt;
-    enum { definite, singular, indefinite } here = definite;
-    std::int64_t const row = workspace.rows().first_row() + 1;  // as files count
-    std::vector<std::int64_t> massless;
-    for (std::size_t i = 0; i < d.size() && here != indefinite; ++i) {
-      if (d[i] < 0) {
-        std::ostringstream words;
-        words << "the diagonal entry of row " << row + static_cast<std::int64_t>(i)
-              << " of the mass matrix is " << d[i];
-        trouble = words.str();
-        here = indefinite;
-      }
-      d[i] = scaled_by_b(d[i]);
-      if (!(d[i] >= std::numeric_limits<Real>::min()))
-        massless.push_back(row + static_cast<std::int64_t>(i));
-    }
-    if (here == definite && !massless.empty()) {
-      trouble = "the mass matrix is singular: " + rows_in_words(massless) + " no mass";
-      here = singular;
-    }
-    auto const found = ranks().largest(here);
-    if (found != definite) {
-      trouble = ranks().words_of_first(here == found ? trouble : std::string());
-      return found == singular ? Status::mass_singular : Status::mass_not_positive_definite;
-    }
-    auto inverse = d, root = d;
-    for (Real& value : inverse) value = 1 / value;
-    for (Real& value : root) value = 1 / std::sqrt(value);
-    weights_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", inverse);
-    roots_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", root);
-    constexpr Real none = std::numeric_limits<Real>::infinity();
-    Real const least = d.empty() ? none : *std::min_element(d.begin(), d.end());
-    largest_mass_weight = 1 / std::sqrt(ranks().least(least));
-    return std::nullopt;
-  }
+  /// Reads the diagonals of B and A. A status where they prove that B is not positive definite.
+  std::optional<Status> take_mass_diagonal();
+  /// Where some rows have far less mass for their stiffness than others (penalties, masses near
+  /// zero) the norm of B^-1 says nothing of small eigenvalues, that of F^-1 does, F = B + A / tau
+  /// with a tau above them: lift becomes 1 / tau. Once, before take_mass_diagonal().
+  void choose_lift();
 
   /// Whether B, with its diagonal scaled to one, is singular as far as Lanczos could tell.
   bool mass_is_singular() const {
@@ -193,19 +171,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   }
 
   /// `factor` of the norm above, as found by Lanczos.
-  void set_mass_norm(Real factor) {
-    mass_factor = factor;
-    mass_measured = true;
-    mass_words = knows_mass_ ? "the diagonal of B, times an estimate by Lanczos"
-                             : "an estimate of the least eigenvalue of B by Lanczos";
-    if (b_->terms_per_row() == 1) mass_words = "B is diagonal: exact";
-    auto const bound = b_->eigenvalue_lower_bound();
-    if (!bound || !(*bound > 0) || b_->terms_per_row() == 1) return;
-    Real const proven = 1 / std::sqrt(scaled_by_b(*bound));
-    if (proven > 1.5 * factor * largest_mass_weight) return;
-    mass_factor = proven / largest_mass_weight;
-    mass_words = "Gershgorin's bound of the least eigenvalue of B";
-  }
+  void set_mass_norm(Real factor);
 
   /// Weights of the rows that bound what rounding does to a column x of X: with p = |A| 1 the error
   /// of x^H A x is at most some u sum_i p_i |x_i|^2, and that of A x in the norm of D^-1 at most
@@ -228,7 +194,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
     bool with_t = preconditioned();
     archive(norm_a), archive(norm_b), archive(exponent_a_), archive(exponent_b_), archive(zero_a_);
     archive(counters), archive(seconds), archive(next_random_), archive(seed_), archive(with_t);
-    archive(mass_factor), archive(mass_measured);
+    archive(mass_factor), archive(mass_measured), archive(lift);
     rescale_weights();
     if (!with_t) drop_preconditioner();
     deflation.visit(archive, exec);
@@ -238,6 +204,12 @@ class Problem : public SolverProblem<Scalar, Exec> {
   void randomize(View const& V) {
     blockspan::fill_random(exec, V, seed_, next_random_, workspace.rows().first_row());
     next_random_ += static_cast<std::int64_t>(V.extent(1));
+    leave_out_unused(V);
+  }
+  /// V := given columns.
+  void take_given(View const& V, ConstBlock<Scalar, Exec> const& given) {
+    Kokkos::deep_copy(exec, V, given);
+    leave_out_unused(V);
   }
 
   /// B-orthonormal basis of span V in its leading columns; returns how many. BV = B V on entry and
@@ -343,15 +315,12 @@ class Problem : public SolverProblem<Scalar, Exec> {
     return weights;
   }
 
-  static std::string rows_in_words(std::vector<std::int64_t> const& rows) {
-    constexpr std::size_t most = 5;
-    std::ostringstream words;
-    words << (rows.size() == 1 ? "row" : "rows");
-    for (std::size_t k = 0; k < std::min(rows.size(), most); ++k)
-      words << (k > 0 ? ", " : " ") << rows[k];
-    if (rows.size() > most) words << " and " << rows.size() - most << " more";
-    words << (rows.size() == 1 ? " has" : " have");
-    return words.str();
+  void find_unused_rows();
+  /// V := V without the unused rows.
+  void leave_out_unused(View const& V) {
+    if (unused_ > 0)
+      detail::scale_rows<Exec, Scalar>(exec, used_weights_.data(), block_ref<Exec>(V),
+                                       block_ref<Exec>(V));
   }
 
   void apply(Operator const& op, View const& X, View const& Y, std::int64_t& calls,
@@ -385,6 +354,9 @@ class Problem : public SolverProblem<Scalar, Exec> {
   Operator const* b_;
   int exponent_a_ = 0, exponent_b_ = 0;  ///< powers of two that are taken out of A and B
   bool zero_a_ = false, knows_mass_ = false;
+  std::int64_t unused_ = 0;  ///< rows, of all ranks
+  std::vector<bool> used_;   ///< this rank's; empty: all
+  RowValues used_weights_;   ///< one, and zero where not used
   View scaled_x_;
   RowValues rescaled_weights_, weights_of_mass_, roots_of_mass_;
   RoundingWeights rounding_a_, rounding_b_;
@@ -395,3 +367,5 @@ class Problem : public SolverProblem<Scalar, Exec> {
 };
 
 }  // namespace blockspan::detail
+
+#include <blockspan/solvers/lobpcg/problem_mass.hpp>

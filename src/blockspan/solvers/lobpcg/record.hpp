@@ -100,18 +100,10 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
   Report report;
   report.status = status;
   report.iterations = flow_.iteration;
-  if (auto const found = in_batches() ? finish_batches() : finish_block()) {
-    auto const& [X, BX, theta, norms] = *found;
-    auto const quality =
-        pair_qualities(problem_, theta, norms, sharp_rounding(problem_, X, theta, norms));
-    report_pairs(problem_, theta, norms, quality, options_, report);
-    int const known = std::min(options_.wanted, static_cast<int>(theta.size()));
-    if (options_.certify)
-      report.certificate = certify(problem_, column_range(X, 0, known), column_range(BX, 0, known),
-                                   theta, norms, options_);
-  } else {
+  if (auto const found = in_batches() ? finish_batches() : finish_block())
+    report_found(*found, report);
+  else
     report_nothing(problem_, options_, report);
-  }
   report.history = std::move(history_);
   report.fault = fault_;
   problem_.exec.fence("Blockspan::lobpcg: done");
@@ -121,16 +113,42 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
   return report;
 }
 
+/// What is known of measured pairs. A solve has converged where all of them have: bounds are final
+/// only now.
+template <class Scalar, class Exec>
+void LobpcgSolver<Scalar, Exec>::report_found(Found const& found, Report& report) {
+  auto const& [X, BX, theta, norms, products] = found;
+  auto const sizes = sharp_rounding(problem_, X, theta, norms);
+  MeasuredCouplings<Scalar> const couplings(problem_, products, norms, sizes);
+  int const known = std::min(options_.wanted, static_cast<int>(theta.size()));
+  auto const G = small_matrix<Scalar>(known, known);
+  blockspan::gram(problem_.exec, column_range(X, 0, known),
+                  column_range(problem_.generalized() ? BX : X, 0, known), G, problem_.workspace);
+  report.orthogonality_loss = defect_from_diagonal(G);
+  report_pairs(problem_, theta, norms, pair_qualities(problem_, theta, norms, sizes, couplings),
+               options_, report);
+  if (options_.certify)
+    report.certificate = certify(problem_, known, theta, norms, couplings,
+                                 report.orthogonality_loss, sizes, options_);
+  if (report.status == Status::converged &&
+      !std::all_of(report.pair_status.begin(), report.pair_status.end(), is_done))
+    report.status = Status::attainable_limit;
+}
+
 /// X measured with exact images, and delivered with its guards. Nothing if it has no finite images.
 template <class Scalar, class Exec>
 auto LobpcgSolver<Scalar, Exec>::finish_block() -> std::optional<Found> {
   auto const& basis = space_.basis;
-  if (!flow_.exact) {
-    if (space_.refresh(true)) return std::nullopt;
-    norms_ = residuals(problem_, basis.x_and_images(), space_.theta, basis.a_spare(basis.m));
-  }
+  if (!flow_.exact && space_.refresh(true)) return std::nullopt;
+  auto const R = basis.a_spare(basis.m);
+  auto const measured = [&] { return residuals(problem_, basis.x_and_images(), space_.theta, R); };
+  norms_ = measured();
+  auto const products = small_matrix<Scalar>(basis.m, basis.m);
+  blockspan::gram(problem_.exec, basis.x(), R, products, problem_.workspace);
+  correct_quotients(products, space_.theta);
+  norms_ = measured();
   deliver(basis.s, std::min(basis.m, static_cast<int>(x_.extent(1))));
-  return Found{basis.x(), basis.bx(), space_.theta, norms_};
+  return Found{basis.x(), basis.bx(), space_.theta, norms_, products};
 }
 
 /// The locked pairs, and what the block holds of those still missing.
@@ -142,9 +160,10 @@ auto LobpcgSolver<Scalar, Exec>::finish_batches() -> std::optional<Found> {
     if (locked() == 0 || settle(space_, constraints_, locked_theta_, settled_)) return std::nullopt;
   }
   Kokkos::deep_copy(problem_.exec, x_, Scalar(0));
+  auto const products = measure_locked(space_, constraints_, locked_theta_, settled_);
   auto const X = problem_.deflation.y(constraints_, locked());
   deliver(X, locked());
-  return Found{X, problem_.deflation.by(constraints_, locked()), locked_theta_, settled_};
+  return Found{X, problem_.deflation.by(constraints_, locked()), locked_theta_, settled_, products};
 }
 
 /// Copies vectors to the caller, in the scale of the caller's B.

@@ -78,11 +78,11 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
   using Real = real_t<Scalar>;
   report.norm_a = problem.original_norm_a();
   report.norm_b = problem.original_norm_b();
+  report.unused_rows = problem.unused_rows();
   report.mass_norm = problem.mass_words;
   report.trouble = problem.trouble;
   bool const orthonormal = report.orthogonality_loss <= Thresholds<Real>::orthonormality_loss;
-  if (!orthonormal)
-    add_words(report.trouble, orthonormality_in_words(report.orthogonality_loss));
+  if (!orthonormal) add_words(report.trouble, orthonormality_in_words(report.orthogonality_loss));
   int const known = std::min(options.wanted, static_cast<int>(theta.size()));
   for (int j = 0; j < known; ++j) {
     Real const backward = reported(norms.backward[j]), relative = reported(norms.relative[j]);
@@ -110,6 +110,7 @@ void report_nothing(Problem<Scalar, Exec> const& problem,
                     LobpcgReport<real_t<Scalar>>& report) {
   report.norm_a = problem.original_norm_a();
   report.norm_b = problem.original_norm_b();
+  report.unused_rows = problem.unused_rows();
   report.trouble = problem.trouble;
   report_unknown(options.wanted, report);
 }
@@ -135,21 +136,19 @@ std::vector<real_t<Scalar>> residual_bounds(Problem<Scalar, Exec> const& problem
   return bounds;
 }
 
-/// The certificate of the leading pairs. theta, norms: of all Ritz pairs known, ascending, measured
-/// with exact images; X, BX: the vectors of the wanted ones. Fences exec.
-template <class Scalar, class Exec>
-LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
-                                          Block<Scalar, Exec> const& X,
-                                          Block<Scalar, Exec> const& BX,
+/// The certificate of the `count` leading pairs. theta, norms: of all Ritz pairs known, ascending,
+/// measured with exact images; loss: max |X^H B X - I|; rounding: of the values themselves.
+template <class Scalar, class Exec, class Coupling>
+LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, int count,
                                           std::vector<real_t<Scalar>> const& theta,
                                           Residuals<real_t<Scalar>> const& norms,
+                                          Coupling const& coupling, real_t<Scalar> loss,
+                                          RoundingSizes<real_t<Scalar>> const& sizes,
                                           LobpcgOptions<Scalar, Exec> const& options) {
   using Real = real_t<Scalar>;
-  int const k = static_cast<int>(X.extent(1));
+  constexpr Real u = Thresholds<Real>::u;
   LobpcgCertificate<Real> result;
-  auto const G = small_matrix<Scalar>(k, k);
-  blockspan::gram(problem.exec, X, BX, G, problem.workspace);
-  result.orthogonality_loss = defect_from_diagonal(G);
+  result.orthogonality_loss = loss;
   // A bound of the least eigenvalue of B where one is known, else the norm of B^-1 as measured.
   Real const known =
       problem.generalized() ? problem.b()->eigenvalue_lower_bound().value_or(Real(0)) : Real(0);
@@ -161,9 +160,8 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
   // ||r||_(B^-1) / ||x||_B; x^H B x is 1 up to the loss and the rounding errors of its computation
   auto radius = residual_bounds(problem, theta, norms);
   Real const terms = static_cast<Real>(2 * problem.global_rows() + 8);
-  Real const rounding =
-      terms * Thresholds<Real>::u * problem.norm_b * norms.largest_x() * norms.largest_x();
-  Real const size = std::sqrt(std::max(Real(0), 1 - result.orthogonality_loss - rounding));
+  Real const of_length = terms * u * problem.norm_b * norms.largest_x() * norms.largest_x();
+  Real const size = std::sqrt(std::max(Real(0), 1 - loss - of_length));
   for (std::size_t j = 0; j < radius.size(); ++j) {
     Real const of_rounding = (radius[j] - norms.r[j]) * problem.largest_mass_weight;
     if (!problem.generalized())
@@ -175,10 +173,14 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec>& problem,
     else
       radius[j] = std::numeric_limits<Real>::infinity();
   }
-  auto const by_gap = gap_radii(theta, radius, kahan_radii(radius));
-  for (int j = 0; j < k; ++j) {
-    result.radius.push_back(problem.original_size(radius[j]));
-    result.gap_radius.push_back(problem.original_size(by_gap[j]));
+  Real const lift = bounded ? Real(0) : problem.lift;
+  auto const by_gap = lifted_gap_radii(lift, theta, radius, coupling);
+  Real const spread = 1 + 4 * static_cast<Real>(theta.size()) * (loss + of_length);
+  Real const of_rows = rounding_of_rows(problem);
+  for (int j = 0; j < count; ++j) {
+    Real const rounding = of_rows * sizes.energy[j] + 2 * u * std::abs(theta[j]);
+    result.radius.push_back(problem.original_size(radius[j] + rounding));
+    result.gap_radius.push_back(problem.original_size(by_gap[j] * spread + rounding));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/lobpcg/basis.hpp>
 
 namespace blockspan::detail {
@@ -88,6 +89,16 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
     if (!std::isfinite(out.backward[j]) || !(out.x[j] > 0)) out.finite = false;
   }
   return out;
+}
+
+/// Rayleigh quotients from X^H R of these theta: what the small eigenproblem left of them is of the
+/// size of u ||A||, however small they are. Their products follow.
+template <class Scalar>
+void correct_quotients(SmallMatrix<Scalar> const& products, std::vector<real_t<Scalar>>& theta) {
+  for (std::size_t j = 0; j < theta.size(); ++j) {
+    theta[j] += real_part(products(j, j));
+    products(j, j) = Scalar(0);
+  }
 }
 
 }  // namespace blockspan::detail

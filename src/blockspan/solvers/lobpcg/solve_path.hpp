@@ -48,7 +48,7 @@ struct PathModel {
   bool generalized;
 
   explicit PathModel(Problem<Scalar, Exec> const& problem)
-      : rows(static_cast<double>(problem.global_rows())),
+      : rows(static_cast<double>(problem.used_rows())),
         nonzeros(problem.ranks().largest(
             static_cast<double>(problem.a().work()) +
             (problem.generalized() ? static_cast<double>(problem.b()->work()) : 0.0))),
@@ -94,9 +94,9 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
   choice.dense_seconds = model.dense(options.wanted);
   double const iterations = choice.dense_seconds / model.iteration(m);
   std::ostringstream words;
-  if (!holds_five_blocks(problem.global_rows(), options, columns)) {
+  if (!holds_five_blocks(problem.used_rows(), options, columns)) {
     choice.dense = true;
-    words << "five blocks of " << m << " columns do not fit into " << problem.global_rows()
+    words << "five blocks of " << m << " columns do not fit into " << problem.used_rows()
           << " rows";
   } else if (options.path == SolvePath::dense) {
     choice.dense = true;
@@ -106,7 +106,7 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
   } else if (!options.checkpoint.empty() || !options.resume.empty()) {
     words << "a solve with checkpoints iterates";
   } else if (!model.fits()) {
-    words << "a dense matrix of " << problem.global_rows() << " rows is too large";
+    words << "a dense matrix of " << problem.used_rows() << " rows is too large";
   } else {
     bool const exact = options.preconditioner && options.preconditioner->nearly_exact();
     choice.dense = iterations < (exact ? dense_at_once_nearly_exact : dense_at_once);

@@ -83,6 +83,7 @@ class LobpcgSolver {
     View X, BX;
     std::vector<Real> theta;
     Residuals<Real> norms;
+    SmallMatrix<Scalar> products;  ///< X^H R
   };
 
   /// What a rank may ask of all after an iteration. The last one asked for includes those before
@@ -102,7 +103,7 @@ class LobpcgSolver {
     int const most =
         options_.widest_block > 0 ? options_.widest_block : std::max(4 * key_.columns, 64);
     return static_cast<int>(
-        std::min<std::int64_t>((problem_.global_rows() - problem_.deflation.count()) / 5, most));
+        std::min<std::int64_t>((problem_.used_rows() - problem_.deflation.count()) / 5, most));
   }
 
   std::optional<Status> start() {
@@ -113,8 +114,7 @@ class LobpcgSolver {
     if (auto const status = take_constraints(problem_, options_.constraints)) return status;
     constraints_ = problem_.deflation.count();
     int const given = std::min(options_.guess_columns, space_.m());
-    Kokkos::deep_copy(problem_.exec, column_range(space_.basis.s, 0, given),
-                      column_range(x_, 0, given));
+    problem_.take_given(column_range(space_.basis.s, 0, given), column_range(x_, 0, given));
     flow_.guesses = options_.guess_columns;
     flow_.next_guess = given;
     space_.repair_x(given);
@@ -171,12 +171,13 @@ class LobpcgSolver {
            (options_.criterion != Criterion::digits ||
             has_digits(space_.theta[j], quality_[j], flow_.accuracy, sharp_));
   }
+  /// Against the norm of A the residual is rounding; of a graded A it may still fall.
+  bool at_normwise_floor(int j) const { return norms_.backward[j] <= Thresholds<Real>::floor; }
   /// Iterating on brings this pair no further.
   bool at_floor(int j) const {
-    return norms_.backward[j] <= Thresholds<Real>::floor ||
-           (options_.criterion == Criterion::digits && sharp_ &&
-            norms_.backward[j] <= flow_.tolerance &&
-            is_limited_by_rounding(space_.theta[j], quality_[j], flow_.accuracy));
+    if (options_.criterion != Criterion::digits) return at_normwise_floor(j);
+    return sharp_ && norms_.backward[j] <= flow_.tolerance &&
+           is_limited_by_rounding(space_.theta[j], quality_[j], flow_.accuracy);
   }
   int converged() const {
     return static_cast<int>(std::count(done_.begin(), done_.begin() + flow_.wanted, true));
@@ -241,6 +242,12 @@ class LobpcgSolver {
   bool all_open_at_floor() const {
     for (int j = 0; j < flow_.wanted; ++j)
       if (!done_[j] && !at_floor(j)) return false;
+    return true;
+  }
+
+  bool all_open_at_normwise_floor() const {
+    for (int j = 0; j < flow_.wanted; ++j)
+      if (!done_[j] && !at_floor(j) && !at_normwise_floor(j)) return false;
     return true;
   }
 
@@ -327,6 +334,7 @@ class LobpcgSolver {
   template <class Archive>
   void visit(Archive& archive);
   Report finish(Status status);
+  void report_found(Found const& found, Report& report);
   std::optional<Found> finish_block();
   std::optional<Found> finish_batches();
   void deliver(View const& vectors, int count);

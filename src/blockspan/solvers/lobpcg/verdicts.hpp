@@ -34,7 +34,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
 /// an approximation of its inverse favours the other end of the spectrum.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::restart() {
-  if (all_open_at_floor()) return Status::attainable_limit;
+  if (all_open_at_normwise_floor()) return Status::attainable_limit;
   Real const size = std::max(Real(1), space_.largest_x * space_.largest_x);
   stagnation_.count(wanted_values(), 20 * Thresholds<Real>::u * problem_.norm_a * size);
   if (stagnation_.hopeless()) return Status::stagnated;
@@ -69,7 +69,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
         return std::nullopt;
       }
       if (++flow_.empty >= 2)
-        return all_open_at_floor() ? Status::attainable_limit : Status::stagnated;
+        return all_open_at_normwise_floor() ? Status::attainable_limit : Status::stagnated;
       ++problem_.counters.restarts;
       return space_.refresh(false);
     default:
