@@ -113,7 +113,6 @@ TYPED_TEST(Digits, OfPenaltiesAndGradedMassesComeDensely) {
     auto const solved = solve_for_digits<Scalar, Exec>(A, nullptr, 5, SolvePath::automatic);
     EXPECT_EQ(solved.report.status, Status::converged) << penalty;
     EXPECT_EQ(solved.report.path, "dense");
-    EXPECT_NE(solved.report.scaling, "") << penalty;
     for (int k = 0; k < 5; ++k) {
       double const exact = 2 - 2 * std::cos((k + 1) * std::numbers::pi / n);
       EXPECT_NEAR(solved.report.eigenvalues[k], exact, (2 / penalty + 1e-8) * exact);

@@ -394,7 +394,11 @@ class DensePencil {
       copy_small(part(shorter.vectors, 0, n_, j, 1), part(both.vectors, 0, n_, j, 1));
     }
     both.loss = pencil_.orthogonality_loss(both.vectors);
-    if (!std::is_sorted(both.theta.begin(), both.theta.end())) both.loss = infinite_bound;
+    bool const same_basis = both.loss < Real(1e-3);  // what is left of one pair in another
+    if (!same_basis || !std::is_sorted(both.theta.begin(), both.theta.end()))
+      both.loss = infinite_bound;
+    else
+      both.loss = pencil_.orthonormalize(both.vectors);
     return both;
   }
 

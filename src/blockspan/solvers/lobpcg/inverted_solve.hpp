@@ -259,7 +259,8 @@ class InvertedSolve {
       Real const mu = found.eigenvalues[j], relative = found.error_bounds[j] / mu;
       Real bound = std::numeric_limits<Real>::infinity();
       if (relative < Real(0.5)) bound = std::abs(problem.scaled_eigenvalue(2 * relative / mu));
-      if (problem.semidefinite() && theta[j] <= bound) bound = std::max(Real(0), theta[j]);
+      if (problem.semidefinite() && theta[j] <= bound)
+        bound = std::min(bound, std::max(Real(0), theta[j]) + problem.below_zero());
       quality[j].bound = bound + quality[j].rounding;
     }
     report_pairs(problem, theta, norms, quality, options_, report);

@@ -162,15 +162,21 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
   auto const by_gap = lifted_gap_radii(problem.lift, theta, radius, coupling);
   auto const floor = lifted_gap_radii(problem.lift, theta, of_rounding, NoCoupling());
   bool const semidefinite = problem.semidefinite();
+  // What couples the members of a cluster of zeros is rounding too, and adds up.
+  Real zeros = 0;
+  for (std::size_t j = 0; j < theta.size(); ++j)
+    if (std::abs(theta[j]) <= noise * sizes.energy[j]) zeros += 1;
+  Real const of_zeros = std::max(Real(1), zeros) * noise;
   std::vector<PairQuality<Real>> result;
   for (std::size_t j = 0; j < theta.size(); ++j) {
     Real const rounding = of_rows * sizes.energy[j];
     Real bound = by_gap[j];
-    if (semidefinite && theta[j] <= bound) bound = std::max(Real(0), theta[j]);
+    if (semidefinite && theta[j] <= bound)
+      bound = std::min(bound, std::max(Real(0), theta[j]) + problem.below_zero());
     // Close to a null vector of B the rounding of entries is no measure for zeros.
     bool const cancels = problem.generalized() && !(sizes.mass[j] <= most_cancellation);
     result.push_back(
-        {bound + rounding, rounding + floor[j], cancels ? Real(0) : noise * sizes.energy[j]});
+        {bound + rounding, rounding + floor[j], cancels ? Real(0) : of_zeros * sizes.energy[j]});
   }
   return result;
 }

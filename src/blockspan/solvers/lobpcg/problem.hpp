@@ -146,6 +146,14 @@ class Problem : public SolverProblem<Scalar, Exec> {
     return sign > 0 && bound && *bound >= -slack * original_norm_a();
   }
 
+  /// No eigenvalue is further below zero than this, in the solver's scale, where A is
+  /// semidefinite() up to the rounding of its entries.
+  Real below_zero() const {
+    Real const weight = mass_factor * largest_mass_weight;
+    return std::max(Real(0), -scaled_by_a(a_.eigenvalue_lower_bound().value_or(Real(0)))) * weight *
+           weight;
+  }
+
   // The norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= mass_factor ||r||_D^-1, D the
   // diagonal of B where that is known, else the identity.
   Real mass_factor = 1;
