@@ -23,6 +23,7 @@
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/out_of_memory.hpp>
 
 #include "common/components.hpp"
 #include "common/input_file.hpp"
@@ -152,13 +153,19 @@ template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_direct(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                          CrsMatrix<Scalar, Exec> const* M,
                                          Definiteness definiteness) {
-  auto T = std::make_unique<DirectSolver<Scalar, Exec>>(
-      direct(exec, A,
-             {.use = definiteness == Definiteness::positive ? DirectUse::definite
-                                                            : DirectUse::preconditioner},
-             M));
-  auto notes = T->report().notes();
-  return {std::move(T), std::move(notes)};
+  bool const positive = definiteness == Definiteness::positive;
+  try {
+    auto T = std::make_unique<DirectSolver<Scalar, Exec>>(
+        direct(exec, A, {.use = positive ? DirectUse::definite : DirectUse::preconditioner}, M));
+    auto notes = T->report().notes();
+    return {std::move(T), std::move(notes)};
+  } catch (OutOfMemory const&) {
+    throw;
+  } catch (Error const& error) {
+    if (positive) throw;
+    return make_jacobi_instead<Scalar>(exec, A, definiteness, "direct",
+                                       without_cpp_names(error.what()));
+  }
 }
 
 /// The block of a file, on `exec`; none without a name.

@@ -160,12 +160,17 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, 
   // ||r||_(B^-1) / ||x||_B; x^H B x is 1 up to the loss and the rounding errors of its computation
   auto radius = residual_bounds(problem, theta, norms);
   Real const terms = static_cast<Real>(2 * problem.global_rows() + 8);
+  Real const spread_of_norms = 1 + 2 * terms * u;
   Real const of_length = terms * u * problem.norm_b * norms.largest_x() * norms.largest_x();
   Real const size = std::sqrt(std::max(Real(0), 1 - loss - of_length));
+  Real const of_rows = rounding_of_rows(problem);
   for (std::size_t j = 0; j < radius.size(); ++j) {
-    Real const of_rounding = (radius[j] - norms.r[j]) * problem.largest_mass_weight;
+    // in the norm of D^-1, D the diagonal of B: by norms, or entry by entry
+    Real const of_rounding =
+        std::min((radius[j] - norms.r[j]) * problem.largest_mass_weight,
+                 of_rows * sizes.dual[j] + norms.dual[j] * (spread_of_norms - 1));
     if (!problem.generalized())
-      radius[j] /= norms.x[j];
+      radius[j] = (norms.r[j] + of_rounding) / norms.x[j];
     else if (bounded)
       radius[j] /= std::sqrt(mass_bound) * size;
     else if (problem.mass_measured)
@@ -176,7 +181,6 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, 
   Real const lift = bounded ? Real(0) : problem.lift;
   auto const by_gap = lifted_gap_radii(lift, theta, radius, coupling);
   Real const spread = 1 + 4 * static_cast<Real>(theta.size()) * (loss + of_length);
-  Real const of_rows = rounding_of_rows(problem);
   for (int j = 0; j < count; ++j) {
     Real const rounding = of_rows * sizes.energy[j] + 2 * u * std::abs(theta[j]);
     result.radius.push_back(problem.original_size(radius[j] + rounding));
