@@ -219,7 +219,8 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
   locked_errors_ = settled_.backward;
   quality_ = pair_qualities(problem_, locked_theta_, settled_,
                             sharp_rounding(problem_, problem_.deflation.y(constraints_, locked()),
-                                           locked_theta_, settled_));
+                                           locked_theta_, settled_),
+                            options_.wanted);
   for (int j = 0; j < options_.wanted; ++j)
     if (!is_done(pair_status(options_, locked_theta_[j], settled_.backward[j], settled_.relative[j],
                              quality_[j])))

@@ -30,13 +30,25 @@ struct NoCoupling {
   double operator()(int, int) const { return 0; }
 };
 
-/// (sum of radius_i^2 over i <= j)^1/2, in the same order: what Kahan's theorem (Parlett 1998,
-/// theorem 11.5.1) says of |lambda_j - theta_j| where no pair was missed.
+/// Where no pair was missed, |lambda_j - theta_j| is at most (sum of radius_i^2)^1/2 over the
+/// cluster of values around j whose intervals touch (Kahan; Parlett 1998, theorem 11.5.1). Of
+/// values above j only those before `wanted` count: the others are estimates of what comes next.
+/// O(count) times the length of clusters.
 template <class Real>
-std::vector<Real> kahan_radii(std::vector<Real> const& radius) {
+std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
+                              int wanted) {
   std::vector<Real> result;
-  Real sum = 0;
-  for (Real const r : radius) result.push_back(std::sqrt(sum += r * r));
+  for (int j = 0; j < static_cast<int>(theta.size()); ++j) {
+    Real sum = radius[j] * radius[j];
+    for (int f = j, s = j, before = -1; before != s - f;) {
+      before = s - f;
+      while (f > 0 && !(theta[f - 1] + result[f - 1] < theta[f] - std::sqrt(sum)))
+        --f, sum += radius[f] * radius[f];
+      while (s + 1 < wanted && !(theta[s] + std::sqrt(sum) < theta[s + 1] - radius[s + 1]))
+        ++s, sum += radius[s] * radius[s];
+    }
+    result.push_back(std::sqrt(sum));
+  }
   return result;
 }
 

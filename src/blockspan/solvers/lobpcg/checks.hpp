@@ -68,39 +68,59 @@ std::optional<LowerEnd<real_t<Scalar>>> lower_end(Problem<Scalar, Exec>& problem
   return LowerEnd<Real>{ritz[0], residual, ritz.back()};
 }
 
+/// The lower end of B, its diagonal scaled to one, or of a lifted B (see MassNorm), by Lanczos.
+template <class Scalar, class Exec>
+std::optional<LowerEnd<real_t<Scalar>>> lower_end_of_mass(
+    Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis,
+    MassNorm<real_t<Scalar>, typename Problem<Scalar, Exec>::RowValues> const& mass) {
+  auto const scale = [&](Block<Scalar, Exec> const& V, Block<Scalar, Exec> const& W) {
+    detail::scale_rows<Exec, Scalar>(problem.exec, mass.roots.data(), block_ref<Exec>(V),
+                                     block_ref<Exec>(W));
+  };
+  auto const image = [&](Block<Scalar, Exec> const& V, Block<Scalar, Exec> const& W) {
+    if (!problem.knows_mass_diagonal()) return problem.apply_b(V, W);
+    auto const scaled = column_range(basis.as, 0, 1), of_a = column_range(basis.as, 1, 1);
+    scale(V, scaled);
+    problem.apply_b(scaled, W);
+    if (mass.lift > 0) {
+      problem.apply_a(scaled, of_a);
+      add_scaled(problem.exec, mass.lift, of_a, W);
+    }
+    scale(W, W);
+  };
+  return lower_end(problem, basis, image);
+}
+
+/// A bound of the least eigenvalue from below, as far as Lanczos can tell.
+template <class Real>
+Real least_eigenvalue(LowerEnd<Real> const& end) {
+  return std::max(end.ritz - end.residual, end.ritz / 4);
+}
+
 /// Prepares the norm of B^-1: weights 1 / b_ii where B tells its diagonal, and a factor from the
 /// least eigenvalue of B with its diagonal scaled to one, by Lanczos (an estimate, low by its
-/// residual; exact for a diagonal B). Of a lifted B (see Problem) alike; where that is not definite
-/// B is not lifted. A status where B is not positive definite.
+/// residual; exact for a diagonal B); the lifted one beside it where rows ask for it. A status
+/// where B is not positive definite.
 template <class Scalar, class Exec>
 std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
                                    Basis<Scalar, Exec> const& basis) {
   using Real = real_t<Scalar>;
-  using Limits = Thresholds<Real>;
   if (auto const trouble = problem.take_mass_diagonal()) return trouble;
-  Real const* const roots = problem.mass_roots();
-  auto const image = [&](Block<Scalar, Exec> const& V, Block<Scalar, Exec> const& W) {
-    if (!problem.knows_mass_diagonal()) return problem.apply_b(V, W);
-    auto const scaled = column_range(basis.as, 0, 1), of_a = column_range(basis.as, 1, 1);
-    detail::scale_rows<Exec, Scalar>(problem.exec, roots, block_ref<Exec>(V),
-                                     block_ref<Exec>(scaled));
-    problem.apply_b(scaled, W);
-    if (problem.lift > 0) {
-      problem.apply_a(scaled, of_a);
-      add_scaled(problem.exec, problem.lift, of_a, W);
-    }
-    detail::scale_rows<Exec, Scalar>(problem.exec, roots, block_ref<Exec>(W), block_ref<Exec>(W));
-  };
-  auto const end = lower_end(problem, basis, image);
+  auto const end = lower_end_of_mass(problem, basis, problem.mass);
   if (!end) return std::nullopt;
   Real const top = problem.knows_mass_diagonal() ? end->top : problem.norm_b;
-  Real const least = std::max(end->ritz - end->residual, end->ritz / 4);
-  if (problem.lift > 0 && !(least > 0)) {
-    problem.lift = 0;
-    return measure_mass(problem, basis);
-  }
-  if (end->ritz < -Limits::indefinite * top) return Status::mass_not_positive_definite;
+  if (end->ritz < -Thresholds<Real>::indefinite * top) return Status::mass_not_positive_definite;
+  Real const least = least_eigenvalue(*end);
   problem.set_mass_norm(least > 0 ? 1 / std::sqrt(least) : std::numeric_limits<Real>::infinity());
+  if (Real const lift = problem.knows_mass_diagonal() ? problem.possible_lift() : Real(0);
+      lift > 0) {
+    problem.take_lifted_diagonal(lift);
+    auto const of_lifted = lower_end_of_mass(problem, basis, *problem.lifted);
+    if (of_lifted && least_eigenvalue(*of_lifted) > 0)
+      problem.lifted->factor = 1 / std::sqrt(least_eigenvalue(*of_lifted));
+    else
+      problem.lifted.reset();
+  }
   return std::nullopt;
 }
 
@@ -216,9 +236,7 @@ std::optional<Status> check_operators(Problem<Scalar, Exec>& problem,
   if (!std::isfinite(norm_a) || !std::isfinite(norm_b)) return Status::operator_not_finite;
   if (!known) problem.set_norms(norm_a, norm_b);
   if (!(skew <= Thresholds<Real>::skew)) return Status::operator_not_hermitian;
-  if (!problem.generalized()) return std::nullopt;
-  problem.choose_lift();
-  return measure_mass(problem, basis);
+  return problem.generalized() ? measure_mass(problem, basis) : std::nullopt;
 }
 
 /// How far one step along every column of D takes the Rayleigh quotients down:

@@ -268,7 +268,7 @@ class DensePath {
     describe_what_is_missing(pencil);
     theta_ = pencil.theta();
     for (std::size_t j = 0; j < theta_.size(); ++j)
-      quality_.push_back({pencil.bounds()[j], pencil.bounds()[j], pencil.noise()[j]});
+      quality_.push_back({pencil.bounds()[j], pencil.bounds()[j], pencil.noise()[j], Real(0)});
     vectors_ = pencil.vectors();
     take_first_rank(order);
     for (std::size_t j = 0; j < vectors_.extent(1) && !exponents_.empty(); ++j)
@@ -363,7 +363,7 @@ class DensePath {
       report.next_eigenvalue = problem_.eigenvalue(theta_[k]);
     theta_.resize(k);
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
-    if (problem_.generalized()) problem_.mass_words = std::string("exact: ") + method_;
+    if (problem_.generalized()) problem_.mass.words = std::string("exact: ") + method_;
     report.orthogonality_loss = loss_;
     report_pairs(problem_, theta_, norms, quality_, options_, report);
     if (options_.certify) certify_pairs(norms, report);

@@ -211,7 +211,7 @@ class InvertedSolve {
 
     Problem<Scalar, Exec> problem(exec_, a_, &b_, options_);
     problem.set_norms(found.norm_b, found.norm_a);
-    problem.mass_words = "norm of (A + s B)^-1, " + found.mass_norm;
+    problem.mass.words = "norm of (A + s B)^-1, " + found.mass_norm;
     int finite = 0;
     Real const top = std::abs(found.eigenvalues.front());
     while (finite < options_.wanted && found.eigenvalues[finite] > 100 * Thresholds<Real>::u * top)
@@ -253,8 +253,8 @@ class InvertedSolve {
     problem.apply_a(basis.x(), basis.ax());
     problem.apply_b(basis.x(), basis.bx());
     auto const norms = residuals(problem, basis.x_and_images(), theta, basis.a_spare(finite));
-    auto quality =
-        pair_qualities(problem, theta, norms, sharp_rounding(problem, basis.x(), theta, norms));
+    auto quality = pair_qualities(problem, theta, norms,
+                                  sharp_rounding(problem, basis.x(), theta, norms), finite);
     for (int j = 0; j < finite; ++j) {
       Real const mu = found.eigenvalues[j], relative = found.error_bounds[j] / mu;
       Real bound = std::numeric_limits<Real>::infinity();

@@ -16,6 +16,7 @@ struct PairQuality {
   Real bound = std::numeric_limits<Real>::infinity();  ///< |lambda - theta|, rounding included
   Real rounding = 0;  ///< the part of it that no iteration takes away
   Real noise = 0;     ///< values below cannot be told from zero
+  Real below = 0;     ///< the part of it that the entries of a semidefinite A leave open below zero
 };
 
 /// What rounding may do to a pair, over u times the terms of a sum: to its Rayleigh quotient, and
@@ -35,7 +36,7 @@ RoundingSizes<real_t<Scalar>> crude_rounding(Problem<Scalar, Exec> const& proble
   for (std::size_t j = 0; j < theta.size(); ++j) {
     auto const size = (problem.norm_a + std::abs(theta[j]) * problem.norm_b) * norms.x[j];
     sizes.energy.push_back(size * norms.x[j]);
-    sizes.dual.push_back(size * problem.largest_mass_weight);
+    sizes.dual.push_back(size * problem.mass.largest_weight);
     sizes.mass.push_back(problem.norm_b * norms.x[j] * norms.x[j]);
   }
   return sizes;
@@ -64,9 +65,9 @@ RoundingSizes<real_t<Scalar>> sharp_rounding(Problem<Scalar, Exec>& problem,
   // scaled B is at least; Lanczos may not have come near it.
   if (problem.knows_mass_diagonal())
     for (std::size_t j = 0; j < m; ++j)
-      problem.mass_factor = std::max(
-          problem.mass_factor,
-          std::sqrt((sums[m + j] + problem.lift * sums[j]) / (2 * (1 + problem.lift * theta[j]))));
+      problem.mass.factor =
+          std::max(problem.mass.factor, std::sqrt((sums[m + j] + problem.mass.lift * sums[j]) /
+                                                  (2 * (1 + problem.mass.lift * theta[j]))));
   RoundingSizes<Real> sizes;
   for (std::size_t j = 0; j < m; ++j) {
     Real const size = std::abs(theta[j]);
@@ -121,14 +122,14 @@ class MeasuredCouplings {
 /// same number.
 template <class Real, class Coupling>
 std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vector<Real> radius,
-                                   Coupling const& coupling) {
+                                   int wanted, Coupling const& coupling) {
   std::vector<Real> scale;
   for (std::size_t j = 0; j < theta.size(); ++j) {
     scale.push_back(1 + lift * theta[j]);
     theta[j] /= scale[j], radius[j] /= scale[j] * std::sqrt(scale[j]);
   }
-  auto bound = gap_radii(theta, radius, kahan_radii(radius), -std::numeric_limits<Real>::infinity(),
-                         [&](int i, int j) {
+  auto bound = gap_radii(theta, radius, kahan_radii(theta, radius, wanted),
+                         -std::numeric_limits<Real>::infinity(), [&](int i, int j) {
                            return static_cast<Real>(coupling(i, j)) /
                                   (scale[j] * scale[j] * scale[j] * scale[i]);
                          });
@@ -142,13 +143,14 @@ std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vect
 /// Bounds from the residuals of all Ritz pairs at hand (theta ascending, x^H B x = 1, measured by
 /// residuals()): Weinstein in the norm of B^-1, Kato-Temple where there is a gap. Rayleigh
 /// quotients bound eigenvalues from above: where A is known to be positive semidefinite, small ones
-/// are certain to be no larger than they look.
+/// are certain to be no larger than they look. The first `wanted` pairs are those that the
+/// iteration works for.
 template <class Scalar, class Exec, class Coupling = NoCoupling>
 std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> const& problem,
                                                         std::vector<real_t<Scalar>> const& theta,
                                                         Residuals<real_t<Scalar>> const& norms,
                                                         RoundingSizes<real_t<Scalar>> const& sizes,
-                                                        Coupling const& coupling = {}) {
+                                                        int wanted, Coupling const& coupling = {}) {
   using Real = real_t<Scalar>;
   constexpr Real most_cancellation = 1000;
   Real const of_rows = rounding_of_rows(problem);
@@ -156,11 +158,11 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
       10 * std::sqrt(static_cast<Real>(problem.global_rows())) * Thresholds<Real>::u, 3 * of_rows);
   std::vector<Real> radius, of_rounding;
   for (std::size_t j = 0; j < theta.size(); ++j) {
-    of_rounding.push_back(problem.mass_factor * of_rows * sizes.dual[j]);
-    radius.push_back(problem.mass_factor * norms.dual[j] + of_rounding[j]);
+    of_rounding.push_back(problem.mass.factor * of_rows * sizes.dual[j]);
+    radius.push_back(problem.mass.factor * norms.dual[j] + of_rounding[j]);
   }
-  auto const by_gap = lifted_gap_radii(problem.lift, theta, radius, coupling);
-  auto const floor = lifted_gap_radii(problem.lift, theta, of_rounding, NoCoupling());
+  auto const by_gap = lifted_gap_radii(problem.mass.lift, theta, radius, wanted, coupling);
+  auto const floor = lifted_gap_radii(problem.mass.lift, theta, of_rounding, wanted, NoCoupling());
   bool const semidefinite = problem.semidefinite();
   // What couples the members of a cluster of zeros is rounding too, and adds up.
   Real zeros = 0;
@@ -171,12 +173,15 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
   for (std::size_t j = 0; j < theta.size(); ++j) {
     Real const rounding = of_rows * sizes.energy[j];
     Real bound = by_gap[j];
-    if (semidefinite && theta[j] <= bound)
-      bound = std::min(bound, std::max(Real(0), theta[j]) + problem.below_zero());
+    Real below = 0;
+    if (semidefinite && std::max(Real(0), theta[j]) + problem.below_zero() <= bound) {
+      below = problem.below_zero();
+      bound = std::max(Real(0), theta[j]) + below;
+    }
     // Close to a null vector of B the rounding of entries is no measure for zeros.
     bool const cancels = problem.generalized() && !(sizes.mass[j] <= most_cancellation);
-    result.push_back(
-        {bound + rounding, rounding + floor[j], cancels ? Real(0) : of_zeros * sizes.energy[j]});
+    result.push_back({bound + rounding, rounding + floor[j],
+                      cancels ? Real(0) : of_zeros * sizes.energy[j], below});
   }
   return result;
 }
@@ -190,7 +195,7 @@ real_t<Scalar> digits_accuracy(LobpcgOptions<Scalar, Exec> const& options) {
 /// Whether the value is zero as far as the arithmetic can tell.
 template <class Real>
 bool is_zero(Real theta, PairQuality<Real> const& quality) {
-  return is_zero_to_rounding(theta, quality.bound, quality.noise);
+  return is_zero_to_rounding(theta, quality.bound - quality.below, quality.noise);
 }
 
 /// Whether its digits are certain, or it is zero (told only by sharp bounds: others would take

@@ -24,6 +24,32 @@
 
 namespace blockspan::detail {
 
+/// A norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= factor ||r||_D^-1, D the diagonal of B
+/// where that is known, else the identity. With a lift all this is of B + lift A: where some rows
+/// have next to no mass for their stiffness the norm of B^-1 says nothing of small eigenvalues, and
+/// that of (B + A / tau)^-1 does, tau above them.
+template <class Real, class RowValues>
+struct MassNorm {
+  Real factor = 1, lift = 0;
+  Real largest_weight = 1;  ///< square root of the largest 1 / d_ii
+  bool measured = false;
+  RowValues weights, roots;  ///< 1 / d_ii, and their square roots
+  std::string words;
+
+  /// Throws where memory is short. Fences exec.
+  template <class Exec>
+  void set_diagonal(Exec const& exec, Communicator const& ranks, std::vector<Real> const& d) {
+    auto inverse = d, root = d;
+    for (Real& value : inverse) value = 1 / value;
+    for (Real& value : root) value = 1 / std::sqrt(value);
+    weights = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", inverse);
+    roots = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", root);
+    constexpr Real none = std::numeric_limits<Real>::infinity();
+    largest_weight =
+        1 / std::sqrt(ranks.least(d.empty() ? none : *std::min_element(d.begin(), d.end())));
+  }
+};
+
 /// The problem as the solver sees it: A and B rescaled by powers of two when their norms are
 /// extreme (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns
 /// largest pairs into smallest ones is applied to the small matrices and in the residual, never
@@ -149,36 +175,34 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// No eigenvalue is further below zero than this, in the solver's scale, where A is
   /// semidefinite() up to the rounding of its entries.
   Real below_zero() const {
-    Real const weight = mass_factor * largest_mass_weight;
+    Real const weight = mass.factor * mass.largest_weight;
     return std::max(Real(0), -scaled_by_a(a_.eigenvalue_lower_bound().value_or(Real(0)))) * weight *
            weight;
   }
 
-  // The norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= mass_factor ||r||_D^-1, D the
-  // diagonal of B where that is known, else the identity.
-  Real mass_factor = 1;
-  Real lift = 0;  ///< not zero: in all this B stands for B + lift A (see take_mass_diagonal)
-  bool mass_measured = false;
-  Real largest_mass_weight = 1;  ///< square root of the largest 1 / b_ii
-  std::string mass_words;
+  MassNorm<Real, RowValues> mass;
   bool knows_mass_diagonal() const { return knows_mass_; }
-  Real const* mass_weights() const { return weights_of_mass_.data(); }  ///< 1 / b_ii, or null
-  Real const* mass_roots() const { return roots_of_mass_.data(); }      ///< their square roots
+  Real const* mass_weights() const { return mass.weights.data(); }  ///< 1 / b_ii, or null
 
-  /// Reads the diagonals of B and A. A status where they prove that B is not positive definite.
+  /// Reads the diagonal of B. A status where it proves that B is not positive definite.
   std::optional<Status> take_mass_diagonal();
-  /// Where some rows have far less mass for their stiffness than others (penalties, masses near
-  /// zero) the norm of B^-1 says nothing of small eigenvalues, that of F^-1 does, F = B + A / tau
-  /// with a tau above them: lift becomes 1 / tau. Once, before take_mass_diagonal().
-  void choose_lift();
+  /// A lift for `lifted`, where some rows have far less mass for their stiffness than others
+  /// (penalties, masses near zero); 0: none has.
+  Real possible_lift() const;
+  /// `lifted` with the diagonal of B + lift A; `mass` is known.
+  void take_lifted_diagonal(Real lift);
+  /// Another norm of B^-1 for what `mass` leaves to rounding, as far as it was measured.
+  std::optional<MassNorm<Real, RowValues>> lifted;
+  /// `mass` becomes `lifted`; false where there is none.
+  bool lift_mass();
 
   /// Whether B, with its diagonal scaled to one, is singular as far as Lanczos could tell.
   bool mass_is_singular() const {
     Real const noise = 10 * static_cast<Real>(this->global_rows()) * Thresholds<Real>::u;
-    return mass_measured && !(mass_factor * mass_factor * noise < 1);
+    return mass.measured && !(mass.factor * mass.factor * noise < 1);
   }
 
-  /// `factor` of the norm above, as found by Lanczos.
+  /// `factor` of `mass`, as found by Lanczos.
   void set_mass_norm(Real factor);
 
   /// Weights of the rows that bound what rounding does to a column x of X: with p = |A| 1 the error
@@ -202,7 +226,10 @@ class Problem : public SolverProblem<Scalar, Exec> {
     bool with_t = preconditioned();
     archive(norm_a), archive(norm_b), archive(exponent_a_), archive(exponent_b_), archive(zero_a_);
     archive(counters), archive(seconds), archive(next_random_), archive(seed_), archive(with_t);
-    archive(mass_factor), archive(mass_measured), archive(lift);
+    archive(mass.factor), archive(mass.measured), archive(mass.lift);
+    Real lift = lifted ? lifted->lift : Real(0), factor = lifted ? lifted->factor : Real(0);
+    archive(lift), archive(factor);
+    if (lift > 0 && !lifted) lifted.emplace(), lifted->lift = lift, lifted->factor = factor;
     rescale_weights();
     if (!with_t) drop_preconditioner();
     deflation.visit(archive, exec);
@@ -366,7 +393,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   std::vector<bool> used_;   ///< this rank's; empty: all
   RowValues used_weights_;   ///< one, and zero where not used
   View scaled_x_;
-  RowValues rescaled_weights_, weights_of_mass_, roots_of_mass_;
+  RowValues rescaled_weights_;
   RoundingWeights rounding_a_, rounding_b_;
   Entries entries_;
   typename Entries::host_mirror_type packed_;

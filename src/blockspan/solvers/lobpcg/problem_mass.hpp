@@ -51,9 +51,9 @@ void Problem<Scalar, Exec>::find_unused_rows() {
 }
 
 template <class Scalar, class Exec>
-void Problem<Scalar, Exec>::choose_lift() {
+auto Problem<Scalar, Exec>::possible_lift() const -> Real {
   constexpr int tolerated = 20, above = 10;  // powers of two
-  if (sign < 0) return;
+  if (sign < 0) return 0;
   auto const a = a_.diagonal(exec), b = b_->diagonal(exec);
   Real least = std::numeric_limits<Real>::infinity(), largest = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -62,9 +62,31 @@ void Problem<Scalar, Exec>::choose_lift() {
     least = std::min(least, ratio), largest = std::max(largest, ratio);
   }
   least = ranks().least(least), largest = ranks().largest(largest);
-  if (std::isfinite(least) && largest > std::ldexp(least, tolerated))
-    lift = std::ldexp(1 / least, -above);
-  if (!std::isnormal(lift)) lift = 0;
+  if (!std::isfinite(least) || !(largest > std::ldexp(least, tolerated))) return 0;
+  Real const lift = std::ldexp(1 / least, -above);
+  return std::isnormal(lift) ? lift : Real(0);
+}
+
+template <class Scalar, class Exec>
+void Problem<Scalar, Exec>::take_lifted_diagonal(Real lift) {
+  auto const a = a_.diagonal(exec);
+  auto d = b_->diagonal(exec);
+  for (std::size_t i = 0; i < std::min(a.size(), d.size()); ++i)
+    d[i] = is_used(i) ? scaled_by_b(d[i]) + lift * std::max(Real(0), scaled_by_a(a[i])) : Real(1);
+  if (!lifted) lifted.emplace();
+  lifted->lift = lift;
+  lifted->measured = true;
+  lifted->words = "the diagonal of B + A / tau, times an estimate by Lanczos";
+  lifted->set_diagonal(exec, ranks(), d);
+}
+
+template <class Scalar, class Exec>
+bool Problem<Scalar, Exec>::lift_mass() {
+  if (!lifted) return false;
+  mass = std::move(*lifted);
+  lifted.reset();
+  rounding_a_ = {}, rounding_b_ = {};
+  return true;
 }
 
 template <class Scalar, class Exec>
@@ -96,37 +118,23 @@ auto Problem<Scalar, Exec>::take_mass_diagonal() -> std::optional<Status> {
     trouble = ranks().words_of_first(here == found ? trouble : std::string());
     return found == singular ? Status::mass_singular : Status::mass_not_positive_definite;
   }
-  if (lift > 0) {
-    auto const a = a_.diagonal(exec);
-    for (std::size_t i = 0; i < std::min(a.size(), d.size()); ++i)
-      d[i] += lift * std::max(Real(0), scaled_by_a(a[i]));
-  }
-  auto inverse = d, root = d;
-  for (Real& value : inverse) value = 1 / value;
-  for (Real& value : root) value = 1 / std::sqrt(value);
-  weights_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", inverse);
-  roots_of_mass_ = to_device<RowValues>(exec, "Blockspan::lobpcg::mass", root);
-  constexpr Real none = std::numeric_limits<Real>::infinity();
-  Real const least = d.empty() ? none : *std::min_element(d.begin(), d.end());
-  largest_mass_weight = 1 / std::sqrt(ranks().least(least));
+  mass.set_diagonal(exec, ranks(), d);
   return std::nullopt;
 }
 
 template <class Scalar, class Exec>
 void Problem<Scalar, Exec>::set_mass_norm(Real factor) {
-  mass_factor = factor;
-  mass_measured = true;
-  mass_words = lift > 0      ? "the diagonal of B + A / tau, times an estimate by Lanczos"
-               : knows_mass_ ? "the diagonal of B, times an estimate by Lanczos"
-                             : "an estimate of the least eigenvalue of B by Lanczos";
-  if (lift > 0) return;
-  if (b_->terms_per_row() == 1) mass_words = "B is diagonal: exact";
+  mass.factor = factor;
+  mass.measured = true;
+  mass.words = knows_mass_ ? "the diagonal of B, times an estimate by Lanczos"
+                           : "an estimate of the least eigenvalue of B by Lanczos";
+  if (b_->terms_per_row() == 1) mass.words = "B is diagonal: exact";
   auto const bound = b_->eigenvalue_lower_bound();
   if (!bound || !(*bound > 0) || b_->terms_per_row() == 1) return;
   Real const proven = 1 / std::sqrt(scaled_by_b(*bound));
-  if (proven > 1.5 * factor * largest_mass_weight) return;
-  mass_factor = proven / largest_mass_weight;
-  mass_words = "Gershgorin's bound of the least eigenvalue of B";
+  if (proven > 1.5 * factor * mass.largest_weight) return;
+  mass.factor = proven / mass.largest_weight;
+  mass.words = "Gershgorin's bound of the least eigenvalue of B";
 }
 
 }  // namespace blockspan::detail

@@ -89,7 +89,14 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::resume() {
   late_ = agree(true) == Request::end_by_time;
   if (problem_.generalized()) {
     if (auto const trouble = problem_.take_mass_diagonal()) return trouble;
-    problem_.mass_words = "as before the break";
+    problem_.mass.words = "as before the break";
+    if (problem_.lifted) problem_.take_lifted_diagonal(problem_.lifted->lift);
+    if (problem_.mass.lift > 0) {
+      Real const factor = problem_.mass.factor;
+      problem_.take_lifted_diagonal(problem_.mass.lift);
+      problem_.lift_mass();
+      problem_.mass.factor = factor;
+    }
   }
   return std::nullopt;
 }
@@ -125,8 +132,8 @@ void LobpcgSolver<Scalar, Exec>::report_found(Found const& found, Report& report
   blockspan::gram(problem_.exec, column_range(X, 0, known),
                   column_range(problem_.generalized() ? BX : X, 0, known), G, problem_.workspace);
   report.orthogonality_loss = defect_from_diagonal(G);
-  report_pairs(problem_, theta, norms, pair_qualities(problem_, theta, norms, sizes, couplings),
-               options_, report);
+  report_pairs(problem_, theta, norms,
+               pair_qualities(problem_, theta, norms, sizes, known, couplings), options_, report);
   if (options_.certify)
     report.certificate = certify(problem_, known, theta, norms, couplings,
                                  report.orthogonality_loss, sizes, options_);

@@ -79,7 +79,7 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
   report.norm_a = problem.original_norm_a();
   report.norm_b = problem.original_norm_b();
   report.unused_rows = problem.unused_rows();
-  report.mass_norm = problem.mass_words;
+  report.mass_norm = problem.mass.words;
   report.trouble = problem.trouble;
   bool const orthonormal = report.orthogonality_loss <= Thresholds<Real>::orthonormality_loss;
   if (!orthonormal) add_words(report.trouble, orthonormality_in_words(report.orthogonality_loss));
@@ -167,19 +167,19 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, 
   for (std::size_t j = 0; j < radius.size(); ++j) {
     // in the norm of D^-1, D the diagonal of B: by norms, or entry by entry
     Real const of_rounding =
-        std::min((radius[j] - norms.r[j]) * problem.largest_mass_weight,
+        std::min((radius[j] - norms.r[j]) * problem.mass.largest_weight,
                  of_rows * sizes.dual[j] + norms.dual[j] * (spread_of_norms - 1));
     if (!problem.generalized())
       radius[j] = (norms.r[j] + of_rounding) / norms.x[j];
     else if (bounded)
       radius[j] /= std::sqrt(mass_bound) * size;
-    else if (problem.mass_measured)
-      radius[j] = problem.mass_factor * (norms.dual[j] + of_rounding) / size;
+    else if (problem.mass.measured)
+      radius[j] = problem.mass.factor * (norms.dual[j] + of_rounding) / size;
     else
       radius[j] = std::numeric_limits<Real>::infinity();
   }
-  Real const lift = bounded ? Real(0) : problem.lift;
-  auto const by_gap = lifted_gap_radii(lift, theta, radius, coupling);
+  Real const lift = bounded ? Real(0) : problem.mass.lift;
+  auto const by_gap = lifted_gap_radii(lift, theta, radius, count, coupling);
   Real const spread = 1 + 4 * static_cast<Real>(theta.size()) * (loss + of_length);
   for (int j = 0; j < count; ++j) {
     Real const rounding = of_rows * sizes.energy[j] + 2 * u * std::abs(theta[j]);

@@ -139,13 +139,14 @@ class LobpcgSolver {
     sharp_ = false;
     if (digits)
       quality_ = pair_qualities(problem_, space_.theta, norms_,
-                                crude_rounding(problem_, space_.theta, norms_));
+                                crude_rounding(problem_, space_.theta, norms_), flow_.wanted);
     judge_pairs();
     // The crude bounds are enough for most problems. Where they are not, or to tell zeros, the
     // sharp ones are worth a pass once the residuals are small.
     if (digits && residuals_are_small() && converged() < flow_.wanted) {
       quality_ = pair_qualities(problem_, space_.theta, norms_,
-                                sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_));
+                                sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_),
+                                flow_.wanted);
       sharp_ = true;
       judge_pairs();
     }
@@ -204,8 +205,9 @@ class LobpcgSolver {
       return Status::not_converged;
     }
     if (options_.criterion == Criterion::digits && !probe_.running() && all_open_at_floor()) {
-      if (flow_.exact) return Status::attainable_limit;
       again = true;
+      if (problem_.lift_mass()) return std::nullopt;  // another norm may tell more
+      if (flow_.exact) return Status::attainable_limit;
       return verify();
     }
     if (preconditioner_is_due()) {
