@@ -115,7 +115,9 @@ std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
   if (Real const lift = problem.knows_mass_diagonal() ? problem.possible_lift() : Real(0);
       lift > 0) {
     problem.take_lifted_diagonal(lift);
+    auto const mark = problem.random_mark();  // the start of the iteration stays the same
     auto const of_lifted = lower_end_of_mass(problem, basis, *problem.lifted);
+    problem.rewind_random(mark);
     if (of_lifted && least_eigenvalue(*of_lifted) > 0)
       problem.lifted->factor = 1 / std::sqrt(least_eigenvalue(*of_lifted));
     else

@@ -241,6 +241,9 @@ class Problem : public SolverProblem<Scalar, Exec> {
     next_random_ += static_cast<std::int64_t>(V.extent(1));
     leave_out_unused(V);
   }
+  /// The next random columns will be those of `mark` again.
+  std::int64_t random_mark() const { return next_random_; }
+  void rewind_random(std::int64_t mark) { next_random_ = mark; }
   /// V := given columns.
   void take_given(View const& V, ConstBlock<Scalar, Exec> const& given) {
     Kokkos::deep_copy(exec, V, given);
