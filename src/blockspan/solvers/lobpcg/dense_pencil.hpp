@@ -11,7 +11,6 @@
 #include <blockspan/solvers/lobpcg/certain_digits.hpp>
 #include <blockspan/solvers/lobpcg/eigensolver.hpp>
 #include <blockspan/solvers/lobpcg/extended_pencil.hpp>
-#include <blockspan/solvers/lobpcg/graded_vectors.hpp>
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
 #include <blockspan/solvers/status.hpp>
 
@@ -307,50 +306,6 @@ class DensePencil {
     now.vectors = part(now.vectors, 0, n_, 0, static_cast<int>(finite));
   }
 
-  /// All pairs by orthogonal columns of L^-1 G, A + sigma B = G J G^H and B = L L^H. The scale of G
-  /// is that in which B has ones on its diagonal. False where there is no bound.
-  bool graded(Real sigma) {
-    if (n_ > largest_graded || enough()) return false;
-    Matrix const F = shifted(sigma);
-    std::vector<int> exponents(n_, 0);
-    for (int i = 0; i < n_ && generalized(); ++i)
-      exponents[i] = -std::ilogb(real_part(pencil_.b()(i, i))) / 2;
-    scale_rows(F, exponents, 1), scale_columns(F, exponents);
-    auto const G = signed_factor(F);
-    if (!G) return false;
-    Matrix const Y = G->columns;
-    scale_rows(Y, exponents, -1);
-    Matrix const L = generalized() ? copy(pencil_.b()) : Matrix();
-    if (generalized()) {
-      if (!(factor(L) > 0)) return false;
-      lapack::solve_lower(lapack::Transform::none, L, Y);
-    }
-    if (!orthogonalize_by_rotations(Y, G->signs)) return false;
-    normalize_columns(Y);
-    if (generalized()) lapack::solve_lower(lapack::Transform::adjoint, L, Y);
-    Pairs now;
-    now.method = "one-sided Jacobi";
-    now.vectors = Y;
-    pencil_.measure(now);
-    auto const error = pencil_.relative_error(now.vectors, sigma);
-    if (!error) return false;
-    for (int j = 0; j < n_; ++j) now.bound.push_back(*error * std::abs(now.theta[j] + sigma));
-    now.loss = *error;
-    now.vectors = part(now.vectors, 0, n_, 0, guarded_);
-    for (auto* values : {&now.theta, &now.bound, &now.noise, &now.rounding, &now.backward})
-      values->resize(guarded_);
-    finish(now);
-    return true;
-  }
-  void scale_rows(Matrix const& M, std::vector<int> const& exponents, int sign) const {
-    for (int j = 0; j < n_; ++j)
-      for (int i = 0; i < n_; ++i) M(i, j) *= std::ldexp(Real(1), sign * exponents[i]);
-  }
-  void scale_columns(Matrix const& M, std::vector<int> const& exponents) const {
-    for (int j = 0; j < n_; ++j)
-      for (int i = 0; i < n_; ++i) M(i, j) *= std::ldexp(Real(1), exponents[j]);
-  }
-
   static std::vector<Real> norms_of(Matrix const& R) {
     std::vector<Real> norms;
     for (std::size_t j = 0; j < R.extent(1); ++j) {
@@ -379,29 +334,6 @@ class DensePencil {
     if (missing(both) < missing(best_)) best_ = std::move(both);
   }
 
-  /// Of each number the pair of the smaller bound.
-  Pairs merged(Pairs const& one, Pairs const& other) const {
-    Pairs const& longer = one.theta.size() < other.theta.size() ? other : one;
-    Pairs const& shorter = &longer == &one ? other : one;
-    Pairs both = longer;
-    both.vectors = small_matrix<Scalar>(n_, static_cast<int>(longer.theta.size()));
-    copy_small(longer.vectors, both.vectors);
-    for (int j = 0; j < static_cast<int>(shorter.theta.size()); ++j) {
-      if (!(shorter.bound[j] < longer.bound[j])) continue;
-      both.theta[j] = shorter.theta[j], both.bound[j] = shorter.bound[j];
-      both.noise[j] = shorter.noise[j], both.rounding[j] = shorter.rounding[j];
-      both.backward[j] = shorter.backward[j];
-      copy_small(part(shorter.vectors, 0, n_, j, 1), part(both.vectors, 0, n_, j, 1));
-    }
-    both.loss = pencil_.orthogonality_loss(both.vectors);
-    bool const same_basis = both.loss < Real(1e-3);  // what is left of one pair in another
-    if (!same_basis || !std::is_sorted(both.theta.begin(), both.theta.end()))
-      both.loss = infinite_bound;
-    else
-      both.loss = pencil_.orthonormalize(both.vectors);
-    return both;
-  }
-
   /// Wanted pairs that are not there, whose digits are not certain, and that are not zero, or whose
   /// backward error is too large.
   int missing(Pairs const& pairs) const {
@@ -417,6 +349,9 @@ class DensePencil {
     return result;
   }
   bool enough() const { return !best_.theta.empty() && missing(best_) == 0; }
+  // graded_pencil.hpp
+  bool graded(Real sigma);
+  Pairs merged(Pairs const& one, Pairs const& other) const;
   // deflate_pencil.hpp
   bool semidefinite();
   Matrix scaled_by_mass(Matrix const& M) const;
@@ -439,3 +374,4 @@ class DensePencil {
 }  // namespace blockspan::detail
 
 #include <blockspan/solvers/lobpcg/deflate_pencil.hpp>
+#include <blockspan/solvers/lobpcg/graded_pencil.hpp>
