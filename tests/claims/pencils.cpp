@@ -72,7 +72,7 @@ EigenProblem tiny_masses(Random& random) {
 /// Overlaps of Gaussians on a line, exp(-h^2 (i - j)^2) by powers, and their kinetic energies.
 EigenProblem overlaps(Random& random) {
   int const n = pick(random, 3, 14);
-  double const g = 0.5 + 0.02 * pick(random, 0, 20);  // exp(-h^2)
+  double const g = 0.5 + 0.02 * pick(random, 0, 24);  // exp(-h^2)
   Dense A(n), S(n);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j <= i; ++j) {

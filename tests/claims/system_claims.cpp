@@ -9,12 +9,6 @@ namespace blockspan::test {
 
 namespace {
 
-bool is_finite(std::vector<std::complex<double>> const& v) {
-  return std::all_of(v.begin(), v.end(), [](std::complex<double> const& z) {
-    return std::isfinite(z.real()) && std::isfinite(z.imag());
-  });
-}
-
 bool is_zero(std::vector<std::complex<double>> const& v) {
   return std::all_of(v.begin(), v.end(), [](auto const& z) { return z == 0.0; });
 }
@@ -101,6 +95,12 @@ void judge_columns(SystemProblem const& problem, SystemTruth const& truth,
   }
   if (report.indefinite && truth.signs.negative == 0)
     outcome.wrong.push_back("called indefinite: the matrix is positive semidefinite");
+}
+
+bool is_finite(std::vector<std::complex<double>> const& v) {
+  return std::all_of(v.begin(), v.end(), [](std::complex<double> const& z) {
+    return std::isfinite(z.real()) && std::isfinite(z.imag());
+  });
 }
 
 bool is_ordinary(std::vector<std::complex<double>> const& b) { return is_finite(b) && !is_zero(b); }

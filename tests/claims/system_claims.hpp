@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -51,7 +52,8 @@ struct SystemAnswer {
 void judge_columns(SystemProblem const& problem, SystemTruth const& truth,
                    SystemQuestion const& question, SystemAnswer const& answer, Outcome& outcome);
 
-/// Whether a right-hand side is finite and not zero.
+bool is_finite(std::vector<std::complex<double>> const& b);
+/// Finite and not zero.
 bool is_ordinary(std::vector<std::complex<double>> const& b);
 
 /// Solves as blockspan-solve does.
@@ -85,6 +87,8 @@ SystemAnswer solve_system(Exec const& exec, Dense const& matrix, Columns const& 
   for (int j = 0; j < k; ++j)
     for (int i = 0; i < n; ++i) b(i, j) = to_scalar<Scalar>(rhs[j][i]);
   Kokkos::deep_copy(B, b);
+  if (!fuzz_folder().empty() && std::all_of(rhs.begin(), rhs.end(), is_finite))
+    write_block(fuzz_folder() + "/" + name + "_b.mtx", B);
   SystemAnswer answer{solve_spd<Scalar, Exec>(exec, a, B, X, options), {}};
   Kokkos::deep_copy(x, X);
   for (int j = 0; j < k; ++j) {
