@@ -33,18 +33,20 @@ struct NoCoupling {
 /// Where no pair was missed, |lambda_j - theta_j| is at most (sum of radius_i^2)^1/2 over the
 /// cluster of values around j whose intervals touch (Kahan; Parlett 1998, theorem 11.5.1). Of
 /// values above j only those before `wanted` count: the others are estimates of what comes next.
-/// O(count) times the length of clusters.
+/// slack: of each value, what rounding leaves open of it. O(count) times the length of clusters.
 template <class Real>
 std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
-                              int wanted) {
+                              std::vector<Real> const& slack, int wanted) {
   std::vector<Real> result;
   for (int j = 0; j < static_cast<int>(theta.size()); ++j) {
     Real sum = radius[j] * radius[j];
     for (int f = j, s = j, before = -1; before != s - f;) {
       before = s - f;
-      while (f > 0 && !(theta[f - 1] + result[f - 1] < theta[f] - std::sqrt(sum)))
+      while (f > 0 &&
+             !(theta[f - 1] + slack[f - 1] + result[f - 1] < theta[f] - slack[f] - std::sqrt(sum)))
         --f, sum += radius[f] * radius[f];
-      while (s + 1 < wanted && !(theta[s] + std::sqrt(sum) < theta[s + 1] - radius[s + 1]))
+      while (s + 1 < wanted &&
+             !(theta[s] + slack[s] + std::sqrt(sum) < theta[s + 1] - slack[s + 1] - radius[s + 1]))
         ++s, sum += radius[s] * radius[s];
     }
     result.push_back(std::sqrt(sum));
@@ -60,11 +62,12 @@ std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> 
 /// Ritz values of the cluster, the norm of what couples its vectors takes these to theta (Weyl);
 /// the least is taken. coupling(i, j): |x_i^H (A - theta_j B) x_j|^2, which is not zero where
 /// vectors are as good as rounding lets them be: of a graded A far more than small eigenvalues.
-/// beyond: no eigenvalue after those of the list is below it; minus infinity: that is not known.
-/// O(count), with clusters of up to a hundred values.
+/// slack: of each value, what rounding leaves open of it. beyond: no eigenvalue after those of the
+/// list is below it; minus infinity: that is not known. O(count), with clusters of up to a hundred
+/// values.
 template <class Real, class Coupling = NoCoupling>
 std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
-                            std::vector<Real> const& prior,
+                            std::vector<Real> const& prior, std::vector<Real> const& slack,
                             Real beyond = -std::numeric_limits<Real>::infinity(),
                             Coupling const& coupling = {}) {
   // A cluster reaches so far to either side, of its possible ends so many are tried.
@@ -84,14 +87,16 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
     for (int s = j, ends = 0; s < std::min(count, j + widest) && ends < most_ends; ++s) {
       upper += radius[s] * radius[s];
       coupled_above += couplings(s, j, s - 1);
-      Real const above = (s + 1 < count ? theta[s + 1] - prior[s + 1] : beyond) - theta[j];
+      Real const above = (s + 1 < count ? theta[s + 1] - prior[s + 1] - slack[s + 1] : beyond) -
+                         (theta[j] + slack[j]);
       if (!(above > 0)) continue;
       ++ends;
       Real sum = upper, coupled = coupled_above;
       for (int f = j, starts = 0; f >= std::max(0, j - widest) && starts < most_ends; --f) {
         if (f < j) sum += radius[f] * radius[f], coupled += couplings(f, f + 1, s);
-        Real const below = f > 0 ? theta[j] - (theta[f - 1] + result[f - 1])
-                                 : std::numeric_limits<Real>::infinity();
+        Real const below = f > 0
+                               ? theta[j] - slack[j] - (theta[f - 1] + result[f - 1] + slack[f - 1])
+                               : std::numeric_limits<Real>::infinity();
         Real const gap = std::min(above, below);
         if (!(gap > 0)) continue;
         ++starts;

@@ -184,7 +184,7 @@ class DensePencil {
     Matrix const R = measured(now);
     Couplings const couplings(now.vectors, R);
     if (generalized()) lapack::solve_lower(lapack::Transform::none, L, R);
-    now.bound = bounds(now.theta, norms_of(R), seen, couplings);
+    now.bound = bounds(now.theta, norms_of(R), now.rounding, seen, couplings);
     finish(now);
     return true;
   }
@@ -194,11 +194,12 @@ class DensePencil {
     return pencil_.measure(now);
   }
 
-  /// Bounds of the errors of Rayleigh quotients with residuals of norm `radius`: by gaps before the
-  /// last cut of the spectrum, and by Weyl's theorem.
+  /// Bounds of the errors of Rayleigh quotients with residuals of norm `radius`, themselves known
+  /// to `slack`: by gaps before the last cut of the spectrum, and by Weyl's theorem.
   template <class Coupling>
   std::vector<Real> bounds(std::vector<Real> const& theta, std::vector<Real> const& radius,
-                           Spectrum const& seen, Coupling const& couplings) {
+                           std::vector<Real> const& slack, Spectrum const& seen,
+                           Coupling const& couplings) {
     int const known = static_cast<int>(theta.size());
     auto const gap = [&](int cut) { return seen.values[cut] - seen.values[cut - 1]; };
     Real beyond = infinite_bound;
@@ -213,7 +214,8 @@ class DensePencil {
     auto const leading = [cut = cut_](std::vector<Real> const& values) {
       return std::vector<Real>(values.begin(), values.begin() + cut);
     };
-    auto result = gap_radii(leading(theta), leading(radius), leading(prior), beyond, couplings);
+    auto result = gap_radii(leading(theta), leading(radius), leading(prior), leading(slack), beyond,
+                            couplings);
     result.insert(result.end(), prior.begin() + cut_, prior.end());
     return result;
   }
@@ -277,12 +279,13 @@ class DensePencil {
   /// mu = 1 / (theta + sigma) of B x = mu F x: mu times the residual over ||x||_F = mu^-1/2.
   std::vector<Real> bounds_by_shift(Pairs const& now, std::vector<Real> radius,
                                     Spectrum const& seen, Couplings const& couplings, Real sigma) {
-    std::vector<Real> values;  // -mu, which ascend as theta does
+    std::vector<Real> values, slack;  // of -mu, which ascend as theta does
     for (std::size_t j = 0; j < radius.size(); ++j) {
       values.push_back(-1 / (now.theta[j] + sigma));
       radius[j] *= std::pow(std::abs(values[j]), Real(1.5));
+      slack.push_back(values[j] * values[j] * now.rounding[j]);
     }
-    auto bound = bounds(values, radius, seen, [&](int i, int j) {
+    auto bound = bounds(values, radius, slack, seen, [&](int i, int j) {
       Real const square = values[j] * values[j];
       return square * std::abs(values[i] * values[j]) * couplings(i, j);
     });

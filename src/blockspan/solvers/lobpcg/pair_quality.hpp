@@ -122,13 +122,14 @@ class MeasuredCouplings {
 /// same number.
 template <class Real, class Coupling>
 std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vector<Real> radius,
-                                   int wanted, Coupling const& coupling) {
+                                   std::vector<Real> slack, int wanted, Coupling const& coupling) {
   std::vector<Real> scale;
   for (std::size_t j = 0; j < theta.size(); ++j) {
     scale.push_back(1 + lift * theta[j]);
     theta[j] /= scale[j], radius[j] /= scale[j] * std::sqrt(scale[j]);
+    slack[j] /= scale[j] * scale[j];
   }
-  auto bound = gap_radii(theta, radius, kahan_radii(theta, radius, wanted),
+  auto bound = gap_radii(theta, radius, kahan_radii(theta, radius, slack, wanted), slack,
                          -std::numeric_limits<Real>::infinity(), [&](int i, int j) {
                            return static_cast<Real>(coupling(i, j)) /
                                   (scale[j] * scale[j] * scale[j] * scale[i]);
@@ -156,13 +157,15 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
   Real const of_rows = rounding_of_rows(problem);
   Real const noise = std::max(
       10 * std::sqrt(static_cast<Real>(problem.global_rows())) * Thresholds<Real>::u, 3 * of_rows);
-  std::vector<Real> radius, of_rounding;
+  std::vector<Real> radius, of_rounding, slack;
   for (std::size_t j = 0; j < theta.size(); ++j) {
+    slack.push_back(of_rows * sizes.energy[j]);
     of_rounding.push_back(problem.mass.factor * of_rows * sizes.dual[j]);
     radius.push_back(problem.mass.factor * norms.dual[j] + of_rounding[j]);
   }
-  auto const by_gap = lifted_gap_radii(problem.mass.lift, theta, radius, wanted, coupling);
-  auto const floor = lifted_gap_radii(problem.mass.lift, theta, of_rounding, wanted, NoCoupling());
+  auto const by_gap = lifted_gap_radii(problem.mass.lift, theta, radius, slack, wanted, coupling);
+  auto const floor =
+      lifted_gap_radii(problem.mass.lift, theta, of_rounding, slack, wanted, NoCoupling());
   bool const semidefinite = problem.semidefinite();
   // What couples the members of a cluster of zeros is rounding too, and adds up.
   Real zeros = 0;
@@ -171,7 +174,7 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
   Real const of_zeros = std::max(Real(1), zeros) * noise;
   std::vector<PairQuality<Real>> result;
   for (std::size_t j = 0; j < theta.size(); ++j) {
-    Real const rounding = of_rows * sizes.energy[j];
+    Real const rounding = slack[j];
     Real bound = by_gap[j];
     Real below = 0;
     if (semidefinite && std::max(Real(0), theta[j]) + problem.below_zero() <= bound) {

@@ -179,12 +179,14 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, 
       radius[j] = std::numeric_limits<Real>::infinity();
   }
   Real const lift = bounded ? Real(0) : problem.mass.lift;
-  auto const by_gap = lifted_gap_radii(lift, theta, radius, count, coupling);
+  std::vector<Real> slack;
+  for (std::size_t j = 0; j < theta.size(); ++j)
+    slack.push_back(of_rows * sizes.energy[j] + 2 * u * std::abs(theta[j]));
+  auto const by_gap = lifted_gap_radii(lift, theta, radius, slack, count, coupling);
   Real const spread = 1 + 4 * static_cast<Real>(theta.size()) * (loss + of_length);
   for (int j = 0; j < count; ++j) {
-    Real const rounding = of_rows * sizes.energy[j] + 2 * u * std::abs(theta[j]);
-    result.radius.push_back(problem.original_size(radius[j] + rounding));
-    result.gap_radius.push_back(problem.original_size(by_gap[j] * spread + rounding));
+    result.radius.push_back(problem.original_size(radius[j] + slack[j]));
+    result.gap_radius.push_back(problem.original_size(by_gap[j] * spread + slack[j]));
   }
   return result;
 }
