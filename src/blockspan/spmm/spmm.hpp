@@ -39,7 +39,9 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
 /// columns in full blocks: the rows of a block row are multiplied together (up to four of them),
 /// without a search; its columns and the entries of a row number less than 2^31. Y is overwritten
 /// and must not overlap X (ranges of columns of one block are fine). beta = 0 never reads Y: it may
-/// hold anything. alpha = 0 reads neither A nor X.
+/// hold anything. alpha = 0 reads neither A nor X. Else every element is alpha times its sum +
+/// beta y by the rules of IEEE 754, by every kernel; the sum of a row without entries is 0, so that
+/// it is NaN where alpha is NaN or infinite.
 ///
 /// The product is queued on `exec` and not waited for; plan.hpp says what the plan may allocate on
 /// a first call. The sum of an element runs in a fixed order, whatever the number of threads: same

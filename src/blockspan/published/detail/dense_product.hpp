@@ -87,7 +87,8 @@ void multiply_dense(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec,
   auto const& prepared = call.prepared;
   auto const& product = call.product;
   auto const& A = prepared.pattern;
-  if (prepared.statistics.nonzeros == 0) return scale_block(exec, product.beta, product.Y);
+  if (prepared.statistics.nonzeros == 0)
+    return scale_block(exec, product.alpha, product.beta, product.Y);
   char const* const label = call.variant().label;
   auto const elements = static_cast<double>(A.rows) * static_cast<double>(A.columns);
   require(has_gemm_v<Exec>, "blockspan::spmm", "dense cannot serve this input: no BLAS for ",

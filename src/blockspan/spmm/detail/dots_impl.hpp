@@ -194,7 +194,7 @@ class FusedDots {
     auto const& [op, alpha, X, beta, Y] = call_.product;
     call_.carry = reserve_carry<Scalar>(call_.exec, plan_.carry, plan_.plain.list, Y.columns);
     if (call_.variant().skips_empty_rows())
-      scale_empty_rows(call_.exec, beta, plan_.plain.pattern.row_offsets, Y,
+      scale_empty_rows(call_.exec, alpha, beta, plan_.plain.pattern.row_offsets, Y,
                        std::string(call_.variant().label) + "::empty_rows");
     launch_dots(call_, DotsTarget<Scalar>{shape_, share_, x, nodes, squares, weights});
   }

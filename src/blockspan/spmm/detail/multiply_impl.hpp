@@ -34,7 +34,7 @@ template <class Exec, class Scalar, class Stored>
 bool finished_without_matrix(Exec const& exec, Product<Scalar, Stored> const& product) {
   if (product.Y.rows == 0 || product.Y.columns == 0) return true;
   if (product.alpha != Scalar(0)) return false;
-  scale_block(exec, product.beta, product.Y);
+  scale_block(exec, product.alpha, product.beta, product.Y);
   return true;
 }
 
@@ -119,8 +119,8 @@ void run(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decis
   if (plan)
     carry = reserve_carry<Scalar>(exec, plan->carry, A.prepared.cuts(), decision.first().columns);
   if (decision.fills_empty_rows)
-    scale_empty_rows(exec, operands.beta, A.prepared.pattern.row_offsets, operands.Y,
-                     std::string(decision.first().variant->label) + "::empty_rows");
+    scale_empty_rows(exec, operands.alpha, operands.beta, A.prepared.pattern.row_offsets,
+                     operands.Y, std::string(decision.first().variant->label) + "::empty_rows");
   std::int64_t first = 0;
   for (Launch const& launch : decision.launches) {
     // X may be wider than Y, padded to whole vectors

@@ -21,36 +21,55 @@ namespace blockspan::detail {
 // Kernels of templates that several units compile are functors with names: nvcc makes of a lambda
 // for host and device one function pointer a unit, and linkers mix the units up.
 
+/// What a row without entries becomes, as the others: y = alpha 0 + beta y, of which alpha 0 is NaN
+/// where alpha is not finite, without reading y where beta is zero.
+template <class Scalar>
+struct EmptyRow {
+  Scalar nothing;  ///< alpha 0
+  Scalar beta;
+
+  KOKKOS_FORCEINLINE_FUNCTION EmptyRow(Scalar const& alpha, Scalar const& beta_)
+      : nothing(alpha * Scalar(0)), beta(beta_) {}
+
+  /// y stays as it is.
+  KOKKOS_FORCEINLINE_FUNCTION bool keeps() const {
+    return beta == Scalar(1) && nothing == Scalar(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool overwrites() const { return beta == Scalar(0); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar of(Scalar const& y) const { return nothing + beta * y; }
+};
+
 template <class Stored>
 struct ScaleEntry {
   using Scalar = computed_t<Stored>;
   BlockRef<Stored> Y;
-  Scalar beta;
-  bool overwrite;
+  EmptyRow<Scalar> row;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    Y(i, j) = Stored(overwrite ? Scalar(0) : beta * Scalar(Y(i, j)));
+    Y(i, j) = Stored(row.overwrites() ? row.nothing : row.of(Scalar(Y(i, j))));
   }
 };
 
-/// Y = beta Y, and Y = 0 without reading it where beta is zero: a product with alpha = 0.
+/// A product of a matrix without entries, or with alpha = 0.
 template <class Exec, class Scalar, class Stored>
-void scale_block(Exec const& exec, Scalar const& beta, BlockRef<Stored> const& Y) {
-  if (beta == Scalar(1)) return;
-  for_each_entry(exec, "Blockspan::spmm::scale", Y, ScaleEntry<Stored>{Y, beta, beta == Scalar(0)});
+void scale_block(Exec const& exec, Scalar const& alpha, Scalar const& beta,
+                 BlockRef<Stored> const& Y) {
+  EmptyRow<Scalar> const row(alpha, beta);
+  if (row.keeps()) return;
+  for_each_entry(exec, "Blockspan::spmm::scale", Y, ScaleEntry<Stored>{Y, row});
 }
 
-/// y = beta y for a vector of a row, without reading it where beta is zero.
+/// A vector of a row without entries.
 template <int Width, class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void scale_vector(BlockRef<Scalar> const& Y, std::int64_t row,
-                                              std::int64_t column, Scalar const& beta) {
+                                              std::int64_t column, EmptyRow<Scalar> const& empty) {
   Scalar* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
-  if (beta == Scalar(0))
-    *reinterpret_cast<Vector<Scalar, Width>*>(y) = {};
-  else
-    for (int j = 0; j < Width; ++j) y[j] *= beta;
+  Vector<Scalar, Width> vector;
+  for (int j = 0; j < Width; ++j)
+    vector.value[j] = empty.overwrites() ? empty.nothing : empty.of(y[j]);
+  *reinterpret_cast<Vector<Scalar, Width>*>(y) = vector;
 }
 
-/// Y = beta Y in the rows that have no entry in A, and Y = 0 without reading it where beta is zero.
+/// The rows that have no entry in A.
 /// A team looks which of its rows are empty, then walks their vectors of `Width` columns one after
 /// the other, so that what it writes is contiguous wherever empty rows follow each other.
 template <class Exec, class Scalar, int Width>
@@ -59,7 +78,7 @@ struct ScaleEmptyRows {
   using Team = typename Policy::member_type;
   static constexpr int rows_per_team = static_cast<int>(tuning::device_threads);
 
-  Scalar beta;
+  EmptyRow<Scalar> row;
   int const* row_offsets;
   BlockRef<Scalar> Y;
   int vectors;  ///< of a row
@@ -77,7 +96,7 @@ struct ScaleEmptyRows {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * vectors), [&](int vector) {
       int const i = by_vectors(vector);
       if (is_empty[i])
-        scale_vector<Width>(Y, first + i, std::int64_t{vector - i * vectors} * Width, beta);
+        scale_vector<Width>(Y, first + i, std::int64_t{vector - i * vectors} * Width, row);
     });
   }
 
@@ -91,13 +110,14 @@ struct ScaleEmptyRows {
 };
 
 template <class Exec, class Scalar>
-void scale_empty_rows(Exec const& exec, Scalar const& beta, int const* row_offsets,
-                      BlockRef<Scalar> const& Y, std::string const& label) {
-  if (beta == Scalar(1)) return;
+void scale_empty_rows(Exec const& exec, Scalar const& alpha, Scalar const& beta,
+                      int const* row_offsets, BlockRef<Scalar> const& Y, std::string const& label) {
+  EmptyRow<Scalar> const row(alpha, beta);
+  if (row.keeps()) return;
   auto const run = [&]<int Width>() {
     auto const vectors = static_cast<int>(Y.columns / Width);
-    ScaleEmptyRows<Exec, Scalar, Width>{beta, row_offsets, Y, vectors, FastDivision(vectors)}
-        .launch(exec, label);
+    ScaleEmptyRows<Exec, Scalar, Width>{row, row_offsets, Y, vectors, FastDivision(vectors)}.launch(
+        exec, label);
   };
   constexpr int wide = device_vector_v<Scalar>;
   if (Y.columns % wide == 0 && rows_are_aligned(Y)) return run.template operator()<wide>();

@@ -64,12 +64,13 @@ struct SparseRowsKernel {
     int const begin = is_row ? load(row_offsets + first + lane) : 0;
     int const end = is_row ? load(row_offsets + first + lane + 1) : 0;
     unsigned const filled = lanes_with(begin < end);
-    if (epilogue.beta != Scalar(1))
+    EmptyRow<Scalar> const empty(epilogue.alpha, epilogue.beta);
+    if (!empty.keeps())
       for (int i = lane; i < rows * vectors; i += lanes) {
         int const row = by_vectors(i);
         if ((filled >> row & 1) == 0)
           scale_vector<width>(epilogue.Y, first + row, std::int64_t{i - row * vectors} * width,
-                              epilogue.beta);
+                              empty);
       }
     int const count = Kokkos::Experimental::popcount_builtin(filled), each = lanes / grid.columns();
     for (int done = 0; done < count; done += each) {
