@@ -19,6 +19,7 @@ void add_problem(CLI::App& app, EigCommand& command) {
   app.add_option("--operator", command.operator_kind,
                  "matrix: A itself; laplacian, adjacency: of the graph of its pattern")
       ->check(CLI::IsMember({"matrix", "laplacian", "adjacency"}));
+  add_symmetrize_option(app, command.symmetrize);
 }
 
 void add_solver(CLI::App& app, EigCommand& command) {

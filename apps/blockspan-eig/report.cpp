@@ -10,9 +10,13 @@ namespace {
 Json problem(EigCommand const& command, EigResult const& result) {
   Json mass;
   if (!command.mass.empty()) mass = {{"source", command.mass}, {"nonzeros", result.mass_nonzeros}};
-  return {{"source", command.matrix},    {"operator", command.operator_kind},
-          {"scalar", result.scalar},     {"rows", result.rows},
-          {"nonzeros", result.nonzeros}, {"mass", mass}};
+  return {{"source", command.matrix},
+          {"operator", command.operator_kind},
+          {"symmetrize", command.symmetrize},
+          {"scalar", result.scalar},
+          {"rows", result.rows},
+          {"nonzeros", result.nonzeros},
+          {"mass", mass}};
 }
 
 Json options(EigCommand const& command, EigResult const& result) {

@@ -89,12 +89,16 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   Lap lap;
   progress.stage("loading " + command.matrix);
   using Matrix = CrsMatrix<Scalar, Exec>;
-  auto const loaded = load_operator<Scalar>(exec, command.matrix, command.operator_kind);
+  auto const loaded =
+      load_operator<Scalar>(exec, command.matrix, command.operator_kind, result.notes);
   std::unique_ptr<Matrix const> M;
   if (!command.mass.empty())
     M = std::make_unique<Matrix const>(load_matrix<Scalar>(exec, command.mass));
-  Matrix const A = take_hermitian(exec, command.matrix, loaded, result.notes);
-  if (M) M = std::make_unique<Matrix const>(take_hermitian(exec, command.mass, *M, result.notes));
+  auto const hermitian = [&](std::string const& source, Matrix const& given) {
+    return take_hermitian(exec, source, given, command.symmetrize, result.notes);
+  };
+  Matrix const A = hermitian(command.matrix, loaded);
+  if (M) M = std::make_unique<Matrix const>(hermitian(command.mass, *M));
   auto const initial = detail::load_block<Scalar>(exec, command.initial);
   auto const constraints = detail::load_block<Scalar>(exec, command.constraints);
   exec.fence("Blockspan::load");

@@ -62,10 +62,12 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   using Matrix = DistributedMatrix<Scalar, Exec>;
   using Operator = DistributedOperator<Scalar, Exec>;
   progress.stage("loading " + command.matrix);
-  auto A = load_on_ranks<Scalar>(exec, ranks, command.matrix, result.notes, command.operator_kind);
+  auto A = load_on_ranks<Scalar>(exec, ranks, command.matrix, command.symmetrize, result.notes,
+                                 command.operator_kind);
   std::shared_ptr<Matrix const> M;
   if (!command.mass.empty())
-    M = load_on_ranks<Scalar>(exec, ranks, command.mass, result.notes, "matrix", &A->partition());
+    M = load_on_ranks<Scalar>(exec, ranks, command.mass, command.symmetrize, result.notes, "matrix",
+                              &A->partition());
   auto const new_order = order_rows(exec, command.machine.partition, command.matrix, *A);
   if (new_order) A = reorder(exec, *A, *new_order);
   if (new_order && M) M = reorder(exec, *M, *new_order);

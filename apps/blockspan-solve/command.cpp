@@ -17,6 +17,7 @@ void add_problem(CLI::App& app, SolveCommand& command) {
                  "A Matrix Market file (.mtx, .mtx.gz; - is the standard input) or a generator "
                  "spec, see below")
       ->required();
+  add_symmetrize_option(app, command.symmetrize);
   auto* const rhs = app.add_option("--rhs", command.rhs,
                                    "B, a Matrix Market file with one right-hand side a column");
   auto* const columns = app.add_option("--columns", command.columns,

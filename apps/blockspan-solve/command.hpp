@@ -12,6 +12,7 @@ namespace blockspan::apps {
 /// The command line of blockspan-solve, with its defaults.
 struct SolveCommand {
   std::string matrix;           ///< a file or a generator spec
+  bool symmetrize = false;      ///< solve with the mean of the matrix and its adjoint
   std::string rhs;              ///< file of the right-hand sides; empty: random ones
   int columns = 8;              ///< random right-hand sides
   std::uint64_t seed = 1;       ///< of them

@@ -14,6 +14,7 @@ Json problem(SolveCommand const& command, SolveResult const& result) {
           {"rows", result.rows},
           {"nonzeros", result.nonzeros},
           {"columns", result.columns},
+          {"symmetrize", command.symmetrize},
           {"rhs", text_or_null(command.rhs)},
           {"guess", text_or_null(command.guess)},
           {"null_space", text_or_null(command.null_space)}};

@@ -134,8 +134,8 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   Lap lap;
   progress.stage("loading " + command.matrix);
   auto const loaded = load_matrix<Scalar>(exec, command.matrix);
-  auto const [A, exponent] =
-      into_range<Scalar>(exec, take_hermitian(exec, command.matrix, loaded, result.notes));
+  auto const [A, exponent] = into_range<Scalar>(
+      exec, take_hermitian(exec, command.matrix, loaded, command.symmetrize, result.notes));
   auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows());
   auto const k = static_cast<std::int64_t>(B.extent(1));
   auto const X = detail::new_block<Scalar>(exec, "Blockspan::solution", A.numRows(), k);

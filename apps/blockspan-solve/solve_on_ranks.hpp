@@ -53,7 +53,7 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   SolveResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
-  auto A = load_on_ranks<Scalar>(exec, ranks, command.matrix, result.notes);
+  auto A = load_on_ranks<Scalar>(exec, ranks, command.matrix, command.symmetrize, result.notes);
   auto const order = order_rows(exec, command.machine.partition, command.matrix, *A);
   if (order) A = reorder(exec, *A, *order);
   SpreadRows const rows{A->row_space(), order};

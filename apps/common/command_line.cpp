@@ -115,6 +115,13 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary) 
   app.option_defaults()->always_capture_default();
 }
 
+void add_symmetrize_option(CLI::App& app, bool& symmetrize) {
+  app.add_flag(
+      "--symmetrize", symmetrize,
+      "Solve with the mean of a matrix and its (conjugate) transpose, which is said, where "
+      "they differ by more than rounding; else such a matrix is refused");
+}
+
 void add_partition_option(CLI::App& app, std::string& partition) {
   app.add_option(
          "--partition", partition,

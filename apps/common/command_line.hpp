@@ -19,6 +19,9 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary);
 /// --backend, --spmm, --partition, --report and --quiet.
 void add_machine_options(CLI::App& app, MachineOptions& options);
 
+/// --symmetrize, for the programs whose matrices must be Hermitian.
+void add_symmetrize_option(CLI::App& app, bool& symmetrize);
+
 /// --partition, for the programs that run on several ranks.
 void add_partition_option(CLI::App& app, std::string& partition);
 

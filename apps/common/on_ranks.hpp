@@ -28,18 +28,19 @@
 namespace blockspan::apps {
 
 /// The Hermitian matrix of `source`: of a spec each rank makes its rows, files of one triangle are
-/// read by all, others by rank 0, which looks at their symmetry. like: the rows of each rank; null:
-/// balanced. notes: of rank 0, see take_hermitian. Throws Error, on all ranks, where it is not
-/// Hermitian.
+/// read by all, others by rank 0, which looks at their symmetry or takes the mean. like: the rows
+/// of each rank; null: balanced. notes: of rank 0, see take_hermitian. Throws Error, on all ranks,
+/// where it is not Hermitian.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_on_ranks(
-    Exec const& exec, Communicator const& ranks, std::string const& source,
+    Exec const& exec, Communicator const& ranks, std::string const& source, bool symmetrize,
     std::vector<std::string>& notes, std::string const& kind = "matrix",
     RowPartition const* like = nullptr) {
   auto const load = [&] {
-    return take_hermitian(exec, source, load_operator<Scalar>(exec, source, kind), notes);
+    return take_hermitian(exec, source, load_operator<Scalar>(exec, source, kind, notes),
+                          symmetrize, notes);
   };
-  if (kind != "matrix") return spread_from_first<Scalar>(exec, ranks, like, load);
+  if (kind != "matrix" || symmetrize) return spread_from_first<Scalar>(exec, ranks, like, load);
   return spread<Scalar>(
       exec, ranks, source, like, [](GeneratorSpec const& spec) { return spec.is_symmetric; }, load);
 }
@@ -206,7 +207,8 @@ Preconditioner<Scalar, Exec> make_multigrid_on_ranks(
   options.columns = choice.columns;
   auto M =
       std::make_unique<DistributedMultigrid<Scalar, Exec>>(exec, product.shared_matrix(), options);
-  auto const& report = M->report();
+  auto report = M->report();
+  report.message = without_cpp_names(report.message);
   if (!report.usable()) {
     instead.notes.push_back("jacobi instead of multigrid: " + report.message);
     return instead;

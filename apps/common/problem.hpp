@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <blockspan/communication/communicator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
@@ -10,6 +12,7 @@
 #include <blockspan/sparse/matrix_market.hpp>
 
 #include "common/input_file.hpp"
+#include "common/words.hpp"
 
 namespace blockspan::apps {
 
@@ -33,12 +36,41 @@ CrsMatrix<Scalar, Exec> load_matrix(Exec const& exec, std::string const& source)
   return read_matrix_market<Scalar>(exec, input_file(source));
 }
 
+/// What the graph of a matrix, whose rows ascend, leaves out of it: weights, directions and loops.
+/// Empty: nothing.
+template <class Matrix>
+std::string left_out_of_graph(Matrix const& A) {
+  auto const host = blockspan::detail::to_host(A);
+  using Scalar = typename Matrix::non_const_value_type;
+  std::int64_t loops = 0, weights = 0, one_way = 0;
+  auto const* const indices = host.indices.data();
+  for (std::int64_t i = 0; i < host.rows; ++i)
+    for (auto p = host.offsets(i); p < host.offsets(i + 1); ++p) {
+      auto const j = host.indices(p);
+      loops += i == j;
+      if (i == j) continue;
+      weights += host.values(p) != Scalar(1);
+      one_way += !std::binary_search(indices + host.offsets(j), indices + host.offsets(j + 1), i);
+    }
+  std::string words;
+  auto const say = [&](std::int64_t count, char const* what) {
+    if (count > 0) words += (words.empty() ? "" : ", ") + std::string(what) + grouped(count);
+  };
+  say(weights, "weights other than 1, which count as 1: ");
+  say(one_way, "entries without a mirror, which count both ways: ");
+  say(loops, "entries of the diagonal, which are left out: ");
+  return words;
+}
+
 /// The matrix of a problem: the one of `source` itself, or the Laplacian or adjacency of the graph
-/// of its pattern.
+/// of its pattern, with a note on what that leaves out.
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> load_operator(Exec const& exec, std::string const& source,
-                                      std::string const& kind) {
+                                      std::string const& kind, std::vector<std::string>& notes) {
   auto const A = load_matrix<Scalar>(exec, source);
+  if (kind != "matrix")
+    if (auto const words = left_out_of_graph(A); !words.empty())
+      notes.push_back(source + ": --operator " + kind + " is of the pattern alone; " + words);
   if (kind == "laplacian") return graph_laplacian<Scalar>(exec, A);
   if (kind == "adjacency") return adjacency<Scalar>(exec, A);
   return A;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -8,31 +11,45 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
+#include "common/words.hpp"
+
 namespace blockspan::apps {
 
-/// A, read from `source`, with what rounding left of its asymmetry taken away, and a note on that.
-/// Throws Error unless A is Hermitian to rounding, with one entry and its mirror, counted from 1.
+/// A, read from `source`, with a note where it is Hermitian to rounding only; or, with
+/// `symmetrize`, the mean of A and its conjugate transpose, with a note that this was asked for.
+/// Throws Error where A is neither, with the worst entry and its mirror, counted from 1.
 template <class Exec, class Matrix>
-Matrix take_hermitian(Exec const& exec, std::string const& source, Matrix const& A,
+Matrix take_hermitian(Exec const& exec, std::string const& source, Matrix const& A, bool symmetrize,
                       std::vector<std::string>& notes) {
   constexpr bool complex = is_complex_v<typename Matrix::non_const_value_type>;
   auto const found = find_asymmetry(exec, A);
-  if (found) {
-    if (found.exact) return A;
-    notes.push_back(source + ": the matrix is " + (complex ? "Hermitian" : "symmetric") +
-                    " to rounding only; the mean of it and its " + (complex ? "conjugate " : "") +
-                    "transpose was taken");
+  if (found.exact()) return A;
+  std::string const symmetric = complex ? "Hermitian" : "symmetric";
+  std::string const apart = "the largest relative difference of an entry and its mirror is " +
+                            formatted("%.2g", found.difference);
+  if (symmetrize) {
+    notes.push_back(source +
+                    ": --symmetrize: the problem is that of the mean of the matrix and its " +
+                    (complex ? "conjugate " : "") + "transpose, and so are residuals; " + apart);
     return hermitian_mean(exec, A);
   }
+  if (found) {
+    notes.push_back(source + ": the matrix is " + symmetric + " to rounding only; " + apart);
+    return A;
+  }
   std::ostringstream text;
-  text.precision(9);  // what differs by 1e-6 is seen to differ
-  text << "entry (" << found.row + 1 << ", " << found.column + 1 << ") is " << found.entry;
-  if (found.row == found.column)
+  // enough digits to see the difference
+  text.precision(std::clamp(3 - static_cast<int>(std::floor(std::log10(found.difference))), 6, 17));
+  std::int64_t const row = found.row + 1, column = found.column + 1;
+  text << "the matrix is not " << symmetric << ": entry (" << row << ", " << column << ") is "
+       << found.entry;
+  if (row == column)
     text << ", and on the diagonal it must be real";
   else
-    text << ", but entry (" << found.column + 1 << ", " << found.row + 1 << ") is " << found.mirror;
-  fail(source,
-       complex ? "the matrix is not Hermitian: " : "the matrix is not symmetric: ", text.str());
+    text << ", but entry (" << column << ", " << row << ") is " << found.mirror;
+  text << "; --symmetrize takes the mean of the matrix and its " << (complex ? "conjugate " : "")
+       << "transpose";
+  fail(source, text.str());
 }
 
 }  // namespace blockspan::apps

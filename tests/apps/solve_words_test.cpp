@@ -107,13 +107,39 @@ class SolveWords : public ::testing::TestWithParam<std::string> {
 };
 INSTANTIATE_TEST_SUITE_P(Backends, SolveWords, ::testing::ValuesIn(backends()), backend_test_name);
 
+std::string remedy(std::string const& other) {
+  return "; --symmetrize takes the mean of the matrix and its " + other;
+}
+
 TEST_P(SolveWords, AMatrixThatIsNotSymmetricIsRefusedByOneOfItsEntries) {
   auto const file = chain_file(folder / "a.mtx", std::vector<double>(20, 2.0), 1, -0.999);
   expect_refused(
       "blockspan-solve", {file, "--backend", GetParam()},
-      file + ": the matrix is not symmetric: entry (5, 6) is -0.999, but entry (6, 5) is -1");
-  auto const rounded = chain_file(folder / "r.mtx", std::vector<double>(20, 2.0), 1, -1.0000000001);
+      file + ": the matrix is not symmetric: entry (5, 6) is -0.999, but entry (6, 5) is -1" +
+          remedy("transpose"));
+  // digits enough to see what differs; one side alone is not rounding, however small
+  auto const twelve = chain_file(folder / "t.mtx", std::vector<double>(20, 2.0), 1, -1 - 1e-12);
+  expect_refused("blockspan-solve", {twelve, "--backend", GetParam()},
+                 twelve +
+                     ": the matrix is not symmetric: entry (5, 6) is -1.000000000001, but entry "
+                     "(6, 5) is -1" +
+                     remedy("transpose"));
+  auto const alone = write_text(folder / "o.mtx",
+                                "%%MatrixMarket matrix coordinate real general\n2 2 3\n"
+                                "1 1 2\n2 2 2\n2 1 1e-300\n");
+  expect_refused("blockspan-solve", {alone, "--backend", GetParam()},
+                 alone +
+                     ": the matrix is not symmetric: entry (2, 1) is 1e-300, but entry (1, 2) "
+                     "is 0" +
+                     remedy("transpose"));
+  auto const rounded = chain_file(folder / "r.mtx", std::vector<double>(20, 2.0), 1, -1 - 2e-16);
   EXPECT_EQ(run({rounded}).outcome.status, 0);
+  auto const mean = run({twelve, "--symmetrize"});
+  EXPECT_EQ(mean.outcome.status, 0);
+  EXPECT_THAT(mean.report["notes"].dump(),
+              HasSubstr("--symmetrize: the problem is that of the mean of the matrix and its "
+                        "transpose, and so are residuals; the largest relative difference of an "
+                        "entry and its mirror is 1e-12"));
 }
 
 TEST_P(SolveWords, AMatrixThatIsNotHermitianIsRefusedByOneOfItsEntries) {
@@ -124,7 +150,8 @@ TEST_P(SolveWords, AMatrixThatIsNotHermitianIsRefusedByOneOfItsEntries) {
   expect_refused(
       "blockspan-solve", {symmetric, "--backend", GetParam()},
       symmetric +
-          ": the matrix is not Hermitian: entry (1, 2) is (0.5,1), but entry (2, 1) is (0.5,1)");
+          ": the matrix is not Hermitian: entry (1, 2) is (0.5,1), but entry (2, 1) is (0.5,1)" +
+          remedy("conjugate transpose"));
 }
 
 TEST_P(SolveWords, TheIterationLimitTellsWhereItStopped) {

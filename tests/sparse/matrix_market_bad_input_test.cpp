@@ -178,6 +178,9 @@ TEST(MatrixMarketErrors, ComplexDiagonalOfAHermitianMatrix) {
   EXPECT_EQ(error.line, 4);
   EXPECT_EQ(error.column, 7);
   EXPECT_EQ(error.token, "0.5");
+  auto const rounded = write_text(
+      folder / "r.mtx", banner + "coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 2 1 2e-16\n");
+  EXPECT_NO_THROW(read_matrix_market<Kokkos::complex<double>>(Host(), rounded));
 }
 
 TEST(MatrixMarketErrors, AFloatHasASmallerRange) {

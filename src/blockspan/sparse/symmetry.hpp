@@ -1,77 +1,70 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/detail/symmetry_kernels.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan {
 
-/// What find_asymmetry found. The entry is named only where the matrix is not Hermitian.
+/// What find_asymmetry found: the entry that differs most from its mirror, if any does.
 template <class Scalar>
 struct SymmetryReport {
-  bool hermitian = true;
-  std::int64_t row = -1, column = -1;    ///< of the worst entry, from 0
-  Scalar entry = Scalar(0);              ///< a(row, column)
-  Scalar mirror = Scalar(0);             ///< a(column, row); 0 where none is stored
-  real_t<Scalar> largest_in_row = 0;     ///< the largest |a(row, .)|
-  real_t<Scalar> largest_in_column = 0;  ///< the largest |a(column, .)|
-  bool exact = true;                     ///< every entry is the conjugate of its mirror, to the bit
+  std::int64_t row = -1, column = -1;  ///< of that entry, from 0
+  Scalar entry = Scalar(0);            ///< a(row, column)
+  Scalar mirror = Scalar(0);           ///< a(column, row); 0 where none is stored
+  /// |a_ij - conj(a_ji)| / max(|a_ij|, |a_ji|) there, up to 2; 1 where one of the two is zero.
+  real_t<Scalar> difference = 0;
 
-  explicit operator bool() const { return hermitian; }
+  /// What rounding may do to two computations of one number: 8 units in the last place.
+  static constexpr real_t<Scalar> rounding = 8 * std::numeric_limits<real_t<Scalar>>::epsilon();
+
+  bool exact() const { return difference == 0; }  ///< Hermitian to the bit
+  explicit operator bool() const { return difference <= rounding; }
 };
 
-/// Whether A equals its conjugate transpose, to rounding; if not, the entry that is worst.
+/// Whether A equals its conjugate transpose to rounding, and the entry that differs most.
 ///
-/// |a_ij - conj(a_ji)| may be 1e-6 max(|a_ij|, |a_ji|), or 1.2e-7 sqrt(r_i r_j) with the largest
-/// entries r_i and r_j of the two rows: what is left where a matrix was summed up in single
-/// precision or printed with six digits. Both are blind to a scaling of rows and columns, so that
-/// one huge entry excuses no other. NaN is not judged.
+/// Two entries may differ by a few units in the last place of the larger one: each pair is judged
+/// by its own size, so that no entry excuses another, at any scaling of rows and columns. An entry
+/// beside a zero, stored or not, is no rounding, however small it is. NaN is not judged.
 ///
 /// For any KokkosSparse::CrsMatrix that validate() accepts. On `exec`, which it fences:
-/// O(entries log(row)), memory for one number a row. Rows that are not sorted, or hold a column
-/// twice, are put in order in a copy on the host first. Throws Error when A is not square, or where
-/// memory is short.
+/// O(entries log(row)). A matrix that is not Hermitian to the bit is looked through once more on
+/// the host; rows that are not sorted, or hold a column twice, are put in order there first.
+/// Throws Error when A is not square, or where memory is short.
 template <class Exec, class Matrix>
 auto find_asymmetry(Exec const& exec, Matrix const& A) {
-  using Scalar = typename Matrix::non_const_value_type;
+  using Report = SymmetryReport<typename Matrix::non_const_value_type>;
   require(A.numRows() == A.numCols(), "find_asymmetry", "the matrix is ", A.numRows(), " x ",
           A.numCols(), ", not square");
-  if (A.nnz() == 0) return SymmetryReport<Scalar>{};
+  if (A.nnz() == 0) return Report{};
   detail::SymmetryCheck const check(exec, A.graph.row_map, A.graph.entries, A.values);
-  auto const worst = check.in_order() ? check.worst() : real_t<Scalar>(2);  // not known
-  if (worst <= 1) return SymmetryReport<Scalar>{.exact = worst == 0};
+  if (check.in_order() && check.largest() == 0) return Report{};
   auto const ordered = detail::rows_in_order(detail::to_host(A));
   Kokkos::DefaultHostExecutionSpace const host;
-  detail::SymmetryCheck const of_ordered(host, ordered.offsets, ordered.indices, ordered.values);
-  auto report = of_ordered.template describe<SymmetryReport<Scalar>>();
-  report.exact = of_ordered.worst() == 0;
-  return report;
+  return detail::SymmetryCheck(host, ordered.offsets, ordered.indices, ordered.values)
+      .template describe<Report>();
 }
 
-/// (A + A^H) / 2 of a matrix that is Hermitian to rounding (see find_asymmetry): solvers may then
-/// count on it to the last bit. On the places of A, whose graph is shared; an entry whose mirror is
-/// not stored becomes zero. A itself, not copied, where it equals its conjugate transpose. Every
-/// row must ascend, as readers and generators leave it: else, and where memory is short, Error is
-/// thrown. On `exec`, which it fences: O(entries log(row)).
+/// (A + A^H) / 2, Hermitian to the bit: an entry without a mirror becomes two of half its value.
+/// Rows of the result ascend. A itself, not copied, where it equals its conjugate transpose and its
+/// rows ascend. On the host, then copied to `exec`, which it fences: O(entries log(row)). Throws
+/// Error when A is not square, or where memory is short.
 template <class Exec, class Matrix>
 Matrix hermitian_mean(Exec const& exec, Matrix const& A) {
   require(A.numRows() == A.numCols(), "hermitian_mean", "the matrix is ", A.numRows(), " x ",
           A.numCols(), ", not square");
   if (A.nnz() == 0) return A;
   detail::SymmetryCheck const check(exec, A.graph.row_map, A.graph.entries, A.values);
-  require(check.in_order(), "hermitian_mean", "the columns of a row do not ascend");
-  if (check.worst() == 0) return A;
-  using Values = typename Matrix::values_type::non_const_type;
-  auto const means = allocate<Values>(exec, "Blockspan::hermitian_mean", A.values.extent(0));
-  check.take_means(means);
-  exec.fence("Blockspan::hermitian_mean");
-  return Matrix("Blockspan::hermitian_mean", A.numCols(), means, A.graph);
+  if (check.in_order() && check.largest() == 0) return A;
+  auto const ordered = detail::rows_in_order(detail::to_host(A));
+  return detail::to_device(exec, detail::mean_of(ordered, detail::adjoint_of(ordered)));
 }
 
 }  // namespace blockspan

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -31,7 +32,7 @@ struct FileValue {
 
 inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-/// `diagonal` of a Hermitian matrix: must be real.
+/// `diagonal` of a Hermitian matrix: must be real, to rounding.
 template <class Real>
 FileValue<Real> parse_value(TextCursor& cursor, MatrixMarketHeader const& header, bool diagonal) {
   FileValue<Real> value;
@@ -41,7 +42,9 @@ FileValue<Real> parse_value(TextCursor& cursor, MatrixMarketHeader const& header
   cursor.skip_blanks();
   char const* const token = cursor.position();
   value.imaginary = cursor.number<Real>(false);
-  if (diagonal && header.symmetry == MatrixMarketSymmetry::hermitian && value.imaginary != Real(0))
+  Real const rounding = 4 * std::numeric_limits<Real>::epsilon() * std::abs(value.real);
+  if (diagonal && header.symmetry == MatrixMarketSymmetry::hermitian &&
+      std::abs(value.imaginary) > rounding)
     cursor.fail(token, "a zero imaginary part on the diagonal of a Hermitian matrix");
   return value;
 }

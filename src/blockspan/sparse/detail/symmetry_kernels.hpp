@@ -9,10 +9,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/detail/host_csr.hpp>
-#include <blockspan/support/memory.hpp>
+#include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// The parts of find_asymmetry.
+// The parts of find_asymmetry and hermitian_mean.
 
 namespace blockspan::detail {
 
@@ -21,40 +21,29 @@ KOKKOS_FUNCTION real_t<Scalar> magnitude(Scalar const& x) {
   return Kokkos::abs(x);  // of a complex number: without over- or underflow on the way
 }
 
-/// The largest entry of every row, and whether every row ascends.
-template <class Offsets, class Indices, class Values, class Largest>
+/// Whether every row ascends.
+template <class Offsets, class Indices>
 struct RowsInOrder {
   Offsets offsets;  // rows + 1
   Indices indices;
-  Values values;
-  Largest largest;  // rows
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, int& ordered) const {
-    typename Largest::non_const_value_type most = 0;
-    for (auto p = offsets(row); p < offsets(row + 1); ++p) {
-      auto const size = magnitude(values(p));
-      if (size > most) most = size;
-      if (p > offsets(row) && indices(p) <= indices(p - 1)) ordered = 0;
-    }
-    largest(row) = most;
+    for (auto p = offsets(row) + 1; p < offsets(row + 1); ++p)
+      if (indices(p) <= indices(p - 1)) ordered = 0;
   }
 };
 
-/// The largest |a_ij - conj(a_ji)| / what is allowed there.
-template <class Offsets, class Indices, class Values, class Largest>
-struct WorstEntry {
+/// The largest |a_ij - conj(a_ji)| / max(|a_ij|, |a_ji|), for a reduction.
+template <class Offsets, class Indices, class Values>
+struct LargestDifference {
   using Scalar = typename Values::non_const_value_type;
   using Real = real_t<Scalar>;
   using value_type = Real;  // of the reduction: a generic operator() does not tell
-
-  /// What rounding to single precision, or to six digits, may do to an entry, and to a sum.
-  static constexpr Real of_entry = static_cast<Real>(1e-6);
-  static constexpr Real of_sum = std::numeric_limits<float>::epsilon();
+  static constexpr Real least_normal = std::numeric_limits<Real>::min();
 
   Offsets offsets;  // rows + 1
   Indices indices;
   Values values;
-  Largest largest;  // rows
 
   /// Where a_ij of rows in order is stored; null where it is not.
   KOKKOS_FUNCTION Scalar const* find(std::int64_t i, std::int64_t j) const {
@@ -75,30 +64,35 @@ struct WorstEntry {
     return stored != nullptr ? *stored : Scalar(0);
   }
 
-  /// Above 1: more than rounding. Every number is halved, so that no difference overflows.
-  KOKKOS_FUNCTION Real excess(std::int64_t i, std::int64_t j, Scalar const& value) const {
-    Scalar const mirror = entry(j, i);
-    Real const half = static_cast<Real>(0.5);
-    Real const difference = magnitude(Scalar(half * value - half * conjugate(mirror)));
-    if (!(difference > 0)) return 0;
-    Real const size = Kokkos::fmax(magnitude(value), magnitude(mirror));
-    Real const rows = Kokkos::sqrt(largest(i)) * Kokkos::sqrt(largest(j));
-    Real const allowed = half * Kokkos::fmax(of_entry * size, of_sum * rows);
-    return difference / allowed;
+  /// Up to 2, and 1 where one of the two is zero. Below the least normal number, where roundings
+  /// no longer shrink with the numbers, relative to that. Large numbers are halved, so that no
+  /// difference overflows.
+  KOKKOS_FUNCTION Real difference(std::int64_t i, std::int64_t j, Scalar const& value) const {
+    Scalar const mirror = conjugate(entry(j, i));
+    bool const is_nan = value != value || mirror != mirror;  // is not judged
+    if (value == mirror || is_nan) return 0;
+    if (value == Scalar(0) || mirror == Scalar(0)) return 1;
+    Real const share = static_cast<Real>(0.5);
+    Real const halves =
+        Kokkos::fmax(magnitude(Scalar(share * value)), magnitude(Scalar(share * mirror)));
+    Real const factor = halves > 1 ? share : Real(1);
+    Real const apart = magnitude(Scalar(factor * value - factor * mirror));
+    Real const size = Kokkos::fmax(2 * factor * halves, least_normal);
+    return apart / size;
   }
 
   KOKKOS_FUNCTION Real of_row(std::int64_t row) const {
-    Real worst = 0;
+    Real largest = 0;
     for (auto p = offsets(row); p < offsets(row + 1); ++p) {
-      Real const here = excess(row, static_cast<std::int64_t>(indices(p)), values(p));
-      if (here > worst) worst = here;
+      Real const here = difference(row, static_cast<std::int64_t>(indices(p)), values(p));
+      if (here > largest) largest = here;
     }
-    return worst;
+    return largest;
   }
 
   /// A row by the lanes of a team of one thread.
   template <class Team>
-  KOKKOS_FUNCTION void operator()(Team const& team, Real& worst) const {
+  KOKKOS_FUNCTION void operator()(Team const& team, Real& largest) const {
     auto const row = static_cast<std::int64_t>(team.league_rank());
     auto const first = offsets(row);
     Real of_this = 0;
@@ -106,29 +100,11 @@ struct WorstEntry {
         Kokkos::ThreadVectorRange(team, static_cast<std::int64_t>(offsets(row + 1) - first)),
         [&](std::int64_t k, Real& lane) {
           auto const p = first + static_cast<typename Offsets::non_const_value_type>(k);
-          Real const here = excess(row, static_cast<std::int64_t>(indices(p)), values(p));
+          Real const here = difference(row, static_cast<std::int64_t>(indices(p)), values(p));
           if (here > lane) lane = here;
         },
         Kokkos::Max<Real>(of_this));
-    if (of_this > worst) worst = of_this;
-  }
-};
-
-/// means := (A + A^H) / 2 on the places of A; an entry without a mirror becomes zero.
-template <class Offsets, class Indices, class Values, class Largest, class Means>
-struct HermitianMeans {
-  using Scalar = typename Values::non_const_value_type;
-  WorstEntry<Offsets, Indices, Values, Largest> parts;
-  Means means;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto const half = static_cast<real_t<Scalar>>(0.5);  // of each: no sum overflows
-    for (auto p = parts.offsets(i); p < parts.offsets(i + 1); ++p) {
-      auto const j = static_cast<std::int64_t>(parts.indices(p));
-      Scalar const value = parts.values(p);
-      Scalar const* const mirror = parts.find(j, i);
-      means(p) = mirror == nullptr ? Scalar(0) : Scalar(half * value + half * conjugate(*mirror));
-    }
+    if (of_this > largest) largest = of_this;
   }
 };
 
@@ -137,66 +113,49 @@ template <class Exec, class Offsets, class Indices, class Values>
 class SymmetryCheck {
  public:
   using Real = real_t<typename Values::non_const_value_type>;
-  using Largest = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
   SymmetryCheck(Exec const& exec, Offsets const& offsets, Indices const& indices,
                 Values const& values)
       : exec_(exec),
         rows_(static_cast<std::int64_t>(offsets.extent(0)) - 1),
-        parts_{offsets, indices, values,
-               allocate<Largest>(exec, "Blockspan::largest_entries", rows_)} {
+        parts_{offsets, indices, values} {
     Kokkos::parallel_reduce(
         "Blockspan::rows_in_order",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows_),
-        RowsInOrder<Offsets, Indices, Values, Largest>{offsets, indices, values, parts_.largest},
-        Kokkos::Min<int>(in_order_));
+        RowsInOrder<Offsets, Indices>{offsets, indices}, Kokkos::Min<int>(in_order_));
   }
 
   /// Whether every row ascends: the rest needs it.
   bool in_order() const { return in_order_ != 0; }
 
-  Real worst() const {
-    Real worst = 0;
+  Real largest() const {
+    Real largest = 0;
     constexpr int lanes =
         Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible ? 1
                                                                                                : 8;
     Kokkos::parallel_reduce("Blockspan::find_asymmetry",
                             Kokkos::TeamPolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                                 exec_, static_cast<int>(rows_), 1, lanes),
-                            parts_, Kokkos::Max<Real>(worst));
-    return worst;
+                            parts_, Kokkos::Max<Real>(largest));
+    return largest;
   }
 
-  template <class Means>
-  void take_means(Means const& means) const {
-    Kokkos::parallel_for(
-        "Blockspan::hermitian_mean",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec_, 0, rows_),
-        HermitianMeans<Offsets, Indices, Values, Largest, Means>{parts_, means});
-  }
-
-  /// On the host: the first of the worst entries, if any is more than rounding.
+  /// On the host: the first entry that differs most, if any differs.
   template <class Report>
   Report describe() const {
     Report report;
-    Real most = 1;
-    std::int64_t row = -1;
     for (std::int64_t i = 0; i < rows_; ++i)
-      if (Real const here = parts_.of_row(i); here > most) {
-        most = here;
-        row = i;
+      if (Real const here = parts_.of_row(i); here > report.difference) {
+        report.difference = here;
+        report.row = i;
       }
-    if (row < 0) return report;
-    for (auto p = parts_.offsets(row); report.hermitian; ++p) {
+    if (report.row < 0) return report;
+    for (auto p = parts_.offsets(report.row); report.column < 0; ++p) {
       auto const column = static_cast<std::int64_t>(parts_.indices(p));
-      if (parts_.excess(row, column, parts_.values(p)) != most) continue;
-      report = {false,
-                row,
-                column,
-                parts_.values(p),
-                parts_.entry(column, row),
-                parts_.largest(row),
-                parts_.largest(column)};
+      if (parts_.difference(report.row, column, parts_.values(p)) != report.difference) continue;
+      report.column = column;
+      report.entry = parts_.values(p);
+      report.mirror = parts_.entry(column, report.row);
     }
     return report;
   }
@@ -204,7 +163,7 @@ class SymmetryCheck {
  private:
   Exec exec_;
   std::int64_t rows_;
-  WorstEntry<Offsets, Indices, Values, Largest> parts_;
+  LargestDifference<Offsets, Indices, Values> parts_;
   int in_order_ = 1;
 };
 
@@ -231,6 +190,55 @@ auto rows_in_order(HostCsr<Scalar const, Offset const, Ordinal const> const& A) 
     B.offsets(i + 1) = out;
   }
   return B;
+}
+
+/// A^H of rows in order, in order.
+template <class Scalar, class Offset, class Ordinal>
+auto adjoint_of(HostCsr<Scalar, Offset, Ordinal> const& A) {
+  auto const B = zero_csr<Scalar, Offset, Ordinal>(A.columns, A.rows, A.values.extent(0));
+  for (std::size_t p = 0; p < A.indices.extent(0); ++p)
+    ++B.offsets(static_cast<std::int64_t>(A.indices(p)) + 1);
+  for (std::int64_t j = 0; j < A.columns; ++j) B.offsets(j + 1) += B.offsets(j);
+  std::vector<Offset> next(B.offsets.data(), B.offsets.data() + A.columns);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (Offset p = A.offsets(i); p < A.offsets(i + 1); ++p) {
+      Offset const q = next[static_cast<std::size_t>(A.indices(p))]++;
+      B.indices(q) = static_cast<Ordinal>(i);
+      B.values(q) = conjugate(A.values(p));
+    }
+  return B;
+}
+
+/// (A + B) / 2 of rows in order; entries that A and B share stay as they are, to the bit.
+template <class Scalar, class Offset, class Ordinal>
+auto mean_of(HostCsr<Scalar, Offset, Ordinal> const& A, HostCsr<Scalar, Offset, Ordinal> const& B) {
+  auto const walk = [&](std::int64_t i, auto const& put) {
+    auto const share = static_cast<real_t<Scalar>>(0.5);  // of each: no sum overflows
+    Offset p = A.offsets(i), q = B.offsets(i);
+    while (p < A.offsets(i + 1) || q < B.offsets(i + 1)) {
+      bool const of_a =
+          p < A.offsets(i + 1) && (q == B.offsets(i + 1) || A.indices(p) <= B.indices(q));
+      bool const of_b =
+          q < B.offsets(i + 1) && (p == A.offsets(i + 1) || B.indices(q) <= A.indices(p));
+      Ordinal const column = of_a ? A.indices(p) : B.indices(q);
+      Scalar const a = of_a ? A.values(p++) : Scalar(0), b = of_b ? B.values(q++) : Scalar(0);
+      put(column, a == b ? a : Scalar(share * a + share * b));
+    }
+  };
+  std::size_t entries = 0;
+  for (std::int64_t i = 0; i < A.rows; ++i) walk(i, [&](Ordinal, Scalar const&) { ++entries; });
+  require(entries <= static_cast<std::size_t>(std::numeric_limits<Offset>::max()), "hermitian_mean",
+          entries, " entries do not fit ", 8 * sizeof(Offset), "-bit offsets");
+  auto const M = zero_csr<Scalar, Offset, Ordinal>(A.rows, A.columns, entries);
+  Offset out = 0;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    walk(i, [&](Ordinal column, Scalar const& value) {
+      M.indices(out) = column;
+      M.values(out++) = value;
+    });
+    M.offsets(i + 1) = out;
+  }
+  return M;
 }
 
 }  // namespace blockspan::detail
