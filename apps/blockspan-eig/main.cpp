@@ -1,5 +1,6 @@
 // blockspan-eig: the smallest or largest eigenpairs of a sparse matrix or pencil. Reads the command
 // line, loads or generates the problem, solves it, checks the residuals and reports.
+#include <cstdint>
 #include <string>
 
 #include "blockspan-eig/command.hpp"
@@ -7,6 +8,7 @@
 #include "blockspan-eig/solve.hpp"
 #include "blockspan-eig/table.hpp"
 #include "common/application.hpp"
+#include "common/memory.hpp"
 #include "common/problem.hpp"
 #include "common/run_solver.hpp"
 #include "common/threads.hpp"
@@ -15,8 +17,9 @@ namespace {
 
 namespace apps = blockspan::apps;
 
-/// Checks the sizes of the problem before anything is loaded; returns whether it is complex.
-bool inspect(apps::EigCommand const& command) {
+/// Checks the sizes of the problem before anything is loaded; returns whether it is complex. alone:
+/// one rank has it all.
+bool inspect(apps::EigCommand const& command, bool alone) {
   auto const A = apps::inspect_square_source(command.matrix);
   using blockspan::require;
   require(command.pairs <= A.rows, "--pairs", command.pairs, " are more than the ", A.rows,
@@ -45,6 +48,11 @@ bool inspect(apps::EigCommand const& command) {
     require(command.pairs + Y.columns <= A.rows, "--pairs", command.pairs, " and ", Y.columns,
             " constraints are more than the ", A.rows, " rows of ", command.matrix);
   }
+  if (alone)  // the vectors found, and W, A X and A W of a block
+    apps::require_room(command.matrix, command.machine.backend, A.rows,
+                       command.vector_columns(A.rows) + 3 * command.block_columns(A.rows),
+                       complex ? 16 : 8,
+                       "fewer --pairs, a smaller --block, or ranks on several machines take less");
   return complex;
 }
 

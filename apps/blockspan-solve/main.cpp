@@ -1,6 +1,7 @@
 // blockspan-solve: A X = B for a sparse Hermitian positive definite A and many right-hand sides.
 // Reads the command line, loads or generates the problem, solves it, checks the residuals and
 // reports.
+#include <cstdint>
 #include <string>
 
 #include "blockspan-solve/command.hpp"
@@ -8,6 +9,7 @@
 #include "blockspan-solve/solve.hpp"
 #include "blockspan-solve/table.hpp"
 #include "common/application.hpp"
+#include "common/memory.hpp"
 #include "common/problem.hpp"
 #include "common/run_solver.hpp"
 #include "common/threads.hpp"
@@ -16,8 +18,9 @@ namespace {
 
 namespace apps = blockspan::apps;
 
-/// Checks the sizes of the problem before anything is loaded; returns whether it is complex.
-bool inspect(apps::SolveCommand const& command) {
+/// Checks the sizes of the problem before anything is loaded; returns whether it is complex. alone:
+/// one rank has it all.
+bool inspect(apps::SolveCommand const& command, bool alone) {
   using blockspan::require;
   auto const A = apps::inspect_square_source(command.matrix);
   bool complex = A.complex;
@@ -44,6 +47,10 @@ bool inspect(apps::SolveCommand const& command) {
             N.columns, " columns, but ", command.matrix, " has ", A.rows, " rows");
     complex = complex || N.complex;
   }
+  if (alone)  // B and X
+    apps::require_room(command.matrix, command.machine.backend, A.rows, 2 * columns,
+                       complex ? 16 : 8,
+                       "fewer right-hand sides, or ranks on several machines take less");
   return complex;
 }
 

@@ -1,5 +1,7 @@
 // blockspan-spmm: products of a sparse matrix with a block of vectors, checked and timed. Reads the
 // command line, loads or generates the matrix, runs the kernels and reports.
+#include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,6 +15,7 @@
 #include "common/application.hpp"
 #include "common/dispatch.hpp"
 #include "common/interrupt.hpp"
+#include "common/memory.hpp"
 #include "common/output_file.hpp"
 #include "common/problem.hpp"
 #include "common/threads.hpp"
@@ -60,7 +63,14 @@ int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) 
   ranks.together([&] {
     if (ranks.rank() > 0) return;
     file = apps::claim_output("--report", command.report, true);
-    scalar = choose_scalar(command, apps::inspect_source(command.matrix).complex);
+    auto const A = apps::inspect_source(command.matrix);
+    scalar = choose_scalar(command, A.complex);
+    constexpr std::int64_t least_bytes = 4;  // of a number
+    if (ranks.size() == 1)
+      apps::require_room(
+          command.matrix, command.backend, A.rows,
+          std::int64_t{2} * *std::max_element(command.columns.begin(), command.columns.end()),
+          least_bytes, "fewer --columns take less");
   });
   if (ranks.size() == 1)
     return report(command, file.get(),

@@ -8,11 +8,19 @@
 
 #include <blockspan/support/error.hpp>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace blockspan::apps {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Of what failed last; streams may fail without one.
+std::string reason() { return errno != 0 ? std::strerror(errno) : "for no reason that is known"; }
+
+}  // namespace
 
 OutputFile::OutputFile(std::string const& option, fs::path path, bool device_is_good)
     : option_(option + " " + path.string()), path_(std::move(path)), temporary_(path_) {
@@ -20,8 +28,8 @@ OutputFile::OutputFile(std::string const& option, fs::path path, bool device_is_
   fs::file_status const status = fs::status(path_, ignored);
   require(!fs::is_directory(status), option_, "is a directory");
   bool const exists = fs::exists(status);
-  require(!exists || access(path_.c_str(), W_OK) == 0, option_, "cannot be written (",
-          std::strerror(errno), ")");
+  bool const may_write = !exists || ::access(path_.c_str(), W_OK) == 0;
+  require(may_write, option_, "cannot be written (", reason(), ")");
   bool const is_device = exists && !fs::is_regular_file(status);
   require(!is_device || device_is_good, option_, "is not a regular file");
   if (is_device) return;
@@ -30,9 +38,9 @@ OutputFile::OutputFile(std::string const& option, fs::path path, bool device_is_
   std::string name(1, '.');
   name += std::to_string(getpid()) + "-" + path_.filename().string();
   temporary_ = folder / name;
-  errno = 0;
-  require(std::ofstream(temporary_).good(), option_, "cannot be written (", std::strerror(errno),
-          ")");
+  int const file = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  require(file >= 0, option_, "cannot be written (", reason(), ")");
+  ::close(file);
 }
 
 OutputFile::~OutputFile() {
@@ -44,7 +52,7 @@ void OutputFile::write(std::string const& text) {
   errno = 0;
   std::ofstream file(temporary_, std::ios::binary | std::ios::trunc);
   file << text << std::flush;
-  require(file.good(), option_, "writing failed (", std::strerror(errno), ")");
+  require(file.good(), option_, "writing failed (", reason(), ")");
   file.close();
   commit();
 }

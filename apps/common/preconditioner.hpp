@@ -202,7 +202,8 @@ Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, 
     return make_jacobi_instead<Scalar>(exec, A, definiteness, "multigrid",
                                        without_cpp_names(error.what()));
   }
-  auto const& report = M->report();
+  auto report = M->report();
+  report.message = without_cpp_names(report.message);
   if (!report.usable())
     return make_jacobi_instead<Scalar>(exec, A, definiteness, "multigrid", report.message);
   Preconditioner<Scalar, Exec> result;

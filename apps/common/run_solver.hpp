@@ -50,8 +50,9 @@ auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
 /// prints and reports. Returns the exit status.
 ///
 /// Of the app it takes solve<Scalar>(exec, command, progress, file), print_result and report_text
-/// for its Command, and inspect(command), which checks the sizes of the problem before anything is
-/// loaded and returns whether it is complex. vectors: the file for the vectors found, given by
+/// for its Command, and inspect(command, alone), which checks the sizes of the problem before
+/// anything is loaded, and where no other ranks take part its memory, and returns whether it is
+/// complex. vectors: the file for the vectors found, given by
 /// `option`; empty: none. ranks: where several, solve_on_ranks instead, and rank 0 writes.
 template <class Command, class Inspect>
 int run_solver(Command const& command, std::string const& option, std::string const& vectors,
@@ -63,7 +64,7 @@ int run_solver(Command const& command, std::string const& option, std::string co
     if (ranks.rank() > 0) return;
     report = claim_output("--report", command.machine.report, true);
     file = claim_output(option, vectors, false);
-    complex = inspect(command);
+    complex = inspect(command, ranks.size() == 1);
     detail::require_scalar(command, complex);
   });
   ranks.broadcast(std::span(&complex, 1), 0);

@@ -42,14 +42,6 @@ bool goes_to_device(char** argv) {
   return true;
 }
 
-/// The group of this process in version 2 of control groups.
-std::string own_group() {
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("0::", 0) == 0) return line.substr(3);
-  return "/";
-}
-
 /// CPUs that this process may run on.
 int allowed_cpus() {
   cpu_set_t set;
@@ -75,19 +67,31 @@ bool limit_threads() {
 
 }  // namespace
 
+std::string own_group() {
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("0::", 0) == 0) return line.substr(3);
+  return "/";
+}
+
+std::vector<std::filesystem::path> control_groups(std::string const& root,
+                                                  std::string const& group) {
+  std::vector<std::filesystem::path> folders{root + group};
+  while (folders.back().string().size() > root.size())
+    folders.push_back(folders.back().parent_path());
+  return folders;
+}
+
 std::optional<int> granted_cpus(std::string const& root, std::string const& group) {
-  namespace fs = std::filesystem;
   std::optional<int> least;
-  fs::path folder = root + group;
-  for (;;) {
+  for (auto const& folder : control_groups(root, group)) {
     double quota = 0, period = 0;  // microseconds; "max" is no quota
     if (std::ifstream file(folder / "cpu.max"); file >> quota >> period && period > 0) {
       int const cpus = std::max(1, static_cast<int>(std::ceil(quota / period)));
       least = std::min(least.value_or(cpus), cpus);
     }
-    if (folder.string().size() <= root.size()) return least;
-    folder = folder.parent_path();
   }
+  return least;
 }
 
 void share_machine(char** argv) {

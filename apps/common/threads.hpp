@@ -1,7 +1,9 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace blockspan::apps {
 
@@ -17,9 +19,16 @@ namespace blockspan::apps {
 /// Does nothing for a run on a device: its libraries take long to load.
 void share_machine(char** argv);
 
+/// The group of this process in version 2 of control groups.
+std::string own_group();
+
+/// The folders of `group` and of those above it. `group`: as in /proc/self/cgroup ("/a/b"), `root`:
+/// where version 2 of control groups is mounted.
+std::vector<std::filesystem::path> control_groups(std::string const& root,
+                                                  std::string const& group);
+
 /// CPUs that a quota of the process's control group or one above it grants, rounded up; none: no
-/// quota. `group`: as in /proc/self/cgroup ("/a/b"), `root`: where version 2 of control groups is
-/// mounted.
+/// quota. root, group: as above.
 std::optional<int> granted_cpus(std::string const& root, std::string const& group);
 
 }  // namespace blockspan::apps

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <regex>
 
 namespace blockspan::apps {
 
@@ -23,6 +24,12 @@ std::string without_cpp_names(std::string message) {
   }
   for (std::string const name : {"convert_values: ", "read_matrix_market: ", "write_block: "})
     if (message.rfind(name, 0) == 0) message.erase(0, name.size());
+  static std::regex const options(
+      "(^|: |give |, | or )(block_size|near_null|coordinates|adaptive)(?= is | has | or |, |$)");
+  message = std::regex_replace(message, options, "$1--$2");
+  for (std::string const name : {"--block_size", "--near_null"})
+    for (std::size_t at = 0; (at = message.find(name, at)) != message.npos;)
+      message[message.find('_', at)] = '-';
   return message;
 }
 

@@ -10,7 +10,8 @@ namespace blockspan::apps {
 std::string words(Status status);
 
 /// A message of the library without the names of C++ that it may begin with ("blockspan::SpmmPlan:
-/// ..."), which mean nothing to who uses a program.
+/// ..."), which mean nothing to who uses a program, and with the options of multigrid by the names
+/// that they have here (--block-size).
 std::string without_cpp_names(std::string message);
 
 /// 12345678 as "12,345,678".

@@ -102,17 +102,18 @@ struct DistributedMultigridState {
               "on ranks there are no hierarchies made elsewhere");
       require(options.near_null.extent(1) == 0 ||
                   options.near_null.extent(0) == static_cast<std::size_t>(n),
-              where, "the near-null vectors have ", options.near_null.extent(0),
-              " rows, this rank has ", n);
-      require(options.block_size >= 0 && options.block_size <= 16, where,
-              "the option block_size is ", options.block_size, ", not between 0 and 16");
+              where, "near_null has ", options.near_null.extent(0), " rows, this rank has ", n);
+      require(options.near_null.extent(1) <= 16, where, "near_null has ",
+              options.near_null.extent(1), " vectors, where 16 at most are taken");
+      require(options.block_size >= 0 && options.block_size <= 16, where, "block_size is ",
+              options.block_size, ", not between 0 and 16");
       if (d == 0) return;
       std::int64_t const nodes = n == 0 ? 0 : (from + n - 1) / d - from / d + 1;
       require((d == 2 || d == 3) && first->partition().global_rows() % d == 0, where,
-              "coordinates have ", d, " columns, the matrix ", first->partition().global_rows(),
+              "coordinates has ", d, " columns, the matrix ", first->partition().global_rows(),
               " rows");
       require(options.coordinates.extent(0) == static_cast<std::size_t>(nodes), where,
-              "there are coordinates of ", options.coordinates.extent(0), " nodes, ", nodes,
+              "coordinates has ", options.coordinates.extent(0), " nodes, ", nodes,
               " have rows here");
     });
     if (d > 0) options.block_size = static_cast<int>(d);

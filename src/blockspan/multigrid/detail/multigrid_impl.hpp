@@ -46,6 +46,7 @@ struct MultigridState {
   std::unique_ptr<Cycle<Single, Exec>> single;
   double factor = 1;  ///< of the matrices of `single`
   MultigridReport report;
+  std::string hint;    ///< see near_null_hint
   bool ready = false;  ///< a setup or refresh came to its end
 
   NarrowBlocks<Scalar, Single, Exec> narrow;
@@ -149,19 +150,20 @@ void MultigridOptions<Scalar, Exec>::validate(std::int64_t rows) const {
   in("max_levels", max_levels, 1, 50);
   in("fill_guard", fill_guard, 0.01, 1000);
   in("columns", columns, 1, 10000);
-  in("vectors of near_null", static_cast<double>(near_null.extent(1)), 0, 16);
   auto const given = static_cast<std::int64_t>(near_null.extent(0));
-  require(near_null.extent(1) == 0 || given == rows, where, "the near-null vectors have ", given,
+  require(near_null.extent(1) <= 16, where, "near_null has ", near_null.extent(1),
+          " vectors, where 16 at most are taken");
+  require(near_null.extent(1) == 0 || given == rows, where, "near_null has ", given,
           " rows, the matrix has ", rows);
   auto const nodes = static_cast<std::int64_t>(coordinates.extent(0));
   auto const d = static_cast<std::int64_t>(coordinates.extent(1));
-  require(d == 0 || d == 2 || d == 3, where, "coordinates have ", d,
+  require(d == 0 || d == 2 || d == 3, where, "coordinates has ", d,
           " columns; there are nodes x 2 and nodes x 3");
-  require(d == 0 || nodes * d == rows, where, "there are coordinates of ", nodes, " nodes with ", d,
+  require(d == 0 || nodes * d == rows, where, "coordinates has ", nodes, " nodes with ", d,
           " unknowns each, the matrix has ", rows, " rows");
   require(d == 0 || block_size <= 1 || block_size == d, where, "block_size is ", block_size,
-          ", coordinates mean ", d);
-  require(block_size == 0 || rows % block_size == 0, where, "the option block_size is ", block_size,
+          ", coordinates has ", d, " columns for as many unknowns of a node");
+  require(block_size == 0 || rows % block_size == 0, where, "block_size is ", block_size,
           ", which does not divide the ", rows, " rows");
 }
 
@@ -180,6 +182,7 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
   state.rows = A.numRows();
   state.options = options;
   state.options.block_size = detail::unknowns_of_node(exec, A, options);
+  state.hint = detail::near_null_hint(options, state.options.block_size);
   state.hierarchy = std::make_unique<detail::Hierarchy<detail::double_t<Scalar>, Exec>>(
       exec, state.widened(exec, A), state.widened(exec, state.options));
   state.report = state.hierarchy->report;
@@ -208,7 +211,7 @@ void Multigrid<Scalar, Exec>::probe(Exec const& exec) {
     Kokkos::Timer timer;
     detail::OperatorProbe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
                                               state_->options.seed);
-    detail::judge(probe.run(8), state_->report);
+    detail::judge(probe.run(8), state_->hint, state_->report);
     state_->report.phases.probe = timer.seconds();
     state_->report.seconds = state_->report.phases.sum();
   }

@@ -161,8 +161,22 @@ class OperatorProbe {
   Workspace<Exec> workspace_;
 };
 
-/// The verdict of eight steps.
-inline void judge(ProbeResult const& probe, MultigridReport& report) {
+/// What may still be told of a problem whose smooth errors are left. options: as they were given;
+/// block_size: of a node, given or found.
+template <class Scalar, class Exec>
+std::string near_null_hint(MultigridOptions<Scalar, Exec> const& options, int block_size) {
+  if (!options.prolongators.empty()) return "the prolongators given miss them";
+  if (options.near_null.extent(1) > 0) return "the near-null vectors given miss them";
+  if (options.coordinates.extent(1) > 0)
+    return "the rigid bodies of the coordinates miss them: give near_null";
+  std::string const ways =
+      options.adaptive > 0 ? "coordinates or near_null" : "coordinates, near_null or adaptive";
+  bool const may_be_nodes = options.block_size == 0 && block_size == 1;
+  return "near-null vectors missing? give " + (may_be_nodes ? "block_size, " + ways : ways);
+}
+
+/// The verdict of eight steps. hint: see near_null_hint.
+inline void judge(ProbeResult const& probe, std::string const& hint, MultigridReport& report) {
   report.smallest = probe.smallest;
   report.largest = probe.largest;
   std::ostringstream message;
@@ -179,8 +193,7 @@ inline void judge(ProbeResult const& probe, MultigridReport& report) {
   } else if (probe.smallest < 0.15) {
     report.status = MultigridStatus::weak;
     message << "smooth errors are left (Ritz value " << probe.smallest
-            << " after 8 steps): near-null vectors missing? give block_size, coordinates or "
-               "adaptive";
+            << " after 8 steps): " << hint;
   } else {
     report.status = probe.smallest > 0.25 ? MultigridStatus::good : MultigridStatus::fair;
   }

@@ -50,10 +50,12 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::string_view text) {
   auto const size = static_cast<unsigned>(text.size());
+  errno = 0;
   if (size > 0 && ::gzwrite(file_, text.data(), size) == 0) system_error();
 }
 
 void AtomicFile::commit() {
+  errno = 0;
   if (::gzclose(std::exchange(file_, nullptr)) != Z_OK) system_error();
   if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) system_error();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) system_error();
@@ -61,7 +63,8 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::system_error() const {
-  fail(where_, "cannot write ", path_, ": ", std::strerror(errno));
+  fail(where_, "cannot write ", path_, ": ",
+       errno != 0 ? std::strerror(errno) : "the compression failed");
 }
 
 }  // namespace blockspan::detail

@@ -2,6 +2,8 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <blockspan/sparse/detail/matrix_market_entries.hpp>
@@ -45,6 +47,37 @@ Value choose(TextCursor& cursor, Words<Value, n> const& words, char const* expec
   for (auto const& [name, value] : words)
     if (word == name) return value;
   cursor.fail(token, expected);
+}
+
+/// What else a file may be, by the bytes at one of its places, and what makes it readable. Archives
+/// are found inside gzip too.
+struct Container {
+  std::string_view magic;
+  std::size_t place;
+  char const* name;
+  char const* remedy;
+};
+using namespace std::string_view_literals;
+constexpr std::array<Container, 8> containers{
+    {{"BZh"sv, 0, "a file compressed by bzip2", "bunzip2"},
+     {"\xfd\x37zXZ\0"sv, 0, "a file compressed by xz", "unxz"},
+     {"\x28\xb5\x2f\xfd"sv, 0, "a file compressed by zstd", "unzstd"},
+     {"\x04\x22\x4d\x18"sv, 0, "a file compressed by lz4", "unlz4"},
+     {"\x1f\x9d"sv, 0, "a file compressed by compress", "uncompress"},
+     {"7z\xbc\xaf\x27\x1c"sv, 0, "a 7z archive", "7z x"},
+     {"PK\x03\x04"sv, 0, "a zip archive", "unzip"},
+     {"ustar"sv, 257, "a tar archive", "tar -xf"}}};
+
+/// Throws where the text is that of no file that is read.
+void require_plain(std::string const& path, TextChunk const& chunk) {
+  std::string_view const text(chunk.begin, static_cast<std::size_t>(chunk.end - chunk.begin));
+  for (auto const& [magic, place, name, remedy] : containers)
+    if (text.size() > place && text.substr(place, magic.size()) == magic)
+      throw MatrixMarketError(
+          path, 0, 0,
+          std::string("plain text or gzip, as only gzip is inflated here (unpack it by ") + remedy +
+              " first)",
+          name);
 }
 
 void parse_banner(TextCursor& cursor, ParsedHeader& header) {
@@ -113,7 +146,10 @@ ParsedHeader parse_header(TextSource& source) {
   bool banner_parsed = false;
   for (TextChunk chunk; source.next(chunk);) {
     TextCursor cursor(source.path(), chunk);
-    if (!banner_parsed) parse_banner(cursor, header);
+    if (!banner_parsed) {
+      require_plain(source.path(), chunk);
+      parse_banner(cursor, header);
+    }
     banner_parsed = true;
     if (cursor.next_data_line()) {
       parse_size(cursor, header);
