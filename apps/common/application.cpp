@@ -1,7 +1,9 @@
 #include "common/application.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -12,7 +14,9 @@
 #include <blockspan/support/error.hpp>
 
 #include "common/input_file.hpp"
+#include "common/memory.hpp"
 #include "common/ranks.hpp"
+#include "common/versions.hpp"
 #include "common/words.hpp"
 
 namespace blockspan::apps {
@@ -33,6 +37,35 @@ std::string first_line(std::string const& message) {
   return line.substr(0, line.find(" /"));
 }
 
+/// FNV-1a (Fowler, Noll, Vo), the same on all machines.
+std::uint64_t checksum(std::string const& text) {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (char const c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return sum;
+}
+
+/// Throws AgreedError unless all ranks run the same program with the same words: else they would
+/// wait for each other in calls that do not match.
+void require_same_command(Communicator const& ranks, std::string const& name, int argc,
+                          char** argv) {
+  std::string mine = name;
+  for (int i = 1; i < argc; ++i) mine.append(" ").append(argv[i]);
+  Versions const built = versions();
+  auto const sums = ranks.gather(
+      std::array{checksum(mine), checksum(built.blockspan + built.kokkos + built.kokkos_kernels)});
+  auto const other =
+      std::find_if(sums.begin(), sums.end(), [&](auto const& sum) { return sum != sums[0]; });
+  if (other == sums.end()) return;
+  auto const which = static_cast<int>(other - sums.begin());
+  std::string const theirs = ranks.words_of_first(ranks.rank() == which ? mine : ""),
+                    ours = ranks.words_of_first(ranks.rank() == 0 ? mine : "");
+  std::string const start = "all ranks need the same command, but rank ";
+  throw AgreedError(start + (theirs != ours
+                                 ? "0 was given '" + ours + "' and rank " + std::to_string(which) +
+                                       " '" + theirs + "'"
+                                 : std::to_string(which) + " runs another version of the program"));
+}
+
 int refuse(std::string const& name, std::string const& message) noexcept {
   std::cerr << name << ": " << one_line(message) << std::endl;
   return ExitStatus::bad_input;
@@ -46,7 +79,7 @@ int run_application(std::string const& name, std::function<int()> const& body) n
   } catch (Error const& error) {
     return refuse(name, without_input_names(without_cpp_names(error.what())));
   } catch (std::bad_alloc const&) {
-    return refuse(name, "out of memory");
+    return refuse(name, out_of_memory());
   } catch (std::exception const& error) {
     return refuse(name, first_line(error.what()));
   }
@@ -62,6 +95,7 @@ int run_application(std::string const& name, int& argc, char**& argv,
     std::string const me = name + ": rank " + std::to_string(world.rank());
     int const status = run_application(world.rank() == 0 ? name : me, [&]() -> int {
       try {
+        require_same_command(world, name, argc, argv);
         return body(world);
       } catch (AgreedError const&) {
         together = true;

@@ -23,6 +23,8 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
                           "needs the rows in their order");
   std::string const skew = folder / "skew.mtx";
   write_text(skew, "%%MatrixMarket matrix coordinate real general\n20 20 2\n1 2 1\n2 1 -1\n");
+  std::string const alone = folder / "alone.mtx";
+  write_text(alone, "%%MatrixMarket matrix coordinate real general\n20 20 1\n2 1 1e-300\n");
   std::ostringstream file;  // rows are counted as in the file, on every rank
   file << "%%MatrixMarket matrix coordinate real symmetric\n3000 3000 3000\n";
   for (int i = 1; i <= 3000; ++i) file << i << ' ' << i << ' ' << (i == 2900 ? -1 : 2) << '\n';
@@ -38,6 +40,7 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
     expect_refused_on_ranks(app, {"laplace7:x"}, "laplace7:x");
     expect_refused_on_ranks(app, {"laplace7:9", "--no-such-option"}, "no-such-option");
     expect_refused_on_ranks(app, {skew}, "not symmetric");
+    expect_refused_on_ranks(app, {alone}, "entry (2, 1) is 1e-300, but entry (1, 2) is 0; --symm");
     for (std::string const kind : {"multigrid", "automatic"})
       expect_refused_on_ranks(app, {"laplace7:9", "--preconditioner", kind, "--hierarchy", "."},
                               "(--hierarchy) are taken on one rank only");
@@ -45,6 +48,57 @@ TEST(ProgramsOnRanks, RefuseInOneLine) {
         app, {"laplace7:9", "--preconditioner", "multigrid", "--adaptive", "17"}, "adaptive");
     expect_refused_on_ranks(app, {"laplace7:9", "--spmm", "kokkos-kernels"}, "one rank only");
   }
+}
+
+/// Expects one line of `app`, which the first rank runs.
+void expect_one_line(Outcome const& outcome, std::string const& app, std::string const& line) {
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(app + ": " + line + "\n"));
+  auto const first = outcome.err.find("blockspan-");
+  EXPECT_EQ(outcome.err.find("blockspan-eig: ", first + 1), std::string::npos) << outcome.err;
+}
+
+TEST(ProgramsOnRanks, AreAllGivenTheSameCommand) {
+  auto const expect_told = [](std::string const& app, std::vector<std::string> const& arguments,
+                              std::string const& other, std::vector<std::string> const& others) {
+    std::vector<std::string> words{app_path(app).string()};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    auto const more = and_one(other, others);
+    words.insert(words.end(), more.begin(), more.end());
+    auto const said = [](std::string command, std::vector<std::string> const& all) {
+      for (auto const& word : all) command += " " + word;
+      return "'" + command + "'";
+    };
+    expect_one_line(run_on_ranks(2, words), app,
+                    "all ranks need the same command, but rank 0 was given " +
+                        said(app, arguments) + " and rank 2 " + said(other, others));
+  };
+  expect_told("blockspan-eig", {"laplace7:12"}, "blockspan-eig", {"laplace7:13"});
+  expect_told("blockspan-solve", {"laplace7:9", "--quiet"}, "blockspan-solve", {"laplace7:9"});
+  expect_told("blockspan-spmm", {"laplace7:9"}, "blockspan-spmm", {"--help"});
+  expect_told("blockspan-eig", {"laplace7:9"}, "blockspan-solve", {"laplace7:9"});
+}
+
+/// One name, and other values, or lengths, behind it for one of the ranks.
+TEST(ProgramsOnRanks, SeeTheSameFile) {
+  TemporaryFolder const here, there;
+  auto const write = [](TemporaryFolder const& folder, int row, char const* value) {
+    std::ostringstream file;
+    file << "%%MatrixMarket matrix coordinate real symmetric\n300 300 300\n";
+    for (int i = 1; i <= 300; ++i) file << i << ' ' << i << ' ' << (i == row ? value : "2") << '\n';
+    write_text(folder / "A.mtx", file.str());
+  };
+  write(here, 300, "2");
+  for (std::string const app : {"blockspan-eig", "blockspan-spmm"})
+    for (auto const* value : {"3", "31"}) {
+      write(there, 290, value);
+      std::string const enter = "if [ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 1 ]; then cd " +
+                                there.path().string() + "; else cd " + here.path().string() +
+                                "; fi; exec \"$@\"";
+      auto const outcome =
+          run_on_ranks(2, {"/bin/sh", "-c", enter, "sh", app_path(app).string(), "A.mtx"});
+      expect_one_line(outcome, app, "A.mtx: ranks 0 and 1 see different files by this name");
+    }
 }
 
 /// Some seconds of work for three ranks, of which the second gets a signal after two.

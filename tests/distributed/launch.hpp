@@ -28,6 +28,16 @@ inline Outcome run_on_ranks(int ranks, std::string const& app,
   return run_on_ranks(ranks, all);
 }
 
+/// The words that start one rank more beside those before.
+inline std::vector<std::string> and_one(std::string const& app,
+                                        std::vector<std::string> const& arguments) {
+  std::string const launcher = BLOCKSPAN_MPIRUN;
+  std::vector<std::string> words{":", launcher.substr(launcher.rfind('|') + 1), "1",
+                                 app_path(app).string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
 /// Exit status 2, and one line of the program on stderr (a launcher may say more).
 inline void expect_refused_on_ranks(std::string const& app,
                                     std::vector<std::string> const& arguments,

@@ -19,7 +19,8 @@ namespace blockspan {
 ///
 /// All ranks together; waits for the instance. Throws Error, on all ranks: with the file's first
 /// fault as read_matrix_market words it (rank 0 looks for its line, through the whole file), where
-/// the matrix is not square, where a rank cannot open the file, and as DistributedMatrix does.
+/// the matrix is not square, where a rank cannot open the file or sees another one by its name, and
+/// as DistributedMatrix does.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> read_distributed(
     Exec const& exec, Communicator const& ranks, std::string const& path,
