@@ -69,6 +69,12 @@ Outcome run_app(std::string const& app, std::vector<std::string> const& argument
 
 Outcome run_app_with_input(std::string const& app, std::vector<std::string> const& arguments,
                            std::string const& input) {
+  return run_program_with_input(app_path(app).string(), arguments, input);
+}
+
+Outcome run_program_with_input(std::string const& program,
+                               std::vector<std::string> const& arguments,
+                               std::string const& input) {
   TemporaryFolder const folder;
   int ends[2];
   if (pipe(ends) != 0) return {};
@@ -76,7 +82,7 @@ Outcome run_app_with_input(std::string const& app, std::vector<std::string> cons
   dup2(ends[0], STDIN_FILENO);
   close(ends[0]);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  pid_t const child = start(app_path(app).string(), arguments, folder);
+  pid_t const child = start(program, arguments, folder);
   dup2(before, STDIN_FILENO);
   close(before);
   auto const unread = signal(SIGPIPE, SIG_IGN);  // a program that refuses need not read

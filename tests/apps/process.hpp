@@ -23,6 +23,8 @@ Outcome run_program(std::string const& program, std::vector<std::string> const& 
 Outcome run_app(std::string const& app, std::vector<std::string> const& arguments);
 
 /// The same with `input` in a pipe as its standard input.
+Outcome run_program_with_input(std::string const& program,
+                               std::vector<std::string> const& arguments, std::string const& input);
 Outcome run_app_with_input(std::string const& app, std::vector<std::string> const& arguments,
                            std::string const& input);
 

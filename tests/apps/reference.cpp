@@ -33,6 +33,22 @@ std::string inflate(std::filesystem::path const& path) {
   return text;
 }
 
+/// A coordinate file without comments among its entries and with exponents as C++ reads them.
+std::string tidied(std::string const& text) {
+  std::istringstream in(text);
+  std::string line, result;
+  std::getline(in, line);
+  result = line + "\n";
+  while (std::getline(in, line)) {
+    auto const first = line.find_first_not_of(" \t\r");
+    if (first == line.npos || line[first] == '%') continue;
+    for (char& c : line)
+      if (c == 'D' || c == 'd') c = 'e';
+    result += line + "\n";
+  }
+  return result;
+}
+
 struct Banner {
   std::string format, field, symmetry;
 };
@@ -79,7 +95,7 @@ bool ReferenceMatrix::is_diagonal() const {
 }
 
 ReferenceMatrix read_reference(std::filesystem::path const& path) {
-  std::istringstream in(inflate(path));
+  std::istringstream in(tidied(inflate(path)));
   Banner const banner = read_banner(in);
   ReferenceMatrix A;
   std::size_t count = 0;

@@ -26,7 +26,7 @@ struct ReferenceMatrix {
   bool is_diagonal() const;
 };
 
-/// Reads a well-formed coordinate file, plain or gzip.
+/// Reads a coordinate file, plain or gzip, also with late comments and exponents of Fortran.
 ReferenceMatrix read_reference(std::filesystem::path const& path);
 
 /// Reads an array file: one vector a column.
