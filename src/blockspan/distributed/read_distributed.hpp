@@ -12,10 +12,10 @@ namespace blockspan {
 /// The square matrix of a Matrix Market file that all ranks can open, its rows as `like` says, or
 /// cut at chunks of the sums over rows, by entries. The same entries as read_matrix_market gives.
 ///
-/// A rank reads its share of a plain file's lines; of a gzip file rank 0 inflates and hands lines
-/// on. No rank holds an array of global length: twice its share of the lines as entries of 24 bytes
-/// or so, then its rows. Array files, which are dense, are read by rank 0. One thread a rank
-/// parses.
+/// A rank reads its share of a plain file's lines, and sums up the bytes of one other share, so
+/// that two ranks see each; of a gzip file rank 0 inflates and hands lines on. No rank holds an
+/// array of global length: twice its share of the lines as entries of 24 bytes or so, then its
+/// rows. Array files, which are dense, are read by rank 0. One thread a rank parses.
 ///
 /// All ranks together; waits for the instance. Throws Error, on all ranks: with the file's first
 /// fault as read_matrix_market words it (rank 0 looks for its line, through the whole file), where
