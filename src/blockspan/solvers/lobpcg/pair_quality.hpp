@@ -167,11 +167,12 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
   auto const floor =
       lifted_gap_radii(problem.mass.lift, theta, of_rounding, slack, wanted, NoCoupling());
   bool const semidefinite = problem.semidefinite();
-  // What couples the members of a cluster of zeros is rounding too, and adds up.
+  // What couples the members of a cluster of zeros is rounding too, and adds up: as measured, and
+  // what is left open of it.
   Real zeros = 0;
   for (std::size_t j = 0; j < theta.size(); ++j)
     if (std::abs(theta[j]) <= noise * sizes.energy[j]) zeros += 1;
-  Real const of_zeros = std::max(Real(1), zeros) * noise;
+  Real const of_zeros = std::max(Real(1), 2 * zeros - 1) * noise;
   std::vector<PairQuality<Real>> result;
   for (std::size_t j = 0; j < theta.size(); ++j) {
     Real const rounding = slack[j];
