@@ -60,14 +60,6 @@ std::string of_infinity(SolveResult const& result) {
          "their range.";
 }
 
-std::string of_contradiction(SolveResult const& result, Example const& column) {
-  if (result.exponent != 0)
-    return "The solution of " + column.name +
-           " is beyond the range of the format's numbers: scale the matrix or the right-hand side.";
-  return "The residual of " + column.name +
-         ", recomputed from the matrix, contradicts the solver: this is an error of the program.";
-}
-
 }  // namespace
 
 std::string solve_advice(SolveCommand const& command, SolveResult const& result) {
@@ -104,7 +96,13 @@ std::string solve_advice(SolveCommand const& command, SolveResult const& result)
     case Status::nonfinite_rhs:
       return "The right-hand side in " + column.name + " has NaN or Inf: check its values.";
     case Status::not_converged:
-      return of_contradiction(result, column);
+      return "The residual of " + column.name +
+             ", recomputed from the matrix, contradicts the solver: this is an error of the "
+             "program.";
+    case Status::out_of_range:
+      return "The solution of " + column.name +
+             " is beyond the range of the format's numbers: scale the matrix or the right-hand "
+             "side.";
     case Status::stopped_by_monitor:
       return "Interrupted after " + grouped(result.solver.iterations) +
              " iterations: this is the best solution so far.";

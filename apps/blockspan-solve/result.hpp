@@ -30,8 +30,8 @@ struct SolveResult {
   std::string preconditioner;  ///< its name; empty: none
   std::optional<MultigridReport> levels;
   CgReport<double> solver;
-  /// ||b - A x|| / ||b|| from A, B and X with Blockspan's plan-free product, whatever product the
-  /// solver used; 0 where b = 0 and x = 0.
+  /// ||b - A x|| / ||b|| from A, B and X in twice the precision, whatever product the solver used;
+  /// 0 where b = 0 and x = 0.
   std::vector<double> true_residuals;
   std::vector<double> rhs_norms;  ///< ||b||
   std::vector<Status> status;     ///< per column; what the check contradicts is not converged

@@ -181,8 +181,14 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
 
   progress.stage("checking the residuals");
   detail::scale_all(exec, exponent, X);
-  auto const check =
-      check_residuals<Scalar, Exec>(exec, plain_product<Scalar>(A), exponent, N, B, X);
+  auto const check = check_residuals<Scalar, Exec>(
+      exec, {},
+      [&](Block<Scalar, Exec> const& Y, Block<Scalar, Exec> const& R) {
+        blockspan::detail::subtract_product<Exec, Scalar>(
+            exec, blockspan::detail::matrix_ref<Exec>(A), blockspan::detail::block_ref<Exec>(Y),
+            blockspan::detail::block_ref<Exec>(R));
+      },
+      exponent, N, B, X);
   result.true_residuals = check.residual;
   result.rhs_norms = check.rhs_norms;
   detail::drop_overflow(exec, check.residual, X);

@@ -119,7 +119,12 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   result.levels = M.levels;
 
   progress.stage("checking the residuals");
-  auto const check = check_residuals<Scalar, Exec>(exec, product, 0, N, B, X);
+  auto const check = check_residuals<Scalar, Exec>(
+      exec, rows.space,
+      [&](Block<Scalar, Exec> const& Y, Block<Scalar, Exec> const& R) {
+        product.subtract_accurately(exec, Y, R);
+      },
+      0, N, B, X);
   result.true_residuals = check.residual;
   result.rhs_norms = check.rhs_norms;
   result.seconds.check = lap();

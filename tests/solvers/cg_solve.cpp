@@ -88,7 +88,9 @@ void check_columns(CgSolved<Scalar>& solved, CgOptions<Scalar, Exec> const& opti
     if (column.status != Status::converged) continue;
     double const tolerance = options.tolerances.empty() ? options.tolerance : options.tolerances[j];
     bool const absolute = options.absolute_tolerance > 0 || !options.absolute_tolerances.empty();
-    EXPECT_TRUE(absolute || value <= tolerance + rounding) << "column " << j << ": " << value;
+    // the claim counts the rounding errors of its own residual
+    long double const norms = 4 * std::numeric_limits<real_t<Scalar>>::epsilon();
+    EXPECT_TRUE(absolute || value <= tolerance * (1 + norms)) << "column " << j << ": " << value;
   }
 }
 

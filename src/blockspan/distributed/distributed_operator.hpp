@@ -188,6 +188,21 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     return true;
   }
 
+  bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                           Block<Scalar, Exec> const& R) const override {
+    exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
+    if (!exchange_.idle()) exchange_rows(exec, detail::block_ref<Exec>(X));
+    ConstBlock<Scalar, Exec> const packed = exchange_.block(X.extent(1));
+    for (int p = 0; p < 3; ++p) {
+      auto const& part = matrix_->part(static_cast<Which>(p));
+      if (part.rows() == 0) continue;
+      detail::subtract_product(exec, detail::matrix_ref<Exec>(part.matrix),
+                               detail::block_ref<Exec>(p == Matrix::interior ? X : packed),
+                               detail::block_ref<Exec>(rows_of(part, R)));
+    }
+    return true;
+  }
+
   std::string name() const override {
     return "matrix on " + std::to_string(ranks().size()) + " ranks";
   }

@@ -124,6 +124,15 @@ class LinearOperator {
     return false;
   }
 
+  /// R -= Op X with products and sums in twice the working precision, rounded once: a residual
+  /// whose own rounding errors do not matter. X, R: n x k, as those of apply. Returns false, and
+  /// does nothing, where the operator does not know its entries.
+  virtual bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                                   Block<Scalar, Exec> const& R) const {
+    (void)exec, (void)X, (void)R;
+    return false;
+  }
+
   /// Whether apply, from the second call of a width on, only enqueues kernels on `exec`, always the
   /// same for the same X and Y: it neither waits nor allocates, and decides nothing on the host by
   /// numbers that change. Solvers may then record it once and replay it (CUDA graphs).

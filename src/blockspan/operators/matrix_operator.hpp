@@ -87,6 +87,13 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
     return true;
   }
 
+  bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                           Block<Scalar, Exec> const& R) const override {
+    detail::subtract_product(exec, detail::matrix_ref<Exec>(matrix_), detail::block_ref<Exec>(X),
+                             detail::block_ref<Exec>(R));
+    return true;
+  }
+
   std::vector<real_t<Scalar>> diagonal(Exec const& exec) const override {
     return detail::real_diagonal(exec, detail::matrix_ref<Exec>(matrix_));
   }

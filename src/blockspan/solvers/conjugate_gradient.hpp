@@ -88,7 +88,7 @@ struct CgOptions {
 /// What became of one right-hand side.
 template <class Real>
 struct CgColumn {
-  /// converged, zero_rhs (these two are success), nonfinite_rhs, operator_not_finite,
+  /// converged, zero_rhs (these two are success), out_of_range, nonfinite_rhs, operator_not_finite,
   /// operator_not_hermitian, negative_curvature, singular, inconsistent, preconditioner_not_spd,
   /// attainable_limit, max_iterations, time_limit or stopped_by_monitor.
   Status status = Status::not_converged;

@@ -23,6 +23,8 @@ enum class Status {
   mass_singular,  ///< B is singular, and too few eigenvalues are finite (or none can be had): ask
                   ///< for fewer, or take the massless unknowns out
   stopped_by_monitor,  ///< the caller's monitor asked to stop
+  out_of_range,        ///< (column) the numbers of the format do not hold the solution to the
+                       ///< tolerance: scale A or b
   nonfinite_rhs,       ///< (column) b has NaN or Inf; x is left as it was given
   negative_curvature,  ///< p^H A p < 0 for some p: A is not positive definite, CG does not apply
   singular,            ///< A is singular to working precision, and b seems to be outside its range
@@ -65,6 +67,8 @@ constexpr std::string_view to_string(Status status) {
       return "stopped_by_monitor";
     case Status::zero_rhs:
       return "zero_rhs";
+    case Status::out_of_range:
+      return "out_of_range";
     case Status::nonfinite_rhs:
       return "nonfinite_rhs";
     case Status::negative_curvature:

@@ -44,6 +44,8 @@ class Status(str, enum.Enum):
     """B is singular, and too few eigenvalues are finite: ask for fewer."""
     stopped_by_monitor = "stopped_by_monitor"
     """The callback asked to stop, or Ctrl-C did."""
+    out_of_range = "out_of_range"
+    """(column) The numbers of the format do not hold the solution: scale A or b."""
     nonfinite_rhs = "nonfinite_rhs"
     """(column) b has NaN or infinity; x is as it was."""
     negative_curvature = "negative_curvature"

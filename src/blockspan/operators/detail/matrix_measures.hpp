@@ -44,6 +44,12 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply_magnitudes(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
                          real_t<Scalar> const* x, real_t<Scalar>* y);
 
+/// R -= A X for the rows of A, with products and sums in twice the working precision, rounded once.
+/// Does not wait. O(nonzeros) a column, some ten times the work of a product.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void subtract_product(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+                      BlockRef<Scalar const> const& X, BlockRef<Scalar> const& R);
+
 /// Orthonormal vectors that a Hermitian positive semidefinite A may map to zero (null_vectors.hpp);
 /// no columns where there are none, or where `work` multiplications are too few. Waits for the
 /// instance.

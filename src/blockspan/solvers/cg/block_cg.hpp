@@ -7,6 +7,7 @@
 #include <blockspan/solvers/cg/block_orthonormalize.hpp>
 #include <blockspan/solvers/cg/control.hpp>
 #include <blockspan/solvers/cg/curvature_watch.hpp>
+#include <blockspan/solvers/cg/judge_curvature.hpp>
 #include <blockspan/solvers/cg/solution.hpp>
 
 namespace blockspan::detail {
@@ -142,9 +143,9 @@ class BlockCg {
     if (first && !problem_.knows_norm()) problem_.note_norm(passes_.norm_seen(rank_));
     if (first)  // S is M^-1 W: of length 1 in the norm of M
       for (int i = 0; i < rank_; ++i) watch_.note(real_part(K(i, i)));
-    bool const singular = rank_ == 1 && flat(real_part(K(0, 0)));
-    if (!singular && !invert_curvature(K, first)) return false;
-    if (!singular && !nearly_flat()) return true;
+    if (rank_ == 1 && flat(real_part(K(0, 0))) && judge(passes_.s(1))) return false;
+    if (!invert_curvature(K, first)) return false;
+    if (!nearly_flat()) return true;
     end(CycleEnd::singular);
     return false;
   }
@@ -251,10 +252,17 @@ class BlockCg {
     auto const v = part(K, 0, rank_, 0, 1);
     for (int i = 0; i < rank_; ++i) v(i, 0) *= scale[i];
     normalize_columns(v);
-    curvature_ = passes_.curvature(rank_, v) / problem_.norm_a();
-    if (!std::isfinite(curvature_)) return fail(Status::operator_not_finite);
-    if (curvature_ < -Limits::flat) end(CycleEnd::indefinite);
-    if (std::abs(curvature_) <= Limits::flat) end(CycleEnd::singular);
+    judge(passes_.direction(rank_, v));
+  }
+
+  /// Ends the cycle if the direction shows that A is indefinite or singular; whether it does.
+  bool judge(typename CgProblem<Scalar, Exec>::View const& d) {
+    auto const verdict = CurvatureJudge<Scalar, Exec>(problem_)(d);
+    curvature_ = verdict.curvature;
+    if (verdict.status == Status::operator_not_finite) fail(Status::operator_not_finite);
+    if (verdict.status == Status::negative_curvature) end(CycleEnd::indefinite);
+    if (verdict.status == Status::singular) end(CycleEnd::singular);
+    return verdict.status.has_value();
   }
 
   /// Sigma without the columns that are frozen.

@@ -109,17 +109,13 @@ class BlockPasses {
     zero_block(problem_.exec, ref(e()));
   }
 
-  /// d^H A d / ||d||^2 for d = S v. T and Q are lost.
-  Real curvature(int r, Small const& v) {
-    View const d = blocks_.residual(1), image = blocks_.spare(1);
+  /// d = S v. T is lost.
+  View direction(int r, Small const& v) {
+    View const d = blocks_.residual(1);
     auto const c = on_device({v});
     zero_block(problem_.exec, ref(d));
     add_product(s(r), c[0], d);
-    problem_.apply_a(d, image);
-    Small const products = part(small_, 0, 3, 0, 1);
-    auto const one = [&](int i) { return part(products, i, 1, 0, 1); };
-    to_host({{d, image}, {d, d}}, {one(0), one(1)});
-    return real_part(one(0)(0, 0)) / real_part(one(1)(0, 0));
+    return d;
   }
 
   /// max_j ||A s_j|| / ||s_j||, a lower bound of ||A||, while Q = A S.

@@ -37,13 +37,16 @@ class CurvatureWatch {
   Real largest() const { return largest_; }
 
   /// Whether the curvature p^H A p of that direction is negligible against its length, although the
-  /// minimal residual is above `goal` of the first one.
+  /// minimal residual is above `goal` of the first one. Once said, it is said again at a tenth.
   bool flat(std::size_t c, Real curvature, Real goal) {
     auto& column = columns_[c];
     Real const quotient = curvature / column.gamma / column.sum;
     note(quotient);
-    return quotient <= CgThresholds<Real>::flat * largest_ &&
-           column.gamma / column.sum > goal * goal * column.first;
+    bool const flat = quotient <= CgThresholds<Real>::flat * largest_ &&
+                      quotient <= column.told / 10 &&
+                      column.gamma / column.sum > goal * goal * column.first;
+    if (flat) column.told = quotient;
+    return flat;
   }
 
   /// After a step: whether the residual of a live column has not been halved for long, as may be
@@ -64,6 +67,7 @@ class CurvatureWatch {
   struct Column {
     Real gamma = 0, first = 0;
     Real sum = 1;  ///< gamma_k sum_j 1 / gamma_j
+    Real told = std::numeric_limits<Real>::infinity();
     Real best = std::numeric_limits<Real>::infinity();
     int best_step = 0;
   };

@@ -8,8 +8,8 @@
 
 #include <blockspan/solvers/cg/group.hpp>
 
-// The cycles of a group, what their ends mean for the next one, and the columns that wait for the
-// working precision.
+// The cycles of a group, what their ends mean for the next one, the columns that wait for the
+// working precision, and what is done once all are closed.
 namespace blockspan::detail {
 
 template <class Scalar, class Exec>
@@ -19,7 +19,7 @@ void CgGroup<Scalar, Exec>::run_cycle() {
   cycle.columns = open_;
   cycle.scales = scales_;
   for (std::size_t c = 0; c < open_.size(); ++c)
-    cycle.goals.push_back(Limits::margin * columns_[open_[c]].goal / scales_[c]);
+    cycle.goals.push_back(Limits::margin * columns_[open_[c]].reachable_goal() / scales_[c]);
   cycle.limit = hopeless_ ? switched_limit_ : std::numeric_limits<int>::max();
   cycle.first = control_.cycle() == 1;
   if (control_.may_search() && !null_space().given())
@@ -132,6 +132,87 @@ bool CgGroup<Scalar, Exec>::resume_deferred() {
   }
   scale_residuals(static_cast<int>(open_.size()), positions);
   return true;
+}
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::settle_doubts(std::vector<bool> const& with_product,
+                                          std::vector<Real>& residuals) {
+  int const width = static_cast<int>(open_.size());
+  auto const X = tools_.blocks.direction(width), R = tools_.blocks.residual(width);
+  auto const sizes = problem_.norms(X);
+  for (int c = 0; c < width; ++c) {
+    auto& column = columns_[open_[c]];
+    column.rounding = 0;
+    if (!with_product[c] || !(residuals[c] <= column.goal)) continue;
+    Real const b = norms_[open_[c]], most = problem_.norm_a() * sizes[c] + b;
+    if (residuals[c] + problem_.rounding() * most <= column.goal) continue;
+    auto const r = tools_.blocks.spare(1);
+    problem_.select_scaled(b_, {open_[c]}, {1 / column.unit}, r);
+    problem_.synchronize("Blockspan::cg: numbers of the host");
+    if (problem_.subtract_accurately(column_range(X, c, 1), r)) {
+      if (null_space().given()) null_space().project_out(problem_, r);
+      residuals[c] = problem_.norms(r)[0];
+      copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(r),
+                               block_ref<Exec>(column_range(R, c, 1)));
+    } else {
+      auto const x = problem_.new_block("Blockspan::cg::signs", 1);
+      column.rounding =
+          problem_.rounding() * (size_of_terms(problem_, column_range(X, c, 1), x, r)[0] + b);
+    }
+  }
+}
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::finish() {
+  auto const timer = problem_.time(problem_.seconds.verify);
+  auto written = all_;
+  written.insert(written.end(), zero_.begin(), zero_.end());
+  solution_.restore(written);
+  auto const sizes = column_sizes(problem_, BlockRef<Scalar const>(solution_.x()), all_);
+  double const norm_a = static_cast<double>(problem_.norm_a());
+  for (int const j : all_) {
+    auto const& column = columns_[j];
+    double const size = std::ldexp(sizes[j].value, sizes[j].exponent);
+    report(j).residual = column.best / norms_[j];
+    report(j).backward_error = static_cast<Real>(static_cast<double>(column.best) /
+                                                 (norm_a * size + static_cast<double>(norms_[j])));
+  }
+  leave_units(sizes);
+}
+
+template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::leave_units(std::vector<ScaledSize> const& sizes) {
+  using Format = std::numeric_limits<Real>;
+  std::vector<Real> units, inverse;
+  open_.clear();
+  for (int const j : all_) {
+    Real const unit = columns_[j].unit;
+    units.push_back(unit);
+    int const exponent = sizes[j].exponent + std::ilogb(unit);
+    // twice the digits above the least number: no residual sees what is rounded there
+    bool const held =
+        exponent < Format::max_exponent - 2 && exponent > Format::min_exponent + 2 * Format::digits;
+    if (held || sizes[j].value == 0) continue;
+    open_.push_back(j);
+    inverse.push_back(1 / unit);
+  }
+  solution_.scale(all_, units);
+  if (open_.empty()) return;
+  int const width = static_cast<int>(open_.size());
+  auto const X = tools_.blocks.direction(width);
+  solution_.gather(open_, inverse, X);
+  problem_.apply_a(X, tools_.blocks.spare(width));
+  auto const residuals = true_residuals(std::vector<bool>(open_.size(), true));
+  for (int c = 0; c < width; ++c) {
+    int const j = open_[c];
+    auto const& column = columns_[j];
+    if (residuals[c] <= std::max(column.goal, column.best)) continue;
+    bool const worse = !(residuals[c] <= norms_[j]);  // than zero
+    if (worse) solution_.set_zero(j);
+    report(j).status = Status::out_of_range;
+    report(j).residual = worse ? Real(1) : residuals[c] / norms_[j];
+  }
+  solution_.restore(open_);
 }
 
 }  // namespace blockspan::detail

@@ -44,25 +44,35 @@ template <class Real>
 struct ImageSizes {
   std::vector<Real> length;    ///< ||z||
   std::vector<Real> image;     ///< ||A z||
-  std::vector<Real> rounding;  ///< u ||A z'||, z' being z with some signs changed
+  std::vector<Real> rounding;  ///< u times the size of the terms of A z
 };
 
-/// The sizes of every column of Z, with A Z left in `image`. With random signs, z no longer cancels
-/// in the rows of A: A z' has the size of the terms of A z, at any scale of rows and columns.
-/// `flipped`: a block for z'.
+/// ||A z'|| of every column of Z, z' being z with some signs changed: with random signs, z no
+/// longer cancels in the rows of A, and A z' has the size of the terms of A z, at any scale of rows
+/// and columns. flipped: a block for z', image: for A z'.
+template <class Scalar, class Exec>
+std::vector<real_t<Scalar>> size_of_terms(CgProblem<Scalar, Exec>& problem,
+                                          Block<Scalar, Exec> const& Z,
+                                          Block<Scalar, Exec> const& flipped,
+                                          Block<Scalar, Exec> const& image) {
+  for_each_entry(problem.exec, "Blockspan::cg::flip", block_ref<Exec>(flipped),
+                 FlipRows<Scalar>{block_ref<Exec>(Z), block_ref<Exec>(flipped),
+                                  problem.workspace.rows().first_row()});
+  problem.apply_a(flipped, image);
+  return problem.norms(image);
+}
+
+/// The sizes of every column of Z, with A Z left in `image`. flipped: a block for what
+/// size_of_terms multiplies.
 template <class Scalar, class Exec>
 ImageSizes<real_t<Scalar>> image_sizes(CgProblem<Scalar, Exec>& problem,
                                        Block<Scalar, Exec> const& Z,
                                        Block<Scalar, Exec> const& image,
                                        Block<Scalar, Exec> const& flipped) {
   using Real = real_t<Scalar>;
-  for_each_entry(problem.exec, "Blockspan::cg::flip", block_ref<Exec>(flipped),
-                 FlipRows<Scalar>{block_ref<Exec>(Z), block_ref<Exec>(flipped),
-                                  problem.workspace.rows().first_row()});
-  problem.apply_a(flipped, image);
   ImageSizes<Real> sizes;
+  sizes.rounding = size_of_terms(problem, Z, flipped, image);
   sizes.length = problem.norms(Z);
-  sizes.rounding = problem.norms(image);
   for (Real& size : sizes.rounding) size *= CgThresholds<Real>::u;
   problem.apply_a(Z, image);
   sizes.image = problem.norms(image);

@@ -140,6 +140,21 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   }
   bool knows_norm() const { return a_.norm_bound().has_value(); }
 
+  /// Rounding errors of b - A x in parts of ||A|| ||x|| + ||b||: those of rows of up to 64 terms,
+  /// with high probability (Higham and Mary 2019, doi:10.1137/18M1226312). Longer rows and
+  /// operators that know nothing of theirs hide smaller terms behind that norm.
+  Real rounding() const {
+    auto const terms = static_cast<Real>(std::min<std::int64_t>(a_.terms_per_row(), 64));
+    return 2 * std::sqrt(terms + 4) * unit_roundoff<Scalar>;
+  }
+  /// R -= A X in twice the precision, counted as a product. False: A does not know its entries.
+  bool subtract_accurately(View const& X, View const& R) {
+    auto const timer = time(seconds.product);
+    if (!a_.subtract_accurately(exec, X, R)) return false;
+    count_a(X);
+    return true;
+  }
+
   CgCounters counters;
   CgSeconds seconds;
 

@@ -7,6 +7,7 @@
 #include <blockspan/solvers/cg/column_passes.hpp>
 #include <blockspan/solvers/cg/control.hpp>
 #include <blockspan/solvers/cg/curvature_watch.hpp>
+#include <blockspan/solvers/cg/judge_curvature.hpp>
 #include <blockspan/solvers/cg/replay.hpp>
 #include <blockspan/solvers/cg/solution.hpp>
 
@@ -180,9 +181,7 @@ class PseudoBlockCg {
       case ColumnState::at_goal:
         return Status::converged;
       case ColumnState::curvature:
-        return curvature(passes_.lacks_squares() ? number(N::curvature, c) * number(N::square, c) /
-                                                       square_of_direction(c)
-                                                 : number(N::curvature, c));
+        return curvature(c);
       case ColumnState::preconditioner:
         return Status::preconditioner_not_spd;
       case ColumnState::lost:
@@ -193,20 +192,15 @@ class PseudoBlockCg {
     }
   }
 
-  /// A curvature d^H A d / ||d||^2 <= 0: negative, or zero to working precision.
-  Status curvature(Real value) {
-    Real const norm = problem_.norm_a();
-    if (!(value < -CgThresholds<Real>::flat * norm)) return Status::singular;
-    least_curvature_ = std::min(least_curvature_, value / norm);
-    return Status::negative_curvature;
+  /// Why a column stopped whose P, the one last multiplied or the next, has no positive curvature.
+  Status curvature(int c) {
+    auto const verdict = judge(c);
+    if (verdict.status == Status::negative_curvature)
+      least_curvature_ = std::min(least_curvature_, verdict.curvature);
+    return verdict.status.value_or(Status::singular);
   }
-
-  /// p.p of a column whose P is the one last multiplied.
-  Real square_of_direction(int c) {
-    ones_.assign(width(), Real(1));
-    ScaledSquares<Scalar> const squares{block_ref<Exec>(blocks_.direction(width())),
-                                        problem_.on_device(ones_)};
-    return problem_.fold("Blockspan::cg::directions", squares, width())[c];
+  CurvatureVerdict<Real> judge(int c) {
+    return CurvatureJudge<Scalar, Exec>(problem_)(column_range(blocks_.direction(width()), c, 1));
   }
 
   /// Ends columns whose direction shows that A is singular. The scalars of the products are those
@@ -220,7 +214,7 @@ class PseudoBlockCg {
       Real const curvature = number(N::curvature, c) * number(N::square, c);
       bool const flat = watch_.flat(place, curvature, cycle_->goals[place]);
       if (!single_) watch_.direction(place, number(N::gamma, c));
-      if (!flat || !watching_) continue;
+      if (!flat || !watching_ || !judge(c).status) continue;  // or A is graded
       number(N::state, c) = static_cast<Real>(ColumnState::curvature);
       any = true;
     }
@@ -305,7 +299,7 @@ class PseudoBlockCg {
   CgSolution<Scalar, Exec>* solution_ = nullptr;
   std::vector<int> places_;  ///< column of the cycle at each position of the block
   std::vector<bool> live_;   ///< by column of the cycle
-  std::vector<Real> residuals_, ones_;
+  std::vector<Real> residuals_;
   CurvatureWatch<Real> watch_;
   bool watching_ = false, watch_started_ = false;
   bool preconditioner_not_finite_ = false;

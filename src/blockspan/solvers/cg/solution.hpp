@@ -17,8 +17,8 @@ namespace blockspan::detail {
 
 // The passes of the frame over B, X and the residuals, any layout, a few times a solve.
 
-/// Residuals in the units of their right-hand sides: R(:, c) = (b - q) / unit for column
-/// columns[c] of B, and its sum of squares. Where with_product[c] is zero q is not read (x = 0).
+/// Residuals in the units of their right-hand sides: R(:, c) = b / unit - q for column columns[c]
+/// of B, and its sum of squares. Where with_product[c] is zero q is not read (x = 0).
 template <class Scalar>
 struct TrueResidualTerms {
   using Real = real_t<Scalar>;
@@ -30,9 +30,8 @@ struct TrueResidualTerms {
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c, Real* terms) const {
     std::int64_t const width = R.columns;
-    Real const inverse = numbers[width + c];
-    Scalar r = B(i, static_cast<std::int64_t>(numbers[c])) * inverse;
-    if (numbers[2 * width + c] != Real(0)) r -= Q(i, c) * inverse;
+    Scalar r = B(i, static_cast<std::int64_t>(numbers[c])) * numbers[width + c];
+    if (numbers[2 * width + c] != Real(0)) r -= Q(i, c);
     R(i, c) = r;
     terms[0] = squared_magnitude(r);
   }
@@ -52,23 +51,23 @@ struct ScaledSquares {
   }
 };
 
-/// X(:, columns[c]) += E(:, c) scale unit, in this order, since the product of both may overflow.
-/// Where fresh[c], X is taken for zero; where save[c], the old column goes to `best` first.
+/// X(:, columns[c]) += E(:, c) scale. Where fresh[c], X is taken for zero; where save[c], the old
+/// column goes to `best` first.
 template <class Scalar>
 struct AddCorrection {
   using Real = real_t<Scalar>;
 
   BlockRef<Scalar const> E;
   BlockRef<Scalar> X, best;
-  Real const* numbers;  ///< columns, scales, units, fresh, save
+  Real const* numbers;  ///< columns, scales, fresh, save
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c) const {
     std::int64_t const width = E.columns;
     auto const j = static_cast<std::int64_t>(numbers[c]);
     Scalar& x = X(i, j);
-    if (numbers[4 * width + c] != Real(0)) best(i, j) = x;
-    Scalar const e = E(i, c) * numbers[width + c] * numbers[2 * width + c];
-    x = numbers[3 * width + c] != Real(0) ? e : x + e;
+    if (numbers[3 * width + c] != Real(0)) best(i, j) = x;
+    Scalar const e = E(i, c) * numbers[width + c];
+    x = numbers[2 * width + c] != Real(0) ? e : x + e;
   }
 };
 
@@ -81,6 +80,18 @@ struct PutColumns {
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c) const {
     X(i, static_cast<std::int64_t>(columns[c])) = from(i, c);
+  }
+};
+
+/// X(:, columns[c]) *= factors[c]
+template <class Scalar>
+struct ScaleSome {
+  BlockRef<Scalar> X;
+  real_t<Scalar> const* numbers;  ///< columns, then factors
+  std::int64_t width;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c) const {
+    X(i, static_cast<std::int64_t>(numbers[c])) *= numbers[width + c];
   }
 };
 
@@ -134,7 +145,9 @@ std::vector<ScaledSize> column_sizes(CgProblem<Scalar, Exec>& problem,
 }
 
 /// The columns of X of one group: the iterate, and a copy of the best one verified so far where
-/// that is another. Columns that were never written count as zero.
+/// that is another. Columns that were never written count as zero. Between scale(1 / units) and
+/// scale(units) they are in the units of their right-hand sides, so that nothing of a solution
+/// near the ends of the range is lost before the end.
 template <class Scalar, class Exec>
 class CgSolution {
  public:
@@ -144,14 +157,12 @@ class CgSolution {
   CgSolution(CgProblem<Scalar, Exec>& problem, BlockRef<Scalar> const& X, bool holds_guess)
       : problem_(problem),
         x_(X),
-        units_(X.columns, Real(1)),
         zero_(X.columns, !holds_guess),
         best_here_(X.columns, true),
         best_zero_(X.columns, false) {}
 
   BlockRef<Scalar> const& x() const { return x_; }
   bool is_zero(int j) const { return zero_[j]; }
-  void set_unit(int j, Real unit) { units_[j] = unit; }
 
   /// x_j = 0 from now on.
   void set_zero(int j) { zero_[j] = true; }
@@ -159,9 +170,25 @@ class CgSolution {
   /// Whether the iterate of column j is the best one.
   void note(int j, bool is_best) { best_here_[j] = is_best; }
 
+  /// x_j *= factors[c] with j = columns[c], but for those that are zero.
+  void scale(std::vector<int> const& columns, std::vector<Real> const& factors) {
+    numbers_.clear();
+    for (int const j : columns)
+      if (!zero_[j]) numbers_.push_back(static_cast<Real>(j));
+    auto const count = static_cast<std::int64_t>(numbers_.size());
+    if (count == 0) return;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (!zero_[columns[c]]) numbers_.push_back(factors[c]);
+    auto const target = column_range(x_, 0, count);
+    for_each_entry(problem_.exec, "Blockspan::cg::units", target,
+                   ScaleSome<Scalar>{x_, problem_.on_device(numbers_), count});
+    problem_.synchronize("Blockspan::cg: numbers of the host");
+  }
+
   /// The columns, side by side. Those that are zero get what X holds: not to be used.
-  void gather(std::vector<int> const& columns, View const& to) {
-    problem_.select_scaled(x_, columns, {}, to);
+  void gather(std::vector<int> const& columns, View const& to) { gather(columns, {}, to); }
+  void gather(std::vector<int> const& columns, std::vector<Real> const& factors, View const& to) {
+    problem_.select_scaled(x_, columns, factors, to);
   }
 
   /// What gather() brought, changed, as the columns again.
@@ -173,13 +200,12 @@ class CgSolution {
     problem_.synchronize("Blockspan::cg: numbers of the host");
   }
 
-  /// x_j += e_c scales[c] units[j] with j = columns[c].
+  /// x_j += e_c scales[c] with j = columns[c].
   void add(View const& E, std::vector<int> const& columns, std::vector<Real> const& scales) {
     if (columns.empty()) return;
     bool any = false;
     numbers_.assign(columns.begin(), columns.end());
     numbers_.insert(numbers_.end(), scales.begin(), scales.end());
-    for (int const j : columns) numbers_.push_back(units_[j]);
     for (int const j : columns) numbers_.push_back(zero_[j] ? 1 : 0);
     for (int const j : columns) {
       bool const save = best_here_[j] && !zero_[j];
@@ -221,7 +247,7 @@ class CgSolution {
   CgProblem<Scalar, Exec>& problem_;
   BlockRef<Scalar> x_;
   View best_;
-  std::vector<Real> units_, numbers_;
+  std::vector<Real> numbers_;
   std::vector<bool> zero_, best_here_, best_zero_;
 };
 
