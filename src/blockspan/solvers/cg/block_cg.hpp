@@ -54,7 +54,7 @@ class BlockCg {
   }
 
   bool preconditioner_not_finite() const { return preconditioner_not_finite_; }
-  /// The certificate behind CycleEnd::indefinite or singular: d^H A d / (||A|| ||d||^2).
+  /// Behind CycleEnd::indefinite or singular: d^H A d / (||A|| ||d||^2).
   Real curvature() const { return curvature_; }
 
  private:
@@ -102,6 +102,7 @@ class BlockCg {
       return false;
     }
     copy_small(part(zeta_, 0, r, 0, q_), sigma());
+    first_size_ = squared_norm(sigma());
     passes_.start(r);
     set_identity(square(lengths_));
     factored_ = false;
@@ -172,7 +173,8 @@ class BlockCg {
     freeze();
     bool const all = std::find(live_.begin(), live_.end(), true) == live_.end();
     bool const last = all || stop || steps >= cycle_->limit;
-    bool const outside = !last && stale_ && cycle_->outside && cycle_->outside(rank_);
+    bool const lost = squared_norm(sigma()) > Limits::lost * Limits::lost * first_size_;
+    bool const outside = !last && (lost || (stale_ && cycle_->outside && cycle_->outside(rank_)));
     if (last || outside)
       end(all ? CycleEnd::finished : outside ? CycleEnd::singular : CycleEnd::stopped);
     return last || outside;
@@ -259,9 +261,10 @@ class BlockCg {
   bool judge(typename CgProblem<Scalar, Exec>::View const& d) {
     auto const verdict = CurvatureJudge<Scalar, Exec>(problem_)(d);
     curvature_ = verdict.curvature;
-    if (verdict.status == Status::operator_not_finite) fail(Status::operator_not_finite);
-    if (verdict.status == Status::negative_curvature) end(CycleEnd::indefinite);
-    if (verdict.status == Status::singular) end(CycleEnd::singular);
+    if (verdict.status == Status::operator_not_finite)
+      fail(Status::operator_not_finite);
+    else if (verdict.status)
+      end(*verdict.status == Status::singular ? CycleEnd::singular : CycleEnd::indefinite);
     return verdict.status.has_value();
   }
 
@@ -386,7 +389,7 @@ class BlockCg {
   bool stale_ = false;
   Small k_, xi_, g_, h_, f_, zeta_, back_, sigma_, moved_, step_, lengths_;
   bool preconditioner_not_finite_ = false;
-  Real curvature_ = 0, largest_condition_ = 1;
+  Real curvature_ = 0, largest_condition_ = 1, first_size_ = 0;
 };
 
 }  // namespace blockspan::detail

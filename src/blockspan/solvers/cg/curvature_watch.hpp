@@ -31,6 +31,13 @@ class CurvatureWatch {
     if (!(column.first > 0)) column.first = gamma;
   }
 
+  /// Whether the residual of column c has grown beyond any use, as null vectors of A that M^-1
+  /// enlarges make it.
+  bool lost(std::size_t c) const {
+    auto const& column = columns_[c];
+    return column.gamma > CgThresholds<Real>::lost * CgThresholds<Real>::lost * column.first;
+  }
+
   /// A p^H A p / p^H M p that was seen.
   void note(Real quotient) { largest_ = std::max(largest_, quotient); }
 

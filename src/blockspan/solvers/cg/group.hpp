@@ -105,6 +105,7 @@ class CgGroup {
     Real residual = 0;  ///< the last true one, in units
     Real best = std::numeric_limits<Real>::infinity();
     Real rounding = 0;              ///< errors that the last residual counts with, in units
+    Real noise = 0;                 ///< what the rounding errors of its product may be, in units
     std::optional<Status> failure;  ///< what the last cycle said
 
     /// What the recurrences aim at.
@@ -181,6 +182,10 @@ class CgGroup {
   void search();
 
   bool find_null_vectors();
+
+  /// Whether the curvature of all columns of Z is zero, as far as twice the precision tells; where
+  /// A does not know its entries, nothing speaks against it.
+  bool vanishes(View const& Z);
 
   /// Null vectors found in the entries of A; false: no new ones. Runs again, with more work
   /// allowed, once the iterations have taken several times as much.
@@ -265,7 +270,9 @@ class CgGroup {
       report(j).cycle_residuals.push_back(relative);
       control_.set_residual(j, relative);
       if (auto const status = verdict(column, before)) {
-        close(j, *status);
+        // without a clear null space A may be regular after all
+        bool const unclear = *status == Status::inconsistent && null_space().blurred();
+        close(j, unclear ? Status::singular : *status);
       } else if (inner_ && !inner_->may_help(residual, before)) {
         deferred_.push_back(j);
       } else {

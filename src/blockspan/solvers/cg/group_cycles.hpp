@@ -142,10 +142,11 @@ void CgGroup<Scalar, Exec>::settle_doubts(std::vector<bool> const& with_product,
   auto const sizes = problem_.norms(X);
   for (int c = 0; c < width; ++c) {
     auto& column = columns_[open_[c]];
-    column.rounding = 0;
-    if (!with_product[c] || !(residuals[c] <= column.goal)) continue;
-    Real const b = norms_[open_[c]], most = problem_.norm_a() * sizes[c] + b;
-    if (residuals[c] + problem_.rounding() * most <= column.goal) continue;
+    column.rounding = column.noise = 0;
+    if (!with_product[c]) continue;
+    Real const b = norms_[open_[c]];
+    column.noise = problem_.rounding() * (problem_.norm_a() * sizes[c] + b);
+    if (!(residuals[c] <= column.goal) || residuals[c] + column.noise <= column.goal) continue;
     auto const r = tools_.blocks.spare(1);
     problem_.select_scaled(b_, {open_[c]}, {1 / column.unit}, r);
     problem_.synchronize("Blockspan::cg: numbers of the host");
@@ -156,8 +157,8 @@ void CgGroup<Scalar, Exec>::settle_doubts(std::vector<bool> const& with_product,
                                block_ref<Exec>(column_range(R, c, 1)));
     } else {
       auto const x = problem_.new_block("Blockspan::cg::signs", 1);
-      column.rounding =
-          problem_.rounding() * (size_of_terms(problem_, column_range(X, c, 1), x, r)[0] + b);
+      multiply_flipped(problem_, column_range(X, c, 1), x, r);
+      column.rounding = problem_.rounding() * (problem_.norms(r)[0] + b);
     }
   }
 }

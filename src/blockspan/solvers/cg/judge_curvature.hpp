@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -24,6 +25,19 @@ struct CurvatureVerdict {
   Real curvature = 0;  ///< the least d^H A d / (||A|| ||d||^2) seen
 };
 
+/// |x| |y|, summed.
+template <class Scalar>
+struct ProductSizes {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 1;
+
+  BlockRef<Scalar const> X, Y;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    terms[0] = Kokkos::abs(X(i, j)) * Kokkos::abs(Y(i, j));
+  }
+};
+
 /// Judges p^H A p by the size of its terms, so that grading of A does not matter; where it is zero,
 /// by the span of p and A p as well: if A were positive semidefinite, A p would be zero with it.
 /// Two products with one column, or four.
@@ -44,7 +58,7 @@ class CurvatureJudge {
     scale_to_one(0);
     Real doubt = multiply(0), least = real_part(products(1)(0, 0));
     bool singular = std::abs(least) <= doubt;
-    if (singular && turn_to_image(doubt)) {
+    if (singular && turn_to_image()) {
       doubt = std::max(doubt, multiply(1));
       auto const T = products(2);
       symmetrize(T, Real(1));
@@ -72,21 +86,23 @@ class CurvatureJudge {
     return length;
   }
 
-  /// A times vector j; what its rounding errors may be, and more.
+  /// A times vector j; what the rounding errors of its curvature may be, and more.
   Real multiply(int j) {
     auto const x = column(basis_, j), image = column(images_, j);
-    Real const terms = size_of_terms(problem_, x, signs_, image)[0];
+    multiply_flipped(problem_, x, signs_, image);
+    Real const terms = problem_.fold(
+        label, ProductSizes<Scalar>{block_ref<Exec>(x), block_ref<Exec>(image)}, 1)[0];
     problem_.apply_a(x, image);
     return CgThresholds<Real>::null_image * CgThresholds<Real>::u * terms;
   }
 
   /// Vector 1 := A p without its part along p, of length 1. False: nothing is left of it.
-  bool turn_to_image(Real doubt) {
+  bool turn_to_image() {
     auto const p = column(basis_, 0), q = column(basis_, 1);
     copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(column(images_, 0)),
                              block_ref<Exec>(q));
     blockspan::project_out(problem_.exec, p, p, q, problem_.workspace);
-    if (!(scale_to_one(1) > doubt)) return false;
+    if (!(scale_to_one(1) > CgThresholds<Real>::u * problem_.norm_a())) return false;
     blockspan::project_out(problem_.exec, p, p, q, problem_.workspace);
     return true;
   }

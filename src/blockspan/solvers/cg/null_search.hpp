@@ -108,8 +108,8 @@ void CgGroup<Scalar, Exec>::note_parts() {
         norms_[j] = whole;
       }
     } else if (column.residual <= column.best) {  // a huge residual has errors of its own
-      Real const least =
-          std::max(Limits::no_part * norms_[j], null_space().doubt() * column.residual);
+      Real const least = std::max(
+          {Limits::no_part * norms_[j], column.noise, null_space().doubt() * column.residual});
       if (part <= least) continue;
       report(j).outside = std::min(Real(1), part / norms_[j]);
       if (null_space().certain() * part > column.goal) column.failure = Status::inconsistent;
@@ -167,6 +167,27 @@ bool CgGroup<Scalar, Exec>::find_null_vectors() {
   return true;
 }
 
+/// z^H A z is more accurate than A z and z: twice as many digits tell null vectors from those of an
+/// eigenvalue that is smaller than any rounding error.
+template <class Scalar, class Exec>
+bool CgGroup<Scalar, Exec>::vanishes(View const& Z) {
+  constexpr Real least = Real(1e-6) * Limits::u;
+  auto const width = Z.extent(1);
+  auto const R = problem_.new_block("Blockspan::cg::null_vectors", width),
+             flipped = problem_.new_block("Blockspan::cg::null_vectors", width);
+  zero_block(problem_.exec, block_ref<Exec>(R));
+  if (!problem_.subtract_accurately(Z, R)) return true;
+  Kokkos::View<Scalar*, Kokkos::HostSpace> const energies("energies", width);
+  blockspan::column_dots(problem_.exec, Z, R, energies, problem_.workspace);
+  multiply_flipped(problem_, Z, flipped, R);
+  auto const terms = problem_.fold("Blockspan::cg::sizes",
+                                   ProductSizes<Scalar>{block_ref<Exec>(Z), block_ref<Exec>(R)},
+                                   static_cast<std::int64_t>(width));
+  for (std::size_t c = 0; c < width; ++c)
+    if (Kokkos::abs(energies(c)) > least * terms[c]) return false;
+  return true;
+}
+
 template <class Scalar, class Exec>
 bool CgGroup<Scalar, Exec>::look_at_entries() {
   if (!control_.may_search() || null_space().given()) return false;
@@ -181,6 +202,8 @@ bool CgGroup<Scalar, Exec>::look_at_entries() {
   if (Z.extent(1) == 0 || static_cast<int>(Z.extent(1)) <= null_space().count()) return false;
   auto const like = [&] { return problem_.new_block("Blockspan::cg::null_vectors", Z.extent(1)); };
   auto const sizes = image_sizes(problem_, Z, like(), like());
+  for (std::size_t c = 0; c < sizes.image.size(); ++c)
+    if (!(sizes.image[c] <= Limits::refined * sizes.rounding[c])) null_space().blur();
   int const before = null_space().count();
   return keep_null_vectors(Z, sizes, std::vector<Real>(Z.extent(1), Real(0)), false) &&
          null_space().count() > before;
@@ -215,6 +238,7 @@ bool CgGroup<Scalar, Exec>::keep_null_vectors(View const& Z, ImageSizes<Real> co
   auto const null = problem_.new_block("Blockspan::cg::null_vectors", kept.size());
   problem_.select_scaled(block_ref<Exec>(Z), kept, {}, null);
   problem_.synchronize("Blockspan::cg: numbers of the host");
+  if (of_residuals && !vanishes(null)) null_space().blur();
   null_space().add(problem_, null, lengths, certain, of_residuals);
   return true;
 }

@@ -39,7 +39,8 @@ struct SubtractBlock {
   }
 };
 
-/// How near A z is to zero: its length, and that of its rounding errors.
+/// How near A z is to zero: its length, and that of its rounding errors, in the scale of the rows
+/// of A (CgProblem::norms_by_rows).
 template <class Real>
 struct ImageSizes {
   std::vector<Real> length;    ///< ||z||
@@ -47,35 +48,32 @@ struct ImageSizes {
   std::vector<Real> rounding;  ///< u times the size of the terms of A z
 };
 
-/// ||A z'|| of every column of Z, z' being z with some signs changed: with random signs, z no
-/// longer cancels in the rows of A, and A z' has the size of the terms of A z, at any scale of rows
-/// and columns. flipped: a block for z', image: for A z'.
+/// image := A Z', Z' being Z with some signs changed: with random signs, z no longer cancels in the
+/// rows of A, and A z' has the size of the terms of A z, at any scale of rows and columns. flipped:
+/// a block for Z'.
 template <class Scalar, class Exec>
-std::vector<real_t<Scalar>> size_of_terms(CgProblem<Scalar, Exec>& problem,
-                                          Block<Scalar, Exec> const& Z,
-                                          Block<Scalar, Exec> const& flipped,
-                                          Block<Scalar, Exec> const& image) {
+void multiply_flipped(CgProblem<Scalar, Exec>& problem, Block<Scalar, Exec> const& Z,
+                      Block<Scalar, Exec> const& flipped, Block<Scalar, Exec> const& image) {
   for_each_entry(problem.exec, "Blockspan::cg::flip", block_ref<Exec>(flipped),
                  FlipRows<Scalar>{block_ref<Exec>(Z), block_ref<Exec>(flipped),
                                   problem.workspace.rows().first_row()});
   problem.apply_a(flipped, image);
-  return problem.norms(image);
 }
 
-/// The sizes of every column of Z, with A Z left in `image`. flipped: a block for what
-/// size_of_terms multiplies.
+/// The sizes of every column of Z, with A Z left in `image`. scratch: another block.
 template <class Scalar, class Exec>
 ImageSizes<real_t<Scalar>> image_sizes(CgProblem<Scalar, Exec>& problem,
                                        Block<Scalar, Exec> const& Z,
                                        Block<Scalar, Exec> const& image,
-                                       Block<Scalar, Exec> const& flipped) {
+                                       Block<Scalar, Exec> const& scratch) {
   using Real = real_t<Scalar>;
   ImageSizes<Real> sizes;
-  sizes.rounding = size_of_terms(problem, Z, flipped, image);
   sizes.length = problem.norms(Z);
+  multiply_flipped(problem, Z, scratch, image);
+  sizes.rounding = problem.norms_by_rows(image, scratch);
   for (Real& size : sizes.rounding) size *= CgThresholds<Real>::u;
   problem.apply_a(Z, image);
-  sizes.image = problem.norms(image);
+  sizes.image = problem.norms_by_rows(image, scratch);
   return sizes;
 }
 
@@ -97,11 +95,16 @@ class NullSpace {
   /// is more than this of the residual; otherwise later cycles show it, which leave less of the
   /// rest.
   Real doubt() const { return of_residuals_ ? Real(0.01) : Real(0); }
+  /// Whether vectors are known that A maps to almost zero only: then it has no clear null space,
+  /// and may be regular.
+  bool blurred() const { return blurred_; }
+  void blur() { blurred_ = true; }
   /// How much of a part along them no x can remove: rounding errors of A z / ||A z||.
   Real certain() const { return certain_; }
 
   /// The caller's vectors. Throws Error unless they are finite, and A maps them to zero up to
-  /// `allowed` of the size of the terms.
+  /// `allowed` of the size of the terms, or up to what rounding errors of such vectors, as those of
+  /// an eigensolver, leave: some u ||A||.
   void take(CgProblem<Scalar, Exec>& problem, ConstBlock<Scalar, Exec> const& vectors) {
     constexpr auto where = "CgOptions::null_space";
     if (vectors.extent(1) == 0) return;
@@ -117,11 +120,15 @@ class NullSpace {
     View const image = problem.new_block(label, count()),
                flipped = problem.new_block(label, count());
     auto const sizes = image_sizes(problem, basis_, image, flipped);
+    Real const rounding = problem.knows_norm() ? CgThresholds<Real>::null_image *
+                                                     CgThresholds<Real>::u * problem.norm_a()
+                                               : Real(0);
+    auto const lengths = problem.norms(image);
     for (int j = 0; j < count(); ++j)
-      require(sizes.image[j] <= allowed / CgThresholds<Real>::u * sizes.rounding[j], where,
-              "the matrix does not map these vectors to zero: ||A z|| is ", sizes.image[j],
-              " for a combination z of length 1, with terms of the size ",
-              sizes.rounding[j] / CgThresholds<Real>::u);
+      require(sizes.image[j] <= allowed / CgThresholds<Real>::u * sizes.rounding[j] ||
+                  lengths[j] <= rounding,
+              where, "the matrix does not map these vectors to zero: ||A z|| is ", lengths[j],
+              " for a combination z of length 1");
     given_ = true;
   }
 
@@ -197,7 +204,7 @@ class NullSpace {
   }
 
   View basis_;
-  bool given_ = false, found_ = false, of_residuals_ = false;
+  bool given_ = false, found_ = false, of_residuals_ = false, blurred_ = false;
   Real certain_ = 1;
 };
 

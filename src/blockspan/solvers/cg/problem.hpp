@@ -155,10 +155,27 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
     return true;
   }
 
+  /// ||D^-1/2 x|| of every column with the diagonal D of A, where A knows it: images of A in the
+  /// scale of its rows, so that the small ones of a graded A count. scratch: a block for D^-1/2 X.
+  std::vector<Real> norms_by_rows(View const& X, View const& scratch) {
+    if (!row_scales_) row_scales_ = inverse_roots(a_.diagonal(exec));
+    if (row_scales_->extent(0) == 0) return Base::norms(X);
+    detail::scale_rows<Exec, Scalar>(exec, row_scales_->data(), block_ref<Exec>(X),
+                                     block_ref<Exec>(scratch));
+    return Base::norms(scratch);
+  }
+
   CgCounters counters;
   CgSeconds seconds;
 
  private:
+  using Scales = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+
+  Scales inverse_roots(std::vector<Real> values) const {
+    for (Real& value : values) value = value != 0 ? 1 / std::sqrt(std::abs(value)) : Real(1);
+    return to_device<Scales>(exec, "Blockspan::cg::row_scales", values);
+  }
+
   /// |u^H A v - conj(v^H A u)| against what entries would give that differ from their mirrors by
   /// CgThresholds::skew.
   bool looks_hermitian() {
@@ -176,6 +193,7 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   }
 
   std::optional<bool> hermitian_;
+  std::optional<Scales> row_scales_;
   Real seen_norm_ = 0;
 };
 

@@ -35,6 +35,7 @@ class PseudoBlockCg {
       advance();
       auto const stop = control.step(cycle, residuals_, live_, norms, width());
       take_states();
+      refuse_lost();
       if (watching_ && watch_.stale(residuals_, live_)) {
         if (!problem_.hermitian())
           refuse(Status::operator_not_hermitian);
@@ -220,6 +221,17 @@ class PseudoBlockCg {
     }
     watch_started_ = true;
     if (any) passes_.numbers.upload();
+  }
+
+  void refuse_lost() {
+    for (int c = 0; c < width(); ++c) {
+      auto const place = static_cast<std::size_t>(places_[c]);
+      if (!live_[place] || !watch_.lost(place)) continue;
+      live_[place] = false;
+      number(N::state, c) = static_cast<Real>(ColumnState::curvature);
+      cycle_->outcome[place] = Status::singular;
+      passes_.numbers.upload();
+    }
   }
 
   /// No column goes on: A is not Hermitian, or has null vectors that the residuals have parts of.

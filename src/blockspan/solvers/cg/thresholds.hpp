@@ -37,6 +37,8 @@ struct CgThresholds {
   static constexpr Real orthonormal = pick(1e-6, 1e-3);
   /// |d^H A d| / (||A|| ||d||^2) up to this is no curvature at all.
   static constexpr Real flat = 10 * u;
+  /// A residual that has grown by this in the norm of M^-1 has no digit of its start.
+  static constexpr Real lost = 1 / u;
   /// ||A z|| over its rounding errors (image_sizes) up to which A maps z to zero. Refined until
   /// `refined` of them are reached, or for a few rounds.
   static constexpr Real null_image = 100;

@@ -108,6 +108,15 @@ real_t<Scalar> infinity_norm(SmallMatrix<Scalar> const& M) {
   return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
+/// The sum of squares of all entries.
+template <class Scalar>
+real_t<Scalar> squared_norm(SmallMatrix<Scalar> const& M) {
+  real_t<Scalar> sum = 0;
+  for (std::size_t j = 0; j < M.extent(1); ++j)
+    for (std::size_t i = 0; i < M.extent(0); ++i) sum += squared_magnitude(M(i, j));
+  return sum;
+}
+
 template <class Scalar>
 bool all_finite(SmallMatrix<Scalar> const& M) {
   for (std::size_t j = 0; j < M.extent(1); ++j)
