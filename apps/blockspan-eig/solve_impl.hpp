@@ -142,7 +142,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   run();
   lap();
   if (late.late() && result.solver.status == Status::stopped_by_monitor) {
-    switch_to_multigrid(exec, choice, A, result.solver.iterations, T);
+    switch_late(exec, choice, A, result.solver.iterations, T);
     result.seconds.setup += lap();
     options.preconditioner = T.op.get();
     options.guess_columns = static_cast<int>(X.extent(1));

@@ -114,6 +114,12 @@ void drop_overflow(Exec const& exec, std::vector<double> const& residuals,
   exec.fence("Blockspan::drop_overflow");
 }
 
+inline bool blames_preconditioner(CgReport<double> const& report) {
+  return std::any_of(report.columns.begin(), report.columns.end(), [](auto const& column) {
+    return column.status == Status::preconditioner_not_spd;
+  });
+}
+
 /// What the solver says of 2^exponent A, said of A.
 inline void note_scale(SolveResult& result, int exponent) {
   result.exponent = exponent;
@@ -164,18 +170,24 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   LateSwitch late(command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    return !late.due(now.residuals, M.late_setup) && !InterruptGuard::interrupted();
+    return !late.due(now.residuals, M.late_setup) &&
+           !late.due(now.residuals, now.iteration, M.late_iterations) &&
+           !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, *product.op, B, X, options);
   lap();
-  if (late.late()) {
-    switch_to_multigrid(exec, choice, A, result.solver.iterations, M);
+  auto const go_on = [&] {
     result.seconds.setup += lap();
     options.preconditioner = M.op.get();
     options.use_guess = true;
     result.solver = solve_spd(exec, *product.op, B, X, options);
     lap();
+  };
+  if (late.late()) {
+    switch_late(exec, choice, A, result.solver.iterations, M);
+    go_on();
   }
+  if (detail::blames_preconditioner(result.solver) && M.mend && M.mend(M)) go_on();
   result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
   result.levels = M.levels;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -41,9 +42,13 @@ struct Preconditioner {
   /// automatic: multigrid may follow, with a setup of about this many seconds; infinite: it will
   /// not.
   double late_setup = std::numeric_limits<double>::infinity();
+  /// automatic: factors may follow, after so many iterations.
+  int late_iterations = std::numeric_limits<int>::max();
+  /// What helps where a solver finds it not positive definite; empty, or false: nothing.
+  std::function<bool(Preconditioner&)> mend = {};
 };
 
-/// Watches a solve for the moment to change over to multigrid.
+/// Watches a solve for the moment to change over to multigrid or factors.
 class LateSwitch {
  public:
   explicit LateSwitch(double tolerance) : tolerance_(tolerance) {}
@@ -53,6 +58,11 @@ class LateSwitch {
             is_time_to_switch(timer_.seconds(), late_setup,
                               *std::max_element(errors.begin(), errors.end()), tolerance_);
     return late_;
+  }
+  /// The same for factors, by the number of iterations.
+  bool due(std::span<double const> errors, int iteration, int late_iterations) {
+    if (iteration < late_iterations) return late_;
+    return due(errors, 0.0);
   }
   bool late() const { return late_; }  ///< what due() said last
 
@@ -212,6 +222,12 @@ Preconditioner<Scalar, Exec> make_multigrid(Exec const& exec, CrsMatrix<Scalar, 
     for (auto& note : hierarchy_differences(exec, folder, *M)) result.notes.push_back(note);
   if (!report.message.empty()) result.notes.push_back("multigrid: " + report.message);
   result.levels = report;
+  result.mend = [exec, multigrid = M.get()](auto& self) {
+    if (!multigrid->use_working_precision(exec)) return false;
+    self.levels = multigrid->report();
+    self.notes.push_back(multigrid->report().notes.back());
+    return true;
+  };
   result.op = std::move(M);
   return result;
 }
@@ -226,6 +242,7 @@ Preconditioner<Scalar, Exec> only_if_good(Preconditioner<Scalar, Exec> result) {
                     result.levels->message};
   result.op.reset();
   result.levels.reset();
+  result.mend = {};
   return result;
 }
 
@@ -238,14 +255,17 @@ Preconditioner<Scalar, Exec> make_good_multigrid(Exec const& exec, CrsMatrix<Sca
 
 /// `late` in place of M, if there is one, after so many iterations.
 template <class Scalar, class Exec>
-void take_over(Preconditioner<Scalar, Exec> late, int iterations, Preconditioner<Scalar, Exec>& M) {
+void take_over(Preconditioner<Scalar, Exec> late, int iterations, Preconditioner<Scalar, Exec>& M,
+               std::string const& name = "multigrid") {
   auto const after = " after " + std::to_string(iterations) + " iterations with " + M.op->name();
   M.late_setup = std::numeric_limits<double>::infinity();
+  M.late_iterations = std::numeric_limits<int>::max();
   M.notes = late.notes;
-  M.notes.push_back(late.op ? "multigrid took over" + after : "multigrid was tried" + after);
+  M.notes.push_back(name + (late.op ? " took over" : " was tried") + after);
   if (!late.op) return;
   M.op = std::move(late.op);
   M.levels = late.levels;
+  M.mend = late.mend;
 }
 
 /// Seconds of a product with one column.
@@ -297,7 +317,26 @@ Preconditioner<Scalar, Exec> make_automatic(Exec const& exec, CrsMatrix<Scalar, 
   result.notes = notes;
   if (advice.when == When::late)
     result.late_setup = multigrid_setup_products * seconds_of_product(exec, product);
+  // Without rounding errors conjugate gradients end after as many steps as there are rows: where
+  // they are not even half way then, the matrix is too ill-conditioned for them.
+  if (advice.when == When::never && system)
+    result.late_iterations = std::max(static_cast<int>(A.numRows()), 100);
   return result;
+}
+
+/// Factors of a matrix of few rows, or multigrid where these are not linked; no op, and the reason
+/// among the notes, where there are none.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_late(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                       PreconditionerChoice const& choice) {
+  if constexpr (has_direct) {
+    try {
+      return make_direct<Scalar, Exec>(exec, A, nullptr, Definiteness::positive);
+    } catch (Error const& error) {
+      return {nullptr, {without_cpp_names(error.what())}};
+    }
+  }
+  return make_good_multigrid<Scalar>(exec, A, choice);
 }
 
 }  // namespace detail
@@ -305,10 +344,14 @@ Preconditioner<Scalar, Exec> make_automatic(Exec const& exec, CrsMatrix<Scalar, 
 /// What `automatic` said might follow: if it is good, it replaces M, and the reason is noted. A:
 /// the matrix of M. Waits for the instance.
 template <class Scalar, class Exec>
-void switch_to_multigrid(Exec const& exec, PreconditionerChoice const& choice,
-                         CrsMatrix<Scalar, Exec> const& A, int iterations,
-                         Preconditioner<Scalar, Exec>& M) {
-  detail::take_over(detail::make_good_multigrid<Scalar>(exec, A, choice), iterations, M);
+void switch_late(Exec const& exec, PreconditionerChoice const& choice,
+                 CrsMatrix<Scalar, Exec> const& A, int iterations,
+                 Preconditioner<Scalar, Exec>& M) {
+  if (M.late_iterations < std::numeric_limits<int>::max())
+    detail::take_over(detail::make_late<Scalar>(exec, A, choice), iterations, M,
+                      has_direct ? "direct" : "multigrid");
+  else
+    detail::take_over(detail::make_good_multigrid<Scalar>(exec, A, choice), iterations, M);
 }
 
 /// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference; M: the

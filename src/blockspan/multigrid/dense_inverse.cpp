@@ -70,11 +70,16 @@ void by_eigenvalues(SmallMatrix<Scalar> const& V, bool positive, DenseInverse<Sc
 }  // namespace
 
 template <class Scalar>
-DenseInverse<Scalar> invert_on_range(SmallMatrix<Scalar> const& A, bool positive) {
+DenseInverse<Scalar> invert_on_range(SmallMatrix<Scalar> const& A, bool positive,
+                                     std::size_t most) {
   std::size_t const n = A.extent(0);
   DenseInverse<Scalar> result{SmallMatrix<Scalar>("Blockspan::multigrid", n, n)};
   auto s = scale(A);
-  if (!by_cholesky(A, result.inverse)) by_eigenvalues(A, positive, result);
+  if (!by_cholesky(A, result.inverse)) {
+    result.too_large = n > most;
+    if (result.too_large) return result;
+    by_eigenvalues(A, positive, result);
+  }
   for (double& factor : s)
     if (positive && factor == 0) factor = 1;  // rows of zeros
   auto const& X = result.inverse;
@@ -87,8 +92,8 @@ DenseInverse<Scalar> invert_on_range(SmallMatrix<Scalar> const& A, bool positive
   return result;
 }
 
-template DenseInverse<double> invert_on_range(SmallMatrix<double> const&, bool);
+template DenseInverse<double> invert_on_range(SmallMatrix<double> const&, bool, std::size_t);
 template DenseInverse<Kokkos::complex<double>> invert_on_range(
-    SmallMatrix<Kokkos::complex<double>> const&, bool);
+    SmallMatrix<Kokkos::complex<double>> const&, bool, std::size_t);
 
 }  // namespace blockspan::detail

@@ -67,6 +67,11 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   /// in nonlinear iterations): half of the work is left.
   void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
 
+  /// Makes the cycle anew in the numbers of the solver, where it was in single precision: what to
+  /// do where a solver finds it not positive definite, as contrasts of coefficients above 1e6 make
+  /// it. False: it was not, and nothing is done. Waits for the instance.
+  bool use_working_precision(Exec const& exec);
+
   bool replayable() const override { return true; }
   std::string name() const override;
 

@@ -63,7 +63,7 @@ enum class MultigridStatus {
   fair,           ///< some
   weak,           ///< much: see the message
   no_coarsening,  ///< rows without neighbours that matter, or too few aggregates
-  indefinite,     ///< A is not positive semidefinite: not to be used
+  indefinite,     ///< A, or the cycle, is not positive semidefinite: not to be used
   not_hermitian   ///< nor here
 };
 char const* to_string(MultigridStatus status);

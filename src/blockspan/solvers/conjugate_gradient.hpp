@@ -204,7 +204,14 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// against ||p||^2 in the norm of M, A y = A r is solved for z = r - y, which takes some 18 sqrt(c)
 /// iterations, c the condition number of M^-1 A on its range. A column is `inconsistent` where
 /// ||A z|| is within the rounding errors of the product (which a matrix of condition 1e12 never
-/// shows) and the part of b along z is above the goal.
+/// shows) and the part of b along z is above the goal; `singular` instead where other vectors are
+/// almost null too, or z^H A z is not zero in twice the precision: A may then be regular. Where
+/// p^H A p is zero but A p is not, A is indefinite: `negative_curvature`.
+///
+/// Rounding: columns are solved in units of powers of two near b_j, so that those near the ends of
+/// the range disturb no others; what the format does not hold of X at the end is `out_of_range`. A
+/// residual that is at its goal but for its own rounding errors is computed in twice the precision
+/// (LinearOperator::subtract_accurately); where A cannot, it counts with an estimate of these.
 ///
 /// Traffic of an iteration apart from the product, in passes over n x k numbers: 10 column by
 /// column (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q in

@@ -98,7 +98,7 @@ class Hierarchy {
   void form_values(Exec const& exec, Level& level);
   void append(Exec const& exec, Level const& fine);
   void invert_last(Exec const& exec);
-  void invert_on_host(Exec const& exec, Matrix const& last);
+  bool invert_on_host(Exec const& exec, Matrix const& last);
   void finish();
   void reject(MultigridStatus status, std::string message);
   void charge(Exec const& exec, double MultigridSeconds::*phase);
@@ -113,6 +113,7 @@ class Hierarchy {
   std::uint64_t fingerprint_ = 0;
   bool in_order_ = true;
   bool complete_ = false;             ///< all levels are there, and none was refused
+  bool inverse_given_up_ = false;     ///< the last level is singular, and large
   Integers<Exec> cut_rows_;           ///< of level 0, see HierarchyStart
   Pattern<Exec> ordered_, identity_;  ///< of level 0, where A is not in order
 };

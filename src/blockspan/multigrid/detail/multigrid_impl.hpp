@@ -211,10 +211,23 @@ void Multigrid<Scalar, Exec>::probe(Exec const& exec) {
     Kokkos::Timer timer;
     detail::OperatorProbe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
                                               state_->options.seed);
-    detail::judge(probe.run(8), state_->hint, state_->report);
+    auto seen = probe.run(8);
+    if (!seen.cycle_definite && use_working_precision(exec)) seen = probe.run(8);
+    detail::judge(seen, state_->hint, state_->report);
     state_->report.phases.probe = timer.seconds();
     state_->report.seconds = state_->report.phases.sum();
   }
+}
+
+template <class Scalar, class Exec>
+bool Multigrid<Scalar, Exec>::use_working_precision(Exec const& exec) {
+  if (!state_->single || !state_->report.usable()) return false;
+  state_->options.precision = MultigridPrecision::working;
+  state_->single.reset();
+  form_cycle(exec);
+  state_->report.notes.push_back(
+      "the cycle is in the working precision: in single precision it was not positive definite");
+  return true;
 }
 
 template <class Scalar, class Exec>
@@ -272,7 +285,10 @@ void Multigrid<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool ke
   constexpr auto where = "blockspan::Multigrid::refresh";
   if (auto const valid = validate(exec, A, {.finite = true}); !valid) fail(where, valid.fault);
   if (!state.hierarchy->is_complete()) state.working.reset(), state.single.reset();
+  bool const exact = state.hierarchy->report.exact_last;
   state.hierarchy->refresh(exec, state.widened(exec, A), keep_prolongators);
+  // the last level has become singular: what solved it is of another kind
+  if (exact != state.hierarchy->report.exact_last) state.working.reset(), state.single.reset();
   state.report = state.hierarchy->report;
   if (state.report.usable()) form_cycle(exec);
 }

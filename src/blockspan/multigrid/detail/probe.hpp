@@ -19,7 +19,8 @@ namespace blockspan::detail {
 /// On ranks all of them together.
 struct ProbeResult {
   double smallest = 0, largest = 0;  ///< Ritz values; zeros: no step was possible
-  bool definite = true;              ///< r^H M^-1 r and p^H A p were positive
+  bool definite = true;              ///< no p^H A p was negative by more than rounding
+  bool cycle_definite = true;        ///< no r^H M^-1 r was negative
   bool hermitian = true;             ///< x^H A y = conj(y^H A x)
 };
 
@@ -93,25 +94,27 @@ class OperatorProbe {
     blockspan::fill_random(exec_, x_, seed_, 2);
     A_.apply(exec_, x_, r_);
     for (int step = 0; step < steps; ++step) {
-      auto const next = dot(2 * step), curvature = dot(2 * step + 1);
+      auto const next = dot(3 * step), curvature = dot(3 * step + 1);
       M_.apply(exec_, r_, z_);
       blockspan::column_dots(exec_, r_, z_, next, workspace_);
       each(exec_, "Blockspan::multigrid_probe", A_.rows(),
            ProbeDirection<Scalar>{z_.data(), p_.data(), next.data(),
-                                  step > 0 ? next.data() - 2 : nullptr});
+                                  step > 0 ? next.data() - 3 : nullptr});
       product_and_dot(exec_, A_, p_, q_, curvature, workspace_);
+      blockspan::column_dots(exec_, p_, p_, dot(3 * step + 2), workspace_);
       each(exec_, "Blockspan::multigrid_probe", A_.rows(),
            ProbeResidual<Scalar>{q_.data(), r_.data(), next.data(), curvature.data()});
     }
     auto const dots = dots_on_host();
     std::vector<double> diagonal, subdiagonal;
     double alpha = 1, rz = 0, first = 0;
+    double const rounding = 10 * unit_roundoff<Scalar> * A_.norm_bound().value_or(0);
     for (int step = 0; step < steps; ++step) {
-      double const next = real_part(dots(2 * step)), curvature = real_part(dots(2 * step + 1));
+      double const next = real_part(dots(3 * step)), curvature = real_part(dots(3 * step + 1));
       if (step == 0) first = next;
-      if (next < 0) result.definite = false;
+      if (next < 0) result.cycle_definite = false;
       if (!(next > 1e-24 * first)) break;
-      if (curvature < 0) result.definite = false;
+      if (curvature < -rounding * real_part(dots(3 * step + 2))) result.definite = false;
       if (!(curvature > 0)) break;
       double const beta = step > 0 ? next / rz : 0;
       rz = next;
@@ -125,7 +128,7 @@ class OperatorProbe {
 
  private:
   using Vector = Array<Scalar, Exec>;
-  static constexpr int most_dots = 16;
+  static constexpr int most_dots = 24;
 
   /// Columns begin where vectors of 16 bytes are aligned.
   std::int64_t padded() const { return ceil_div(A_.rows(), 16) * 16; }
@@ -188,6 +191,10 @@ inline void judge(ProbeResult const& probe, std::string const& hint, MultigridRe
     report.status = MultigridStatus::indefinite;
     message << "the matrix is not positive semidefinite: a direction has negative energy; "
                "chebyshev and multigrid do not apply";
+  } else if (!probe.cycle_definite) {
+    report.status = MultigridStatus::indefinite;
+    message << "the cycle is not positive definite: the matrix is indefinite, or too "
+               "ill-conditioned for multigrid";
   } else if (report.status == MultigridStatus::no_coarsening || !(probe.smallest > 0)) {
     return;
   } else if (probe.smallest < 0.15) {
