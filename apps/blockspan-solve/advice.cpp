@@ -52,11 +52,12 @@ std::string of_range(SolveResult const& result, Example const& column) {
          " solves for the rest.";
 }
 
-std::string of_working_precision(SolveResult const& result, Example const& column) {
+std::string of_working_precision(SolveCommand const& command, SolveResult const& result,
+                                 Example const& column) {
   double const outside = result.solver.columns[column.index].outside;
   return "The matrix is singular to working precision, and " + column.name +
-         (outside > 0 ? " has a part of " + number(outside) + " of its length"
-                      : std::string(" seems to have a part")) +
+         (outside > command.tolerance ? " has a part of " + number(outside) + " of its length"
+                                      : std::string(" seems to have a part")) +
          " outside its range; --null-space FILE, with the vectors that the matrix maps to zero, "
          "would solve for the rest.";
 }
@@ -94,7 +95,7 @@ std::string solve_advice(SolveCommand const& command, SolveResult const& result)
              number(result.solver.curvature) +
              " for a direction d that was met: conjugate gradients do not apply.";
     case Status::singular:
-      return of_working_precision(result, column);
+      return of_working_precision(command, result, column);
     case Status::inconsistent:
       return of_range(result, column);
     case Status::preconditioner_not_spd:

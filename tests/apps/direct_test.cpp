@@ -93,6 +93,35 @@ TEST_P(AppsDirect, SolvesWithAMatrixOfRankOne) {
   }
 }
 
+/// Euler's beam, clamped: too stiff for Jacobi, and too small for multigrid.
+TEST_P(AppsDirect, TakesOverWhereAutomaticFindsASmallSystemTooStiff) {
+  TemporaryFolder const folder;
+  int const elements = 300, rows = 2 * elements;
+  double const k[4][4] = {{12, 6, -12, 6}, {6, 4, -6, 2}, {-12, -6, 12, -6}, {6, 2, -6, 4}};
+  std::string entries;
+  int count = 0;
+  for (int e = 0; e < elements; ++e)
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j <= i; ++j) {
+        int const row = 2 * e + i - 1, column = 2 * e + j - 1;  // without the first node
+        if (column < 1) continue;
+        entries += std::to_string(row) + " " + std::to_string(column) + " " +
+                   std::to_string(k[i][j]) + "\n";
+        ++count;
+      }
+  auto const size = std::to_string(rows);
+  auto const file = write_text(
+      folder / "beam.mtx", "%%MatrixMarket matrix coordinate real symmetric\n" + size + " " + size +
+                               " " + std::to_string(count) + "\n" + entries);
+  auto const report =
+      run_with_report("blockspan-solve", {file, "--columns", "1", "--tolerance", "1e-5",
+                                          "--preconditioner", "automatic", "--backend", GetParam()})
+          .report;
+  EXPECT_EQ(report["converged"], true) << report["advice"];
+  EXPECT_TRUE(has_note(report, "direct took over after " + size + " iterations with jacobi"))
+      << report["notes"];
+}
+
 TEST_P(AppsDirect, IteratesLittleOnStiffMatrices) {
   if (!matrix_dir()) GTEST_SKIP() << "BLOCKSPAN_MATRIX_DIR names no folder";
   // eigenvalues in extended precision, with the digits that double can have

@@ -263,6 +263,18 @@ TYPED_TEST(Distributed, MagnitudesReachAcrossRanks) {
     EXPECT_NEAR(local(i), y(static_cast<std::size_t>(cuts[rank]) + i), 1e-13);
 }
 
+TYPED_TEST(Distributed, AccurateResidualsReachAcrossRanks) {
+  auto const A = this->generated("laplace7:9x8x7");
+  auto const op = distributed_operator(this->exec, distribute(this->exec, world(), A));
+  auto const X = this->random(A.numRows(), 3, 1), R = this->random(A.numRows(), 3, 2);
+  auto const x = local_rows(op.row_space(), X), r = local_rows(op.row_space(), R);
+  ASSERT_TRUE(matrix_operator(this->exec, A).subtract_accurately(this->exec, X, R) &&
+              op.subtract_accurately(this->exec, x, r));
+  auto const whole = local_rows(op.row_space(), R);
+  for (std::size_t i = 0; i < 3 * r.extent(0); ++i)
+    EXPECT_LE(Kokkos::abs(r.data()[i] - whole.data()[i]), 1e-15);
+}
+
 TYPED_TEST(Distributed, SumsOverRowsHaveTheBitsOfOneRank) {
   using S = typename TypeParam::Scalar;
   auto const A = this->generated("laplace5:300x280");  // 83 chunks

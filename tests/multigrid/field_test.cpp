@@ -255,5 +255,58 @@ TYPED_TEST(MultigridField, AdaptiveVectorsStandInForRigidBodies) {
   this->expect_quick(A, 26, "components", false, {.block_size = 3, .coarse_rows = 300});
 }
 
+/// Squares of 5 x 5 points with the coefficients 1 and `contrast`, harmonic means between them.
+TYPED_TEST(MultigridField, ACheckerboardOfContrastsIsPositiveDefinite) {
+  constexpr int n = 40;
+  for (double const contrast : {1e4, 1e8}) {
+    auto const c = [&](int x, int y) { return (x / 5 + y / 5) % 2 == 0 ? 1.0 : contrast; };
+    auto const face = [&](int x, int y, int u, int v) {
+      if (u < 0 || v < 0 || u >= n || v >= n) return c(x, y);
+      return 2 * c(x, y) * c(u, v) / (c(x, y) + c(u, v));
+    };
+    auto const A = this->changed("laplace5:40", [&](int i, int j, double) {
+      int const x = i % n, y = i / n;
+      if (i != j) return -face(x, y, j % n, j / n);
+      return face(x, y, x - 1, y) + face(x, y, x + 1, y) + face(x, y, x, y - 1) +
+             face(x, y, x, y + 1);
+    });
+    auto M = multigrid(this->exec, A);
+    ASSERT_TRUE(M.report().usable()) << M.report().message;
+    auto const op = matrix_operator(this->exec, A);
+    Block<double, TypeParam> const B("B", n * n, 1), X("X", n * n, 1);
+    fill_random(this->exec, B, 3);
+    CgOptions<double, TypeParam> options;
+    options.preconditioner = &M;
+    options.tolerance = 1e-5;
+    auto report = conjugate_gradient(this->exec, op, B, X, options);
+    if (report.status == Status::preconditioner_not_spd) {
+      EXPECT_GT(contrast, 1e6);
+      EXPECT_TRUE(M.use_working_precision(this->exec));
+      report = conjugate_gradient(this->exec, op, B, X, options);
+    }
+    EXPECT_TRUE(report.converged()) << contrast << ": " << to_string(report.status);
+    EXPECT_LE(report.iterations, 30) << contrast;
+  }
+}
+
+TYPED_TEST(MultigridField, ALargeSingularLevelIsSmoothed) {
+  constexpr int leaves = 1999;
+  HostMatrix<double> star{"star", leaves + 1, leaves + 1, {0}, {}, {}};
+  star.add(0, leaves);
+  for (int i = 1; i <= leaves; ++i) star.add(i, -1);
+  star.end_row();
+  for (int i = 1; i <= leaves; ++i) {
+    star.add(0, -1), star.add(i, 1);
+    star.end_row();
+  }
+  auto const A = to_device(this->exec, star);
+  auto const M = multigrid(this->exec, A);
+  EXPECT_FALSE(M.report().exact_last);
+  EXPECT_TRUE(M.report().usable()) << M.report().message;
+  int const count = iterations<double>(this->exec, A, &M, true);
+  EXPECT_GT(count, 0);
+  EXPECT_LE(count, 5);
+}
+
 }  // namespace
 }  // namespace blockspan::test

@@ -167,5 +167,39 @@ TYPED_TEST(Operators, AreSquareAndSaySo) {
   EXPECT_THAT(message_of([&] { jacobi(exec, A); }), HasSubstr("must be square (3 x 5)"));
 }
 
+/// b = A x, rounded: what is left is rounding errors, of which a residual in the working precision
+/// has no digit.
+TYPED_TEST(Operators, ResidualsInTwiceThePrecisionHaveDigitsOfRoundingErrors) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>("square", 60, 60, [](auto i) { return 3 + i % 40; });
+  auto const A = matrix_operator(exec, to_device(exec, host), 4);
+  LinearOperator<Scalar, Exec> const& op = A;
+  auto x = random_block<Scalar>(60, 3, 1);
+  for (int i = 0; i < 60; ++i)  // the products of short numbers are exact
+    for (int j = 0; j < 3; ++j) x(i, j) /= real_t<Scalar>(3);
+  auto const b = applied(exec, op, x);
+  auto const X = block<Scalar>(exec, x), R = block<Scalar>(exec, b);
+  ASSERT_TRUE(op.subtract_accurately(exec, X, R));
+  exec.fence("Blockspan::test");
+  auto const r = values_of<Scalar>(R);
+  long double largest = 0;
+  for (int i = 0; i < 60; ++i)
+    for (int j = 0; j < 3; ++j) {
+      auto exact = extended(b(i, j));
+      long double terms = std::abs(exact);
+      for (int k = host.offsets[i]; k < host.offsets[i + 1]; ++k) {
+        auto const term = extended(host.values[k]) * extended(x(host.indices[k], j));
+        exact -= term, terms += std::abs(term);
+      }
+      largest = std::max(largest, std::abs(exact));
+      // the reference has 64 bits
+      EXPECT_LE(std::abs(extended(r(i, j)) - exact),
+                2 * unit_roundoff<Scalar> * std::abs(exact) + 50 * 0x1p-64L * terms);
+    }
+  EXPECT_GT(largest, 0);
+}
+
 }  // namespace
 }  // namespace blockspan::test
