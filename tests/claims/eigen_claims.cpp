@@ -66,12 +66,14 @@ void judge_values(Spectrum const& spectrum, EigenQuestion const& question,
     double const value = report.eigenvalues[k], bound = report.error_bounds[k];
     auto const status = report.pair_status[k];
     bool const claimed = is_done(status);
-    auto const wrong = [&](auto const&... parts) {
-      outcome.wrong.push_back(text("pair ", k, " (", to_string(status), ", ", value, " +- ", bound,
-                                   ", ", report.certain_digits[k], " digits): ", parts...));
-    };
     int const index = static_cast<int>(k);
     int const j = question.which == Which::smallest ? index : spectrum.count() - 1 - index;
+    auto const wrong = [&](auto const&... parts) {
+      bool const exists = j >= 0 && j < spectrum.count();
+      outcome.wrong.push_back(text("pair ", k, " (", to_string(status), ", ", value, " +- ", bound,
+                                   ", ", report.certain_digits[k], " digits; truth ",
+                                   exists ? spectrum.value(j) : NAN, "): ", parts...));
+    };
     outcome.solved += claimed ? 1 : 0;
     if (!std::isfinite(value)) {
       if (claimed) wrong("not a finite number");
@@ -112,10 +114,8 @@ void judge_vectors(EigenQuestion const& question, LobpcgReport<double> const& re
   long double largest = 0;
   bool all = true;
   for (std::size_t k = 0; k < report.eigenvalues.size(); ++k) {
-    if (!is_done(report.pair_status[k])) {
-      all = false;
-      continue;
-    }
+    all = all && is_done(report.pair_status[k]);
+    if (!is_done(report.pair_status[k]) || !std::isfinite(report.eigenvalues[k])) continue;
     largest = std::max(largest, found.size[k]);
     double const theta = std::abs(report.eigenvalues[k]), reported = report.backward_errors[k];
     double const size = report.norm_a + theta * report.norm_b;

@@ -1,8 +1,10 @@
 #include "claims/inertia.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace blockspan::test {
 
@@ -231,6 +233,21 @@ bool Spectrum::holds_any(double value, double radius) const {
   if (!std::isfinite(radius)) return true;
   auto const [low, high] = ends(value, radius);
   return below(high).second > below(low).first;
+}
+
+double Spectrum::value(int j) const {
+  // Whole numbers in the order of the doubles that they number.
+  auto const number = [](std::int64_t k) {
+    auto const bits = static_cast<std::uint64_t>(k < 0 ? -(k + 1) : k);
+    return k < 0 ? -std::bit_cast<double>(bits) : std::bit_cast<double>(bits);
+  };
+  auto const largest = std::bit_cast<std::int64_t>(std::numeric_limits<double>::max());
+  std::int64_t low = -largest - 1, high = largest;
+  while (low + 1 < high) {
+    std::int64_t const middle = std::midpoint(low, high);
+    (below(Exact(number(middle))).second > j ? high : low) = middle;
+  }
+  return number(below(Exact(number(high))).first > j ? low : high);
 }
 
 }  // namespace blockspan::test

@@ -64,6 +64,8 @@ class Spectrum {
   bool holds(int j, double value, double radius) const;
   /// Whether any eigenvalue is.
   bool holds_any(double value, double radius) const;
+  /// The j-th eigenvalue, rounded down to a double, by bisection of their bits: 65 counts.
+  double value(int j) const;
 
  private:
   std::pair<Exact, Exact> ends(double value, double radius) const;

@@ -34,6 +34,7 @@ TEST(ClaimsTruth, CountsAreThoseOfAChain) {
     EXPECT_FALSE(spectrum.holds(k + 1, exact, 1e-6));
     EXPECT_FALSE(spectrum.holds(k - 1, exact, 1e-6));
     EXPECT_FALSE(spectrum.holds_any(exact + 1e-6, 9e-7));
+    EXPECT_NEAR(spectrum.value(k), exact, 1e-14);
   }
 }
 
@@ -69,6 +70,8 @@ TEST(ClaimsTruth, HoldsForComplexAndZeroAndInfiniteEigenvalues) {
   couple(pair, 0, 1, 1), couple(pair, 2, 3, 1);
   Spectrum const zeros(pair, nullptr, false);
   EXPECT_TRUE(zeros.holds(1, 0, 0) && zeros.holds(2, 2, 0));
+  EXPECT_EQ(zeros.value(3), 2);
+  EXPECT_EQ(Spectrum(diagonal({-3, 0.1, 5e-324}), nullptr, false).value(0), -3);
   EXPECT_FALSE(zeros.holds(2, 0, 1e-10) || zeros.holds(1, 1e-80, 0));
   // x^2 + (y - x)^2 - y^2 without a mass of y, and a constraint x = 0
   Dense A(2), M(2);

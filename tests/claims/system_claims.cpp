@@ -39,8 +39,12 @@ std::string fault_of(std::size_t j, SystemProblem const& problem, SystemTruth co
       return truth.nearly_singular ? "" : "the matrix is regular";
     case Status::negative_curvature:
       return truth.signs.negative > 0 ? "" : "the matrix is positive semidefinite";
-    case Status::preconditioner_not_spd:
-      return truth.signs.negative > 0 ? "" : "the matrix is positive semidefinite";
+    case Status::preconditioner_not_spd: {  // of others only the library knows
+      using Choice = SystemQuestion::Preconditioner;
+      bool const definite =
+          question.preconditioner == Choice::none || question.preconditioner == Choice::jacobi;
+      return definite ? "the preconditioner is definite" : "";
+    }
     case Status::operator_not_hermitian:
     case Status::operator_not_finite:
       return "the matrix is Hermitian and finite";
