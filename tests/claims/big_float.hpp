@@ -120,7 +120,7 @@ class BigFloat {
   }
 
  private:
-  __extension__ using Wide = unsigned __int128;
+  __extension__ typedef unsigned __int128 Wide;
   using Mantissa = std::array<std::uint64_t, limbs>;  // least limb first; the top bit is set
   static constexpr std::uint64_t top = std::uint64_t(1) << 63;
 

@@ -108,6 +108,31 @@ void judge_values(Spectrum const& spectrum, EigenQuestion const& question,
   }
 }
 
+void judge_status(EigenProblem const& problem, LobpcgReport<double> const& report,
+                  Outcome& outcome) {
+  auto const wrong = [&](char const* what) {
+    outcome.wrong.push_back(text("status ", to_string(report.status), ": ", what));
+  };
+  constexpr double roundings = 16 * std::numeric_limits<double>::epsilon();
+  switch (report.status) {
+    case Status::converged:
+      if (!std::all_of(report.pair_status.begin(), report.pair_status.end(), is_done))
+        wrong("not all pairs are");
+      break;
+    case Status::mass_not_positive_definite:
+    case Status::mass_singular:
+      if (!problem.B || !is_nearly_singular(*problem.B, (problem.A.order() + 4) * roundings))
+        wrong("the mass is positive definite");
+      break;
+    case Status::operator_not_hermitian:
+    case Status::operator_not_finite:
+      wrong("the operators are Hermitian and finite");
+      break;
+    default:
+      break;
+  }
+}
+
 void judge_vectors(EigenQuestion const& question, LobpcgReport<double> const& report,
                    Judgement const& found, double norm_b, Outcome& outcome) {
   constexpr double eps = std::numeric_limits<double>::epsilon();

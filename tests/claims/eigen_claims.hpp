@@ -42,6 +42,10 @@ EigenProblem without_unused_rows(EigenProblem const& problem);
 void judge_values(Spectrum const& spectrum, EigenQuestion const& question,
                   LobpcgReport<double> const& report, Outcome& outcome);
 
+/// What a report says of the problem and of all pairs together.
+void judge_status(EigenProblem const& problem, LobpcgReport<double> const& report,
+                  Outcome& outcome);
+
 /// What a report says of vectors and residuals, held against the test's own.
 void judge_vectors(EigenQuestion const& question, LobpcgReport<double> const& report,
                    Judgement const& found, double norm_b, Outcome& outcome);
@@ -108,6 +112,7 @@ Outcome run_eigen_claim(std::span<EigenGenerator const> generators, std::uint64_
     return outcome;
   }
   outcome.name += ", " + report.path + ", " + std::string(to_string(report.status));
+  judge_status(problem, report, outcome);
   judge_values(spectrum, question, report, outcome);
   auto const A = sparse<Scalar>(problem.A);
   auto const B = sparse<Scalar>(problem.B ? *problem.B : Dense());

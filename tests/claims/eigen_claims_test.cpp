@@ -31,6 +31,7 @@ void expect_claims_to_hold(std::uint64_t count) {
     for (auto seed = seeds.first; seed <= seeds.last; ++seed)
       tally.add(seed, run_eigen_claim<Scalar, typename Config::Exec>(generators, seed));
     tally.print();
+    tally.expect_solved(0.75);
   }
 }
 

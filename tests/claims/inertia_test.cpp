@@ -104,6 +104,44 @@ TEST(ClaimsTruth, TellsSolvableSystems) {
   EXPECT_FALSE(is_nearly_singular(second_differences(20), 1e-5));
 }
 
+TEST(ClaimsTruth, SeesFalseStatuses) {
+  EigenProblem problem{diagonal({1, 2}), diagonal({1e-20, 1e20})};
+  auto const lies = [&](Status status, Status pair) {
+    LobpcgReport<double> report;
+    report.status = status, report.pair_status = {pair};
+    Outcome outcome;
+    judge_status(problem, report, outcome);
+    return outcome.wrong.size();
+  };
+  EXPECT_EQ(lies(Status::converged, Status::zero_eigenvalue), 0);
+  EXPECT_EQ(lies(Status::converged, Status::attainable_limit), 1);
+  EXPECT_EQ(lies(Status::mass_singular, Status::converged), 1);
+  EXPECT_EQ(lies(Status::operator_not_finite, Status::not_converged), 1);
+  Dense ones(2);
+  ones.set(0, 0, 1), ones.set(0, 1, 1), ones.set(1, 1, 1);
+  problem.B = ones;
+  EXPECT_EQ(lies(Status::mass_singular, Status::converged), 0);
+}
+
+TEST(ClaimsTruth, SeesFalseColumns) {
+  Dense path(2);
+  couple(path, 0, 1, 1);
+  SystemProblem const problem{path, {{1, -1}, {1, 1}, {0, 0}, {1, -1}}, false, true};
+  SystemAnswer answer{{}, {{0.5, -0.5}, {0, 0}, {0, 0}, {0.5, -0.5 + 1e-7}}};
+  answer.report.columns.resize(4);
+  auto const lies = [&](std::vector<Status> const& statuses) {
+    for (std::size_t j = 0; j < 4; ++j) answer.report.columns[j].status = statuses[j];
+    Outcome outcome;
+    judge_columns(problem, SystemTruth(path), SystemQuestion(), answer, outcome);
+    return outcome.wrong.size();
+  };
+  using enum Status;
+  EXPECT_EQ(lies({converged, inconsistent, zero_rhs, attainable_limit}), 0);
+  EXPECT_EQ(lies({converged, singular, zero_rhs, converged}), 1);
+  EXPECT_EQ(lies({inconsistent, inconsistent, zero_rhs, singular}), 1);
+  EXPECT_EQ(lies({zero_rhs, converged, zero_rhs, negative_curvature}), 3);
+}
+
 /// A report that is right, and what becomes of it by one lie at a time.
 TEST(ClaimsTruth, SeesLies) {
   Dense const A = diagonal({1, 2, 2, 1e-30, 0});

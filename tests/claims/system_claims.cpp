@@ -32,6 +32,7 @@ std::string fault_of(std::size_t j, SystemProblem const& problem, SystemTruth co
     case Status::nonfinite_rhs:
       return is_finite(b) ? "b is finite" : "";
     case Status::inconsistent:
+      if (!is_finite(b)) return "b is not finite";
       if (!truth.nearly_singular) return "the matrix is regular";
       if (problem.solvable) return "it has a solution of ordinary size";
       return truth.signs.zero > 0 && is_consistent(problem.A, b) ? "it has a solution" : "";

@@ -22,6 +22,7 @@ void expect_claims_to_hold(std::uint64_t count) {
     for (auto seed = seeds.first; seed <= seeds.last; ++seed)
       tally.add(seed, run_system_claim<Scalar, typename Config::Exec>(systems(), seed));
     tally.print();
+    tally.expect_solved(0.4);  // many have no solution, or are indefinite
   }
 }
 

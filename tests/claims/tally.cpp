@@ -55,4 +55,11 @@ void Tally::print() const {
   print_line("all", all);
 }
 
+void Tally::expect_solved(double least) const {
+  if (seeds_.chosen) return;
+  double pairs = 0, solved = 0;
+  for (auto const& [name, line] : lines_) pairs += line.pairs, solved += line.solved;
+  EXPECT_GE(solved, least * pairs);
+}
+
 }  // namespace blockspan::test

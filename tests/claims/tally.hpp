@@ -36,6 +36,8 @@ class Tally {
   Tally(std::string title, Seeds const& seeds) : title_(std::move(title)), seeds_(seeds) {}
   void add(std::uint64_t seed, Outcome const& outcome);
   void print() const;
+  /// Fails the test if a smaller part is solved: who claims nothing is never wrong.
+  void expect_solved(double least) const;
 
  private:
   struct Line {
