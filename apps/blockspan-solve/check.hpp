@@ -16,6 +16,21 @@ struct ColumnCheck {
   std::vector<double> rhs_norms;  ///< ||b||, infinite where it overflows
 };
 
+/// max |b_ij| of column j; waits for it. A function of its own: nvcc takes no kernel from a
+/// function that has a local type among its template arguments.
+template <class Scalar, class Exec>
+double largest_in_column(Exec const& exec, Block<Scalar, Exec> const& B, std::size_t j) {
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      "Blockspan::check_residuals",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::size_t>>(exec, 0, B.extent(0)),
+      KOKKOS_LAMBDA(std::size_t i, double& most) {
+        most = Kokkos::fmax(most, static_cast<double>(Kokkos::abs(B(i, j))));
+      },
+      Kokkos::Max<double>(largest));
+  return largest;
+}
+
 /// The residuals from A = 2^-exponent times the matrix that subtract(X, R) multiplies, R -= A X in
 /// twice the precision, and where N has columns (orthonormal), of the part of B that they leave.
 /// B's largest entries give the powers of two by which columns are scaled, so that no right-hand
@@ -31,15 +46,7 @@ ColumnCheck check_residuals(Exec const& exec, RowSpace const& rows, Subtract con
   Kokkos::View<double*, Kokkos::HostSpace> factors("factors", k), r("r", k), b("b", k),
       whole("b", k);
   for (std::size_t j = 0; j < k; ++j) {
-    double largest = 0;
-    Kokkos::parallel_reduce(
-        "Blockspan::check_residuals",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::size_t>>(exec, 0, n),
-        KOKKOS_LAMBDA(std::size_t i, double& most) {
-          most = Kokkos::fmax(most, static_cast<double>(Kokkos::abs(B(i, j))));
-        },
-        Kokkos::Max<double>(largest));
-    largest = ranks.largest(largest);
+    double const largest = ranks.largest(largest_in_column<Scalar>(exec, B, j));
     // the inverse of the least number overflows
     factors(j) = largest > 0 ? std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1021, 1021)) : 1.0;
   }
