@@ -237,6 +237,28 @@ TYPED_TEST(CgClaims, EmptyRowsAreANullSpace) {
   }
 }
 
+/// Pairs of rows [w, -w; -w, w] and empty rows: directions end on few rows, whose curvature is
+/// nothing but rounding errors.
+TYPED_TEST(CgClaims, ASemidefiniteMatrixHasNoNegativeCurvature) {
+  int const n = 48;
+  for (double const weight : {3.0, 0.1}) {
+    TestMatrix<double> A(n);
+    for (int i = 0; i + 1 < 32; i += 2)
+      for (int const a : {i, i + 1})
+        for (int const b : {i, i + 1}) A.add(a, b, (a == b ? 1 : -1) * weight * (1 + i));
+    for (std::uint64_t seed = 1; seed <= 8; ++seed)
+      for (int const columns : {1, 3})
+        for (CgMethod const method : every) {
+          auto const solved =
+              solve_claims<double, TypeParam>(A, random_block<double>(n, columns, seed),
+                                              [&](auto& options) { options.method = method; });
+          for (auto const& column : solved.report.columns)
+            EXPECT_NE(column.status, Status::negative_curvature) << seed;
+          EXPECT_FALSE(solved.report.indefinite) << seed;
+        }
+  }
+}
+
 TYPED_TEST(CgClaims, ANullVectorMayHaveTheRoundingErrorsOfAnEigensolver) {
   auto const A = diagonal_matrix<double>({1, 0});
   for (double const error : {1e-16, 1e-12}) {

@@ -210,7 +210,7 @@ void CgGroup<Scalar, Exec>::leave_units(std::vector<ScaledSize> const& sizes) {
     if (residuals[c] <= std::max(column.goal, column.best)) continue;
     bool const worse = !(residuals[c] <= norms_[j]);  // than zero
     if (worse) solution_.set_zero(j);
-    report(j).status = Status::out_of_range;
+    if (report(j).success()) report(j).status = Status::out_of_range;
     report(j).residual = worse ? Real(1) : residuals[c] / norms_[j];
   }
   solution_.restore(open_);

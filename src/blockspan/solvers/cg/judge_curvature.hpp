@@ -93,7 +93,9 @@ class CurvatureJudge {
     Real const terms = problem_.fold(
         label, ProductSizes<Scalar>{block_ref<Exec>(x), block_ref<Exec>(image)}, 1)[0];
     problem_.apply_a(x, image);
-    return CgThresholds<Real>::null_image * CgThresholds<Real>::u * terms;
+    // the signs of a vector on few rows may all have stayed
+    return CgThresholds<Real>::null_image * CgThresholds<Real>::u *
+           std::max(terms, problem_.diagonal_energy(x));
   }
 
   /// Vector 1 := A p without its part along p, of length 1. False: nothing is left of it.

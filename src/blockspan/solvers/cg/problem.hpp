@@ -53,6 +53,20 @@ inline void add_counters(CgCounters& all, CgCounters const& some, bool inner) {
   all.reorthogonalizations += some.reorthogonalizations;
 }
 
+/// d_i |x_i|^2
+template <class Scalar>
+struct DiagonalEnergy {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 1;
+
+  BlockRef<Scalar const> X;
+  Real const* diagonal;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    terms[0] = diagonal[i] * squared_magnitude(X(i, j));
+  }
+};
+
 /// The operators as the solver sees them: calls counted and timed, Jacobi as weights of the rows.
 template <class Scalar, class Exec>
 class CgProblem : public SolverProblem<Scalar, Exec> {
@@ -158,22 +172,35 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   /// ||D^-1/2 x|| of every column with the diagonal D of A, where A knows it: images of A in the
   /// scale of its rows, so that the small ones of a graded A count. scratch: a block for D^-1/2 X.
   std::vector<Real> norms_by_rows(View const& X, View const& scratch) {
-    if (!row_scales_) row_scales_ = inverse_roots(a_.diagonal(exec));
-    if (row_scales_->extent(0) == 0) return Base::norms(X);
-    detail::scale_rows<Exec, Scalar>(exec, row_scales_->data(), block_ref<Exec>(X),
+    know_diagonal();
+    if (row_scales_.extent(0) == 0) return Base::norms(X);
+    detail::scale_rows<Exec, Scalar>(exec, row_scales_.data(), block_ref<Exec>(X),
                                      block_ref<Exec>(scratch));
     return Base::norms(scratch);
+  }
+
+  /// x^H |D| x: of a semidefinite A the size of the terms of x^H A x, but for the length of rows.
+  /// Zero where A does not know its diagonal.
+  Real diagonal_energy(View const& x) {
+    know_diagonal();
+    if (diagonal_.extent(0) == 0) return 0;
+    return this->fold("Blockspan::cg::diagonal_energy",
+                      DiagonalEnergy<Scalar>{block_ref<Exec>(x), diagonal_.data()}, 1)[0];
   }
 
   CgCounters counters;
   CgSeconds seconds;
 
  private:
-  using Scales = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  using RowValues = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
-  Scales inverse_roots(std::vector<Real> values) const {
-    for (Real& value : values) value = value != 0 ? 1 / std::sqrt(std::abs(value)) : Real(1);
-    return to_device<Scales>(exec, "Blockspan::cg::row_scales", values);
+  void know_diagonal() {
+    if (std::exchange(looked_at_diagonal_, true)) return;
+    auto sizes = a_.diagonal(exec), scales = sizes;
+    for (Real& size : sizes) size = std::abs(size);
+    for (Real& scale : scales) scale = scale != 0 ? 1 / std::sqrt(std::abs(scale)) : Real(1);
+    diagonal_ = to_device<RowValues>(exec, "Blockspan::cg::diagonal", sizes);
+    row_scales_ = to_device<RowValues>(exec, "Blockspan::cg::row_scales", scales);
   }
 
   /// |u^H A v - conj(v^H A u)| against what entries would give that differ from their mirrors by
@@ -193,7 +220,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   }
 
   std::optional<bool> hermitian_;
-  std::optional<Scales> row_scales_;
+  bool looked_at_diagonal_ = false;
+  RowValues diagonal_, row_scales_;
   Real seen_norm_ = 0;
 };
 
