@@ -204,10 +204,14 @@ class LobpcgSolver {
       wants_dense_ = true;
       return Status::not_converged;
     }
-    if (options_.criterion == Criterion::digits && !probe_.running() && all_open_at_floor()) {
-      again = true;
-      if (problem_.lift_mass()) return std::nullopt;  // another norm may tell more
+    bool const digits = options_.criterion == Criterion::digits && !probe_.running();
+    if (digits && all_open_at_normwise_floor() && problem_.lift_mass()) {
+      again = true;  // another norm may tell more
+      return std::nullopt;
+    }
+    if (digits && all_open_at_floor()) {
       if (flow_.exact) return Status::attainable_limit;
+      again = true;
       return verify();
     }
     if (preconditioner_is_due()) {
