@@ -60,9 +60,15 @@ Judgement judge(SolverProblem const& problem, Answer const& answer) {
     if (double const cosine = dependence(problem, answer.X); !(cosine <= most_dependent))
       result.objection = apps::formatted("its vectors are not independent (%.1e)", cosine);
   } else {
-    auto const [A, exponent] = apps::into_range<double>(exec, problem.A);
+    auto const scaled = apps::into_range<double>(exec, problem.A);
     auto const check = apps::check_residuals<double, Exec>(
-        exec, apps::plain_product<double>(A), exponent, SolverBlock(), problem.rhs, answer.X);
+        exec, {},
+        [&](SolverBlock const& X, SolverBlock const& R) {
+          blockspan::detail::subtract_product<Exec, double>(
+              exec, blockspan::detail::matrix_ref<Exec>(scaled.matrix),
+              blockspan::detail::block_ref<Exec>(X), blockspan::detail::block_ref<Exec>(R));
+        },
+        scaled.exponent, SolverBlock(), problem.rhs, answer.X);
     result.residual = largest(check.residual);
   }
   if (!(result.residual <= slack * problem.tolerance))

@@ -126,6 +126,37 @@ bool TestOperator<Scalar, Exec>::apply_magnitudes(
   return true;
 }
 
+/// R -= A X, summed in double.
+template <class Scalar, class Exec>
+struct SubtractInDouble {
+  using Sum = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
+  DeviceRows<Scalar, Exec> A;
+  ConstBlock<Scalar, Exec> X;
+  Block<Scalar, Exec> R;
+
+  KOKKOS_FUNCTION void operator()(int i) const {
+    for (std::size_t j = 0; j < R.extent(1); ++j) {
+      Sum sum(R(i, j));
+      for (int k = A.offsets(i); k < A.offsets(i + 1); ++k)
+        sum -= Sum(A.values(k)) * Sum(X(A.columns(k), j));
+      R(i, j) = Scalar(sum);
+    }
+  }
+};
+
+template <class Scalar, class Exec>
+bool TestOperator<Scalar, Exec>::subtract_accurately(Exec const& exec,
+                                                     ConstBlock<Scalar, Exec> const& X,
+                                                     Block<Scalar, Exec> const& R) const {
+  if constexpr (sizeof(real_t<Scalar>) < sizeof(double)) {
+    Kokkos::parallel_for("Blockspan::test::subtract", Kokkos::RangePolicy<Exec>(exec, 0, rows_),
+                         SubtractInDouble<Scalar, Exec>{matrix_, X, R});
+    return true;
+  }
+  (void)exec, (void)X, (void)R;
+  return false;
+}
+
 template <class Scalar>
 TestMatrix<Scalar> jacobi_matrix(TestMatrix<Scalar> const& A) {
   std::vector<real_t<Scalar>> inverse;

@@ -86,6 +86,9 @@ class TestOperator : public LinearOperator<Scalar, Exec> {
   bool apply_magnitudes(Exec const& exec, OperatorValues<real_t<Scalar> const, Exec> const& x,
                         OperatorValues<real_t<Scalar>, Exec> const& y) const override;
   std::int64_t terms_per_row() const override { return terms_; }
+  /// Of numbers in single precision, summed in double; others are not known to more.
+  bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                           Block<Scalar, Exec> const& R) const override;
 
   mutable std::int64_t calls = 0, columns = 0;
 

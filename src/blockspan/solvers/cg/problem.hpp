@@ -161,12 +161,10 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
     auto const terms = static_cast<Real>(std::min<std::int64_t>(a_.terms_per_row(), 64));
     return 2 * std::sqrt(terms + 4) * unit_roundoff<Scalar>;
   }
-  /// R -= A X in twice the precision, counted as a product. False: A does not know its entries.
+  /// R -= A X in twice the precision, no call of apply(). False: A does not know its entries.
   bool subtract_accurately(View const& X, View const& R) {
     auto const timer = time(seconds.product);
-    if (!a_.subtract_accurately(exec, X, R)) return false;
-    count_a(X);
-    return true;
+    return a_.subtract_accurately(exec, X, R);
   }
 
   /// ||D^-1/2 x|| of every column with the diagonal D of A, where A knows it: images of A in the
