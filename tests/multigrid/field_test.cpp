@@ -279,9 +279,11 @@ TYPED_TEST(MultigridField, ACheckerboardOfContrastsIsPositiveDefinite) {
     options.preconditioner = &M;
     options.tolerance = 1e-5;
     auto report = conjugate_gradient(this->exec, op, B, X, options);
-    if (report.status == Status::preconditioner_not_spd) {
+    // A cycle in single precision loses such a contrast: it is not definite, or hardly helps.
+    if (report.status == Status::preconditioner_not_spd || report.iterations > 30) {
       EXPECT_GT(contrast, 1e6);
       EXPECT_TRUE(M.use_working_precision(this->exec));
+      Kokkos::deep_copy(this->exec, X, 0.0);
       report = conjugate_gradient(this->exec, op, B, X, options);
     }
     EXPECT_TRUE(report.converged()) << contrast << ": " << to_string(report.status);
