@@ -6,6 +6,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/real_view.hpp>
+#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -23,13 +24,14 @@ KOKKOS_FORCEINLINE_FUNCTION bool goes_down(BlockRef<Scalar, unit> const& X) {
     return unit == UnitStride::rows;
 }
 
-/// conj(x) y, by its real parts. Written out, since complex operators may not vectorize.
+/// conj(x) y, by its real parts. Written out, since complex operators may not vectorize, and with
+/// the product that is fused named: left to a compiler it depends on the width of the block.
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void product_parts(Scalar const& x, Scalar const& y,
                                                real_t<Scalar>* terms) {
   if constexpr (is_complex_v<Scalar>) {
-    terms[0] = x.real() * y.real() + x.imag() * y.imag();
-    terms[1] = x.real() * y.imag() - x.imag() * y.real();
+    terms[0] = multiply_add(x.real(), y.real(), x.imag() * y.imag());
+    terms[1] = multiply_add(x.real(), y.imag(), -(x.imag() * y.real()));
   } else {
     terms[0] = x * y;
   }
