@@ -98,16 +98,28 @@ ReferenceMatrix read_reference(std::filesystem::path const& path) {
   std::istringstream in(tidied(inflate(path)));
   Banner const banner = read_banner(in);
   ReferenceMatrix A;
+  bool const general = banner.symmetry == "general";
+  auto const add = [&](ReferenceMatrix::Entry const& e) {
+    A.entries.push_back(e);
+    if (!general && e.row != e.column)
+      A.entries.push_back({e.column, e.row, mirrored(e.value, banner.symmetry)});
+  };
   std::size_t count = 0;
-  in >> A.rows >> A.columns >> count;
+  in >> A.rows >> A.columns;
+  if (banner.format == "array") {
+    ReferenceMatrix::Entry e{};
+    for (e.column = 0; e.column < A.columns; ++e.column)
+      for (e.row = general ? 0 : e.column; e.row < A.rows; ++e.row)
+        e.value = read_value(in, banner.field), add(e);
+  } else {
+    in >> count;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     ReferenceMatrix::Entry e{};
     in >> e.row >> e.column;
     e.value = read_value(in, banner.field);
     --e.row, --e.column;
-    A.entries.push_back(e);
-    if (banner.symmetry != "general" && e.row != e.column)
-      A.entries.push_back({e.column, e.row, mirrored(e.value, banner.symmetry)});
+    add(e);
   }
   if (!in) throw std::runtime_error("cannot read " + path.string());
   return A;
