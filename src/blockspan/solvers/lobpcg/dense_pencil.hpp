@@ -232,7 +232,7 @@ class DensePencil {
     bool found = false;
     for (; sigma <= ratio * 1024 && !found; sigma *= 32) found = try_shift(sigma);
     if (!found) return false;
-    if (enough()) return true;
+    if (best_.theta.empty() || enough()) return true;
     Real const smaller = least_shift();
     if (smaller < sigma / 64) try_shift(smaller);
     return true;
