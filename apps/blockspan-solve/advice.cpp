@@ -83,6 +83,10 @@ std::string solve_advice(SolveCommand const& command, SolveResult const& result)
              " lies below what this arithmetic reaches on this problem: " + column.name +
              " is at " + number(result.true_residuals[column.index]) +
              ", as accurate as it gets; ask for a larger --tolerance.";
+    case Status::stagnated:
+      return "The residual of " + column.name + " stays at " +
+             number(result.true_residuals[column.index]) +
+             ", and further cycles bring nothing: use a better --preconditioner, or direct.";
     case Status::max_iterations:
       return of_iterations(command, result, column);
     case Status::operator_not_hermitian:

@@ -90,7 +90,7 @@ template <class Real>
 struct CgColumn {
   /// converged, zero_rhs (these two are success), out_of_range, nonfinite_rhs, operator_not_finite,
   /// operator_not_hermitian, negative_curvature, singular, inconsistent, preconditioner_not_spd,
-  /// attainable_limit, max_iterations, time_limit or stopped_by_monitor.
+  /// attainable_limit, stagnated, max_iterations, time_limit or stopped_by_monitor.
   Status status = Status::not_converged;
   int iterations = 0;        ///< in which the column was not yet at its goal
   int inner_iterations = 0;  ///< those of them that CgOptions::inner made
@@ -205,8 +205,10 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// iterations, c the condition number of M^-1 A on its range. A column is `inconsistent` where
 /// ||A z|| is within the rounding errors of the product (which a matrix of condition 1e12 never
 /// shows) and the part of b along z is above the goal; `singular` instead where other vectors are
-/// almost null too, or z^H A z is not zero in twice the precision: A may then be regular. Where
-/// p^H A p is zero but A p is not, A is indefinite: `negative_curvature`.
+/// almost null too, or z^H A z is not zero in twice the precision: A may then be regular, but has a
+/// vector whose x^H A x is within 100 roundings of its terms. Where no such vector is seen, the
+/// column is at the `attainable_limit` or `stagnated`. Where p^H A p is zero but A p is not, A is
+/// indefinite: `negative_curvature`.
 ///
 /// Rounding: columns are solved in units of powers of two near b_j, so that those near the ends of
 /// the range disturb no others; what the format does not hold of X at the end is `out_of_range`. A

@@ -272,7 +272,7 @@ class CgGroup {
       if (auto const status = verdict(column, before)) {
         // without a clear null space A may be regular after all
         bool const unclear = *status == Status::inconsistent && null_space().blurred();
-        close(j, unclear ? Status::singular : *status);
+        close(j, unclear || *status == Status::singular ? why_singular(c) : *status);
       } else if (inner_ && !inner_->may_help(residual, before)) {
         deferred_.push_back(j);
       } else {
@@ -284,6 +284,10 @@ class CgGroup {
     open_ = still;
     if (!open_.empty()) scale_residuals(before, positions);
   }
+
+  /// The status of a column that ended as if A were singular, which a vector must show: X, which
+  /// grows along null vectors, R, which ends as one, or those that were found. Open column c.
+  Status why_singular(int c);
 
   std::optional<Status> verdict(Column const& column, Real before) {
     if (column.residual + column.rounding <= column.goal) return Status::converged;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <blockspan/solvers/cg/group.hpp>
+#include <blockspan/solvers/cg/judge_curvature.hpp>
 
 // The cycles of a group, what their ends mean for the next one, the columns that wait for the
 // working precision, and what is done once all are closed.
@@ -108,6 +109,28 @@ void CgGroup<Scalar, Exec>::switch_to_pseudo_block(std::optional<Status> hopeles
   hopeless_ = hopeless;
   switched_limit_ = 20 * control_.group_iterations() + 100;
   if (block_ran_) switched_ = why;
+}
+
+template <class Scalar, class Exec>
+Status CgGroup<Scalar, Exec>::why_singular(int c) {
+  int const width = static_cast<int>(open_.size());
+  std::vector<View> shown{column_range(tools_.blocks.direction(width), c, 1),
+                          column_range(tools_.blocks.residual(width), c, 1)};
+  for (int i = 0; i < null_space().count(); ++i)
+    shown.push_back(column_range(null_space().basis(), i, 1));
+  CurvatureJudge<Scalar, Exec> judge_direction(problem_);
+  for (auto const& z : shown) {
+    auto const verdict = judge_direction(z);
+    if (verdict.status == Status::singular) return Status::singular;
+    if (verdict.status != Status::negative_curvature) continue;
+    auto& all = control_.report();
+    all.indefinite = true;
+    all.curvature = std::min(all.curvature, verdict.curvature);
+    return Status::negative_curvature;
+  }
+  auto const& column = columns_[open_[c]];
+  return column.best <= Limits::null_image * column.noise ? Status::attainable_limit
+                                                          : Status::stagnated;
 }
 
 template <class Scalar, class Exec>

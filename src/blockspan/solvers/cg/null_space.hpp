@@ -85,6 +85,7 @@ class NullSpace {
   using View = Block<Scalar, Exec>;
 
   int count() const { return static_cast<int>(basis_.extent(1)); }
+  View const& basis() const { return basis_; }
   /// The caller's: B and X are projected.
   bool given() const { return given_; }
 
