@@ -2,7 +2,7 @@
 # name (Blockspan::NAME). Its option is Blockspan_ENABLE_ and the name in capitals. Whatever links a
 # component is compiled with BLOCKSPAN_HAS_ and the same, so that programs know what they can offer.
 set(Blockspan_ENABLE_KOKKOS_KERNELS OFF CACHE BOOL
-  "Component kokkos_kernels: its product, Gauss-Seidel and ILU(0) (minutes a scalar and backend)")
+  "Component kokkos_kernels: its product and Gauss-Seidel (minutes a scalar and backend)")
 set(Blockspan_ENABLE_CUSPARSE AUTO CACHE STRING
   "Component cusparse: its product. AUTO: with the CUDA backend, ON or OFF")
 set(Blockspan_ENABLE_DIRECT AUTO CACHE STRING

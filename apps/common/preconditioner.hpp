@@ -19,7 +19,6 @@
 #include <blockspan/operators/diagonal.hpp>
 #include <blockspan/operators/direct.hpp>
 #include <blockspan/operators/gauss_seidel.hpp>
-#include <blockspan/operators/incomplete_lu.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
@@ -379,12 +378,6 @@ Preconditioner<Scalar, Exec> make_preconditioner(Exec const& exec,
         return detail::make_definite<Scalar>(
             exec, A, definiteness, "gauss-seidel",
             [](auto const&... on) { return gauss_seidel<Scalar, Exec>(on...); });
-      break;
-    case PreconditionerChoice::Kind::incomplete_lu:
-      if constexpr (has_kokkos_kernels)
-        return detail::make_definite<Scalar>(exec, A, definiteness, "ilu0", [](auto const&... on) {
-          return incomplete_lu<Scalar, Exec>(on...);
-        });
       break;
     case PreconditionerChoice::Kind::direct:
       if constexpr (has_direct) return detail::make_direct<Scalar>(exec, A, M, definiteness);

@@ -46,8 +46,7 @@ void require_linked(PreconditionerChoice::Kind kind, std::string const& name) {
   std::string const asked = option + (" " + name);
   require(has_direct || kind != Kind::direct, asked,
           left_out("direct", "apt-get install libmumps-seq-dev, then "));
-  require(has_kokkos_kernels || (kind != Kind::gauss_seidel && kind != Kind::incomplete_lu), asked,
-          left_out("kokkos_kernels"));
+  require(has_kokkos_kernels || kind != Kind::gauss_seidel, asked, left_out("kokkos_kernels"));
 }
 
 }  // namespace
@@ -82,8 +81,6 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
     choice.kind = Kind::automatic;
   } else if (parts[0] == "gauss-seidel") {
     choice.kind = Kind::gauss_seidel;
-  } else if (parts[0] == "ilu0") {
-    choice.kind = Kind::incomplete_lu;
   } else if (parts[0] == "direct") {
     choice.kind = Kind::direct;
   } else {

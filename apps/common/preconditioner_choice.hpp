@@ -26,7 +26,6 @@ struct PreconditionerChoice {
     block_jacobi,
     chebyshev,
     gauss_seidel,
-    incomplete_lu,
     direct,
     multigrid,
     automatic
@@ -41,15 +40,13 @@ struct PreconditionerChoice {
 
 /// The forms that parse_preconditioner reads, and what they mean for --help.
 inline constexpr char const* preconditioner_forms =
-    "none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], gauss-seidel, ilu0, "
-    "direct, multigrid[:DEGREE] or automatic";
+    "none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], gauss-seidel, direct, "
+    "multigrid[:DEGREE] or automatic";
 inline constexpr char const* preconditioner_help =
     "none; jacobi; block-jacobi[:ROWS]: blocks of 2 to 8 rows, by default as found in the pattern; "
     "chebyshev[:DEGREE[:RATIO]]: a polynomial over jacobi that costs DEGREE - 1 products, RATIO: "
-    "of the ends of its interval; gauss-seidel: a symmetric sweep, by Kokkos Kernels; ilu0: "
-    "incomplete factors on the pattern of the matrix, by Kokkos Kernels, column by column and "
-    "slow; "
-    "direct: a complete factorization, by MUMPS on the host, for stiff problems that fit in "
+    "of the ends of its interval; gauss-seidel: a symmetric sweep, by Kokkos Kernels; direct: a "
+    "complete factorization, by MUMPS on the host, for stiff problems that fit in "
     "memory; "
     "multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes and graphs; DEGREE: of "
     "the smoother, 1 to 4; "

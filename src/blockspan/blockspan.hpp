@@ -46,7 +46,6 @@
 #endif
 #ifdef BLOCKSPAN_HAS_KOKKOS_KERNELS
 #include <blockspan/operators/gauss_seidel.hpp>
-#include <blockspan/operators/incomplete_lu.hpp>
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
 #endif
 #ifdef BLOCKSPAN_HAS_MPI

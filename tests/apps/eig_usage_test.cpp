@@ -128,9 +128,9 @@ TEST(EigUsage, RefusesPreconditionersThatAreNone) {
   };
   refused("ilu",
           "'ilu' is not none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], "
-          "gauss-seidel, ilu0, direct, multigrid[:DEGREE] or automatic");
+          "gauss-seidel, direct, multigrid[:DEGREE] or automatic");
   refused("jacobi:2", "'jacobi:2' has too many parts: jacobi takes none");
-  refused("ilu0:1", "'ilu0:1' has too many parts: ilu0 takes none");
+  refused("gauss-seidel:1", "'gauss-seidel:1' has too many parts: gauss-seidel takes none");
   refused("gauss-seidel:2", "'gauss-seidel:2' has too many parts: gauss-seidel takes none");
   refused("direct:2", "'direct:2' has too many parts: direct takes none");
   refused("block-jacobi:1", "block size 1 is not between 2 and 8");

@@ -164,7 +164,7 @@ TEST_P(SolveReport, SolvesInMixedPrecisionToTheSameAccuracy) {
   }
 }
 
-TEST_P(SolveReport, GaussSeidelAndIncompleteLuTakeFewerIterations) {
+TEST_P(SolveReport, GaussSeidelTakesFewerIterations) {
   if (!apps::has_kokkos_kernels) GTEST_SKIP() << apps::left_out("kokkos_kernels");
   auto const run_with = [&](std::string const& preconditioner) {
     auto const [outcome, report] = run_solve(
@@ -173,13 +173,9 @@ TEST_P(SolveReport, GaussSeidelAndIncompleteLuTakeFewerIterations) {
     return report;
   };
   int const jacobi = run_with("jacobi")["iterations"];
-  for (auto const& [text, name] :
-       {std::pair("gauss-seidel", "symmetric gauss-seidel (Kokkos Kernels)"),
-        std::pair("ilu0", "incomplete LU (Kokkos Kernels)")}) {
-    Json const report = run_with(text);
-    EXPECT_EQ(report["preconditioner"], name);
-    EXPECT_LT(1.4 * report["iterations"].get<int>(), jacobi) << text;
-  }
+  Json const report = run_with("gauss-seidel");
+  EXPECT_EQ(report["preconditioner"], "symmetric gauss-seidel (Kokkos Kernels)");
+  EXPECT_LT(1.4 * report["iterations"].get<int>(), jacobi);
 }
 
 TEST_P(SolveReport, SaysWhyAndWhatNextWhenIterationsRunOut) {
