@@ -29,8 +29,6 @@ void add_problem(CLI::App& app, SpmmCommand& command) {
       ->check(CLI::IsMember({"right", "left"}));
   app.add_option("--op", command.op, "What is done to A before it multiplies")
       ->check(CLI::IsMember({"none", "transpose", "conjugate", "adjoint"}));
-  app.add_flag("--single-values", command.single_values,
-               "Read A's values in single precision; refused where that changes one");
   app.add_option("--seed", command.seed, "Of the random X");
 }
 

@@ -14,7 +14,6 @@ struct SpmmCommand {
   std::string scalar;                ///< f32, f64, c64, c128; empty: as the matrix is, f64 or c128
   std::string layout = "right";      ///< of X and Y: right (row-major), left (column-major)
   std::string op = "none";           ///< none, transpose, conjugate, adjoint
-  bool single_values = false;        ///< plans hold A's values in single precision
   std::string algorithm = "auto";    ///< auto, an id of spmm_variants, all
   std::vector<std::string> compare;  ///< cusparse, kokkos-kernels
   int repeat = 20;                   ///< batches timed of every kernel

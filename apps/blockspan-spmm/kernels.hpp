@@ -30,7 +30,6 @@ struct Operands {
   CrsMatrix<Scalar, Exec> A;
   Op op;
   Block X;
-  bool single_values;
 
   void fence() const { exec.fence("Blockspan::blockspan-spmm"); }
 };
@@ -69,8 +68,6 @@ auto plan_kernel(Operands const& with, SpmmRun& run, std::function<void(SpmmRun&
   Kokkos::Timer const timer;
   SpmmPlan plan(with.exec, with.A, options);
   if (transposes(with.op)) plan.hold_transpose(with.exec, with.A);
-  require(!with.single_values || plan.hold_single_precision(with.exec, with.A), "--single-values",
-          "single precision changes values of this matrix");
   with.fence();
   run.setup_ms = 1e3 * timer.seconds();
   using Scalar = typename Operands::Block::value_type;

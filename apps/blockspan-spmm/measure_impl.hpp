@@ -168,8 +168,7 @@ void measure_widths(Exec const& exec, CrsMatrix<Scalar, Exec> const& A, SpmmComm
   for (int const columns : command.columns) {
     auto const X = allocate<BlockOf<Scalar, Layout, Exec>>(exec, "Blockspan::X", x_rows, columns);
     fill_random(exec, X, command.seed);
-    Width<Scalar, Layout, Exec> width({exec, A, op, X, command.single_values}, y_rows, host,
-                                      command, progress);
+    Width<Scalar, Layout, Exec> width({exec, A, op, X}, y_rows, host, command, progress);
     result.checked.push_back(width.checked());
     for (SpmmRun& run : width.run()) result.runs.push_back(std::move(run));
   }
@@ -187,16 +186,14 @@ SpmmResult measure(Exec const& exec, SpmmCommand const& command, ProgressLine& p
   auto const A = load_matrix<Scalar>(exec, command.matrix);
   exec.fence("Blockspan::load");
   using Matrix = CrsMatrix<Scalar, Exec>;
-  result.problem = {
-      scalar_name<Scalar>(),
-      is_complex_v<Scalar>,
-      A.numRows(),
-      A.numCols(),
-      static_cast<std::int64_t>(A.nnz()),
-      sizeof(Scalar),
-      sizeof(typename Matrix::non_const_size_type),
-      sizeof(typename Matrix::ordinal_type),
-      std::int64_t(command.single_values ? sizeof(single_t<Scalar>) : sizeof(Scalar))};
+  result.problem = {scalar_name<Scalar>(),
+                    is_complex_v<Scalar>,
+                    A.numRows(),
+                    A.numCols(),
+                    static_cast<std::int64_t>(A.nnz()),
+                    sizeof(Scalar),
+                    sizeof(typename Matrix::non_const_size_type),
+                    sizeof(typename Matrix::ordinal_type)};
   if (command.layout == "left")
     detail::measure_widths<Kokkos::LayoutLeft, Scalar>(exec, A, command, progress, result);
   else

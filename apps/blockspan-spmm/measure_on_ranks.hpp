@@ -162,7 +162,6 @@ inline void require_on_ranks(SpmmCommand const& command) {
   require(command.op == "none", where, "--op ", command.op, " is not measured");
   require(command.algorithm != "all", where, "one --algorithm is measured, not all");
   require(command.compare.empty(), where, "--compare has no peers");
-  require(!command.single_values, where, "--single-values is not offered");
   require(command.fault.empty(), where, "--inject-fault is not offered");
 }
 
@@ -185,8 +184,7 @@ RanksResult measure_on_ranks(Exec const& exec, SpmmCommand const& command, Progr
   auto const rows = matrix->row_space().global_rows(matrix->local_rows());
   result.ranks = report_of_ranks(exec, *matrix, 1, command.partition);
   result.problem = {scalar_name<Scalar>(), is_complex_v<Scalar>, rows,        rows,
-                    matrix->nonzeros(),    sizeof(Scalar),       sizeof(int), sizeof(int),
-                    sizeof(Scalar)};
+                    matrix->nonzeros(),    sizeof(Scalar),       sizeof(int), sizeof(int)};
   int const widest = *std::max_element(command.columns.begin(), command.columns.end());
   SpmmPlanOptions plan{.columns = widest};
   if (command.algorithm != "auto") plan.algorithm = command.algorithm;

@@ -16,7 +16,7 @@ Json options(SpmmCommand const& command, SpmmResult const& result) {
           {"layout", command.layout},       {"op", command.op},
           {"algorithm", command.algorithm}, {"compare", command.compare},
           {"repeat", command.repeat},       {"seed", command.seed},
-          {"backend", command.backend},     {"single_values", command.single_values}};
+          {"backend", command.backend}};
 }
 
 Json bandwidth(CopyBandwidth const& copy) {

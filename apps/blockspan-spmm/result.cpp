@@ -10,7 +10,7 @@ double SpmmProblem::flops(int n) const {
 
 double SpmmProblem::bytes(int n) const {
   auto const matrix =
-      static_cast<double>(nonzeros) * static_cast<double>(ordinal_bytes + value_bytes);
+      static_cast<double>(nonzeros) * static_cast<double>(ordinal_bytes + scalar_bytes);
   auto const offsets = static_cast<double>(rows + 1) * static_cast<double>(offset_bytes);
   auto const blocks = static_cast<double>(rows + columns) * n * static_cast<double>(scalar_bytes);
   return matrix + offsets + blocks;

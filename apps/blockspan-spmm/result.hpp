@@ -23,7 +23,6 @@ struct SpmmProblem {
   bool complex = false;
   std::int64_t rows = 0, columns = 0, nonzeros = 0;  ///< of A
   std::int64_t scalar_bytes = 0, offset_bytes = 0, ordinal_bytes = 0;
-  std::int64_t value_bytes = 0;  ///< of A, as Blockspan's kernels read them
 
   /// Operations of a product with n columns: 2 a nonzero and column, 8 if complex.
   double flops(int n) const;

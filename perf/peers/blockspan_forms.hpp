@@ -21,8 +21,7 @@
 namespace blockspan::perf {
 
 /// The product A X of a case in another form, by what its plan chooses: blocks of two layouts,
-/// 64-bit offsets, a matrix that holds A^T, values in single precision. They take part in the
-/// studies that name them.
+/// 64-bit offsets, a matrix that holds A^T. They take part in the studies that name them.
 inline constexpr char const* form_family = "form";
 
 /// A^T, its rows sorted. Made by the host.
@@ -121,16 +120,6 @@ std::vector<Contender> form_contenders(Operands<Scalar> const& with) {
   add("form/held_transpose", Order::row, [with, transposed] {
     return transposed([&](auto& plan, auto const& B) { plan.hold_transpose(with.exec, B); });
   });
-  if constexpr (!std::is_same_v<real_t<Scalar>, float>)
-    add("form/single_values", Order::row, [with] {
-      auto const hold = [&](auto& plan) {
-        require(plan.hold_single_precision(with.exec, with.A), "form/single_values",
-                "a value of A is no float");
-      };
-      return prepare_form(with, with.A, hold, [with](auto const& plan) {
-        spmm(with.exec, plan, Op::none, with.alpha, with.A, with.X_row, with.beta, with.Y_row);
-      });
-    });
   return all;
 }
 

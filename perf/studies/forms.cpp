@@ -7,13 +7,12 @@ Study forms(Scope const& scope) {
   study.name = "forms";
   study.title = "The same product in other forms";
   study.reproduces =
-      "What layouts of X and Y, 64-bit offsets, transposing and values in single precision cost or "
-      "gain: time over that of the row-major product with 32-bit offsets.";
+      "What layouts of X and Y, 64-bit offsets and transposing cost or gain: time over that of the "
+      "row-major product with 32-bit offsets.";
   study.note =
       "Transposed: the matrix in memory is A^T, and its transpose multiplies, so that the result "
       "is "
-      "the plain one's; held: SpmmPlan::hold_transpose. Symmetric matrices hold nothing then. "
-      "Floats: SpmmPlan::hold_single_precision, where no value of A is changed by it.";
+      "the plain one's; held: SpmmPlan::hold_transpose. Symmetric matrices hold nothing then.";
   study.table = {{"matrix", "matrix"},
                  {"type", "scalar"},
                  {"n", "columns"},
@@ -24,8 +23,7 @@ Study forms(Scope const& scope) {
                  {"column-major Y / auto", "speedup:auto:form/column_y"},
                  {"64-bit offsets / auto", "speedup:auto:form/long_offsets"},
                  {"transposed, held / auto", "speedup:auto:form/held_transpose"},
-                 {"transposed / auto", "speedup:auto:form/transposed"},
-                 {"auto / floats", "speedup:form/single_values:auto"}};
+                 {"transposed / auto", "speedup:auto:form/transposed"}};
   auto const add = [&](std::string const& group, std::string const& spec, int columns,
                        std::string const& scalar) {
     study.cases.push_back({.group = group,

@@ -150,15 +150,6 @@ TEST(SpmmUsage, RefusesAKernelThatCannotServe) {
   EXPECT_THAT(outcome.out, HasSubstr("refused: "));
 }
 
-TEST(SpmmUsage, RefusesSinglePrecisionWhereItChangesAValue) {
-  EXPECT_THAT(refusal({"elasticity:3", "--single-values"}),
-              HasSubstr("--single-values: single precision changes values of this matrix"));
-  if (has_scalar<float>) {
-    EXPECT_THAT(refusal({small, "--single-values", "--scalar", "f32"}),
-                HasSubstr("the matrix is in single precision"));
-  }
-}
-
 TEST(SpmmUsage, RefusesABlockThatNoMemoryHolds) {
   if (host_backend().empty()) GTEST_SKIP() << "needs a backend of the host";
   EXPECT_THAT(

@@ -94,27 +94,21 @@ TYPED_TEST(NarrowColumns, AreRightForRowsBesideTheirColumns) {
   }
 }
 
-TYPED_TEST(NarrowColumns, ServeTransposedAndSingleValues) {
+TYPED_TEST(NarrowColumns, ServeStoredTransposes) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  auto host = with_distance<Scalar>(60000, 400);
-  for (auto& value : host.values) value = Scalar(single_t<Scalar>(value));
+  auto const host = with_distance<Scalar>(60000, 400);
   auto const A = to_device(exec, host);
   SpmmPlan plan(exec, A);
   plan.hold_transpose(exec, A);
-  if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>) {
-    EXPECT_TRUE(plan.hold_single_precision(exec, A));
-  }
   spoil_values(A);
-  for (Op const op : {Op::none, Op::adjoint})
-    for (int const columns : {1, 4}) {
-      ProductCase<Scalar> const c{host, op, columns};
-      if (op == Op::none && std::is_same_v<Scalar, single_t<Scalar>>) continue;
-      EXPECT_TRUE(matches(product(exec, plan, A, c),
-                          reference_product(op, c.alpha, host, c.X(), c.beta, c.Y())))
-          << c.words();
-    }
+  for (int const columns : {1, 4}) {
+    ProductCase<Scalar> const c{host, Op::adjoint, columns};
+    EXPECT_TRUE(matches(product(exec, plan, A, c),
+                        reference_product(c.op, c.alpha, host, c.X(), c.beta, c.Y())))
+        << c.words();
+  }
 }
 
 }  // namespace

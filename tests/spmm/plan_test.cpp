@@ -78,8 +78,8 @@ auto reads_at_least(std::int64_t bytes) {
   return HasSubstr("reads at least " + std::to_string(bytes) + " bytes of A;");
 }
 
-/// Groups read the columns of their first rows; values in single precision serve no float.
-TYPED_TEST(Plan, CountsTheBytesOfGroupsAndHeldValues) {
+/// Groups read the columns of their first rows.
+TYPED_TEST(Plan, CountsTheBytesOfGroups) {
   TypeParam const exec;
   auto const host = shared_columns<double>(
       "nodes", 30, 80, [](auto) { return 3; }, [](auto) { return 10; });
@@ -89,15 +89,6 @@ TYPED_TEST(Plan, CountsTheBytesOfGroupsAndHeldValues) {
   SpmmPlan rows(exec, A, {.algorithm = "warp_per_row"});
   EXPECT_THAT(groups.explain(8), reads_at_least(entries * 8 + 300 * 4 + offsets));
   EXPECT_THAT(rows.explain(8), reads_at_least(entries * (8 + 4) + offsets));
-  for (auto* const plan : {&groups, &rows}) {
-    ASSERT_TRUE(plan->hold_single_precision(exec, A));
-    EXPECT_THAT(plan->explain(8), HasSubstr("reads values in single precision, 3600 bytes"));
-    EXPECT_THAT(plan->explain(8, 4), Not(HasSubstr("in single precision, ")));
-  }
-  EXPECT_THAT(groups.explain(8), reads_at_least(entries * 4 + 300 * 4 + offsets));
-  EXPECT_THAT(groups.explain(8, 4), reads_at_least(entries * 4 + 300 * 4 + offsets));
-  EXPECT_THAT(rows.explain(8), reads_at_least(entries * (4 + 4) + offsets));
-  EXPECT_THAT(rows.explain(8, 4), reads_at_least(entries * (4 + 4) + offsets));
 }
 
 TYPED_TEST(Plan, RunsTheVariantAskedFor) {

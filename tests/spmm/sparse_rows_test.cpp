@@ -79,23 +79,6 @@ TYPED_TEST(SparseRows, OfAnyStorageAndLengthAreRight) {
   }
 }
 
-TYPED_TEST(SparseRows, ReadSingleValues) {
-  using Exec = typename TypeParam::Exec;
-  using Scalar = typename TypeParam::Scalar;
-  if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>) {
-    Exec const exec;
-    auto host = sparse_rows<Scalar>(600, 3);
-    for (auto& value : host.values) value = Scalar(single_t<Scalar>(value));
-    auto const A = to_device(exec, host);
-    SpmmPlan plan(exec, A, {.algorithm = "nonempty_rows"});
-    ASSERT_TRUE(plan.hold_single_precision(exec, A));
-    spoil_values(A);
-    ProductCase<Scalar> const c{host, Op::conjugate, 8};
-    EXPECT_TRUE(matches(product(exec, plan, A, c),
-                        reference_product(c.op, c.alpha, host, c.X(), c.beta, c.Y())));
-  }
-}
-
 TYPED_TEST(SparseRows, AreFilledInTheSameLaunchWhereTheyAreShort) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

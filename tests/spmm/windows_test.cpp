@@ -211,30 +211,6 @@ TYPED_TEST(WindowProducts, SayWhatTheyCannotServe) {
   }
 }
 
-TYPED_TEST(WindowProducts, ReadHeldSingles) {
-  using Exec = typename TypeParam::Exec;
-  using Scalar = typename TypeParam::Scalar;
-  if constexpr (kernels::tensor::available<Exec, real_t<Scalar>>) {
-    Exec const exec;
-    auto host = band<Scalar>(90);
-    for (auto& value : host.values) value = Scalar(single_t<Scalar>(value));
-    for (int const width : {4, 7, 8, 16, 32, 64}) {
-      auto const A = to_device(exec, host);
-      SpmmPlan plan(exec, A, {.columns = width, .algorithm = "tensor_window"});
-      EXPECT_TRUE(plan.hold_single_precision(exec, A));
-      EXPECT_THAT(plan.explain(width, sizeof(Scalar)),
-                  HasSubstr("reads values in single precision"));
-      spoil_values(A);
-      for (Op const op : {Op::none, Op::conjugate}) {
-        ProductCase<Scalar> const c{host, op, width};
-        EXPECT_TRUE(matches(product(exec, plan, A, c),
-                            reference_product(op, c.alpha, host, c.X(), c.beta, c.Y())))
-            << c.words();
-      }
-    }
-  }
-}
-
 TYPED_TEST(Windows, AreChosenWhereNeighboursShareColumnsAndExplained) {
   TypeParam const exec;
   if (!kernels::is_offered<TypeParam, double>(windows)) GTEST_SKIP() << "not offered";

@@ -108,23 +108,6 @@ class SpmmPlan {
     detail::hold_transpose(exec, *panels_, detail::planned_matrix_ref<Exec>(A));
   }
 
-  /// Keeps A's values in single precision: products read half the bytes for them, and compute in
-  /// A's precision as before. `exact`: only if no value is changed by it, as in many graphs and
-  /// stencils. `rounded`: if none overflows or underflows; adds
-  /// 2^-24 (|alpha| |A| |X|) to the error of an element. False, and nothing is kept, if it may not.
-  ///
-  /// Read by plain products (and by transposed ones of a symmetric A) of the variants that load
-  /// directly, of row_group and of tensor_window; the others and spmm_dots read A. O(nonzeros);
-  /// takes half a scalar a nonzero. Throws Error if A is in single precision or a BsrMatrix with
-  /// blocks.
-  template <class Matrix>
-  bool hold_single_precision(Exec const& exec, Matrix const& A,
-                             SpmmSingles allowed = SpmmSingles::exact) {
-    detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, Offset, Ordinal>();
-    return detail::hold_single_precision(exec, *panels_, detail::planned_matrix_ref<Exec>(A),
-                                         allowed);
-  }
-
   /// Implementation: what the products read.
   detail::PlanPanels<Exec, Ordinal>& panels() const { return *panels_; }
 

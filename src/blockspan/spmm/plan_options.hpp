@@ -18,10 +18,6 @@ struct SpmmLanes {
   bool any() const { return columns > 0 || entries > 0 || vectors_per_lane() > 0; }
 };
 
-/// Which values SpmmPlan::hold_single_precision may keep: those that a float (or two) has exactly,
-/// or any, each rounded to within 2^-24 of its magnitude.
-enum class SpmmSingles { exact, rounded };
-
 struct SpmmPlanOptions {
   int columns = 8;  ///< widest block expected, >= 1; other widths are served too, without new setup
   std::string algorithm = "auto";  ///< "auto" or an id of spmm_variants

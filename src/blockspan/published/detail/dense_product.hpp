@@ -115,7 +115,7 @@ void multiply_dense(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec,
   Kokkos::parallel_for(
       label, typename Write::Policy(exec, teams, threads, lanes),
       Write{A.row_offsets,
-            {A.column_indices, prepared.permutation, call.values.own, conjugates(product.op)},
+            {A.column_indices, prepared.permutation, call.values, conjugates(product.op)},
             A.rows,
             A.columns,
             dense,

@@ -40,7 +40,7 @@ class PublishedLaunch {
       : call_(call),
         variant_(call.variant()),
         vectors_(static_cast<int>(call.product.X.columns / Width)),
-        entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values.own,
+        entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values,
                  conjugates(call.product.op)} {}
 
   void operator()() const {

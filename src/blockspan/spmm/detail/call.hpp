@@ -48,23 +48,17 @@ Carry<Scalar, Ordinal> carry_of(CutRowList<Exec, Ordinal> const& list, std::int6
           space.sums,          space.arrived};
 }
 
-/// The values of op(A) where the kernels read them.
-template <class Scalar>
-struct MatrixValues {
-  Scalar const* own;
-  single_t<Scalar> const* singles = nullptr;  ///< the same in single precision; null: not stored
-};
-
 /// A launch with its operands. Stored: the type of values and blocks in memory.
-template <class ExecSpace, class ScalarType, class OrdinalType, class Stored>
+template <class ExecSpace, class ScalarType, class OrdinalType, class StoredType>
 struct SpmmCall {
   using Exec = ExecSpace;
   using Scalar = ScalarType;
   using Ordinal = OrdinalType;
+  using Stored = StoredType;
 
   Exec const& exec;
   PreparedPattern<Exec, Ordinal> const& prepared;
-  MatrixValues<Stored> values;
+  Stored const* values;  ///< of op(A), where the kernels read them
   CarrySpace<Scalar> carry;
   Launch const& launch;
   Product<Scalar, Stored> const& product;
@@ -191,7 +185,7 @@ template <class Exec, class Scalar, class Ordinal, class Stored>
 PermutedEntries<Scalar, Ordinal, Stored> permuted_entries(
     SpmmCall<Exec, Scalar, Ordinal, Stored> const& call) {
   auto const& pattern = call.prepared.pattern;
-  return {pattern.column_indices, call.prepared.permutation, call.values.own,
+  return {pattern.column_indices, call.prepared.permutation, call.values,
           static_cast<int>(pattern.entries - 1)};
 }
 
@@ -204,16 +198,12 @@ void with_entries(Call const& call, Run const& run) {
   auto const& prepared = call.prepared;
   if constexpr (Permuted)
     if (prepared.permutation != nullptr) return run(permuted_entries(call));
-  auto const with = [&]<class Stored>(Stored const* values) {
-    if constexpr (Narrow)
-      if (call.launch.narrow)
-        return run(NarrowEntries<Scalar, Ordinal, Stored>{
-            prepared.distances.data(), values, static_cast<Ordinal>(prepared.distances.shift)});
-    run(PlainEntries<Scalar, Ordinal, Stored>{prepared.pattern.column_indices, values});
-  };
-  if constexpr (!std::is_same_v<Scalar, single_t<Scalar>>)
-    if (call.values.singles != nullptr) return with(call.values.singles);
-  with(call.values.own);
+  if constexpr (Narrow)
+    if (call.launch.narrow)
+      return run(NarrowEntries<Scalar, Ordinal>{prepared.distances.data(), call.values,
+                                                static_cast<Ordinal>(prepared.distances.shift)});
+  run(PlainEntries<Scalar, Ordinal, typename Call::Stored>{prepared.pattern.column_indices,
+                                                           call.values});
 }
 
 }  // namespace blockspan::detail

@@ -137,7 +137,7 @@ void launch_dots(Call const& call, DotsTarget<typename Call::Scalar> const& targ
   auto const& prepared = call.prepared;
   auto const& X = call.product.X;
   auto const& lanes = call.launch.lanes;
-  Entries const entries{prepared.pattern.column_indices, call.values.own};
+  Entries const entries{prepared.pattern.column_indices, call.values};
   if (call.launch.variant->lists_groups()) {
     auto schedule = row_groups_of<SegmentOfThread>(prepared);
     schedule.share = target.share;
@@ -237,7 +237,7 @@ Launch const* fused_launch(PlanPanels<Exec, Ordinal> const& panels, Product<Scal
                            BlockRef<Scalar const> const& x) {
   if (!lanes_exchange_v<Exec> || panels.is_cut() || product.alpha == Scalar(0)) return nullptr;
   auto const& plan = panels.first();
-  auto blocks = block_facts(product, false, plan.options.must_run());
+  auto blocks = block_facts(product, plan.options.must_run());
   blocks.x.vectors = blocks.x.vectors && rows_are_vectors(x);  // read as rows of Y are written
   blocks.sums = true;
   blocks.overwrites = product.beta == Scalar(0);

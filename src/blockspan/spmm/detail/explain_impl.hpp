@@ -22,25 +22,12 @@ std::string explain_prepared(char const* what, PreparedPattern<Exec, Ordinal> co
                          *prepared.device);
 }
 
-/// Bytes of the values in single precision that plain products of such scalars read
-/// (SpmmPlan::hold_single_precision); 0: they read none.
-template <class Exec, class Ordinal>
-std::size_t bytes_of_singles(PlanState<Exec, Ordinal> const& plan, Launch const& launch,
-                             std::size_t scalar_bytes) {
-  auto const values = static_cast<std::size_t>(plan.plain.statistics.nonzeros);
-  std::size_t const stored = plan.stored.singles.bytes();
-  bool const are_read = values > 0 && 2 * stored == values * scalar_bytes &&
-                        plan.plain.permutation == nullptr && may_read_singles(launch);
-  return are_read ? stored : 0;
-}
-
 template <class Exec, class Ordinal>
 std::string explain_panel(PlanState<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes) {
   auto const& rows = plan.plain.statistics;
   auto const& launch = decision_at(plan.plain, columns, scalar_bytes).first();
   std::string words = explain_prepared("A", plan.plain, columns, scalar_bytes) + "  " +
-                      explain_bytes(plan.plain.facts(), launch, columns, scalar_bytes,
-                                    bytes_of_singles(plan, launch, scalar_bytes));
+                      explain_bytes(plan.plain.facts(), launch, columns, scalar_bytes);
   if (plan.given.block == 1 && order_may_matter(rows, columns, scalar_bytes))
     words += explain_order(rows, share_of_far_columns(Exec{}, plan.given), columns, scalar_bytes,
                            *plan.plain.device);

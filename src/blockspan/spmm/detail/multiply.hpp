@@ -23,7 +23,7 @@ struct Product {
 
 /// The blocks of a product, as decisions see them.
 template <class Scalar>
-BlockFacts block_facts(Product<Scalar> const& product, bool reads_singles, bool must_run) {
+BlockFacts block_facts(Product<Scalar> const& product, bool must_run) {
   auto const& [op, alpha, X, beta, Y] = product;
   auto const is_near = [](std::int64_t stride) {
     std::int64_t const bytes = stride * std::int64_t{sizeof(Scalar)};
@@ -36,7 +36,6 @@ BlockFacts block_facts(Product<Scalar> const& product, bool reads_singles, bool 
           .x_rows_near = is_near(X.row_stride),
           .x_columns_near = is_near(X.column_stride),
           .conjugates = conjugates(op),
-          .reads_singles = reads_singles,
           .must_run = must_run};
 }
 

@@ -62,7 +62,7 @@ template <class Scalar>
 template <class Exec, class Scalar, class Ordinal>
 struct Factor {
   PreparedPattern<Exec, Ordinal> const& prepared;
-  MatrixValues<Scalar> values;
+  Scalar const* values;
   Op op;
 };
 
@@ -70,14 +70,12 @@ template <class Exec, class Scalar, class Ordinal>
 Factor<Exec, Scalar, Ordinal> factor_of(Exec const& exec, PlanState<Exec, Ordinal>& plan, Op op,
                                         Scalar const* values) {
   auto const& stored = plan.stored;
-  bool const here = stored.are_of(values);
-  MatrixValues<Scalar> const plain{values,
-                                   here ? stored.singles.template as<single_t<Scalar>>() : nullptr};
-  if (!transposes(op)) return {plan.plain, plain, op};
-  if (!here || !stored.has_transpose) return {transposed_of(exec, plan), {values}, op};
+  if (!transposes(op)) return {plan.plain, values, op};
+  if (!stored.are_of(values) || !stored.has_transpose)
+    return {transposed_of(exec, plan), values, op};
   if (stored.symmetry != Symmetry::none)
-    return {plan.plain, plain, without_transposing(op, stored.symmetry)};
-  return {stored.prepared, {stored.transposed.template as<Scalar>()}, op};
+    return {plan.plain, values, without_transposing(op, stored.symmetry)};
+  return {stored.prepared, stored.transposed.template as<Scalar>(), op};
 }
 
 /// The product with the copies that were decided in place of X and Y, in the plan's memory.
@@ -180,8 +178,7 @@ void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
     auto const factor = factor_of(exec, state, part.op, values_of(A, panel));
     part.op = factor.op;
     bool const asked = state.options.must_run();
-    Decision const& decision =
-        factor.prepared.decision_for(block_facts(part, factor.values.singles != nullptr, asked));
+    Decision const& decision = factor.prepared.decision_for(block_facts(part, asked));
     if (decision.launches.empty()) refuse(*factor.prepared.choice.variant, part);
     run(exec, &state, decision, factor, part);
   }
@@ -208,7 +205,7 @@ void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& patter
     prepared.statistics = statistics_of_blocks(prepared.statistics, block);
     prepared.groups = groups_of_blocks<Exec>(prepared.pattern, prepared.pattern.entries);
   }
-  auto blocks = block_facts(product, false, false);
+  auto blocks = block_facts(product, false);
   blocks.may_copy = false;
   auto const decision = decide(prepared.facts(), prepared.choice, blocks, *prepared.device);
   PlanState<Exec, Ordinal>* const no_plan = nullptr;

@@ -53,14 +53,11 @@ class StoredArray {
   Memory memory_;
 };
 
-/// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose and
-/// hold_single_precision.
+/// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose.
 template <class Exec, class Ordinal>
 struct StoredValues {
   void const* source = nullptr;  ///< the matrix's array; null: nothing is stored
   std::type_index scalar = typeid(void);
-
-  StoredArray<Exec> singles;  ///< in single precision
 
   bool has_transpose = false;
   Symmetry symmetry = Symmetry::none;

@@ -87,9 +87,6 @@ bool has_pattern(Exec const& exec, PlanPanels<Exec, Ordinal> const& plan,
 template <class Exec, class Scalar, class Ordinal>
 void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                     MatrixRef<Scalar, void, Ordinal> const& A);
-template <class Exec, class Scalar, class Ordinal>
-bool hold_single_precision(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                           MatrixRef<Scalar, void, Ordinal> const& A, SpmmSingles allowed);
 
 template <class Exec, class Ordinal>
 std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes);

@@ -19,7 +19,7 @@ Decision const* step_decision(PlanPanels<Exec, Ordinal> const& panels,
   constexpr bool has_kernels = lanes_exchange_v<Exec> || runs_on_host_v<Exec>;
   if (!has_kernels || panels.is_cut() || product.Y.rows * product.Y.columns == 0) return nullptr;
   auto const& plan = panels.first();
-  auto blocks = block_facts(product, false, plan.options.must_run());
+  auto blocks = block_facts(product, plan.options.must_run());
   // what a lane reads of R and Z, it reads as it writes Y
   BlockLayout const r = layout_of(step.R), z = layout_of(step.Z);
   if (!blocks.x.contiguous || !blocks.y.contiguous || !r.contiguous || !z.contiguous)

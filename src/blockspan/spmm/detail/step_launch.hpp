@@ -23,7 +23,7 @@ class StepLaunch {
   StepLaunch(Call const& call, ProductStep<Scalar> const& step)
       : call_(call),
         epilogue_{step, call.product.Y},
-        entries_{call.prepared.pattern.column_indices, call.values.own},
+        entries_{call.prepared.pattern.column_indices, call.values},
         label_(std::string(call.variant().label) + "::step") {}
 
   void run() const {
@@ -56,7 +56,7 @@ class StepLaunch {
     if (vectors) return shared ? rows<width, 1, true>() : rows<width, 1, false>();
     if (!call_.launch.narrow) return shared ? rows<1, 1, true>() : rows<1, 1, false>();
     auto const& distances = call_.prepared.distances;
-    NarrowEntries<Scalar, Ordinal> const narrow{distances.data(), call_.values.own,
+    NarrowEntries<Scalar, Ordinal> const narrow{distances.data(), call_.values,
                                                 static_cast<Ordinal>(distances.shift)};
     shared ? rows<1, 1, true>(narrow) : rows<1, 1, false>(narrow);
   }

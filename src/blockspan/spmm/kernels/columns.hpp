@@ -40,23 +40,22 @@ inline constexpr int staged_column_occupancy = 25;
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_place(std::uint32_t i) { return i + (i >> 4); }
 
 /// What is kept in scratch of the columns of entries, and what is added to them in a row.
-template <class Scalar, class Ordinal, class Stored>
+template <class Scalar, class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION Ordinal const* stored_columns(
-    PlainEntries<Scalar, Ordinal, Stored> const& entries) {
+    PlainEntries<Scalar, Ordinal> const& entries) {
   return entries.columns;
 }
-template <class Scalar, class Ordinal, class Stored>
-KOKKOS_FORCEINLINE_FUNCTION Ordinal origin_of(PlainEntries<Scalar, Ordinal, Stored> const&,
-                                              std::int64_t) {
+template <class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION Ordinal origin_of(PlainEntries<Scalar, Ordinal> const&, std::int64_t) {
   return 0;
 }
-template <class Scalar, class Ordinal, class Stored>
+template <class Scalar, class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION std::int16_t const* stored_columns(
-    NarrowEntries<Scalar, Ordinal, Stored> const& entries) {
+    NarrowEntries<Scalar, Ordinal> const& entries) {
   return entries.distances;
 }
-template <class Scalar, class Ordinal, class Stored>
-KOKKOS_FORCEINLINE_FUNCTION Ordinal origin_of(NarrowEntries<Scalar, Ordinal, Stored> const& entries,
+template <class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION Ordinal origin_of(NarrowEntries<Scalar, Ordinal> const& entries,
                                               std::int64_t row) {
   return static_cast<Ordinal>(row) + entries.shift;
 }

@@ -356,7 +356,7 @@ void launch_blocks(Call const& call) {
   BlockEntries<typename Call::Scalar, typename Call::Ordinal> const entries{
       pattern.column_indices,
       prepared.permutation,
-      call.values.own,
+      call.values,
       {FastDivision(size), size, by_rows ? 1 : size}};
   launch_groups_with<true>(call, schedule, entries);
 }

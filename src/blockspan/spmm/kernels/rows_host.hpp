@@ -270,7 +270,7 @@ template <class Call>
 void launch_host_step(Call const& call, ProductStep<typename Call::Scalar> const& step) {
   using Scalar = typename Call::Scalar;
   PlainEntries<Scalar, typename Call::Ordinal> const entries{call.prepared.pattern.column_indices,
-                                                             call.values.own};
+                                                             call.values};
   std::string const label = std::string(call.variant().label) + "::step";
   launch_host_rows(call, whole_rows_of(call), entries, TakeStep<Scalar>{step, call.product.Y},
                    label.c_str());

@@ -299,8 +299,8 @@ void launch_shared_tiles_of(Call const& call) {
   int const panels = ceil_div(vectors, Lanes);
   bool const whole = vectors == Lanes && X.row_stride == X.columns;
   launch_in_large_teams(call, panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows}),
-                        Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
-                             call.values.own, X, vectors, panels, whole});
+                        Work{pattern.row_offsets, pattern.rows, pattern.column_indices, call.values,
+                             X, vectors, panels, whole});
 }
 
 /// Panels as wide as the rows of X, up to 32 vectors.

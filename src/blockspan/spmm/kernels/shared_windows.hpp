@@ -266,8 +266,8 @@ void launch_shared_windows_of(Call const& call) {
   int const vectors = static_cast<int>(X.columns / Work::width);
   int const panels = ceil_div(vectors, Work::vectors_of_panel);
   launch_in_large_teams(call, panels * ceil_div(pattern.rows, std::int64_t{Work::team_rows}),
-                        Work{pattern.row_offsets, pattern.rows, pattern.column_indices,
-                             call.values.own, call.prepared.masks.data(), X, vectors, panels});
+                        Work{pattern.row_offsets, pattern.rows, pattern.column_indices, call.values,
+                             call.prepared.masks.data(), X, vectors, panels});
 }
 
 /// Panels of about equal width, up to 32 vectors.

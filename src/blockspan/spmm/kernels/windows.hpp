@@ -78,18 +78,18 @@ KOKKOS_FORCEINLINE_FUNCTION Number load_or_zero(bool wanted, Number const* addre
 }
 
 /// The values of a row from an entry on, as stored in the matrix ...
-template <class Scalar, class Stored>
+template <class Scalar>
 struct PlainValues {
-  Stored const* next;
+  Scalar const* next;
 
   KOKKOS_FORCEINLINE_FUNCTION Scalar value_or_zero(bool wanted, int ahead) const {
     return Scalar(load_or_zero(wanted, next + ahead));
   }
   KOKKOS_FORCEINLINE_FUNCTION void advance(int entries) { next += entries; }
 };
-template <class Scalar, class Ordinal, class Stored>
-KOKKOS_FORCEINLINE_FUNCTION PlainValues<Scalar, Stored> values_from(
-    PlainEntries<Scalar, Ordinal, Stored> const& entries, int k) {
+template <class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION PlainValues<Scalar> values_from(
+    PlainEntries<Scalar, Ordinal> const& entries, int k) {
   return {entries.values + k};
 }
 

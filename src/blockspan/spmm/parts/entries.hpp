@@ -49,34 +49,34 @@ struct PlainEntries {
 
 /// ... or the same with the distance of each column from the row, less `shift`, in 16 bits. They
 /// are read by rows:
-template <class Scalar, class Ordinal, class Stored = Scalar>
+template <class Scalar, class Ordinal>
 struct NarrowEntries {
   std::int16_t const* distances;
-  Stored const* values;
+  Scalar const* values;
   Ordinal shift;
 };
-template <class Scalar, class Ordinal, class Stored>
-struct NarrowRowEntries : NarrowEntries<Scalar, Ordinal, Stored> {
+template <class Scalar, class Ordinal>
+struct NarrowRowEntries : NarrowEntries<Scalar, Ordinal> {
   Ordinal origin;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const {
     return origin + static_cast<Ordinal>(load(this->distances + k));
   }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
-    return Scalar(load(this->values + (k + row_at)));
+    return load(this->values + (k + row_at));
   }
 };
-template <class Scalar, class Ordinal, class Stored, class Segment>
-KOKKOS_FORCEINLINE_FUNCTION NarrowRowEntries<Scalar, Ordinal, Stored> entries_of(
-    NarrowEntries<Scalar, Ordinal, Stored> const& entries, Segment const& segment) {
+template <class Scalar, class Ordinal, class Segment>
+KOKKOS_FORCEINLINE_FUNCTION NarrowRowEntries<Scalar, Ordinal> entries_of(
+    NarrowEntries<Scalar, Ordinal> const& entries, Segment const& segment) {
   return {entries, static_cast<Ordinal>(segment.row()) + entries.shift};
 }
 
 /// Entries that know whole rows only.
 template <class Entries>
 inline constexpr bool are_narrow_v = false;
-template <class Scalar, class Ordinal, class Stored>
-inline constexpr bool are_narrow_v<NarrowEntries<Scalar, Ordinal, Stored>> = true;
+template <class Scalar, class Ordinal>
+inline constexpr bool are_narrow_v<NarrowEntries<Scalar, Ordinal>> = true;
 
 /// Entries whose values are stored in the order of the columns.
 template <class Entries>

@@ -185,9 +185,8 @@ class Decider {
         launch_of(SpmmKernelKind::row_columns, *find_spmm_variant("warp_per_row"), blocks_.columns);
     int const bytes = column_bytes(blocks_.columns, blocks_.scalar.bytes);
     launch.narrow = reads_narrow(bytes);
-    std::size_t const value =
-        blocks_.reads_singles ? blocks_.scalar.bytes / 2 : blocks_.scalar.bytes;
-    std::size_t const entry = value + (launch.narrow ? sizeof(std::int16_t) : sizeof(int));
+    std::size_t const entry =
+        blocks_.scalar.bytes + (launch.narrow ? sizeof(std::int16_t) : sizeof(int));
     if (blocks_.x_columns_near &&
         stages_columns(A_.rows, blocks_.columns, blocks_.scalar.bytes, entry))
       launch.kernel = SpmmKernelKind::staged_columns;
@@ -304,12 +303,12 @@ class Decider {
                     reads_narrow(row_bytes(x_columns(launch)));
     if (is_item(variant)) return;
     // several vectors (or single columns) a lane have kernels for plain entries only; columns in 16
-    // bits serve fewer vectors than three a lane, and like single values no passes side by side
+    // bits serve fewer vectors than three a lane, and no passes side by side
     int const most_vectors = !launch.vectorized || !plain ? 1
                              : blocks_.steps              ? (blocks_.scalar.is_complex ? 1 : 2)
                              : launch.narrow              ? 2
                                                           : 3;
-    bool const spreads = plain && !blocks_.steps && !launch.narrow && !blocks_.reads_singles;
+    bool const spreads = plain && !blocks_.steps && !launch.narrow;
     auto const segments = statistics_of(variant);
     launch.lanes = choose_lanes(device_, vectors, segments, most_vectors, A_.lanes,
                                 spreads && launch.vectorized && !variant.lists_segments() &&

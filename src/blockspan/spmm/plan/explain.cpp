@@ -119,11 +119,6 @@ std::string explain_pattern(std::string const& what, ExplainedPattern const& A, 
   return out.str();
 }
 
-bool may_read_singles(Launch const& launch) {
-  auto const& variant = *launch.variant;
-  return variant.is_direct() || variant.lists_groups() || variant.lists_windows();
-}
-
 std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes) {
   auto const times = [](std::int64_t count, std::size_t each) {
     return count * static_cast<std::int64_t>(each);
@@ -146,13 +141,11 @@ std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::s
 }
 
 std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,
-                          std::size_t scalar_bytes, std::size_t stored_bytes) {
+                          std::size_t scalar_bytes) {
   std::ostringstream out;
-  out << "a product reads at least "
-      << bytes_of_matrix(A, launch, stored_bytes > 0 ? scalar_bytes / 2 : scalar_bytes)
-      << " bytes of A" << (launch.narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
+  out << "a product reads at least " << bytes_of_matrix(A, launch, scalar_bytes) << " bytes of A"
+      << (launch.narrow ? ", its columns in 16 bits" : "") << "; X and Y have "
       << (A.rows.rows + A.rows.columns) * columns * static_cast<std::int64_t>(scalar_bytes) << '\n';
-  if (stored_bytes > 0) out << "  reads values in single precision, " << stored_bytes << " bytes\n";
   return out.str();
 }
 

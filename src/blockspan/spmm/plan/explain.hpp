@@ -38,13 +38,9 @@ std::string explain_pattern(std::string const& what, ExplainedPattern const& A, 
 /// for it, row offsets.
 std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::size_t value_bytes);
 
-/// Bytes that a product has to read and write. `stored_bytes`: of values stored in single
-/// precision, 0 if the launch reads none.
+/// Bytes that a product has to read and write.
 std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,
-                          std::size_t scalar_bytes, std::size_t stored_bytes);
-
-/// Whether the launch reads values in single precision where they are stored.
-bool may_read_singles(Launch const& launch);
+                          std::size_t scalar_bytes);
 
 /// Whether X is so large that an order with columns near their rows might serve the caches better.
 bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar_bytes);

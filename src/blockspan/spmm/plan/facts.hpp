@@ -123,7 +123,6 @@ struct BlockFacts {
   bool x_rows_near = true;     ///< a 32-bit number of bytes from one to the next
   bool x_columns_near = true;  ///< the same
   bool conjugates = false;     ///< A's values
-  bool reads_singles = false;  ///< A's values in single precision
   bool must_run = false;       ///< the algorithm asked for, or none
   bool may_copy = true;        ///< there is memory for copies
   bool sums = false;           ///< conj(X) Y and |Y|^2 are summed as well ...
