@@ -140,7 +140,7 @@ class Sweep {
     double const us = 1e3 * blockspan::perf::summarize(batches, products).median;
     std::ostringstream line;
     line << options.algorithm << ',' << options.piece_length << ',' << options.lanes.columns << ','
-         << options.lanes.entries << ',' << options.lanes.vectors_per_lane();
+         << options.lanes.entries << ',' << options.lanes.vectors;
     lines << line.str() << ',' << us << '\n';
     if (us < least_) least_ = us, best_ = line.str();
     return us;

@@ -244,9 +244,10 @@ CgReport<real_t<Scalar>> solve_spd(
 ///
 /// An iteration without or with Jacobi has 6 kernels (product; two reductions with the scalars of
 /// the columns, 2 each; update) and 1 synchronization; another preconditioner adds its own and 2. A
-/// curvature that is not positive names its column. On CUDA, from the eighth iteration of a width
-/// on, they are launched as one recorded graph, where operator and preconditioner are replayable();
-/// not with options.time_phases, nor while a Kokkos Tools profiler listens.
+/// curvature that is not positive names its column. On CUDA, from the third iteration of a width
+/// on where launching takes the host longer than 0.1 ms, else from the eighth, they are launched as
+/// one recorded graph, where operator and preconditioner are replayable(); not with
+/// options.time_phases, nor while a Kokkos Tools profiler listens.
 ///
 /// With options.single_reduction, the reduction that gives alpha also predicts the next r^H M^-1 r,
 /// hence beta, and both updates are one pass: 4 kernels, 1 synchronization, and 9 passes over n x k

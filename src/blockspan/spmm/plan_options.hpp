@@ -6,16 +6,15 @@
 namespace blockspan {
 
 /// Devices: how many vector lanes of a team thread are over the columns of a row of X and how
-/// many over the nonzeros, powers of two, together at most 32, and vectors a lane (1 or 2). 0: the
-/// plan's model decides, for each width of its own. For measurements: the plan knows better.
+/// many over the nonzeros, powers of two, together at most 32, and vectors a lane: 1 or 2, while
+/// plans of their own take up to 3, of single columns up to 5. 0: the plan's model decides, for
+/// each width of its own. For measurements: the plan knows better.
 struct SpmmLanes {
   int columns = 0;
   int entries = 0;
   int vectors = 0;
-  int packs = 0;  ///< the same, by its former name
 
-  int vectors_per_lane() const { return vectors != 0 ? vectors : packs; }
-  bool any() const { return columns > 0 || entries > 0 || vectors_per_lane() > 0; }
+  bool any() const { return columns > 0 || entries > 0 || vectors > 0; }
 };
 
 struct SpmmPlanOptions {

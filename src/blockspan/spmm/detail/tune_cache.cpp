@@ -36,7 +36,7 @@ std::string line_of(TuneKey const& key) {
        {std::int64_t{key.offset_bytes}, rows.rows, rows.columns, rows.nonzeros, rows.longest,
         rows.empty_rows, rows.group_work, std::int64_t{options.columns}, options.piece_length,
         std::int64_t{options.lanes.columns}, std::int64_t{options.lanes.entries},
-        std::int64_t{options.lanes.vectors_per_lane()}})
+        std::int64_t{options.lanes.vectors}})
     line << '\t' << number;
   return line.str();
 }

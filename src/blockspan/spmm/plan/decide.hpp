@@ -13,8 +13,8 @@
 
 // Every decision about a product, from plain facts: the variant of a plan (choose_variant), once,
 // and for each kind of blocks the launches (decide). Pure functions, compiled once, tested by
-// tables on any host. Nothing else derives a decision: products, explanations, sweeps and tests
-// read these.
+// tables on any host. Products, explanations, sweeps and tests read these; products of 16 bits
+// alone have a rule of their own (stored_launch).
 
 namespace blockspan::detail {
 

@@ -107,13 +107,13 @@ Lanes busy_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatist
   Lanes lanes = with(1);
   bool const two =
       vectors >= (is_short ? two_vectors_short : two_vectors) && has_many(of, vectors, device);
-  if (most >= 2 && (asked.vectors_per_lane() == 2 || (asked.vectors_per_lane() == 0 && two))) {
+  if (most >= 2 && (asked.vectors == 2 || (asked.vectors == 0 && two))) {
     lanes = with(2);
     lanes.deep = of.mean >= tuning::device_deep_row;
     Lanes const three = with(3);
     bool const suits =
         of.unevenness <= three_vectors_uneven || three.grid.column_bits >= three_vectors_bits;
-    if (most >= 3 && asked.vectors_per_lane() == 0 && asked.columns == 0 && suits &&
+    if (most >= 3 && asked.vectors == 0 && asked.columns == 0 && suits &&
         three.room(vectors) < lanes.room(vectors))
       lanes = three;
   }
@@ -218,7 +218,7 @@ Lanes columns_of_lane(Lanes lanes, std::int64_t columns, int most, SegmentStatis
       most > 2 && (columns >= four_columns ||
                    (of.unevenness <= uneven && columns >= few && columns <= most_of_few));
   bool const alone = lanes.grid.entry_bits == 0;
-  if (asked.vectors_per_lane() == 2 && alone) lanes.vectors_per_lane = 2;
+  if (asked.vectors == 2 && alone) lanes.vectors_per_lane = 2;
   if (!(four || columns >= (is_short ? pair_columns_short : pair_columns)) || !alone ||
       asked.any() || !has_many(of, columns, device))
     return lanes;
