@@ -117,7 +117,7 @@ class Sweep {
         if (segment > 64 && rows.nonzeros < 512 * segment) continue;
         if (rows.nonzeros > 65536 * segment && segment < 128) continue;
         for (char const* const id : {"segments", "segments_sorted"})
-          time(lines, {.algorithm = id, .piece_length = segment, .lanes = lanes});
+          time(lines, {.algorithm = id, .segment_length = segment, .lanes = lanes});
       }
     }
     std::printf("%-24s n = %-3d plan %9.2f us, %5.2f times the best: %s\n", source_.c_str(),
@@ -139,8 +139,8 @@ class Sweep {
     auto const [batches, products] = blockspan::perf::time_product(*stopwatch_, product, rules_);
     double const us = 1e3 * blockspan::perf::summarize(batches, products).median;
     std::ostringstream line;
-    line << options.algorithm << ',' << options.piece_length << ',' << options.lanes.columns << ','
-         << options.lanes.entries << ',' << options.lanes.vectors;
+    line << options.algorithm << ',' << options.segment_length << ',' << options.lanes.columns
+         << ',' << options.lanes.entries << ',' << options.lanes.vectors;
     lines << line.str() << ',' << us << '\n';
     if (us < least_) least_ = us, best_ = line.str();
     return us;

@@ -83,7 +83,7 @@ TYPED_TEST(SameBits, InTwentyRuns) {
   auto const unsorted = to_device(exec, uneven()), sorted = to_device(exec, nodes(150));
   for (auto const& variant : offered_variants<TypeParam>())
     for (Op const op : {Op::none, Op::transpose}) {
-      SpmmPlanOptions const options{.algorithm = std::string(variant.id), .piece_length = 64};
+      SpmmPlanOptions const options{.algorithm = std::string(variant.id), .segment_length = 64};
       expect_same_bits(exec, unsorted, {options, op});
       expect_same_bits(exec, sorted, {options, op});
     }
@@ -117,7 +117,7 @@ TYPED_TEST(SameBits, InTwentyRunsOfHeldValues) {
   for (auto const& variant : offered_variants<TypeParam>()) {
     if (!variant.is_direct() && !variant.lists_groups() && !variant.lists_windows()) continue;
     for (Op const op : {Op::none, Op::transpose}) {
-      SpmmPlanOptions const options{.algorithm = std::string(variant.id), .piece_length = 64};
+      SpmmPlanOptions const options{.algorithm = std::string(variant.id), .segment_length = 64};
       expect_same_bits(exec, unsorted, {options, op, 12, Storage::right, true});
       expect_same_bits(exec, sorted, {options, op, 12, Storage::right, true});
     }

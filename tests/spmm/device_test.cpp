@@ -59,7 +59,7 @@ TEST(Graphs, AProductIsRecordedOnceAndReplayedWithOtherNumbers) {
   auto const A = to_device(exec, arrow<double>(3000));
   for (auto const& variant : offered_variants<Exec>()) {
     SCOPED_TRACE(std::string(variant.id));
-    SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 50});
+    SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 50});
     auto const X = make_block(exec, Storage::right, random_block<double>(3000, 8, 1));
     auto const Y = make_block(exec, Storage::right, random_block<double>(3000, 8, 2));
     auto const multiply = [&] { spmm(exec, plan, Op::none, 2.0, A, X.view, 0.0, Y.view); };

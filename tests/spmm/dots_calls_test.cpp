@@ -67,7 +67,7 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
     EXPECT_EQ(seen.labels, wanted);
     EXPECT_EQ(seen.kernel, blockspan::detail::on_cuda_v<Exec> ? wanted[0] : wanted[1]);
   }
-  Seen const cut(exec, arrow<double>(40), {.algorithm = "segments", .piece_length = 9}, 8);
+  Seen const cut(exec, arrow<double>(40), {.algorithm = "segments", .segment_length = 9}, 8);
   EXPECT_EQ(cut.labels, labels_with_sums<Exec>("segments"));
   Seen const groups(exec, band<double>(40), {.algorithm = "row_group"}, 8);
   EXPECT_EQ(groups.labels, labels_with_sums<Exec>("row_group"));

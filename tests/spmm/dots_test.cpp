@@ -90,7 +90,7 @@ TYPED_TEST(Dots, AreRightWithEveryVariantAndWidth) {
   for (auto const& host : square_matrices<Scalar>()) {
     auto const A = to_device(exec, host);
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
-      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 7});
       for (int const width : all_widths)
         for (Scalar const beta : {Scalar(0), Scalar(0.5)}) {
           bool const anywhere = on_host<Exec> || !variant.needs_contiguous_x();
@@ -130,7 +130,7 @@ TYPED_TEST(Dots, OfManyRowsAreAddedInSteps) {
       "many rows", 70001, 70001, [](std::int64_t i) { return i % 30000 == 7 ? 3000 : i % 4; });
   auto const A = to_device<std::size_t>(exec, host);
   for (auto const* id : {"warp_per_row", "segments", "thread_per_element"}) {
-    SpmmPlan const plan(exec, A, {.algorithm = id, .piece_length = 30});
+    SpmmPlan const plan(exec, A, {.algorithm = id, .segment_length = 30});
     for (int const width : {1, 6, 11}) {
       ProductCase<Scalar> const c{host, Op::none, width, Scalar(1), Scalar(0)};
       SCOPED_TRACE(id);
@@ -182,7 +182,7 @@ TYPED_TEST(Dots, RowWeightsAndSumsThatAreNotWanted) {
   for (int i = 0; i < 700; ++i) on_host_weights(i) = Real(1) / Real(1 + i % 7);
   Kokkos::deep_copy(weights, on_host_weights);
   for (auto const* id : {"warp_per_row", "segments", "thread_per_row"}) {
-    SpmmPlan const plan(exec, A, {.algorithm = id, .piece_length = 30});
+    SpmmPlan const plan(exec, A, {.algorithm = id, .segment_length = 30});
     for (int const width : {1, 4, 6, 32}) {
       SCOPED_TRACE(std::string(id) + ", columns: " + std::to_string(width));
       auto const X = make_block(exec, right, random_block<Scalar>(700, width, 1));

@@ -19,7 +19,7 @@ TEST(HeaderOnly, OrdinalsAndOffsetsMayHave64Bits) {
   EXPECT_THROW(SpmmPlan(exec, A, {.algorithm = "merge"}), Error);
   register_published<Exec, double, std::int64_t>();
   for (auto const* algorithm : {"auto", "segments", "merge"}) {
-    SpmmPlan const plan(exec, A, {.algorithm = algorithm, .piece_length = 5});
+    SpmmPlan const plan(exec, A, {.algorithm = algorithm, .segment_length = 5});
     for (Op const op : {Op::none, Op::transpose}) {
       ProductCase<double> const c{host, op, 6, 2.0, 0.0};
       expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {

@@ -166,7 +166,7 @@ HostMatrix<double> uneven() {
                                [](std::int64_t i) { return i % 50 == 7 ? 800 : 25; });
 }
 
-SpmmPlanOptions const in_segments{.algorithm = "segments", .piece_length = 64};
+SpmmPlanOptions const in_segments{.algorithm = "segments", .segment_length = 64};
 
 TYPED_TEST(Instances, ShareNoSumsOfCutRows) {
   BLOCKSPAN_NEEDS_TWO_INSTANCES;

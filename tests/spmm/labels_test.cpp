@@ -30,7 +30,7 @@ TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
     auto const X = make_block(exec, Storage::right, random_block<double>(40, 8, 1));
     auto const Y = make_block(exec, Storage::right, random_block<double>(40, 8, 2));
     for (auto const& variant : offered_variants<Exec>()) {
-      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 4});
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 4});
       for (Op const op : {Op::none, Op::transpose}) {
         spmm(exec, plan, op, 1.0, A, X.view, 0.0, Y.view);  // the transpose is built here
         auto const seen = launches_of([&] { spmm(exec, plan, op, 1.0, A, X.view, 0.0, Y.view); });
@@ -54,7 +54,7 @@ TYPED_TEST(Labels, OfSetupBeginWithTheHouse) {
   auto const X = make_block(exec, Storage::right, random_block<double>(40, 3, 1));
   auto const Y = make_block(exec, Storage::left, random_block<double>(40, 3, 2));
   auto const seen = launches_of([&] {
-    SpmmPlan const plan(exec, A, {.algorithm = "segments", .piece_length = 4});
+    SpmmPlan const plan(exec, A, {.algorithm = "segments", .segment_length = 4});
     spmm(exec, plan, Op::adjoint, 0.0, A, X.view, 2.0, Y.view);
     EXPECT_TRUE(plan.verify(exec, A));
   });

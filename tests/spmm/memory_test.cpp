@@ -58,7 +58,7 @@ TYPED_TEST(ShortMemory, LeavesAPlanThatServesAsBefore) {
   TypeParam const exec;
   auto const host = arrow<double>(48);
   auto const A = to_device(exec, host);
-  SpmmPlan const plan(exec, A, {.algorithm = "segments", .piece_length = 5});
+  SpmmPlan const plan(exec, A, {.algorithm = "segments", .segment_length = 5});
   ProductCase<double> const c{host, Op::none, 6, 1.5, -0.5};
   auto const before = product(exec, plan, A, c);
   auto& state = plan.panels().first();

@@ -88,7 +88,7 @@ TYPED_TEST(NotFinite, FactorsGiveRowsWithoutEntriesWhatTheyGiveOthers) {
     auto const A = to_device(exec, host);
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
       SCOPED_TRACE(variant.id);
-      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 7});
       for (Op const op : all_ops)
         for (std::int64_t const columns : {4, 8})
           for (auto const& [alpha, beta] : factors) {

@@ -113,8 +113,8 @@ TYPED_TEST(Plan, RefusesWhatIsNotOnTheMenu) {
     EXPECT_THAT(message, HasSubstr(std::string(variant.id) + ":"));
   EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.columns = 0}); }),
               HasSubstr("columns must be at least 1 (0)"));
-  EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.piece_length = -1}); }),
-              HasSubstr("piece_length"));
+  EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.segment_length = -1}); }),
+              HasSubstr("segment_length"));
   auto const with_lanes = [&](SpmmLanes const& lanes) {
     return message_of([&] { SpmmPlan const plan(exec, A, {.lanes = lanes}); });
   };
@@ -152,7 +152,7 @@ TYPED_TEST(Plan, ServesChangedValuesWithEveryVariant) {
       SCOPED_TRACE(algorithm);
       auto host = given;
       auto const A = to_device(exec, host);
-      SpmmPlan plan(exec, A, {.algorithm = algorithm, .piece_length = 6});
+      SpmmPlan plan(exec, A, {.algorithm = algorithm, .segment_length = 6});
       SpmmPlan const moved = std::move(plan);
       for (int turn = 0; turn < 3; ++turn) {
         for (Op const op : {Op::none, Op::transpose}) {

@@ -60,7 +60,7 @@ TYPED_TEST(Products, EveryVariantMultipliesEveryMatrixWithEveryOp) {
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device(exec, host);
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
-      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 7});
       for (Op const op : all_ops) {
         auto const [storages, width] = blocks_at<Exec>(variant, turn);
         ProductCase<Scalar> const c{host, op, width, factor<Scalar>(turn),
@@ -280,7 +280,7 @@ TYPED_TEST(Products, EveryAlphaAndBetaIsRight) {
   Exec const exec;
   auto const host = random_matrix<Scalar>("random", 21, 17, [](std::int64_t i) { return i % 9; });
   auto const A = to_device(exec, host);
-  SpmmPlan const plan(exec, A, {.algorithm = "segments", .piece_length = 4});
+  SpmmPlan const plan(exec, A, {.algorithm = "segments", .segment_length = 4});
   for (Op const op : all_ops)
     for (std::size_t turn = 0; turn < 25; ++turn) {
       ProductCase<Scalar> const c{host, op, 8, factor<Scalar>(turn % 5), factor<Scalar>(turn / 5)};
@@ -315,7 +315,7 @@ TYPED_TEST(Products, OffsetsMayHave64Bits) {
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device<std::size_t>(exec, host);
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
-      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 5});
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 5});
       for (Op const op : {Op::none, Op::adjoint}) {
         SCOPED_TRACE(variant.id);
         ProductCase<Scalar> const c{host, op, 12, Scalar(1), Scalar(0)};

@@ -108,7 +108,7 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
     Kokkos::deep_copy(w,
                       Kokkos::View<Real const*, Kokkos::HostSpace>(weights.data(), weights.size()));
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
-      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 7});
+      SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 7});
       for (int const width : {1, 2, 3, 5, 8, 16, 17, 64, 130})
         for (Terms const& terms : all_terms)
           for (Storage const layout : layouts) {

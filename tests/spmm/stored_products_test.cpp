@@ -87,7 +87,7 @@ TYPED_TEST(StoredProducts, AreRightForHostileMatrices) {
     auto const A = stored_on<Stored>(exec, host);
     for (char const* const algorithm :
          {"auto", "warp_per_row_packs", "segments", "segments_sorted"}) {
-      SpmmPlan const plan(exec, A, {.algorithm = algorithm, .piece_length = 5});
+      SpmmPlan const plan(exec, A, {.algorithm = algorithm, .segment_length = 5});
       for (Op const op : {Op::none, Op::transpose, Op::adjoint})
         for (std::int64_t const columns : {0, 1, 7, 8, 16, 33}) {
           expect_stored(exec, plan, A, StoredCase<Stored>{host, op, columns});
@@ -120,7 +120,7 @@ TYPED_TEST(StoredProducts, TakeBlocksOfAnyStrides) {
       rounded<Stored>(random_matrix<double>("wide", 40, 90, [](std::int64_t i) { return i % 11; }));
   auto const A = stored_on<Stored>(exec, host);
   for (char const* const algorithm : {"warp_per_row_packs", "segments"}) {
-    SpmmPlan const plan(exec, A, {.algorithm = algorithm, .piece_length = 3});
+    SpmmPlan const plan(exec, A, {.algorithm = algorithm, .segment_length = 3});
     for (auto const x : all_storages)
       for (auto const y : all_storages)
         for (std::int64_t const columns : {1, 8, 21})

@@ -44,7 +44,7 @@ TYPED_TEST(HeldTranspose, IsRightWithEveryVariant) {
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device(exec, host);
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
-      SpmmPlanOptions const options{.algorithm = std::string(variant.id), .piece_length = 5};
+      SpmmPlanOptions const options{.algorithm = std::string(variant.id), .segment_length = 5};
       SpmmPlan plan(exec, A, options);
       plan.hold_transpose(exec, A);
       for (Op const op : all_ops) {
@@ -64,7 +64,7 @@ TYPED_TEST(HeldTranspose, IsReadByEveryVariant) {
   auto const host = random_matrix<Scalar>("random", 40, 30, [](std::int64_t i) { return i % 9; });
   for (auto const& variant : offered_variants<Exec, Scalar>()) {
     auto const A = to_device(exec, host);
-    SpmmPlan plan(exec, A, {.algorithm = std::string(variant.id), .piece_length = 5});
+    SpmmPlan plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 5});
     plan.hold_transpose(exec, A);
     spoil_values(A);
     for (Op const op : {Op::transpose, Op::adjoint}) {

@@ -88,7 +88,7 @@ TYPED_TEST(TuneCache, KnowsWidthsRowsScalarsAndOptionsApart) {
   expect_lines(2, A, SpmmPlanOptions{.columns = 8});
   expect_lines(3, to_device(exec, band<double>(101)), four);
   expect_lines(4, to_device<std::size_t>(exec, band<double>(100)), four);
-  expect_lines(5, A, SpmmPlanOptions{.columns = 4, .piece_length = 3});
+  expect_lines(5, A, SpmmPlanOptions{.columns = 4, .segment_length = 3});
   if constexpr (has_scalar<Kokkos::complex<double>>)
     expect_lines(6, to_device(exec, band<Kokkos::complex<double>>(100)), four);
   // the same statistics are the same entry, in other arrays too

@@ -8,8 +8,8 @@ namespace blockspan {
 
 void SpmmPlanOptions::validate() const {
   require(columns >= 1, "blockspan::SpmmPlan", "columns must be at least 1 (", columns, ")");
-  require(piece_length >= 0, "blockspan::SpmmPlan", "piece_length must not be negative (",
-          piece_length, ")");
+  require(segment_length >= 0, "blockspan::SpmmPlan", "segment_length must not be negative (",
+          segment_length, ")");
   auto const is_lane_count = [](int count) {
     return count >= 0 && count <= 32 && (count & (count - 1)) == 0;
   };

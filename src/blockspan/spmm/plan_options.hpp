@@ -21,7 +21,7 @@ struct SpmmPlanOptions {
   int columns = 8;  ///< widest block expected, >= 1; other widths are served too, without new setup
   std::string algorithm = "auto";  ///< "auto" or an id of spmm_variants
   bool strict = true;  ///< Error where the algorithm cannot serve a block; false: its fallback runs
-  std::int64_t piece_length =
+  std::int64_t segment_length =
       0;  ///< entries of a segment of a cut row, at most; 0: the plan's choice
   SpmmLanes lanes = {};
 

@@ -210,7 +210,7 @@ TileList<Exec, Ordinal> cut_row_classes(Exec const& exec, PatternRef<int, Ordina
   return list;
 }
 
-/// The tiles of the variant chosen, of at most options.piece_length entries if that is given.
+/// The tiles of the variant chosen, of at most options.segment_length entries if that is given.
 template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> tiles_for(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                   RowStatistics const& rows, SpmmVariant const& variant,

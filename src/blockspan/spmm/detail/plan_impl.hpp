@@ -112,7 +112,7 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
                                 {result.choice.segment, variant.skips_empty_rows(),
                                  variant.partition == SpmmPartition::sorted_segments});
   if (variant.lists_tiles())
-    result.tiles = cut_tiles(exec, A, result.statistics, variant, options.piece_length);
+    result.tiles = cut_tiles(exec, A, result.statistics, variant, options.segment_length);
   if (!scalar.is_sixteen_bit() && keeps_distances(result.statistics, variant, device))
     result.distances = column_distances(exec, A, summary);
   if (variant.needs_sorted_rows() && !summary.sorted) {

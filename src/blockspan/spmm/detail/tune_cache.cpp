@@ -34,7 +34,7 @@ std::string line_of(TuneKey const& key) {
   auto const& options = key.options;
   for (std::int64_t const number :
        {std::int64_t{key.offset_bytes}, rows.rows, rows.columns, rows.nonzeros, rows.longest,
-        rows.empty_rows, rows.group_work, std::int64_t{options.columns}, options.piece_length,
+        rows.empty_rows, rows.group_work, std::int64_t{options.columns}, options.segment_length,
         std::int64_t{options.lanes.columns}, std::int64_t{options.lanes.entries},
         std::int64_t{options.lanes.vectors}})
     line << '\t' << number;

@@ -104,9 +104,9 @@ std::vector<SpmmPrediction> predict_device(RowStatistics const& rows, GroupCount
   DeviceModel const model(rows, options.columns, scalar, device);
   std::vector<SpmmPrediction> all{model.whole_rows()};
   for (char const* const id : {"segments", "segments_sorted"})
-    all.push_back(model.listed(id, options.piece_length));
+    all.push_back(model.listed(id, options.segment_length));
   if (scalar.is_sixteen_bit()) return all;
-  all.push_back(model.listed("nonempty_rows", options.piece_length));
+  all.push_back(model.listed("nonempty_rows", options.segment_length));
   if (may_group(rows, device) && groups_are_worth_it(rows, groups))
     all.push_back(model.row_groups(groups));
   if (serve(rows, windows, window_needs(rows, options.columns, scalar, device).share))
@@ -126,7 +126,7 @@ constexpr std::int64_t host_segment = 4096, host_longest_whole_row = 16384;
 std::vector<SpmmPrediction> predict_host(RowStatistics const& rows, GroupCount const& groups,
                                          SpmmPlanOptions const& options, ScalarKind const& scalar) {
   double const of_column = 2.5e-4, entry = 1e-3 + of_column * options.columns;  // us
-  std::int64_t const asked = options.piece_length;
+  std::int64_t const asked = options.segment_length;
   double const all = entry * static_cast<double>(rows.nonzeros);
   bool const long_rows = rows.longest > (asked > 0 ? asked : host_longest_whole_row);
   double const whole = all + (long_rows ? entry * static_cast<double>(rows.longest) : 0);
@@ -249,7 +249,7 @@ SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
   auto const* const variant =
       asked ? find_spmm_variant(options.algorithm) : predictions.front().variant;
   return {variant,
-          segment_of(*variant, options.piece_length, predictions),
+          segment_of(*variant, options.segment_length, predictions),
           (asked ? "asked for; " : "") + rows_in_words(rows, device.is_host),
           rejections(*variant, id),
           predictions,
