@@ -67,8 +67,10 @@ class SpmmPlan {
 
   /// Label of the kernel, as Kokkos Tools sees it, that multiplies A with a row-major, 16-byte
   /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes (at least 8: of double
-  /// precision).
+  /// precision). Throws Error where columns < 1.
   std::string kernel(int columns, std::size_t scalar_bytes = sizeof(double)) const {
+    require(columns >= 1, "blockspan::SpmmPlan::kernel", "columns must be positive (", columns,
+            ")");
     return detail::decision_at(panels_->first().plain, columns, scalar_bytes)
         .first()
         .variant->label;
@@ -76,8 +78,10 @@ class SpmmPlan {
 
   /// What was seen, what is run at this width, why, and what was rejected; what a product reads,
   /// and what another order of the rows might bring. Counts the columns that lie far from their
-  /// row: one pass over the pattern, in the default instance.
+  /// row: one pass over the pattern, in the default instance. Throws Error where columns < 1.
   std::string explain(int columns, std::size_t scalar_bytes = sizeof(double)) const {
+    require(columns >= 1, "blockspan::SpmmPlan::explain", "columns must be positive (", columns,
+            ")");
     return detail::explain_plan(*panels_, columns, scalar_bytes);
   }
 

@@ -116,6 +116,8 @@ nb::dict report_of(LobpcgReport<Real> const& report) {
   std::vector<std::string> pair_status;
   for (Status const status : report.pair_status) pair_status.push_back(in_words(status));
   result["pair_status"] = pair_status;
+  result["unused_rows"] = report.unused_rows;
+  result["orthogonality_loss"] = report.orthogonality_loss;
   nb::list history;
   for (auto const& line : report.history)
     history.append(

@@ -1,9 +1,12 @@
 #include "matrix.hpp"
 
+#include <iomanip>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/sparse/symmetry.hpp>
 #include <blockspan/sparse/validate.hpp>
 #include <blockspan/spmm/sddmm.hpp>
 #include <blockspan/spmm/spmm.hpp>
@@ -55,6 +58,7 @@ class PlanOf final : public Plan {
     return transposes(op) ? matrix_->columns() : matrix_->rows();
   }
   std::string type() const override { return type_name<Scalar>(); }
+  nb::dlpack::dtype dtype() const override { return dtype_of<Scalar>(); }
   std::string algorithm() const override { return std::string(plan_.algorithm()); }
   std::string kernel(int columns) const override { return plan_.kernel(columns, sizeof(Scalar)); }
   std::string explain(int columns) const override { return plan_.explain(columns, sizeof(Scalar)); }
@@ -69,6 +73,7 @@ class PlanOf final : public Plan {
   void multiply(CrsMatrix<Scalar, Exec> const& A, Op op, computed_t<Scalar> alpha,
                 ConstArray const& X, computed_t<Scalar> beta, Array const& Y, Stream stream,
                 bool own_values) {
+    matrix_->check_unchanged();
     auto const x = strided_block<Scalar const>(X, "X");
     auto const y = strided_block<Scalar>(Y, "out");
     require(y.size() == 0 ||
@@ -101,10 +106,12 @@ class PlanOf final : public Plan {
 
 std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
                                     ConstArray const& offsets, ConstArray const& indices,
-                                    ConstArray const& values, Stream stream) {
+                                    ConstArray const& values, ConstArray const& caller_offsets,
+                                    Stream stream) {
   start();
   return with_values(type_name(values.dtype()), [&]<class Scalar>() -> std::shared_ptr<Matrix> {
-    return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values, stream);
+    return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values,
+                                              caller_offsets, stream);
   });
 }
 
@@ -112,8 +119,12 @@ std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
 
 template <class Scalar>
 MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
-                           ConstArray const& indices, ConstArray const& values, Stream stream)
-    : owners_{keep(offsets.owner()), keep(indices.owner()), keep(values.owner())} {
+                           ConstArray const& indices, ConstArray const& values,
+                           ConstArray const& caller_offsets, Stream stream)
+    : owners_{keep(offsets.owner()), keep(indices.owner()), keep(values.owner()),
+              keep(caller_offsets.owner())},
+      caller_end_(nullptr),
+      caller_has_int_(caller_offsets.dtype() == nb::dtype<int>()) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   require(rows >= 0 && columns >= 0 && rows < most && columns < most, "blockspan.matrix",
           "the shape ", rows, " x ", columns, " is not one of non-negative 32-bit numbers");
@@ -129,6 +140,52 @@ MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray c
              static_cast<int>(entries.extent(0)), numbers, row_map, entries);
   auto const report = validate(instance_to_wait_for(stream), crs_);
   require(report.valid, "blockspan.matrix", report.fault);
+  if (on_device || caller_offsets.ndim() != 1 || caller_offsets.shape(0) != row_map.extent(0) ||
+      !(caller_has_int_ || caller_offsets.dtype() == nb::dtype<std::int64_t>()))
+    return;
+  caller_end_ = static_cast<char const*>(caller_offsets.data()) +
+                rows * caller_offsets.stride(0) * (caller_has_int_ ? 4 : 8);
+}
+
+/// Packages that take entries out of compressed rows in place, or join those of one column, also
+/// change the last offset.
+template <class Scalar>
+void MatrixOf<Scalar>::check_unchanged() const {
+  if (caller_end_ == nullptr) return;
+  std::int64_t const end = caller_has_int_ ? *static_cast<int const*>(caller_end_)
+                                           : *static_cast<std::int64_t const*>(caller_end_);
+  require(end == entries(), "blockspan",
+          "the arrays that the matrix shares were changed in place: "
+          "indptr ends at ",
+          end, ", and was made with ", entries(), " entries: call blockspan.matrix again");
+}
+
+template <class Scalar>
+std::string MatrixOf<Scalar>::asymmetry(Stream stream) const {
+  return with_scalar(type(), [&]<class Known>() -> std::string {
+    if constexpr (std::is_same_v<Known, Scalar>) {
+      check_unchanged();
+      WithoutGil const without_gil;
+      auto const found = find_asymmetry(instance_to_wait_for(stream), crs_);
+      if (found) return {};
+      auto const in_words = [](Scalar const& x) {
+        std::ostringstream out;
+        out << std::setprecision(10);
+        if constexpr (is_complex_v<Scalar>)
+          out << std_t<Scalar>(x.real(), x.imag());
+        else
+          out << x;
+        return out.str();
+      };
+      auto const place = [](std::int64_t i, std::int64_t j) {
+        return "(" + std::to_string(i) + ", " + std::to_string(j) + ")";
+      };
+      return std::string(is_complex_v<Scalar> ? "not Hermitian" : "not symmetric") + ": entry " +
+             place(found.row, found.column) + " is " + in_words(found.entry) + ", but entry " +
+             place(found.column, found.row) + " is " + in_words(found.mirror);
+    }
+    return {};
+  });
 }
 
 template <class Scalar>
@@ -169,7 +226,7 @@ std::unique_ptr<Operator> MatrixOf<Scalar>::as_operator(int columns, Stream stre
       return std::make_unique<OperatorOf<Scalar>>(
           std::make_shared<MatrixOperator<Scalar, Exec>>(instance_to_wait_for(stream), crs_,
                                                          SpmmPlanOptions{.columns = columns}),
-          shared_from_this());
+          shared_from_this(), shared_from_this());
     }
     return nullptr;
   });
@@ -222,9 +279,11 @@ void bind_matrix(nb::module_& m) {
       .def("sample", &Matrix::sample, nb::arg("X").noconvert(), nb::arg("Y").noconvert(),
            nb::arg("conjugate_first"), nb::arg("alpha"), nb::arg("beta"),
            nb::arg("values").noconvert(), nb::arg("stream"))
+      .def("asymmetry", &Matrix::asymmetry, nb::arg("stream"))
       .def("as_operator", &Matrix::as_operator, nb::arg("columns"), nb::arg("stream"));
   m.def("matrix", &make_matrix, nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(),
-        nb::arg("indices").noconvert(), nb::arg("values").noconvert(), nb::arg("stream"));
+        nb::arg("indices").noconvert(), nb::arg("values").noconvert(),
+        nb::arg("caller_offsets").noconvert(), nb::arg("stream"));
 }
 
 }  // namespace blockspan::python

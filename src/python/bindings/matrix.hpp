@@ -13,11 +13,10 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
+#include "operators.hpp"
 #include "streams.hpp"
 
 namespace blockspan::python {
-
-class Operator;
 
 /// A plan and the matrix it was made for. On devices products are queued on the stream and not
 /// waited for.
@@ -37,6 +36,7 @@ class Plan {
   /// Of op(A).
   virtual std::int64_t rows(Op op) const = 0;
   virtual std::string type() const = 0;
+  virtual nb::dlpack::dtype dtype() const = 0;
 };
 
 /// How a plan is made, and on which stream. tune: by measurements, kept in the file `cache` unless
@@ -49,9 +49,8 @@ struct PlanRequest {
 };
 
 /// The caller's CSR arrays as a matrix of any scalar.
-class Matrix : public std::enable_shared_from_this<Matrix> {
+class Matrix : public Origin, public std::enable_shared_from_this<Matrix> {
  public:
-  virtual ~Matrix() = default;
   virtual std::string type() const = 0;
   virtual std::int64_t rows() const = 0;
   virtual std::int64_t columns() const = 0;
@@ -61,6 +60,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   virtual void sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
                       std::complex<double> alpha, std::complex<double> beta, Array const& values,
                       Stream stream) const = 0;
+  /// The entry that differs most from its mirror, in words; empty: Hermitian to rounding.
+  virtual std::string asymmetry(Stream stream) const = 0;
   /// With a plan of its own, for blocks of up to about `columns` columns.
   virtual std::unique_ptr<Operator> as_operator(int columns, Stream stream) const = 0;
 };
@@ -70,9 +71,11 @@ class MatrixOf final : public Matrix {
  public:
   using Crs = CrsMatrix<Scalar, Exec>;
 
-  /// The arrays are kept alive and not copied. Throws Error unless they are a CSR matrix.
+  /// The arrays are kept alive and not copied. caller_offsets: where `offsets` was copied from, if
+  /// it was. Throws Error unless they are a CSR matrix.
   MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
-           ConstArray const& indices, ConstArray const& values, Stream stream);
+           ConstArray const& indices, ConstArray const& values, ConstArray const& caller_offsets,
+           Stream stream);
 
   std::string type() const override { return type_name<Scalar>(); }
   std::int64_t rows() const override { return crs_.numRows(); }
@@ -82,14 +85,18 @@ class MatrixOf final : public Matrix {
   void sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
               std::complex<double> alpha, std::complex<double> beta, Array const& values,
               Stream stream) const override;
+  std::string asymmetry(Stream stream) const override;
   std::unique_ptr<Operator> as_operator(int columns, Stream stream) const override;
+  void check_unchanged() const override;
 
   Crs const& crs() const { return crs_; }
   /// The same pattern with other values. Throws Error unless they are as many and contiguous.
   Crs with_values(ConstArray const& values) const;
 
  private:
-  std::array<Owner, 3> owners_;  // of the arrays
+  std::array<Owner, 4> owners_;  // of the arrays
+  void const* caller_end_;       // the last of the caller's offsets
+  bool caller_has_int_;          // of 32 bits
   Crs crs_;
   mutable Calls samples_;
   mutable std::mutex mutex_;

@@ -16,6 +16,15 @@
 
 namespace blockspan::python {
 
+/// The caller's arrays that something was made of.
+class Origin {
+ public:
+  virtual ~Origin() = default;
+  /// Throws Error where they were changed in place so that what was made of them is not true of
+  /// them. O(1).
+  virtual void check_unchanged() const = 0;
+};
+
 /// A square operator for blocks, of any scalar: what solvers take for A, its mass and its
 /// preconditioner. Its memory serves one call at a time: whoever uses it holds its mutex (and not
 /// the GIL while waiting for it).
@@ -39,10 +48,13 @@ class OperatorOf final : public Operator {
  public:
   using Linear = LinearOperator<Scalar, Exec>;
 
-  /// owner: what `linear` refers to, kept alive.
+  /// owner: what `linear` refers to, kept alive; origin: the arrays that it reads, if it does.
   explicit OperatorOf(std::shared_ptr<Linear const> linear, std::shared_ptr<void const> owner = {},
-                      std::string report = {})
-      : owner_(std::move(owner)), linear_(std::move(linear)), report_(std::move(report)) {}
+                      std::shared_ptr<Origin const> origin = {}, std::string report = {})
+      : owner_(std::move(owner)),
+        origin_(std::move(origin)),
+        linear_(std::move(linear)),
+        report_(std::move(report)) {}
 
   std::string type() const override { return type_name<Scalar>(); }
   std::int64_t rows() const override { return linear_->rows(); }
@@ -54,6 +66,7 @@ class OperatorOf final : public Operator {
                 y.extent(1) == x.extent(1),
             "blockspan", "X is ", in_words(X), ", Y is ", in_words(Y), ", and the operator has ",
             rows(), " rows");
+    check_unchanged();
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex());
     auto const exec = instance_to_wait_for(stream);
@@ -63,19 +76,24 @@ class OperatorOf final : public Operator {
 
   std::string report() const override { return report_; }
   Linear const& linear() const { return *linear_; }
+  void check_unchanged() const {
+    if (origin_) origin_->check_unchanged();
+  }
 
  private:
   std::shared_ptr<void const> owner_;
+  std::shared_ptr<Origin const> origin_;
   std::shared_ptr<Linear const> linear_;
   std::string report_;
 };
 
-/// The operator as one of Scalar. Throws Error if it has another.
+/// The operator as one of Scalar. Throws Error if it has another, or its arrays were changed.
 template <class Scalar>
 OperatorOf<Scalar> const& operator_of(Operator const& op, char const* name) {
   auto const* const typed = dynamic_cast<OperatorOf<Scalar> const*>(&op);
   require(typed != nullptr, "blockspan", name, " has the type ", op.type(), ", and the block ",
           type_name<Scalar>());
+  typed->check_unchanged();
   return *typed;
 }
 

@@ -31,21 +31,23 @@ Made of_matrix(Matrix const& A, Make const& make) {
 }
 
 template <class Scalar, class Linear>
-Made as_operator(Linear linear, std::shared_ptr<void const> owner, std::string report = {}) {
+Made as_operator(Linear linear, std::shared_ptr<void const> owner = {},
+                 std::shared_ptr<Origin const> origin = {}, std::string report = {}) {
   return std::make_unique<OperatorOf<Scalar>>(std::make_shared<Linear>(std::move(linear)),
-                                              std::move(owner), std::move(report));
+                                              std::move(owner), std::move(origin),
+                                              std::move(report));
 }
 
 Made jacobi_of(Matrix const& A, Stream stream) {
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
-    return as_operator<Scalar>(jacobi(instance_to_wait_for(stream), matrix.crs()), nullptr);
+    return as_operator<Scalar>(jacobi(instance_to_wait_for(stream), matrix.crs()));
   });
 }
 
 Made block_jacobi_of(Matrix const& A, int block_size, bool absolute, Stream stream) {
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
     return as_operator<Scalar>(
-        block_jacobi(instance_to_wait_for(stream), matrix.crs(), {block_size, absolute}), nullptr);
+        block_jacobi(instance_to_wait_for(stream), matrix.crs(), {block_size, absolute}));
   });
 }
 
@@ -60,7 +62,7 @@ Made chebyshev_of(Matrix const& A, int degree, double ratio, Stream stream) {
         Owner{matrix.shared_from_this(), matrix_operator(exec, matrix.crs())});
     return as_operator<Scalar>(chebyshev<Scalar, Exec>(exec, owner->product, matrix.crs(),
                                                        {.degree = degree, .ratio = ratio}),
-                               owner);
+                               owner, owner->arrays);
   });
 }
 
@@ -87,7 +89,7 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
     std::string words = std::string(to_string(report.status)) +
                         (report.message.empty() ? "" : ": " + report.message) + "\n" +
                         report.table();
-    return as_operator<Scalar>(std::move(made), kept, std::move(words));
+    return as_operator<Scalar>(std::move(made), kept, kept->matrix, std::move(words));
   });
 }
 

@@ -12,7 +12,8 @@ nb::handle new_array;  // numpy.empty
 /// in less time.
 nb::object product(Plan& plan, char letter, nb::object const& block) {
   HostArray X;
-  if (!X.read(block) || X.ndim() != 2 || X.stride(0) < 0 || X.stride(1) < 0) {
+  if (!X.read(block) || X.ndim() != 2 || X.stride(0) < 0 || X.stride(1) < 0 ||
+      X.dtype() != plan.dtype()) {
     PyErr_Clear();
     return nb::none();
   }

@@ -11,13 +11,25 @@ from typing import Any, Literal
 
 from blockspan import _host, arrays, precond
 from blockspan.csr import ConversionWarning
-from blockspan.eigen import Certificate, EigenIteration, EigenProgress, EigenResult, eigsh, lobpcg
+from blockspan.eigen import lobpcg
+from blockspan.ends import eigsh
 from blockspan.errors import Error
 from blockspan.files import generate, read_matrix_market
-from blockspan.linear import CgColumn, CgIteration, CgProgress, CgResult, cg
-from blockspan.matrix import Matrix, matrix, spmm
+from blockspan.linear import cg
+from blockspan.matrix import Matrix, matrix
+from blockspan.multiply import spmm
 from blockspan.plan import Plan
 from blockspan.precond import Preconditioner
+from blockspan.results import (
+    Certificate,
+    CgColumn,
+    CgIteration,
+    CgProgress,
+    CgResult,
+    EigenIteration,
+    EigenProgress,
+    EigenResult,
+)
 from blockspan.sampled import sddmm
 from blockspan.status import NotConverged, NotConvergedWarning, Status
 

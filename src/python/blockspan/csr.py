@@ -3,30 +3,68 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from blockspan.arrays import Array, Kind, common_kind
+from blockspan.arrays import Array, Kind, common_kind, is_bfloat16
 from blockspan.errors import Error
 
 
 class ConversionWarning(UserWarning):
-    """A matrix was copied into compressed rows; its later changes are not seen."""
+    """A matrix was copied; its later changes are not seen."""
 
 
-def csr_arrays(S: Any) -> tuple[tuple[Array, Array, Array], tuple[int, int], Kind]:
-    """(indptr, indices, data) of S as the library takes them, its shape, and of what kind they are.
-    Raises Error where it has none."""
-    offsets, indices, values, shape = _parts(S)
-    kind = common_kind("blockspan.matrix", None, offsets, indices, values)
-    offsets, indices, values = kind.array(offsets), kind.array(indices), kind.numbers(values)
+class Rows(NamedTuple):
+    """Compressed rows as the library takes them."""
+
+    source: tuple[Array, Array, Array]  #: indptr and indices of 32 bits, data
+    caller_offsets: Array  #: where indptr was copied from, or indptr
+    shape: tuple[int, int]
+    kind: Kind
+
+
+def csr_arrays(S: Any) -> Rows:
+    """The arrays of S. Raises Error where it has none."""
+    given, indices, values, shape = _parts(S)
+    are_numpy = isinstance(indices, np.ndarray) and isinstance(values, np.ndarray)
+    kind = common_kind("blockspan.matrix", None, given, indices, values)
+    given, indices, values = kind.array(given), kind.array(indices), kind.numbers(values)
     if len(shape) != 2:
         raise Error(f"blockspan.matrix: the shape {tuple(shape)} is not one of a matrix")
     if len(indices) >= 2**31:
         raise Error(f"blockspan.matrix: {len(indices)} entries; this build counts to 2^31 - 1")
-    narrow = _as_int32(offsets, "indptr", kind), _as_int32(indices, "indices", kind)
-    return (*narrow, values), (int(shape[0]), int(shape[1])), kind
+    narrow = _as_int32(given, "indptr", kind), _as_int32(indices, "indices", kind)
+    source = (*narrow, _as_floats(values, kind))
+    if are_numpy and not _ascend(*narrow):
+        _say("rows that are not sorted, or have two entries in a column, are copied")
+        source = narrow[0].copy(), narrow[1].copy(), source[2].copy()
+        given = source[0]
+    return Rows(source, given, (int(shape[0]), int(shape[1])), kind)
+
+
+def _say(what: str) -> None:
+    warnings.warn(f"blockspan.matrix: {what}", ConversionWarning, 5)
+
+
+def _ascend(offsets: Array, indices: Array) -> bool:
+    """Whether the columns of each row ascend. SciPy orders others in place whenever it is asked
+    something, and values with them."""
+    if len(indices) < 2:
+        return True
+    good = indices[1:] > indices[:-1]
+    starts = offsets[1:-1]
+    starts = starts[(starts > 0) & (starts < len(indices))]
+    good[starts - 1] = True
+    return bool(good.all())
+
+
+def _as_floats(values: Any, kind: Kind) -> Any:
+    """Whole numbers and booleans as float64."""
+    if is_bfloat16(values) or kind.dtype(values).kind not in "iub":
+        return values
+    _say(f"values of {values.dtype} are copied as float64")
+    return kind.cast(values, np.float64)
 
 
 def _parts(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
@@ -37,22 +75,28 @@ def _parts(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
             )
         offsets, indices, values, shape = S
         return offsets, indices, values, tuple(shape)
-    if hasattr(S, "crow_indices") and "sparse_csr" in str(getattr(S, "layout", "")):
-        if S.requires_grad:
-            raise Error("blockspan.matrix: the tensor requires a gradient: pass S.detach()")
-        return S.crow_indices(), S.col_indices(), S.values(), tuple(S.shape)
+    layout = str(getattr(S, "layout", ""))
+    if layout.startswith("torch.sparse"):
+        return _parts_of_tensor(S, layout)
     if getattr(S, "format", None) == "csr":
         return S.indptr, S.indices, S.data, S.shape
     if hasattr(S, "tocsr"):
         kind = getattr(S, "format", type(S).__name__)
-        warnings.warn(
-            f"blockspan.matrix: {kind} is copied into compressed rows", ConversionWarning, 4
-        )
+        _say(f"{kind} is copied into compressed rows")
         return _parts(S.tocsr())
     raise Error(
-        f"blockspan.matrix: {type(S).__name__} is no sparse matrix: wanted is one of scipy.sparse, "
-        "a CSR tensor of torch, or (indptr, indices, data, shape)"
+        f"blockspan.matrix: {type(S).__name__} is no sparse matrix: wanted is one of scipy.sparse or "
+        "of torch, or (indptr, indices, data, shape)"
     )
+
+
+def _parts_of_tensor(S: Any, layout: str) -> tuple[Array, Array, Array, tuple[int, ...]]:
+    if S.requires_grad:
+        raise Error("blockspan.matrix: the tensor requires a gradient: pass S.detach()")
+    if layout != "torch.sparse_csr":
+        _say(f"{layout} is copied into compressed rows")
+        S = S.to_sparse_csr()
+    return S.crow_indices(), S.col_indices(), S.values(), tuple(S.shape)
 
 
 def _as_int32(indices: Array, name: str, kind: Kind) -> Array:
@@ -64,3 +108,21 @@ def _as_int32(indices: Array, name: str, kind: Kind) -> Array:
         if high >= 2**31 or low < -(2**31):
             raise Error(f"blockspan.matrix: {name} has {low} to {high}, beyond 32 bits")
     return kind.cast(indices, np.int32)
+
+
+def mean_with_adjoint(source: tuple[Array, Array, Array], rows: int) -> tuple[Array, Array, Array]:
+    """(A + A^H) / 2 of n x n compressed rows; an entry without a mirror becomes two of half its
+    value. In host memory; O(entries log entries)."""
+    offsets, indices, values = source
+    own = np.repeat(np.arange(rows), np.diff(offsets))
+    i, j = np.concatenate([own, indices]), np.concatenate([indices, own])
+    both = np.concatenate([values, np.conj(values)]) / 2
+    order = np.lexsort((j, i))
+    i, j, both = i[order], j[order], both[order]
+    first = np.ones(len(i), bool)
+    first[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
+    starts = np.flatnonzero(first)
+    sums = np.add.reduceat(both, starts) if len(starts) else both
+    counts = np.bincount(i[starts], minlength=rows)
+    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return ends, j[starts].astype(np.int32), sums

@@ -3,94 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
 from blockspan.arrays import Array, Kind, common_kind
 from blockspan.errors import Error
-from blockspan.matrix import Matrix
-from blockspan.operators import OperatorLike, as_matrix, as_operator, scalar_type
+from blockspan.operators import (
+    OperatorLike,
+    as_matrix,
+    as_operator,
+    asymmetry_of,
+    mean_of,
+    require_dense,
+    scalar_type,
+)
 from blockspan.precond import as_preconditioner
+from blockspan.results import Certificate, EigenIteration, EigenProgress, EigenResult
 from blockspan.status import Status, conclude, monitor_of
 
-
-class EigenProgress(NamedTuple):
-    """What a callback sees after each iteration."""
-
-    iteration: int
-    converged: int  #: wanted pairs that pass the test now
-    wanted: int
-    active: int  #: columns that got a new direction
-    eigenvalues: list[float]  #: Ritz values, all columns of the block
-    backward_errors: list[float]
-
-
-class EigenIteration(NamedTuple):
-    """One line of the history, of the wanted pairs."""
-
-    iteration: int
-    active: int
-    eigenvalues: list[float]
-    backward_errors: list[float]
-
-
-class Certificate(NamedTuple):
-    """What is certain of the eigenvalues, rounding errors included.
-
-    ``|lambda - w[j]| <= radius[j]`` for at least one eigenvalue lambda; ``gap_radius``: for the
-    j-th one, where no pair was missed.
-    """
-
-    radius: Array
-    gap_radius: Array
-    orthogonality_loss: float
-    rigorous: bool
-
-
-@dataclass(eq=False, repr=False)
-class EigenResult:
-    """Eigenpairs, and what is known of them. ``w, V = result`` unpacks."""
-
-    eigenvalues: Array  #: ascending (smallest) or descending (largest)
-    eigenvectors: Array  #: n x k, orthonormal in the inner product of B
-    status: Status
-    pair_status: list[Status]
-    backward_errors: Array  #: ||r|| / ((||A|| + |w| ||B||) ||x||), recomputed at the end
-    residuals: Array  #: ||r|| = backward error times (norm_a + |w| norm_b), ||x|| as it is
-    error_bounds: Array  #: of the eigenvalues, where no pair was missed; may be infinite
-    iterations: int
-    path: str  #: "iterative", "dense" or "iterative, then dense"
-    path_reason: str
-    trouble: str  #: what went wrong and where; empty: nothing
-    history: list[EigenIteration]
-    certificate: Certificate | None
-    counters: dict[str, int]
-    seconds: dict[str, float]
-    norm_a: float = field(default=0.0)  #: the norms in the backward errors
-    norm_b: float = field(default=1.0)
-
-    def __iter__(self) -> Iterator[Array]:
-        return iter((self.eigenvalues, self.eigenvectors))
-
-    def __str__(self) -> str:
-        lines = [
-            f"{self.status} after {self.iterations} iterations ({self.path}), "
-            f"{self.seconds['total']:.3g} s"
-        ]
-        if self.trouble:
-            lines.append(self.trouble)
-        lines.append(
-            f"{'pair':>5} {'eigenvalue':>24} {'backward error':>15} {'error bound':>12}  status"
-        )
-        rows = zip(
-            self.eigenvalues, self.backward_errors, self.error_bounds, self.pair_status, strict=True
-        )
-        for j, (w, backward, bound, status) in enumerate(rows):
-            lines.append(f"{j:5d} {w:24.16g} {backward:15.2e} {bound:12.2e}  {status}")
-        return "\n".join(lines)
+NOT_HERMITIAN = "; hermitian_mean=True solves for the mean of the matrix and its adjoint"
 
 
 def lobpcg(
@@ -104,16 +37,18 @@ def lobpcg(
     k: int | None = None,
     n: int | None = None,
     tol: float | None = None,
-    maxiter: int = 10000,
+    maxiter: int | None = None,
     criterion: Literal["digits", "backward", "relative"] = "digits",
     path: Literal["automatic", "iterative", "dense"] = "automatic",
     block: int = 0,
     certify: bool = False,
+    hermitian_mean: bool = False,
+    dtype: Any = None,
     callback: Callable[[EigenProgress], object] | None = None,
     time_limit: float = math.inf,
     checkpoint: str | None = None,
     resume: str | None = None,
-    seed: int = 1,
+    seed: int | None = None,
     raise_on_failure: bool = False,
 ) -> EigenResult:
     """The k smallest or largest eigenpairs of A x = w x, or A x = w B x, A and B Hermitian.
@@ -121,18 +56,24 @@ def lobpcg(
     A: n x n: a :class:`Matrix`, any sparse or dense matrix, a LinearOperator of SciPy, or a
     function that is given a block (n x columns, read-only, valid during the call) and returns A
     times it. Blocks are arrays of NumPy; with X, or without it A, on a CUDA device they are of torch
-    or CuPy as that one, and so are the eigenvectors (eigenvalues are NumPy's always). X: n x m start, m >= k, not changed; columns that are missing start random. B: mass,
-    positive definite (what A may be). M: approximation of the inverse of A, positive definite: a
-    name ("jacobi", "block-jacobi:3", "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`,
-    or what A may be. Y: n x c vectors that the eigenvectors are B-orthogonal to.
+    or CuPy as that one, and so are the eigenvectors (eigenvalues are NumPy's always). X: n x m
+    start, m >= k, not changed; columns that are missing start random. B: mass, positive definite
+    (what A may be). M: approximation of the inverse of A, positive definite: a name ("jacobi",
+    "block-jacobi:3", "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`, or what A may be.
+    Y: n x c vectors that the eigenvectors are B-orthogonal to.
 
     largest must be said: SciPy's default is the largest pairs, and mostly the smallest are wanted.
     k: default the columns of X. n: the order, where A is a function and there is no X. tol: default
-    1e-8, in single precision 1e-5. criterion: "backward": ||r|| <= tol (||A|| + |w| ||B||) ||x||;
-    "digits": that, and four digits of w are certain; "relative": ||r|| <= tol |w| ||B x||. path:
-    "automatic" solves small problems densely. block: columns iterated together, 0 for all at once.
-    certify: fill in ``certificate``. callback: given an :class:`EigenProgress` each iteration;
-    returning False stops. time_limit: seconds. checkpoint, resume: files of the state of a solve.
+    1e-8, in single precision 1e-5. maxiter: default 10000. criterion: "backward": ||r|| <= tol (||A||
+    + |w| ||B||) ||x||; "digits": that, and four digits of w are certain; "relative": ||r|| <= tol |w|
+    ||B x||. path: "automatic" solves small problems densely. block: columns iterated together, 0 for
+    all at once. certify: fill in ``certificate``. dtype: to compute in; default the type that holds
+    all that is given, as NumPy joins types (a function of an unknown one is called once with zeros,
+    to see whether it is complex). hermitian_mean: solve for (A + A^H) / 2 and that of B; without it
+    a matrix that differs from its adjoint by more than rounding is ``operator_not_hermitian``, with
+    the entry in ``trouble``. callback: given an :class:`EigenProgress` each iteration; returning
+    False stops. time_limit: seconds. checkpoint, resume: files of the state of a solve. seed:
+    default 1.
 
     Ctrl-C, or an exception in the callback, ends the solve within an iteration and is raised with
     the best so far in its attribute ``partial``. What does not converge is a status and a
@@ -147,52 +88,122 @@ def lobpcg(
     >>> w.round(6)
     array([0.020523, 0.051201, 0.051201])
     """
-    A, B = as_matrix(A), None if B is None else as_matrix(B)
-    kind = common_kind("blockspan.lobpcg", A, X, Y)
-    X = None if X is None else _block(X, "X", kind)
-    Y = None if Y is None else _block(Y, "Y", kind)
-    rows = _order(A, X, n)
-    wanted = _wanted(k, X, rows)
-    dtype = scalar_type(A, X, Y)
-    start, guess = _start(X, rows, wanted, block, dtype, kind)
-    if Y is not None:
-        if Y.shape[0] != rows:
-            raise Error(f"blockspan.lobpcg: Y has the shape {tuple(Y.shape)}, and A {rows} rows")
-        _require_real("Y", Y, dtype, kind)
-        Y = kind.cast(Y, dtype)
-    columns = start.shape[1]
-    report = kind.native.lobpcg(
-        as_operator(A, rows, dtype, "A", columns, kind),
-        None if B is None else as_operator(B, rows, dtype, "B", columns, kind),
-        as_preconditioner(M, A, rows, dtype, kind, eigenpairs=True),
-        kind.argument(start),
-        None if Y is None else kind.argument(Y),
-        wanted=wanted,
+    problem = _Problem(A, B, M, X, Y, k, n, hermitian_mean, dtype)
+    start, guess = problem.start(block)
+    report = problem.kind.native.lobpcg(
+        *problem.operators(start.shape[1]),
+        problem.kind.argument(start),
+        problem.constraints(),
+        wanted=problem.wanted,
         block=block,
         largest=largest,
-        tolerance=default_tolerance(dtype) if tol is None else tol,
+        tolerance=default_tolerance(problem.dtype) if tol is None else tol,
         criterion=criterion,
         path=path,
-        max_iterations=maxiter,
+        max_iterations=10000 if maxiter is None else maxiter,
         guess_columns=guess,
-        seed=seed,
+        seed=1 if seed is None else seed,
         certify=certify,
         time_limit=time_limit,
         checkpoint=checkpoint or "",
         resume=resume or "",
         monitor=monitor_of(callback, EigenProgress),
-        stream=kind.stream(),
+        stream=problem.kind.stream(),
     )
-    result = _result(report, start[:, :wanted])
+    result = _result(report, start[:, : problem.wanted], problem.asymmetry())
     conclude("lobpcg", result, report["raised"], raise_on_failure)
     return result
+
+
+class _Problem:
+    """What a call of :func:`lobpcg` asks for, checked."""
+
+    def __init__(
+        self,
+        A: OperatorLike,
+        B: OperatorLike | None,
+        M: OperatorLike | None,
+        X: Array | None,
+        Y: Array | None,
+        k: int | None,
+        n: int | None,
+        hermitian_mean: bool,
+        dtype: Any,
+    ) -> None:
+        self.A, self.B = as_matrix(A), None if B is None else as_matrix(B)
+        self.M = M if isinstance(M, str) or M is None else as_matrix(M)
+        if hermitian_mean:
+            self.A, self.B = mean_of(self.A), None if self.B is None else mean_of(self.B)
+        require_dense("X", X)
+        require_dense("Y", Y)
+        self.kind = kind = common_kind("blockspan.lobpcg", self.A, X, Y)
+        self.X = None if X is None else as_block(X, "X", kind)
+        self.Y = None if Y is None else as_block(Y, "Y", kind)
+        self.rows = order_of(self.A, self.X, n)
+        self.wanted = self._wanted(k)
+        self.dtype = scalar_type(
+            (self.A, self.B, self.M), (self.X, self.Y), self.rows, kind, dtype
+        )
+
+    def _wanted(self, k: int | None) -> int:
+        if k is None:
+            if self.X is None:
+                raise Error("blockspan.lobpcg: how many pairs? Give k= or X")
+            k = int(self.X.shape[1])
+        if not 1 <= k <= self.rows:
+            raise Error(f"blockspan.lobpcg: {k} pairs of a matrix of {self.rows} rows")
+        return k
+
+    def start(self, block: int) -> tuple[Array, int]:
+        """A block with guards, row-major, and how many of its columns are a start."""
+        with_guards = (self.wanted + max(4, self.wanted // 4) + 3) // 4 * 4  # lobpcg_block_size
+        given = 0 if self.X is None else self.X.shape[1]
+        columns = min(self.rows, max(given, self.wanted if block else with_guards))
+        start = self.kind.empty((self.rows, columns), self.dtype)
+        guess = min(given, columns)
+        if self.X is not None:
+            self._require_real("X", self.X)
+            start[:, :guess] = self.X[:, :guess]
+        return start, guess
+
+    def constraints(self) -> Any:
+        if self.Y is None:
+            return None
+        if self.Y.shape[0] != self.rows:
+            raise Error(
+                f"blockspan.lobpcg: Y has the shape {tuple(self.Y.shape)}, and A {self.rows} rows"
+            )
+        self._require_real("Y", self.Y)
+        self._constraints = self.kind.cast(self.Y, self.dtype)  # alive during the call
+        return self.kind.argument(self._constraints)
+
+    def _require_real(self, name: str, X: Array) -> None:
+        if self.kind.dtype(X).kind == "c" and self.dtype.kind != "c":
+            raise Error(f"blockspan.lobpcg: {name} is {X.dtype}, and the solve {self.dtype}")
+
+    def operators(self, columns: int) -> tuple[Any, Any, Any]:
+        """A, B and M as the module takes them."""
+        rows, dtype, kind = self.rows, self.dtype, self.kind
+        return (
+            as_operator(self.A, rows, dtype, "A", columns, kind),
+            None if self.B is None else as_operator(self.B, rows, dtype, "B", columns, kind),
+            as_preconditioner(self.M, self.A, rows, dtype, kind, eigenpairs=True),
+        )
+
+    def asymmetry(self) -> str:
+        """Why this is no Hermitian problem; empty: it is, as far as entries are known."""
+        for name, operator in (("A", self.A), ("B", self.B)):
+            words = asymmetry_of(operator)
+            if words:
+                return f"{name} is {words}{NOT_HERMITIAN}"
+        return ""
 
 
 def default_tolerance(dtype: np.dtype[Any]) -> float:
     return 1e-8 if np.finfo(dtype).eps < 1e-10 else 1e-5
 
 
-def _block(X: Array, name: str, kind: Kind) -> Array:
+def as_block(X: Array, name: str, kind: Kind) -> Array:
     X = kind.array(X)
     if X.ndim == 1:
         X = X[:, None]
@@ -201,56 +212,29 @@ def _block(X: Array, name: str, kind: Kind) -> Array:
     return X
 
 
-def _require_real(name: str, X: Array, dtype: np.dtype[Any], kind: Kind) -> None:
-    if kind.dtype(X).kind == "c" and dtype.kind != "c":
-        raise Error(f"blockspan.lobpcg: {name} is {X.dtype}, and A {dtype}")
-
-
-def _order(A: OperatorLike, X: Array | None, n: int | None) -> int:
+def order_of(A: OperatorLike, X: Array | None, n: int | None) -> int:
     shape = getattr(A, "shape", None)
+    rows = n
     if shape is not None:
         if len(shape) != 2 or shape[0] != shape[1]:
             raise Error(f"blockspan.lobpcg: A has the shape {tuple(shape)} and must be square")
-        n = int(shape[0])
+        rows = int(shape[0])
     elif X is not None:
-        n = X.shape[0]
-    if n is None:
+        rows = int(X.shape[0])
+    if rows is None:
         raise Error("blockspan.lobpcg: A is a function: say its order, n= or by X")
-    if X is not None and X.shape[0] != n:
-        raise Error(f"blockspan.lobpcg: X has the shape {tuple(X.shape)}, and A has {n} rows")
-    return n
+    if n is not None and n != rows:
+        raise Error(f"blockspan.lobpcg: n = {n}, and {'A' if shape else 'X'} has {rows} rows")
+    if X is not None and X.shape[0] != rows:
+        raise Error(f"blockspan.lobpcg: X has the shape {tuple(X.shape)}, and A has {rows} rows")
+    return rows
 
 
-def _wanted(k: int | None, X: Array | None, rows: int) -> int:
-    if k is None:
-        if X is None:
-            raise Error("blockspan.lobpcg: how many pairs? Give k= or X")
-        k = X.shape[1]
-    if not 1 <= k <= rows:
-        raise Error(f"blockspan.lobpcg: {k} pairs of a matrix of {rows} rows")
-    return k
-
-
-def _start(
-    X: Array | None, rows: int, wanted: int, block: int, dtype: np.dtype[Any], kind: Kind
-) -> tuple[Array, int]:
-    """A block with guards, row-major, and how many of its columns are a start."""
-    with_guards = (wanted + max(4, wanted // 4) + 3) // 4 * 4  # as lobpcg_block_size
-    given = 0 if X is None else X.shape[1]
-    columns = min(rows, max(given, wanted if block else with_guards))
-    start = kind.empty((rows, columns), dtype)
-    guess = min(given, columns)
-    if X is not None:
-        _require_real("X", X, dtype, kind)
-        start[:, :guess] = X[:, :guess]
-    return start, guess
-
-
-def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
+def _result(report: dict[str, Any], vectors: Array, asymmetry: str) -> EigenResult:
     values = np.array(report["eigenvalues"])
     backward = np.array(report["backward_errors"])
     certificate = report.get("certificate")
-    return EigenResult(
+    result = EigenResult(
         eigenvalues=values,
         eigenvectors=vectors,
         status=Status(report["status"]),
@@ -272,104 +256,12 @@ def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
         seconds=report["seconds"],
         norm_a=report["norm_a"],
         norm_b=report["norm_b"],
+        unused_rows=report["unused_rows"],
+        orthogonality_loss=report["orthogonality_loss"],
     )
-
-
-def eigsh(
-    A: OperatorLike,
-    k: int = 6,
-    M: OperatorLike | None = None,
-    sigma: float | None = None,
-    which: Literal["SA", "LA", "LM", "BE"] = "SA",
-    v0: Array | None = None,
-    *,
-    tol: float | None = None,
-    maxiter: int = 10000,
-    return_eigenvectors: bool = True,
-    preconditioner: OperatorLike | None = None,
-    n: int | None = None,
-    seed: int = 1,
-    raise_on_failure: bool = False,
-) -> Any:
-    """k eigenpairs of a Hermitian A, or of A x = w M x, under SciPy's names; ascending.
-
-    A, M (the mass), preconditioner, n, tol, maxiter, seed: as A, B and M of :func:`lobpcg`. which:
-    "SA" smallest, "LA" largest, "LM" largest magnitude and "BE" half of each end (two solves).
-    sigma: the eigenvalues nearest to it, where none is below it, or none of a matrix (no function,
-    no M) above it; inside the spectrum that needs factors of A - sigma M: NotImplementedError. v0:
-    a start, n or n x m.
-
-    Returns an EigenResult that unpacks to (w, V), or w without return_eigenvectors; of two solves
-    the pair (w, V).
-
-    >>> import blockspan as bs
-    >>> w, V = bs.eigsh(bs.generate("laplace5:20x20"), k=2)
-    >>> w.round(5)
-    array([0.04468, 0.11119])
-    """
-    if which not in ("SA", "LA", "LM", "BE"):
-        raise NotImplementedError(f"blockspan.eigsh: which='{which}': scipy.sparse.linalg.eigsh")
-    A, M = as_matrix(A), None if M is None else as_matrix(M)
-
-    def solve(largest: bool, pairs: int) -> EigenResult:
-        result = lobpcg(
-            A,
-            v0,
-            M,
-            None if largest else preconditioner,
-            largest=largest,
-            k=pairs,
-            n=n,
-            tol=tol,
-            maxiter=maxiter,
-            seed=seed,
-            raise_on_failure=raise_on_failure,
-        )
-        return _reversed(result) if largest else result
-
-    if sigma is not None:
-        above = _is_above_the_mean(sigma, A, M)
-        result = solve(above, k)
-        w, bounds = result.eigenvalues, result.error_bounds
-        if sigma < w[-1] - bounds[-1] if above else sigma > w[0] + bounds[0]:
-            raise NotImplementedError(
-                f"blockspan.eigsh: sigma={sigma} is inside the spectrum (it has the eigenvalues "
-                f"{w[0]} and {w[-1]}): scipy.sparse.linalg.eigsh"
-            )
-    elif which == "SA":
-        result = solve(False, k)
-    elif which == "LA":
-        result = solve(True, k)
-    else:
-        kind = common_kind("blockspan.eigsh", A, v0)
-        rows = _order(A, None if v0 is None else _block(v0, "v0", kind), n)
-        low, high = (k, min(k, rows - k)) if which == "LM" else (k // 2, k - k // 2)
-        ends = [solve(largest, pairs) for largest, pairs in ((False, low), (True, high)) if pairs]
-        w = np.concatenate([end.eigenvalues for end in ends])
-        V = kind.empty((rows, len(w)), kind.dtype(ends[0].eigenvectors))
-        V[:, :low], V[:, len(w) - high :] = ends[0].eigenvectors, ends[-1].eigenvectors
-        order = np.argsort(w, kind="stable")
-        if which == "LM":
-            order = np.argsort(-np.abs(w), kind="stable")[:k]
-            order = order[np.argsort(w[order], kind="stable")]
-        return (w[order], V[:, order.tolist()]) if return_eigenvectors else w[order]
-    return result if return_eigenvectors else result.eigenvalues
-
-
-def _is_above_the_mean(sigma: float, A: OperatorLike, M: OperatorLike | None) -> bool:
-    """Whether sigma is above the mean eigenvalue: then only the largest can be the nearest."""
-    if M is not None or not isinstance(A, Matrix):
-        return False
-    offsets, indices, values = (A._kind.numpy(part) for part in A._source)
-    rows = np.repeat(np.arange(A.shape[0]), np.diff(offsets))
-    return bool(sigma * A.shape[0] > values[indices == rows].real.sum())
-
-
-def _reversed(result: EigenResult) -> EigenResult:
-    fields = dict(result.__dict__)
-    for name in ("eigenvalues", "backward_errors", "residuals", "error_bounds", "pair_status"):
-        fields[name] = fields[name][::-1]
-    V = result.eigenvectors
-    backwards = list(range(V.shape[1]))[::-1]
-    fields["eigenvectors"] = V[:, ::-1] if isinstance(V, np.ndarray) else V[:, backwards]
-    return EigenResult(**fields)
+    if asymmetry:  # the bounds and the claims are those of a Hermitian problem
+        result.status = Status.operator_not_hermitian
+        result.pair_status = [Status.not_converged] * len(result.pair_status)
+        result.error_bounds[:] = np.inf
+        result.certificate, result.trouble = None, asymmetry
+    return result

@@ -3,85 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal
 
-import numpy as np
-
-from blockspan.arrays import Array, common_kind
-from blockspan.eigen import default_tolerance
+from blockspan.arrays import Array, Kind, common_kind
+from blockspan.eigen import NOT_HERMITIAN, default_tolerance
 from blockspan.errors import Error
-from blockspan.operators import OperatorLike, as_matrix, as_operator, scalar_type
+from blockspan.operators import (
+    OperatorLike,
+    as_matrix,
+    as_operator,
+    asymmetry_of,
+    mean_of,
+    require_dense,
+    scalar_type,
+)
 from blockspan.precond import as_preconditioner
+from blockspan.results import CgColumn, CgIteration, CgProgress, CgResult
 from blockspan.status import Status, conclude, monitor_of
-
-
-class CgProgress(NamedTuple):
-    """What a callback sees after each iteration."""
-
-    iteration: int
-    converged: int  #: columns at their goal by the recurrence
-    columns: int
-    residuals: list[float]  #: ||r_j|| / ||b_j|| by the recurrence
-
-
-class CgIteration(NamedTuple):
-    """One line of the history."""
-
-    iteration: int
-    directions: int  #: columns multiplied
-    residuals: list[float]
-
-
-class CgColumn(NamedTuple):
-    """What became of one right-hand side."""
-
-    status: Status
-    iterations: int
-    residual: float  #: ||b - A x|| / ||b||, from A, b and x themselves
-    backward_error: float
-
-
-@dataclass(eq=False, repr=False)
-class CgResult:
-    """Solutions, and what is known of them. ``x, info = result`` unpacks; info: 0, or the number of
-    columns that are not solved."""
-
-    x: Array  #: of the kind of B
-    status: Status  #: converged, or that of the first column that is not
-    columns: list[CgColumn]
-    iterations: int
-    method: str
-    reason: str  #: why that method ran
-    trouble: str
-    null_vectors: int  #: that A maps to zero, as far as found
-    history: list[CgIteration]
-    counters: dict[str, int]
-    seconds: dict[str, float]
-
-    @property
-    def info(self) -> int:
-        return sum(not column.status.ok for column in self.columns)
-
-    @property
-    def residuals(self) -> Array:
-        return np.array([column.residual for column in self.columns])
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.x, self.info))
-
-    def __str__(self) -> str:
-        lines = [
-            f"{self.status} after {self.iterations} iterations ({self.method}), "
-            f"{self.seconds['total']:.3g} s"
-        ]
-        if self.trouble:
-            lines.append(self.trouble)
-        lines.append(f"{'column':>7} {'residual':>10} {'iterations':>11}  status")
-        for j, column in enumerate(self.columns):
-            lines.append(f"{j:7d} {column.residual:10.2e} {column.iterations:11d}  {column.status}")
-        return "\n".join(lines)
 
 
 def cg(
@@ -92,8 +31,10 @@ def cg(
     rtol: float | None = None,
     atol: float = 0.0,
     M: OperatorLike | None = None,
-    maxiter: int = 10000,
+    maxiter: int | None = None,
     method: Literal["auto", "block", "columns"] = "auto",
+    hermitian_mean: bool = False,
+    dtype: Any = None,
     callback: Callable[[CgProgress], object] | None = None,
     time_limit: float = math.inf,
     raise_on_failure: bool = False,
@@ -103,10 +44,12 @@ def cg(
     A: n x n, as in :func:`lobpcg`. B: n, or n x k of any strides. X0: start, as B; not changed. M:
     approximation of the inverse, as in :func:`lobpcg`. Column j is solved when ||b_j - A x_j|| <=
     max(rtol ||b_j||, atol), computed from A itself. rtol: default 1e-8, in single precision 1e-5.
-    method: "block" searches one Krylov space for all columns (fewer iterations), "columns" one for
-    each. callback: given a :class:`CgProgress` each iteration; returning False stops.
+    maxiter: default 10000. method: "block" searches one Krylov space for all columns (fewer
+    iterations), "columns" one for each. hermitian_mean, dtype: as in :func:`lobpcg`. callback: given
+    a :class:`CgProgress` each iteration; returning False stops.
 
-    Ctrl-C, failures and errors: as in :func:`lobpcg`. Singular consistent systems are solved.
+    Ctrl-C, failures and errors: as in :func:`lobpcg`. Singular consistent systems are solved. A matrix
+    that is not Hermitian is told with the entry, in ``trouble``, where a column is not solved.
     Memory: 4 n x k. Sources: Hestenes and Stiefel 1952, doi:10.6028/jres.049.044; O'Leary 1980,
     doi:10.1016/0024-3795(80)90247-5; Dubrulle 2001, ETNA 12, 216-233.
 
@@ -116,40 +59,66 @@ def cg(
     >>> info, bool(abs(A @ x - 1).max() < 1e-6)
     (0, True)
     """
-    A = as_matrix(A)
+    A = mean_of(as_matrix(A)) if hermitian_mean else as_matrix(A)
+    M = M if isinstance(M, str) or M is None else as_matrix(M)
+    require_dense("B", B)
+    require_dense("X0", X0)
     kind = common_kind("blockspan.cg", A, B, X0)
-    right = kind.array(B)
-    if right.ndim not in (1, 2):
-        raise Error(f"blockspan.cg: B has the shape {tuple(right.shape)}; wanted is n or n x k")
+    right, start = _blocks(B, X0, kind)
     rows = right.shape[0]
-    start = None if X0 is None else kind.array(X0)
-    if start is not None and start.shape != right.shape:
-        raise Error(f"blockspan.cg: X0 {tuple(start.shape)}, and B {tuple(right.shape)}")
-    dtype = scalar_type(A, right, start)
-    for name, block in (("B", right), ("X0", start)):
-        if block is not None and kind.dtype(block).kind == "c" and dtype.kind != "c":
-            raise Error(f"blockspan.cg: {name} is {block.dtype}, and A {dtype}")
-    if kind.dtype(right) != dtype:
-        right = kind.cast(right, dtype)
-    x = kind.empty(right.shape, dtype)
-    x[...] = 0 if start is None else start
-    as_block = (slice(None), None) if right.ndim == 1 else ...
+    kind_of_numbers = scalar_type((A, M), (right, start), rows, kind, dtype)
+    right, x = _in_type(right, start, kind_of_numbers, kind)
+    as_columns = (slice(None), None) if right.ndim == 1 else ...
     columns = right.shape[1] if right.ndim == 2 else 1
     report = kind.native.cg(
-        as_operator(A, rows, dtype, "A", max(columns, 1), kind),
-        as_preconditioner(M, A, rows, dtype, kind, eigenpairs=False),
-        kind.argument(right[as_block]),
-        kind.argument(x[as_block]),
-        tolerance=default_tolerance(dtype) if rtol is None else rtol,
+        as_operator(A, rows, kind_of_numbers, "A", max(columns, 1), kind),
+        as_preconditioner(M, A, rows, kind_of_numbers, kind, eigenpairs=False),
+        kind.argument(right[as_columns]),
+        kind.argument(x[as_columns]),
+        tolerance=default_tolerance(kind_of_numbers) if rtol is None else rtol,
         absolute_tolerance=atol,
         use_guess=start is not None,
-        max_iterations=maxiter,
+        max_iterations=10000 if maxiter is None else maxiter,
         method=method,
         time_limit=time_limit,
         monitor=monitor_of(callback, CgProgress),
         stream=kind.stream(),
     )
-    result = CgResult(
+    result = _result(report, x)
+    if not result.status.ok:
+        words = asymmetry_of(A)
+        result.trouble = f"A is {words}{NOT_HERMITIAN}" if words else result.trouble
+    conclude("cg", result, report["raised"], raise_on_failure)
+    return result
+
+
+def _blocks(B: Array, X0: Array | None, kind: Kind) -> tuple[Array, Array | None]:
+    right = kind.array(B)
+    if right.ndim not in (1, 2):
+        raise Error(f"blockspan.cg: B has the shape {tuple(right.shape)}; wanted is n or n x k")
+    start = None if X0 is None else kind.array(X0)
+    if start is not None and start.shape != right.shape:
+        raise Error(f"blockspan.cg: X0 {tuple(start.shape)}, and B {tuple(right.shape)}")
+    return right, start
+
+
+def _in_type(
+    right: Array, start: Array | None, dtype: Any, kind: Kind
+) -> tuple[Array, Array]:
+    """B as the module reads it, and X."""
+    for name, block in (("B", right), ("X0", start)):
+        if block is not None and kind.dtype(block).kind == "c" and dtype.kind != "c":
+            raise Error(f"blockspan.cg: {name} is {block.dtype}, and the solve {dtype}")
+    backwards = not kind.on_cuda and min(right.strides, default=0) < 0
+    if kind.dtype(right) != dtype or backwards:
+        right = kind.cast(right, dtype)
+    x = kind.empty(right.shape, dtype)
+    x[...] = 0 if start is None else start
+    return right, x
+
+
+def _result(report: dict[str, Any], x: Array) -> CgResult:
+    return CgResult(
         x=x,
         status=Status(report["status"]),
         columns=[CgColumn(Status(line[0]), *line[1:]) for line in report["columns"]],
@@ -162,5 +131,3 @@ def cg(
         counters=report["counters"],
         seconds=report["seconds"],
     )
-    conclude("cg", result, report["raised"], raise_on_failure)
-    return result

@@ -6,28 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from blockspan.arrays import (
-    HOST,
-    Array,
-    Kind,
-    Order,
-    common_kind,
-    host_tensors,
-    kind_of,
-    stream_number,
-    type_named,
-)
-from blockspan.csr import csr_arrays
+from blockspan.arithmetic import Arithmetic
+from blockspan.arrays import HOST, Array, Kind, type_named
+from blockspan.csr import csr_arrays, mean_with_adjoint
 from blockspan.errors import Error
-from blockspan.plan import Plan
-from blockspan.views import CONJUGATED, WORDS, Op, Viewed, combined
+from blockspan.multiply import spmm
+from blockspan.views import CONJUGATED, WORDS, Op
 
 
-class Matrix(Viewed):
+class Matrix(Arithmetic):
     """A sparse matrix in compressed rows, or its transpose or adjoint.
 
     Made by :func:`matrix`. It shares the memory of what it was made of: values that change there
-    change here too (and :meth:`Plan.update_values` tells plans that hold copies).
+    change here too (and :meth:`Plan.update_values` tells plans that hold copies). Solvers of SciPy
+    take it for a LinearOperator.
 
     Attributes:
         shape: rows and columns.
@@ -40,9 +32,6 @@ class Matrix(Viewed):
     array([2., 4.])
     """
 
-    # A @ X and X @ A are ours where X is an array of NumPy.
-    __array_ufunc__ = None
-
     def __init__(
         self, data: Any, source: tuple[Array, Array, Array], columns: int, kind: Kind = HOST
     ) -> None:
@@ -53,6 +42,7 @@ class Matrix(Viewed):
         self._plan: Any = None
         self._host_plan: Any = None  #: the same, in host memory
         self._with_gradients: Any = None
+        self._others: dict[Any, Matrix] = {}  #: the same in other types, of the values then
         self.dtype: Any = type_named(data.type)
         self.shape = (data.rows, data.columns)
         self.nnz = data.entries
@@ -72,13 +62,56 @@ class Matrix(Viewed):
                 return Y
         return spmm(self, X)
 
-    def __rmatmul__(self, X: Array) -> Array:
-        """``X @ A`` for a vector or a k x m block."""
-        return spmm(self.T, kind_of(X).array(X).T).T
+    def astype(self, dtype: Any) -> Matrix:
+        """The same pattern with a copy of the values in another type; itself where it has that."""
+        root = self._parent or self
+        if root.dtype == dtype:
+            return self
+        offsets, indices, values = root._source
+        if np.dtype(dtype).kind != "c" and root.dtype.kind == "c":
+            raise Error(f"blockspan.Matrix.astype: {root.dtype} values are no {np.dtype(dtype)}")
+        parts = (offsets, indices, root._kind.cast(values, dtype), root.shape)
+        return matrix(parts, columns=self._columns)._view(self._op)
+
+    def hermitian_mean(self) -> Matrix:
+        """(A + A^H) / 2, a copy: what :func:`lobpcg` and :func:`cg` take for a matrix that is
+        Hermitian but for errors. An entry without a mirror becomes two of half its value. Raises
+        Error for a matrix that is not square, or on a device.
+
+        >>> import scipy.sparse as sp, blockspan as bs
+        >>> bs.matrix(sp.csr_array([[1.0, 2.0], [0.0, 1.0]])).hermitian_mean().toarray()
+        array([[1., 1.],
+               [1., 1.]])
+        """
+        root = self._parent or self
+        n, columns = root.shape
+        if n != columns:
+            raise Error(f"blockspan.Matrix.hermitian_mean: {n} x {columns} is not square")
+        if root._kind is not HOST:
+            raise Error(f"blockspan.Matrix.hermitian_mean: the matrix is {root._kind.name}")
+        mean = mean_with_adjoint(root._source, n)
+        return matrix((*mean, (n, n)), columns=self._columns)._view(self._op)
+
+    def asymmetry(self) -> str:
+        """The entry that differs most from its mirror, in words; empty where A is Hermitian to a
+        few units in the last place of each entry. Raises Error where A is not square."""
+        root = self._parent or self
+        if root.dtype.itemsize == 2:
+            raise Error(f"blockspan.Matrix.asymmetry: not for values of {root.dtype}")
+        return root._data.asymmetry(root._kind.stream())  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         root = self._parent or self
         return _unpickled, ((*self._source, root.shape), self._columns, self._op)
+
+    def _in_type(self, dtype: Any) -> Matrix:
+        """A itself, not a view, with the values of now in another type, for a product."""
+        other = self._others.get(dtype)
+        if other is None:
+            other = self._others[dtype] = self.astype(dtype)
+        else:
+            other._source[2][...] = self._source[2]
+        return other
 
     def _own_plan(self, stream: int) -> Any:
         root = self._parent or self
@@ -92,228 +125,8 @@ class Matrix(Viewed):
         return f"<blockspan.Matrix {rows} x {columns}, {self.nnz} entries of {self.dtype}{WORDS[self._op]}>"
 
 
-def spmm(
-    A: Matrix,
-    X: Array,
-    *,
-    out: Array | None = None,
-    alpha: complex = 1.0,
-    beta: complex = 0.0,
-    op: Op = "n",
-    plan: Plan | None = None,
-    stream: Any = None,
-) -> Array:
-    """Y = alpha op(A) X + beta Y.
-
-    A: m x n. X: n x k (m x k where op transposes), or a vector; any strides; of NumPy, PyTorch or
-    CuPy, where A is (in host memory or on the same CUDA device). Y is of the same kind, with a
-    gradient if X has one (``blockspan.torch``). op: "n" A, "t" its transpose, "c" its conjugate, "h"
-    its conjugate transpose (of a real matrix "n", "t", "n", "t"). out: Y, of any
-    positive strides, not overlapping X; without it a new array, in column order if X is. beta = 0
-    never reads ``out``. The bits do not depend on the number of threads.
-
-    float16 and ``torch.bfloat16`` are summed in float32 and rounded once, at the end; a column has
-    the same bits in every block. Of bfloat16 Y is row-major.
-
-    Nothing is copied but an X whose rows are not contiguous (columns not next to each other in
-    memory), which the kernels of hosts read faster from a row-major copy, and one with negative
-    strides. The GIL is released.
-
-    On a device the product is queued on ``stream`` (a number, or a stream of torch or CuPy; default:
-    the caller's current one) and not waited for. From its second call of a kind (op, k, order) on a
-    stream it allocates nothing, and CUDA graphs may record it: warm up on a stream that is not the
-    default one.
-
-    Raises Error (a ValueError) if shapes or types clash, or out overlaps X: convert with astype
-    what has another type than A. Raises MemoryError where memory is short.
-
-    >>> import numpy as np, scipy.sparse as sp, blockspan as bs
-    >>> A = bs.matrix(sp.csr_array([[1.0, 2.0]]))
-    >>> Y = np.ones((1, 2))
-    >>> bs.spmm(A, np.array([[1.0, 2.0], [3.0, 4.0]]), out=Y, beta=-1.0)
-    array([[6., 9.]])
-    """
-    root = A._parent or A
-    if A._op != "n":
-        op = combined(A._op, op)
-    rows = root._rows.get(op)
-    if rows is None:
-        raise Error(
-            f"blockspan.spmm: op='{op}'; there are 'n' (A), 't' (its transpose), 'c' (its "
-            "conjugate) and 'h' (its conjugate transpose)"
-        )
-    if type(X) is not np.ndarray:
-        kind = kind_of(X)
-        multiply = _on_device if kind.on_cuda else _other_array
-        return multiply(root, X, kind, out, alpha, beta, op, plan, stream)
-    if root._kind is not HOST:
-        common_kind("blockspan.spmm", root, X)
-    if X.ndim != 2:
-        if X.ndim != 1:
-            raise Error(f"blockspan.spmm: X has the shape {X.shape}; wanted is a vector or a block")
-        block = None if out is None else out[:, None]
-        Y = spmm(root, X[:, None], out=block, alpha=alpha, beta=beta, op=op, plan=plan)
-        return Y[:, 0] if out is None else out
-    if out is None:
-        if beta != 0:
-            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
-        order: Order = "F" if X.flags.fnc else "C"
-        out = np.empty((rows, X.shape[1]), X.dtype, order)
-    elif type(out) is not np.ndarray or not out.flags.writeable:
-        raise Error(f"blockspan.spmm: out is no NumPy array that can be written ({type(out)})")
-    if X.strides[0] < 0 or X.strides[1] < 0:
-        X = X.copy()
-    try:
-        _planned(root, plan, 0).multiply(op, alpha, X, beta, out, 0)
-    except TypeError:
-        raise _not_alike(root, alpha, X, beta, out) from None
-    return out
-
-
-def _not_alike(A: Matrix, alpha: complex, X: Array, beta: complex, out: Array) -> Error:
-    return Error(
-        f"blockspan.spmm: alpha = {alpha}, X {tuple(X.shape)} {X.dtype!r}, beta = {beta}, out "
-        f"{tuple(out.shape)} {out.dtype!r} are not all numbers and aligned arrays of {A.dtype}"
-    )
-
-
-def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
-    if plan is None:
-        return A._plan or A._own_plan(stream)
-    if plan._matrix is not A:
-        raise Error("blockspan.spmm: the plan was made for another matrix")
-    return plan._plan
-
-
-def _on_device(
-    A: Matrix,
-    X: Any,
-    kind: Kind,
-    out: Any,
-    alpha: complex,
-    beta: complex,
-    op: Op,
-    plan: Plan | None,
-    stream: Any,
-) -> Array:
-    """Each look at a tensor takes a tenth of a microsecond: there are as few as can be."""
-    if not A._kind.on_cuda or not (out is None or type(out) is type(X) or kind_of(out) is kind):
-        common_kind("blockspan.spmm", A, X, out)
-    if kind.has_gradients and X.requires_grad:
-        return _differentiable(A, X, out, alpha, op, plan, stream)
-    source = kind.operand(X)
-    _, _, shape, strides, *_ = source
-    if len(shape) != 2:
-        if len(shape) != 1:
-            raise Error(
-                f"blockspan.spmm: X has the shape {tuple(shape)}; wanted is a vector or a block"
-            )
-        block = None if out is None else out[:, None]
-        Y = _on_device(A, X[:, None], kind, block, alpha, beta, op, plan, stream)
-        return Y[:, 0] if out is None else out
-    if out is None:
-        if beta != 0:
-            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
-        order: Order = "F" if strides[0] < strides[1] and 1 not in shape else "C"
-        out = kind.result(X, A._rows[op], shape[1], order)
-    number = kind.stream() if stream is None else stream_number(stream)
-    try:
-        _planned(A, plan, number).multiply(op, alpha, source, beta, kind.argument(out), number)
-    except TypeError:
-        raise _not_alike(A, alpha, X, beta, out) from None
-    return out  # type: ignore[no-any-return]
-
-
 def _unpickled(parts: tuple[Any, ...], columns: int, op: Op) -> Matrix:
     return matrix(parts, columns=columns)._view(op)
-
-
-def _other_array(
-    A: Matrix,
-    X: Any,
-    kind: Kind,
-    out: Any,
-    alpha: complex,
-    beta: complex,
-    op: Op,
-    plan: Plan | None,
-    stream: Any,
-) -> Array:
-    """X in host memory that is not exactly an array of NumPy: Y is of its kind."""
-    is_tensor = hasattr(X, "is_cuda")
-    if is_tensor and X.requires_grad:
-        return _differentiable(A, X, out, alpha, op, plan, stream)
-    options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
-    if not is_tensor:
-        return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
-    from_numpy, are_read, bfloat16 = host_tensors()
-    if X.is_conj() or X.is_neg():
-        X = X.resolve_conj().resolve_neg()
-    if X.dtype is bfloat16:
-        return _of_bfloat16(A, HOST.numbers(X), out, alpha, beta, op, plan)
-    if out is None:
-        Y = None
-        if are_read and alpha == 1 and beta == 0 and plan is None and A.dtype is not bfloat16:
-            Y = (A._plan or A._own_plan(0)).product(op, X)
-        if Y is None:
-            Y = spmm(A, X.numpy(), **options)
-        result: Array = from_numpy(Y)
-        return result
-    if (
-        not are_read
-        or X.ndim != 2
-        or type(out) is not type(X)
-        or out.requires_grad
-        or out.is_conj()
-    ):
-        spmm(A, X.numpy(), out=out.numpy(), **options)
-        return out  # type: ignore[no-any-return]
-    try:
-        _planned(A, plan, 0).multiply(op, alpha, X, beta, out, 0)
-    except TypeError:
-        raise _not_alike(A, alpha, X, beta, out) from None
-    return out  # type: ignore[no-any-return]
-
-
-def _of_bfloat16(
-    A: Matrix, X: Any, out: Any, alpha: complex, beta: complex, op: Op, plan: Plan | None
-) -> Array:
-    """Tensors in host memory that are no arrays of NumPy."""
-    if X.ndim == 1:
-        block = None if out is None else out[:, None]
-        Y: Any = _of_bfloat16(A, X[:, None], block, alpha, beta, op, plan)
-        return Y[:, 0] if out is None else out  # type: ignore[no-any-return]
-    if X.ndim != 2:
-        raise Error(
-            f"blockspan.spmm: X has the shape {tuple(X.shape)}; wanted is a vector or a block"
-        )
-    if out is None:
-        if beta != 0:
-            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
-        out = X.new_empty((A._rows[op], X.shape[1]))
-    elif type(out) is not type(X) or out.requires_grad:
-        raise Error(f"blockspan.spmm: out is no tensor that can be written ({type(out)})")
-    try:
-        _planned(A, plan, 0).multiply(op, alpha, X, beta, out, 0)
-    except TypeError:
-        raise _not_alike(A, alpha, X, beta, out) from None
-    return out  # type: ignore[no-any-return]
-
-
-def _differentiable(
-    A: Matrix, X: Any, out: Any, alpha: complex, op: Op, plan: Plan | None, stream: Any
-) -> Array:
-    if not (out is None and plan is None and stream is None):
-        raise Error(
-            "blockspan.spmm: X requires a gradient, which out=, plan= and stream= have not: pass "
-            "X.detach()"
-        )
-    from blockspan.torch import products as differentiable
-
-    if A._with_gradients is None:  # its values may change unseen: no copy of them is held
-        A._with_gradients = differentiable.from_host(A, hold=False)
-    Y: Array = differentiable.spmm(A._with_gradients, X, op=op)
-    return Y if alpha == 1 else alpha * Y
 
 
 def matrix(S: Any, *, columns: int = 16) -> Matrix:
@@ -325,8 +138,11 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     expected (others are served too).
 
     Values are shared, and so are 32-bit indices; 64-bit indices (the default of PyTorch) are
-    copied as 32-bit ones. Any other sparse format is converted to CSR, which copies, and is said
-    by a ConversionWarning.
+    copied as 32-bit ones. What is copied whole is said by a ConversionWarning: other sparse formats,
+    values that are whole numbers or booleans (as float64), and in host memory rows that are not
+    sorted or have two entries in a column, which SciPy puts in order in place whenever it is asked
+    something. Entries that are taken out in place (``eliminate_zeros``) are seen: products and
+    solves then raise Error.
 
     Raises Error (a ValueError) where the arrays are no CSR matrix (with the row and the entry), for
     2^31 entries and more, and for values that are not float32, float64, complex64, complex128 or, for
@@ -339,13 +155,13 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     """
     if isinstance(S, Matrix):
         return S
-    source, shape, kind = csr_arrays(S)
-    parts = (kind.argument(part) for part in source)
+    source, caller_offsets, shape, kind = csr_arrays(S)
+    parts = (kind.argument(part) for part in (*source, caller_offsets))
     try:
-        data = kind.native.matrix(int(shape[0]), int(shape[1]), *parts, kind.stream())
+        data = kind.native.matrix(*shape, *parts, kind.stream())
     except TypeError:
         raise Error(
             f"blockspan.matrix: data has the type {source[2].dtype!r}; wanted are float16, float32, "
-            "float64, complex64 or complex128 of this machine's byte order, aligned"
+            "float64, complex64 or complex128 of this machine's byte order, aligned, or whole numbers"
         ) from None
     return Matrix(data, source, columns, kind)

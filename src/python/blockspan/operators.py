@@ -12,12 +12,12 @@ from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
 
 OperatorLike = Any
-"""A Matrix, a sparse matrix, a LinearOperator of SciPy (or anything with ``matmat`` or ``@``), a
-dense array, or a function of a block that returns a block."""
+"""A Matrix, a sparse matrix, a LinearOperator of SciPy (or anything with ``matmat``, ``matvec`` or
+``@``), a dense array, or a function of a block that returns a block."""
 
 
 def is_sparse(A: OperatorLike) -> bool:
-    return hasattr(A, "tocsr") or hasattr(A, "crow_indices")
+    return hasattr(A, "tocsr") or str(getattr(A, "layout", "")).startswith("torch.sparse")
 
 
 def as_matrix(A: OperatorLike) -> OperatorLike:
@@ -25,37 +25,119 @@ def as_matrix(A: OperatorLike) -> OperatorLike:
     return matrix(A) if is_sparse(A) or isinstance(A, tuple) else A
 
 
-def scalar_type(A: OperatorLike, *blocks: Array | None) -> np.dtype[Any]:
-    """The type to compute in: a matrix's own, else the one that holds operator and blocks."""
+def mean_of(A: OperatorLike) -> OperatorLike:
+    """The mean of a matrix and its adjoint. Raises Error where A has no entries."""
     if isinstance(A, Matrix):
-        if A.dtype == np.float16 or is_bfloat16(A.dtype):
-            raise Error(
-                f"blockspan: the matrix has values of {A.dtype}, which products and sddmm alone take"
-            )
-        return A.dtype  # type: ignore[no-any-return]
-    types: list[np.dtype[Any]] = [kind_of(b).dtype(b) for b in blocks if b is not None]
-    own = getattr(A, "dtype", None)
-    if own is not None:
-        types.append(kind_of(A).dtype(A) if hasattr(A, "is_cuda") else np.dtype(own))
+        return A.hermitian_mean()
+    if isinstance(A, np.ndarray):
+        return (A + A.conj().T) / 2
+    raise Error(
+        f"blockspan: hermitian_mean needs the entries of a matrix, and was given a {type(A).__name__}"
+    )
+
+
+def asymmetry_of(A: OperatorLike) -> str:
+    """The entry that differs from its mirror by more than rounding, in words; empty: none does, or
+    A has no entries that are known."""
+    if isinstance(A, Matrix):
+        return A.asymmetry()
+    if not isinstance(A, np.ndarray) or A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
+        return ""
+    mirror = A.conj().T
+    sizes = np.maximum(np.abs(A), np.abs(mirror))
+    with np.errstate(invalid="ignore"):
+        excess = np.abs(A - mirror) - 8 * np.finfo(A.dtype).eps * sizes
+    excess[(A == 0) != (mirror == 0)] = np.inf
+    if not np.any(excess > 0):
+        return ""
+    i, j = np.unravel_index(np.argmax(np.where(excess > 0, excess / sizes, 0)), A.shape)
+    words = "not Hermitian" if A.dtype.kind == "c" else "not symmetric"
+    return f"{words}: entry ({i}, {j}) is {A[i, j]:.10g}, but entry ({j}, {i}) is {A[j, i]:.10g}"
+
+
+def require_dense(name: str, X: Any) -> None:
+    if isinstance(X, Matrix) or is_sparse(X):
+        raise Error(f"blockspan: {name} is a sparse matrix; wanted is a dense block: toarray()")
+
+
+def scalar_type(
+    operators: tuple[OperatorLike, ...],
+    blocks: tuple[Array | None, ...],
+    rows: int,
+    kind: Kind,
+    dtype: Any = None,
+) -> np.dtype[Any]:
+    """The type to compute in: the one that holds all operators and blocks, as NumPy joins types.
+
+    The first operator counts, and what others have of its precision and being complex. A function
+    whose type nobody says is asked with a block of zeros."""
+    if dtype is not None:
+        asked = np.dtype(dtype)
+        if asked.kind not in "fc":
+            raise Error(f"blockspan: dtype={dtype!r} is no floating-point type")
+        return asked
+    types = [kind_of(b).dtype(b) for b in blocks if b is not None]
+    for A in operators:
+        own = _own_type(A)
+        if own is not None:
+            types.append(own)
+    if _is_untyped(operators[0]) and not any(t.kind == "c" for t in types):
+        known = [t for t in types if t.kind == "f"]
+        types.append(_answered_type(operators[0], rows, np.result_type(*known, np.float32), kind))
     joined = np.result_type(*types) if types else np.dtype(np.float64)
     return joined if joined.kind in "fc" else np.dtype(np.float64)
+
+
+def _own_type(A: OperatorLike) -> np.dtype[Any] | None:
+    own = getattr(A, "dtype", None)
+    if A is None or isinstance(A, str) or own is None:
+        return None
+    if is_bfloat16(own) or own == np.float16:
+        raise Error(
+            f"blockspan: the matrix has values of {own}, which products and sddmm alone take"
+        )
+    return kind_of(A).dtype(A) if hasattr(A, "is_cuda") else np.dtype(own)
+
+
+def _is_untyped(A: OperatorLike) -> bool:
+    return getattr(A, "dtype", None) is None and _block_function(A) is not None
+
+
+def _answered_type(
+    A: OperatorLike, rows: int, at_least: np.dtype[Any], kind: Kind
+) -> np.dtype[Any]:
+    """Of what a function returns for real numbers."""
+    real = np.dtype(np.float64) if at_least == np.float32 else at_least
+    function = _block_function(A)
+    assert function is not None
+    X = kind.empty((rows, 1), real)
+    X[...] = 0
+    answer = function(X)
+    found = getattr(answer, "dtype", None)
+    if found is None:
+        return real
+    try:
+        dtype = kind_of(answer).dtype(answer)
+    except Error:
+        return real
+    return dtype if dtype.kind == "c" else real
 
 
 def as_operator(
     A: OperatorLike, rows: int, dtype: np.dtype[Any], name: str, columns: int, kind: Kind
 ) -> Any:
     """A as an operator of that order and type, for blocks of that kind. Raises Error where it has
-    another."""
+    another order, or is complex and the type is not."""
     if isinstance(A, kind.native.Operator):
         return A
     shape = getattr(A, "shape", (rows, rows))
     if tuple(shape) != (rows, rows):
         raise Error(f"blockspan: {name} has the shape {tuple(shape)}; wanted is {rows} x {rows}")
     if isinstance(A, Matrix):
-        if A.dtype != dtype:
-            raise Error(f"blockspan: {name} has {A.dtype} values, and the solve is in {dtype}")
         if A._kind.on_cuda != kind.on_cuda:
             raise Error(f"blockspan: {name} is {A._kind.name}, and the blocks are {kind.name}")
+        if A.dtype != dtype:
+            A = A.astype(dtype)
         if A._op == "n":
             return A._data.as_operator(columns, kind.stream())
     function = _block_function(A)
@@ -69,11 +151,31 @@ def as_operator(
 
 
 def _block_function(A: OperatorLike) -> Callable[[Array], Any] | None:
+    if isinstance(A, np.ndarray | Matrix):
+        return lambda X: A @ X
+    if hasattr(A, "matvec") and not _knows_blocks(A):
+        return lambda X: np.stack([np.ravel(A.matvec(X[:, j])) for j in range(X.shape[1])], axis=1)
     if hasattr(A, "matmat"):
         return lambda X: A.matmat(X)
-    if isinstance(A, np.ndarray | Matrix) or (hasattr(A, "__matmul__") and hasattr(A, "shape")):
+    if hasattr(A, "__matmul__") and hasattr(A, "shape"):
         return lambda X: A @ X
     return A if callable(A) else None
+
+
+def _knows_blocks(A: OperatorLike) -> bool:
+    """Whether ``matmat`` is the operator's own: that of SciPy hands ``matvec`` n x 1 blocks, where
+    its documentation promises vectors too."""
+    if not hasattr(A, "matmat"):
+        return False
+    if "_CustomLinearOperator__matmat_impl" in getattr(A, "__dict__", {}):
+        return A._CustomLinearOperator__matmat_impl is not None
+    own = getattr(type(A), "_matmat", None)
+    return own is None or own.__module__ != "scipy.sparse.linalg._interface" or _is_composed(A)
+
+
+def _is_composed(A: OperatorLike) -> bool:
+    """Sums, products and adjoints of SciPy have blocks if their parts do."""
+    return type(A)._matmat.__qualname__ != "LinearOperator._matmat"
 
 
 def _checked(
@@ -91,7 +193,9 @@ def _checked(
                 f"{tuple(result.shape)}"
             )
         if not np.can_cast(kind.dtype(result), dtype, "same_kind"):
-            raise Error(f"blockspan: {name} returned {result.dtype} for a block of {dtype}")
+            raise Error(
+                f"blockspan: {name} returned {result.dtype} for a block of {dtype}: say dtype="
+            )
         kind.lent(lent_Y)[...] = result
 
     return apply

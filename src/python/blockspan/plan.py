@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class Plan:
     measure (``tune``: every kernel is timed with blocks of ``columns`` columns; ``cache``: a file
     that keeps what was found for the next run), or to hold the transpose.
 
-    A: a :class:`Matrix` (of a transposed one: of the matrix itself). columns: the widest block
+    A: a :class:`Matrix` (of a transposed one: of the matrix itself), or what :func:`matrix` takes. columns: the widest block
     expected; others are served too. Raises Error for an unknown algorithm or a cache that cannot
     be read or written.
 
@@ -42,10 +42,18 @@ class Plan:
     ) -> None:
         if cache is not None and not tune:
             raise Error("blockspan.Plan: cache= goes with tune=True")
+        if not hasattr(A, "_parent"):
+            from blockspan.matrix import matrix
+
+            A = matrix(A)
+        self._request = columns, algorithm, tune, cache
         self._matrix = A._parent or A
         self._holds_transpose = False
         stream = A._kind.stream()
         self._plan = A._data.plan(columns, algorithm, tune, cache or "", stream)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._matrix, self._request, self._holds_transpose)
 
     @property
     def algorithm(self) -> str:
@@ -89,3 +97,11 @@ class Plan:
             own[:] = values
         if self._holds_transpose:
             self._plan.hold_transpose(self._matrix._kind.stream())
+
+
+def _unpickled(A: Matrix, request: tuple[Any, ...], holds_transpose: bool) -> Plan:
+    columns, algorithm, tune, cache = request
+    plan = Plan(A, columns, algorithm, tune=tune, cache=cache)
+    if holds_transpose:
+        plan.hold_transpose()
+    return plan

@@ -23,8 +23,9 @@ class Preconditioner:
 
     __array_ufunc__ = None
 
-    def __init__(self, operator: Any, kind: Kind = HOST) -> None:
+    def __init__(self, operator: Any, kind: Kind = HOST, recipe: tuple[Any, ...] = ()) -> None:
         self._operator = operator
+        self._recipe = recipe  # a function and what it was given
         self._kind = kind
         self.shape = (operator.rows, operator.rows)
         self.dtype = np.dtype(operator.type)
@@ -43,6 +44,10 @@ class Preconditioner:
         self._operator.apply(kind.argument(X), kind.argument(Y), kind.stream())
         return Y
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        make, *given = self._recipe
+        return make, tuple(given)
+
     def __repr__(self) -> str:
         return (
             f"<blockspan preconditioner: {self._operator.name}, {self.shape[0]} rows, {self.dtype}>"
@@ -55,7 +60,9 @@ def _made(name: str, A: Any, *options: Any) -> Preconditioner:
         raise Error("blockspan.precond: wanted is a matrix, not a transposed view of one")
     kind = plain._kind
     make = getattr(kind.native, name)
-    return Preconditioner(make(plain._data, *options, kind.stream()), kind)
+    arguments = (kind.argument(x) if hasattr(x, "shape") else x for x in options)
+    operator = make(plain._data, *arguments, kind.stream())
+    return Preconditioner(operator, kind, (_made, name, plain, *options))
 
 
 def jacobi(A: Any) -> Preconditioner:
@@ -122,8 +129,7 @@ def multigrid(
     kind = common_kind("blockspan.precond.multigrid", A, near_null, coordinates)
     blocks = (None if block is None else kind.array(block) for block in (near_null, coordinates))
     vectors, nodes = (
-        None if block is None else kind.argument(kind.cast(block, kind.dtype(block)))
-        for block in blocks
+        None if block is None else kind.cast(block, kind.dtype(block)) for block in blocks
     )
     return _made("multigrid", A, vectors, nodes, block_size, adaptive)
 
@@ -142,7 +148,28 @@ def pyamg(hierarchy: Any, *, degree: int = 2) -> Preconditioner:
     """
     from blockspan.hierarchy import VCycle
 
-    return Preconditioner(VCycle(hierarchy, degree).operator())
+    return _of_cycle(VCycle(hierarchy, degree))
+
+
+def _of_cycle(cycle: Any) -> Preconditioner:
+    return Preconditioner(cycle.operator(), HOST, (_of_cycle, cycle))
+
+
+class _InAnotherType:
+    """A preconditioner for blocks of another type: real and imaginary parts one after the other."""
+
+    def __init__(self, M: Preconditioner, kind: Kind) -> None:
+        self.shape = M.shape
+        self._M, self._kind = M, kind
+
+    def matmat(self, X: Array) -> Array:
+        M, kind = self._M, self._kind
+        if M.dtype.kind == "c" or kind.dtype(X).kind != "c":
+            return M.matmat(kind.cast(X, M.dtype))
+        Y = kind.empty(X.shape, kind.dtype(X))
+        Y.real[...] = M.matmat(kind.cast(X.real, M.dtype))
+        Y.imag[...] = M.matmat(kind.cast(X.imag, M.dtype))
+        return Y
 
 
 _SPEC = re.compile(r"(jacobi|multigrid)|(block-jacobi|chebyshev)(?::(\d+))?")
@@ -184,12 +211,13 @@ def as_preconditioner(
     if isinstance(M, str):
         M = by_name(A, M, eigenpairs=eigenpairs)
     if isinstance(M, Preconditioner):
-        if M.shape != (rows, rows) or M.dtype != dtype:
+        if M.shape != (rows, rows):
             raise Error(
-                f"blockspan: M is {M.shape[0]} x {M.shape[1]} {M.dtype}, and the solve {rows} x "
-                f"{rows} {dtype}"
+                f"blockspan: M is {M.shape[0]} x {M.shape[1]}, and the solve {rows} x {rows}"
             )
         if M._kind.on_cuda != kind.on_cuda:
             raise Error(f"blockspan: M is {M._kind.name}, and the blocks are {kind.name}")
-        return M._operator
+        if M.dtype == dtype:
+            return M._operator
+        return as_operator(_InAnotherType(M, kind), rows, dtype, "M", 16, kind)
     return as_operator(as_matrix(M), rows, dtype, "M", 16, kind)

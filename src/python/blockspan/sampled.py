@@ -8,7 +8,7 @@ import numpy as np
 
 from blockspan.arrays import HOST, Array, common_kind, is_bfloat16, stream_number
 from blockspan.errors import Error
-from blockspan.matrix import Matrix
+from blockspan.matrix import Matrix, matrix
 
 
 def sddmm(
@@ -23,7 +23,7 @@ def sddmm(
 ) -> Array:
     """values = alpha X Y^H + beta values, at the stored entries of A only.
 
-    A: m x n, of which only the pattern is read. X: m x k, Y: n x k (or two vectors), of A's
+    A: m x n, or what :func:`matrix` takes; only the pattern is read. X: m x k, Y: n x k (or two vectors), of A's
     type and any strides, where A is; row-major ones are fastest. Returns one number for each stored entry, in
     the order of the entries of A (for ``A.T`` too: of those of A). out: where they are written, a
     contiguous vector that overlaps neither X nor Y; the values of A are allowed. beta = 0 never
@@ -39,6 +39,8 @@ def sddmm(
     >>> bs.sddmm(A, np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
     array([1., 2., 4.])
     """
+    if not hasattr(A, "_parent"):
+        A = matrix(A)
     root = A._parent or A
     kind = common_kind("blockspan.sddmm", A, X, Y, out)
     X, Y = kind.numbers(X), kind.numbers(Y)

@@ -77,9 +77,12 @@ class NotConverged(RuntimeError):
         result: the best so far.
     """
 
-    def __init__(self, message: str, result: Any) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message, result)
         self.result = result
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def monitor_of(

@@ -138,8 +138,6 @@ def eigsh(
             preconditioner=OPinv,
             seed=rng if isinstance(rng, int) else 1,
         )
-    if isinstance(result, tuple):
-        return result if return_eigenvectors else result[0]
     if result.status not in _REACHED:
         from scipy.sparse.linalg import ArpackNoConvergence
 

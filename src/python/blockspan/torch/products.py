@@ -75,8 +75,9 @@ class Matrix(Viewed):
             if values is None:
                 values = self.values.detach().new_empty(self.nnz, dtype=dtype)
             kind = self._base._kind
-            pattern = (kind.argument(part) for part in self._base._source[:2])
-            data = kind.native.matrix(*self._base.shape, *pattern, _argument(values), kind.stream())
+            first, second = (kind.argument(part) for part in self._base._source[:2])
+            pattern = first, second
+            data = kind.native.matrix(*self._base.shape, *pattern, _argument(values), first, kind.stream())
             self._others[dtype] = data, self._new_plan(data)
         return self._others[dtype]
 

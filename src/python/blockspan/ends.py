@@ -1,0 +1,213 @@
+"""Eigenpairs under the names of SciPy's eigsh."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from blockspan.arrays import Array, Kind, common_kind
+from blockspan.eigen import as_block, lobpcg, order_of
+from blockspan.errors import Error
+from blockspan.matrix import Matrix
+from blockspan.operators import OperatorLike, as_matrix, require_dense
+from blockspan.results import EigenResult
+
+Which = Literal["SA", "LA", "LM", "BE"]
+
+
+@overload
+def eigsh(
+    A: OperatorLike,
+    k: int = ...,
+    M: OperatorLike | None = ...,
+    sigma: float | None = ...,
+    which: Which = ...,
+    v0: Array | None = ...,
+    *,
+    return_eigenvectors: Literal[True] = ...,
+    tol: float | None = ...,
+    maxiter: int | None = ...,
+    preconditioner: OperatorLike | None = ...,
+    hermitian_mean: bool = ...,
+    dtype: Any = ...,
+    n: int | None = ...,
+    seed: int | None = ...,
+    raise_on_failure: bool = ...,
+) -> EigenResult: ...
+
+
+@overload
+def eigsh(
+    A: OperatorLike,
+    k: int = ...,
+    M: OperatorLike | None = ...,
+    sigma: float | None = ...,
+    which: Which = ...,
+    v0: Array | None = ...,
+    *,
+    return_eigenvectors: Literal[False],
+    tol: float | None = ...,
+    maxiter: int | None = ...,
+    preconditioner: OperatorLike | None = ...,
+    hermitian_mean: bool = ...,
+    dtype: Any = ...,
+    n: int | None = ...,
+    seed: int | None = ...,
+    raise_on_failure: bool = ...,
+) -> Array: ...
+
+
+def eigsh(
+    A: OperatorLike,
+    k: int = 6,
+    M: OperatorLike | None = None,
+    sigma: float | None = None,
+    which: Which = "SA",
+    v0: Array | None = None,
+    *,
+    tol: float | None = None,
+    maxiter: int | None = None,
+    return_eigenvectors: bool = True,
+    preconditioner: OperatorLike | None = None,
+    hermitian_mean: bool = False,
+    dtype: Any = None,
+    n: int | None = None,
+    seed: int | None = None,
+    raise_on_failure: bool = False,
+) -> EigenResult | Array:
+    """k eigenpairs of a Hermitian A, or of A x = w M x, under SciPy's names; ascending.
+
+    A, M (the mass), preconditioner, n, tol, maxiter, seed, dtype, hermitian_mean: as A, B and M of
+    :func:`lobpcg`. which: "SA" smallest, "LA" largest, "LM" largest magnitude and "BE" half of each
+    end (two solves, the second in what is M-orthogonal to the first). sigma: the eigenvalues nearest
+    to it, where none is below it, or none of a matrix (no function, no M) above it; inside the
+    spectrum that needs factors of A - sigma M: NotImplementedError. v0: a start, n or n x m.
+
+    Returns an EigenResult that unpacks to (w, V), or w without return_eigenvectors. k may be n.
+
+    >>> import blockspan as bs
+    >>> w, V = bs.eigsh(bs.generate("laplace5:20x20"), k=2)
+    >>> w.round(5)
+    array([0.04468, 0.11119])
+    """
+    if which not in ("SA", "LA", "LM", "BE"):
+        raise NotImplementedError(f"blockspan.eigsh: which='{which}': scipy.sparse.linalg.eigsh")
+    if sigma is not None and not math.isfinite(sigma):
+        raise Error(f"blockspan.eigsh: sigma = {sigma} is no finite number")
+    require_dense("v0", v0)
+    A, M = as_matrix(A), None if M is None else as_matrix(M)
+
+    def solve(largest: bool, pairs: int, beside: Array | None = None) -> EigenResult:
+        result = lobpcg(
+            A,
+            v0,
+            M,
+            None if largest else preconditioner,
+            beside,
+            largest=largest,
+            k=pairs,
+            n=n,
+            tol=tol,
+            maxiter=maxiter,
+            seed=seed,
+            hermitian_mean=hermitian_mean,
+            dtype=dtype,
+            raise_on_failure=raise_on_failure,
+        )
+        return _reversed(result) if largest else result
+
+    if sigma is not None:
+        result = _nearest(solve, sigma, _is_above_the_mean(sigma, A, M), k)
+    elif which in ("SA", "LA"):
+        result = solve(which == "LA", k)
+    else:
+        kind = common_kind("blockspan.eigsh", A, v0)
+        rows = order_of(A, None if v0 is None else as_block(v0, "v0", kind), n)
+        result = _of_both_ends(solve, which, k, rows, kind)
+    return result if return_eigenvectors else result.eigenvalues
+
+
+def _nearest(solve: Any, sigma: float, above: bool, k: int) -> EigenResult:
+    result: EigenResult = solve(above, k)
+    w, bounds = result.eigenvalues, result.error_bounds
+    if sigma < w[-1] - bounds[-1] if above else sigma > w[0] + bounds[0]:
+        raise NotImplementedError(
+            f"blockspan.eigsh: sigma={sigma} is inside the spectrum (it has the eigenvalues "
+            f"{w[0]} and {w[-1]}): scipy.sparse.linalg.eigsh"
+        )
+    return result
+
+
+def _of_both_ends(solve: Any, which: Which, k: int, rows: int, kind: Kind) -> EigenResult:
+    """The highest pairs are searched beside the lowest ones, so that no pair is found twice."""
+    if not 1 <= k <= rows:
+        raise Error(f"blockspan.eigsh: {k} pairs of a matrix of {rows} rows")
+    low, high = (k, min(k, rows - k)) if which == "LM" else (k // 2, k - k // 2)
+    if low == 0 or high == 0:
+        result: EigenResult = solve(low == 0, low or high)
+        return result
+    first = solve(False, low)
+    joined = _joined(first, solve(True, high, first.eigenvectors), kind)
+    if which == "BE":
+        return joined
+    kept = np.argsort(-np.abs(joined.eigenvalues), kind="stable")[:k]
+    return _selected(joined, np.sort(kept))
+
+
+_PAIRS = ("eigenvalues", "backward_errors", "residuals", "error_bounds")
+
+
+def _joined(low: EigenResult, high: EigenResult, kind: Kind) -> EigenResult:
+    """Two solves as one result: its status is that of the first that did not converge."""
+    rows, m = low.eigenvectors.shape
+    V = kind.empty((rows, m + high.eigenvectors.shape[1]), kind.dtype(low.eigenvectors))
+    V[:, :m], V[:, m:] = low.eigenvectors, high.eigenvectors
+    arrays = {
+        name: np.concatenate([getattr(low, name), getattr(high, name)]) for name in _PAIRS
+    }
+
+    def added(name: str) -> dict[str, Any]:
+        other = getattr(high, name)
+        return {key: value + other[key] for key, value in getattr(low, name).items()}
+
+    joined = replace(
+        low,
+        **arrays,
+        eigenvectors=V,
+        status=high.status if low.status.ok else low.status,
+        pair_status=low.pair_status + high.pair_status,
+        iterations=low.iterations + high.iterations,
+        trouble=low.trouble or high.trouble,
+        history=low.history + high.history,
+        counters=added("counters"),
+        seconds=added("seconds"),
+        orthogonality_loss=max(low.orthogonality_loss, high.orthogonality_loss),
+    )
+    return _selected(joined, np.argsort(joined.eigenvalues, kind="stable"))
+
+
+def _selected(result: EigenResult, pairs: Any) -> EigenResult:
+    arrays = {name: getattr(result, name)[pairs] for name in _PAIRS}
+    order = [int(j) for j in pairs]
+    return replace(
+        result,
+        **arrays,
+        eigenvectors=result.eigenvectors[:, order],
+        pair_status=[result.pair_status[j] for j in order],
+    )
+
+
+def _is_above_the_mean(sigma: float, A: OperatorLike, M: OperatorLike | None) -> bool:
+    """Whether sigma is above the mean eigenvalue: then only the largest can be the nearest."""
+    if M is not None or not isinstance(A, Matrix):
+        return False
+    offsets, indices, values = (A._kind.numpy(part) for part in A._source)
+    rows = np.repeat(np.arange(A.shape[0]), np.diff(offsets))
+    return bool(sigma * A.shape[0] > values[indices == rows].real.sum())
+
+
+def _reversed(result: EigenResult) -> EigenResult:
+    return _selected(result, np.arange(len(result.eigenvalues))[::-1])

@@ -1,0 +1,186 @@
+"""What solvers return, and what their callbacks see."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from blockspan.arrays import Array
+from blockspan.status import Status
+
+
+class _Shown:
+    """A result in words: in the terminal, and as a table in notebooks."""
+
+    def _summary(self) -> list[str]:
+        raise NotImplementedError
+
+    def _table(self) -> tuple[Sequence[str], list[list[str]]]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        head, rows = self._table()
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        lines = ["  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in (head, *rows)]
+        return "\n".join(self._summary() + lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, rows = self._table()
+
+        def line(tag: str, cells: Sequence[str]) -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+        body = "".join(line("td", row) for row in rows)
+        words = "<br>".join(html.escape(text) for text in self._summary())
+        return f"<p>{words}</p><table>{line('th', head)}{body}</table>"
+
+
+class EigenProgress(NamedTuple):
+    """What a callback sees after each iteration."""
+
+    iteration: int
+    converged: int  #: wanted pairs that pass the test now
+    wanted: int
+    active: int  #: columns that got a new direction
+    eigenvalues: list[float]  #: Ritz values, all columns of the block
+    backward_errors: list[float]
+
+
+class EigenIteration(NamedTuple):
+    """One line of the history, of the wanted pairs."""
+
+    iteration: int
+    active: int
+    eigenvalues: list[float]
+    backward_errors: list[float]
+
+
+class Certificate(NamedTuple):
+    """What is certain of the eigenvalues, rounding errors included.
+
+    ``|lambda - w[j]| <= radius[j]`` for at least one eigenvalue lambda; ``gap_radius``: for the
+    j-th one, where no pair was missed.
+    """
+
+    radius: Array
+    gap_radius: Array
+    orthogonality_loss: float
+    rigorous: bool
+
+
+@dataclass(eq=False, repr=False)
+class EigenResult(_Shown):
+    """Eigenpairs, and what is known of them. ``w, V = result`` unpacks."""
+
+    eigenvalues: Array  #: ascending (smallest) or descending (largest)
+    eigenvectors: Array  #: n x k, orthonormal in the inner product of B
+    status: Status
+    pair_status: list[Status]
+    backward_errors: Array  #: ||r|| / ((||A|| + |w| ||B||) ||x||), recomputed at the end
+    residuals: Array  #: ||r|| = backward error times (norm_a + |w| norm_b), ||x|| as it is
+    error_bounds: Array  #: of the eigenvalues, where no pair was missed; may be infinite
+    iterations: int
+    path: str  #: "iterative", "dense" or "iterative, then dense"
+    path_reason: str
+    trouble: str  #: what went wrong and where; empty: nothing
+    history: list[EigenIteration]
+    certificate: Certificate | None
+    counters: dict[str, int]
+    seconds: dict[str, float]
+    norm_a: float = field(default=0.0)  #: the norms in the backward errors
+    norm_b: float = field(default=1.0)
+    unused_rows: int = 0  #: that are zero in A and in B: left out, vectors are zero there
+    orthogonality_loss: float = 0.0  #: max |V^H B V - I|
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.eigenvalues, self.eigenvectors))
+
+    def _summary(self) -> list[str]:
+        words = (
+            f"{self.status} after {self.iterations} iterations ({self.path}), "
+            f"{self.seconds['total']:.3g} s"
+        )
+        return [words, self.trouble] if self.trouble else [words]
+
+    def _table(self) -> tuple[Sequence[str], list[list[str]]]:
+        rows = zip(
+            self.eigenvalues, self.backward_errors, self.error_bounds, self.pair_status, strict=True
+        )
+        return ("pair", "eigenvalue", "backward error", "error bound", "status"), [
+            [str(j), f"{w:.16g}", f"{backward:.2e}", f"{bound:.2e}", str(status)]
+            for j, (w, backward, bound, status) in enumerate(rows)
+        ]
+
+
+class CgProgress(NamedTuple):
+    """What a callback sees after each iteration."""
+
+    iteration: int
+    converged: int  #: columns at their goal by the recurrence
+    columns: int
+    residuals: list[float]  #: ||r_j|| / ||b_j|| by the recurrence
+
+
+class CgIteration(NamedTuple):
+    """One line of the history."""
+
+    iteration: int
+    directions: int  #: columns multiplied
+    residuals: list[float]
+
+
+class CgColumn(NamedTuple):
+    """What became of one right-hand side."""
+
+    status: Status
+    iterations: int
+    residual: float  #: ||b - A x|| / ||b||, from A, b and x themselves
+    backward_error: float
+
+
+@dataclass(eq=False, repr=False)
+class CgResult(_Shown):
+    """Solutions, and what is known of them. ``x, info = result`` unpacks; info: 0, or the number of
+    columns that are not solved."""
+
+    x: Array  #: of the kind of B
+    status: Status  #: converged, or that of the first column that is not
+    columns: list[CgColumn]
+    iterations: int
+    method: str
+    reason: str  #: why that method ran
+    trouble: str
+    null_vectors: int  #: that A maps to zero, as far as found
+    history: list[CgIteration]
+    counters: dict[str, int]
+    seconds: dict[str, float]
+
+    @property
+    def info(self) -> int:
+        return sum(not column.status.ok for column in self.columns)
+
+    @property
+    def residuals(self) -> Array:
+        return np.array([column.residual for column in self.columns])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.x, self.info))
+
+    def _summary(self) -> list[str]:
+        words = (
+            f"{self.status} after {self.iterations} iterations ({self.method}), "
+            f"{self.seconds['total']:.3g} s"
+        )
+        return [words, self.trouble] if self.trouble else [words]
+
+    def _table(self) -> tuple[Sequence[str], list[list[str]]]:
+        return ("column", "residual", "iterations", "status"), [
+            [str(j), f"{column.residual:.2e}", str(column.iterations), str(column.status)]
+            for j, column in enumerate(self.columns)
+        ]
