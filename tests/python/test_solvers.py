@@ -278,7 +278,7 @@ def test_eigsh_refuses_what_it_cannot_do(sigma):
         (lambda A: bs.lobpcg(sp.csr_array(np.ones((2, 3))), k=1, largest=False), r"\(2, 3\)"),
         (lambda A: bs.cg(A, np.ones((99, 2))), "99"),
         (lambda A: bs.cg(A, np.ones(100), X0=np.ones(99)), r"\(99,\)"),
-        (lambda A: bs.cg(A, np.ones(100) * 1j), "complex128"),
+        (lambda A: bs.cg(A, np.ones(100) * 1j, dtype=float), "complex128"),
         (lambda A: bs.cg(A, np.ones(100), rtol=2.0), "toleranc"),
         (lambda A: bs.cg(A, np.ones(100), method="x"), "method='x'"),
         (lambda A: bs.generate("nonsense:3"), "nonsense"),

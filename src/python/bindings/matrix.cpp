@@ -59,6 +59,7 @@ class PlanOf final : public Plan {
   }
   std::string type() const override { return type_name<Scalar>(); }
   nb::dlpack::dtype dtype() const override { return dtype_of<Scalar>(); }
+  bool unchanged() const override { return matrix_->unchanged(); }
   std::string algorithm() const override { return std::string(plan_.algorithm()); }
   std::string kernel(int columns) const override { return plan_.kernel(columns, sizeof(Scalar)); }
   std::string explain(int columns) const override { return plan_.explain(columns, sizeof(Scalar)); }
@@ -104,27 +105,58 @@ class PlanOf final : public Plan {
   std::mutex mutex_;
 };
 
+/// An integer of 32 or 64 bits.
+std::int64_t integer(ArrayView const& array, std::int64_t i) {
+  auto const* const at =
+      static_cast<char const*>(array.data()) + i * array.stride(0) * (array.dtype().bits / 8);
+  if (array.dtype() == nb::dtype<int>()) return *reinterpret_cast<int const*>(at);
+  return *reinterpret_cast<std::int64_t const*>(at);
+}
+
 std::shared_ptr<Matrix> make_matrix(std::int64_t rows, std::int64_t columns,
                                     ConstArray const& offsets, ConstArray const& indices,
-                                    ConstArray const& values, ConstArray const& caller_offsets,
-                                    Stream stream) {
+                                    ConstArray const& values, ConstArray const& given_offsets,
+                                    ConstArray const& given_indices, Stream stream) {
   start();
+  Given const given{given_offsets, given_indices};
   return with_values(type_name(values.dtype()), [&]<class Scalar>() -> std::shared_ptr<Matrix> {
-    return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values,
-                                              caller_offsets, stream);
+    return std::make_shared<MatrixOf<Scalar>>(rows, columns, offsets, indices, values, given,
+                                              stream);
   });
 }
 
 }  // namespace
 
+Watch::Watch(Given const& given) : given_(given) {
+  auto const is_known = [](ArrayView const& array) {
+    return array.ndim() == 1 &&
+           (array.dtype() == nb::dtype<int>() || array.dtype() == nb::dtype<std::int64_t>());
+  };
+  known_ = is_known(given.offsets) && is_known(given.columns);
+  auto const rows = known_ ? static_cast<std::int64_t>(given.offsets.shape(0)) - 1 : 0;
+  for (std::int64_t i = 0; i < rows && descent_ < 0; ++i) {
+    std::int64_t const last = integer(given.offsets, i + 1);
+    for (std::int64_t k = integer(given.offsets, i) + 1; k < last && descent_ < 0; ++k)
+      if (integer(given.columns, k) < integer(given.columns, k - 1)) descent_ = k;
+  }
+}
+
+std::int64_t Watch::end() const {
+  return integer(given_.offsets, static_cast<std::int64_t>(given_.offsets.shape(0)) - 1);
+}
+
+bool Watch::unchanged(std::int64_t entries) const {
+  if (!known_) return true;
+  return end() == entries && (descent_ < 0 || integer(given_.columns, descent_) <
+                                                  integer(given_.columns, descent_ - 1));
+}
+
 template <class Scalar>
 MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
-                           ConstArray const& indices, ConstArray const& values,
-                           ConstArray const& caller_offsets, Stream stream)
+                           ConstArray const& indices, ConstArray const& values, Given const& given,
+                           Stream stream)
     : owners_{keep(offsets.owner()), keep(indices.owner()), keep(values.owner()),
-              keep(caller_offsets.owner())},
-      caller_end_(nullptr),
-      caller_has_int_(caller_offsets.dtype() == nb::dtype<int>()) {
+              keep(given.offsets.owner()), keep(given.columns.owner())} {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   require(rows >= 0 && columns >= 0 && rows < most && columns < most, "blockspan.matrix",
           "the shape ", rows, " x ", columns, " is not one of non-negative 32-bit numbers");
@@ -140,24 +172,23 @@ MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray c
              static_cast<int>(entries.extent(0)), numbers, row_map, entries);
   auto const report = validate(instance_to_wait_for(stream), crs_);
   require(report.valid, "blockspan.matrix", report.fault);
-  if (on_device || caller_offsets.ndim() != 1 || caller_offsets.shape(0) != row_map.extent(0) ||
-      !(caller_has_int_ || caller_offsets.dtype() == nb::dtype<std::int64_t>()))
-    return;
-  caller_end_ = static_cast<char const*>(caller_offsets.data()) +
-                rows * caller_offsets.stride(0) * (caller_has_int_ ? 4 : 8);
+  if constexpr (!on_device) watch_ = Watch(given);
 }
 
-/// Packages that take entries out of compressed rows in place, or join those of one column, also
-/// change the last offset.
+template <class Scalar>
+void MatrixOf<Scalar>::check_end() const {
+  if (!watch_ || !watch_->knows()) return;
+  require(watch_->end() == entries(), "blockspan",
+          "the arrays that the matrix shares were changed in place: indptr ends at ", watch_->end(),
+          ", and it was made with ", entries(), " entries: call blockspan.matrix again");
+}
+
 template <class Scalar>
 void MatrixOf<Scalar>::check_unchanged() const {
-  if (caller_end_ == nullptr) return;
-  std::int64_t const end = caller_has_int_ ? *static_cast<int const*>(caller_end_)
-                                           : *static_cast<std::int64_t const*>(caller_end_);
-  require(end == entries(), "blockspan",
-          "the arrays that the matrix shares were changed in place: "
-          "indptr ends at ",
-          end, ", and was made with ", entries(), " entries: call blockspan.matrix again");
+  check_end();
+  require(unchanged(), "blockspan",
+          "rows of the arrays that the matrix shares were put in order in place: make plans, "
+          "operators and preconditioners of it again");
 }
 
 template <class Scalar>
@@ -265,6 +296,8 @@ void bind_matrix(nb::module_& m) {
       .def_prop_ro("rows", &Matrix::rows)
       .def_prop_ro("columns", &Matrix::columns)
       .def_prop_ro("entries", &Matrix::entries)
+      .def_prop_ro("unchanged", &Matrix::unchanged)
+      .def("check_end", &Matrix::check_end)
       .def(
           "plan",
           [](Matrix const& A, int columns, std::string algorithm, bool tune, std::string cache,
@@ -283,7 +316,8 @@ void bind_matrix(nb::module_& m) {
       .def("as_operator", &Matrix::as_operator, nb::arg("columns"), nb::arg("stream"));
   m.def("matrix", &make_matrix, nb::arg("rows"), nb::arg("columns"), nb::arg("offsets").noconvert(),
         nb::arg("indices").noconvert(), nb::arg("values").noconvert(),
-        nb::arg("caller_offsets").noconvert(), nb::arg("stream"));
+        nb::arg("given_offsets").noconvert(), nb::arg("given_indices").noconvert(),
+        nb::arg("stream"));
 }
 
 }  // namespace blockspan::python

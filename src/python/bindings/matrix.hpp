@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include <blockspan/sparse/crs_matrix.hpp>
@@ -37,6 +38,7 @@ class Plan {
   virtual std::int64_t rows(Op op) const = 0;
   virtual std::string type() const = 0;
   virtual nb::dlpack::dtype dtype() const = 0;
+  virtual bool unchanged() const = 0;  ///< of its matrix
 };
 
 /// How a plan is made, and on which stream. tune: by measurements, kept in the file `cache` unless
@@ -46,6 +48,28 @@ struct PlanRequest {
   bool tune = false;
   std::string cache;
   Stream stream = 0;
+};
+
+/// What the index arrays of a matrix were copied from, or they themselves.
+struct Given {
+  ConstArray offsets, columns;
+};
+
+/// Tells in O(1) whether the caller's index arrays in host memory were reordered in place. Who
+/// takes entries out, or joins those of one column, changes the last offset; who puts rows in
+/// order, the first columns that descend.
+class Watch {
+ public:
+  explicit Watch(Given const& given);
+
+  bool knows() const { return known_; }  ///< integers of 32 or 64 bits
+  std::int64_t end() const;              ///< the last offset now
+  bool unchanged(std::int64_t entries) const;
+
+ private:
+  Given given_;
+  bool known_ = false;
+  std::int64_t descent_ = -1;  ///< an entry whose column is below that of the one before; or -1
 };
 
 /// The caller's CSR arrays as a matrix of any scalar.
@@ -60,6 +84,10 @@ class Matrix : public Origin, public std::enable_shared_from_this<Matrix> {
   virtual void sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
                       std::complex<double> alpha, std::complex<double> beta, Array const& values,
                       Stream stream) const = 0;
+  /// Whether the caller's index arrays are as they were, as far as Watch sees.
+  virtual bool unchanged() const = 0;
+  /// Throws Error where entries were taken out of them or joined.
+  virtual void check_end() const = 0;
   /// The entry that differs most from its mirror, in words; empty: Hermitian to rounding.
   virtual std::string asymmetry(Stream stream) const = 0;
   /// With a plan of its own, for blocks of up to about `columns` columns.
@@ -71,11 +99,9 @@ class MatrixOf final : public Matrix {
  public:
   using Crs = CrsMatrix<Scalar, Exec>;
 
-  /// The arrays are kept alive and not copied. caller_offsets: where `offsets` was copied from, if
-  /// it was. Throws Error unless they are a CSR matrix.
+  /// The arrays are kept alive and not copied. Throws Error unless they are a CSR matrix.
   MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
-           ConstArray const& indices, ConstArray const& values, ConstArray const& caller_offsets,
-           Stream stream);
+           ConstArray const& indices, ConstArray const& values, Given const& given, Stream stream);
 
   std::string type() const override { return type_name<Scalar>(); }
   std::int64_t rows() const override { return crs_.numRows(); }
@@ -88,15 +114,16 @@ class MatrixOf final : public Matrix {
   std::string asymmetry(Stream stream) const override;
   std::unique_ptr<Operator> as_operator(int columns, Stream stream) const override;
   void check_unchanged() const override;
+  void check_end() const override;
+  bool unchanged() const override { return !watch_ || watch_->unchanged(entries()); }
 
   Crs const& crs() const { return crs_; }
   /// The same pattern with other values. Throws Error unless they are as many and contiguous.
   Crs with_values(ConstArray const& values) const;
 
  private:
-  std::array<Owner, 4> owners_;  // of the arrays
-  void const* caller_end_;       // the last of the caller's offsets
-  bool caller_has_int_;          // of 32 bits
+  std::array<Owner, 5> owners_;  // of the arrays
+  std::optional<Watch> watch_;   // hosts
   Crs crs_;
   mutable Calls samples_;
   mutable std::mutex mutex_;

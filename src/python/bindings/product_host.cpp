@@ -13,7 +13,7 @@ nb::handle new_array;  // numpy.empty
 nb::object product(Plan& plan, char letter, nb::object const& block) {
   HostArray X;
   if (!X.read(block) || X.ndim() != 2 || X.stride(0) < 0 || X.stride(1) < 0 ||
-      X.dtype() != plan.dtype()) {
+      X.dtype() != plan.dtype() || !plan.unchanged()) {
     PyErr_Clear();
     return nb::none();
   }

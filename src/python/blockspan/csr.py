@@ -19,44 +19,27 @@ class Rows(NamedTuple):
     """Compressed rows as the library takes them."""
 
     source: tuple[Array, Array, Array]  #: indptr and indices of 32 bits, data
-    caller_offsets: Array  #: where indptr was copied from, or indptr
+    given: tuple[Array, Array]  #: what indptr and indices were made of, or they themselves
     shape: tuple[int, int]
     kind: Kind
 
 
 def csr_arrays(S: Any) -> Rows:
     """The arrays of S. Raises Error where it has none."""
-    given, indices, values, shape = _parts(S)
-    are_numpy = isinstance(indices, np.ndarray) and isinstance(values, np.ndarray)
-    kind = common_kind("blockspan.matrix", None, given, indices, values)
-    given, indices, values = kind.array(given), kind.array(indices), kind.numbers(values)
+    given, columns, values, shape = _parts(S)
+    kind = common_kind("blockspan.matrix", None, given, columns, values)
+    given, columns, values = (kind.array(given), kind.array(columns), kind.numbers(values))
     if len(shape) != 2:
         raise Error(f"blockspan.matrix: the shape {tuple(shape)} is not one of a matrix")
-    if len(indices) >= 2**31:
-        raise Error(f"blockspan.matrix: {len(indices)} entries; this build counts to 2^31 - 1")
-    narrow = _as_int32(given, "indptr", kind), _as_int32(indices, "indices", kind)
+    if len(columns) >= 2**31:
+        raise Error(f"blockspan.matrix: {len(columns)} entries; this build counts to 2^31 - 1")
+    narrow = _as_int32(given, "indptr", kind), _as_int32(columns, "indices", kind)
     source = (*narrow, _as_floats(values, kind))
-    if are_numpy and not _ascend(*narrow):
-        _say("rows that are not sorted, or have two entries in a column, are copied")
-        source = narrow[0].copy(), narrow[1].copy(), source[2].copy()
-        given = source[0]
-    return Rows(source, given, (int(shape[0]), int(shape[1])), kind)
+    return Rows(source, (given, columns), (int(shape[0]), int(shape[1])), kind)
 
 
 def _say(what: str) -> None:
     warnings.warn(f"blockspan.matrix: {what}", ConversionWarning, 5)
-
-
-def _ascend(offsets: Array, indices: Array) -> bool:
-    """Whether the columns of each row ascend. SciPy orders others in place whenever it is asked
-    something, and values with them."""
-    if len(indices) < 2:
-        return True
-    good = indices[1:] > indices[:-1]
-    starts = offsets[1:-1]
-    starts = starts[(starts > 0) & (starts < len(indices))]
-    good[starts - 1] = True
-    return bool(good.all())
 
 
 def _as_floats(values: Any, kind: Kind) -> Any:

@@ -133,7 +133,7 @@ class _Problem:
         self.A, self.B = as_matrix(A), None if B is None else as_matrix(B)
         self.M = M if isinstance(M, str) or M is None else as_matrix(M)
         if hermitian_mean:
-            self.A, self.B = mean_of(self.A), None if self.B is None else mean_of(self.B)
+            self.A, self.B = (mean_of(self.A), None if self.B is None else mean_of(self.B))
         require_dense("X", X)
         require_dense("Y", Y)
         self.kind = kind = common_kind("blockspan.lobpcg", self.A, X, Y)
@@ -141,9 +141,7 @@ class _Problem:
         self.Y = None if Y is None else as_block(Y, "Y", kind)
         self.rows = order_of(self.A, self.X, n)
         self.wanted = self._wanted(k)
-        self.dtype = scalar_type(
-            (self.A, self.B, self.M), (self.X, self.Y), self.rows, kind, dtype
-        )
+        self.dtype = scalar_type((self.A, self.B, self.M), (self.X, self.Y), self.rows, kind, dtype)
 
     def _wanted(self, k: int | None) -> int:
         if k is None:

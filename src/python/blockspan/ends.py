@@ -165,7 +165,7 @@ def _joined(low: EigenResult, high: EigenResult, kind: Kind) -> EigenResult:
     rows, m = low.eigenvectors.shape
     V = kind.empty((rows, m + high.eigenvectors.shape[1]), kind.dtype(low.eigenvectors))
     V[:, :m], V[:, m:] = low.eigenvectors, high.eigenvectors
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.concatenate([getattr(low, name), getattr(high, name)]) for name in _PAIRS
     }
 
@@ -190,7 +190,7 @@ def _joined(low: EigenResult, high: EigenResult, kind: Kind) -> EigenResult:
 
 
 def _selected(result: EigenResult, pairs: Any) -> EigenResult:
-    arrays = {name: getattr(result, name)[pairs] for name in _PAIRS}
+    arrays: dict[str, Any] = {name: getattr(result, name)[pairs] for name in _PAIRS}
     order = [int(j) for j in pairs]
     return replace(
         result,

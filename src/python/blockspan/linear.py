@@ -102,9 +102,7 @@ def _blocks(B: Array, X0: Array | None, kind: Kind) -> tuple[Array, Array | None
     return right, start
 
 
-def _in_type(
-    right: Array, start: Array | None, dtype: Any, kind: Kind
-) -> tuple[Array, Array]:
+def _in_type(right: Array, start: Array | None, dtype: Any, kind: Kind) -> tuple[Array, Array]:
     """B as the module reads it, and X."""
     for name, block in (("B", right), ("X0", start)):
         if block is not None and kind.dtype(block).kind == "c" and dtype.kind != "c":

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from blockspan.arithmetic import Arithmetic
-from blockspan.arrays import HOST, Array, Kind, type_named
-from blockspan.csr import csr_arrays, mean_with_adjoint
+from blockspan.arrays import HOST, Array, type_named
+from blockspan.csr import Rows, csr_arrays, mean_with_adjoint
 from blockspan.errors import Error
 from blockspan.multiply import spmm
 from blockspan.views import CONJUGATED, WORDS, Op
@@ -32,12 +32,12 @@ class Matrix(Arithmetic):
     array([2., 4.])
     """
 
-    def __init__(
-        self, data: Any, source: tuple[Array, Array, Array], columns: int, kind: Kind = HOST
-    ) -> None:
-        self._kind = kind  # of its arrays
+    def __init__(self, rows: Rows, columns: int) -> None:
+        data = _native(rows)
+        self._kind = rows.kind  # of its arrays
         self._data = data
-        self._source = source
+        self._source = rows.source
+        self._given = rows.given
         self._columns = columns
         self._plan: Any = None
         self._host_plan: Any = None  #: the same, in host memory
@@ -98,11 +98,25 @@ class Matrix(Arithmetic):
         root = self._parent or self
         if root.dtype.itemsize == 2:
             raise Error(f"blockspan.Matrix.asymmetry: not for values of {root.dtype}")
-        return root._data.asymmetry(root._kind.stream())  # type: ignore[no-any-return]
+        return root._fresh().asymmetry(root._kind.stream())  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         root = self._parent or self
         return _unpickled, ((*self._source, root.shape), self._columns, self._op)
+
+    def _fresh(self) -> Any:
+        """The matrix in the module, made anew where the rows were put in order in place since: SciPy
+        does so whenever it is asked something. Raises Error where entries were taken out."""
+        root = self._parent or self
+        if not root._data.unchanged:
+            root._data.check_end()
+            root._source, root._given, *_ = rows = csr_arrays(
+                (*root._given, root._source[2], root.shape)
+            )
+            root._data = _native(rows)
+            root._plan = root._host_plan = root._with_gradients = None
+            root._others.clear()
+        return root._data
 
     def _in_type(self, dtype: Any) -> Matrix:
         """A itself, not a view, with the values of now in another type, for a product."""
@@ -116,7 +130,7 @@ class Matrix(Arithmetic):
     def _own_plan(self, stream: int) -> Any:
         root = self._parent or self
         if root._plan is None:
-            root._plan = self._data.plan(self._columns, "auto", False, "", stream)
+            root._plan = root._fresh().plan(self._columns, "auto", False, "", stream)
             root._host_plan = root._plan if root._kind is HOST else None
         return root._plan
 
@@ -139,10 +153,10 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
 
     Values are shared, and so are 32-bit indices; 64-bit indices (the default of PyTorch) are
     copied as 32-bit ones. What is copied whole is said by a ConversionWarning: other sparse formats,
-    values that are whole numbers or booleans (as float64), and in host memory rows that are not
-    sorted or have two entries in a column, which SciPy puts in order in place whenever it is asked
-    something. Entries that are taken out in place (``eliminate_zeros``) are seen: products and
-    solves then raise Error.
+    and values that are whole numbers or booleans (as float64). In host memory changes in place are
+    seen: rows that were put in order, as SciPy does whenever it is asked something, are read anew;
+    where entries were taken out (``eliminate_zeros``, ``sum_duplicates``), and from plans and
+    preconditioners that were made before, comes an Error.
 
     Raises Error (a ValueError) where the arrays are no CSR matrix (with the row and the entry), for
     2^31 entries and more, and for values that are not float32, float64, complex64, complex128 or, for
@@ -155,13 +169,16 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     """
     if isinstance(S, Matrix):
         return S
-    source, caller_offsets, shape, kind = csr_arrays(S)
-    parts = (kind.argument(part) for part in (*source, caller_offsets))
+    return Matrix(csr_arrays(S), columns)
+
+
+def _native(rows: Rows) -> Any:
+    kind = rows.kind
+    parts = (kind.argument(part) for part in (*rows.source, *rows.given))
     try:
-        data = kind.native.matrix(*shape, *parts, kind.stream())
+        return kind.native.matrix(*rows.shape, *parts, kind.stream())
     except TypeError:
         raise Error(
-            f"blockspan.matrix: data has the type {source[2].dtype!r}; wanted are float16, float32, "
+            f"blockspan.matrix: data has the type {rows.source[2].dtype!r}; wanted are float16, float32, "
             "float64, complex64 or complex128 of this machine's byte order, aligned, or whole numbers"
         ) from None
-    return Matrix(data, source, columns, kind)

@@ -13,6 +13,7 @@ from blockspan.arrays import (
     Order,
     common_kind,
     host_tensors,
+    is_bfloat16,
     kind_of,
     stream_number,
 )
@@ -78,7 +79,7 @@ def spmm(
             "conjugate) and 'h' (its conjugate transpose)"
         )
     if hasattr(X, "tocsr"):
-        return _sparse_product(root, X, out, alpha, beta, op)
+        return _sparse_product(root, X, out, alpha, beta, op)  # type: ignore[no-any-return]
     if type(X) is not np.ndarray:
         kind = kind_of(X)
         multiply = _on_device if kind.on_cuda else _other_array
@@ -124,9 +125,7 @@ def _joined(A: Matrix, X: Array) -> tuple[Matrix, Array]:
     return A if A.dtype == dtype else A._in_type(dtype), X.astype(dtype, copy=False)
 
 
-def _sparse_product(
-    A: Matrix, X: Any, out: Any, alpha: complex, beta: complex, op: Op
-) -> Any:
+def _sparse_product(A: Matrix, X: Any, out: Any, alpha: complex, beta: complex, op: Op) -> Any:
     if out is not None or beta != 0:
         raise Error("blockspan.spmm: X is a sparse matrix: out= and beta= are for dense blocks")
     return alpha * (A._view(op).tocsr() @ X.tocsr())
@@ -141,6 +140,8 @@ def _not_alike(A: Matrix, alpha: complex, X: Array, beta: complex, out: Array) -
 
 def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
     if plan is None:
+        if not A._data.unchanged:
+            A._fresh()
         return A._plan or A._own_plan(stream)
     if plan._matrix is not A:
         raise Error("blockspan.spmm: the plan was made for another matrix")
@@ -204,6 +205,8 @@ def _other_array(
     options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
     if not is_tensor:
         return spmm(A, np.asarray(X).view(np.ndarray), out=out, **options)
+    if A.dtype != (X.dtype if is_bfloat16(A) else str(X.dtype).removeprefix("torch.")):
+        raise _not_alike(A, alpha, X, beta, X if out is None else out)
     from_numpy, are_read, bfloat16 = host_tensors()
     if X.is_conj() or X.is_neg():
         X = X.resolve_conj().resolve_neg()

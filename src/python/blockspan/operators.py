@@ -72,7 +72,7 @@ def scalar_type(
     The first operator counts, and what others have of its precision and being complex. A function
     whose type nobody says is asked with a block of zeros."""
     if dtype is not None:
-        asked = np.dtype(dtype)
+        asked: np.dtype[Any] = np.dtype(dtype)
         if asked.kind not in "fc":
             raise Error(f"blockspan: dtype={dtype!r} is no floating-point type")
         return asked
@@ -84,7 +84,7 @@ def scalar_type(
     if _is_untyped(operators[0]) and not any(t.kind == "c" for t in types):
         known = [t for t in types if t.kind == "f"]
         types.append(_answered_type(operators[0], rows, np.result_type(*known, np.float32), kind))
-    joined = np.result_type(*types) if types else np.dtype(np.float64)
+    joined: np.dtype[Any] = np.result_type(*types) if types else np.dtype(np.float64)
     return joined if joined.kind in "fc" else np.dtype(np.float64)
 
 
@@ -112,6 +112,8 @@ def _answered_type(
     assert function is not None
     X = kind.empty((rows, 1), real)
     X[...] = 0
+    if isinstance(X, np.ndarray):
+        X.flags.writeable = False
     answer = function(X)
     found = getattr(answer, "dtype", None)
     if found is None:
@@ -139,7 +141,7 @@ def as_operator(
         if A.dtype != dtype:
             A = A.astype(dtype)
         if A._op == "n":
-            return A._data.as_operator(columns, kind.stream())
+            return A._fresh().as_operator(columns, kind.stream())
     function = _block_function(A)
     if function is None:
         raise Error(
@@ -169,13 +171,10 @@ def _knows_blocks(A: OperatorLike) -> bool:
         return False
     if "_CustomLinearOperator__matmat_impl" in getattr(A, "__dict__", {}):
         return A._CustomLinearOperator__matmat_impl is not None
-    own = getattr(type(A), "_matmat", None)
-    return own is None or own.__module__ != "scipy.sparse.linalg._interface" or _is_composed(A)
-
-
-def _is_composed(A: OperatorLike) -> bool:
-    """Sums, products and adjoints of SciPy have blocks if their parts do."""
-    return type(A)._matmat.__qualname__ != "LinearOperator._matmat"
+    own = getattr(type(A), "_matmat", None)  # sums and products of SciPy have their own
+    if own is None or own.__module__ != "scipy.sparse.linalg._interface":
+        return True
+    return str(own.__qualname__) != "LinearOperator._matmat"
 
 
 def _checked(

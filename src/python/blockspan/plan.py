@@ -50,7 +50,7 @@ class Plan:
         self._matrix = A._parent or A
         self._holds_transpose = False
         stream = A._kind.stream()
-        self._plan = A._data.plan(columns, algorithm, tune, cache or "", stream)
+        self._plan = A._fresh().plan(columns, algorithm, tune, cache or "", stream)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self._matrix, self._request, self._holds_transpose)

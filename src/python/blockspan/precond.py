@@ -61,7 +61,7 @@ def _made(name: str, A: Any, *options: Any) -> Preconditioner:
     kind = plain._kind
     make = getattr(kind.native, name)
     arguments = (kind.argument(x) if hasattr(x, "shape") else x for x in options)
-    operator = make(plain._data, *arguments, kind.stream())
+    operator = make(plain._fresh(), *arguments, kind.stream())
     return Preconditioner(operator, kind, (_made, name, plain, *options))
 
 

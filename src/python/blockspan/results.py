@@ -25,7 +25,9 @@ class _Shown:
     def __str__(self) -> str:
         head, rows = self._table()
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        lines = ["  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in (head, *rows)]
+        lines = [
+            "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in (head, *rows)
+        ]
         return "\n".join(self._summary() + lines)
 
     __repr__ = __str__

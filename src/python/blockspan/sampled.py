@@ -68,7 +68,7 @@ def sddmm(
     if conjugate_first:
         first, second = second, first
     try:
-        root._data.sample(
+        root._fresh().sample(
             kind.argument(first),
             kind.argument(second),
             conjugate_first,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 import blockspan
 from blockspan.arrays import Array
+from blockspan.ends import Which
 from blockspan.operators import OperatorLike, as_matrix
 from blockspan.status import NotConvergedWarning, Status
 
@@ -131,7 +132,7 @@ def eigsh(
             k,
             M,
             sigma,
-            which="SA" if sigma is not None else which,  # type: ignore[arg-type]
+            which="SA" if sigma is not None else cast("Which", which),
             v0=v0,
             tol=tol or 1e-12,
             maxiter=10000 if maxiter is None else maxiter,

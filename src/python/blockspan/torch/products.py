@@ -75,9 +75,10 @@ class Matrix(Viewed):
             if values is None:
                 values = self.values.detach().new_empty(self.nnz, dtype=dtype)
             kind = self._base._kind
-            first, second = (kind.argument(part) for part in self._base._source[:2])
-            pattern = first, second
-            data = kind.native.matrix(*self._base.shape, *pattern, _argument(values), first, kind.stream())
+            pattern = (kind.argument(part) for part in self._base._source[:2])
+            given = (kind.argument(part) for part in self._base._given)
+            parts = (*pattern, _argument(values), *given)
+            data = kind.native.matrix(*self._base.shape, *parts, kind.stream())
             self._others[dtype] = data, self._new_plan(data)
         return self._others[dtype]
 
