@@ -45,6 +45,16 @@ def test_embedding_spans_the_least_eigenvectors(kind, n):
     np.testing.assert_allclose(whole[:, 0], whole[0, 0], rtol=1e-5)
 
 
+def test_long_path():
+    """Its smooth vectors take polynomials of the matrix hundreds of iterations."""
+    n = 20000
+    W = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n))
+    found = spectral_embedding(W, n_components=2, norm_laplacian=False, random_state=0)
+    angles = np.pi * (np.arange(n)[:, None] + 0.5) * np.arange(1, 3) / n
+    wanted = np.cos(angles) / np.linalg.norm(np.cos(angles), axis=0)
+    np.testing.assert_allclose(np.abs(np.sum(found * wanted, axis=0)), 1, rtol=1e-6)
+
+
 def test_combinatorial_laplacian_and_lone_nodes():
     path = np.diag(np.ones(49), 1)
     path += path.T

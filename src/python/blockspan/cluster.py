@@ -19,6 +19,7 @@ from blockspan import _host
 from blockspan.arrays import Array
 from blockspan.eigen import lobpcg
 from blockspan.errors import Error
+from blockspan.precond import multigrid
 from blockspan.status import NotConvergedWarning
 
 __all__ = ["NotConvergedWarning", "SpectralClustering", "spectral_embedding"]
@@ -41,8 +42,8 @@ def spectral_embedding(
     n_components, the largest entry of each column positive: equal arguments, equal bits.
 
     eigen_tol: backward error of the pairs, "auto": 1e-8 (single precision 1e-4). As
-    ``sklearn.manifold.spectral_embedding``, whose eigen_solver there is not: LOBPCG, for small
-    graphs a dense eigensolver. Raises Error for a shape that is not square, for negative weights,
+    ``sklearn.manifold.spectral_embedding``, whose eigen_solver there is not: LOBPCG with
+    multigrid, for small graphs a dense eigensolver. Raises Error for a shape that is not square, for negative weights,
     or more components than nodes; a NotConvergedWarning tells if the goal was missed.
 
     >>> import numpy as np, blockspan.cluster
@@ -65,12 +66,11 @@ def spectral_embedding(
     L, scale = _laplacian(W, norm_laplacian)
     seed = int(check_random_state(random_state).randint(1, 2**31 - 1))
     tolerance = (1e-8 if W.dtype == np.float64 else 1e-4) if eigen_tol == "auto" else eigen_tol
-    smoothed = sp.issparse(L) and L.nnz > 0
     pairs = lobpcg(
         L,
         k=wanted,
         largest=False,
-        M="chebyshev:8" if smoothed else None,
+        M=_preconditioner(L),
         tol=float(tolerance),
         criterion="backward",  # digits of a zero are never certain
         seed=seed,
@@ -78,6 +78,18 @@ def spectral_embedding(
     V: Array = pairs.eigenvectors / scale[:, None]
     V *= np.sign(V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])])
     return V[:, int(drop_first) :]
+
+
+def _preconditioner(L: Any) -> Any:
+    """Multigrid, for the smooth vectors of graphs that lie along something (meshes, neighbours in few
+    dimensions) are what takes long; elsewhere, and where it finds nothing to put together, both are
+    alike."""
+    if not sp.issparse(L) or L.nnz == 0:
+        return None
+    try:
+        return multigrid(L)
+    except Error:
+        return "chebyshev:8"
 
 
 def _laplacian(W: Any, normalized: bool) -> tuple[Any, Array]:
