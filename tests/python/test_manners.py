@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import importlib.util
+import os
 import pathlib
 import subprocess
 import sys
@@ -34,6 +35,21 @@ def test_import_starts_nothing():
         "assert len(os.listdir('/proc/self/task')) == before\n"
         "import sys; assert not {'scipy', 'torch'} & set(sys.modules)\n"
     )
+
+
+def test_waiting_threads_soon_sleep():
+    code = "import os, blockspan; assert os.environ.get('GOMP_SPINCOUNT') == os.environ.get('ASKED')"
+    for asked, told in ({}, "1000"), ({"GOMP_SPINCOUNT": "77", "ASKED": "77"}, "77"):
+        names = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+        environment = {k: v for k, v in os.environ.items() if k not in names}
+        environment |= {"OMP_DISPLAY_ENV": "verbose", **asked}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        if "GOMP_SPINCOUNT" not in done.stderr:
+            pytest.skip("OpenMP is not libgomp here")
+        assert f"GOMP_SPINCOUNT = '{told}'" in done.stderr
 
 
 FORK = USE + """

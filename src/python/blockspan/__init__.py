@@ -9,7 +9,12 @@ from __future__ import annotations
 import importlib
 from typing import Any, Literal
 
-from blockspan import _host, arrays, precond
+from blockspan.waiting import short_spins
+
+with short_spins():  # the first import of the module loads libgomp
+    from blockspan import _host
+
+from blockspan import arrays, precond
 from blockspan.csr import ConversionWarning
 from blockspan.eigen import lobpcg
 from blockspan.ends import eigsh
@@ -77,8 +82,10 @@ def __getattr__(name: str) -> Any:
 def threads(n: int) -> None:
     """Compute with n threads. Before the first product; default: OMP_NUM_THREADS, or all cores.
 
-    Beside other busy processes set OMP_WAIT_POLICY=passive before Python starts: waiting threads
-    then sleep. Raises Error once the library runs with another number.
+    Threads that wait sleep after some 20 microseconds, so that a busy machine costs them no more
+    than their share; where another package has loaded OpenMP (libgomp) before this one, they wait
+    as that was told: import blockspan first, or set GOMP_SPINCOUNT=1000 before Python starts.
+    Raises Error once the library runs with another number.
 
     >>> import blockspan as bs
     >>> bs.threads(bs.show_config()["threads"])
