@@ -385,7 +385,8 @@ int run(Communicator const& world, Command command) {
   document["cases"] = std::move(cases);
   if (world.rank() == 0) {
     std::filesystem::create_directories(command.out);
-    apps::OutputFile("--out", command.out + "/ranks.json", true).write(apps::to_text(document));
+    apps::OutputFile("--out", command.out + "/ranks.json", true)
+        .write_or_fail(apps::to_text(document));
   }
   return right ? apps::success : apps::incomplete;
 }

@@ -222,7 +222,8 @@ int run(Command const& command) {
   for (auto const& spec : command.specs) add_cases(Exec(), spec, command, cases);
   document["cases"] = cases;
   std::filesystem::create_directories(command.out);
-  apps::OutputFile("--out", command.out + "/ranks_plan.json", true).write(apps::to_text(document));
+  apps::OutputFile("--out", command.out + "/ranks_plan.json", true)
+      .write_or_fail(apps::to_text(document));
   return apps::success;
 }
 

@@ -84,19 +84,6 @@ void check_combination(EigCommand const& command) {
   require(command.tolerance > 0 && command.tolerance < 1, "--tolerance", command.tolerance,
           " is not between 0 and 1");
   require(command.time_limit > 0, "--time-limit", command.time_limit, " is not a positive time");
-  std::string const& report = command.machine.report;
-  require(report.empty() || report != command.vectors, "--vectors", command.vectors,
-          " is also the file of --report");
-  require(command.checkpoint.empty() ||
-              (command.checkpoint != report && command.checkpoint != command.vectors),
-          "--checkpoint", command.checkpoint, " is also the file of another output");
-  for (std::string const& output : {report, command.vectors, command.checkpoint})
-    for (std::string const& input :
-         {command.matrix, command.mass, command.initial, command.constraints,
-          command.multigrid.near_null, command.multigrid.coordinates})
-      require(output.empty() || output != input, output, "would overwrite the input");
-  for (std::string const& output : {report, command.vectors})
-    require(output.empty() || output != command.resume, output, "would overwrite the input");
 }
 
 }  // namespace

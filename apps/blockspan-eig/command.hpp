@@ -5,10 +5,12 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <blockspan/solvers/lobpcg.hpp>
 
 #include "common/machine_options.hpp"
+#include "common/output_file.hpp"
 #include "common/preconditioner_choice.hpp"
 
 namespace blockspan::apps {
@@ -48,6 +50,19 @@ struct EigCommand {
   }
   int vector_columns(std::int64_t rows) const { return std::max(block_columns(rows), pairs); }
   MachineOptions machine;
+
+  std::vector<NamedFile> outputs() const {
+    return {{"--report", machine.report}, {"--vectors", vectors}, {"--checkpoint", checkpoint}};
+  }
+  std::vector<NamedFile> inputs() const {
+    auto files = multigrid.files();
+    files.insert(files.begin(), {{"MATRIX", matrix},
+                                 {"--mass", mass},
+                                 {"--initial", initial},
+                                 {"--constraints", constraints},
+                                 {"--resume", resume}});
+    return files;
+  }
 };
 
 /// Reads the command line. Nothing is returned where it asked for --help or --version, which are

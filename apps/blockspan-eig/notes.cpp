@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <limits>
 #include <sstream>
 
@@ -109,10 +110,19 @@ void note_certificate(EigResult& result, EigCommand const& command) {
                                 : "norm of the inverse mass by " + result.solver.mass_norm));
 }
 
+/// Where the library's words ("rank 0: checkpoint: cannot write ...") begin is not of interest.
+std::string lost_checkpoint(std::string const& fault) {
+  auto const at = fault.find("checkpoint: ");
+  return at == fault.npos ? "--checkpoint: " + fault : "--" + fault.substr(at);
+}
+
 }  // namespace
 
-Observer::Observer(EigCommand const& command, ProgressLine& progress)
-    : command_(command), progress_(progress), next_(std::numeric_limits<double>::quiet_NaN()) {}
+Observer::Observer(EigCommand const& command, ProgressLine& progress, bool first_rank)
+    : command_(command),
+      progress_(progress),
+      may_warn_(first_rank),
+      next_(std::numeric_limits<double>::quiet_NaN()) {}
 
 bool Observer::operator()(LobpcgProgress<double> const& now) {
   auto const wanted = static_cast<std::size_t>(now.wanted);
@@ -123,6 +133,12 @@ bool Observer::operator()(LobpcgProgress<double> const& now) {
   if (now.eigenvalues.size() > wanted) {
     double const value = now.eigenvalues[wanted];
     next_ = command_.which == "largest" ? std::fmax(next_, value) : std::fmin(next_, value);
+  }
+  if (may_warn_ && !now.checkpoint_fault.empty()) {
+    may_warn_ = false;
+    progress_.clear();
+    std::cerr << "blockspan-eig: " << lost_checkpoint(now.checkpoint_fault) << "; the solve goes on"
+              << std::endl;
   }
   return !InterruptGuard::interrupted();
 }
@@ -138,6 +154,8 @@ void judge(EigResult& result, EigCommand const& command, Observer const& observe
          << "matrix is " << result.check.backward[j];
     result.notes.push_back(note.str());
   }
+  if (!solver.checkpoint_fault.empty())
+    result.lost.push_back(lost_checkpoint(solver.checkpoint_fault));
   bool const all = std::all_of(result.status.begin(), result.status.end(), is_done);
   result.converged = solver.converged() && all;
   if (all && !solver.converged())

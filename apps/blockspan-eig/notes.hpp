@@ -7,10 +7,11 @@
 namespace blockspan::apps {
 
 /// Follows a solve: keeps the live line, hears the interrupt, and remembers how close the next
-/// eigenvalue beyond the wanted ones came (Ritz values approach it from one side only).
+/// eigenvalue beyond the wanted ones came (Ritz values approach it from one side only). Says once
+/// on stderr, where it is the first rank, that a checkpoint could not be written.
 class Observer {
  public:
-  Observer(EigCommand const& command, ProgressLine& progress);
+  Observer(EigCommand const& command, ProgressLine& progress, bool first_rank = true);
 
   /// False where the run should stop.
   bool operator()(LobpcgProgress<double> const& now);
@@ -20,6 +21,7 @@ class Observer {
  private:
   EigCommand const& command_;
   ProgressLine& progress_;
+  bool may_warn_;
   double next_;
 };
 

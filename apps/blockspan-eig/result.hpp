@@ -41,6 +41,7 @@ struct EigResult {
   std::vector<Status> status;  ///< per pair; what the check contradicts is not converged
   bool converged = false;      ///< the solver says so and the check confirms it
   std::vector<std::string> notes;
+  std::vector<std::string> lost;  ///< outputs that could not be written, and why
   EigSeconds seconds;
 };
 

@@ -159,10 +159,11 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
                                                result.solver.norm_a, result.solver.norm_b);
   result.seconds.check = lap();
   if (vectors != nullptr) {
-    progress.stage("writing " + vectors->path().string());
-    write_block(vectors->temporary().string(),
-                Kokkos::subview(X, Kokkos::ALL, std::pair(0, command.pairs)));
-    vectors->commit();
+    progress.stage("writing " + vectors->name());
+    auto const found = Kokkos::subview(X, Kokkos::ALL, std::pair(0, command.pairs));
+    auto const fault =
+        vectors->write_by([&](std::string const& path) { write_block(path, found); });
+    if (fault) result.lost.push_back(*fault);
   }
   result.seconds.output = lap();
 

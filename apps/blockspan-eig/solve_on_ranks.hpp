@@ -100,7 +100,7 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   exec.fence("Blockspan::setup");
   result.seconds.setup = lap();
 
-  Observer observer(command, progress);
+  Observer observer(command, progress, ranks.rank() == 0);
   LateSwitch late(command.tolerance);
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
@@ -133,13 +133,8 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   result.seconds.check = lap();
   if (!command.vectors.empty()) {
     progress.stage("writing " + command.vectors);
-    auto const whole = gather_rows(rows, X);
-    ranks.together([&] {
-      if (vectors == nullptr) return;
-      write_block(vectors->temporary().string(),
-                  Kokkos::subview(whole, Kokkos::ALL, std::pair(0, command.pairs)));
-      vectors->commit();
-    });
+    if (auto const fault = write_rows<Scalar, Exec>(rows, X, command.pairs, vectors))
+      result.lost.push_back(*fault);
   }
   result.seconds.output = lap();
 

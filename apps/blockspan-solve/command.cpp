@@ -66,13 +66,6 @@ void check_combination(SolveCommand const& command) {
           "--single-reduction",
           "needs --method pseudo-block and --preconditioner none or jacobi (--method ",
           command.method, ", --preconditioner ", command.preconditioner, ")");
-  std::string const& report = command.machine.report;
-  require(report.empty() || report != command.solution, "--solution", command.solution,
-          " is also the file of --report");
-  for (std::string const& output : {report, command.solution})
-    for (std::string const& input : {command.matrix, command.rhs, command.guess, command.null_space,
-                                     command.multigrid.near_null, command.multigrid.coordinates})
-      require(output.empty() || output != input, output, "would overwrite the input");
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/machine_options.hpp"
+#include "common/output_file.hpp"
 #include "common/preconditioner_choice.hpp"
 
 namespace blockspan::apps {
@@ -29,6 +31,18 @@ struct SolveCommand {
   int max_iterations = 10000;
   std::string solution;  ///< file for the solution; empty: none
   MachineOptions machine;
+
+  std::vector<NamedFile> outputs() const {
+    return {{"--report", machine.report}, {"--solution", solution}};
+  }
+  std::vector<NamedFile> inputs() const {
+    auto files = multigrid.files();
+    files.insert(files.begin(), {{"MATRIX", matrix},
+                                 {"--rhs", rhs},
+                                 {"--guess", guess},
+                                 {"--null-space", null_space == "constant" ? "" : null_space}});
+    return files;
+  }
 };
 
 /// Reads the command line. Nothing is returned where it asked for --help or --version, which are

@@ -38,6 +38,7 @@ struct SolveResult {
   int exponent = 0;               ///< the matrix was scaled by 2^exponent for the solve
   bool converged = false;         ///< the solver says so and the check confirms it
   std::vector<std::string> notes;
+  std::vector<std::string> lost;  ///< outputs that could not be written, and why
   SolveSeconds seconds;
 };
 

@@ -86,7 +86,7 @@ Block<Scalar, Exec> null_space(Exec const& exec, SolveCommand const& command, st
     N = new_block<Scalar>(exec, "Blockspan::null_space", rows, 1);
     Kokkos::deep_copy(exec, N, Scalar(1));
   } else {
-    auto const given = read_block<Scalar>(command.null_space);
+    auto const given = read_block<Scalar>(input_file(command.null_space));
     N = new_block<Scalar>(exec, "Blockspan::null_space", rows,
                           static_cast<std::int64_t>(given.extent(1)));
     Kokkos::deep_copy(exec, N, given);
@@ -206,9 +206,9 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   detail::drop_overflow(exec, check.residual, X);
   result.seconds.check = lap();
   if (solution != nullptr) {
-    progress.stage("writing " + solution->path().string());
-    write_block(solution->temporary().string(), X);
-    solution->commit();
+    progress.stage("writing " + solution->name());
+    auto const fault = solution->write_by([&](std::string const& path) { write_block(path, X); });
+    if (fault) result.lost.push_back(*fault);
   }
   result.seconds.output = lap();
 

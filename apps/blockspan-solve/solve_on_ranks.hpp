@@ -130,12 +130,8 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   result.seconds.check = lap();
   if (!command.solution.empty()) {
     progress.stage("writing " + command.solution);
-    auto const whole = gather_rows(rows, X);
-    ranks.together([&] {
-      if (solution == nullptr) return;
-      write_block(solution->temporary().string(), whole);
-      solution->commit();
-    });
+    if (auto const fault = write_rows<Scalar, Exec>(rows, X, result.columns, solution))
+      result.lost.push_back(*fault);
   }
   result.seconds.output = lap();
 

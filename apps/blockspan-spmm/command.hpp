@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/output_file.hpp"
+
 namespace blockspan::apps {
 
 /// The command line of blockspan-spmm, with its defaults.
@@ -29,6 +31,9 @@ struct SpmmCommand {
   std::vector<std::string> kernels() const;
   /// Whether a kernel that cannot serve the input is listed as refused instead of ending the run.
   bool lists_refused() const { return algorithm == "all"; }
+
+  std::vector<NamedFile> outputs() const { return {{"--report", report}}; }
+  std::vector<NamedFile> inputs() const { return {{"MATRIX", matrix}}; }
 };
 
 /// Reads the command line. Nothing is returned where it asked for --help or --version, which are

@@ -51,9 +51,14 @@ auto measured(apps::SpmmCommand const& command, std::string const& scalar, bool 
 }
 
 template <class Result>
-int report(apps::SpmmCommand const& command, apps::OutputFile* file, Result const& result) {
+int report(apps::SpmmCommand const& command, blockspan::Communicator const& ranks,
+           apps::OutputFile const* file, Result const& result) {
   if (!command.quiet) apps::print_result(std::cout, command, result);
-  if (file) file->write(apps::report_text(command, result));
+  std::cout.flush();
+  std::string lost;
+  if (file) lost = file->write(apps::report_text(command, result)).value_or("");
+  lost = ranks.words_of_first(lost);
+  if (!lost.empty()) throw blockspan::AgreedError(lost);
   return result.wrong() == 0 ? apps::success : apps::incomplete;
 }
 
@@ -62,6 +67,7 @@ int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) 
   std::string scalar;
   ranks.together([&] {
     if (ranks.rank() > 0) return;
+    apps::require_separate(command.outputs(), command.inputs());
     file = apps::claim_output("--report", command.report, true);
     auto const A = apps::inspect_source(command.matrix);
     scalar = choose_scalar(command, A.complex);
@@ -73,7 +79,7 @@ int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) 
           least_bytes, "fewer --columns take less");
   });
   if (ranks.size() == 1)
-    return report(command, file.get(),
+    return report(command, ranks, file.get(),
                   measured(command, scalar, command.quiet,
                            [&]<class Scalar>(auto const& exec, Scalar, auto& progress) {
                              return apps::measure<Scalar>(exec, command, progress);
@@ -81,7 +87,7 @@ int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) 
   std::vector<char> letters(scalar.begin(), scalar.end());
   ranks.broadcast(letters, 0);
   return report(
-      command, file.get(),
+      command, ranks, file.get(),
       measured(command, {letters.begin(), letters.end()}, command.quiet || ranks.rank() > 0,
                [&]<class Scalar>(auto const& exec, Scalar, auto& progress) {
                  return apps::measure_on_ranks<Scalar>(exec, command, progress,

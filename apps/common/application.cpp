@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -18,6 +22,8 @@
 #include "common/ranks.hpp"
 #include "common/versions.hpp"
 #include "common/words.hpp"
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace blockspan::apps {
 
@@ -66,14 +72,40 @@ void require_same_command(Communicator const& ranks, std::string const& name, in
                                  : std::to_string(which) + " runs another version of the program"));
 }
 
+/// Descriptors that were closed before the start get something that can be neither read nor
+/// written: else the first file that is opened would take their place, and the table go there.
+void keep_standard_streams() {
+  for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0)
+      ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+}
+
+/// What can no longer be written is told by the call that writes, not by the end of the process.
+void prepare() {
+  keep_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
 int refuse(std::string const& name, std::string const& message) noexcept {
   std::cerr << name << ": " << one_line(message) << std::endl;
   return ExitStatus::bad_input;
 }
 
-}  // namespace
+/// The status of a run, once what it printed has been written.
+int after_output(std::string const& name, int status) noexcept {
+  if (std::cout.rdbuf() == nullptr) return status;  // not the first of several ranks
+  errno = 0;
+  std::cout.flush();
+  bool const written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  if (written) return status;
+  if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);  // an earlier call failed: why?
+  return refuse(name, errno == 0 ? std::string("the standard output cannot be written")
+                                 : std::string("the standard output cannot be written: ") +
+                                       std::strerror(errno));
+}
 
-int run_application(std::string const& name, std::function<int()> const& body) noexcept {
+int guarded(std::string const& name, std::function<int()> const& body) noexcept {
   try {
     return body();
   } catch (Error const& error) {
@@ -85,15 +117,23 @@ int run_application(std::string const& name, std::function<int()> const& body) n
   }
 }
 
+}  // namespace
+
+int run_application(std::string const& name, std::function<int()> const& body) noexcept {
+  prepare();
+  return after_output(name, guarded(name, body));
+}
+
 int run_application(std::string const& name, int& argc, char**& argv,
                     std::function<int(Communicator const&)> const& body) noexcept {
-  return run_application(name, [&]() -> int {
+  prepare();
+  int const ended = guarded(name, [&]() -> int {
     Ranks const ranks(argc, argv);
     auto const& world = ranks.world();
     if (world.size() == 1) return body(world);
     bool together = false;
     std::string const me = name + ": rank " + std::to_string(world.rank());
-    int const status = run_application(world.rank() == 0 ? name : me, [&]() -> int {
+    int const status = guarded(world.rank() == 0 ? name : me, [&]() -> int {
       try {
         require_same_command(world, name, argc, argv);
         return body(world);
@@ -110,6 +150,7 @@ int run_application(std::string const& name, int& argc, char**& argv,
     if (status == bad_input && !together) world.abort(bad_input);
     return status;
   });
+  return after_output(name, ended);
 }
 
 KokkosSession::KokkosSession() {

@@ -15,7 +15,8 @@ enum ExitStatus : int {
 };
 
 /// Runs `body` and returns its exit status. Whatever it throws becomes one line on stderr,
-/// "name: what is wrong", and the status bad_input.
+/// "name: what is wrong", and the status bad_input; so does a standard output that cannot be
+/// written. Writing to a pipe that nobody reads, or beyond a limit, is an error and no signal.
 int run_application(std::string const& name, std::function<int()> const& body) noexcept;
 
 /// The same with the ranks that a launcher has started, which must all be given the same words:

@@ -5,20 +5,34 @@
 namespace blockspan::apps {
 
 namespace {
+
 volatile std::sig_atomic_t interrupt_flag = 0;
 
-void on_interrupt(int) {
+constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+
+void on_interrupt(int signal) {
   interrupt_flag = 1;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(signal, SIG_DFL);
 }
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+void set_all(void (*handler)(int)) {
+  for (int const signal : signals)
+    if (signal != SIGHUP || !is_ignored(SIGHUP)) std::signal(signal, handler);
+}
+
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
   interrupt_flag = 0;
-  std::signal(SIGINT, on_interrupt);
+  set_all(on_interrupt);
 }
 
-InterruptGuard::~InterruptGuard() { std::signal(SIGINT, SIG_DFL); }
+InterruptGuard::~InterruptGuard() { set_all(SIG_DFL); }
 
 bool InterruptGuard::interrupted() { return interrupt_flag != 0; }
 

@@ -2,8 +2,10 @@
 
 namespace blockspan::apps {
 
-/// While one lives, the first SIGINT only sets a flag, so that a solver can stop in good order and
-/// the report still be written; the second ends the process as usual.
+/// While one lives, the first of each signal by which users and batch systems end a run (SIGINT,
+/// SIGTERM, SIGHUP, SIGXCPU) only sets a flag, so that a solver can stop in good order and the
+/// report still be written; a second one of the same kind ends the process as usual. SIGHUP stays
+/// ignored where it is (nohup).
 class InterruptGuard {
  public:
   InterruptGuard();

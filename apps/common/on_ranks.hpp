@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include <blockspan/support/error.hpp>
 
 #include "common/input_file.hpp"
+#include "common/output_file.hpp"
 #include "common/preconditioner.hpp"
 #include "common/problem.hpp"
 #include "common/row_orders.hpp"
@@ -101,18 +103,44 @@ Block<Scalar, Exec> load_rows(Exec const& exec, SpreadRows const& rows, std::str
 template <class Scalar, class Exec>
 HostBlock<Scalar> gather_rows(SpreadRows const& rows, Block<Scalar, Exec> const& local) {
   auto const callers = rows.callers();
-  auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), local);
+  auto const& ranks = callers.communicator();
+  auto const room = [&](std::int64_t n) {
+    return ranks.together([&] {
+      return allocate<HostBlock<Scalar>>(Kokkos::DefaultHostExecutionSpace(), "Blockspan::rows", n,
+                                         static_cast<std::int64_t>(local.extent(1)));
+    });
+  };
+  auto const copy = ranks.together(
+      [&] { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), local); });
+  auto host = copy;
   if (rows.order) {
-    decltype(host) const given(
-        "Blockspan::rows", static_cast<std::size_t>(SpreadRows::here(callers)), local.extent(1));
+    auto const given = room(SpreadRows::here(callers));
     reorder_rows(*rows.order, false, host, given);
     host = given;
   }
-  bool const here = callers.communicator().rank() == 0;
-  auto const n = here ? callers.global_rows(static_cast<std::int64_t>(host.extent(0))) : 0;
-  HostBlock<Scalar> const whole("Blockspan::whole", static_cast<std::size_t>(n), local.extent(1));
+  auto const n = callers.global_rows(static_cast<std::int64_t>(host.extent(0)));
+  auto const whole = room(ranks.rank() == 0 ? n : 0);
   gather_block(callers, host, whole);
   return whole;
+}
+
+/// Writes all rows of the leading columns of a block to the file that rank 0 has claimed. Returns,
+/// on rank 0, what went wrong, if anything did.
+template <class Scalar, class Exec>
+std::optional<std::string> write_rows(SpreadRows const& rows, Block<Scalar, Exec> const& local,
+                                      int columns, OutputFile const* file) {
+  HostBlock<Scalar> whole;
+  std::optional<std::string> fault;
+  try {
+    whole = gather_rows<Scalar, Exec>(rows, local);
+  } catch (AgreedError const& error) {  // no room for all rows, say
+    fault = error.what();
+  }
+  if (file == nullptr) return std::nullopt;
+  return file->write_by([&](std::string const& path) {
+    if (fault) throw Error("cannot write " + path + ": " + *fault);
+    write_block(path, Kokkos::subview(whole, Kokkos::ALL, std::pair(0, columns)));
+  });
 }
 
 /// Refuses what is kept by consecutive rows where --partition takes them apart.

@@ -1,8 +1,10 @@
 #include "common/preconditioner_choice.hpp"
 
 #include <charconv>
+#include <filesystem>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <blockspan/support/error.hpp>
@@ -50,6 +52,15 @@ void require_linked(PreconditionerChoice::Kind kind, std::string const& name) {
 }
 
 }  // namespace
+
+std::vector<NamedFile> MultigridInputs::files() const {
+  std::vector<NamedFile> found{{"--near-null", near_null}, {"--coordinates", coordinates}};
+  std::error_code ignored;
+  if (!hierarchy.empty())
+    for (auto const& entry : std::filesystem::directory_iterator(hierarchy, ignored))
+      found.push_back({"--hierarchy", entry.path().string()});
+  return found;
+}
 
 PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
                                           MultigridInputs const& inputs) {

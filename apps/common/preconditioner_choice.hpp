@@ -1,6 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "common/output_file.hpp"
 
 namespace blockspan::apps {
 
@@ -16,6 +19,8 @@ struct MultigridInputs {
     return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 1 ||
            adaptive > 0 || levels;
   }
+  /// All files that it names, those of the folder too.
+  std::vector<NamedFile> files() const;
 };
 
 /// What --preconditioner asks for.

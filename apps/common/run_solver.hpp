@@ -31,7 +31,6 @@ template <class Command>
 auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
                       Communicator const& ranks) {
   ProgressLine progress(command.machine.quiet || ranks.rank() > 0);
-  InterruptGuard const guard;
   return with_backend(command.machine.backend, [&](auto const& exec) {
     auto const of = [&]<class Scalar>(Scalar) {
       if (ranks.size() > 1)
@@ -50,10 +49,12 @@ auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
 /// prints and reports. Returns the exit status.
 ///
 /// Of the app it takes solve<Scalar>(exec, command, progress, file), print_result and report_text
-/// for its Command, and inspect(command, alone), which checks the sizes of the problem before
-/// anything is loaded, and where no other ranks take part its memory, and returns whether it is
-/// complex. vectors: the file for the vectors found, given by
-/// `option`; empty: none. ranks: where several, solve_on_ranks instead, and rank 0 writes.
+/// for its Command, its outputs() and inputs(), and inspect(command, alone), which checks the sizes
+/// of the problem before anything is loaded, and where no other ranks take part its memory, and
+/// returns whether it is complex. vectors: the file for the vectors found, given by `option`;
+/// empty: none. ranks: where several, solve_on_ranks instead, and rank 0 writes.
+///
+/// An output that cannot be written costs that file only: it is noted, and said in the end.
 template <class Command, class Inspect>
 int run_solver(Command const& command, std::string const& option, std::string const& vectors,
                Inspect const& inspect, Communicator const& ranks) {
@@ -62,18 +63,30 @@ int run_solver(Command const& command, std::string const& option, std::string co
   bool complex = false;
   ranks.together([&] {
     if (ranks.rank() > 0) return;
+    require_separate(command.outputs(), command.inputs());
+    for (auto const& output : command.outputs())
+      claim_output(output.option, output.path, output.option == "--report");
     report = claim_output("--report", command.machine.report, true);
     file = claim_output(option, vectors, false);
     complex = inspect(command, ranks.size() == 1);
     detail::require_scalar(command, complex);
   });
   ranks.broadcast(std::span(&complex, 1), 0);
+  InterruptGuard const guard;
   KokkosSession const kokkos;
   auto result = detail::solve_on_backend(command, complex, file.get(), ranks);
   result.seconds.total =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  auto& lost = result.lost;
+  result.notes.insert(result.notes.end(), lost.begin(), lost.end());
   if (!command.machine.quiet) print_result(std::cout, command, result);
-  if (report) report->write(report_text(command, result));
+  std::cout.flush();
+  if (report)
+    if (auto const fault = report->write(report_text(command, result))) lost.push_back(*fault);
+  std::string words;
+  for (auto const& fault : lost) words += (words.empty() ? "" : "; ") + fault;
+  words = ranks.words_of_first(words);
+  if (!words.empty()) throw AgreedError(words);
   return result.converged ? success : incomplete;
 }
 

@@ -110,7 +110,7 @@ void ResultsFile::append(std::string const& list, Json const& entry) {
 }
 
 void ResultsFile::write() const {
-  apps::OutputFile("--out", path_, true).write(apps::to_text(document_));
+  apps::OutputFile("--out", path_, true).write_or_fail(apps::to_text(document_));
 }
 
 }  // namespace blockspan::perf

@@ -172,7 +172,7 @@ TEST(EigCourse, WrongFilesAreRefusedInOneLine) {
   refused({"laplace7:8", "--resume", column},
           column + ": this is not a checkpoint of this version of Blockspan");
   refused({small, "--checkpoint", column, "--initial", column},
-          column + ": would overwrite the input");
+          "--checkpoint: " + column + " would overwrite the input " + column);
   refused({small, "--time-limit", "0"}, "--time-limit: 0 is not a positive time");
 }
 

@@ -200,7 +200,8 @@ TEST(EigUsage, RefusesOutputsThatCannotBeWrittenBeforeItSolves) {
                  "--vectors: same is also the file of --report");
   std::string const file = write_text(
       folder / "m.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1.0\n");
-  expect_refused({file, "--pairs", "1", "--vectors", file}, file + ": would overwrite the input");
+  expect_refused({file, "--pairs", "1", "--vectors", file},
+                 "--vectors: " + file + " would overwrite the input " + file);
   EXPECT_EQ(read_text(file).substr(0, 14), "%%MatrixMarket");
 }
 

@@ -96,13 +96,21 @@ Outcome run_program_with_input(std::string const& program,
   return finish(child, folder);
 }
 
-Outcome run_app_and_interrupt(std::string const& app, std::vector<std::string> const& arguments,
-                              double seconds) {
+Outcome run_app_and_signal(std::string const& app, std::vector<std::string> const& arguments,
+                           int signal, double seconds) {
   TemporaryFolder const folder;
   pid_t const child = start(app_path(app).string(), arguments, folder);
   usleep(static_cast<useconds_t>(seconds * 1e6));
-  kill(child, SIGINT);
+  kill(child, signal);
   return finish(child, folder);
+}
+
+Outcome run_shell(std::filesystem::path const& folder, std::string const& command) {
+  std::string script = "cd '" + folder.string() + "'";
+  for (std::string const app : {"eig", "solve", "spmm"})
+    script.append("; ").append(app).append("='").append(app_path("blockspan-" + app).string()) +=
+        '\'';
+  return run_program("/bin/sh", {"-c", script + "; " + command});
 }
 
 Outcome run_app_on_terminal(std::string const& app, std::vector<std::string> const& arguments) {

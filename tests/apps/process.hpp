@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -31,8 +32,15 @@ Outcome run_app_with_input(std::string const& app, std::vector<std::string> cons
 /// Runs an app on a pseudo-terminal; what it wrote there, stdout and stderr mixed, is in `out`.
 Outcome run_app_on_terminal(std::string const& app, std::vector<std::string> const& arguments);
 
-/// Starts an app, interrupts it (SIGINT) after `seconds`, and waits for its end.
-Outcome run_app_and_interrupt(std::string const& app, std::vector<std::string> const& arguments,
-                              double seconds);
+/// Starts an app, sends it a signal after `seconds`, and waits for its end.
+Outcome run_app_and_signal(std::string const& app, std::vector<std::string> const& arguments,
+                           int signal, double seconds);
+inline Outcome run_app_and_interrupt(std::string const& app,
+                                     std::vector<std::string> const& arguments, double seconds) {
+  return run_app_and_signal(app, arguments, SIGINT, seconds);
+}
+
+/// Runs a command of the shell, in which $eig, $solve and $spmm are the programs, in `folder`.
+Outcome run_shell(std::filesystem::path const& folder, std::string const& command);
 
 }  // namespace blockspan::test

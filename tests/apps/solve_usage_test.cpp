@@ -109,7 +109,8 @@ TEST(SolveUsage, RefusesOutputsThatCannotBeWrittenBeforeItSolves) {
   expect_refused({large, "--report", "same", "--solution", "same"},
                  "--solution: same is also the file of --report");
   std::string const rhs = block_file(folder, "b.mtx", 64, 1);
-  expect_refused({small, "--rhs", rhs, "--solution", rhs}, rhs + ": would overwrite the input");
+  expect_refused({small, "--rhs", rhs, "--solution", rhs},
+                 "--solution: " + rhs + " would overwrite the input " + rhs);
 }
 
 TEST(SolveUsage, RefusesMixedPrecisionWhereThereIsNoSingleOne) {

@@ -192,11 +192,12 @@ TEST(SpmmUsage, RefusesAReportThatCannotBeWrittenBeforeItMultiplies) {
                  "--report " + nowhere + ": there is no directory " + here + "/no");
   expect_refused({large, "--report", here}, "--report " + here + ": is a directory");
   auto const forbidden = refusal({large, "--report", "/sys/report.json"});
-  EXPECT_THAT(forbidden, HasSubstr("--report /sys/report.json: cannot be written ("));
+  EXPECT_THAT(forbidden, HasSubstr("--report: cannot write /sys/report.json: "));
   EXPECT_THAT(forbidden, Not(HasSubstr("Success")));
   std::string const file = write_text(
       folder / "m.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1.0\n");
-  expect_refused({file, "--report", file}, file + ": would overwrite the input");
+  expect_refused({file, "--report", file},
+                 "--report: " + file + " would overwrite the input " + file);
   EXPECT_THAT(read_text(file), StartsWith("%%MatrixMarket"));
 }
 

@@ -1,6 +1,7 @@
 // Ranks agree: on numbers, bit by bit, and on errors.
 #include <cmath>
 #include <limits>
+#include <new>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -121,6 +122,20 @@ TEST(Communicator, MessagesReachTheirRankAndEmptyOnesAreLeftOut) {
       for (int const value : theirs[static_cast<std::size_t>(r)])
         EXPECT_EQ(value, r == me ? 0 : 100 + r);
   });
+}
+
+TEST(Communicator, MemoryThatIsShortOnOneIsAnErrorOnAllInWords) {
+  std::vector<std::string> said(3);
+  ThreadRanks::run(3, [&](Communicator const& ranks) {
+    try {
+      ranks.together([&] {
+        if (ranks.rank() == 1) throw std::bad_alloc();
+      });
+    } catch (AgreedError const& error) {
+      said[static_cast<std::size_t>(ranks.rank())] = error.what();
+    }
+  });
+  EXPECT_EQ(said, std::vector<std::string>(3, "rank 1: out of memory"));
 }
 
 }  // namespace

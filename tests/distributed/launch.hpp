@@ -42,7 +42,7 @@ inline std::vector<std::string> and_one(std::string const& app,
 inline void expect_refused_on_ranks(std::string const& app,
                                     std::vector<std::string> const& arguments,
                                     std::string const& line) {
-  auto const outcome = run_on_ranks(3, app, arguments);
+  auto const outcome = run_on_ranks(2, app, arguments);
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out, "");
   std::istringstream err(outcome.err);

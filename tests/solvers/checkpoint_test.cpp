@@ -226,5 +226,35 @@ TYPED_TEST(Checkpoint, AFileThatCannotBeWrittenIsRefusedBeforeTheFirstIteration)
   EXPECT_EQ(iterations, 0);
 }
 
+/// A disk that fills up later costs the checkpoint, not the solve.
+TYPED_TEST(Checkpoint, OneThatCanNoLongerBeWrittenIsToldAndTheSolveGoesOn) {
+  Trial<TypeParam> const trial;
+  TemporaryFolder const folder;
+  std::string const disk = folder / "disk";
+  std::filesystem::create_directory(disk);
+  int told = 0;
+  auto const with_disk_until = [&](int iteration) {
+    return trial.run([&](auto& options) {
+      options.checkpoint = disk + "/state";
+      options.checkpoint_seconds = 0;
+      options.monitor = [&, iteration](auto const& now) {
+        if (now.iteration == iteration) std::filesystem::remove_all(disk);
+        if (now.iteration == iteration + 3) std::filesystem::create_directory(disk);
+        told += !now.checkpoint_fault.empty();
+        return true;
+      };
+    });
+  };
+  auto const whole = trial.run();
+  auto const returns = with_disk_until(4);
+  EXPECT_EQ(told, 3);
+  EXPECT_EQ(returns.report.checkpoint_fault, "");
+  expect_same(whole, returns, wanted);
+  auto const stays_away = with_disk_until(whole.report.iterations - 1);
+  EXPECT_THAT(stays_away.report.checkpoint_fault, ::testing::HasSubstr("cannot write"));
+  EXPECT_THAT(stays_away.report.checkpoint_fault, ::testing::HasSubstr("No such file"));
+  expect_same(whole, stays_away, wanted);
+}
+
 }  // namespace
 }  // namespace blockspan::test

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -207,6 +208,8 @@ class Communicator {
   static void catching(std::optional<std::string>& trouble, Function const& f) {
     try {
       f();
+    } catch (std::bad_alloc const&) {
+      trouble = "out of memory";
     } catch (std::exception const& error) {
       trouble = error.what();
     }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include <blockspan/distributed/detail/read_rows.hpp>
+#include <blockspan/distributed/detail/same_file.hpp>
 #include <blockspan/sparse/detail/matrix_market_rows.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
@@ -45,27 +45,6 @@ void sum_lists(Communicator const& ranks, std::span<std::int64_t> list) {
   ranks.gather(std::as_bytes(std::span(sums)), std::as_writable_bytes(list), bytes);
 }
 
-/// Of the bytes from..to of a file, by FNV-1a (Fowler, Noll, Vo) in words of eight bytes.
-std::uint64_t checksum(std::string const& path, std::int64_t from, std::int64_t to) {
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(from);
-  std::vector<char> buffer(std::size_t(1) << 20);
-  std::uint64_t sum = 0xcbf29ce484222325;
-  while (from < to && file) {
-    auto const wanted = std::min<std::int64_t>(to - from, std::ssize(buffer));
-    file.read(buffer.data(), wanted);
-    std::memset(buffer.data() + file.gcount(), 0, static_cast<std::size_t>(wanted - file.gcount()));
-    for (std::int64_t i = 0; i < wanted; i += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, buffer.data() + i,
-                  static_cast<std::size_t>(std::min<std::int64_t>(8, wanted - i)));
-      sum = (sum ^ word) * 0x100000001b3;
-    }
-    from += wanted;
-  }
-  return sum;
-}
-
 template <class Scalar>
 struct Entry {
   std::int64_t row, column;
@@ -96,7 +75,7 @@ class RowsReader {
     if (compressed_) {
       parse_what_is_dealt_out();
     } else {
-      require_same_file();
+      require_same_file(ranks_, path_, source_->file_size(), [this](int r) { return cut(r); });
       catching([&] { parse_range(); });
     }
     find_trouble();
@@ -148,26 +127,6 @@ class RowsReader {
   std::int64_t cut(std::int64_t r) const {
     std::int64_t const body = header_.body_position, length = source_->file_size() - body;
     return body + length / ranks_.size() * r + length % ranks_.size() * r / ranks_.size();
-  }
-
-  /// Throws, on all ranks, where the name is that of another file on the disk of one: each share is
-  /// compared with what the rank half way round sees in its place, on another machine as a rule.
-  void require_same_file() const {
-    int const half = ranks_.size() / 2;
-    auto const share = [&](int r) { return checksum(path_, cut(r), cut(r + 1)); };
-    struct Seen {
-      std::int64_t size;
-      std::uint64_t own, other;
-    };
-    int const partner = (me_ + half) % ranks_.size();
-    auto const seen = ranks_.gather(Seen{source_->file_size(), share(me_), share(partner)});
-    for (int r = 0; r < ranks_.size(); ++r) {
-      int const other = (r + half) % ranks_.size();
-      auto const &a = seen[static_cast<std::size_t>(r)], &b = seen[static_cast<std::size_t>(other)];
-      if (a.size == b.size && a.other == b.own) continue;
-      ranks_.agree(path_ + ": ranks " + std::to_string(std::min(r, other)) + " and " +
-                   std::to_string(std::max(r, other)) + " see different files by this name");
-    }
   }
 
   /// The lines that begin in this rank's share of the bytes.

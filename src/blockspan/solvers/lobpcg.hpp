@@ -56,6 +56,8 @@ struct LobpcgProgress {
   std::vector<Real> const& eigenvalues;      ///< current Ritz values, all columns of the block
   std::vector<Real> const& backward_errors;  ///< ||r|| / ((a + |theta| b) ||x||), all columns
   LobpcgSeconds const& seconds;              ///< so far; total is not set
+  /// Why the last checkpoint could not be written; empty: it was.
+  std::string const& checkpoint_fault;
 };
 
 template <class Scalar, class Exec>
@@ -97,7 +99,9 @@ struct LobpcgOptions {
   double time_limit =
       std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
   /// File that keeps the state of the solve, renewed after `checkpoint_seconds` and when the solve
-  /// ends by a limit or the monitor; empty: none. About 6 m (9 m with B) columns on disk.
+  /// ends by a limit or the monitor; empty: none. About 6 m (9 m with B) columns on disk. Throws
+  /// Error before the first iteration where it cannot be written; later on the solve goes on, and
+  /// LobpcgReport::checkpoint_fault says why.
   std::string checkpoint = {};
   double checkpoint_seconds = 600;  ///< 0: every iteration
   /// Checkpoint of the same problem to go on from: the same bits as without the break, where
@@ -215,6 +219,7 @@ struct LobpcgReport {
   LobpcgCertificate<Real> certificate;  ///< empty unless asked for and X is known
   /// The first one of A or B, else of the preconditioner, also where a retry recovered.
   LobpcgFault fault;
+  std::string checkpoint_fault;  ///< why the last checkpoint could not be written; empty: it was
   LobpcgCounters counters;
   LobpcgSeconds seconds;
 

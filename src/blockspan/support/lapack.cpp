@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/lapack.hpp>
+#include <blockspan/support/out_of_memory.hpp>
+
+#include <sys/mman.h>
 
 // The Fortran symbols, with 32-bit integers (LP64). Kokkos::complex and Fortran's COMPLEX have the
 // same layout. Trailing string lengths are left out, as in LAPACK's own C interface.
@@ -60,6 +64,20 @@ BLOCKSPAN_LAPACK_COMPLEX(Cd, double, z)
 }
 
 namespace blockspan::lapack {
+
+void require_room() {
+  thread_local bool has_room = openblas_get_num_threads == nullptr;
+  if (has_room) return;
+  constexpr std::size_t buffers = std::size_t{129} << 20;
+  void* const room =
+      ::mmap(nullptr, buffers, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    throw OutOfMemory(
+        "OpenBLAS: out of memory: 128 MiB that it takes for buffers are not free (ulimit -v?)");
+  ::munmap(room, buffers);
+  has_room = true;
+}
+
 namespace {
 
 /// One BLAS thread while it lives, where the BLAS lets us choose: the number of threads decides how
@@ -67,6 +85,7 @@ namespace {
 class OneThread {
  public:
   OneThread() {
+    require_room();
     if (openblas_get_num_threads && openblas_set_num_threads) {
       before_ = openblas_get_num_threads();
       if (before_ != 1) openblas_set_num_threads(1);

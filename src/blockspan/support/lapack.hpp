@@ -15,8 +15,13 @@ using SmallMatrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace
 /// Thin calls of LAPACK and BLAS for matrices of a few hundred rows: O(n^3). All run on the calling
 /// thread only (one BLAS thread: the same bits on every run). Scalar: float, double, complex of
 /// both. Arguments may be views with a leading dimension larger than their rows; zero sizes are
-/// legal. Sizes that clash throw Error.
+/// legal. Sizes that clash throw Error, and all but gemm do as require_room().
 namespace lapack {
+
+/// Throws OutOfMemory where OpenBLAS would not find the memory for its buffers, 128 MiB as a rule:
+/// it waits for that for ever. Looks once in a thread, before its first call; OpenBLAS keeps what
+/// it has. Does nothing with another BLAS.
+void require_room();
 
 /// Cholesky factor of the Hermitian n x n matrix G = L L^H; only the lower triangle is read.
 /// On success the lower triangle of G is L, the strict upper triangle is zero, and the return value

@@ -8,6 +8,7 @@
 #include <blockspan/operators/detail/symmetric_factors.hpp>
 #include <blockspan/operators/mumps/mumps.h>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/lapack.hpp>
 
 namespace blockspan::detail {
 
@@ -58,6 +59,7 @@ std::int64_t count(int number) {
 SymmetricFactors::SymmetricFactors(int order, std::vector<int> rows, std::vector<int> columns,
                                    bool definite, int block, std::int64_t memory_limit)
     : rows_(std::move(rows)), columns_(std::move(columns)) {
+  lapack::require_room();
   handle_ = blockspan_mumps_create(definite);
   require(handle_ != nullptr, where, "out of memory: no instance of MUMPS");
   auto const report =

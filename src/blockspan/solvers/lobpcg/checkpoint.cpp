@@ -26,6 +26,15 @@ std::size_t bytes_of(RowSpace const& rows, int rank, std::size_t row_bytes) {
   return static_cast<std::size_t>(last - first) * row_bytes;
 }
 
+/// Room that rank 0 needs for the rows of any other, taken while nobody waits for a message.
+std::size_t most_bytes(RowSpace const& rows, std::size_t row_bytes) {
+  std::size_t most = 0;
+  auto const& ranks = rows.communicator();
+  for (int r = 1; ranks.rank() == 0 && r < ranks.size(); ++r)
+    most = std::max(most, bytes_of(rows, r, row_bytes));
+  return most;
+}
+
 /// One message, from one rank to another; others do nothing.
 void send(Communicator const& ranks, int to, std::span<std::byte const> bytes) {
   if (auto const pending = ranks.start({}, {{to, bytes}})) pending->finish();
@@ -59,9 +68,10 @@ void CheckpointWriter::put(void const* bytes, std::size_t size) {
 
 void CheckpointWriter::put_rows(std::span<std::byte const> mine, std::size_t row_bytes) {
   auto const& ranks = rows_.communicator();
+  std::vector<std::byte> others;
+  ranks.together([&] { others.reserve(most_bytes(rows_, row_bytes)); });
   if (ranks.rank() > 0) return send(ranks, 0, mine);
   put(mine.data(), mine.size());
-  std::vector<std::byte> others;
   for (int r = 1; r < ranks.size(); ++r) {
     others.resize(bytes_of(rows_, r, row_bytes));
     receive(ranks, r, others);
@@ -117,10 +127,11 @@ void CheckpointReader::get(void* bytes, std::size_t size) {
 
 void CheckpointReader::get_rows(std::span<std::byte> mine, std::size_t row_bytes) {
   auto const& ranks = rows_.communicator();
+  std::vector<std::byte> others;
+  ranks.together([&] { others.reserve(most_bytes(rows_, row_bytes)); });
   if (ranks.rank() > 0) receive(ranks, 0, mine);
   std::optional<std::string> trouble;
   if (ranks.rank() == 0) {
-    std::vector<std::byte> others;
     auto const take = [&](std::span<std::byte> bytes) {
       try {
         if (!trouble) read(bytes.data(), bytes.size());

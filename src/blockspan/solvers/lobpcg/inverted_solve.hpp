@@ -190,7 +190,7 @@ class InvertedSolve {
   bool monitor(LobpcgProgress<Real> const& now) const {
     auto const values = eigenvalues(now.eigenvalues);
     return options_.monitor({now.iteration, now.converged, now.wanted, now.active, now.locked,
-                             values, now.backward_errors, now.seconds});
+                             values, now.backward_errors, now.seconds, now.checkpoint_fault});
   }
 
   /// The report of the pencil as it was given, with residuals from A and B themselves.
@@ -206,6 +206,7 @@ class InvertedSolve {
     report.seconds = found.seconds;
     std::swap(report.seconds.operator_a, report.seconds.operator_b);
     report.fault = found.fault;
+    report.checkpoint_fault = found.checkpoint_fault;
     if (report.fault.operator_name == "A" || report.fault.operator_name == "B")
       report.fault.operator_name = report.fault.operator_name == "A" ? "B" : "A";
 

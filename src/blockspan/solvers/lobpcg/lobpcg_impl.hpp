@@ -92,6 +92,7 @@ LobpcgReport<real_t<Scalar>> solve_densely_after(LobpcgReport<real_t<Scalar>> co
   report.seconds.add(before.seconds);
   report.counters.add(before.counters);
   report.fault = before.fault;
+  report.checkpoint_fault = before.checkpoint_fault;
   report.path = before.iterations > 0 ? "iterative, then dense" : "dense";
   report.path_reason = reason;
   return report;

@@ -132,8 +132,9 @@ class MixedLobpcg {
                                                   [&](Real e) { return e <= options_.tolerance; }))
                  : 0;
     bool const go_on =
-        !options_.monitor || options_.monitor({now.iteration, converged, now.wanted, now.active,
-                                               now.locked, values, errors, now.seconds});
+        !options_.monitor ||
+        options_.monitor({now.iteration, converged, now.wanted, now.active, now.locked, values,
+                          errors, now.seconds, now.checkpoint_fault});
     // both stages end, on all ranks
     if (agreement_.any(!go_on)) {
       stopped_ = true;
@@ -172,7 +173,7 @@ class MixedLobpcg {
       if (seen || stopped_ || !options_.monitor) return true;
       return options_.monitor({stage.iterations + now.iteration, now.converged, now.wanted,
                                now.active, now.locked, now.eigenvalues, now.backward_errors,
-                               now.seconds});
+                               now.seconds, now.checkpoint_fault});
     };
     auto history = std::move(report.history);
     static_cast<LobpcgReport<Real>&>(report) =

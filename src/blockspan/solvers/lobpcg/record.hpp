@@ -1,5 +1,6 @@
 #pragma once
 
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -21,9 +22,10 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::record() {
                       flow_.last_active,
                       {values.begin(), values.begin() + shown},
                       {errors.begin(), errors.begin() + shown}});
-  bool const go_on = !options_.monitor ||
-                     options_.monitor({flow_.iteration, front + converged(), options_.wanted,
-                                       flow_.last_active, front, values, errors, problem_.seconds});
+  bool const go_on =
+      !options_.monitor ||
+      options_.monitor({flow_.iteration, front + converged(), options_.wanted, flow_.last_active,
+                        front, values, errors, problem_.seconds, checkpoint_fault_});
   Request const asked = agree(go_on);
   late_ = asked == Request::end_by_time;  // judge() ends it, unless all pairs are there
   if (asked == Request::stop) return Status::stopped_by_monitor;
@@ -66,14 +68,27 @@ void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
   space_.basis.visit(archive, problem_.exec);
 }
 
+/// A disk that is full, or memory that is short, costs the checkpoint, not the solve; on ranks
+/// where all of them know.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::write_checkpoint() {
   if (options_.checkpoint.empty()) return;
-  CheckpointWriter writer(options_.checkpoint, problem_.workspace.rows());
-  double const seconds = seconds_before_ + seconds_since(begin_);
-  writer(key_), writer(seconds);
-  visit(writer);
-  writer.commit();
+  checkpoint_fault_.clear();
+  try {
+    CheckpointWriter writer(options_.checkpoint, problem_.workspace.rows());
+    double const seconds = seconds_before_ + seconds_since(begin_);
+    writer(key_), writer(seconds);
+    visit(writer);
+    writer.commit();
+  } catch (AgreedError const& error) {
+    checkpoint_fault_ = error.what();
+  } catch (Error const& error) {
+    if (problem_.ranks().size() > 1) throw;
+    checkpoint_fault_ = error.what();
+  } catch (std::bad_alloc const&) {
+    if (problem_.ranks().size() > 1) throw;
+    checkpoint_fault_ = "out of memory";
+  }
   last_checkpoint_ = std::chrono::steady_clock::now();
 }
 
@@ -113,6 +128,7 @@ LobpcgReport<real_t<Scalar>> LobpcgSolver<Scalar, Exec>::finish(Status status) {
     report_nothing(problem_, options_, report);
   report.history = std::move(history_);
   report.fault = fault_;
+  report.checkpoint_fault = checkpoint_fault_;
   problem_.exec.fence("Blockspan::lobpcg: done");
   problem_.seconds.total = seconds_before_ + seconds_since(begin_);
   report.counters = problem_.counters;

@@ -369,7 +369,8 @@ class LobpcgSolver {
   bool late_ = false;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_checkpoint_ = begin_;
-  double seconds_before_ = 0;  ///< of the runs before a checkpoint
+  std::string checkpoint_fault_;  ///< why the last one could not be written
+  double seconds_before_ = 0;     ///< of the runs before a checkpoint
   int constraints_ = 0;
 };
 

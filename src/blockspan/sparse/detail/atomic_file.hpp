@@ -7,8 +7,14 @@
 
 namespace blockspan::detail {
 
-/// A file that appears whole or not at all: text goes to a temporary file next to it (gzip when the
-/// name ends in ".gz"), which commit() renames and the destructor otherwise removes. Throws Error.
+/// The file that writing to `path` would make or replace: symbolic links are followed, also to what
+/// is not there yet.
+std::string link_target(std::string const& path);
+
+/// A file that appears whole or not at all: text goes to a temporary file in its folder (gzip when
+/// the name ends in ".gz"), which commit() renames and the destructor otherwise removes. It has no
+/// name until then, where the file system can do that, so that a process that is killed leaves
+/// nothing. A file that is replaced keeps its permissions. Throws Error.
 class AtomicFile {
  public:
   AtomicFile(std::string_view where, std::string const& path);
@@ -21,13 +27,16 @@ class AtomicFile {
   void commit();
 
  private:
+  void open_temporary();
+  void name_temporary();
+  std::string unused_name() const;
   [[noreturn]] void system_error() const;
 
   std::string where_;
-  std::string path_;    ///< as given
-  std::string target_;  ///< links followed
-  std::string temporary_;
-  int descriptor_ = -1;  ///< for fsync, which zlib does not offer
+  std::string path_;       ///< as given
+  std::string target_;     ///< links followed
+  std::string temporary_;  ///< empty: it has no name
+  int descriptor_ = -1;    ///< for fsync, which zlib does not offer
   gzFile file_ = nullptr;
 };
 
