@@ -17,6 +17,7 @@ namespace {
 /// differently, hence a hundredth and a hundred roundings of slack.
 bool confirmed(ResidualCheck const& check, std::size_t j, EigCommand const& command) {
   constexpr double slack = 100 * std::numeric_limits<double>::epsilon();
+  if (check.backward[j] <= slack) return true;  // zero as well, whose relative residual is 0 or NaN
   bool const relative = command.criterion == "relative";
   double const allowed =
       1.01 * command.tolerance * (relative ? check.backward[j] / check.relative[j] : 1);
