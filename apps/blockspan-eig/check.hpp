@@ -104,6 +104,17 @@ ResidualCheck check_residuals(Exec const& exec, LinearOperator<Scalar, Exec> con
   column_norms(exec, unit, x, workspace);
   column_norms(exec, MX, mx, workspace);
   exec.fence("Blockspan::check_residuals");
+  // Squares of residuals this small underflow.
+  constexpr double small = 1e-140;
+  if (std::any_of(r.data(), r.data() + k, [](double norm) { return norm < small; })) {
+    constexpr int power = 500;
+    Norms enlarged("enlarged", k);
+    scale_by(R, power);
+    column_norms(exec, R, enlarged, workspace);
+    exec.fence("Blockspan::check_residuals: small ones");
+    for (std::size_t j = 0; j < k; ++j)
+      if (r(j) < small) r(j) = std::ldexp(enlarged(j), -power);
+  }
 
   double const a = std::ldexp(norm_a, -e_a), b = std::ldexp(norm_b, -e_b);
   ResidualCheck check;

@@ -146,6 +146,20 @@ EigenProblem penalties(Random& random) {
   return {A};
 }
 
+/// One diagonal entry so large that the squares of the others underflow beside it.
+EigenProblem beyond_squares(Random& random) {
+  int const n = pick_order(random);
+  Dense A = second_differences(n);
+  int const huge = pick(random, 0, n - 1);
+  A.set(huge, huge, ten_to(pick(random, 100, 290)));
+  if (random.below(2) == 0) {
+    std::vector<double> d(n, 1);
+    d[pick(random, 0, n - 1)] = ten_to(-pick(random, 10, 140));
+    A = scaled_by(A, d);
+  }
+  return {A};
+}
+
 constexpr EigenGenerator generators[] = {
     {"graded differences", graded_differences},
     {"graded definite", graded_definite},
@@ -157,6 +171,7 @@ constexpr EigenGenerator generators[] = {
     {"graded diagonals", graded_diagonal},
     {"orders 1 and 2", tiny_order},
     {"ends of the range", ends_of_range},
+    {"entries beyond squares", beyond_squares},
     {"kahan", kahan},
     {"hilbert, cauchy, vandermonde", hilbert},
     {"penalties", penalties},

@@ -100,7 +100,11 @@ class DensePencil {
               small_matrix<Scalar>(static_cast<int>(X.extent(1)), static_cast<int>(R.extent(1)))) {
       product(X, R, products, lapack::Transform::adjoint);
     }
-    Real operator()(int i, int j) const { return squared_magnitude(products(i, j)); }
+    Real operator()(int i, int j) const {
+      Real const square = squared_magnitude(products(i, j));
+      bool const zero = !(square > 0) && products(i, j) == Scalar(0);
+      return zero ? square : std::max(square, std::numeric_limits<Real>::min());
+    }
   };
 
   /// The lowest values as the eigensolver gave them, ascending, and what they may be off by.
@@ -309,12 +313,18 @@ class DensePencil {
     now.vectors = part(now.vectors, 0, n_, 0, static_cast<int>(finite));
   }
 
+  /// At least: bounds work with the squares, and one that underflows is no zero.
   static std::vector<Real> norms_of(Matrix const& R) {
     std::vector<Real> norms;
     for (std::size_t j = 0; j < R.extent(1); ++j) {
       Real sum = 0;
-      for (std::size_t i = 0; i < R.extent(0); ++i) sum += squared_magnitude(R(i, j));
-      norms.push_back(std::sqrt(sum));
+      bool zero = true;
+      for (std::size_t i = 0; i < R.extent(0); ++i) {
+        sum += squared_magnitude(R(i, j));
+        zero = zero && R(i, j) == Scalar(0);
+      }
+      Real const least = static_cast<Real>(R.extent(0)) * std::numeric_limits<Real>::min();
+      norms.push_back(zero ? Real(0) : std::sqrt(std::max(sum, least)));
     }
     return norms;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <vector>
 
 #include <blockspan/solvers/common/small_dense.hpp>
@@ -53,6 +55,23 @@ std::vector<real_t<Scalar>> residual_sums(Problem<Scalar, Exec>& problem,
   return sums;
 }
 
+/// Sums of squares that underflow are no zeros: those of columns with an entry become at least what
+/// their squares may have lost. A pass over R only where there are such sums.
+template <class Scalar, class Exec>
+void keep_underflow(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& R,
+                    std::vector<real_t<Scalar>>& sums) {
+  using Real = real_t<Scalar>;
+  auto const m = R.extent(1);
+  Real const least = static_cast<Real>(problem.global_rows()) * std::numeric_limits<Real>::min();
+  auto const lost = [&](Real sum) { return sum < least; };
+  if (std::none_of(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(m), lost)) return;
+  auto const largest = problem.largest_entries(R);
+  for (std::size_t j = 0; j < m; ++j)
+    if (lost(sums[j]) && largest[j] > 0)
+      for (std::size_t const number : {j, 2 * m + j, 4 * m + j})
+        sums[number] = std::max(sums[number], least);
+}
+
 /// D R with R = sign AX - BX Theta into `W` (n x m), D a diagonal of `weights` where Exec computes
 /// or the identity, and norms of the columns. With deflated vectors, which do not go with weights,
 /// R and its norms are those of the projected problem, P^H R. One pass; fences exec.
@@ -73,6 +92,7 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
     std::copy(squares.begin(), squares.begin() + m, sums.begin());
     std::copy(squares.begin() + m, squares.end(), sums.begin() + 4 * m);
   }
+  keep_underflow(problem, W, sums);
 
   Residuals<Real> out;
   for (int j = 0; j < m; ++j) {
