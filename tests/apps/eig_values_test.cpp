@@ -115,6 +115,25 @@ TEST_P(EigValues, HaveTheDigitsThatTheRelativeCriterionPromises) {
   }
 }
 
+/// Residuals of zero are none that contradict the solver, and those whose squares underflow no
+/// zeros.
+TEST_P(EigValues, MayHaveNoResidualAtAll) {
+  TemporaryFolder const folder;
+  std::string const header = "%%MatrixMarket matrix coordinate real symmetric\n";
+  auto const diagonal =
+      write_text(folder / "diagonal.mtx", header + "3 3 3\n1 1 3\n2 2 1e-9\n3 3 7\n");
+  auto const relative = run({diagonal, "--pairs", "2", "--criterion", "relative"}).report;
+  EXPECT_EQ(relative["relative_residuals"], Json({0.0, 0.0}));
+  auto const huge = write_text(folder / "huge.mtx",
+                               header + "4 4 6\n1 1 1e200\n2 2 2\n3 3 2\n4 4 2\n3 2 -1\n4 3 -1\n");
+  auto const graded = run({huge, "--pairs", "4"}).report;
+  // Of the path of three nodes: zero with a vector that should be zero in the middle.
+  auto const path = write_text(folder / "path.mtx", header + "3 3 2\n2 1 1\n3 2 1\n");
+  EXPECT_EQ(run({path, "--pairs", "3"}).report["status"][1], "zero_eigenvalue");
+  auto const values = numbers(graded["eigenvalues"]);
+  for (int k = 0; k < 3; ++k) EXPECT_NEAR(values[k], 2 - std::sqrt(2) * (1 - k), 1e-13);
+}
+
 TEST_P(EigValues, AreTheSameWithAnotherProduct) {
   std::vector<std::string> const arguments{"laplace7:14x12x10", "--tolerance", "1e-10"};
   for (std::string const product : {"row_group", "kokkos-kernels", "cusparse"}) {
