@@ -180,7 +180,7 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
     Real below = 0;
     if (semidefinite && std::max(Real(0), theta[j]) + problem.below_zero() <= bound) {
       below = problem.below_zero();
-      bound = std::max(Real(0), theta[j]) + below;
+      bound = std::abs(theta[j]) + below;  // a value below zero is wrong by its own size
     }
     // Close to a null vector of B the rounding of entries is no measure for zeros.
     bool const cancels = problem.generalized() && !(sizes.mass[j] <= most_cancellation);
