@@ -148,11 +148,13 @@ void LobpcgSolver<Scalar, Exec>::report_found(Found const& found, Report& report
   blockspan::gram(problem_.exec, column_range(X, 0, known),
                   column_range(problem_.generalized() ? BX : X, 0, known), G, problem_.workspace);
   report.orthogonality_loss = defect_from_diagonal(G);
-  report_pairs(problem_, theta, norms,
-               pair_qualities(problem_, theta, norms, sizes, known, couplings), options_, report);
+  auto quality = pair_qualities(problem_, theta, norms, sizes, known, couplings);
+  allow_for_missed(problem_, options_, theta, norms, quality);
+  report_pairs(problem_, theta, norms, quality, options_, report);
   if (options_.certify)
     report.certificate = certify(problem_, known, theta, norms, couplings,
                                  report.orthogonality_loss, sizes, options_);
+  if (options_.criterion == Criterion::backward) allow_for_missed(report);
   if (report.status == Status::converged &&
       !std::all_of(report.pair_status.begin(), report.pair_status.end(), is_done))
     report.status = Status::attainable_limit;

@@ -103,6 +103,33 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
   report_unknown(options.wanted, report);
 }
 
+/// Backward errors of the tolerance tell no more of pairs that may have been missed: where they
+/// leave fewer than two digits, a bound is at least what they allow.
+template <class Scalar, class Exec>
+void allow_for_missed(Problem<Scalar, Exec> const& problem,
+                      LobpcgOptions<Scalar, Exec> const& options,
+                      std::vector<real_t<Scalar>> const& theta,
+                      Residuals<real_t<Scalar>> const& norms,
+                      std::vector<PairQuality<real_t<Scalar>>>& quality) {
+  using Real = real_t<Scalar>;
+  if (options.criterion != Criterion::backward) return;
+  for (std::size_t j = 0; j < theta.size(); ++j) {
+    Real const size = problem.norm_a + std::abs(theta[j]) * problem.norm_b;
+    if (!(quality[j].bound <= Real(0.01) * std::abs(theta[j])))
+      quality[j].bound =
+          std::max(quality[j].bound, options.tolerance * size * norms.x[j] * norms.x[j]);
+  }
+}
+
+/// The same of the certificate, whose gaps ask for all pairs as well.
+template <class Real>
+void allow_for_missed(LobpcgReport<Real>& report) {
+  auto& gaps = report.certificate.gap_radius;
+  for (std::size_t j = 0; j < gaps.size(); ++j)
+    if (!(report.error_bounds[j] <= Real(0.01) * std::abs(report.eigenvalues[j])))
+      gaps[j] = std::max(gaps[j], report.error_bounds[j]);
+}
+
 /// The report of a solve that never had a finite block: nothing is known about any pair.
 template <class Scalar, class Exec>
 void report_nothing(Problem<Scalar, Exec> const& problem,
