@@ -50,6 +50,20 @@ void judge_status(EigenProblem const& problem, LobpcgReport<double> const& repor
 void judge_vectors(EigenQuestion const& question, LobpcgReport<double> const& report,
                    Judgement const& found, double norm_b, Outcome& outcome);
 
+/// One column for each; also a file of the folder asked for.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> to_block(Exec const&, Constraints const& columns, int rows,
+                             std::string const& name) {
+  if (columns.empty()) return {};
+  Block<Scalar, Exec> const C("Blockspan::test::C", rows, columns.size());
+  auto const host = Kokkos::create_mirror_view(C);
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    for (int i = 0; i < rows; ++i) host(i, j) = to_scalar<Scalar>(columns[j][i]);
+  Kokkos::deep_copy(C, host);
+  if (!fuzz_folder().empty()) write_block(fuzz_folder() + "/" + name + "_C.mtx", C);
+  return C;
+}
+
 /// Solves as blockspan-eig does.
 template <class Scalar, class Exec>
 LobpcgReport<double> solve_eigen(Exec const& exec, EigenProblem const& problem,
@@ -76,6 +90,7 @@ LobpcgReport<double> solve_eigen(Exec const& exec, EigenProblem const& problem,
   options.criterion = question.criterion;
   options.tolerance = question.tolerance;
   options.certify = question.certify;
+  options.constraints = to_block<Scalar>(exec, problem.constraints, n, name);
   options.max_iterations = 1000;
   if (question.which == Which::smallest) options.preconditioner = &jacobi;
   X = Block<Scalar, Exec>("Blockspan::test::X", n, std::max(block, question.wanted));
@@ -92,13 +107,17 @@ Outcome run_eigen_claim(std::span<EigenGenerator const> generators, std::uint64_
     auto const phases = random_phases(random, problem.A.order(), problem.exact);
     problem.A = with_phases(problem.A, phases);
     if (problem.B) problem.B = with_phases(*problem.B, phases);
+    for (auto& c : problem.constraints)
+      for (std::size_t i = 0; i < c.size(); ++i) c[i] *= phases[i];
   }
   int const n = problem.A.order();
-  auto const question = EigenQuestion::pick_one(random, n);
+  auto const question =
+      EigenQuestion::pick_one(random, n - static_cast<int>(problem.constraints.size()));
   Outcome outcome{generator.name, question.words(n), true, question.wanted, 0, {}};
 
   EigenProblem const used = without_unused_rows(problem);
-  Spectrum const spectrum(used.A, used.B ? &*used.B : nullptr, used.singular_mass);
+  Spectrum const spectrum(used.A, used.B ? &*used.B : nullptr, used.singular_mass,
+                          problem.constraints);
   outcome.posed = spectrum.well_posed();
   if (!outcome.posed) return outcome;
 
@@ -117,7 +136,9 @@ Outcome run_eigen_claim(std::span<EigenGenerator const> generators, std::uint64_
   auto const A = sparse<Scalar>(problem.A);
   auto const B = sparse<Scalar>(problem.B ? *problem.B : Dense());
   auto const found = judge<Scalar, Exec>(A, problem.B ? &B : nullptr, X, report.eigenvalues);
-  judge_vectors(question, report, found, problem.B ? B.infinity_norm() : 1, outcome);
+  // With constraints the residuals are those of the projected problem.
+  if (problem.constraints.empty())
+    judge_vectors(question, report, found, problem.B ? B.infinity_norm() : 1, outcome);
   return outcome;
 }
 

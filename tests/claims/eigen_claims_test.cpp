@@ -16,7 +16,8 @@ TYPED_TEST_SUITE(EigenClaims, ConfigsWith<InDouble>, ConfigNames);
 
 std::vector<EigenGenerator> all_generators() {
   std::vector<EigenGenerator> all;
-  for (auto const& some : {graded_problems(), pencils(), singular_pencils(), graphs(), spectra()})
+  for (auto const& some : {graded_problems(), pencils(), singular_pencils(), graphs(), spectra(),
+                           constrained_problems()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

@@ -127,6 +127,34 @@ Exact root(Exact const& x) {
   return Exact(std::sqrt(x.scaled(-even).to_double())).scaled(even / 2);
 }
 
+using Parts = std::vector<std::pair<Exact, Exact>>;
+
+/// B c, real and imaginary parts.
+Parts image(Dense const* B, std::vector<std::complex<double>> const& c) {
+  Parts result;
+  for (int i = 0; i < static_cast<int>(c.size()); ++i) {
+    Exact re(B ? 0 : c[i].real()), im(B ? 0 : c[i].imag());
+    for (int j = 0; B && j < B->order(); ++j) {
+      Exact const br((*B)(i, j).real()), bi((*B)(i, j).imag()), cr(c[j].real()), ci(c[j].imag());
+      re = re + br * cr - bi * ci;
+      im = im + br * ci + bi * cr;
+    }
+    result.emplace_back(re, im);
+  }
+  return result;
+}
+
+/// The row v^H, two of a real matrix of twice the order.
+void add_borders(Parts const& v, bool twice, std::vector<std::vector<Exact>>& borders) {
+  std::vector<Exact> real, imaginary;
+  for (auto const& [re, im] : v) real.push_back(re), imaginary.push_back(-im);
+  if (twice) {
+    for (auto const& [re, im] : v) real.push_back(im), imaginary.push_back(re);
+    borders.push_back(imaginary);
+  }
+  borders.push_back(real);
+}
+
 }  // namespace
 
 ExactMatrix shifted(Dense const& A, Dense const* B, Exact const& shift, bool twice) {
@@ -190,9 +218,15 @@ ExactResidual exact_residual(Dense const& A, std::vector<std::complex<double>> c
   return {r.to_double(), size.to_double(), relative};
 }
 
-Spectrum::Spectrum(Dense const& A, Dense const* B, bool singular_mass)
+Spectrum::Spectrum(Dense const& A, Dense const* B, bool singular_mass,
+                   std::vector<std::vector<std::complex<double>>> const& constraints)
     : A_(A), B_(B), twice_(A.is_complex() || (B != nullptr && B->is_complex())) {
-  count_ = A.order();
+  for (auto const& c : constraints)
+    for (auto const& z : c) twice_ = twice_ || z.imag() != 0;
+  for (auto const& c : constraints) add_borders(image(B, c), twice_, borders_);
+  // The bordered matrix has a negative pivot for each, wherever x is: Haynsworth's law.
+  infinite_below_ = static_cast<int>(constraints.size());
+  count_ = A.order() - infinite_below_;
   if (B == nullptr) return;
   auto const signs = inertia(shifted(*B, nullptr, Exact(), twice_));
   well_posed_ = signs.negative == 0 && (signs.zero == 0) != singular_mass;
@@ -211,7 +245,12 @@ Spectrum::Spectrum(Dense const& A, Dense const* B, bool singular_mass)
 }
 
 std::pair<int, int> Spectrum::below(Exact const& x) const {
-  auto const signs = inertia(shifted(A_, B_, x, twice_));
+  auto M = shifted(A_, B_, x, twice_);
+  for (auto const& border : borders_) {
+    M.rows.push_back(border);
+    M.rows.back().resize(++M.n);
+  }
+  auto const signs = inertia(M);
   int const less = signs.negative - infinite_below_;
   return {less, less + signs.zero};
 }

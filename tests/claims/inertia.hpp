@@ -51,8 +51,10 @@ ExactResidual exact_residual(Dense const& A, std::vector<std::complex<double>> c
 /// that are left for x towards minus infinity.
 class Spectrum {
  public:
-  /// singular_mass: B has null vectors.
-  Spectrum(Dense const& A, Dense const* B, bool singular_mass);
+  /// singular_mass: B has null vectors. constraints: with them, the eigenvalues of the problem
+  /// projected onto what is B-orthogonal to these independent vectors (B regular).
+  Spectrum(Dense const& A, Dense const* B, bool singular_mass,
+           std::vector<std::vector<std::complex<double>>> const& constraints = {});
 
   bool well_posed() const { return well_posed_; }
   int count() const { return count_; }  ///< finite eigenvalues
@@ -71,6 +73,7 @@ class Spectrum {
   std::pair<Exact, Exact> ends(double value, double radius) const;
   Dense const& A_;
   Dense const* B_;
+  std::vector<std::vector<Exact>> borders_;  ///< rows of (B C)^H below A - x B, one a constraint
   bool twice_, well_posed_ = true;
   int infinite_below_ = 0, count_ = 0;
 };

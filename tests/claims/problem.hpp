@@ -11,12 +11,16 @@
 
 namespace blockspan::test {
 
+/// Vectors that eigenvectors are to be B-orthogonal to.
+using Constraints = std::vector<std::vector<std::complex<double>>>;
+
 /// A generated eigenproblem A x = lambda B x; the doubles stored are the problem.
 struct EigenProblem {
   Dense A;
-  std::optional<Dense> B = {};  ///< none: the identity
-  bool singular_mass = false;   ///< B has null vectors, exactly
-  bool exact = false;           ///< rounding its entries would spoil what is special about it
+  std::optional<Dense> B = {};   ///< none: the identity
+  bool singular_mass = false;    ///< B has null vectors, exactly
+  bool exact = false;            ///< rounding its entries would spoil what is special about it
+  Constraints constraints = {};  ///< independent; B is then regular
 };
 
 /// A generated system A x = b with several right-hand sides.
@@ -40,6 +44,7 @@ std::span<EigenGenerator const> pencils();
 std::span<EigenGenerator const> singular_pencils();
 std::span<EigenGenerator const> graphs();
 std::span<EigenGenerator const> spectra();
+std::span<EigenGenerator const> constrained_problems();
 std::span<SystemGenerator const> systems();
 
 // What generators are made of; all of it the same on every machine.

@@ -81,7 +81,7 @@ void append(Residuals<Real>& all, Residuals<Real> const& more) {
     to.insert(to.end(), from.begin(), from.end());
   };
   add(all.r, more.r), add(all.x, more.x), add(all.bx, more.bx), add(all.w, more.w);
-  add(all.dual, more.dual);
+  add(all.dual, more.dual), add(all.constrained, more.constrained);
   add(all.backward, more.backward), add(all.relative, more.relative);
   all.finite = all.finite && more.finite;
 }

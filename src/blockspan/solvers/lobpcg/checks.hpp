@@ -126,6 +126,29 @@ std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
   return std::nullopt;
 }
 
+/// The angle by which rounding may turn the span of `rank` vectors with these products when they
+/// are made orthonormal: that of one vector, and over the least singular value of several of length
+/// one (to what their products tell).
+template <class Scalar>
+real_t<Scalar> angle_of_span(SmallMatrix<Scalar> const& products, int rank) {
+  using Real = real_t<Scalar>;
+  constexpr Real u = Thresholds<Real>::u;
+  int const count = static_cast<int>(products.extent(0));
+  Real const angle = 4 * u;
+  if (rank < 2) return angle;
+  std::vector<Real> lengths, squares;
+  for (int j = 0; j < count; ++j) lengths.push_back(std::sqrt(real_part(products(j, j))));
+  for (int j = 0; j < count; ++j)
+    for (int i = 0; i < count; ++i) {
+      Real const size = lengths[i] * lengths[j];
+      products(i, j) = size > 0 ? products(i, j) / size : Scalar(0);
+    }
+  bool const known = all_finite(products) && lapack::hermitian_eigen(products, squares) == 0;
+  Real const noise = static_cast<Real>(count) * u;
+  Real const least = known ? std::max(squares[count - rank], noise) : noise;
+  return angle + 16 * static_cast<Real>(count) * u / std::sqrt(least);
+}
+
 /// Puts the caller's constraints into problem.deflation: columns scaled by powers of two, made
 /// B-orthonormal, those without a direction of their own dropped. The norms and scales of the
 /// problem must be set. Throws Error where a column is not finite; fences exec.
@@ -153,7 +176,10 @@ std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
     problem.apply_b(Y, BY);
     if (auto const trouble = problem.trouble_of_mass(Y, BY)) return trouble;
   }
+  auto const products = small_matrix<Scalar>(count, count);
+  blockspan::gram(problem.exec, Y, problem.generalized() ? BY : Y, products, problem.workspace);
   int const rank = problem.orthonormalize(Y, BY);
+  problem.deflation.set_angle(angle_of_span(products, rank));
   if (problem.generalized() && rank > 0)
     problem.apply_b(problem.deflation.y(0, rank), problem.deflation.by(0, rank));
   problem.deflation.resize(rank);

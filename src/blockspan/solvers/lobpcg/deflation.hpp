@@ -31,6 +31,10 @@ class Deflation {
   /// The first `count` vectors count from now on.
   void resize(int count) { count_ = count; }
 
+  /// How far the span of the constraints may be from that of the vectors given, as an angle.
+  real_t<Scalar> angle() const { return angle_; }
+  void set_angle(real_t<Scalar> angle) { angle_ = angle; }
+
   /// V := P V. Twice for orthogonality to working precision.
   void project(Exec const& exec, View const& V, Workspace<Exec>& workspace) const {
     if (!empty()) blockspan::project_out(exec, y(0, count_), by(0, count_), V, workspace);
@@ -50,6 +54,7 @@ class Deflation {
  private:
   View y_, by_;
   int count_ = 0;
+  real_t<Scalar> angle_ = 0;
 };
 
 }  // namespace blockspan::detail

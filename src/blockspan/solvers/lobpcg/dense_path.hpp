@@ -330,6 +330,7 @@ class DensePath {
     theta_.resize(k);
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
     if (problem_.generalized()) problem_.mass.words = std::string("exact: ") + method_;
+    if (!problem_.deflation.empty()) add_rounding_of_constraints(norms);
     report.orthogonality_loss = loss_;
     report_pairs(problem_, theta_, norms, quality_, options_, report);
     if (options_.certify) certify_pairs(norms, report);
@@ -342,6 +343,21 @@ class DensePath {
     if (problem_.vector_scale() != Real(1)) problem_.scale(basis.x(), problem_.vector_scale());
     Kokkos::deep_copy(problem_.exec, column_range(X, 0, k), basis.x());
     problem_.exec.fence("Blockspan::lobpcg: dense path done");
+  }
+
+  /// What was solved is Z^H A Z and Z^H B Z to the rounding of these products and of Z, some
+  /// sqrt(n) units of the norms. The lengths of the vectors stand for the norm of B^-1.
+  void add_rounding_of_constraints(Residuals<Real> const& norms) {
+    Real const of_products =
+        3 * std::sqrt(static_cast<Real>(n_)) * Thresholds<Real>::u * norms.largest_x();
+    for (std::size_t j = 0; j < theta_.size(); ++j) {
+      Real const size = problem_.norm_a + std::abs(theta_[j]) * problem_.norm_b;
+      Real const turned = problem_.deflation.angle() * norms.constrained[j] * norms.largest_x();
+      Real const moved = of_products * size * norms.x[j] + 2 * turned;
+      quality_[j].bound += moved;
+      quality_[j].rounding += moved;
+      quality_[j].noise += 2 * moved;
+    }
   }
 
   void certify_pairs(Residuals<Real> const& norms, LobpcgReport<Real>& report) {

@@ -86,6 +86,14 @@ real_t<Scalar> rounding_of_rows(Problem<Scalar, Exec> const& problem) {
   return (per_term * static_cast<Real>(problem.terms_per_row()) + 4) * Thresholds<Real>::u;
 }
 
+/// What the angle of the constraints to those given does to the residual of pair j; twice that to
+/// its value, which is no more stationary along them.
+template <class Scalar, class Exec>
+real_t<Scalar> rounding_of_constraints(Problem<Scalar, Exec> const& problem,
+                                       Residuals<real_t<Scalar>> const& norms, std::size_t j) {
+  return problem.deflation.angle() * problem.mass.factor * norms.constrained[j];
+}
+
 /// |x_i^H (A - theta_j B) x_j|^2 of measured pairs, with what rounding leaves open of it.
 template <class Scalar>
 class MeasuredCouplings {
@@ -159,8 +167,9 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
       10 * std::sqrt(static_cast<Real>(problem.global_rows())) * Thresholds<Real>::u, 3 * of_rows);
   std::vector<Real> radius, of_rounding, slack;
   for (std::size_t j = 0; j < theta.size(); ++j) {
-    slack.push_back(of_rows * sizes.energy[j]);
-    of_rounding.push_back(problem.mass.factor * of_rows * sizes.dual[j]);
+    Real const of_constraints = rounding_of_constraints(problem, norms, j);
+    slack.push_back(of_rows * sizes.energy[j] + 2 * of_constraints);
+    of_rounding.push_back(problem.mass.factor * of_rows * sizes.dual[j] + of_constraints);
     radius.push_back(problem.mass.factor * norms.dual[j] + of_rounding[j]);
   }
   auto const by_gap = lifted_gap_radii(problem.mass.lift, theta, radius, slack, wanted, coupling);

@@ -207,8 +207,11 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, 
   }
   Real const lift = bounded ? Real(0) : problem.mass.lift;
   std::vector<Real> slack;
-  for (std::size_t j = 0; j < theta.size(); ++j)
-    slack.push_back(of_rows * sizes.energy[j] + 2 * u * std::abs(theta[j]));
+  for (std::size_t j = 0; j < theta.size(); ++j) {
+    Real const of_constraints = rounding_of_constraints(problem, norms, j);
+    radius[j] += of_constraints;
+    slack.push_back(of_rows * sizes.energy[j] + 2 * (of_constraints + u * std::abs(theta[j])));
+  }
   auto const by_gap = lifted_gap_radii(lift, theta, radius, slack, count, coupling);
   Real const spread = 1 + 4 * static_cast<Real>(theta.size()) * (loss + of_length);
   for (int j = 0; j < count; ++j) {

@@ -17,6 +17,8 @@ struct Residuals {
   std::vector<Real> r, x, bx;  ///< ||r_j||, ||x_j||, ||B x_j||
   std::vector<Real> w;         ///< ||D r_j||, D the weights
   std::vector<Real> dual;      ///< (sum_i |r_ij|^2 / b_ii)^1/2, ||r_j|| without the diagonal of B
+  /// What a projection took of the residual, in the norm of `dual` and at most; zeros without one.
+  std::vector<Real> constrained;
   std::vector<Real> backward;  ///< ||r|| / ((a + |theta| b) ||x||)
   std::vector<Real> relative;  ///< ||r|| / (|theta| ||B x||), infinite for theta = 0
   bool finite = true;
@@ -85,7 +87,10 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
   auto const timer = problem.time(problem.seconds.residual);
   int const m = static_cast<int>(images.X.extent(1));
   auto sums = residual_sums(problem, images, problem.on_device(theta), W, weights);
+  Residuals<Real> out;
+  out.constrained.assign(m, Real(0));
   if (!problem.deflation.empty()) {
+    for (int j = 0; j < m; ++j) out.constrained[j] = std::sqrt(sums[4 * m + j]);
     problem.deflation.project_residual(problem.exec, W, problem.workspace);
     DualNormTerms<Scalar> const projected{row_major_ref<Exec>(W), problem.mass_weights()};
     auto const squares = problem.fold("Blockspan::lobpcg::residuals", projected, m);
@@ -94,7 +99,6 @@ Residuals<real_t<Scalar>> residuals(Problem<Scalar, Exec>& problem,
   }
   keep_underflow(problem, W, sums);
 
-  Residuals<Real> out;
   for (int j = 0; j < m; ++j) {
     out.r.push_back(std::sqrt(sums[j]));
     out.x.push_back(std::sqrt(sums[m + j]));
