@@ -55,7 +55,7 @@ class CurvatureJudge {
 
   CurvatureVerdict<Real> operator()(View const& p) {
     copy_block<Exec, Scalar>(problem_.exec, block_ref<Exec>(p), block_ref<Exec>(column(basis_, 0)));
-    scale_to_one(0);
+    if (scale_to_one(0) == 0) return {};  // no direction, which shows nothing
     Real doubt = multiply(0), least = real_part(products(1)(0, 0));
     bool singular = std::abs(least) <= doubt;
     if (singular && turn_to_image()) {
