@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -24,6 +25,9 @@
 #include "common/words.hpp"
 #include <fcntl.h>
 #include <unistd.h>
+#ifdef KOKKOS_ENABLE_OPENMP
+#include <omp.h>
+#endif
 
 namespace blockspan::apps {
 
@@ -105,6 +109,17 @@ int after_output(std::string const& name, int status) noexcept {
                                        std::strerror(errno));
 }
 
+/// Kokkos writes behind the end of an array where there are more.
+void require_few_threads() {
+#ifdef KOKKOS_ENABLE_OPENMP
+  constexpr int most = 512;  // MAX_THREAD_COUNT of its OpenMPTraits
+  char const* const kokkos = std::getenv("KOKKOS_NUM_THREADS");
+  int const threads = kokkos != nullptr ? std::atoi(kokkos) : omp_get_max_threads();
+  require(threads <= most, kokkos != nullptr ? "KOKKOS_NUM_THREADS" : "OMP_NUM_THREADS",
+          "expected at most ", most, " threads, found ", threads);
+#endif
+}
+
 int guarded(std::string const& name, std::function<int()> const& body) noexcept {
   try {
     return body();
@@ -154,6 +169,7 @@ int run_application(std::string const& name, int& argc, char**& argv,
 }
 
 KokkosSession::KokkosSession() {
+  require_few_threads();
   try {
     Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
   } catch (std::exception const& error) {

@@ -4,8 +4,10 @@ namespace blockspan::apps {
 
 /// While one lives, the first of each signal by which users and batch systems end a run (SIGINT,
 /// SIGTERM, SIGHUP, SIGXCPU) only sets a flag, so that a solver can stop in good order and the
-/// report still be written; a second one of the same kind ends the process as usual. SIGHUP stays
-/// ignored where it is (nohup).
+/// report still be written; a second one of the same kind ends the process as usual. Where nobody
+/// asks for the flag within three seconds, and nobody has before, there is nothing to keep yet (a
+/// matrix is read, a preconditioner made): one line on stderr, exit status 1. SIGHUP stays ignored
+/// where it is (nohup).
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -13,7 +15,7 @@ class InterruptGuard {
   InterruptGuard(InterruptGuard const&) = delete;
   InterruptGuard& operator=(InterruptGuard const&) = delete;
 
-  /// Whether an interrupt has come.
+  /// Whether an interrupt has come. For work that can stop in good order.
   static bool interrupted();
 };
 

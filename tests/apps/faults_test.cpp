@@ -1,6 +1,7 @@
 // What goes wrong around a run costs what it must and no more: outputs that are inputs, full disks,
 // signals, streams that are closed, memory that is short.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <future>
@@ -232,6 +233,26 @@ TEST_F(Faults, SignalsLeaveTheBestSoFar) {
     EXPECT_TRUE(fs::is_empty(own.path())) << "a temporary file";
   }));
   for (auto& each : all) each.get();
+}
+
+TEST_F(Faults, ALongSetupIsNotWaitedFor) {
+  if (host_backend().empty()) GTEST_SKIP() << "a GPU is done or has not begun when it comes";
+  auto const begin = std::chrono::steady_clock::now();
+  auto const outcome = run_app_and_signal(
+      "blockspan-eig",
+      {"laplace7:18", "--path", "dense", "--backend", host_backend(), "--report", folder / "r"},
+      SIGTERM, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err,
+            "blockspan-eig: interrupted before the first iteration: nothing has been found\n");
+  EXPECT_EQ(names(), std::vector<std::string>{"A.mtx"});
+}
+
+TEST_F(Faults, MoreThreadsThanKokkosCanHoldAreRefused) {
+  if (host_backend() != "openmp") GTEST_SKIP() << "OpenMP is not built";
+  expect_refused("OMP_NUM_THREADS=1000 $eig A.mtx",
+                 "OMP_NUM_THREADS: expected at most 512 threads, found 1000");
 }
 
 TEST_F(Faults, AHangupThatIsIgnoredStaysSo) {
