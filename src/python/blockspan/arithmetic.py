@@ -36,19 +36,9 @@ class Arithmetic(Viewed):
         """``X @ A`` for a vector or a k x m block; for a sparse X the sparse product."""
         if _is_sparse(X):
             return X.tocsr() @ self.tocsr()
-        Xt = X.T if hasattr(X, "T") else kind_of(X).array(X).T
-        Y = self.T @ Xt
+        block = X if hasattr(X, "T") else kind_of(X).array(X)
+        Y = self.T @ (block.T if block.ndim == 2 else block)
         return Y.T if Y.ndim == 2 else Y
-
-    @classmethod
-    def __torch_function__(
-        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """``X @ A`` for a tensor X."""
-        if getattr(function, "__name__", "") in ("matmul", "__matmul__", "__rmatmul__"):
-            X, A = args
-            return A.__rmatmul__(X) if isinstance(A, Arithmetic) else X @ A
-        return NotImplemented
 
     def dot(self, X: Any) -> Any:
         """``A @ X``, or c A for a number c."""

@@ -41,6 +41,8 @@ class Kind:
 
     def array(self, X: Any) -> Array:
         """X as an array of this kind with strides that the library takes."""
+        if hasattr(X, "is_cuda") and not X.is_sparse:
+            refuse_followed(X)
         try:
             return np.asarray(X)
         except TypeError:
@@ -54,8 +56,7 @@ class Kind:
         """The same for values and blocks of products: a tensor of bfloat16 stays one."""
         if not is_bfloat16(X):
             return self.array(X)
-        if X.requires_grad:
-            raise Error("blockspan: a tensor requires a gradient: pass its detach()")
+        refuse_followed(X)
         if not self.on_cuda and not host_tensors()[1]:
             raise Error("blockspan: bfloat16 in host memory needs PyTorch 2.10 or newer")
         return X
@@ -140,8 +141,7 @@ class _Torch(_Device):
         self._stream = self._package._C._cuda_getCurrentRawStream
 
     def array(self, X: Any) -> Array:
-        if X.requires_grad:
-            raise Error("blockspan: a tensor requires a gradient: pass its detach()")
+        refuse_followed(X)
         return X.resolve_conj().resolve_neg() if X.is_conj() or X.is_neg() else X  # type: ignore[no-any-return]
 
     def argument(self, X: Any) -> Any:
@@ -246,6 +246,30 @@ def host_tensors() -> tuple[Any, bool, Any]:
     import torch
 
     return torch.from_numpy, _host.reads(torch.Tensor), torch.bfloat16
+
+
+def refuse_followed(X: Any) -> None:
+    if is_followed(X):
+        raise Error(
+            "blockspan: a tensor requires a gradient (or a tangent, or is one of a batch): pass its "
+            "detach(), or see blockspan.torch"
+        )
+
+
+@cache
+def _transforms() -> tuple[Any, Any]:
+    import torch
+
+    return torch.autograd.forward_ad, torch._C._functorch.is_functorch_wrapped_tensor
+
+
+def is_followed(X: Any) -> bool:
+    """Whether PyTorch follows a tensor for a gradient, a tangent or a transform of torch.func."""
+    if X.requires_grad:
+        return True
+    forward, is_wrapped = _transforms()
+    in_forward_mode = forward._current_level >= 0
+    return is_wrapped(X) or (in_forward_mode and forward.unpack_dual(X).tangent is not None)
 
 
 def kind_of(X: Any) -> Kind:

@@ -14,6 +14,7 @@ from blockspan.arrays import (
     common_kind,
     host_tensors,
     is_bfloat16,
+    is_followed,
     kind_of,
     stream_number,
 )
@@ -162,7 +163,7 @@ def _on_device(
     """Each look at a tensor takes a tenth of a microsecond: there are as few as can be."""
     if not A._kind.on_cuda or not (out is None or type(out) is type(X) or kind_of(out) is kind):
         common_kind("blockspan.spmm", A, X, out)
-    if kind.has_gradients and X.requires_grad:
+    if kind.has_gradients and is_followed(X):
         return _differentiable(A, X, out, alpha, op, plan, stream)
     source = kind.operand(X)
     _, _, shape, strides, *_ = source
@@ -200,7 +201,7 @@ def _other_array(
 ) -> Array:
     """X in host memory that is not exactly an array of NumPy: Y is of its kind."""
     is_tensor = hasattr(X, "is_cuda")
-    if is_tensor and X.requires_grad:
+    if is_tensor and is_followed(X):
         return _differentiable(A, X, out, alpha, op, plan, stream)
     options: dict[str, Any] = {"alpha": alpha, "beta": beta, "op": op, "plan": plan}
     if not is_tensor:
@@ -271,7 +272,5 @@ def _differentiable(
         )
     from blockspan.torch import products as differentiable
 
-    if A._with_gradients is None:  # its values may change unseen: no copy of them is held
-        A._with_gradients = differentiable.from_host(A, hold=False)
-    Y: Array = differentiable.spmm(A._with_gradients, X, op=op)
+    Y: Array = differentiable.spmm(A, X, op=op)  # type: ignore[arg-type]
     return Y if alpha == 1 else alpha * Y

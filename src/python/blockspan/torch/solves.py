@@ -13,7 +13,8 @@ from blockspan.arrays import Array, kind_of
 from blockspan.errors import Error
 from blockspan.matrix import Matrix as HostMatrix
 from blockspan.matrix import matrix as host_matrix
-from blockspan.torch.products import Matrix, as_array, sddmm
+from blockspan.torch.ops import as_array
+from blockspan.torch.products import Matrix, as_matrix, sddmm, spmm
 
 
 def cg(A: Matrix, B: Tensor, *, values: Tensor | None = None, **options: Any) -> Tensor:
@@ -34,6 +35,7 @@ def cg(A: Matrix, B: Tensor, *, values: Tensor | None = None, **options: Any) ->
     >>> b.grad
     tensor([0.5000, 0.2500], dtype=torch.float64)
     """
+    A = as_matrix(A)
     if A._op != "n":
         raise Error("blockspan.torch.cg: wanted is a matrix, not a view of one")
     if values is None and A.values.requires_grad:
@@ -43,11 +45,14 @@ def cg(A: Matrix, B: Tensor, *, values: Tensor | None = None, **options: Any) ->
 
 class _Cg(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, B: Tensor, values: Tensor | None, A: Matrix, options: Any) -> Tensor:
-        X = torch.as_tensor(linear.cg(_with_values(A, values), _array(B), **options).x)
-        ctx.save_for_backward(X, values)
-        ctx.matrix, ctx.options = A, options
-        return X
+    def forward(B: Tensor, values: Tensor | None, A: Matrix, options: Any) -> Tensor:
+        return torch.as_tensor(linear.cg(_with_values(A, values), _array(B), **options).x)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        _, values, ctx.matrix, ctx.options = inputs
+        ctx.save_for_backward(output, values)
+        ctx.save_for_forward(output, values)
 
     @staticmethod
     def backward(ctx: Any, G: Tensor) -> Any:
@@ -58,6 +63,40 @@ class _Cg(torch.autograd.Function):
             z, x = (t[:, None] if t.ndim == 1 else t for t in (Z, X))
             of_values = -sddmm(ctx.matrix, z, x)
         return Z, of_values, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, dB: Tensor | None, dvalues: Tensor | None, *_: Any) -> Tensor:
+        X, values = ctx.saved_tensors
+        right = torch.zeros_like(X) if dB is None else dB
+        if dvalues is not None:
+            right = right - spmm(ctx.matrix, X, values=dvalues)
+        return cg(ctx.matrix, right, values=values, **ctx.options)
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: Any, B: Tensor, values: Tensor | None, A: Matrix, options: Any
+    ) -> tuple[Tensor, int]:
+        """One solve for all samples, where they have the same values."""
+        of_B, of_values, *_ = in_dims
+        if of_values is None:
+            wide = B.movedim(of_B, 1)
+            X = _Cg.apply(wide.reshape(wide.shape[0], -1), values, A, options)
+            return X.reshape(wide.shape), 1
+        assert values is not None
+        return (
+            torch.stack(
+                [
+                    _Cg.apply(
+                        B if of_B is None else B.select(of_B, i),
+                        values.select(of_values, i),
+                        A,
+                        options,
+                    )
+                    for i in range(info.batch_size)
+                ]
+            ),
+            0,
+        )
 
 
 def eigsh(
@@ -83,6 +122,7 @@ def eigsh(
     >>> v.grad.round(decimals=8)
     tensor([1., 1., 0.], dtype=torch.float64)
     """
+    A = as_matrix(A)
     if A._op != "n":
         raise Error("blockspan.torch.eigsh: wanted is a matrix, not a view of one")
     if values is None:
@@ -92,23 +132,26 @@ def eigsh(
 
 class _Eigsh(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, values: Tensor, A: Matrix, k: int, options: Any) -> Any:
-        ctx.host = _with_values(A, values)
-        pairs = eigen.lobpcg(ctx.host, k=k, largest=False, **options)
+    def forward(values: Tensor, A: Matrix, k: int, options: Any) -> Any:
+        pairs = eigen.lobpcg(_with_values(A, values), k=k, largest=False, **options)
         V = torch.as_tensor(pairs.eigenvectors).contiguous()
-        w = torch.as_tensor(pairs.eigenvalues, dtype=V.real.dtype, device=V.device)
-        ctx.save_for_backward(w, V)
-        ctx.matrix = A
+        return torch.as_tensor(pairs.eigenvalues, dtype=V.real.dtype, device=V.device), V
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+        values, ctx.matrix, *_ = inputs
+        ctx.save_for_backward(*output, values)
         ctx.set_materialize_grads(False)
-        return w, V
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, of_w: Tensor | None, of_V: Tensor | None) -> Any:
-        w, V = ctx.saved_tensors
+        w, V, values = ctx.saved_tensors
         Z = torch.zeros_like(V) if of_w is None else V * of_w
         if of_V is not None:
-            Z = Z - _pseudo_inverses(ctx.host, w, V, of_V.resolve_conj().resolve_neg())
+            Z = Z - _pseudo_inverses(
+                _with_values(ctx.matrix, values), w, V, of_V.resolve_conj().resolve_neg()
+            )
         return sddmm(ctx.matrix, Z, V), None, None, None
 
 

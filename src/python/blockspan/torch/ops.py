@@ -1,0 +1,202 @@
+"""The ops ``blockspan::spmm``, ``blockspan::spmm_without_gradient`` and ``blockspan::sddmm``.
+
+:mod:`blockspan.torch.derivatives` calls them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from blockspan.arrays import Array, host_tensors, is_bfloat16, kind_of
+from blockspan.errors import Error
+
+if TYPE_CHECKING:
+    from blockspan.torch.products import Matrix
+
+ADJOINT: dict[str, str] = {"n": "h", "t": "c", "c": "t", "h": "n"}
+MATRICES: weakref.WeakValueDictionary[int, Matrix] = weakref.WeakValueDictionary()
+
+
+def as_array(tensor: Tensor) -> Array:
+    """The same memory, of NumPy on hosts. Ops are given tensors that are conjugated already."""
+    plain = tensor.detach() if tensor.requires_grad else tensor
+    if is_bfloat16(plain) and not plain.is_cuda:
+        raise Error(
+            "blockspan.torch: a tensor of torch.bfloat16, which products and sddmm alone take (in host "
+            "memory from PyTorch 2.10 on)"
+        )
+    return plain if plain.is_cuda else plain.numpy()  # type: ignore[no-any-return]
+
+
+def as_argument(tensor: Tensor) -> Any:
+    """A tensor as the module takes it."""
+    if tensor.is_cuda:
+        return kind_of(tensor).argument(tensor)
+    return READ(tensor)
+
+
+def _itself(tensor: Tensor) -> Any:
+    return tensor
+
+
+READ = _itself if host_tensors()[1] else as_array
+
+
+def matrix_of(number: int) -> Matrix:
+    found = MATRICES.get(number)
+    if found is None:
+        raise Error(f"blockspan.torch: the matrix with the number {number} is gone: keep it alive")
+    return found
+
+
+def _words(tensors: Sequence[Tensor | None]) -> str:
+    return ", ".join(
+        "-" if t is None else f"{tuple(t.shape)} {t.dtype} {t.device.type}" for t in tensors
+    )
+
+
+def _elsewhere(tensor: Tensor, A: Matrix) -> bool:
+    return bool(tensor.is_cuda != A.values.is_cuda and tensor.device.type != "meta")
+
+
+def _check_spmm(
+    X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
+) -> Matrix:
+    A = matrix_of(number)
+    inner = columns if op in "nc" else rows
+    dtype = A.values.dtype if values is None else values.dtype
+    if (
+        A._base.shape != (rows, columns)
+        or op not in ADJOINT
+        or X.ndim != 2
+        or X.shape[0] != inner
+        or X.dtype != dtype
+        or (values is not None and tuple(values.shape) != (A.nnz,))
+        or _elsewhere(X, A)
+        or (values is not None and _elsewhere(values, A))
+    ):
+        raise Error(
+            f"blockspan.torch.spmm: X, values: {_words((X, values))}; wanted for op '{op}' are "
+            f"{inner} x k and {A.nnz} values of one type (matrix {rows} x {columns} {dtype} "
+            f"{A.values.device.type})"
+        )
+    return A
+
+
+def _spmm_fake(
+    X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
+) -> Tensor:
+    _check_spmm(X, values, number, rows, columns, op)
+    return X.new_empty((rows if op in "nc" else columns, X.shape[1]))
+
+
+def _spmm_real(
+    X: Tensor, values: Tensor | None, number: int, rows: int, columns: int, op: str
+) -> Tensor:
+    A = _check_spmm(X, values, number, rows, columns, op)
+    Y = X.new_empty((rows if op in "nc" else columns, X.shape[1]))
+    A._multiply(op, values, X, Y)
+    return Y
+
+
+def _gradient_product(X: Tensor, values: Tensor | None, *call: Any) -> Tensor:
+    """By the op that has a gradient, or, in less time, by the one that has none."""
+    wanted = X.requires_grad or (values is not None and values.requires_grad)
+    return (SPMM if wanted and torch.is_grad_enabled() else PLAIN)(X, values, *call)
+
+
+def _keep_for_spmm(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    X, values, *ctx.call = inputs
+    ctx.owner = matrix_of(ctx.call[0])  # alive until the backward pass
+    wants_x, wants_values, *_ = ctx.needs_input_grad
+    ctx.save_for_backward(X if wants_values else None, values if wants_x else None)
+
+
+def _spmm_backward(ctx: Any, G: Tensor) -> tuple[Any, ...]:
+    X, values = ctx.saved_tensors
+    number, rows, columns, op = ctx.call
+    of_x = of_values = None
+    if ctx.needs_input_grad[0]:
+        of_x = _gradient_product(G, values, number, rows, columns, ADJOINT[op])
+    if ctx.needs_input_grad[1]:
+        first, second = (G, X) if op in "nc" else (X, G)
+        of_values = SDDMM(first, second, number, ctx.owner.nnz, op in "tc")
+    return of_x, of_values, None, None, None, None
+
+
+def _sddmm_fake(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first: bool) -> Tensor:
+    A = matrix_of(number)
+    rows, columns = A._base.shape
+    if (
+        entries != A.nnz
+        or X.ndim != 2
+        or Y.ndim != 2
+        or X.shape[0] != rows
+        or Y.shape[0] != columns
+        or X.shape[1] != Y.shape[1]
+        or X.dtype != Y.dtype
+        or _elsewhere(X, A)
+        or _elsewhere(Y, A)
+    ):
+        raise Error(
+            f"blockspan.torch.sddmm: the blocks are {_words((X, Y))}; wanted are {rows} x k and "
+            f"{columns} x k of one type ({A.values.device.type})"
+        )
+    return X.new_empty((entries,))
+
+
+def _sddmm_real(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first: bool) -> Tensor:
+    values = _sddmm_fake(X, Y, number, entries, conjugate_first)
+    data = matrix_of(number)._with_type(None, X.dtype)[0]
+    blocks = as_argument(X), as_argument(Y)
+    data.sample(*blocks, conjugate_first, 1.0, 0.0, as_argument(values), kind_of(X).stream())
+    return values
+
+
+def _keep_for_sddmm(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    X, Y, number, _, ctx.conjugate_first = inputs
+    ctx.owner = matrix_of(number)
+    wants_x, wants_y, *_ = ctx.needs_input_grad
+    ctx.save_for_backward(X if wants_y else None, Y if wants_x else None)
+
+
+def _sddmm_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    X, Y = ctx.saved_tensors
+    call = ctx.owner._id, *ctx.owner._base.shape
+    of_x = of_y = None
+    if ctx.needs_input_grad[0]:
+        of_x = _gradient_product(Y, g, *call, "c" if ctx.conjugate_first else "n")
+    if ctx.needs_input_grad[1]:
+        of_y = _gradient_product(X, g, *call, "t" if ctx.conjugate_first else "h")
+    return of_x, of_y, None, None, None
+
+
+def _register() -> torch.library.Library:
+    library = torch.library.Library("blockspan", "DEF")
+    product = "(Tensor X, Tensor? values, int matrix, int rows, int columns, str op) -> Tensor"
+    samples = "(Tensor X, Tensor Y, int matrix, int entries, bool conjugate_first) -> Tensor"
+    for name, schema, real, fake, gradient in (
+        ("spmm", product, _spmm_real, _spmm_fake, (_spmm_backward, _keep_for_spmm)),
+        ("spmm_without_gradient", product, _spmm_real, _spmm_fake, None),
+        ("sddmm", samples, _sddmm_real, _sddmm_fake, (_sddmm_backward, _keep_for_sddmm)),
+    ):
+        library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
+        for key in ("CPU", "CUDA"):
+            library.impl(name, real, key)
+        op = f"blockspan::{name}"
+        torch.library.register_fake(op, fake, lib=library)
+        if gradient is not None:
+            backward, keep = gradient
+            torch.library.register_autograd(op, backward, setup_context=keep, lib=library)
+    return library
+
+
+_LIBRARY = _register()
+SPMM = torch.ops.blockspan.spmm.default
+PLAIN = torch.ops.blockspan.spmm_without_gradient.default
+SDDMM = torch.ops.blockspan.sddmm.default
