@@ -337,11 +337,6 @@ class DensePencil {
       now.bound[j] = now.bound[j] * (1 + 4 * loss) + now.rounding[j];
       if (now.doubtful || !(now.loss <= Thresholds<Real>::orthonormality_loss))
         now.bound[j] = infinite_bound;
-      // Entries of x that should be zero have errors of their own: a value without digits is zero
-      // if no larger than what these make.
-      if (!generalized() && !(now.bound[j] <= accuracy_ * std::abs(now.theta[j])))
-        now.noise[j] =
-            std::max(now.noise[j], 64 * static_cast<Real>(n_) * u * u * pencil_.norm_a());
     }
     if (best_.theta.empty()) {
       best_ = std::move(now);
