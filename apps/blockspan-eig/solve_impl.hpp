@@ -152,6 +152,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());
   result.levels = T.levels;
 
+  InterruptGuard::work_has_begun();  // if no monitor was called, on the dense path
   progress.stage("checking the residuals");
   auto const plain = plain_product<Scalar>(A), plain_mass = plain_product<Scalar>(M ? *M : A);
   result.check = check_residuals<Scalar, Exec>(exec, plain, M ? &plain_mass : nullptr, X,

@@ -126,6 +126,7 @@ EigResult solve_on_ranks(Exec const& exec, EigCommand const& command, ProgressLi
   result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());
   result.levels = T.levels;
 
+  InterruptGuard::work_has_begun();  // if no monitor was called, on the dense path
   progress.stage("checking the residuals");
   result.check = check_residuals<Scalar, Exec>(exec, product, mass.get(), X, constraints,
                                                result.solver.eigenvalues, result.solver.norm_a,

@@ -191,6 +191,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
   result.levels = M.levels;
 
+  InterruptGuard::work_has_begun();  // if no monitor was called, on the dense path
   progress.stage("checking the residuals");
   detail::scale_all(exec, exponent, X);
   auto const check = check_residuals<Scalar, Exec>(

@@ -118,6 +118,7 @@ SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, Progre
   result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
   result.levels = M.levels;
 
+  InterruptGuard::work_has_begun();  // if no monitor was called, on the dense path
   progress.stage("checking the residuals");
   auto const check = check_residuals<Scalar, Exec>(
       exec, rows.space,

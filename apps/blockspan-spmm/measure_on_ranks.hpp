@@ -117,8 +117,8 @@ class WidthOnRanks {
   BatchTimer timer(std::function<void()> work) const {
     return {std::move(work), [this] { exec_.fence("Blockspan::measure_on_ranks"); },
             [this](double ms) {
-              require(!ranks_.any(InterruptGuard::interrupted()), "interrupted",
-                      "nothing was written");
+              if (ranks_.any(InterruptGuard::interrupted()))
+                throw AgreedError("interrupted: nothing was written");
               return ranks_.largest(ms);
             }};
   }

@@ -58,8 +58,10 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptGuard::interrupted() {
-  has_begun = 1;
+  work_has_begun();
   return interrupt_flag != 0;
 }
+
+void InterruptGuard::work_has_begun() { has_begun = 1; }
 
 }  // namespace blockspan::apps

@@ -17,6 +17,8 @@ class InterruptGuard {
 
   /// Whether an interrupt has come. For work that can stop in good order.
   static bool interrupted();
+  /// There is something to keep from now on, however long the rest takes.
+  static void work_has_begun();
 };
 
 }  // namespace blockspan::apps
