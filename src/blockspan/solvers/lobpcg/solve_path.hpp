@@ -60,7 +60,8 @@ struct PathModel {
     double const eigen = on_device ? device_eigen * rows * rows
                                    : arithmetic * (2.0 / 3 * cube / reduction_rate +
                                                    2 * rows * rows * wanted / block_rate);
-    return eigen + (generalized ? arithmetic * 7.0 / 6 * cube / factor_rate : 0.0);
+    return image_of_identity() + eigen +
+           (generalized ? arithmetic * 7.0 / 6 * cube / factor_rate : 0.0);
   }
   /// One iteration with m columns, all of them active.
   double iteration(int m) const {
@@ -69,6 +70,10 @@ struct PathModel {
     return arithmetic * (nonzeros * m / product_rate + tall / block_rate) / speed +
            arithmetic * 10 * basis * basis * basis / block_rate +
            (on_device ? device_iteration : 0);
+  }
+  /// The operators applied to every column of the identity: of a function that is most of the time.
+  double image_of_identity() const {
+    return arithmetic * nonzeros * rows / product_rate / (on_device ? device_speed : 1);
   }
   bool fits() const { return 6 * rows * rows * sizeof(Scalar) * ranks <= most_bytes; }
 };
@@ -82,8 +87,10 @@ struct PathChoice {
 };
 
 /// Iterations that a dense solve may cost and still be taken at once: what an iteration is likely
-/// to need, and with a factorization as preconditioner.
-constexpr int dense_at_once = 200, dense_at_once_nearly_exact = 10;
+/// to need without a preconditioner or with the diagonal, with another one, and with a
+/// factorization.
+constexpr int dense_at_once = 200, dense_at_once_preconditioned = 60,
+              dense_at_once_nearly_exact = 10;
 
 template <class Scalar, class Exec>
 PathChoice choose_path(Problem<Scalar, Exec> const& problem,
@@ -109,7 +116,11 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
     words << "a dense matrix of " << problem.used_rows() << " rows is too large";
   } else {
     bool const exact = options.preconditioner && options.preconditioner->nearly_exact();
-    choice.dense = iterations < (exact ? dense_at_once_nearly_exact : dense_at_once);
+    bool const strong = problem.preconditioned() && !problem.weights();
+    choice.dense = iterations < (exact    ? dense_at_once_nearly_exact
+                                 : strong ? dense_at_once_preconditioned
+                                          : dense_at_once) &&
+                   choice.dense_seconds <= options.time_limit;
     choice.may_change = !choice.dense;
     words << "a dense solve is predicted to cost " << static_cast<std::int64_t>(iterations)
           << " iterations";
