@@ -98,8 +98,9 @@ struct LobpcgOptions {
   /// Columns to which the block may grow (more guards) when restarts do not help; at most n / 5.
   /// 0: four times the columns of X, at least 64. The columns of X: never grow.
   int widest_block = 0;
-  double time_limit =
-      std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
+  /// Seconds, looked at each iteration and, where ranks do not share the rows, at each step of a
+  /// dense solve, which is not begun where it is predicted to take longer.
+  double time_limit = std::numeric_limits<double>::infinity();
   /// File that keeps the state of the solve, renewed after `checkpoint_seconds` and when the solve
   /// ends by a limit or the monitor; empty: none. About 6 m (9 m with B) columns on disk. Throws
   /// Error before the first iteration where it cannot be written; later on the solve goes on, and

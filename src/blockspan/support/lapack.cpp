@@ -3,24 +3,21 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack_calls.hpp>
+#include <blockspan/support/lapack_steps.hpp>
 #include <blockspan/support/out_of_memory.hpp>
 
 #include <sys/mman.h>
 
-// The Fortran symbols, with 32-bit integers (LP64). Kokkos::complex and Fortran's COMPLEX have the
-// same layout. Trailing string lengths are left out, as in LAPACK's own C interface.
 using Cf = Kokkos::complex<float>;
 using Cd = Kokkos::complex<double>;
 
 extern "C" {
-// OpenBLAS only: absent, and then null, with any other BLAS.
-__attribute__((weak)) int openblas_get_num_threads();
-__attribute__((weak)) void openblas_set_num_threads(int);
-
 #define BLOCKSPAN_LAPACK_BOTH(S, p)                                                               \
   void p##potrf_(char const*, int const*, S*, int const*, int*);                                  \
   void p##trtri_(char const*, char const*, int const*, S*, int const*, int*);                     \
@@ -85,53 +82,6 @@ void require_room() {
 
 namespace {
 
-/// One BLAS thread while it lives, where the BLAS lets us choose: the number of threads decides how
-/// a product is cut, and so its bits.
-class OneThread {
- public:
-  OneThread() {
-    require_room();
-    if (openblas_get_num_threads && openblas_set_num_threads) {
-      before_ = openblas_get_num_threads();
-      if (before_ != 1) openblas_set_num_threads(1);
-    }
-  }
-  ~OneThread() {
-    if (before_ > 1) openblas_set_num_threads(before_);
-  }
-  OneThread(OneThread const&) = delete;
-  OneThread& operator=(OneThread const&) = delete;
-
- private:
-  int before_ = 1;
-};
-
-template <class Scalar>
-constexpr auto of_type(auto s, auto d, auto c, auto z) {
-  if constexpr (std::is_same_v<Scalar, float>)
-    return s;
-  else if constexpr (std::is_same_v<Scalar, double>)
-    return d;
-  else if constexpr (std::is_same_v<Scalar, Cf>)
-    return c;
-  else
-    return z;
-}
-
-template <class Scalar>
-int rows(SmallMatrix<Scalar> const& A) {
-  return static_cast<int>(A.extent(0));
-}
-template <class Scalar>
-int columns(SmallMatrix<Scalar> const& A) {
-  return static_cast<int>(A.extent(1));
-}
-/// A LayoutLeft view of one column may report any stride; LAPACK wants at least the rows.
-template <class Scalar>
-int leading_dimension(SmallMatrix<Scalar> const& A) {
-  return std::max({1, rows(A), static_cast<int>(A.stride(1))});
-}
-
 template <class Scalar>
 void require_square(char const* where, SmallMatrix<Scalar> const& A) {
   require(A.extent(0) == A.extent(1), where, "a square matrix is needed, this one is ", A.extent(0),
@@ -144,6 +94,18 @@ bool all_finite(SmallMatrix<Scalar> const& A) {
     for (int i = 0; i < rows(A); ++i)
       if (!is_finite(A(i, j))) return false;
   return true;
+}
+
+/// The largest entry is far from the ends of the range: sums of squares neither overflow nor
+/// vanish.
+template <class Scalar>
+bool squares_are_normal(SmallMatrix<Scalar> const& A) {
+  using Real = real_t<Scalar>;
+  Real const least = std::pow(std::numeric_limits<Real>::min(), Real(0.25));
+  Real largest = 0;
+  for (int j = 0; j < columns(A); ++j)
+    for (int i = j; i < rows(A); ++i) largest = std::max(largest, Kokkos::abs(A(i, j)));
+  return largest > least && largest < 1 / least;
 }
 
 /// The length of a work array as LAPACK reports it, in the first entry.
@@ -191,7 +153,10 @@ int cholesky(SmallMatrix<Scalar> const& G) {
   if (n == 0) return 0;
   OneThread const one_thread;
   int info = 0;
-  of_type<Scalar>(spotrf_, dpotrf_, cpotrf_, zpotrf_)("L", &n, G.data(), &ld, &info);
+  if (n >= least_order_of_steps)
+    info = cholesky_by_steps(G);
+  else
+    of_type<Scalar>(spotrf_, dpotrf_, cpotrf_, zpotrf_)("L", &n, G.data(), &ld, &info);
   // Some factorizations let a NaN through in silence.
   for (int j = 0; j < n && info == 0; ++j)
     if (!(real_part(G(j, j)) > 0) || !std::isfinite(real_part(G(j, j)))) info = j + 1;
@@ -235,6 +200,11 @@ int hermitian_eigen_lowest(SmallMatrix<Scalar> const& G, int count,
   if (count == 0) return 0;
   if (!all_finite(G)) return -4;
   OneThread const one_thread;
+  if (rows(G) >= least_order_of_steps && squares_are_normal(G)) {
+    int const info = hermitian_eigen_lowest_by_steps(G, count, eigenvalues, vectors);
+    eigenvalues.resize(static_cast<std::size_t>(count));
+    return info;
+  }
   int const n = rows(G), ld = leading_dimension(G), ldz = leading_dimension(vectors), first = 1;
   Real const none = 0;
   std::vector<int> support(static_cast<std::size_t>(2 * n));
@@ -264,6 +234,7 @@ void reduce_to_standard(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const&
   int const n = rows(A), ld_a = leading_dimension(A), ld_l = leading_dimension(L), type = 1;
   if (n == 0) return;
   OneThread const one_thread;
+  if (n >= least_order_of_steps) return reduce_to_standard_by_steps(A, L);
   int info = 0;
   of_type<Scalar>(ssygst_, dsygst_, chegst_, zhegst_)(&type, "L", &n, A.data(), &ld_a, L.data(),
                                                       &ld_l, &info);

@@ -6,7 +6,7 @@
 #include <blockspan/sparse/matrix_market.hpp>
 
 #include "arrays.hpp"
-#include "gil.hpp"
+#include "interruption.hpp"
 #include "runtime.hpp"
 #include <nanobind/stl/string.h>
 
@@ -27,12 +27,11 @@ nb::object to_numpy(View const& view) {
 /// The arrays of what make() makes.
 template <class Scalar, class Make>
 nb::tuple arrays_of(Make const& make) {
-  CrsMatrix<Scalar, Exec> A;
-  {
-    WithoutGil const without_gil;
-    A = make();
+  auto const A = interruptible([&] {
+    auto made = make();
     Exec().fence("Blockspan::python::arrays_of");
-  }
+    return made;
+  });
   return nb::make_tuple(to_numpy<int>(A.graph.row_map), to_numpy<int>(A.graph.entries),
                         to_numpy<std_t<Scalar>>(A.values),
                         nb::make_tuple(A.numRows(), A.numCols()));

@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include <blockspan/support/interruption.hpp>
+
 #include "gil.hpp"
 #include <nanobind/nanobind.h>
 
@@ -49,6 +51,17 @@ class Interruption {
     }
   }
 
+  /// check_signals() as InterruptionCheck wants it.
+  auto as_check() {
+    return [this] {
+      check_signals();
+      return !pending();
+    };
+  }
+
+  /// Throws what was kept. With the GIL.
+  [[noreturn]] void rethrow() const { std::rethrow_exception(exception_); }
+
   /// The exception as an object, None if there is none. With the GIL.
   nanobind::object raised() const {
     if (!pending()) return nanobind::none();
@@ -66,5 +79,19 @@ class Interruption {
   std::exception_ptr exception_;
   std::chrono::steady_clock::time_point last_{};
 };
+
+/// work() without the GIL. Where the handler of a signal raises (Ctrl-C), work ends at its next
+/// step (see InterruptionCheck), and that exception comes out.
+template <class Work>
+auto interruptible(Work const& work) {
+  Interruption interruption;
+  try {
+    WithoutGil const without_gil;
+    InterruptionCheck const check(interruption.as_check());
+    return work();
+  } catch (Interrupted const&) {
+    interruption.rethrow();
+  }
+}
 
 }  // namespace blockspan::python

@@ -146,6 +146,7 @@ nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Array co
   {
     WithoutGil const without_gil;
     OperatorLocks const locks{&A, B, M};
+    InterruptionCheck const check(interruption.as_check());
     auto const exec = instance_to_wait_for(request.stream);
     report = b == nullptr ? lobpcg(exec, a, block, options) : lobpcg(exec, a, *b, block, options);
   }

@@ -8,6 +8,7 @@
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 
+#include "interruption.hpp"
 #include "matrix.hpp"
 #include "operators.hpp"
 #include <nanobind/stl/optional.h>
@@ -21,12 +22,13 @@ namespace {
 
 using Made = std::unique_ptr<Operator>;
 
-/// make(matrix of its scalar), without the GIL.
+/// make(matrix of its scalar), without the GIL and interruptible.
 template <class Make>
 Made of_matrix(Matrix const& A, Make const& make) {
-  WithoutGil const without_gil;
-  return with_scalar(A.type(), [&]<class Scalar>() -> Made {
-    return make(static_cast<MatrixOf<Scalar> const&>(A));
+  return interruptible([&] {
+    return with_scalar(A.type(), [&]<class Scalar>() -> Made {
+      return make(static_cast<MatrixOf<Scalar> const&>(A));
+    });
   });
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from blockspan.operators import (
 )
 from blockspan.precond import as_preconditioner
 from blockspan.results import Certificate, EigenIteration, EigenProgress, EigenResult
-from blockspan.status import Status, conclude, monitor_of
+from blockspan.status import Status, conclude, monitor_of, seconds_left
 
 NOT_HERMITIAN = "; hermitian_mean=True solves for the mean of the matrix and its adjoint"
 
@@ -72,12 +73,12 @@ def lobpcg(
     to see whether it is complex). hermitian_mean: solve for (A + A^H) / 2 and that of B; without it
     a matrix that differs from its adjoint by more than rounding is ``operator_not_hermitian``, with
     the entry in ``trouble``. callback: given an :class:`EigenProgress` each iteration; returning
-    False stops. time_limit: seconds. checkpoint, resume: files of the state of a solve. seed:
-    default 1.
+    False stops. time_limit: seconds, the setup of a preconditioner by name included. checkpoint,
+    resume: files of the state of a solve. seed: default 1.
 
-    Ctrl-C, or an exception in the callback, ends the solve within an iteration and is raised with
-    the best so far in its attribute ``partial``. What does not converge is a status and a
-    NotConvergedWarning (an exception :class:`NotConverged` with raise_on_failure).
+    Ctrl-C, or an exception in the callback, ends the solve within an iteration (a dense one within
+    a second) and is raised with the best so far in its attribute ``partial``. What does not converge
+    is a status and a NotConvergedWarning (an exception :class:`NotConverged` with raise_on_failure).
 
     Raises Error (a ValueError) for bad input, MemoryError where memory is short. Memory: some 6 m
     columns, 9 m with B. The same input gives the same bits. Sources: Knyazev 2001,
@@ -88,6 +89,7 @@ def lobpcg(
     >>> w.round(6)
     array([0.020523, 0.051201, 0.051201])
     """
+    begin = time.monotonic()
     problem = _Problem(A, B, M, X, Y, k, n, hermitian_mean, dtype)
     start, guess = problem.start(block)
     report = problem.kind.native.lobpcg(
@@ -104,7 +106,7 @@ def lobpcg(
         guess_columns=guess,
         seed=1 if seed is None else seed,
         certify=certify,
-        time_limit=time_limit,
+        time_limit=seconds_left(time_limit, begin),
         checkpoint=checkpoint or "",
         resume=resume or "",
         monitor=monitor_of(callback, EigenProgress),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ from blockspan.operators import (
 )
 from blockspan.precond import as_preconditioner
 from blockspan.results import CgColumn, CgIteration, CgProgress, CgResult
-from blockspan.status import Status, conclude, monitor_of
+from blockspan.status import Status, conclude, monitor_of, seconds_left
 
 
 def cg(
@@ -59,6 +60,7 @@ def cg(
     >>> info, bool(abs(A @ x - 1).max() < 1e-6)
     (0, True)
     """
+    begin = time.monotonic()
     A = mean_of(as_matrix(A)) if hermitian_mean else as_matrix(A)
     M = M if isinstance(M, str) or M is None else as_matrix(M)
     require_dense("B", B)
@@ -80,7 +82,7 @@ def cg(
         use_guess=start is not None,
         max_iterations=10000 if maxiter is None else maxiter,
         method=method,
-        time_limit=time_limit,
+        time_limit=seconds_left(time_limit, begin),
         monitor=monitor_of(callback, CgProgress),
         stream=kind.stream(),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -97,6 +98,11 @@ def monitor_of(
         return not (isinstance(answer, bool | np.bool_) and not answer)
 
     return monitor
+
+
+def seconds_left(time_limit: float, begin: float) -> float:
+    """Of a limit, since ``time.monotonic()`` was ``begin``: setups take their part of it."""
+    return max(0.0, time_limit - (time.monotonic() - begin)) if time_limit > 0 else time_limit
 
 
 def conclude(name: str, result: Any, raised: BaseException | None, raise_on_failure: bool) -> None:

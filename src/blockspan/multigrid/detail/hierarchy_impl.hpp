@@ -13,6 +13,7 @@
 #include <blockspan/multigrid/detail/probe.hpp>
 #include <blockspan/multigrid/detail/strength.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
+#include <blockspan/support/interruption.hpp>
 
 namespace blockspan::detail {
 
@@ -79,6 +80,7 @@ void Hierarchy<Scalar, Exec>::charge(Exec const& exec, double MultigridSeconds::
   exec.fence("Blockspan::multigrid_charge");
   auto const now = Clock::now();
   report.phases.*phase += std::chrono::duration<double>(now - charged_).count();
+  InterruptionCheck::step();
   charged_ = now;
 }
 
@@ -254,6 +256,7 @@ void Hierarchy<Scalar, Exec>::form_patterns(Exec const& exec, Level& level, doub
     auto const R = level.restrictor.pattern.ref();
     level.like_coarse = made ? aggregates : like_rows(exec, R, aggregates);
     level.product = multiply_patterns(exec, level.pattern(), P.ref(), level.like, like_P);
+    InterruptionCheck::step();
     level.coarse = multiply_patterns(exec, R, level.product.ref(), level.like_coarse, level.like);
   };
   auto& smoothed = level.report.smoothed;

@@ -15,6 +15,7 @@
 #include <blockspan/solvers/lobpcg/dense_scaling.hpp>
 #include <blockspan/solvers/lobpcg/report.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/interruption.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
@@ -84,6 +85,7 @@ class DensePath {
     View const identity = block(), image = block();
     auto const host = allocate_mirror(identity), result = allocate_mirror(image);
     for (int first = 0; first < n_; first += width) {
+      if (first > 0) InterruptionCheck::step();
       for (int i = 0; i < local_; ++i)
         for (int j = 0; j < width; ++j) host(i, j) = Scalar(first_ + i == first + j ? 1 : 0);
       Kokkos::deep_copy(problem_.exec, identity, host);

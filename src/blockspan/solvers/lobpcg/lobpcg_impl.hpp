@@ -5,6 +5,7 @@
 #include <blockspan/solvers/lobpcg/solve_path.hpp>
 #include <blockspan/solvers/lobpcg/solver.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/interruption.hpp>
 
 namespace blockspan {
 
@@ -77,6 +78,35 @@ char const* reason_for_dense(LobpcgReport<Real> const& report, PathChoice const&
   }
 }
 
+/// The dense path, with `seconds` to take. They, and the checks of InterruptionCheck, end it where
+/// no ranks share it: nothing is known then, and X is as it was.
+template <class Scalar, class Exec>
+LobpcgReport<real_t<Scalar>> solve_densely(Problem<Scalar, Exec>& problem,
+                                           Block<Scalar, Exec> const& X,
+                                           LobpcgOptions<Scalar, Exec> const& options,
+                                           double seconds) {
+  auto const begin = std::chrono::steady_clock::now();
+  bool late = false;
+  std::optional<InterruptionCheck> limit;
+  if (!problem.distributed())
+    limit.emplace([&late, begin, seconds] {
+      late = seconds_since(begin) > seconds;
+      return !late;
+    });
+  try {
+    return DensePath<Scalar, Exec>(problem, options).solve(X);
+  } catch (Interrupted const&) {
+    LobpcgReport<real_t<Scalar>> report;
+    report.path = "dense";
+    report.status = late ? Status::time_limit : Status::stopped_by_monitor;
+    report_nothing(problem, options, report);
+    problem.seconds.total = seconds_since(begin);
+    report.counters = problem.counters;
+    report.seconds = problem.seconds;
+    return report;
+  }
+}
+
 /// The dense path after an iteration, whose history and costs go into the report.
 template <class Scalar, class Exec>
 LobpcgReport<real_t<Scalar>> solve_densely_after(LobpcgReport<real_t<Scalar>> const& before,
@@ -86,7 +116,14 @@ LobpcgReport<real_t<Scalar>> solve_densely_after(LobpcgReport<real_t<Scalar>> co
                                                  Block<Scalar, Exec> const& X,
                                                  LobpcgOptions<Scalar, Exec> const& options) {
   Problem<Scalar, Exec> problem(exec, A, B, options);
-  auto report = DensePath<Scalar, Exec>(problem, options).solve(X);
+  auto report = solve_densely(problem, X, options, options.time_limit - before.seconds.total);
+  if (report.status == Status::time_limit || report.status == Status::stopped_by_monitor) {
+    auto ended = before;  // its pairs are the best so far
+    ended.status = report.status;
+    ended.seconds.add(report.seconds);
+    ended.counters.add(report.counters);
+    return ended;
+  }
   report.history = before.history;
   report.iterations = before.iterations;
   report.seconds.add(before.seconds);
@@ -108,7 +145,7 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   Problem<Scalar, Exec> problem(exec, A, B, options);
   PathChoice const choice = choose_path(problem, options, m);
   if (choice.dense) {
-    auto report = DensePath<Scalar, Exec>(problem, options).solve(X);
+    auto report = solve_densely(problem, X, options, options.time_limit);
     report.path_reason = choice.reason;
     return report;
   }

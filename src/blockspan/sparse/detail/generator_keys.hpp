@@ -7,6 +7,7 @@
 
 #include <blockspan/sparse/detail/generator_pattern.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/interruption.hpp>
 
 // Patterns from a list of entries in any order: each entry is the 64-bit key row * 2^32 + column,
 // so sorted keys are sorted entries.
@@ -48,13 +49,23 @@ void sort_keys(Exec const& exec, Keys<Exec> const& keys) {
                                            typename Exec::memory_space>::accessible) {
     using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     auto const size = static_cast<std::int64_t>(keys.extent(0));
-    std::int64_t const segments = size < 10000 ? 1 : exec.concurrency();
-    Kokkos::parallel_for("Blockspan::generate::sort", Policy(exec, 0, segments),
-                         SortSegments<Exec>{keys.data(), size, segments, 0});
-    for (std::int64_t width = 1; width < segments; width *= 2)
+    constexpr std::int64_t most = 1 << 22;  // keys of a segment: some tenths of a second
+    std::int64_t const threads = size < 10000 ? 1 : exec.concurrency();
+    std::int64_t const segments =
+        ceil_div(std::max(ceil_div(size, most), threads), threads) * threads;
+    for (std::int64_t first = 0; first < segments; first += threads) {
+      InterruptionCheck::step();
+      Kokkos::parallel_for("Blockspan::generate::sort", Policy(exec, first, first + threads),
+                           SortSegments<Exec>{keys.data(), size, segments, 0});
+      exec.fence("Blockspan::generate: segments are sorted");
+    }
+    for (std::int64_t width = 1; width < segments; width *= 2) {
+      InterruptionCheck::step();
       Kokkos::parallel_for("Blockspan::generate::merge",
                            Policy(exec, 0, ceil_div(segments, 2 * width)),
                            SortSegments<Exec>{keys.data(), size, segments, width});
+      exec.fence("Blockspan::generate: segments are merged");
+    }
   } else {
     Kokkos::sort(exec, keys);
   }
@@ -83,6 +94,7 @@ template <class Exec>
 Keys<Exec> sorted_unique_keys(Exec const& exec, Keys<Exec> const& keys, NonzeroLimit const& limit) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   sort_keys(exec, keys);
+  InterruptionCheck::step();
   Policy const policy(exec, 0, static_cast<std::int64_t>(keys.extent(0)));
   std::int64_t count = 0;
   Kokkos::parallel_reduce("Blockspan::generate::count_unique", policy, CompactKeys<Exec>{keys, {}},

@@ -5,6 +5,7 @@
 
 #include <blockspan/sparse/detail/generator_random.hpp>
 #include <blockspan/sparse/generators.hpp>
+#include <blockspan/support/interruption.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
@@ -21,6 +22,7 @@ GeneratedPattern<Exec> generate_pattern(Exec const& exec, NonzeroLimit const& li
     return generate_random_rows(exec, spec, limit);
   };
   GeneratedPattern<Exec> pattern = generated();
+  InterruptionCheck::step();
   if (spec.symmetric) pattern = symmetrize(exec, pattern, limit);
   return spec.permuted ? permute(exec, pattern, spec.permutation_seed) : pattern;
 }
@@ -82,6 +84,7 @@ CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec co
                               static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
   auto const pattern = detail::generate_pattern(
       exec, {static_cast<std::int64_t>(most), spec, first, all ? -1 : last});
+  InterruptionCheck::step();
   auto const nonzeros = static_cast<std::int64_t>(pattern.entries.extent(0));
   Values values;
   if (static_cast<std::int64_t>(pattern.values.extent(0)) == nonzeros) {

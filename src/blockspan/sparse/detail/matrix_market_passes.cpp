@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/detail/matrix_market_passes.hpp>
+#include <blockspan/support/interruption.hpp>
 
 #include <unistd.h>
 
@@ -60,7 +61,10 @@ void for_each_chunk(TextSource& source, ParsedHeader const& header, int threads,
   source.restart(header.body_position, header.size_line + 1);
   run_workers(threads, [&] {
     try {
-      for (TextChunk chunk; source.next(chunk);) body(chunk);
+      for (TextChunk chunk; source.next(chunk);) {
+        InterruptionCheck::step();  // of the calling thread, which is one of the workers
+        body(chunk);
+      }
     } catch (...) {
       source.stop();
       throw;
