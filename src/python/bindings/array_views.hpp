@@ -37,6 +37,13 @@ class ArrayView {
   void* data() const { return data_; }
   nb::handle owner() const { return owner_; }
 
+  /// A vector becomes a block of one column.
+  void take_as_column() {
+    if (ndim_ != 1) return;
+    ndim_ = 2;
+    shape_[1] = strides_[1] = 1;
+  }
+
  protected:
   using Code = nb::dlpack::dtype_code;
 

@@ -7,12 +7,14 @@ namespace {
 
 nb::handle new_array;  // numpy.empty
 
-/// op(A) X as a new array of NumPy, in column order if X (of NumPy, or a tensor) is; None where X
-/// is no block that can be read as it is. What the package would look at first is looked at here,
-/// in less time.
+/// op(A) X as a new array of NumPy, in column order if X (of NumPy, or a tensor) is, a vector if it
+/// is one; None where X is no vector and no block that can be read as it is. What the package would
+/// look at first is looked at here, in less time.
 nb::object product(Plan& plan, char letter, nb::object const& block) {
   HostArray X;
-  if (!X.read(block) || X.ndim() != 2 || X.stride(0) < 0 || X.stride(1) < 0 ||
+  bool const readable = X.read(block), is_vector = X.ndim() == 1;
+  X.take_as_column();
+  if (!readable || X.ndim() != 2 || X.stride(0) < 0 || X.stride(1) < 0 ||
       X.dtype() != plan.dtype() || !plan.unchanged()) {
     PyErr_Clear();
     return nb::none();
@@ -26,10 +28,12 @@ nb::object product(Plan& plan, char letter, nb::object const& block) {
   nb::object const type = PyObject_CheckBuffer(block.ptr())
                               ? nb::getattr(block, "dtype")
                               : nb::object(nb::str(plan.type().c_str()));
-  nb::object result =
-      new_array(nb::make_tuple(plan.rows(op), X.shape(1)), type, by_columns ? "F" : "C");
+  nb::tuple const shape =
+      is_vector ? nb::make_tuple(plan.rows(op)) : nb::make_tuple(plan.rows(op), X.shape(1));
+  nb::object result = new_array(shape, type, by_columns ? "F" : "C");
   WritableHostArray Y;
   require(Y.read(result), "blockspan.spmm", "numpy.empty has made another array");
+  Y.take_as_column();
   plan.multiply(op, 1.0, X, 0.0, Y, 0);
   return result;
 }

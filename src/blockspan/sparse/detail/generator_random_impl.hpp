@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <blockspan/sparse/detail/generator_hash.hpp>
@@ -7,6 +8,7 @@
 #include <blockspan/sparse/detail/generator_lengths.hpp>
 #include <blockspan/sparse/detail/generator_random.hpp>
 #include <blockspan/sparse/detail/generator_rows.hpp>
+#include <blockspan/support/interruption.hpp>
 
 namespace blockspan::detail {
 
@@ -172,11 +174,16 @@ GeneratedPattern<Exec> generate_rmat(Exec const& exec, GeneratorSpec const& spec
   double const a = spec.options.at("a"), b = spec.options.at("b"), c = spec.options.at("c");
   auto const threshold = [](double p) { return static_cast<std::uint64_t>(std::ldexp(p, 32)); };
   auto const keys = allocate<Keys<Exec>>(exec, "Blockspan::generate::edges", edges);
-  Kokkos::parallel_for(
-      "Blockspan::generate::rmat",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, edges),
-      RmatEdges<Exec>{
-          keys, scale, {threshold(a), threshold(a + b), threshold(a + b + c)}, spec.seed});
+  constexpr std::int64_t together = 1 << 22;  // some tenths of a second on a host
+  for (std::int64_t first = 0; first < edges; first += together) {
+    InterruptionCheck::step();
+    Kokkos::parallel_for(
+        "Blockspan::generate::rmat",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+            exec, first, std::min(first + together, edges)),
+        RmatEdges<Exec>{
+            keys, scale, {threshold(a), threshold(a + b), threshold(a + b + c)}, spec.seed});
+  }
   return pattern_of_keys(exec, sorted_unique_keys(exec, keys, limit), spec.rows, spec.columns);
 }
 
