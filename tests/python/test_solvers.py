@@ -273,7 +273,7 @@ def test_eigsh_refuses_what_it_cannot_do(sigma):
         (lambda A: bs.lobpcg(A, k=2, largest=False, M="ilu"), "M = 'ilu'"),
         (lambda A: bs.lobpcg(A, k=2, largest=False, B=np.eye(3)), r"B has the shape \(3, 3\)"),
         (lambda A: bs.lobpcg(lambda X: X, k=2, largest=False), "its order"),
-        (lambda A: bs.lobpcg(lambda X: X, n=9, k=2, largest=False, M="jacobi"), "entries of A"),
+        (lambda A: bs.lobpcg(lambda X: X, n=9, k=2, largest=False, M="jacobi"), "entries of a sparse A"),
         (lambda A: bs.lobpcg(object(), n=9, k=2, largest=False), "object"),
         (lambda A: bs.lobpcg(sp.csr_array(np.ones((2, 3))), k=1, largest=False), r"\(2, 3\)"),
         (lambda A: bs.cg(A, np.ones((99, 2))), "99"),

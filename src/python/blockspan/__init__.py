@@ -15,6 +15,7 @@ with short_spins():  # the first import of the module loads libgomp
     from blockspan import _host
 
 from blockspan import arrays, precond
+from blockspan.arguments import integer
 from blockspan.csr import ConversionWarning
 from blockspan.eigen import lobpcg
 from blockspan.ends import eigsh
@@ -90,7 +91,7 @@ def threads(n: int) -> None:
     >>> import blockspan as bs
     >>> bs.threads(bs.show_config()["threads"])
     """
-    _host.set_threads(n)
+    _host.set_threads(integer("blockspan.threads", "n", n))
 
 
 def show_config(backend: Literal["host", "cuda"] = "host") -> dict[str, Any]:

@@ -29,6 +29,20 @@ class Arithmetic(Viewed):
     # A @ X, X @ A and c * A are ours where X and c are of NumPy.
     __array_ufunc__ = None
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's functions would take A for a single object: those that do not know it raise."""
+        name = function.__name__
+        if function is np.dot:
+            first, second = args
+            return first @ second
+        if name in ("sum", "trace", "diagonal", "transpose"):
+            return getattr(args[0], name)(*args[1:], **kwargs)
+        if name in ("shape", "ndim"):
+            return getattr(args[0], name)
+        if name in ("iscomplexobj", "isrealobj"):
+            return (self.dtype.kind == "c") == (name == "iscomplexobj")
+        return NotImplemented
+
     def __matmul__(self, X: Any) -> Any:
         raise NotImplementedError
 
@@ -62,6 +76,7 @@ class Arithmetic(Viewed):
 
     @staticmethod
     def _of_vector(A: Any, x: Array) -> Array:
+        x = x if hasattr(x, "shape") else np.asarray(x)
         columns = A.shape[1]
         if tuple(x.shape) not in ((columns,), (columns, 1)):
             raise Error(
@@ -83,7 +98,7 @@ class Arithmetic(Viewed):
         import scipy.sparse as sp
 
         root: Any = self._parent or self
-        offsets, indices, values = (root._kind.numpy(part).copy() for part in root._source)
+        offsets, indices, values = (root._kind.numpy(part).copy() for part in root._arrays())
         S = sp.csr_array((values, indices, offsets), shape=root.shape)
         S = S.T if self._op in "th" else S
         return (S.conj() if self._op in "ch" else S).tocsr()
@@ -92,13 +107,17 @@ class Arithmetic(Viewed):
         """A dense copy, of NumPy."""
         return self.tocsr().toarray()  # type: ignore[no-any-return]
 
-    def diagonal(self) -> Array:
-        """A copy of the diagonal, of NumPy; repeated entries add up."""
-        return self.tocsr().diagonal()  # type: ignore[no-any-return]
+    def diagonal(self, k: int = 0) -> Array:
+        """A copy of the diagonal, or the k-th above it, of NumPy; repeated entries add up."""
+        return self.tocsr().diagonal(k)  # type: ignore[no-any-return]
 
-    def sum(self, axis: int | None = None) -> Any:
+    def trace(self) -> Any:
+        """The sum of the diagonal."""
+        return self.diagonal().sum()
+
+    def sum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """The sum of all entries, of each column (axis=0) or row (axis=1), of NumPy."""
-        return self.tocsr().sum(axis=axis)
+        return self.tocsr().sum(axis=axis, dtype=dtype, out=out)
 
     def copy(self) -> Matrix:
         """A matrix that shares no memory with this one."""
@@ -128,20 +147,27 @@ class Arithmetic(Viewed):
     def __neg__(self) -> Matrix:
         return self._made(-self.tocsr())
 
-    def __add__(self, other: Any) -> Matrix:
-        """The sum with another Matrix or a sparse matrix, as in ``A + sigma * sp.eye_array(n)``."""
-        if not _is_sparse(other):
+    def __add__(self, other: Any) -> Any:
+        """The sum with another Matrix or a sparse matrix, as in ``A + sigma * sp.eye_array(n)``; with
+        a dense array of the same shape a dense one."""
+        if _is_sparse(other):
+            return self._made(self.tocsr() + other.tocsr())
+        if np.isscalar(other) and other == 0:  # where sum() starts
+            return self._made(self.tocsr())
+        if not isinstance(other, np.ndarray):
             return NotImplemented
-        return self._made(self.tocsr() + other.tocsr())
+        if other.shape != self.shape:
+            raise Error(f"blockspan: a matrix of {self.shape} and an array of {other.shape}")
+        return self.toarray() + other
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Matrix:
-        if not _is_sparse(other):
-            return NotImplemented
-        return self._made(self.tocsr() - other.tocsr())
+    def __sub__(self, other: Any) -> Any:
+        return self + -other if self._has_sum_with(other) else NotImplemented
 
-    def __rsub__(self, other: Any) -> Matrix:
-        if not _is_sparse(other):
-            return NotImplemented
-        return self._made(other.tocsr() - self.tocsr())
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other if self._has_sum_with(other) else NotImplemented
+
+    @staticmethod
+    def _has_sum_with(other: Any) -> bool:
+        return _is_sparse(other) or isinstance(other, np.ndarray)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from blockspan.arrays import Array, Kind, common_kind, is_bfloat16
+from blockspan.arrays import HOST, Array, Kind, common_kind, is_bfloat16
 from blockspan.errors import Error
 
 
@@ -22,6 +23,7 @@ class Rows(NamedTuple):
     given: tuple[Array, Array]  #: what indptr and indices were made of, or they themselves
     shape: tuple[int, int]
     kind: Kind
+    is_shared: bool  #: who puts the given indices in order does so with the values
 
 
 def csr_arrays(S: Any) -> Rows:
@@ -29,13 +31,34 @@ def csr_arrays(S: Any) -> Rows:
     given, columns, values, shape = _parts(S)
     kind = common_kind("blockspan.matrix", None, given, columns, values)
     given, columns, values = (kind.array(given), kind.array(columns), kind.numbers(values))
-    if len(shape) != 2:
-        raise Error(f"blockspan.matrix: the shape {tuple(shape)} is not one of a matrix")
+    if kind is HOST:
+        given, columns = (np.asarray(part, _native_order(part)) for part in (given, columns))
+    for name, part in (("indptr", given), ("indices", columns), ("data", values)):
+        if part.ndim != 1:
+            raise Error(f"blockspan.matrix: {name} has the shape {tuple(part.shape)}, and is no vector")
     if len(columns) >= 2**31:
         raise Error(f"blockspan.matrix: {len(columns)} entries; this build counts to 2^31 - 1")
     narrow = _as_int32(given, "indptr", kind), _as_int32(columns, "indices", kind)
-    source = (*narrow, _as_floats(values, kind))
-    return Rows(source, (given, columns), (int(shape[0]), int(shape[1])), kind)
+    numbers = _as_floats(values, kind)
+    is_shared = numbers is values and not isinstance(S, tuple)
+    if numbers is not values and kind is HOST:  # in the order of now
+        given, columns = narrow = narrow[0].copy(), narrow[1].copy()
+    return Rows((*narrow, numbers), (given, columns), _shape(shape), kind, is_shared)
+
+
+def _native_order(part: Array) -> np.dtype[Any]:
+    """Of the machine's byte order; integers that the module cannot watch as 64 bits."""
+    dtype = part.dtype.newbyteorder("=")
+    known = dtype.kind not in "iu" or dtype in (np.int32, np.int64, np.uint64)
+    return dtype if known else np.dtype(np.int64)
+
+
+def _shape(shape: Any) -> tuple[int, int]:
+    try:
+        rows, columns = (operator.index(n) for n in shape)
+    except (TypeError, ValueError):
+        raise Error(f"blockspan.matrix: the shape {shape!r} is not one of a matrix") from None
+    return rows, columns
 
 
 def _say(what: str) -> None:
@@ -50,14 +73,14 @@ def _as_floats(values: Any, kind: Kind) -> Any:
     return kind.cast(values, np.float64)
 
 
-def _parts(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
+def _parts(S: Any) -> tuple[Array, Array, Array, Any]:
     if isinstance(S, tuple):
         if len(S) != 4:
             raise Error(
                 f"blockspan.matrix: a tuple of {len(S)}; wanted is (indptr, indices, data, shape)"
             )
         offsets, indices, values, shape = S
-        return offsets, indices, values, tuple(shape)
+        return offsets, indices, values, shape
     layout = str(getattr(S, "layout", ""))
     if layout.startswith("torch.sparse"):
         return _parts_of_tensor(S, layout)
@@ -73,7 +96,7 @@ def _parts(S: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
     )
 
 
-def _parts_of_tensor(S: Any, layout: str) -> tuple[Array, Array, Array, tuple[int, ...]]:
+def _parts_of_tensor(S: Any, layout: str) -> tuple[Array, Array, Array, Any]:
     if S.requires_grad:
         raise Error("blockspan.matrix: the tensor requires a gradient: pass S.detach()")
     if layout != "torch.sparse_csr":
@@ -91,6 +114,14 @@ def _as_int32(indices: Array, name: str, kind: Kind) -> Array:
         if high >= 2**31 or low < -(2**31):
             raise Error(f"blockspan.matrix: {name} has {low} to {high}, beyond 32 bits")
     return kind.cast(indices, np.int32)
+
+
+def are_ordered(offsets: Array, indices: Array) -> bool:
+    """Whether no row has a column below that of the entry before: SciPy leaves such rows alone."""
+    ordered = indices[1:] >= indices[:-1]
+    starts = offsets[1:-1]
+    ordered[starts[(starts > 0) & (starts < len(indices))] - 1] = True
+    return bool(ordered.all())
 
 
 def mean_with_adjoint(source: tuple[Array, Array, Array], rows: int) -> tuple[Array, Array, Array]:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
+from blockspan.arguments import (
+    flag,
+    integer,
+    path_name,
+    real,
+    require_callable,
+    seed_number,
+    word,
+)
 from blockspan.arrays import Array, Kind, common_kind
 from blockspan.errors import Error
 from blockspan.operators import (
@@ -18,11 +28,14 @@ from blockspan.operators import (
     asymmetry_of,
     mean_of,
     require_dense,
+    require_operator,
     scalar_type,
 )
 from blockspan.precond import as_preconditioner
 from blockspan.results import Certificate, EigenIteration, EigenProgress, EigenResult
 from blockspan.status import Status, conclude, monitor_of, seconds_left
+
+Path = str | os.PathLike[str]
 
 NOT_HERMITIAN = "; hermitian_mean=True solves for the mean of the matrix and its adjoint"
 
@@ -46,9 +59,9 @@ def lobpcg(
     hermitian_mean: bool = False,
     dtype: Any = None,
     callback: Callable[[EigenProgress], object] | None = None,
-    time_limit: float = math.inf,
-    checkpoint: str | None = None,
-    resume: str | None = None,
+    time_limit: float | None = None,
+    checkpoint: Path | None = None,
+    resume: Path | None = None,
     seed: int | None = None,
     raise_on_failure: bool = False,
 ) -> EigenResult:
@@ -73,8 +86,8 @@ def lobpcg(
     to see whether it is complex). hermitian_mean: solve for (A + A^H) / 2 and that of B; without it
     a matrix that differs from its adjoint by more than rounding is ``operator_not_hermitian``, with
     the entry in ``trouble``. callback: given an :class:`EigenProgress` each iteration; returning
-    False stops. time_limit: seconds, the setup of a preconditioner by name included. checkpoint,
-    resume: files of the state of a solve. seed: default 1.
+    False stops. time_limit: seconds, the setup of a preconditioner by name included; default none.
+    checkpoint, resume: files of the state of a solve. seed: default 1.
 
     Ctrl-C, or an exception in the callback, ends the solve within an iteration (a dense one within
     a second) and is raised with the best so far in its attribute ``partial``. What does not converge
@@ -90,6 +103,21 @@ def lobpcg(
     array([0.020523, 0.051201, 0.051201])
     """
     begin = time.monotonic()
+    where = "blockspan.lobpcg"
+    require_callable(where, "callback", callback)
+    block = integer(where, "block", block, 0)
+    limit = real(where, "time_limit", time_limit, math.inf)
+    options = {
+        "block": block,
+        "largest": flag(where, "largest", largest),
+        "criterion": word(where, "criterion", criterion, "digits"),
+        "path": word(where, "path", path, "automatic"),
+        "max_iterations": integer(where, "maxiter", maxiter, 10000),
+        "seed": seed_number(where, seed),
+        "certify": flag(where, "certify", certify),
+        "checkpoint": path_name(where, "checkpoint", checkpoint),
+        "resume": path_name(where, "resume", resume),
+    }
     problem = _Problem(A, B, M, X, Y, k, n, hermitian_mean, dtype)
     start, guess = problem.start(block)
     report = problem.kind.native.lobpcg(
@@ -97,20 +125,12 @@ def lobpcg(
         problem.kind.argument(start),
         problem.constraints(),
         wanted=problem.wanted,
-        block=block,
-        largest=largest,
-        tolerance=default_tolerance(problem.dtype) if tol is None else tol,
-        criterion=criterion,
-        path=path,
-        max_iterations=10000 if maxiter is None else maxiter,
+        tolerance=real(where, "tol", tol, default_tolerance(problem.dtype)),
         guess_columns=guess,
-        seed=1 if seed is None else seed,
-        certify=certify,
-        time_limit=seconds_left(time_limit, begin),
-        checkpoint=checkpoint or "",
-        resume=resume or "",
+        time_limit=seconds_left(limit, begin),
         monitor=monitor_of(callback, EigenProgress),
         stream=problem.kind.stream(),
+        **options,
     )
     result = _result(report, start[:, : problem.wanted], problem.asymmetry())
     conclude("lobpcg", result, report["raised"], raise_on_failure)
@@ -150,6 +170,7 @@ class _Problem:
             if self.X is None:
                 raise Error("blockspan.lobpcg: how many pairs? Give k= or X")
             k = int(self.X.shape[1])
+        k = integer("blockspan.lobpcg", "k", k)
         if not 1 <= k <= self.rows:
             raise Error(f"blockspan.lobpcg: {k} pairs of a matrix of {self.rows} rows")
         return k
@@ -214,13 +235,15 @@ def as_block(X: Array, name: str, kind: Kind) -> Array:
 
 def order_of(A: OperatorLike, X: Array | None, n: int | None) -> int:
     shape = getattr(A, "shape", None)
-    rows = n
+    rows = n = None if n is None else integer("blockspan.lobpcg", "n", n)
     if shape is not None:
         if len(shape) != 2 or shape[0] != shape[1]:
             raise Error(f"blockspan.lobpcg: A has the shape {tuple(shape)} and must be square")
         rows = int(shape[0])
     elif X is not None:
         rows = int(X.shape[0])
+    if shape is None:
+        require_operator(A, "A")
     if rows is None:
         raise Error("blockspan.lobpcg: A is a function: say its order, n= or by X")
     if n is not None and n != rows:

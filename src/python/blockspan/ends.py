@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from blockspan.arguments import real
 from blockspan.arrays import Array, Kind, common_kind
 from blockspan.eigen import as_block, lobpcg, order_of
 from blockspan.errors import Error
@@ -83,8 +84,7 @@ def eigsh(
     A, M (the mass), preconditioner, n, tol, maxiter, seed, dtype, hermitian_mean: as A, B and M of
     :func:`lobpcg`. which: "SA" smallest, "LA" largest, "LM" largest magnitude and "BE" half of each
     end (two solves, the second in what is M-orthogonal to the first). sigma: the eigenvalues nearest
-    to it, where none is below it, or none of a matrix (no function, no M) above it; inside the
-    spectrum that needs factors of A - sigma M: NotImplementedError. v0: a start, n or n x m.
+    to it, where none is below it or none above it; inside the spectrum that needs factors of A - sigma M: NotImplementedError. v0: a start, n or n x m.
 
     Returns an EigenResult that unpacks to (w, V), or w without return_eigenvectors. k may be n.
 
@@ -95,8 +95,14 @@ def eigsh(
     """
     if which not in ("SA", "LA", "LM", "BE"):
         raise NotImplementedError(f"blockspan.eigsh: which='{which}': scipy.sparse.linalg.eigsh")
-    if sigma is not None and not math.isfinite(sigma):
-        raise Error(f"blockspan.eigsh: sigma = {sigma} is no finite number")
+    if sigma is not None:
+        sigma = real("blockspan.eigsh", "sigma", sigma, 0.0)
+        if not math.isfinite(sigma):
+            raise Error(f"blockspan.eigsh: sigma = {sigma} is no finite number")
+        if which not in ("SA", "LM"):
+            raise NotImplementedError(
+                f"blockspan.eigsh: which='{which}' with sigma: scipy.sparse.linalg.eigsh"
+            )
     require_dense("v0", v0)
     A, M = as_matrix(A), None if M is None else as_matrix(M)
 
@@ -120,7 +126,7 @@ def eigsh(
         return _reversed(result) if largest else result
 
     if sigma is not None:
-        result = _nearest(solve, sigma, _is_above_the_mean(sigma, A, M), k)
+        result = _nearest(solve, sigma, _side(sigma, A, M), k)
     elif which in ("SA", "LA"):
         result = solve(which == "LA", k)
     else:
@@ -130,15 +136,18 @@ def eigsh(
     return result if return_eigenvectors else result.eigenvalues
 
 
-def _nearest(solve: Any, sigma: float, above: bool, k: int) -> EigenResult:
-    result: EigenResult = solve(above, k)
-    w, bounds = result.eigenvalues, result.error_bounds
-    if sigma < w[-1] - bounds[-1] if above else sigma > w[0] + bounds[0]:
-        raise NotImplementedError(
-            f"blockspan.eigsh: sigma={sigma} is inside the spectrum (it has the eigenvalues "
-            f"{w[0]} and {w[-1]}): scipy.sparse.linalg.eigsh"
-        )
-    return result
+def _nearest(solve: Any, sigma: float, side: bool | None, k: int) -> EigenResult:
+    found: list[float] = []
+    for above in (False, True) if side is None else (side,):
+        result: EigenResult = solve(above, k)
+        w, bounds = result.eigenvalues, result.error_bounds
+        if not (sigma < w[-1] - bounds[-1] if above else sigma > w[0] + bounds[0]):
+            return result
+        found += [w[0], w[-1]]
+    raise NotImplementedError(
+        f"blockspan.eigsh: sigma={sigma} is inside the spectrum (it has the eigenvalues "
+        f"{min(found)} and {max(found)}): scipy.sparse.linalg.eigsh"
+    )
 
 
 def _of_both_ends(solve: Any, which: Which, k: int, rows: int, kind: Kind) -> EigenResult:
@@ -200,13 +209,12 @@ def _selected(result: EigenResult, pairs: Any) -> EigenResult:
     )
 
 
-def _is_above_the_mean(sigma: float, A: OperatorLike, M: OperatorLike | None) -> bool:
-    """Whether sigma is above the mean eigenvalue: then only the largest can be the nearest."""
-    if M is not None or not isinstance(A, Matrix):
-        return False
-    offsets, indices, values = (A._kind.numpy(part) for part in A._source)
-    rows = np.repeat(np.arange(A.shape[0]), np.diff(offsets))
-    return bool(sigma * A.shape[0] > values[indices == rows].real.sum())
+def _side(sigma: float, A: OperatorLike, M: OperatorLike | None) -> bool | None:
+    """Whether sigma is above the mean eigenvalue: then only the largest can be the nearest. None: the
+    mean is not known."""
+    if M is not None or not isinstance(A, Matrix | np.ndarray) or A.ndim != 2:
+        return None
+    return bool(sigma * A.shape[0] > np.real(A.trace()))
 
 
 def _reversed(result: EigenResult) -> EigenResult:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from blockspan import _host
+from blockspan.arguments import path_name, word
 from blockspan.matrix import Matrix, matrix
 
 
@@ -21,7 +22,8 @@ def generate(spec: str, dtype: Any = np.float64) -> Matrix:
     >>> bs.generate("laplace5:10x20").shape
     (200, 200)
     """
-    return matrix(_host.generate(spec, np.dtype(dtype).name))
+    name = word("blockspan.generate", "spec", spec, "")
+    return matrix(_host.generate(name, np.dtype(dtype).name))
 
 
 def read_matrix_market(path: str | os.PathLike[str], dtype: Any = None) -> Matrix:
@@ -38,5 +40,6 @@ def read_matrix_market(path: str | os.PathLike[str], dtype: Any = None) -> Matri
     >>> A.nnz
     3
     """
+    where = "blockspan.read_matrix_market"
     name = "" if dtype is None else np.dtype(dtype).name
-    return matrix(_host.read_matrix_market(os.fspath(path), name))
+    return matrix(_host.read_matrix_market(path_name(where, "path", path), name))

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
+from blockspan.arguments import integer, real, require_callable, word
 from blockspan.arrays import Array, Kind, common_kind
 from blockspan.eigen import NOT_HERMITIAN, default_tolerance
 from blockspan.errors import Error
@@ -37,7 +38,7 @@ def cg(
     hermitian_mean: bool = False,
     dtype: Any = None,
     callback: Callable[[CgProgress], object] | None = None,
-    time_limit: float = math.inf,
+    time_limit: float | None = None,
     raise_on_failure: bool = False,
 ) -> CgResult:
     """Solve A X = B for a Hermitian positive definite A and all right-hand sides together.
@@ -61,6 +62,14 @@ def cg(
     (0, True)
     """
     begin = time.monotonic()
+    where = "blockspan.cg"
+    require_callable(where, "callback", callback)
+    limit = real(where, "time_limit", time_limit, math.inf)
+    options = {
+        "absolute_tolerance": real(where, "atol", atol, 0.0),
+        "max_iterations": integer(where, "maxiter", maxiter, 10000),
+        "method": word(where, "method", method, "auto"),
+    }
     A = mean_of(as_matrix(A)) if hermitian_mean else as_matrix(A)
     M = M if isinstance(M, str) or M is None else as_matrix(M)
     require_dense("B", B)
@@ -68,6 +77,9 @@ def cg(
     kind = common_kind("blockspan.cg", A, B, X0)
     right, start = _blocks(B, X0, kind)
     rows = right.shape[0]
+    shape = tuple(getattr(A, "shape", (rows, rows)))
+    if shape != (rows, rows):
+        raise Error(f"blockspan.cg: B has {rows} rows, and A the shape {shape}")
     kind_of_numbers = scalar_type((A, M), (right, start), rows, kind, dtype)
     right, x = _in_type(right, start, kind_of_numbers, kind)
     as_columns = (slice(None), None) if right.ndim == 1 else ...
@@ -77,12 +89,10 @@ def cg(
         as_preconditioner(M, A, rows, kind_of_numbers, kind, eigenpairs=False),
         kind.argument(right[as_columns]),
         kind.argument(x[as_columns]),
-        tolerance=default_tolerance(kind_of_numbers) if rtol is None else rtol,
-        absolute_tolerance=atol,
+        tolerance=real(where, "rtol", rtol, default_tolerance(kind_of_numbers)),
         use_guess=start is not None,
-        max_iterations=10000 if maxiter is None else maxiter,
-        method=method,
-        time_limit=seconds_left(time_limit, begin),
+        time_limit=seconds_left(limit, begin),
+        **options,
         monitor=monitor_of(callback, CgProgress),
         stream=kind.stream(),
     )

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from blockspan.arguments import positive
 from blockspan.arithmetic import Arithmetic
 from blockspan.arrays import HOST, Array, type_named
-from blockspan.csr import Rows, csr_arrays, mean_with_adjoint
+from blockspan.csr import Rows, are_ordered, csr_arrays, mean_with_adjoint
 from blockspan.errors import Error
 from blockspan.multiply import spmm
 from blockspan.views import CONJUGATED, WORDS, Op
@@ -38,6 +39,7 @@ class Matrix(Arithmetic):
         self._data = data
         self._source = rows.source
         self._given = rows.given
+        self._is_shared = rows.is_shared
         self._columns = columns
         self._plan: Any = None
         self._host_plan: Any = None  #: the same, in host memory
@@ -67,9 +69,11 @@ class Matrix(Arithmetic):
         root = self._parent or self
         if root.dtype == dtype:
             return self
-        offsets, indices, values = root._source
+        offsets, indices, values = root._arrays()
         if np.dtype(dtype).kind != "c" and root.dtype.kind == "c":
             raise Error(f"blockspan.Matrix.astype: {root.dtype} values are no {np.dtype(dtype)}")
+        if root._kind is HOST and not are_ordered(offsets, indices):
+            offsets, indices = offsets.copy(), indices.copy()
         parts = (offsets, indices, root._kind.cast(values, dtype), root.shape)
         return matrix(parts, columns=self._columns)._view(self._op)
 
@@ -89,7 +93,7 @@ class Matrix(Arithmetic):
             raise Error(f"blockspan.Matrix.hermitian_mean: {n} x {columns} is not square")
         if root._kind is not HOST:
             raise Error(f"blockspan.Matrix.hermitian_mean: the matrix is {root._kind.name}")
-        mean = mean_with_adjoint(root._source, n)
+        mean = mean_with_adjoint(root._arrays(), n)
         return matrix((*mean, (n, n)), columns=self._columns)._view(self._op)
 
     def asymmetry(self) -> str:
@@ -102,7 +106,7 @@ class Matrix(Arithmetic):
 
     def __reduce__(self) -> tuple[Any, ...]:
         root = self._parent or self
-        return _unpickled, ((*self._source, root.shape), self._columns, self._op)
+        return _unpickled, ((*root._arrays(), root.shape), self._columns, self._op)
 
     def _fresh(self) -> Any:
         """The matrix in the module, made anew where the rows were put in order in place since: SciPy
@@ -110,6 +114,11 @@ class Matrix(Arithmetic):
         root = self._parent or self
         if not root._data.unchanged:
             root._data.check_end()
+            if not root._is_shared:
+                raise Error(
+                    "blockspan: rows of the index arrays that the matrix shares were put in order in "
+                    "place, and its values not with them: call blockspan.matrix again"
+                )
             root._source, root._given, *_ = rows = csr_arrays(
                 (*root._given, root._source[2], root.shape)
             )
@@ -118,8 +127,14 @@ class Matrix(Arithmetic):
             root._others.clear()
         return root._data
 
+    def _arrays(self) -> tuple[Array, Array, Array]:
+        """indptr, indices and data as they are now."""
+        self._fresh()
+        return (self._parent or self)._source
+
     def _in_type(self, dtype: Any) -> Matrix:
         """A itself, not a view, with the values of now in another type, for a product."""
+        self._fresh()
         other = self._others.get(dtype)
         if other is None:
             other = self._others[dtype] = self.astype(dtype)
@@ -169,7 +184,7 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
     """
     if isinstance(S, Matrix):
         return S
-    return Matrix(csr_arrays(S), columns)
+    return Matrix(csr_arrays(S), positive("blockspan.matrix", "columns", columns))
 
 
 def _native(rows: Rows) -> Any:

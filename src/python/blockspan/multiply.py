@@ -73,7 +73,7 @@ def spmm(
     root = A._parent or A
     if A._op != "n":
         op = combined(A._op, op)
-    rows = root._rows.get(op)
+    rows = root._rows.get(op) if isinstance(op, str) else None
     if rows is None:
         raise Error(
             f"blockspan.spmm: op='{op}'; there are 'n' (A), 't' (its transpose), 'c' (its "
@@ -144,8 +144,8 @@ def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
         if not A._data.unchanged:
             A._fresh()
         return A._plan or A._own_plan(stream)
-    if plan._matrix is not A:
-        raise Error("blockspan.spmm: the plan was made for another matrix")
+    if getattr(plan, "_matrix", None) is not A:
+        raise Error("blockspan.spmm: the plan is no Plan, or was made for another matrix")
     return plan._plan
 
 

@@ -60,6 +60,14 @@ def require_dense(name: str, X: Any) -> None:
         raise Error(f"blockspan: {name} is a sparse matrix; wanted is a dense block: toarray()")
 
 
+def require_operator(A: OperatorLike, name: str) -> None:
+    if _block_function(A) is None:
+        raise Error(
+            f"blockspan: {name} is a {type(A).__name__}; wanted is a matrix, a LinearOperator or a "
+            "function of a block"
+        )
+
+
 def scalar_type(
     operators: tuple[OperatorLike, ...],
     blocks: tuple[Array | None, ...],
@@ -72,10 +80,13 @@ def scalar_type(
     The first operator counts, and what others have of its precision and being complex. A function
     whose type nobody says is asked with a block of zeros."""
     if dtype is not None:
-        asked: np.dtype[Any] = np.dtype(dtype)
+        try:
+            asked: np.dtype[Any] = np.dtype(dtype)
+        except TypeError:
+            raise Error(f"blockspan: dtype={dtype!r} is no type of NumPy") from None
         if asked.kind not in "fc":
             raise Error(f"blockspan: dtype={dtype!r} is no floating-point type")
-        return asked
+        return asked.newbyteorder("=")
     types = [kind_of(b).dtype(b) for b in blocks if b is not None]
     for A in operators:
         own = _own_type(A)
@@ -85,7 +96,7 @@ def scalar_type(
         known = [t for t in types if t.kind == "f"]
         types.append(_answered_type(operators[0], rows, np.result_type(*known, np.float32), kind))
     joined: np.dtype[Any] = np.result_type(*types) if types else np.dtype(np.float64)
-    return joined if joined.kind in "fc" else np.dtype(np.float64)
+    return joined.newbyteorder("=") if joined.kind in "fc" else np.dtype(np.float64)
 
 
 def _own_type(A: OperatorLike) -> np.dtype[Any] | None:
@@ -115,11 +126,11 @@ def _answered_type(
     if isinstance(X, np.ndarray):
         X.flags.writeable = False
     answer = function(X)
-    found = getattr(answer, "dtype", None)
-    if found is None:
-        return real
+    if answer is None or is_sparse(answer):
+        return real  # the solve tells
+    answers = kind_of(answer)
     try:
-        dtype = kind_of(answer).dtype(answer)
+        dtype = answers.dtype(answers.array(answer))
     except Error:
         return real
     return dtype if dtype.kind == "c" else real
@@ -142,12 +153,9 @@ def as_operator(
             A = A.astype(dtype)
         if A._op == "n":
             return A._fresh().as_operator(columns, kind.stream())
+    require_operator(A, name)
     function = _block_function(A)
-    if function is None:
-        raise Error(
-            f"blockspan: {name} is a {type(A).__name__}; wanted is a matrix, a LinearOperator or a "
-            "function of a block"
-        )
+    assert function is not None
     checked = _checked(function, name, dtype, kind)
     return kind.native.function_operator(dtype.name, rows, checked, name)
 
@@ -183,6 +191,8 @@ def _checked(
     def apply(lent_X: Any, lent_Y: Any) -> None:
         X = kind.lent(lent_X)
         result = function(X)
+        if result is None or is_sparse(result):
+            raise Error(f"blockspan: {name} returned a {type(result).__name__}, and no dense block")
         if kind_of(result) is not kind:
             raise Error(f"blockspan: {name} was given a block {kind.name}, and returned another")
         result = kind.array(result)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from blockspan.arguments import flag, path_name, positive, word
 from blockspan.arrays import Array, common_kind, kind_of
 from blockspan.errors import Error
 
@@ -20,8 +22,8 @@ class Plan:
     measure (``tune``: every kernel is timed with blocks of ``columns`` columns; ``cache``: a file
     that keeps what was found for the next run), or to hold the transpose.
 
-    A: a :class:`Matrix` (of a transposed one: of the matrix itself), or what :func:`matrix` takes. columns: the widest block
-    expected; others are served too. Raises Error for an unknown algorithm or a cache that cannot
+    A: a :class:`Matrix` (of a transposed one: of the matrix itself), or what :func:`matrix` takes.
+    columns: the widest block expected; others are served too. Raises Error for an unknown algorithm or a cache that cannot
     be read or written.
 
     >>> import numpy as np, scipy.sparse as sp, blockspan as bs
@@ -38,7 +40,7 @@ class Plan:
         algorithm: str = "auto",
         *,
         tune: bool = False,
-        cache: str | None = None,
+        cache: str | os.PathLike[str] | None = None,
     ) -> None:
         if cache is not None and not tune:
             raise Error("blockspan.Plan: cache= goes with tune=True")
@@ -46,11 +48,15 @@ class Plan:
             from blockspan.matrix import matrix
 
             A = matrix(A)
-        self._request = columns, algorithm, tune, cache
+        where = "blockspan.Plan"
+        columns = positive(where, "columns", columns)
+        algorithm = word(where, "algorithm", algorithm, "auto")
+        file = path_name(where, "cache", cache)
+        self._request = columns, algorithm, flag(where, "tune", tune), cache
         self._matrix = A._parent or A
         self._holds_transpose = False
         stream = A._kind.stream()
-        self._plan = A._fresh().plan(columns, algorithm, tune, cache or "", stream)
+        self._plan = A._fresh().plan(columns, algorithm, tune, file, stream)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self._matrix, self._request, self._holds_transpose)
@@ -62,10 +68,12 @@ class Plan:
 
     def kernel(self, columns: int) -> str:
         """The label of the kernel for row-major blocks of ``columns`` columns."""
+        columns = positive("blockspan.Plan.kernel", "columns", columns)
         return self._plan.kernel(columns)  # type: ignore[no-any-return]
 
     def explain(self, columns: int) -> str:
         """In words: what was seen in the pattern, what runs at this width and why."""
+        columns = positive("blockspan.Plan.explain", "columns", columns)
         return self._plan.explain(columns)  # type: ignore[no-any-return]
 
     def hold_transpose(self) -> None:

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from blockspan.arguments import flag, integer, real
 from blockspan.arrays import HOST, Array, Kind, common_kind, kind_of
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
-from blockspan.operators import OperatorLike, as_matrix, as_operator
+from blockspan.operators import OperatorLike, as_matrix, as_operator, require_dense
 
 
 class Preconditioner:
-    """A preconditioner that was made, for any number of solves; ``M @ X`` applies it.
+    """A preconditioner that was made, for any number of solves; ``M @ X`` applies it. Solvers of
+    SciPy take it for a LinearOperator.
 
     Attributes:
         shape, dtype: those of the matrix.
@@ -22,6 +24,7 @@ class Preconditioner:
     """
 
     __array_ufunc__ = None
+    ndim = 2
 
     def __init__(self, operator: Any, kind: Kind = HOST, recipe: tuple[Any, ...] = ()) -> None:
         self._operator = operator
@@ -32,17 +35,37 @@ class Preconditioner:
         self.report = operator.report
 
     def __matmul__(self, X: Array) -> Array:
+        require_dense("X", X)
         X = kind_of(X).array(X)
+        if X.ndim not in (1, 2):
+            raise Error(f"blockspan.precond: X has the shape {tuple(X.shape)}, and is no block")
         return self.matmat(X) if X.ndim == 2 else self.matmat(X[:, None])[:, 0]
 
     def matmat(self, X: Array) -> Array:
-        """Y = M X for a block X, n x k of the same type; Y is row-major."""
+        """Y = M X for a block X, n x k; Y is row-major, of the type that holds both."""
         kind = common_kind("blockspan.precond", self, X)
         X = kind.array(X)
-        X = kind.cast(X, kind.dtype(X))
-        Y = kind.empty(X.shape, kind.dtype(X))
+        own, given = self.dtype, kind.dtype(X)
+        joined = np.result_type(own, given)
+        if given.kind == "c" and own.kind != "c":
+            Y = kind.empty(X.shape, joined)
+            Y.real[...] = self._applied(X.real, kind)
+            Y.imag[...] = self._applied(X.imag, kind)
+            return Y
+        Y = self._applied(X, kind)
+        return Y if joined == own else kind.cast(Y, joined)
+
+    def _applied(self, X: Array, kind: Kind) -> Array:
+        X = kind.cast(X, self.dtype)
+        Y = kind.empty(X.shape, self.dtype)
         self._operator.apply(kind.argument(X), kind.argument(Y), kind.stream())
         return Y
+
+    def matvec(self, x: Array) -> Array:
+        """M x for x of n or n x 1."""
+        return self @ x
+
+    rmatvec, rmatmat = matvec, matmat  # M is Hermitian
 
     def __reduce__(self) -> tuple[Any, ...]:
         make, *given = self._recipe
@@ -57,7 +80,7 @@ class Preconditioner:
 def _made(name: str, A: Any, *options: Any) -> Preconditioner:
     plain = matrix(A)
     if plain._op != "n":
-        raise Error("blockspan.precond: wanted is a matrix, not a transposed view of one")
+        plain = plain.copy()
     kind = plain._kind
     make = getattr(kind.native, name)
     arguments = (kind.argument(x) if hasattr(x, "shape") else x for x in options)
@@ -88,7 +111,9 @@ def block_jacobi(A: Any, block_size: int = 0, *, absolute: bool = False) -> Prec
     >>> np.allclose(A @ (bs.precond.block_jacobi(A, 2) @ np.array([1.0, 5.0])), [1.0, 5.0])
     True
     """
-    return _made("block_jacobi", A, block_size, absolute)
+    where = "blockspan.precond.block_jacobi"
+    rows = integer(where, "block_size", block_size, 0)
+    return _made("block_jacobi", A, rows, flag(where, "absolute", absolute))
 
 
 def chebyshev(A: Any, degree: int = 8, *, ratio: float = 100.0) -> Preconditioner:
@@ -102,7 +127,9 @@ def chebyshev(A: Any, degree: int = 8, *, ratio: float = 100.0) -> Preconditione
     >>> bs.precond.chebyshev(sp.eye_array(50, format="csr"), 4).shape
     (50, 50)
     """
-    return _made("chebyshev", A, degree, ratio)
+    where = "blockspan.precond.chebyshev"
+    products = integer(where, "degree", degree, 8)
+    return _made("chebyshev", A, products, real(where, "ratio", ratio, 100.0))
 
 
 def multigrid(
@@ -125,13 +152,17 @@ def multigrid(
     >>> bs.precond.multigrid(bs.generate("laplace5:40x40")).shape
     (1600, 1600)
     """
+    where = "blockspan.precond.multigrid"
     A = matrix(A)
-    kind = common_kind("blockspan.precond.multigrid", A, near_null, coordinates)
+    numbers = integer(where, "block_size", block_size, 0), integer(where, "adaptive", adaptive, 0)
+    require_dense("near_null", near_null)
+    require_dense("coordinates", coordinates)
+    kind = common_kind(where, A, near_null, coordinates)
     blocks = (None if block is None else kind.array(block) for block in (near_null, coordinates))
     vectors, nodes = (
         None if block is None else kind.cast(block, kind.dtype(block)) for block in blocks
     )
-    return _made("multigrid", A, vectors, nodes, block_size, adaptive)
+    return _made("multigrid", A, vectors, nodes, *numbers)
 
 
 def pyamg(hierarchy: Any, *, degree: int = 2) -> Preconditioner:
@@ -155,23 +186,6 @@ def _of_cycle(cycle: Any) -> Preconditioner:
     return Preconditioner(cycle.operator(), HOST, (_of_cycle, cycle))
 
 
-class _InAnotherType:
-    """A preconditioner for blocks of another type: real and imaginary parts one after the other."""
-
-    def __init__(self, M: Preconditioner, kind: Kind) -> None:
-        self.shape = M.shape
-        self._M, self._kind = M, kind
-
-    def matmat(self, X: Array) -> Array:
-        M, kind = self._M, self._kind
-        if M.dtype.kind == "c" or kind.dtype(X).kind != "c":
-            return M.matmat(kind.cast(X, M.dtype))
-        Y = kind.empty(X.shape, kind.dtype(X))
-        Y.real[...] = M.matmat(kind.cast(X.real, M.dtype))
-        Y.imag[...] = M.matmat(kind.cast(X.imag, M.dtype))
-        return Y
-
-
 _SPEC = re.compile(r"(jacobi|multigrid)|(block-jacobi|chebyshev)(?::(\d+))?")
 
 
@@ -184,7 +198,10 @@ def by_name(A: OperatorLike, spec: str, *, eigenpairs: bool) -> Preconditioner:
             "'chebyshev[:DEGREE]' and 'multigrid'"
         )
     if not isinstance(A, Matrix):
-        raise Error(f"blockspan: M = '{spec}' needs the entries of A, and A is a function")
+        raise Error(
+            f"blockspan: M = '{spec}' needs the entries of a sparse A, and A is a {type(A).__name__}: pass "
+            "scipy.sparse.csr_array(A), or one of blockspan.precond"
+        )
     number = int(match[3] or 0)
     if match[1] == "jacobi":
         return jacobi(A)
@@ -219,5 +236,5 @@ def as_preconditioner(
             raise Error(f"blockspan: M is {M._kind.name}, and the blocks are {kind.name}")
         if M.dtype == dtype:
             return M._operator
-        return as_operator(_InAnotherType(M, kind), rows, dtype, "M", 16, kind)
+        return as_operator(M, rows, dtype, "M", 16, kind)
     return as_operator(as_matrix(M), rows, dtype, "M", 16, kind)

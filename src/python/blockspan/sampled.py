@@ -9,6 +9,7 @@ import numpy as np
 from blockspan.arrays import HOST, Array, common_kind, is_bfloat16, stream_number
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
+from blockspan.operators import require_dense
 
 
 def sddmm(
@@ -23,8 +24,9 @@ def sddmm(
 ) -> Array:
     """values = alpha X Y^H + beta values, at the stored entries of A only.
 
-    A: m x n, or what :func:`matrix` takes; only the pattern is read. X: m x k, Y: n x k (or two vectors), of A's
-    type and any strides, where A is; row-major ones are fastest. Returns one number for each stored entry, in
+    A: m x n, or what :func:`matrix` takes; only the pattern is read. X: m x k, Y: n x k
+    (or two vectors), of any strides, where A is; row-major ones are fastest. Types of NumPy join as
+    NumPy's do; tensors on devices have A's. Returns one number for each stored entry, in
     the order of the entries of A (for ``A.T`` too: of those of A). out: where they are written, a
     contiguous vector that overlaps neither X nor Y; the values of A are allowed. beta = 0 never
     reads ``out``.
@@ -43,9 +45,13 @@ def sddmm(
         A = matrix(A)
     root = A._parent or A
     kind = common_kind("blockspan.sddmm", A, X, Y, out)
+    require_dense("X", X)
+    require_dense("Y", Y)
     X, Y = kind.numbers(X), kind.numbers(Y)
     if X.ndim == 1 and Y.ndim == 1:
         X, Y = X[:, None], Y[:, None]
+    if kind is HOST and not (is_bfloat16(X) or is_bfloat16(Y)):
+        root, X, Y = _joined(root, X, Y)
     rows, columns = A.shape
     if X.ndim != 2 or X.shape[0] != rows or Y.shape != (columns, X.shape[1]):
         raise Error(
@@ -83,6 +89,16 @@ def sddmm(
             f"{out.dtype!r} are not all numbers and arrays of {root.dtype}"
         ) from None
     return out
+
+
+def _joined(A: Matrix, X: Array, Y: Array) -> tuple[Matrix, Array, Array]:
+    """All in the type that holds all, as NumPy joins them; as they are where there is none."""
+    types = A.dtype, X.dtype, Y.dtype
+    if A.dtype == X.dtype == Y.dtype or any(t.kind not in "iufcb" or t == np.float16 for t in types):
+        return A, X, Y
+    dtype = np.result_type(*types)
+    root = A if A.dtype == dtype else A._in_type(dtype)
+    return root, X.astype(dtype, copy=False), Y.astype(dtype, copy=False)
 
 
 def _ascending(X: Array) -> Array:

@@ -86,7 +86,7 @@ def _relative(tol: float, A: OperatorLike, dtype: np.dtype[Any]) -> float:
 
 
 def _largest_row_sum(A: blockspan.Matrix) -> float:
-    offsets, _, values = A._source
+    offsets, _, values = A._arrays()
     sums = np.add.reduceat(np.append(np.abs(values), 0), offsets[:-1]) if A.shape[0] else [0]
     return float(np.max(np.where(np.diff(offsets) > 0, sums, 0), initial=0))
 
