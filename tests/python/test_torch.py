@@ -88,3 +88,41 @@ def test_solvers_take_tensors():
     A = bs.generate("laplace5:20x20")
     x, info = bs.cg(A, torch.ones((400, 2), dtype=torch.float64))
     assert info == 0 and isinstance(x, np.ndarray)
+
+
+@pytest.mark.filterwarnings("ignore::blockspan.ConversionWarning")
+def test_other_layouts_and_dense_tensors():
+    dense = torch.from_numpy(random_block((12, 12), "float64"))
+    dense = torch.where(dense > 0.3, dense, 0.0)
+    X = torch.ones(12, 2, dtype=torch.float64)
+    for S in (
+        dense.to_sparse(),
+        dense.to_sparse_csc(),
+        dense.to_sparse_bsr((2, 3)),
+        torch.sparse_coo_tensor([[0, 0], [1, 1]], [1.0, 2.0], (12, 12), dtype=torch.float64),
+    ):
+        np.testing.assert_allclose((bs.matrix(S) @ X).numpy(), (S.to_dense() @ X).numpy())
+    for S in (
+        dense.to_sparse_bsc((2, 3)),
+        dense.to_sparse(1),
+        dense.expand(2, 12, 12).to_sparse_csr(),
+        dense,
+    ):
+        with pytest.raises(bs.Error, match="blockspan.matrix"):
+            bs.matrix(S)
+    A = bs.matrix(dense.to_sparse_csr())
+    for call in (
+        lambda: A @ X.to_sparse(),
+        lambda: X.T.to_sparse() @ A,
+        lambda: A @ X.to("meta"),
+        lambda: bs.spmm(A, X, out=X.numpy()),
+        lambda: bs.spmm(A, X, out=X.clone().requires_grad_()),
+        lambda: bs.cg(A, X.to_sparse()),
+    ):
+        with pytest.raises(bs.Error, match="sparse|dense"):
+            call()
+    spd = dense @ dense.T + 3 * torch.eye(12, dtype=torch.float64)
+    inverse = torch.linalg.inv(spd)
+    assert bs.cg(spd, X, M=inverse).info == 0
+    w = bs.eigsh(spd, 2).eigenvalues
+    np.testing.assert_allclose(w, torch.linalg.eigvalsh(spd)[:2].numpy())

@@ -99,9 +99,20 @@ def _parts(S: Any) -> tuple[Array, Array, Array, Any]:
 def _parts_of_tensor(S: Any, layout: str) -> tuple[Array, Array, Array, Any]:
     if S.requires_grad:
         raise Error("blockspan.matrix: the tensor requires a gradient: pass S.detach()")
+    if layout == "torch.sparse_bsr" and S.ndim == 2 and not S.is_cuda:
+        import scipy.sparse as sp
+
+        parts = (S.values(), S.col_indices(), S.crow_indices())
+        return _parts(sp.bsr_array(tuple(part.numpy() for part in parts), tuple(S.shape)))
     if layout != "torch.sparse_csr":
         _say(f"{layout} is copied into compressed rows")
-        S = S.to_sparse_csr()
+        try:
+            S = S.to_sparse_csr()
+        except RuntimeError:
+            raise Error(
+                f"blockspan.matrix: a tensor of {layout}, {tuple(S.shape)}: wanted is a matrix of "
+                "scalars in sparse_csr, sparse_csc, sparse_coo or, in host memory, sparse_bsr"
+            ) from None
     return S.crow_indices(), S.col_indices(), S.values(), tuple(S.shape)
 
 

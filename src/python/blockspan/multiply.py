@@ -120,7 +120,7 @@ def _matrix_of(A: Any) -> Matrix:
 def _joined(A: Matrix, X: Array) -> tuple[Matrix, Array]:
     """Both in the type that holds both, as NumPy joins them; as they are where there is none."""
     numbers = X.dtype.kind in "iufcb" and A._kind is HOST
-    if not numbers or A.dtype.itemsize == 2 or X.dtype == np.float16:
+    if not numbers or A.dtype.itemsize == 2:
         return A, X
     dtype = np.result_type(A.dtype, X.dtype)
     return A if A.dtype == dtype else A._in_type(dtype), X.astype(dtype, copy=False)
@@ -218,7 +218,7 @@ def _other_array(
         if are_read and alpha == 1 and beta == 0 and plan is None and A.dtype is not bfloat16:
             Y = (A._plan or A._own_plan(0)).product(op, X)
         if Y is None:
-            Y = spmm(A, X.numpy(), **options)
+            Y = spmm(A, _array_of(X, "X"), **options)
         result: Array = from_numpy(Y)
         return result
     if (
@@ -228,13 +228,25 @@ def _other_array(
         or out.requires_grad
         or out.is_conj()
     ):
-        spmm(A, X.numpy(), out=out.numpy(), **options)
+        spmm(A, _array_of(X, "X"), out=_array_of(out, "out"), **options)
         return out  # type: ignore[no-any-return]
     try:
         _planned(A, plan, 0).multiply(op, alpha, X, beta, out, 0)
     except TypeError:
         raise _not_alike(A, alpha, X, beta, out) from None
     return out  # type: ignore[no-any-return]
+
+
+def _array_of(tensor: Any, name: str) -> Array:
+    """The same memory, of NumPy."""
+    try:
+        return tensor.numpy()  # type: ignore[no-any-return]
+    except (AttributeError, RuntimeError, TypeError):
+        what = f"{getattr(tensor, 'layout', '')} {getattr(tensor, 'device', '')}".strip()
+        raise Error(
+            f"blockspan.spmm: {name} is a {type(tensor).__name__} ({what}); wanted is a dense tensor "
+            "in host memory without a gradient"
+        ) from None
 
 
 def _of_bfloat16(

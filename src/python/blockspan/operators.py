@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blockspan.arrays import Array, Kind, is_bfloat16, kind_of
+from blockspan.arrays import HOST, Array, Kind, is_bfloat16, kind_of
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
 
@@ -21,8 +21,10 @@ def is_sparse(A: OperatorLike) -> bool:
 
 
 def as_matrix(A: OperatorLike) -> OperatorLike:
-    """Sparse matrices as a Matrix; all else as it is."""
-    return matrix(A) if is_sparse(A) or isinstance(A, tuple) else A
+    """Sparse matrices as a Matrix, dense tensors in host memory as arrays; all else as it is."""
+    if is_sparse(A) or isinstance(A, tuple):
+        return matrix(A)
+    return HOST.array(A) if getattr(A, "is_cuda", None) is False else A
 
 
 def mean_of(A: OperatorLike) -> OperatorLike:
