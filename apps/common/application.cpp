@@ -17,6 +17,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/host_settings.hpp>
 
 #include "common/input_file.hpp"
 #include "common/memory.hpp"
@@ -171,7 +172,7 @@ int run_application(std::string const& name, int& argc, char**& argv,
 KokkosSession::KokkosSession() {
   require_few_threads();
   try {
-    Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+    Kokkos::initialize(host_settings());
   } catch (std::exception const& error) {
     fail("backend", "this build cannot start here (", first_line(error.what()),
          "); without a GPU use a build for the host");

@@ -280,5 +280,13 @@ TEST_F(Faults, OpenBlasIsNotWaitedForWhereMemoryIsShort) {
   }
 }
 
+// Kokkos has a table of 512.
+TEST_F(Faults, MoreThreadsThanThereCanBeAreNoCrash) {
+  for (char const* const name : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
+    auto const outcome = run(std::string(name) + "=1000 $eig A.mtx");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+  }
+}
+
 }  // namespace
 }  // namespace blockspan::test

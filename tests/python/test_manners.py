@@ -38,7 +38,9 @@ def test_import_starts_nothing():
 
 
 def test_waiting_threads_soon_sleep():
-    code = "import os, blockspan; assert os.environ.get('GOMP_SPINCOUNT') == os.environ.get('ASKED')"
+    code = (
+        "import os, blockspan; assert os.environ.get('GOMP_SPINCOUNT') == os.environ.get('ASKED')"
+    )
     for asked, told in ({}, "1000"), ({"GOMP_SPINCOUNT": "77", "ASKED": "77"}, "77"):
         names = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
         environment = {k: v for k, v in os.environ.items() if k not in names}
@@ -125,6 +127,43 @@ def test_memory_errors():
     )
 
 
+def test_multigrid_short_of_memory():
+    """Whichever allocation fails, also one inside of a parallel region."""
+    quiet("""
+import resource
+import numpy as np, blockspan as bs
+
+bs.threads(2)
+A, small = bs.generate("laplace7:30"), bs.generate("laplace7:6")
+bs.precond.multigrid(small)
+hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+outcomes = set()
+for extra in range(0, 48 << 20, 3 << 19):
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + extra, hard))
+    try:
+        bs.precond.multigrid(A)
+        outcomes.add("there is memory")
+    except MemoryError:
+        outcomes.add("there is none")
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+assert outcomes == {"there is memory", "there is none"}, outcomes
+assert bs.cg(small, np.ones(216), M="multigrid").info == 0
+""")
+
+
+@pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"])
+def test_more_threads_than_there_can_be(variable):
+    quiet(
+        f"import os; os.environ['{variable}'] = '1000'\n"
+        + USE
+        + "assert bs.show_config()['threads'] == 512\n"
+        "assert wanted.sum() == 640 and bs.cg(A, X, maxiter=500).info == 0\n"
+    )
+    with pytest.raises(bs.Error, match="1000 threads"):
+        bs.threads(1000)
+
+
 def test_docstrings_have_examples_that_run():
     import doctest
 
@@ -145,7 +184,7 @@ def test_docstrings_have_examples_that_run():
 
 
 def version_of(package: str) -> str:
-    """"" where it is not installed."""
+    """ "" where it is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -49,9 +49,7 @@ def child_is_right():
     assert np.array_equal(A @ X, wanted)
 """
 
-FORKS_BESIDE_THREADS = (
-    FORKS
-    + """
+FORKS_BESIDE_THREADS = FORKS + """
 done = threading.Event()
 
 def work():
@@ -68,7 +66,6 @@ def beside_threads():
     for thread in threads:
         thread.join()
 """
-)
 
 THREADS = """
 right = []
@@ -86,6 +83,30 @@ def together():
     for thread in threads:
         thread.join()
     assert right == [True] * 4
+"""
+
+POOLS = """
+import multiprocessing
+
+def work(fails):
+    if fails:
+        bs.cg(A, X, maxiter=1, raise_on_failure=True)
+    return np.array_equal(A @ X, wanted)
+
+def pool():
+    with multiprocessing.get_context("fork").Pool(2) as workers:
+        assert all(workers.map(work, [False] * 4))
+        try:
+            workers.map(work, [False, True])
+        except bs.NotConverged as error:  # it has crossed a pipe
+            assert error.result.iterations == 1 and error.result.x.shape == X.shape
+        else:
+            raise SystemExit("no exception came back")
+        M, P, B = workers.map(same, [bs.precond.jacobi(A), bs.Plan(A, 8), A.T])
+        assert np.array_equal(M @ X, X / 4) and P.explain(4) and np.array_equal(B @ X, A.T @ X)
+
+def same(x):
+    return x
 """
 
 # A signal may come before a solve has begun, and there is no result then: it is sent some time after
@@ -151,9 +172,10 @@ def interrupted():
         (FORKS, "child_is_right", 1),
         (FORKS_BESIDE_THREADS, "beside_threads", 1),
         (THREADS, "together", 1),
+        (POOLS, "pool", 5),
         (INTERRUPTED, "interrupted", 8),
     ],
-    ids=["fork", "fork_beside_threads", "threads", "ctrl_c"],
+    ids=["fork", "fork_beside_threads", "threads", "pool", "ctrl_c"],
 )
 def test_repetitions_leave_nothing(code, once, each):
     times = -(-REPETITIONS // each)

@@ -12,6 +12,8 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
+#include <blockspan/support/host_settings.hpp>
+
 #include "support/counters.hpp"
 
 namespace {
@@ -107,7 +109,7 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   // Listing the tests must not start Kokkos: a CUDA build is made on machines without a GPU.
   if (::testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
-  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+  Kokkos::initialize(blockspan::host_settings());
   ::testing::UnitTest::GetInstance()->listeners().Append(new KernelCounter);
   int const result = RUN_ALL_TESTS();
   if (char const* path = std::getenv("BLOCKSPAN_TEST_SUMMARY")) write_summary(path);

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -14,6 +16,7 @@
 #include <omp.h>
 #endif
 
+#include <blockspan/support/host_settings.hpp>
 #include <blockspan/support/out_of_memory.hpp>
 
 #include "arrays.hpp"
@@ -29,7 +32,8 @@ std::thread::id exiting_thread;  // valid once at_exit is set
 int wanted_threads = 0;          // 0: as OMP_NUM_THREADS says
 
 void set_threads(int threads) {
-  require(threads >= 1, "blockspan.threads", threads, " threads; the least is 1");
+  require(threads >= 1 && threads <= most_host_threads, "blockspan.threads", threads,
+          " threads; there can be 1 to ", most_host_threads);
   require(!Kokkos::is_initialized() || threads == Exec().concurrency(), "blockspan.threads",
           "the library runs already, with ", Kokkos::is_initialized() ? Exec().concurrency() : 0,
           " threads; call this before the first product");
@@ -90,6 +94,9 @@ void translate(std::exception_ptr const& exception, void* error_type) {
     PyErr_SetString(PyExc_MemoryError, error.what());
   } catch (Error const& error) {
     PyErr_SetString(static_cast<PyObject*>(error_type), error.what());
+  } catch (std::runtime_error const& error) {  // Kokkos' own, where nobody has looked
+    if (std::strstr(error.what(), "failed to allocate") == nullptr) throw;
+    PyErr_SetString(PyExc_MemoryError, error.what());
   }
 }
 
@@ -102,7 +109,7 @@ void start(int device) {
   static std::once_flag once;
   std::call_once(once, [device] {
     if (Kokkos::is_initialized()) return;
-    auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
+    auto settings = host_settings();
     if (wanted_threads > 0) settings.set_num_threads(wanted_threads);
     initialize(settings, device);
   });

@@ -10,6 +10,7 @@
 #include <blockspan/multigrid/detail/hierarchy.hpp>
 #include <blockspan/multigrid/detail/invert_by_blocks.hpp>
 #include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
 
@@ -69,7 +70,9 @@ template <class Scalar, class Exec>
 bool Hierarchy<Scalar, Exec>::invert_on_host(Exec const& exec, Matrix const& last) {
   auto const n = static_cast<std::int64_t>(last.numRows());
   auto const host = to_host(last);
-  SmallMatrix<Scalar> const dense("Blockspan::multigrid", n, n);
+  Kokkos::DefaultHostExecutionSpace const cpu;
+  auto const dense = allocate_zeros<SmallMatrix<Scalar>>(cpu, "Blockspan::multigrid", n, n);
+  cpu.fence("Blockspan::multigrid_inverse");
   for (std::int64_t i = 0; i < n; ++i)
     for (int k = host.offsets(i); k < host.offsets(i + 1); ++k)
       dense(i, host.indices(k)) = host.values(k);
@@ -89,7 +92,8 @@ bool Hierarchy<Scalar, Exec>::invert_on_host(Exec const& exec, Matrix const& las
     return true;
   }
   // Hermitian: its columns are its rows, conjugated
-  Kokkos::View<Scalar*, Kokkos::HostSpace> const rows("Blockspan::multigrid", n * n);
+  auto const rows =
+      allocate<Kokkos::View<Scalar*, Kokkos::HostSpace>>(cpu, "Blockspan::multigrid", n * n);
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j) rows(i * n + j) = result.inverse(i, j);
   Kokkos::deep_copy(exec, inverse.values, rows);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/out_of_memory.hpp>
 
 namespace blockspan::detail {
 
@@ -196,8 +199,9 @@ LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, LikeRows con
 template <class Exec>
 void multiply_on_host(Exec const& exec, ProductRows<Exec> const& rows, Pattern<Exec>& C) {
   std::vector<std::vector<int>> lists(static_cast<std::size_t>(rows.workers.count));
+  std::atomic<bool> memory_is_short = false;  // no exception may leave a parallel region
   auto const& like = rows.like_A;
-  each(exec, "Blockspan::multigrid_find_product", rows.workers.count, [&](std::int64_t worker) {
+  auto const find = [&](std::int64_t worker) {
     auto& list = lists[static_cast<std::size_t>(worker)];
     auto const range = rows.workers.rows_of(worker);
     std::size_t used = 0;
@@ -208,7 +212,16 @@ void multiply_on_host(Exec const& exec, ProductRows<Exec> const& rows, Pattern<E
       used += static_cast<std::size_t>(found);
       for (int r = 0; r < like.rows(group); ++r) C.offsets(like.first(group) + r) = found;
     }
+  };
+  each(exec, "Blockspan::multigrid_find_product", rows.workers.count, [&](std::int64_t worker) {
+    try {
+      find(worker);
+    } catch (std::bad_alloc const&) {
+      memory_is_short = true;
+    }
   });
+  if (memory_is_short)
+    throw OutOfMemory("Blockspan::multigrid: out of memory: no room for the pattern of a product");
   C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
   each(exec, "Blockspan::multigrid_fill_product", rows.workers.count, [&](std::int64_t worker) {
     auto const* from = lists[static_cast<std::size_t>(worker)].data();
