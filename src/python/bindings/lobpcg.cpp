@@ -118,6 +118,7 @@ nb::dict report_of(LobpcgReport<Real> const& report) {
   result["pair_status"] = pair_status;
   result["unused_rows"] = report.unused_rows;
   result["orthogonality_loss"] = report.orthogonality_loss;
+  result["checkpoint_fault"] = report.checkpoint_fault;
   nb::list history;
   for (auto const& line : report.history)
     history.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -133,6 +134,8 @@ def lobpcg(
         **options,
     )
     result = _result(report, start[:, : problem.wanted], problem.asymmetry())
+    if result.checkpoint_fault:
+        warnings.warn(f"blockspan.lobpcg: {result.checkpoint_fault}", RuntimeWarning, 2)
     conclude("lobpcg", result, report["raised"], raise_on_failure)
     return result
 
@@ -281,6 +284,7 @@ def _result(report: dict[str, Any], vectors: Array, asymmetry: str) -> EigenResu
         norm_b=report["norm_b"],
         unused_rows=report["unused_rows"],
         orthogonality_loss=report["orthogonality_loss"],
+        checkpoint_fault=report["checkpoint_fault"],
     )
     if asymmetry:  # the bounds and the claims are those of a Hermitian problem
         result.status = Status.operator_not_hermitian

@@ -99,6 +99,7 @@ class EigenResult(_Shown):
     norm_b: float = field(default=1.0)
     unused_rows: int = 0  #: that are zero in A and in B: left out, vectors are zero there
     orthogonality_loss: float = 0.0  #: max |V^H B V - I|
+    checkpoint_fault: str = ""  #: why the last checkpoint could not be written; empty: it was
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.eigenvalues, self.eigenvectors))

@@ -60,6 +60,7 @@ struct Basis {
   template <class Archive>
   void visit(Archive& archive, Exec const& exec) {
     archive(p);
+    if constexpr (Archive::reads) archive.require_between("the columns of P", 0, p, m);
     w = 0;
     archive.block(exec, xp());
     archive.block(exec, column_range(as, 0, m + p));

@@ -14,6 +14,7 @@
 
 #include <blockspan/communication/row_space.hpp>
 #include <blockspan/sparse/detail/atomic_file.hpp>
+#include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
 #include <zlib.h>
@@ -123,6 +124,14 @@ class CheckpointReader {
     Kokkos::deep_copy(exec, whole, host);
     Kokkos::deep_copy(exec, X, whole);
     exec.fence("Blockspan::lobpcg: checkpoint");
+  }
+
+  /// Sizes and places that a file tells are looked at before they are used, whoever made it. Throws
+  /// Error where `value` is not one of low to high.
+  template <class T>
+  void require_between(char const* what, T low, T value, T high) const {
+    require(low <= value && value <= high, path_, "the checkpoint is damaged: ", what, " is ",
+            value, ", not one of ", low, " to ", high);
   }
 
   /// Nothing may be left, and the checksum must be right.

@@ -47,6 +47,9 @@ class Deflation {
   template <class Archive>
   void visit(Archive& archive, Exec const& exec) {
     archive(count_);
+    if constexpr (Archive::reads)
+      archive.require_between("the number of deflated vectors", 0, count_,
+                              static_cast<int>(y_.extent(1)));
     archive.block(exec, y(0, count_));
     if (by_.data() != y_.data()) archive.block(exec, by(0, count_));
   }

@@ -49,7 +49,7 @@ class Probe {
   bool end(std::vector<Real> const& theta) {
     running_ = false;
     passed_ = true;
-    for (std::size_t j = 0; j < before_.size(); ++j)
+    for (std::size_t j = 0; j < std::min(before_.size(), theta.size()); ++j)
       if (theta[j] < before_[j] - allowance_) passed_ = false;
     return passed_;
   }

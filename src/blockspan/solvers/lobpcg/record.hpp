@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <new>
 #include <optional>
 #include <utility>
@@ -58,14 +61,46 @@ template <class Archive>
 void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
   int width = space_.m();
   archive(width);
+  if constexpr (Archive::reads)
+    archive.require_between("the width of the block", std::int64_t(key_.columns),
+                            std::int64_t(width), problem_.global_rows());
   if (width != space_.m())
     space_.replace_basis({problem_.exec, problem_.rows(), width, problem_.generalized()});
   archive(constraints_), archive(flow_), archive(space_.theta), archive(locked_theta_);
   archive(locked_errors_), archive(history_), archive(stagnation_), archive(probe_);
+  if constexpr (Archive::reads) require_sound(archive);
   if (int const left = flow_.guesses - flow_.next_guess; left > 0)
     archive.block(problem_.exec, column_range(x_, flow_.next_guess, left));
   problem_.visit(archive);
+  if constexpr (Archive::reads)
+    archive.require_between("the number of locked vectors", static_cast<int>(locked_theta_.size()),
+                            locked(), static_cast<int>(locked_theta_.size()));
   space_.basis.visit(archive, problem_.exec);
+}
+
+/// What the state tells of sizes and places.
+template <class Scalar, class Exec>
+void LobpcgSolver<Scalar, Exec>::require_sound(CheckpointReader const& reader) const {
+  int const m = space_.m(), locked = static_cast<int>(locked_theta_.size());
+  auto const has = [&](char const* what, std::size_t size, int count) {
+    reader.require_between(what, std::int64_t(count), static_cast<std::int64_t>(size),
+                           std::int64_t(count));
+  };
+  reader.require_between("the number of constraints", 0, constraints_, key_.constraints);
+  reader.require_between("the columns of the start", 0, flow_.guesses,
+                         static_cast<int>(x_.extent(1)));
+  reader.require_between("the next column of the start", 0, flow_.next_guess, flow_.guesses);
+  reader.require_between("the number of iterations", 0, flow_.iteration,
+                         std::numeric_limits<int>::max() / 2);
+  reader.require_between("the number of active columns", 0, flow_.last_active, m);
+  has("the number of Ritz values", space_.theta.size(), m);
+  has("the number of locked errors", locked_errors_.size(), locked);
+  // who goes on has a pair left to find
+  reader.require_between("the number of locked pairs", 0, locked,
+                         in_batches() ? key_.wanted - 1 : 0);
+  reader.require_between("the pairs of a batch", 1, flow_.wanted,
+                         std::min(m, key_.wanted - locked));
+  reader.require_between("settled (0 or 1)", 0, static_cast<int>(flow_.settled), 0);
 }
 
 /// A disk that is full, or memory that is short, costs the checkpoint, not the solve; on ranks

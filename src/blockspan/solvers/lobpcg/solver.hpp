@@ -339,6 +339,7 @@ class LobpcgSolver {
   std::optional<Status> resume();
   template <class Archive>
   void visit(Archive& archive);
+  void require_sound(CheckpointReader const& reader) const;
   Report finish(Status status);
   void report_found(Found const& found, Report& report);
   std::optional<Found> finish_block();

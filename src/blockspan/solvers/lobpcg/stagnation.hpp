@@ -36,7 +36,7 @@ class Stagnation {
       idle_ = fruitless_ = 0;
     }
     moving_ = false;
-    for (std::size_t j = 0; j < theta.size(); ++j) {
+    for (std::size_t j = 0; j < std::min(theta.size(), anchor_.size()); ++j) {
       Real const fall = anchor_[j] - theta[j];
       if (fall > noise) fruitless_ = 0;
       if (fall > noise + Real(0.01) * std::abs(theta[j])) moving_ = true;
