@@ -110,17 +110,6 @@ int after_output(std::string const& name, int status) noexcept {
                                        std::strerror(errno));
 }
 
-/// Kokkos writes behind the end of an array where there are more.
-void require_few_threads() {
-#ifdef KOKKOS_ENABLE_OPENMP
-  constexpr int most = 512;  // MAX_THREAD_COUNT of its OpenMPTraits
-  char const* const kokkos = std::getenv("KOKKOS_NUM_THREADS");
-  int const threads = kokkos != nullptr ? std::atoi(kokkos) : omp_get_max_threads();
-  require(threads <= most, kokkos != nullptr ? "KOKKOS_NUM_THREADS" : "OMP_NUM_THREADS",
-          "expected at most ", most, " threads, found ", threads);
-#endif
-}
-
 int guarded(std::string const& name, std::function<int()> const& body) noexcept {
   try {
     return body();
@@ -170,7 +159,6 @@ int run_application(std::string const& name, int& argc, char**& argv,
 }
 
 KokkosSession::KokkosSession() {
-  require_few_threads();
   try {
     Kokkos::initialize(host_settings());
   } catch (std::exception const& error) {

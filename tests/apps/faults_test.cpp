@@ -249,12 +249,6 @@ TEST_F(Faults, ALongSetupIsNotWaitedFor) {
   EXPECT_EQ(names(), std::vector<std::string>{"A.mtx"});
 }
 
-TEST_F(Faults, MoreThreadsThanKokkosCanHoldAreRefused) {
-  if (host_backend() != "openmp") GTEST_SKIP() << "OpenMP is not built";
-  expect_refused("OMP_NUM_THREADS=1000 $eig A.mtx",
-                 "OMP_NUM_THREADS: expected at most 512 threads, found 1000");
-}
-
 TEST_F(Faults, AHangupThatIsIgnoredStaysSo) {
   if (host_backend().empty()) GTEST_SKIP() << "a GPU is done or has not begun when it comes";
   std::string command = "trap '' HUP; $eig";
