@@ -26,9 +26,6 @@
 #include "common/words.hpp"
 #include <fcntl.h>
 #include <unistd.h>
-#ifdef KOKKOS_ENABLE_OPENMP
-#include <omp.h>
-#endif
 
 namespace blockspan::apps {
 
