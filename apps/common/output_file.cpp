@@ -62,8 +62,9 @@ OutputFile::OutputFile(std::string const& option, fs::path path, bool device_is_
   if (is_device_) return;
   fs::path const target = blockspan::detail::link_target(path_.string());
   fs::path const folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  std::error_code ignored;
-  require(fs::is_directory(folder, ignored), where, "there is no directory ", folder.string());
+  std::error_code error;
+  bool const may_be = fs::is_directory(folder, error) || error == std::errc::permission_denied;
+  require(may_be, where, "there is no directory ", folder.string());
   blockspan::detail::AtomicFile const trial(option_, path_.string());
 }
 

@@ -62,6 +62,7 @@ Place place_of(std::string const& path) {
 struct Located {
   NamedFile file;
   Place place;
+  bool is_stream = false;  ///< /dev/stdout, say: written after what is there
 };
 
 /// Devices and pipes are left out: nothing is lost there.
@@ -70,8 +71,8 @@ std::vector<Located> regular_outputs(std::vector<NamedFile> const& outputs) {
   for (auto const& file : outputs) {
     if (file.path.empty()) continue;
     auto const place = place_of(file.path);
-    if ((!place.exists || place.regular) && descriptor_named(file.path) < 0)
-      found.push_back({file, place});
+    if (!place.exists || place.regular)
+      found.push_back({file, place, descriptor_named(file.path) >= 0});
   }
   return found;
 }
@@ -95,8 +96,8 @@ void require_separate(std::vector<NamedFile> const& outputs, std::vector<NamedFi
                   !output.place.is_same_file(input.place),
               option, path, " would overwrite the input ", input.file.path);
     for (auto const* other = &output + 1; other != written.data() + written.size(); ++other)
-      require(!output.place.is_same_file(other->place), other->file.option, other->file.path,
-              " is also the file of ", option);
+      require((output.is_stream && other->is_stream) || !output.place.is_same_file(other->place),
+              other->file.option, other->file.path, " is also the file of ", option);
   }
   for (int const descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     auto const stream = place_of(descriptor);
@@ -105,8 +106,8 @@ void require_separate(std::vector<NamedFile> const& outputs, std::vector<NamedFi
     if (!stream.regular) continue;
     for (auto const* list : {&written, &read})
       for (auto const& each : *list)
-        require(!each.place.is_same_file(stream), each.file.option, each.file.path,
-                " is also the file of ", name);
+        require(each.is_stream || !each.place.is_same_file(stream), each.file.option,
+                each.file.path, " is also the file of ", name);
   }
   for (std::size_t i = 0; i < read.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {

@@ -98,6 +98,7 @@ TEST_F(Faults, AnOutputThatIsAnInputIsRefusedByAnyName) {
   expect_refused("$eig A.mtx --initial B.mtx --report ./B.mtx", "overwrite the input B.mtx");
   expect_refused("$eig A.mtx --resume B.mtx --vectors ./B.mtx", "overwrite the input B.mtx");
   expect_refused("$eig - --pairs 1 --report ./A.mtx < A.mtx", "would overwrite the input -");
+  expect_refused("exec 5<> A.mtx; $eig A.mtx --report /dev/fd/5", "overwrite the input A.mtx");
   write_text(folder / "here/P0.mtx", ones());
   expect_refused("$eig A.mtx --preconditioner multigrid --hierarchy here --report here/P0.mtx",
                  "would overwrite the input here/P0.mtx");
