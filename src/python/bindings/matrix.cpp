@@ -1,5 +1,7 @@
 #include "matrix.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <limits>
 #include <sstream>
@@ -199,9 +201,11 @@ std::string MatrixOf<Scalar>::asymmetry(Stream stream) const {
       WithoutGil const without_gil;
       auto const found = find_asymmetry(instance_to_wait_for(stream), crs_);
       if (found) return {};
-      auto const in_words = [](Scalar const& x) {
+      auto const digits =
+          std::clamp(3 - static_cast<int>(std::floor(std::log10(found.difference))), 6, 17);
+      auto const in_words = [&](Scalar const& x) {
         std::ostringstream out;
-        out << std::setprecision(10);
+        out << std::setprecision(digits);  // enough to see the difference
         if constexpr (is_complex_v<Scalar>)
           out << std_t<Scalar>(x.real(), x.imag());
         else

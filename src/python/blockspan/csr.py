@@ -11,6 +11,9 @@ import numpy as np
 from blockspan.arrays import HOST, Array, Kind, common_kind, is_bfloat16
 from blockspan.errors import Error
 
+SUMMED = 64  #: units in the last place that sums of products differ by, in whatever order
+SCALINGS = 8  #: steps of Ruiz 2001: each takes the square root of what is left to scale
+
 
 class ConversionWarning(UserWarning):
     """A matrix was copied; its later changes are not seen."""
@@ -35,7 +38,9 @@ def csr_arrays(S: Any) -> Rows:
         given, columns = (np.asarray(part, _native_order(part)) for part in (given, columns))
     for name, part in (("indptr", given), ("indices", columns), ("data", values)):
         if part.ndim != 1:
-            raise Error(f"blockspan.matrix: {name} has the shape {tuple(part.shape)}, and is no vector")
+            raise Error(
+                f"blockspan.matrix: {name} has the shape {tuple(part.shape)}, and is no vector"
+            )
     if len(columns) >= 2**31:
         raise Error(f"blockspan.matrix: {len(columns)} entries; this build counts to 2^31 - 1")
     narrow = _as_int32(given, "indptr", kind), _as_int32(columns, "indices", kind)
@@ -138,16 +143,40 @@ def are_ordered(offsets: Array, indices: Array) -> bool:
 def mean_with_adjoint(source: tuple[Array, Array, Array], rows: int) -> tuple[Array, Array, Array]:
     """(A + A^H) / 2 of n x n compressed rows; an entry without a mirror becomes two of half its
     value. In host memory; O(entries log entries)."""
+    i, j, entries, mirrors = _with_mirrors(source, rows)
+    counts = np.bincount(i, minlength=rows)
+    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return ends, j.astype(np.int32), entries / 2 + mirrors / 2
+
+
+def differs_from_adjoint(source: tuple[Array, Array, Array], rows: int) -> bool:
+    """Whether A differs from A^H by more than rounding in the sums that have made it: SUMMED units
+    in the last place of 1, where rows and columns are scaled so that their largest entries are 1.
+    NaN is not judged. In host memory; O(entries log entries)."""
+    i, j, entries, mirrors = _with_mirrors(source, rows)
+    sizes = np.maximum(np.abs(entries), np.abs(mirrors))
+    starts = np.flatnonzero(np.diff(i, prepend=-1))
+    scale = np.ones(rows, sizes.dtype)
+    for _ in range(SCALINGS):
+        largest = np.fmax.reduceat(sizes / scale[i] / scale[j], starts) if len(starts) else sizes
+        scale[i[starts]] *= np.sqrt(np.where(largest > 0, largest, 1))
+    differences = np.abs(entries - mirrors) / scale[i] / scale[j]
+    return bool(np.any(differences > SUMMED * np.finfo(sizes.dtype).eps))
+
+
+def _with_mirrors(
+    source: tuple[Array, Array, Array], rows: int
+) -> tuple[Array, Array, Array, Array]:
+    """Places (i, j) where A or A^H has entries, by rows, a_ij and conj(a_ji)."""
     offsets, indices, values = source
     own = np.repeat(np.arange(rows), np.diff(offsets))
     i, j = np.concatenate([own, indices]), np.concatenate([indices, own])
-    both = np.concatenate([values, np.conj(values)]) / 2
     order = np.lexsort((j, i))
-    i, j, both = i[order], j[order], both[order]
+    i, j = i[order], j[order]
     first = np.ones(len(i), bool)
     first[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
     starts = np.flatnonzero(first)
-    sums = np.add.reduceat(both, starts) if len(starts) else both
-    counts = np.bincount(i[starts], minlength=rows)
-    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return ends, j[starts].astype(np.int32), sums
+    nothing = np.zeros_like(values)
+    both = [np.concatenate([values, nothing]), np.concatenate([nothing, np.conj(values)])]
+    entries, mirrors = (np.add.reduceat(x[order], starts) if len(starts) else x for x in both)
+    return i[starts], j[starts], entries, mirrors

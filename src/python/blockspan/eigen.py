@@ -85,10 +85,11 @@ def lobpcg(
     all at once. certify: fill in ``certificate``. dtype: to compute in; default the type that holds
     all that is given, as NumPy joins types (a function of an unknown one is called once with zeros,
     to see whether it is complex). hermitian_mean: solve for (A + A^H) / 2 and that of B; without it
-    a matrix that differs from its adjoint by more than rounding is ``operator_not_hermitian``, with
-    the entry in ``trouble``. callback: given an :class:`EigenProgress` each iteration; returning
-    False stops. time_limit: seconds, the setup of a preconditioner by name included; default none.
-    checkpoint, resume: files of the state of a solve. seed: default 1.
+    a matrix that differs from its adjoint by more than rounding (64 units in the last place of the
+    largest entries of scaled rows and columns) is ``operator_not_hermitian``, with the entry in
+    ``trouble``. callback: given an :class:`EigenProgress` each iteration; returning False stops.
+    time_limit: seconds, the setup of a preconditioner by name included; default none. checkpoint,
+    resume: files of the state of a solve. seed: default 1.
 
     Ctrl-C, or an exception in the callback, ends the solve within an iteration (a dense one within
     a second) and is raised with the best so far in its attribute ``partial``. What does not converge

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from blockspan.arrays import HOST, Array, Kind, is_bfloat16, kind_of
+from blockspan.csr import SCALINGS, SUMMED, differs_from_adjoint
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
 
@@ -39,22 +40,33 @@ def mean_of(A: OperatorLike) -> OperatorLike:
 
 
 def asymmetry_of(A: OperatorLike) -> str:
-    """The entry that differs from its mirror by more than rounding, in words; empty: none does, or
-    A has no entries that are known."""
+    """The entry that differs most from its mirror, in words; empty: none does by more than rounding
+    of the entry or in the sums that have made it, or A has no entries that are known."""
     if isinstance(A, Matrix):
-        return A.asymmetry()
+        words = A.asymmetry()
+        root = A._parent or A
+        if words:
+            offsets, indices, values = (root._kind.numpy(part) for part in root._arrays())
+            if not differs_from_adjoint((offsets, indices, values), A.shape[0]):
+                return ""
+        return words
     if not isinstance(A, np.ndarray) or A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
         return ""
     mirror = A.conj().T
     sizes = np.maximum(np.abs(A), np.abs(mirror))
-    with np.errstate(invalid="ignore"):
-        excess = np.abs(A - mirror) - 8 * np.finfo(A.dtype).eps * sizes
-    excess[(A == 0) != (mirror == 0)] = np.inf
-    if not np.any(excess > 0):
+    scale = np.ones(len(A), sizes.dtype)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for _ in range(SCALINGS):
+            largest = np.fmax.reduce(sizes / scale[:, None] / scale, axis=1, initial=0)
+            scale *= np.sqrt(np.where(largest > 0, largest, 1))
+        ratios = np.abs(A - mirror) / scale[:, None] / scale
+    if not np.any(ratios > SUMMED * np.finfo(A.dtype).eps):
         return ""
-    i, j = np.unravel_index(np.argmax(np.where(excess > 0, excess / sizes, 0)), A.shape)
+    i, j = np.unravel_index(np.nanargmax(ratios), A.shape)
     words = "not Hermitian" if A.dtype.kind == "c" else "not symmetric"
-    return f"{words}: entry ({i}, {j}) is {A[i, j]:.10g}, but entry ({j}, {i}) is {A[j, i]:.10g}"
+    digits = int(np.clip(3 - np.floor(np.log10(ratios[i, j])), 6, 17))
+    entry, other = (f"{x:.{digits}g}" for x in (A[i, j], A[j, i]))
+    return f"{words}: entry ({i}, {j}) is {entry}, but entry ({j}, {i}) is {other}"
 
 
 def require_dense(name: str, X: Any) -> None:
@@ -181,10 +193,12 @@ def _knows_blocks(A: OperatorLike) -> bool:
         return False
     if "_CustomLinearOperator__matmat_impl" in getattr(A, "__dict__", {}):
         return A._CustomLinearOperator__matmat_impl is not None
-    own = getattr(type(A), "_matmat", None)  # sums and products of SciPy have their own
+    own = getattr(type(A), "_matmat", None)
     if own is None or own.__module__ != "scipy.sparse.linalg._interface":
         return True
-    return str(own.__qualname__) != "LinearOperator._matmat"
+    # sums and products of SciPy have blocks if all parts do
+    parts = [part for part in getattr(A, "args", ()) if hasattr(part, "matvec")]
+    return str(own.__qualname__) != "LinearOperator._matmat" and all(map(_knows_blocks, parts))
 
 
 def _checked(
