@@ -168,6 +168,34 @@ def test_callbacks():
     assert np.isfinite(caught.value.partial.eigenvectors).all()
 
 
+def odd_blocks():
+    """The same numbers, however they lie in memory."""
+    B = random_block((400, 3), "float64")
+    unaligned = np.frombuffer(b"x" + B.tobytes(), np.uint8)[1:].view(float).reshape(B.shape)
+    field = np.zeros(B.shape, [("other", "i4"), ("number", "f8")])
+    field["number"] = B
+    return B, [
+        unaligned,
+        field["number"],
+        B[::-1].copy()[::-1],
+        np.asfortranarray(B),
+        B.astype(">f8"),
+    ]
+
+
+def test_blocks_may_lie_in_any_way():
+    A = bs.generate("laplace5:20x20")
+    B, others = odd_blocks()
+    wanted = bs.cg(A, B).x
+    for other in others:
+        assert np.array_equal(bs.cg(A, other).x, wanted)
+        assert np.array_equal(bs.cg(A, B[:, 0], X0=other[:, 1]).x, bs.cg(A, B[:, 0], X0=B[:, 1]).x)
+        constrained = [
+            bs.lobpcg(A, X, k=2, Y=Y, largest=False) for X, Y in ((B, B), (other, other))
+        ]
+        assert np.array_equal(constrained[0].eigenvalues, constrained[1].eigenvalues)
+
+
 def test_checkpoints_resume(tmp_path):
     A, file = bs.generate("laplace5:40x40"), str(tmp_path / "state")
     options = {"k": 3, "largest": False, "path": "iterative"}
@@ -273,7 +301,10 @@ def test_eigsh_refuses_what_it_cannot_do(sigma):
         (lambda A: bs.lobpcg(A, k=2, largest=False, M="ilu"), "M = 'ilu'"),
         (lambda A: bs.lobpcg(A, k=2, largest=False, B=np.eye(3)), r"B has the shape \(3, 3\)"),
         (lambda A: bs.lobpcg(lambda X: X, k=2, largest=False), "its order"),
-        (lambda A: bs.lobpcg(lambda X: X, n=9, k=2, largest=False, M="jacobi"), "entries of a sparse A"),
+        (
+            lambda A: bs.lobpcg(lambda X: X, n=9, k=2, largest=False, M="jacobi"),
+            "entries of a sparse A",
+        ),
         (lambda A: bs.lobpcg(object(), n=9, k=2, largest=False), "object"),
         (lambda A: bs.lobpcg(sp.csr_array(np.ones((2, 3))), k=1, largest=False), r"\(2, 3\)"),
         (lambda A: bs.cg(A, np.ones((99, 2))), "99"),

@@ -88,8 +88,8 @@ class Kind:
         return np.empty((rows, columns), X.dtype, order)
 
     def cast(self, X: Array, dtype: Any) -> Array:
-        """X of that type and row-major; X itself if it is so."""
-        return np.ascontiguousarray(X, dtype)
+        """X of that type, row-major and aligned; X itself if it is so."""
+        return np.require(X, dtype, ["C", "ALIGNED"])
 
     def numpy(self, X: Array) -> Array:
         """A copy in host memory, where X is not there."""
@@ -246,6 +246,11 @@ def host_tensors() -> tuple[Any, bool, Any]:
     import torch
 
     return torch.from_numpy, _host.reads(torch.Tensor), torch.bfloat16
+
+
+def is_plain(X: Array) -> bool:
+    """Whether the module reads an array of NumPy as it lies: forward, aligned, in whole elements."""
+    return X.flags.aligned and all(s >= 0 and s % X.itemsize == 0 for s in X.strides)
 
 
 def refuse_followed(X: Any) -> None:

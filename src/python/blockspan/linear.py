@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from blockspan.arguments import integer, real, require_callable, word
-from blockspan.arrays import Array, Kind, common_kind
+from blockspan.arrays import Array, Kind, common_kind, is_plain
 from blockspan.eigen import NOT_HERMITIAN, default_tolerance
 from blockspan.errors import Error
 from blockspan.operators import (
@@ -119,8 +119,7 @@ def _in_type(right: Array, start: Array | None, dtype: Any, kind: Kind) -> tuple
     for name, block in (("B", right), ("X0", start)):
         if block is not None and kind.dtype(block).kind == "c" and dtype.kind != "c":
             raise Error(f"blockspan.cg: {name} is {block.dtype}, and the solve {dtype}")
-    backwards = not kind.on_cuda and min(right.strides, default=0) < 0
-    if kind.dtype(right) != dtype or backwards:
+    if kind.dtype(right) != dtype or not (kind.on_cuda or is_plain(right)):
         right = kind.cast(right, dtype)
     x = kind.empty(right.shape, dtype)
     x[...] = 0 if start is None else start
