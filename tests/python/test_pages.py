@@ -1,0 +1,41 @@
+"""The pages of the package are true: the reference is that of the sources, the guide runs."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import runpy
+import warnings
+
+import pytest
+
+PYTHON = pathlib.Path(__file__).parents[2] / "src" / "python"
+OTHERS = ("sklearn", "torch")  # not for all
+
+
+def test_reference_is_that_of_the_sources():
+    made = runpy.run_path(str(PYTHON / "reference.py"))["reference"]()
+    assert made == (PYTHON / "reference.md").read_text(
+        "utf-8"
+    ), "make it anew: python src/python/reference.py"
+
+
+def test_guide_runs():
+    names: dict[str, object] = {}
+    missing = []
+    for code in re.findall(r"```python\n(.*?)```", (PYTHON / "README.md").read_text("utf-8"), re.S):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                exec(compile(code, "README.md", "exec"), names)
+        except ModuleNotFoundError as error:
+            assert str(error.name).partition(".")[0] in OTHERS, code
+            missing.append(error.name)
+    if missing:
+        pytest.skip(f"the rest ran, and {', '.join(map(str, missing))} is not here")
+
+
+def test_links_of_the_guide_lead_somewhere():
+    links = re.findall(r"\]\(([^)#]+)\)", (PYTHON / "README.md").read_text("utf-8"))
+    assert len(links) > 10
+    assert [link for link in links if not (PYTHON / link).exists()] == []
