@@ -7,6 +7,7 @@ Reads the sources: nothing is imported, so that it needs no build and no other p
 from __future__ import annotations
 
 import ast
+import functools
 import pathlib
 import re
 import textwrap
@@ -48,6 +49,7 @@ def source_of(module: str) -> str:
     return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text("utf-8")
 
 
+@functools.cache
 def definitions(module: str) -> Definitions:
     """Functions and classes of a module, its own and those imported from the package."""
     found: Definitions = {}
