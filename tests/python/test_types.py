@@ -158,7 +158,10 @@ def test_operators_that_know_vectors_only():
             return product(x)
 
     wanted = la.eigvalsh(S.toarray())[:3]
-    for A in (plain, Own(), Bare()):
+    adjoint_only = sl.LinearOperator((50, 50), adjoint, rmatvec=product, dtype=float)
+    zero = sl.aslinearoperator(sp.csr_array((50, 50)))
+    composed = (plain + zero, 1.0 * plain, plain * sl.aslinearoperator(sp.eye_array(50)), plain**1)
+    for A in (plain, Own(), Bare(), *composed, adjoint_only.H, adjoint_only.T):
         np.testing.assert_allclose(bs.eigsh(A, 3).eigenvalues, wanted, rtol=1e-8)
         assert bs.cg(A, np.ones((50, 2)), M=A if A is plain else None).status in ("converged",)
 

@@ -196,7 +196,9 @@ def _knows_blocks(A: OperatorLike) -> bool:
     own = getattr(type(A), "_matmat", None)
     if own is None or own.__module__ != "scipy.sparse.linalg._interface":
         return True
-    # sums and products of SciPy have blocks if all parts do
+    if type(A).__name__ in ("_AdjointLinearOperator", "_TransposedLinearOperator"):
+        return False  # what they ask of their part is not known here
+    # sums, products, multiples and powers
     parts = [part for part in getattr(A, "args", ()) if hasattr(part, "matvec")]
     return str(own.__qualname__) != "LinearOperator._matmat" and all(map(_knows_blocks, parts))
 
