@@ -227,3 +227,10 @@ def test_a_matrix_that_is_not_symmetric_is_told_and_its_mean_is_solved():
         assert bs.eigsh(form(rounded), 2).status.ok and bs.cg(form(rounded), x).info == 0
     with pytest.raises(bs.Error, match="hermitian_mean needs the entries"):
         bs.cg(lambda V: S @ V, x, hermitian_mean=True)
+
+
+def test_long_tables_are_shown_without_their_middle():
+    short, long = bs.cg(S, np.ones((40, 41))), bs.cg(S, np.ones((40, 500)))
+    assert len(repr(short).splitlines()) == 43 and "..." not in repr(short)
+    for shown, lines in ((repr(long).splitlines(), 43), (long._repr_html_().split("<tr>"), 43)):
+        assert len(shown) == lines and "499" in shown[-1] and "..." in "".join(shown)

@@ -158,7 +158,7 @@ class _Problem:
     ) -> None:
         self.A, self.B = as_matrix(A), None if B is None else as_matrix(B)
         self.M = M if isinstance(M, str) or M is None else as_matrix(M)
-        if hermitian_mean:
+        if flag("blockspan.lobpcg", "hermitian_mean", hermitian_mean):
             self.A, self.B = (mean_of(self.A), None if self.B is None else mean_of(self.B))
         require_dense("X", X)
         require_dense("Y", Y)

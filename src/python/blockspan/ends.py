@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from blockspan.arguments import real
+from blockspan.arguments import flag, real
 from blockspan.arrays import Array, Kind, common_kind
 from blockspan.eigen import as_block, lobpcg, order_of
 from blockspan.errors import Error
@@ -103,6 +103,7 @@ def eigsh(
             raise NotImplementedError(
                 f"blockspan.eigsh: which='{which}' with sigma: scipy.sparse.linalg.eigsh"
             )
+    with_vectors = flag("blockspan.eigsh", "return_eigenvectors", return_eigenvectors)
     require_dense("v0", v0)
     A, M = as_matrix(A), None if M is None else as_matrix(M)
 
@@ -133,7 +134,7 @@ def eigsh(
         kind = common_kind("blockspan.eigsh", A, v0)
         rows = order_of(A, None if v0 is None else as_block(v0, "v0", kind), n)
         result = _of_both_ends(solve, which, k, rows, kind)
-    return result if return_eigenvectors else result.eigenvalues
+    return result if with_vectors else result.eigenvalues
 
 
 def _nearest(solve: Any, sigma: float, side: bool | None, k: int) -> EigenResult:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-from blockspan.arguments import integer, real, require_callable, word
+from blockspan.arguments import flag, integer, real, require_callable, word
 from blockspan.arrays import Array, Kind, common_kind, is_plain
 from blockspan.eigen import NOT_HERMITIAN, default_tolerance
 from blockspan.errors import Error
@@ -70,7 +70,9 @@ def cg(
         "max_iterations": integer(where, "maxiter", maxiter, 10000),
         "method": word(where, "method", method, "auto"),
     }
-    A = mean_of(as_matrix(A)) if hermitian_mean else as_matrix(A)
+    A = as_matrix(A)
+    if flag(where, "hermitian_mean", hermitian_mean):
+        A = mean_of(A)
     M = M if isinstance(M, str) or M is None else as_matrix(M)
     require_dense("B", B)
     require_dense("X0", X0)

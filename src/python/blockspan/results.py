@@ -13,6 +13,9 @@ from blockspan.arrays import Array
 from blockspan.status import Status
 
 
+_SHOWN = 20  #: lines of a table on either side of those left out
+
+
 class _Shown:
     """A result in words: in the terminal, and as a table in notebooks."""
 
@@ -22,8 +25,16 @@ class _Shown:
     def _table(self) -> tuple[Sequence[str], list[list[str]]]:
         raise NotImplementedError
 
-    def __str__(self) -> str:
+    def _lines(self) -> tuple[Sequence[str], list[list[str]]]:
+        """The table, without its middle where it is long."""
         head, rows = self._table()
+        left_out = len(rows) - 2 * _SHOWN
+        if left_out > 1:
+            rows[_SHOWN:-_SHOWN] = [["..."] + [""] * (len(head) - 1)]
+        return head, rows
+
+    def __str__(self) -> str:
+        head, rows = self._lines()
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         lines = [
             "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in (head, *rows)
@@ -33,7 +44,7 @@ class _Shown:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, rows = self._table()
+        head, rows = self._lines()
 
         def line(tag: str, cells: Sequence[str]) -> str:
             return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
