@@ -221,7 +221,11 @@ NO_NUMBERS = ["a", 1.5, [1], float("nan"), 2**40]
         *(("lobpcg", "seed", value) for value in (-1, 1.5, 2**64, np.random.default_rng(0))),
         *(("eigsh", "sigma", value) for value in ("0", 1j, np.nan, np.inf, -np.inf)),
         *(("eigsh", "dtype", value) for value in ("nothing", int, "float16", object)),
-        *((solve, "columns", width) for solve in ("kernel", "explain", "Plan") for width in (0, -1)),
+        *(
+            (solve, "columns", width)
+            for solve in ("kernel", "explain", "Plan")
+            for width in (0, -1)
+        ),
         ("lobpcg", "hermitian_mean", "yes"),
         ("cg", "hermitian_mean", 1),
         ("eigsh", "return_eigenvectors", "no"),
@@ -239,7 +243,17 @@ def test_a_wrong_argument_is_one_sentence(solve, name, value):
 
 
 def test_none_is_the_default():
-    names = ("k", "tol", "maxiter", "criterion", "path", "time_limit", "seed", "checkpoint", "dtype")
+    names = (
+        "k",
+        "tol",
+        "maxiter",
+        "criterion",
+        "path",
+        "time_limit",
+        "seed",
+        "checkpoint",
+        "dtype",
+    )
     first = bs.lobpcg(chain(30), random_block((30, 2), "float64"), largest=False)
     again = bs.lobpcg(
         chain(30), random_block((30, 2), "float64"), largest=False, **dict.fromkeys(names)
@@ -249,7 +263,9 @@ def test_none_is_the_default():
     assert bs.cg(chain(30), np.ones(30), **dict.fromkeys(names)).info == 0
 
 
-@pytest.mark.parametrize("sparse", [sp.csr_array(np.eye(30)), bs.matrix(sp.eye_array(30, format="csr"))])
+@pytest.mark.parametrize(
+    "sparse", [sp.csr_array(np.eye(30)), bs.matrix(sp.eye_array(30, format="csr"))]
+)
 def test_sparse_blocks_are_named(sparse):
     S = chain(30)
     for call in (
