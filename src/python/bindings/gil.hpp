@@ -7,8 +7,9 @@ namespace blockspan::python {
 /// Once set, threads that the interpreter no longer waits for (daemons) stay where they want the
 /// GIL back: Python before 3.14 would end them there, through frames that must not be unwound.
 void hold_back_daemons();
-/// Returns unless this thread is to stay.
-void stay_if_daemon_at_exit();
+/// Returns unless this thread is to stay; from then to has_gil() the end of the interpreter waits.
+void wants_gil();
+void has_gil();
 
 // A fork waits until no other thread is in the library, and holds back those that come: the child
 // would inherit their locks, and nobody who opens them. Forks in a callback of a solve are fine.
@@ -22,8 +23,9 @@ class WithoutGil {
   WithoutGil(WithoutGil const&) = delete;
   ~WithoutGil() {
     leave_library();
-    stay_if_daemon_at_exit();
+    wants_gil();
     PyEval_RestoreThread(state_);
+    has_gil();
   }
 
  private:
@@ -34,8 +36,9 @@ class WithoutGil {
 class WithGil {
  public:
   WithGil() {
-    stay_if_daemon_at_exit();
+    wants_gil();
     state_ = PyGILState_Ensure();
+    has_gil();
   }
   WithGil(WithGil const&) = delete;
   ~WithGil() { PyGILState_Release(state_); }

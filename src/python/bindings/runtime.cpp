@@ -29,7 +29,8 @@ namespace {
 std::atomic<bool> forked = false;  // from a process whose device this one cannot use
 std::atomic<bool> at_exit = false;
 std::thread::id exiting_thread;  // valid once at_exit is set
-int wanted_threads = 0;          // 0: as OMP_NUM_THREADS says
+std::atomic<int> threads_that_want_gil = 0;
+int wanted_threads = 0;  // 0: as OMP_NUM_THREADS says
 
 void set_threads(int threads) {
   require(threads >= 1 && threads <= most_host_threads, "blockspan.threads", threads,
@@ -121,13 +122,17 @@ void hold_back_daemons() {
   exiting_thread = std::this_thread::get_id();
   at_exit = true;
   WithoutGil const without_gil;  // those that wait for it now pass
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (threads_that_want_gil > 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
-void stay_if_daemon_at_exit() {
-  while (at_exit && std::this_thread::get_id() != exiting_thread)
-    std::this_thread::sleep_for(std::chrono::hours(1));
+void wants_gil() {
+  ++threads_that_want_gil;
+  if (!at_exit || std::this_thread::get_id() == exiting_thread) return;
+  --threads_that_want_gil;
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
+
+void has_gil() { --threads_that_want_gil; }
 
 void enter_library() {
   if (depth++ > 0) return;
