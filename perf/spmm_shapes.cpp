@@ -178,6 +178,11 @@ int run(Settings const& settings) {
   blockspan::apps::KokkosSession const kokkos;
   Exec const exec;
   std::ofstream file(settings.out);
+  auto const require_written = [&] {
+    blockspan::require(settings.out.empty() || file.good(), "--out " + settings.out,
+                       "cannot be written");
+  };
+  require_written();
   for (std::string const& source : settings.sources) {
     if (settings.facts) file << facts_of(exec, source);
     for (int const columns : settings.facts ? std::vector<int>{} : settings.columns)
@@ -186,8 +191,8 @@ int run(Settings const& settings) {
         return Sweep<Scalar>(exec, source, columns, settings.quick).run();
       });
   }
-  blockspan::require(settings.out.empty() || file.good(), "--out " + settings.out,
-                     "cannot be written");
+  file.flush();
+  require_written();
   return blockspan::apps::success;
 }
 

@@ -18,6 +18,7 @@ void write_raw(std::string const& path, View const& view) {
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<char const*>(host.data()),
              static_cast<std::streamsize>(host.size() * sizeof(*host.data())));
+  file.flush();
   require(file.good(), path, "writing failed");
 }
 
@@ -62,7 +63,10 @@ PeerProblem::PeerProblem(SolverProblem const& problem, Scripts const& scripts, i
                      {"max_iterations", problem.max_iterations},
                      {"solves", solves},
                      {"device", apps::backend_name<Exec>() == "cuda" ? "cuda" : "cpu"}};
-  std::ofstream(folder_ + "/request.json") << request.dump(1) << '\n';
+  std::string const path = folder_ + "/request.json";
+  std::ofstream file(path);
+  file << request.dump(1) << std::endl;
+  require(file.good(), path, "writing failed");
 }
 
 PeerProblem::~PeerProblem() {
