@@ -34,6 +34,14 @@ def seconds_after_interrupt(work: Callable[[], Any], after: float) -> tuple[floa
     return time.process_time() - begin[0], getattr(caught.value, "partial", None)
 
 
+@pytest.fixture(autouse=True)
+def signals_are_heard():
+    """Shells start jobs in the background with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_dense_solve():
     A = bs.generate("laplace5:55x55")
     solve = lambda: bs.lobpcg(A, k=4, largest=False, path="dense")  # noqa: E731

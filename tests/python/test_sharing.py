@@ -52,6 +52,8 @@ MADE = {
     "csc": lambda S: bs.matrix(S.tocsc()),
     "coo": lambda S: bs.matrix(S.tocoo()),
 }
+if "float32" not in SCALARS:  # this build has no other type to convert to
+    del MADE["converted"]
 
 
 def _as_matrix(S):
