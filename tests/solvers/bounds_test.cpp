@@ -2,12 +2,14 @@
 // have zero in their interval. Truth by Sturm sequences of tridiagonal pencils in extended
 // precision.
 #include <cmath>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/solvers/lobpcg/certain_digits.hpp>
 
 #include "solvers/solve.hpp"
 
@@ -259,6 +261,15 @@ TYPED_TEST(Bounds, OfAMassThatIsSingularToWorkingPrecisionCallNothingZero) {
       EXPECT_NE(solved.report.trouble, "") << spacing;
     }
   }
+}
+
+TEST(BoundsInOrder, HoldForTheNumberWhereIntervalsOverlap) {
+  double const none = std::numeric_limits<double>::infinity();
+  std::vector<double> const values{0, 1, 2, 2.5, 9};
+  std::vector<double> bounds{3, 0.25, 0.25, none, 0.5};
+  blockspan::detail::widen_by_order(values, bounds);
+  // lower ends -3, 0.75, 1.75, 8.5; upper ends 1.25, 2.25, 3, 9.5
+  EXPECT_EQ(bounds, (std::vector<double>{3, 1.25, 1, none, 0.5}));
 }
 
 }  // namespace

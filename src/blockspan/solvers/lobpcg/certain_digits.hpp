@@ -25,6 +25,26 @@ bool is_zero_to_rounding(Real value, Real bound, Real noise) {
   return std::abs(value) + bound <= noise;
 }
 
+/// Widens bounds of numbers, theta ascending, each known to bound[i], so that they hold for the
+/// j-th smallest of them: that lies between the j-th smallest of theta - bound and of theta +
+/// bound. What is not bounded does not count. O(count log count).
+template <class Real>
+void widen_by_order(std::vector<Real> const& theta, std::vector<Real>& bound) {
+  std::vector<Real> lower, upper;
+  for (std::size_t j = 0; j < theta.size(); ++j) {
+    if (!std::isfinite(bound[j])) continue;
+    lower.push_back(theta[j] - bound[j]);
+    upper.push_back(theta[j] + bound[j]);
+  }
+  std::sort(lower.begin(), lower.end());
+  std::sort(upper.begin(), upper.end());
+  for (std::size_t j = 0, k = 0; j < theta.size(); ++j) {
+    if (!std::isfinite(bound[j])) continue;
+    bound[j] = std::max({bound[j], theta[j] - lower[k], upper[k] - theta[j]});
+    ++k;
+  }
+}
+
 /// |x_i^H (A - theta_j B) x_j|^2 of vectors that are Ritz vectors to the last bit.
 struct NoCoupling {
   double operator()(int, int) const { return 0; }

@@ -329,10 +329,12 @@ class DensePath {
     if (problem_.generalized()) problem_.apply_b(basis.x(), basis.bx());
     if (k < static_cast<int>(theta_.size()))
       report.next_eigenvalue = problem_.eigenvalue(theta_[k]);
+    auto const all = theta_;
     theta_.resize(k);
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
     if (problem_.generalized()) problem_.mass.words = std::string("exact: ") + method_;
     if (!problem_.deflation.empty()) add_rounding_of_constraints(norms);
+    widen_bounds(all);
     report.orthogonality_loss = loss_;
     report_pairs(problem_, theta_, norms, quality_, options_, report);
     if (options_.certify) certify_pairs(norms, report);
@@ -345,6 +347,15 @@ class DensePath {
     if (problem_.vector_scale() != Real(1)) problem_.scale(basis.x(), problem_.vector_scale());
     Kokkos::deep_copy(problem_.exec, column_range(X, 0, k), basis.x());
     problem_.exec.fence("Blockspan::lobpcg: dense path done");
+  }
+
+  /// Values whose intervals overlap may be in another order.
+  void widen_bounds(std::vector<Real> const& theta) {
+    std::vector<Real> bounds;
+    for (std::size_t j = 0; j < theta.size(); ++j) bounds.push_back(quality_[j].bound);
+    widen_by_order(theta, bounds);
+    for (std::size_t j = 0; j < theta.size(); ++j)
+      quality_[j].bound = quality_[j].rounding = bounds[j];
   }
 
   /// What was solved is Z^H A Z and Z^H B Z to the rounding of these products and of Z, some
