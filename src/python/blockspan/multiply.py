@@ -89,15 +89,14 @@ def spmm(
         common_kind("blockspan.spmm", root, X)
     if X.ndim != 2:
         if X.ndim != 1:
-            raise Error(f"blockspan.spmm: X has the shape {X.shape}; wanted is a vector or a block")
+            raise _no_block(X.shape)
         block = None if out is None else out[:, None]
         Y = spmm(root, X[:, None], out=block, alpha=alpha, beta=beta, op=op, plan=plan)
         return Y[:, 0] if out is None else out
     if X.dtype != root.dtype and plan is None:
         root, X = _joined(root, X)
     if out is None:
-        if beta != 0:
-            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
+        _require_no_reading(beta)
         order: Order = "F" if X.flags.fnc else "C"
         out = np.empty((rows, X.shape[1]), X.dtype, order)
     elif type(out) is not np.ndarray or not out.flags.writeable:
@@ -139,6 +138,16 @@ def _not_alike(A: Matrix, alpha: complex, X: Array, beta: complex, out: Array) -
     )
 
 
+def _no_block(shape: Any) -> Error:
+    return Error(f"blockspan.spmm: X has the shape {tuple(shape)}; wanted is a vector or a block")
+
+
+def _require_no_reading(beta: complex) -> None:
+    """Where there is no out."""
+    if beta != 0:
+        raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
+
+
 def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
     if plan is None:
         if not A._data.unchanged:
@@ -169,15 +178,12 @@ def _on_device(
     _, _, shape, strides, *_ = source
     if len(shape) != 2:
         if len(shape) != 1:
-            raise Error(
-                f"blockspan.spmm: X has the shape {tuple(shape)}; wanted is a vector or a block"
-            )
+            raise _no_block(shape)
         block = None if out is None else out[:, None]
         Y = _on_device(A, X[:, None], kind, block, alpha, beta, op, plan, stream)
         return Y[:, 0] if out is None else out
     if out is None:
-        if beta != 0:
-            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
+        _require_no_reading(beta)
         order: Order = "F" if strides[0] < strides[1] and 1 not in shape else "C"
         out = kind.result(X, A._rows[op], shape[1], order)
     number = kind.stream() if stream is None else stream_number(stream)
@@ -258,12 +264,9 @@ def _of_bfloat16(
         Y: Any = _of_bfloat16(A, X[:, None], block, alpha, beta, op, plan)
         return Y[:, 0] if out is None else out  # type: ignore[no-any-return]
     if X.ndim != 2:
-        raise Error(
-            f"blockspan.spmm: X has the shape {tuple(X.shape)}; wanted is a vector or a block"
-        )
+        raise _no_block(X.shape)
     if out is None:
-        if beta != 0:
-            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
+        _require_no_reading(beta)
         out = X.new_empty((A._rows[op], X.shape[1]))
     elif type(out) is not type(X) or out.requires_grad:
         raise Error(f"blockspan.spmm: out is no tensor that can be written ({type(out)})")
