@@ -108,6 +108,21 @@ EigenProblem rescaled_pencil(Random& random) {
   return {times(A, a), times(M, units[random.below(4)])};
 }
 
+/// Stiffnesses and masses whose quotients lie as far apart as the format reaches.
+EigenProblem range_of_quotients(Random& random) {
+  int const n = pick_order(random, 20);
+  std::vector<double> d(n, 1), masses(n, 1);
+  if (random.below(2) == 0) d[pick(random, 0, n - 1)] = ten_to(-pick(random, 5, 40));
+  Dense A = scaled_by(second_differences(n), d);
+  if (random.below(2) == 0) {
+    int const huge = pick(random, 0, n - 1);
+    A.set(huge, huge, ten_to(pick(random, 100, 300)));
+  }
+  for (double& mass : masses)
+    if (random.below(2) == 0) mass = ten_to(random.below(2) == 0 ? -150 : 150);
+  return {A, diagonal(masses)};
+}
+
 EigenProblem equal_pencil(Random& random) {
   int const n = pick_order(random, 20);
   Dense const M = scaled_by(sum(random_gram(random, n, n), identity(n)),
@@ -137,6 +152,7 @@ constexpr EigenGenerator generators[] = {
     {"overlaps of Gaussians", overlaps},
     {"buckling", buckling},
     {"pencils of other units", rescaled_pencil},
+    {"ranges of quotients", range_of_quotients},
     {"A a multiple of B", equal_pencil},
     {"bars of finite elements", finite_elements},
 };

@@ -18,6 +18,13 @@ Real certain_digits(Real value, Real bound) {
   return bound > 0 ? std::min(most, std::log10(std::abs(value) / bound)) : most;
 }
 
+/// At least `value`, in Real.
+template <class Real>
+Real rounded_up(long double value) {
+  auto const result = static_cast<Real>(value);
+  return result < value ? std::nextafter(result, std::numeric_limits<Real>::infinity()) : result;
+}
+
 /// A value that double precision cannot tell from zero: value and bound lie below `noise`, what
 /// rounding the operators' entries does to an eigenvalue.
 template <class Real>
@@ -47,8 +54,14 @@ void widen_by_order(std::vector<Real> const& theta, std::vector<Real>& bound) {
 
 /// |x_i^H (A - theta_j B) x_j|^2 of vectors that are Ritz vectors to the last bit.
 struct NoCoupling {
-  double operator()(int, int) const { return 0; }
+  long double operator()(int, int) const { return 0; }
 };
+
+/// In a range that the squares of Real do not leave.
+template <class Real>
+long double square(Real value) {
+  return static_cast<long double>(value) * value;
+}
 
 /// Where no pair was missed, |lambda_j - theta_j| is at most (sum of radius_i^2)^1/2 over the
 /// cluster of values around j whose intervals touch (Kahan; Parlett 1998, theorem 11.5.1). Of
@@ -59,17 +72,18 @@ std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> 
                               std::vector<Real> const& slack, int wanted) {
   std::vector<Real> result;
   for (int j = 0; j < static_cast<int>(theta.size()); ++j) {
-    Real sum = radius[j] * radius[j];
+    long double sum = square(radius[j]);
+    auto const reach = [&] { return rounded_up<Real>(std::sqrt(sum)); };
     for (int f = j, s = j, before = -1; before != s - f;) {
       before = s - f;
       while (f > 0 &&
-             !(theta[f - 1] + slack[f - 1] + result[f - 1] < theta[f] - slack[f] - std::sqrt(sum)))
-        --f, sum += radius[f] * radius[f];
+             !(theta[f - 1] + slack[f - 1] + result[f - 1] < theta[f] - slack[f] - reach()))
+        --f, sum += square(radius[f]);
       while (s + 1 < wanted &&
-             !(theta[s] + slack[s] + std::sqrt(sum) < theta[s + 1] - slack[s + 1] - radius[s + 1]))
-        ++s, sum += radius[s] * radius[s];
+             !(theta[s] + slack[s] + reach() < theta[s + 1] - slack[s + 1] - radius[s + 1]))
+        ++s, sum += square(radius[s]);
     }
-    result.push_back(std::sqrt(sum));
+    result.push_back(reach());
   }
   return result;
 }
@@ -95,32 +109,31 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
   int const count = static_cast<int>(theta.size());
   // of i with itself and first..last
   auto const couplings = [&](int i, int first, int last) {
-    Real sum = static_cast<Real>(coupling(i, i));
-    for (int k = first; k <= last; ++k)
-      sum += static_cast<Real>(coupling(i, k)) + static_cast<Real>(coupling(k, i));
+    long double sum = coupling(i, i);
+    for (int k = first; k <= last; ++k) sum += coupling(i, k) + coupling(k, i);
     return sum;
   };
   std::vector<Real> result;
   for (int j = 0; j < count; ++j) {
     Real best = prior[j];
-    Real upper = 0, coupled_above = 0;  // the squares of j..s
+    long double upper = 0, coupled_above = 0;  // the squares of j..s
     for (int s = j, ends = 0; s < std::min(count, j + widest) && ends < most_ends; ++s) {
-      upper += radius[s] * radius[s];
+      upper += square(radius[s]);
       coupled_above += couplings(s, j, s - 1);
       Real const above = (s + 1 < count ? theta[s + 1] - prior[s + 1] - slack[s + 1] : beyond) -
                          (theta[j] + slack[j]);
       if (!(above > 0)) continue;
       ++ends;
-      Real sum = upper, coupled = coupled_above;
+      long double sum = upper, coupled = coupled_above;
       for (int f = j, starts = 0; f >= std::max(0, j - widest) && starts < most_ends; --f) {
-        if (f < j) sum += radius[f] * radius[f], coupled += couplings(f, f + 1, s);
+        if (f < j) sum += square(radius[f]), coupled += couplings(f, f + 1, s);
         Real const below = f > 0
                                ? theta[j] - slack[j] - (theta[f - 1] + result[f - 1] + slack[f - 1])
                                : std::numeric_limits<Real>::infinity();
         Real const gap = std::min(above, below);
         if (!(gap > 0)) continue;
         ++starts;
-        best = std::min(best, sum / gap + std::sqrt(coupled));
+        best = std::min(best, rounded_up<Real>(sum / gap + std::sqrt(coupled)));
       }
     }
     result.push_back(best);

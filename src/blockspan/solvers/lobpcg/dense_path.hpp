@@ -334,6 +334,8 @@ class DensePath {
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
     if (problem_.generalized()) problem_.mass.words = std::string("exact: ") + method_;
     if (!problem_.deflation.empty()) add_rounding_of_constraints(norms);
+    for (int j = 0; j < k; ++j)
+      quality_[j].bound += underflow_of_entries(problem_, theta_[j], norms, j);
     widen_bounds(all);
     report.orthogonality_loss = loss_;
     report_pairs(problem_, theta_, norms, quality_, options_, report);

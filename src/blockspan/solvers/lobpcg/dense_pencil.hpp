@@ -39,6 +39,7 @@ class DensePencil {
  public:
   using Real = real_t<Scalar>;
   using Matrix = SmallMatrix<Scalar>;
+  using WideValues = std::vector<long double>;  ///< in a range for squares of the values
 
   /// A, B: Hermitian, finite, both triangles; B of order 0: the identity. eigen: of a device, for
   /// all pairs of a matrix; empty: LAPACK, for those wanted. digits: wanted of every eigenvalue.
@@ -95,15 +96,16 @@ class DensePencil {
   /// |x_i^H r_j|^2 of vectors and their residuals.
   struct Couplings {
     Matrix products;
-    Couplings(Matrix const& X, Matrix const& R)
-        : products(
-              small_matrix<Scalar>(static_cast<int>(X.extent(1)), static_cast<int>(R.extent(1)))) {
-      product(X, R, products, lapack::Transform::adjoint);
+    std::vector<int> exponents;
+    Couplings(Matrix const& X, ScaledColumns<Scalar> const& R)
+        : products(small_matrix<Scalar>(static_cast<int>(X.extent(1)),
+                                        static_cast<int>(R.part.extent(1)))),
+          exponents(R.exponents) {
+      product(X, R.part, products, lapack::Transform::adjoint);
     }
-    Real operator()(int i, int j) const {
-      Real const square = squared_magnitude(products(i, j));
-      bool const zero = !(square > 0) && products(i, j) == Scalar(0);
-      return zero ? square : std::max(square, std::numeric_limits<Real>::min());
+    long double operator()(int i, int j) const {
+      long double const unit = std::ldexp(1.0L, exponents[j]);
+      return std::norm(ExtendedRows<Scalar>::wide(products(i, j))) * unit * unit;
     }
   };
 
@@ -185,38 +187,43 @@ class DensePencil {
     Spectrum seen{{}, eigenvalue_error(C, pivot)};
     if (!lowest(C, seen.values, now.vectors)) return false;
     if (generalized()) lapack::solve_lower(lapack::Transform::adjoint, L, now.vectors);
-    Matrix const R = measured(now);
+    auto const R = measured(now);
     Couplings const couplings(now.vectors, R);
-    if (generalized()) lapack::solve_lower(lapack::Transform::none, L, R);
-    now.bound = bounds(now.theta, norms_of(R), now.rounding, seen, couplings);
+    if (generalized()) lapack::solve_lower(lapack::Transform::none, L, R.part);
+    for (long double const bound :
+         bounds(widened(now.theta), norms_of(R), widened(now.rounding), seen, couplings))
+      now.bound.push_back(rounded_up<Real>(bound));
     finish(now);
     return true;
   }
 
-  Matrix measured(Pairs& now) const {
+  ScaledColumns<Scalar> measured(Pairs& now) const {
     now.loss = pencil_.orthonormalize(now.vectors);
     return pencil_.measure(now);
+  }
+
+  static WideValues widened(std::vector<Real> const& values) {
+    return WideValues(values.begin(), values.end());
   }
 
   /// Bounds of the errors of Rayleigh quotients with residuals of norm `radius`, themselves known
   /// to `slack`: by gaps before the last cut of the spectrum, and by Weyl's theorem.
   template <class Coupling>
-  std::vector<Real> bounds(std::vector<Real> const& theta, std::vector<Real> const& radius,
-                           std::vector<Real> const& slack, Spectrum const& seen,
-                           Coupling const& couplings) {
+  WideValues bounds(WideValues const& theta, WideValues const& radius, WideValues const& slack,
+                    Spectrum const& seen, Coupling const& couplings) {
     int const known = static_cast<int>(theta.size());
     auto const gap = [&](int cut) { return seen.values[cut] - seen.values[cut - 1]; };
-    Real beyond = infinite_bound;
+    long double beyond = infinite_bound;
     cut_ = known;
     if (known < n_) {
       for (--cut_; cut_ > 0 && !(gap(cut_) > 4 * seen.error);) --cut_;
       if (cut_ > 0) beyond = seen.values[cut_] - seen.error;
     }
-    std::vector<Real> prior;  // by Weyl's theorem
+    WideValues prior;  // by Weyl's theorem
     for (int j = 0; j < known; ++j)
       prior.push_back(seen.error + std::abs(theta[j] - seen.values[j]));
-    auto const leading = [cut = cut_](std::vector<Real> const& values) {
-      return std::vector<Real>(values.begin(), values.begin() + cut);
+    auto const leading = [cut = cut_](WideValues const& values) {
+      return WideValues(values.begin(), values.begin() + cut);
     };
     auto result = gap_radii(leading(theta), leading(radius), leading(prior), leading(slack), beyond,
                             couplings);
@@ -271,9 +278,9 @@ class DensePencil {
       return !mass_definite_;
     }
     lapack::solve_lower(lapack::Transform::adjoint, F, now.vectors);
-    Matrix const R = measured(now);
+    auto const R = measured(now);
     Couplings const couplings(now.vectors, R);
-    lapack::solve_lower(lapack::Transform::none, F, R);
+    lapack::solve_lower(lapack::Transform::none, F, R.part);
     now.bound = bounds_by_shift(now, norms_of(R), seen, couplings, sigma);
     finish(now);
     return true;
@@ -281,23 +288,23 @@ class DensePencil {
 
   /// Bounds from residuals in the norm of F^-1, F = A + sigma B, by those of the Rayleigh quotients
   /// mu = 1 / (theta + sigma) of B x = mu F x: mu times the residual over ||x||_F = mu^-1/2.
-  std::vector<Real> bounds_by_shift(Pairs const& now, std::vector<Real> radius,
-                                    Spectrum const& seen, Couplings const& couplings, Real sigma) {
-    std::vector<Real> values, slack;  // of -mu, which ascend as theta does
+  std::vector<Real> bounds_by_shift(Pairs const& now, WideValues radius, Spectrum const& seen,
+                                    Couplings const& couplings, Real sigma) {
+    WideValues values, slack;  // of -mu, which ascend as theta does
     for (std::size_t j = 0; j < radius.size(); ++j) {
-      values.push_back(-1 / (now.theta[j] + sigma));
-      radius[j] *= std::pow(std::abs(values[j]), Real(1.5));
+      values.push_back(-1 / (static_cast<long double>(now.theta[j]) + sigma));
+      radius[j] *= std::pow(std::abs(values[j]), 1.5L);
       slack.push_back(values[j] * values[j] * now.rounding[j]);
     }
-    auto bound = bounds(values, radius, slack, seen, [&](int i, int j) {
-      Real const square = values[j] * values[j];
-      return square * std::abs(values[i] * values[j]) * couplings(i, j);
+    auto const of_mu = bounds(values, radius, slack, seen, [&](int i, int j) {
+      return values[j] * values[j] * std::abs(values[i] * values[j]) * couplings(i, j);
     });
-    for (std::size_t j = 0; j < bound.size(); ++j) {
-      Real const mu = std::abs(values[j]), relative = bound[j] / mu;
-      bound[j] = relative < Real(0.5) ? 2 * relative / mu : infinite_bound;
+    std::vector<Real> result;
+    for (std::size_t j = 0; j < of_mu.size(); ++j) {
+      long double const mu = std::abs(values[j]), relative = of_mu[j] / mu;
+      result.push_back(relative < 0.5L ? rounded_up<Real>(2 * relative / mu) : infinite_bound);
     }
-    return bound;
+    return result;
   }
 
   /// Without what is infinite to rounding; with a definite mass nothing is, but what comes after
@@ -313,18 +320,17 @@ class DensePencil {
     now.vectors = part(now.vectors, 0, n_, 0, static_cast<int>(finite));
   }
 
-  /// At least: bounds work with the squares, and one that underflows is no zero.
-  static std::vector<Real> norms_of(Matrix const& R) {
-    std::vector<Real> norms;
-    for (std::size_t j = 0; j < R.extent(1); ++j) {
-      Real sum = 0;
-      bool zero = true;
-      for (std::size_t i = 0; i < R.extent(0); ++i) {
-        sum += squared_magnitude(R(i, j));
-        zero = zero && R(i, j) == Scalar(0);
-      }
-      Real const least = static_cast<Real>(R.extent(0)) * std::numeric_limits<Real>::min();
-      norms.push_back(zero ? Real(0) : std::sqrt(std::max(sum, least)));
+  /// What underflows of a column that is not zero is counted.
+  static WideValues norms_of(ScaledColumns<Scalar> const& R) {
+    WideValues norms;
+    for (std::size_t j = 0; j < R.part.extent(1); ++j) {
+      long double sum = 0;
+      for (std::size_t i = 0; i < R.part.extent(0); ++i)
+        sum += std::norm(ExtendedRows<Scalar>::wide(R.part(i, j)));
+      long double const least =
+          static_cast<long double>(R.part.extent(0)) * std::numeric_limits<Real>::min();
+      long double const norm = sum > 0 ? std::sqrt(sum) + least : 0;
+      norms.push_back(std::ldexp(norm, R.exponents[j]));
     }
     return norms;
   }

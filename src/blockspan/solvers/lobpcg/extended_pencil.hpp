@@ -30,6 +30,14 @@ struct DensePairs {
   char const* method = "";
 };
 
+/// Columns j of `part` times 2^exponents[j], in a range that Scalar may not have: the residuals of
+/// pairs whose values lie many powers of ten apart.
+template <class Scalar>
+struct ScaledColumns {
+  SmallMatrix<Scalar> part;
+  std::vector<int> exponents;
+};
+
 /// A dense Hermitian pencil (A, B) with its entries in extended precision, in which approximate
 /// pairs of it are measured: Rayleigh quotients, residuals, and how far a whole set of vectors is
 /// from diagonalizing it.
@@ -89,9 +97,10 @@ class ExtendedPencil {
 
   /// Vectors to x^H B x = 1, theta to their Rayleigh quotients, with noise, rounding and backward
   /// errors; returns the residuals, all in ascending order.
-  Matrix measure(Pairs& now) const {
+  ScaledColumns<Scalar> measure(Pairs& now) const {
     int const k = static_cast<int>(now.vectors.extent(1));
-    Matrix const R = small_matrix<Scalar>(n_, k);
+    ScaledColumns<Scalar> R{small_matrix<Scalar>(n_, k), std::vector<int>(k)};
+    std::vector<Wide> r(n_);
     now.theta.assign(k, 0), now.noise.assign(k, 0);
     now.rounding.assign(k, 0), now.backward.assign(k, 0);
     for (int j = 0; j < k; ++j) {
@@ -101,11 +110,13 @@ class ExtendedPencil {
       long double const theta = xax / xbx, scale = 1 / std::sqrt(std::abs(xbx));
       long double squares = 0, length = 0, empty = 0;
       for (int i = 0; i < n_; ++i) {
-        Wide const r = (ax[i] - theta * bx[i]) * scale;
-        R(i, j) = ExtendedRows<Scalar>::narrow(r);
+        r[i] = (ax[i] - theta * bx[i]) * scale;
         now.vectors(i, j) = ExtendedRows<Scalar>::narrow(x[i] * scale);
-        squares += std::norm(r), length += std::norm(x[i] * scale);
+        squares += std::norm(r[i]), length += std::norm(x[i] * scale);
       }
+      R.exponents[j] = squares > 0 && std::isfinite(squares) ? std::ilogb(squares) / 2 : 0;
+      long double const unit = std::ldexp(1.0L, -R.exponents[j]);
+      for (int i = 0; i < n_; ++i) R.part(i, j) = ExtendedRows<Scalar>::narrow(r[i] * unit);
       // rows without entries have no size of their own
       for (int const i : empty_rows_) empty += std::norm(x[i] * scale);
       long double const of_b = (generalized() ? rows_b_->energy(x) : std::abs(xbx)) * scale * scale;
@@ -205,13 +216,13 @@ class ExtendedPencil {
     return std::real(dot(x, y));
   }
 
-  Matrix sorted(Pairs& now, Matrix const& R) const {
+  ScaledColumns<Scalar> sorted(Pairs& now, ScaledColumns<Scalar> const& R) const {
     std::vector<int> order(now.theta.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](int i, int j) { return now.theta[i] < now.theta[j]; });
     if (std::is_sorted(order.begin(), order.end())) return R;
-    auto const permute = [&](std::vector<Real>& values) {
+    auto const permute = [&](auto& values) {
       auto const old = values;
       for (std::size_t j = 0; j < order.size(); ++j) values[j] = old[order[j]];
     };
@@ -223,7 +234,9 @@ class ExtendedPencil {
       return result;
     };
     now.vectors = columns(now.vectors);
-    return columns(R);
+    ScaledColumns<Scalar> result{columns(R.part), R.exponents};
+    permute(result.exponents);
+    return result;
   }
 
   Matrix a_, b_;

@@ -18,7 +18,7 @@ class ExtendedRows {
   explicit ExtendedRows(SmallMatrix<Scalar> const& A) : first_(A.extent(0) + 1, 0) {
     for (std::size_t i = 0; i < A.extent(0); ++i) {
       for (std::size_t j = 0; j < A.extent(1); ++j)
-        if (squared_magnitude(A(i, j)) != 0 || real_part(A(i, j)) != 0) {
+        if (A(i, j) != Scalar(0)) {  // its square may underflow
           columns_.push_back(static_cast<int>(j));
           values_.push_back(wide(A(i, j)));
         }

@@ -94,6 +94,17 @@ real_t<Scalar> rounding_of_constraints(Problem<Scalar, Exec> const& problem,
   return problem.deflation.angle() * problem.mass.factor * norms.constrained[j];
 }
 
+/// What entries that become denormal in the solver's scale do to the value of pair j.
+template <class Scalar, class Exec>
+real_t<Scalar> underflow_of_entries(Problem<Scalar, Exec> const& problem, real_t<Scalar> theta,
+                                    Residuals<real_t<Scalar>> const& norms, std::size_t j) {
+  using Real = real_t<Scalar>;
+  if (problem.unscaled()) return 0;
+  Real const entries =
+      static_cast<Real>(problem.terms_per_row() + 1) * std::numeric_limits<Real>::denorm_min();
+  return entries * (1 + std::abs(theta)) * norms.x[j] * norms.x[j];
+}
+
 /// |x_i^H (A - theta_j B) x_j|^2 of measured pairs, with what rounding leaves open of it.
 template <class Scalar>
 class MeasuredCouplings {
@@ -112,10 +123,8 @@ class MeasuredCouplings {
     for (Real const energy : sizes.energy) roots_.push_back(std::sqrt(of_rows * energy));
   }
 
-  Real operator()(int i, int j) const {
-    Real const size =
-        Kokkos::abs(products_(i, j)) + roots_[i] * roots_[j] + of_sums_ * x_[i] * r_[j];
-    return size * size;
+  long double operator()(int i, int j) const {
+    return square(Kokkos::abs(products_(i, j)) + roots_[i] * roots_[j] + of_sums_ * x_[i] * r_[j]);
   }
 
  private:
@@ -139,8 +148,7 @@ std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vect
   }
   auto bound = gap_radii(theta, radius, kahan_radii(theta, radius, slack, wanted), slack,
                          -std::numeric_limits<Real>::infinity(), [&](int i, int j) {
-                           return static_cast<Real>(coupling(i, j)) /
-                                  (scale[j] * scale[j] * scale[j] * scale[i]);
+                           return coupling(i, j) / (square(scale[j]) * scale[j] * scale[i]);
                          });
   for (std::size_t j = 0; j < bound.size(); ++j) {
     Real const size = bound[j] * scale[j], left = 1 - lift * size;
@@ -168,13 +176,16 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
   std::vector<Real> radius, of_rounding, slack;
   for (std::size_t j = 0; j < theta.size(); ++j) {
     Real const of_constraints = rounding_of_constraints(problem, norms, j);
-    slack.push_back(of_rows * sizes.energy[j] + 2 * of_constraints);
+    slack.push_back(of_rows * sizes.energy[j] + 2 * of_constraints +
+                    underflow_of_entries(problem, theta[j], norms, j));
     of_rounding.push_back(problem.mass.factor * of_rows * sizes.dual[j] + of_constraints);
     radius.push_back(problem.mass.factor * norms.dual[j] + of_rounding[j]);
   }
   auto const by_gap = lifted_gap_radii(problem.mass.lift, theta, radius, slack, wanted, coupling);
   auto const floor =
       lifted_gap_radii(problem.mass.lift, theta, of_rounding, slack, wanted, NoCoupling());
+  auto widened = slack;
+  widen_by_order(theta, widened);
   bool const semidefinite = problem.semidefinite();
   // What couples the members of a cluster of zeros is rounding too, and adds up: as measured, and
   // what is left open of it.
@@ -184,7 +195,7 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
   Real const of_zeros = std::max(Real(1), 2 * zeros - 1) * noise;
   std::vector<PairQuality<Real>> result;
   for (std::size_t j = 0; j < theta.size(); ++j) {
-    Real const rounding = slack[j];
+    Real const rounding = widened[j];
     Real bound = by_gap[j];
     Real below = 0;
     if (semidefinite && std::max(Real(0), theta[j]) + problem.below_zero() <= bound) {

@@ -16,6 +16,7 @@
 #include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/solvers/common/problem.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/solvers/lobpcg/certain_digits.hpp>
 #include <blockspan/solvers/lobpcg/deflation.hpp>
 #include <blockspan/solvers/lobpcg/eigensolver.hpp>
 #include <blockspan/solvers/lobpcg/mass_norm.hpp>
@@ -127,6 +128,16 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// |eigenvalue(theta)|
   Real original_size(Real theta) const {
     return std::ldexp(std::abs(theta), exponent_a_ - exponent_b_);
+  }
+  /// A bound of the error of eigenvalue(theta) from one of theta's: what the format cannot hold of
+  /// small values counts, and one that overflows has none.
+  Real original_bound(Real theta, Real bound) const {
+    constexpr Real infinity = std::numeric_limits<Real>::infinity();
+    Real const value = original_size(theta);
+    if (!std::isfinite(value)) return infinity;
+    bool const denormal = theta != 0 && value < std::numeric_limits<Real>::min();
+    auto const exact = std::ldexp(static_cast<long double>(bound), exponent_a_ - exponent_b_);
+    return rounded_up<Real>(exact) + (denormal ? std::numeric_limits<Real>::denorm_min() : Real(0));
   }
   Real original_norm_a() const { return zero_a_ ? Real(0) : std::ldexp(norm_a, exponent_a_); }
   Real original_norm_b() const { return std::ldexp(norm_b, exponent_b_); }

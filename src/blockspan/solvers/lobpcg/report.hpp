@@ -87,16 +87,20 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
   for (int j = 0; j < known; ++j) {
     Real const backward = reported(norms.backward[j]), relative = reported(norms.relative[j]);
     Status pair = pair_status(options, theta[j], backward, relative, quality[j]);
-    if (is_done(pair) && !orthonormal) pair = Status::attainable_limit;
+    Real const value = problem.eigenvalue(theta[j]);
+    if (is_done(pair) && (!orthonormal || !std::isfinite(value))) pair = Status::attainable_limit;
     // The bound of a pair that is called zero is that of being zero.
     bool const zero = pair == Status::zero_eigenvalue;
     Real const bound = quality[j].bound + (zero ? std::abs(theta[j]) : Real(0));
-    report.eigenvalues.push_back(problem.eigenvalue(theta[j]));
+    Real const reported_bound = reported(problem.original_bound(theta[j], bound));
+    bool const lost = pair == Status::converged && options.criterion == Criterion::digits &&
+                      !(reported_bound <= digits_accuracy(options) * std::abs(value));
+    report.eigenvalues.push_back(value);
     report.backward_errors.push_back(backward);
     report.relative_residuals.push_back(relative);
-    report.error_bounds.push_back(reported(problem.original_size(bound)));
-    report.certain_digits.push_back(certain_digits(theta[j], bound));
-    report.pair_status.push_back(pair);
+    report.error_bounds.push_back(reported_bound);
+    report.certain_digits.push_back(certain_digits(value, reported_bound));
+    report.pair_status.push_back(lost ? Status::attainable_limit : pair);
   }
   if (static_cast<int>(theta.size()) > options.wanted)
     report.next_eigenvalue = problem.eigenvalue(theta[options.wanted]);
@@ -104,7 +108,8 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
 }
 
 /// Backward errors of the tolerance tell no more of pairs that may have been missed: where they
-/// leave fewer than two digits, a bound is at least what they allow.
+/// leave fewer than two digits, a bound is at least what they allow, of pairs that live on the
+/// smallest masses too.
 template <class Scalar, class Exec>
 void allow_for_missed(Problem<Scalar, Exec> const& problem,
                       LobpcgOptions<Scalar, Exec> const& options,
@@ -113,11 +118,15 @@ void allow_for_missed(Problem<Scalar, Exec> const& problem,
                       std::vector<PairQuality<real_t<Scalar>>>& quality) {
   using Real = real_t<Scalar>;
   if (options.criterion != Criterion::backward) return;
+  Real const longest =
+      problem.generalized() ? problem.mass.factor * problem.mass.largest_weight : Real(1);
+  bool const lifted = problem.mass.lift > 0 && !problem.semidefinite();
   for (std::size_t j = 0; j < theta.size(); ++j) {
     Real const size = problem.norm_a + std::abs(theta[j]) * problem.norm_b;
+    Real const x = std::max(norms.x[j], longest);
     if (!(quality[j].bound <= Real(0.01) * std::abs(theta[j])))
-      quality[j].bound =
-          std::max(quality[j].bound, options.tolerance * size * norms.x[j] * norms.x[j]);
+      quality[j].bound = lifted ? std::numeric_limits<Real>::infinity()
+                                : std::max(quality[j].bound, options.tolerance * size * x * x);
   }
 }
 
@@ -210,13 +219,16 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, 
   for (std::size_t j = 0; j < theta.size(); ++j) {
     Real const of_constraints = rounding_of_constraints(problem, norms, j);
     radius[j] += of_constraints;
-    slack.push_back(of_rows * sizes.energy[j] + 2 * (of_constraints + u * std::abs(theta[j])));
+    slack.push_back(of_rows * sizes.energy[j] + 2 * (of_constraints + u * std::abs(theta[j])) +
+                    underflow_of_entries(problem, theta[j], norms, j));
   }
   auto const by_gap = lifted_gap_radii(lift, theta, radius, slack, count, coupling);
+  auto widened = slack;
+  widen_by_order(theta, widened);
   Real const spread = 1 + 4 * static_cast<Real>(theta.size()) * (loss + of_length);
   for (int j = 0; j < count; ++j) {
-    result.radius.push_back(problem.original_size(radius[j] + slack[j]));
-    result.gap_radius.push_back(problem.original_size(by_gap[j] * spread + slack[j]));
+    result.radius.push_back(problem.original_bound(theta[j], radius[j] + slack[j]));
+    result.gap_radius.push_back(problem.original_bound(theta[j], by_gap[j] * spread + widened[j]));
   }
   return result;
 }
