@@ -33,11 +33,23 @@ EigenQuestion EigenQuestion::pick_one(Random& random, int rows) {
   return question;
 }
 
+/// Half of them with the library's own block, the others with fewer guards, or none.
+EigenQuestion EigenQuestion::pick_iterative(Random& random, int rows) {
+  auto question = pick_one(random, rows);
+  question.path = SolvePath::iterative;
+  question.wanted = std::min(question.wanted, pick(random, 1, std::max(1, rows / 8)));
+  if (random.below(2) == 0 && 5 * lobpcg_block_size(question.wanted) <= rows) return question;
+  question.block = std::min(question.wanted + pick(random, 0, 4), std::max(1, rows / 5));
+  question.wanted = std::min(question.wanted, question.block);
+  return question;
+}
+
 std::string EigenQuestion::words(int rows) const {
   constexpr char const* paths[] = {"auto", "iterative", "dense"};
   constexpr char const* criteria[] = {"digits", "backward", "relative"};
   return text(rows, " rows, ", wanted, which == Which::largest ? " largest, " : " smallest, ",
-              "path ", paths[static_cast<int>(path)], ", ", criteria[static_cast<int>(criterion)],
+              block > 0 ? std::to_string(block) + " columns, " : "", "path ",
+              paths[static_cast<int>(path)], ", ", criteria[static_cast<int>(criterion)],
               ", tolerance ", tolerance, certify ? ", certify" : "");
 }
 

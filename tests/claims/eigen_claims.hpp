@@ -29,8 +29,11 @@ struct EigenQuestion {
   Criterion criterion = Criterion::digits;
   double tolerance = 1e-8;
   bool certify = false;
+  int block = 0;  ///< columns; 0: as many as the library takes by itself
 
   static EigenQuestion pick_one(Random& random, int rows);
+  /// For the iteration: a block that fits five times into the rows.
+  static EigenQuestion pick_iterative(Random& random, int rows);
   std::string words(int rows) const;
 };
 
@@ -70,7 +73,8 @@ LobpcgReport<double> solve_eigen(Exec const& exec, EigenProblem const& problem,
                                  EigenQuestion const& question, std::string const& name,
                                  Block<Scalar, Exec>& X) {
   int const n = problem.A.order();
-  int const block = std::min(lobpcg_block_size(question.wanted), n);
+  int const block =
+      question.block > 0 ? question.block : std::min(lobpcg_block_size(question.wanted), n);
   auto const A = to_library<Scalar>(exec, problem.A, name + "_A");
   auto const a = matrix_operator(exec, A, block);
   using Operator = MatrixOperator<Scalar, Exec>;
@@ -99,7 +103,8 @@ LobpcgReport<double> solve_eigen(Exec const& exec, EigenProblem const& problem,
 
 /// The problem of a seed, solved and judged.
 template <class Scalar, class Exec>
-Outcome run_eigen_claim(std::span<EigenGenerator const> generators, std::uint64_t seed) {
+Outcome run_eigen_claim(std::span<EigenGenerator const> generators, std::uint64_t seed,
+                        bool iterative) {
   Random random(seed * 2 + 1);
   auto const& generator = generators[seed % generators.size()];
   EigenProblem problem = generator.make(random);
@@ -111,8 +116,9 @@ Outcome run_eigen_claim(std::span<EigenGenerator const> generators, std::uint64_
       for (std::size_t i = 0; i < c.size(); ++i) c[i] *= phases[i];
   }
   int const n = problem.A.order();
-  auto const question =
-      EigenQuestion::pick_one(random, n - static_cast<int>(problem.constraints.size()));
+  int const rows = n - static_cast<int>(problem.constraints.size());
+  auto const question = iterative ? EigenQuestion::pick_iterative(random, rows)
+                                  : EigenQuestion::pick_one(random, rows);
   Outcome outcome{generator.name, question.words(n), true, question.wanted, 0, {}};
 
   EigenProblem const used = without_unused_rows(problem);

@@ -3,9 +3,26 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace blockspan::test {
+
+namespace {
+std::optional<std::pair<int, int>> larger_orders;
+}  // namespace
+
+LargerOrders::LargerOrders(int low, int high) { larger_orders = {low, high}; }
+LargerOrders::~LargerOrders() { larger_orders.reset(); }
+
+int pick_order(Random& random, int most) {
+  constexpr int unlimited = 40;
+  if (larger_orders) {
+    auto const [low, high] = *larger_orders;
+    return most < unlimited ? pick(random, std::min(low, most), most) : pick(random, low, high);
+  }
+  return random.below(8) == 0 ? pick(random, 13, most) : pick(random, 3, 12);
+}
 
 double ten_to(int exponent) {
   return std::strtod(("1e" + std::to_string(exponent)).c_str(), nullptr);

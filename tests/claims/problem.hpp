@@ -53,10 +53,15 @@ std::span<SystemGenerator const> systems();
 inline int pick(Random& random, int low, int high) {
   return low + static_cast<int>(random.below(high - low + 1));
 }
+/// While it lives, pick_order() gives `low` to `high` rows, where `most` allows: enough for blocks
+/// of vectors to iterate in.
+class LargerOrders {
+ public:
+  LargerOrders(int low, int high);
+  ~LargerOrders();
+};
 /// Mostly 3 to 12 rows, one time in eight 13 to `most`.
-inline int pick_order(Random& random, int most = 40) {
-  return random.below(8) == 0 ? pick(random, 13, most) : pick(random, 3, 12);
-}
+int pick_order(Random& random, int most = 40);
 double ten_to(int exponent);
 /// 10^e, e whole, in [-spread, spread].
 std::vector<double> random_scales(Random& random, int n, int spread);

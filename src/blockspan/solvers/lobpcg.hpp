@@ -92,11 +92,14 @@ struct LobpcgOptions {
   /// P^H A P, P the B-orthogonal projection. Null: none.
   ConstBlock<Scalar, Exec> constraints = {};
   std::uint64_t seed = 1;  ///< of every random column
-  bool probe = true;       ///< look for missed pairs before claiming success
+  /// Look for missed pairs before claiming success: guards begin anew from random columns and are
+  /// iterated for a while. A block without guards gets some (see widest_block).
+  bool probe = true;
   bool check_hermitian = true;
   int stagnation_window = 60;  ///< idle iterations before a restart
   /// Columns to which the block may grow (more guards) when restarts do not help; at most n / 5.
-  /// 0: four times the columns of X, at least 64. The columns of X: never grow.
+  /// 0: four times the columns of X, at least 64. The columns of X: never grow, and without guards
+  /// there is no probe.
   int widest_block = 0;
   /// Seconds, looked at each iteration and, where ranks do not share the rows, at each step of a
   /// dense solve, which is not begun where it is predicted to take longer.
@@ -250,17 +253,17 @@ inline int lobpcg_block_size(int wanted) {
 /// its first `guess_columns` columns are a start, the rest is ignored; on return its first `wanted`
 /// columns are the eigenvectors, X^H B X = I, and the others guards, a start for more pairs (as
 /// they were after a dense solve). SolvePath says when a problem is solved densely; it always is if
-/// the rows do not hold five blocks (in addition to constraints and locked pairs). A singular B
-/// (positive semidefinite) leaves its infinite eigenvalues out: densely for any such pencil that is
-/// well posed, by iteration (with A + s B as inner product, s > 0 small) where A is positive
-/// semidefinite, has no null vector in common with B, and the smallest pairs are wanted without
-/// constraints, batches and checkpoints; else the status is mass_singular, and `trouble` names rows
-/// and the reason. Throws Error for bad arguments (sizes,
-/// options), or where memory is short. Numerical trouble is a status, and X then holds the best
-/// vectors found, with true residuals; where there are none (operator_not_finite from the first
-/// call on, mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN and
-/// the errors infinite. Fences `exec`. Same input, backend and thread count: same bits. Memory: 6 m
-/// columns (9 m with B; m grows, see widest_block).
+/// the rows do not hold five blocks, with a guard, in addition to constraints and locked pairs. A
+/// singular B (positive semidefinite) leaves its infinite eigenvalues out: densely for any such
+/// pencil that is well posed, by iteration (with A + s B as inner product, s > 0 small) where A is
+/// positive semidefinite, has no null vector in common with B, and the smallest pairs are wanted
+/// without constraints, batches and checkpoints; else the status is mass_singular, and `trouble`
+/// names rows and the reason. Throws Error for bad arguments (sizes, options), or where memory is
+/// short. Numerical trouble is a status, and X then holds the best vectors found, with true
+/// residuals; where there are none (operator_not_finite from the first call on,
+/// mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN and the errors
+/// infinite. Fences `exec`. Same input, backend and thread count: same bits. Memory: 6 m columns (9
+/// m with B; m grows, see widest_block).
 ///
 /// An iteration without or with Jacobi, no column converged, moves about 20 m (30 m) columns,
 /// allocates nothing and waits twice, for the Gram matrices and for the norms; apart from the

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -121,5 +123,24 @@ class Grams {
   typename Device::host_mirror_type host_;
   int order_ = 0;
 };
+
+/// The rows of all ranks of a block in host memory, on each of them.
+template <class HostView>
+HostView all_rows(RowSpace const& rows, HostView const& local) {
+  if (!rows.distributed()) return local;
+  auto const& ranks = rows.communicator();
+  HostView const all("Blockspan::lobpcg::dense", static_cast<std::size_t>(rows.cuts().back()),
+                     local.extent(1));
+  auto const row_bytes =
+      static_cast<std::int64_t>(local.extent(1) * sizeof(typename HostView::value_type));
+  std::vector<std::int64_t> sizes;
+  for (int r = 0; r < ranks.size(); ++r) {
+    auto const [first, last] = rows.range(r, 0);
+    sizes.push_back((last - first) * row_bytes);
+  }
+  ranks.gather(std::as_bytes(std::span(local.data(), local.size())),
+               std::as_writable_bytes(std::span(all.data(), all.size())), sizes);
+  return all;
+}
 
 }  // namespace blockspan::detail

@@ -20,25 +20,6 @@
 
 namespace blockspan::detail {
 
-/// The rows of all ranks of a block in host memory, on each of them.
-template <class HostView>
-HostView all_rows(RowSpace const& rows, HostView const& local) {
-  if (!rows.distributed()) return local;
-  auto const& ranks = rows.communicator();
-  HostView const all("Blockspan::lobpcg::dense", static_cast<std::size_t>(rows.cuts().back()),
-                     local.extent(1));
-  auto const row_bytes =
-      static_cast<std::int64_t>(local.extent(1) * sizeof(typename HostView::value_type));
-  std::vector<std::int64_t> sizes;
-  for (int r = 0; r < ranks.size(); ++r) {
-    auto const [first, last] = rows.range(r, 0);
-    sizes.push_back((last - first) * row_bytes);
-  }
-  ranks.gather(std::as_bytes(std::span(local.data(), local.size())),
-               std::as_writable_bytes(std::span(all.data(), all.size())), sizes);
-  return all;
-}
-
 /// The pencil as dense matrices (A and B applied to the identity) for DensePencil: where the block
 /// does not fit five times into the rows, so that there is no basis [X W P] worth the name, and
 /// where iterating would cost more. O(n^3) time, 6 n^2 scalars on the host. Every rank has all rows
@@ -334,9 +315,7 @@ class DensePath {
     auto const norms = residuals(problem_, basis.x_and_images(), theta_, basis.a_spare(k));
     if (problem_.generalized()) problem_.mass.words = std::string("exact: ") + method_;
     if (!problem_.deflation.empty()) add_rounding_of_constraints(norms);
-    for (int j = 0; j < k; ++j)
-      quality_[j].bound += underflow_of_entries(problem_, theta_[j], norms, j);
-    widen_bounds(all);
+    widen_bounds(all, norms);
     report.orthogonality_loss = loss_;
     report_pairs(problem_, theta_, norms, quality_, options_, report);
     if (options_.certify) certify_pairs(norms, report);
@@ -351,8 +330,11 @@ class DensePath {
     problem_.exec.fence("Blockspan::lobpcg: dense path done");
   }
 
-  /// Values whose intervals overlap may be in another order.
-  void widen_bounds(std::vector<Real> const& theta) {
+  /// Entries that become denormal count, and values whose intervals overlap may be in another
+  /// order.
+  void widen_bounds(std::vector<Real> const& theta, Residuals<Real> const& norms) {
+    for (int j = 0; j < found_; ++j)
+      quality_[j].bound += underflow_of_entries(problem_, theta_[j], norms, j);
     std::vector<Real> bounds;
     for (std::size_t j = 0; j < theta.size(); ++j) bounds.push_back(quality_[j].bound);
     widen_by_order(theta, bounds);

@@ -62,7 +62,6 @@ void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scala
 template <class Real>
 char const* reason_for_dense(LobpcgReport<Real> const& report, PathChoice const& choice,
                              bool wants_dense) {
-  constexpr double affordable = 60;  // seconds, predicted
   if (!choice.may_change) return nullptr;
   if (wants_dense) return "the iteration had cost what a dense solve was predicted to";
   switch (report.status) {
@@ -71,8 +70,9 @@ char const* reason_for_dense(LobpcgReport<Real> const& report, PathChoice const&
     case Status::attainable_limit:
     case Status::stagnated:
       // Rounding on the way, not in the answer, may be what keeps the iteration from its goal.
-      return choice.dense_seconds < affordable ? "rounding kept the iteration from its goal"
-                                               : nullptr;
+      return choice.dense_seconds < affordable_dense_seconds
+                 ? "rounding kept the iteration from its goal"
+                 : nullptr;
     default:
       return nullptr;
   }

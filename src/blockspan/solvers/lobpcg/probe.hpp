@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include <blockspan/solvers/lobpcg/pair_quality.hpp>
 #include <blockspan/solvers/lobpcg/subspace.hpp>
 
 namespace blockspan::detail {
@@ -23,12 +24,14 @@ class Probe {
   bool due(int iteration) const { return running_ && iteration >= end_; }
 
   /// New guards; the images of the wanted columns must be exact. worst: the largest backward error
-  /// of these. Ends at iteration `limit` at the latest.
+  /// of these; quality: of their values. Ends at iteration `limit` at the latest.
   std::optional<Status> begin(Subspace<Scalar, Exec>& space, int wanted, int iteration, int limit,
-                              Real worst) {
+                              Real worst, std::vector<PairQuality<Real>> const& quality) {
     auto& problem = space.problem;
     Real const size = std::max(Real(1), space.largest_x * space.largest_x) * problem.norm_a;
-    allowance_ = (std::sqrt(Real(wanted)) * worst + Thresholds<Real>::probe_fall) * size;
+    Real const coarse = (std::sqrt(Real(wanted)) * worst + Thresholds<Real>::probe_fall) * size;
+    allowances_.clear();
+    for (int j = 0; j < wanted; ++j) allowances_.push_back(std::min(coarse, quality[j].bound));
     before_.assign(space.theta.begin(), space.theta.begin() + wanted);
     running_ = true;
     ++count_;
@@ -50,20 +53,20 @@ class Probe {
     running_ = false;
     passed_ = true;
     for (std::size_t j = 0; j < std::min(before_.size(), theta.size()); ++j)
-      if (theta[j] < before_[j] - allowance_) passed_ = false;
+      if (theta[j] < before_[j] - allowances_[j]) passed_ = false;
     return passed_;
   }
 
   template <class Archive>
   void visit(Archive& archive) {
-    archive(running_), archive(passed_), archive(count_), archive(end_), archive(allowance_);
-    archive(before_);
+    archive(running_), archive(passed_), archive(count_), archive(end_);
+    archive(allowances_), archive(before_);
   }
 
  private:
   bool running_ = false, passed_ = false;
   int count_ = 0, end_ = 0;
-  Real allowance_ = 0;
+  std::vector<Real> allowances_;  ///< a value may fall by so much
   std::vector<Real> before_;
 };
 

@@ -221,10 +221,15 @@ class Problem : public SolverProblem<Scalar, Exec> {
     deflation.visit(archive, exec);
   }
 
-  /// Fills V with random columns that this solve has not used yet.
+  /// Fills V with random columns that this solve has not used yet. Vectors of the largest values
+  /// live on the smallest masses, which random columns of length one in a graded B hardly see.
   void randomize(View const& V) {
     blockspan::fill_random(exec, V, seed_, next_random_, workspace.rows().first_row());
     next_random_ += static_cast<std::int64_t>(V.extent(1));
+    constexpr Real graded = 1e6;
+    if (sign < 0 && knows_mass_ && norm_b * mass.largest_weight * mass.largest_weight > graded)
+      detail::scale_rows<Exec, Scalar>(exec, mass.roots.data(), block_ref<Exec>(V),
+                                       block_ref<Exec>(V));
     leave_out_unused(V);
   }
   /// The next random columns will be those of `mark` again.

@@ -190,6 +190,7 @@ void LobpcgSolver<Scalar, Exec>::report_found(Found const& found, Report& report
     report.certificate = certify(problem_, known, theta, norms, couplings,
                                  report.orthogonality_loss, sizes, options_);
   if (options_.criterion == Criterion::backward) allow_for_missed(report);
+  allow_for_missed_zeros(problem_, theta, norms, report);
   if (report.status == Status::converged &&
       !std::all_of(report.pair_status.begin(), report.pair_status.end(), is_done))
     report.status = Status::attainable_limit;

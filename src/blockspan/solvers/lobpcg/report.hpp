@@ -139,6 +139,25 @@ void allow_for_missed(LobpcgReport<Real>& report) {
       gaps[j] = std::max(gaps[j], report.error_bounds[j]);
 }
 
+/// Zeros of A that the iteration did not find are rounded as its norm lets them be: one of those
+/// has the number of a pair that is called zero.
+template <class Scalar, class Exec>
+void allow_for_missed_zeros(Problem<Scalar, Exec> const& problem,
+                            std::vector<real_t<Scalar>> const& theta,
+                            Residuals<real_t<Scalar>> const& norms,
+                            LobpcgReport<real_t<Scalar>>& report) {
+  using Real = real_t<Scalar>;
+  Real const x = norms.largest_x();
+  Real const rounding = rounding_of_rows(problem) * problem.norm_a * x * x;
+  for (std::size_t j = 0; j < std::min(theta.size(), report.pair_status.size()); ++j) {
+    if (report.pair_status[j] != Status::zero_eigenvalue) continue;
+    Real const bound = problem.original_bound(theta[j], std::abs(theta[j]) + rounding);
+    report.error_bounds[j] = std::max(report.error_bounds[j], bound);
+    if (j < report.certificate.gap_radius.size())
+      report.certificate.gap_radius[j] = std::max(report.certificate.gap_radius[j], bound);
+  }
+}
+
 /// The report of a solve that never had a finite block: nothing is known about any pair.
 template <class Scalar, class Exec>
 void report_nothing(Problem<Scalar, Exec> const& problem,

@@ -18,14 +18,16 @@ std::int64_t iterated_columns(LobpcgOptions<Scalar, Exec> const& options, std::i
 }
 
 /// True if `rows` rows hold five blocks in addition to the constraints, and to the locked pairs
-/// when only those of one block are missing. Otherwise the problem is solved densely.
+/// when only those of one block are missing; a block without guards gets one for the search for
+/// missed pairs. Otherwise the problem is solved densely.
 template <class Scalar, class Exec>
 bool holds_five_blocks(std::int64_t rows, LobpcgOptions<Scalar, Exec> const& options,
                        std::int64_t columns) {
   std::int64_t const block = iterated_columns(options, columns);
   std::int64_t const locked = std::max<std::int64_t>(0, options.wanted - block);
   std::int64_t const constraints = options.constraints.extent(1);
-  return rows - constraints - locked >= 5 * block;
+  bool const guarded = block != options.wanted || !options.probe;
+  return rows - constraints - locked >= 5 * (block + (guarded ? 0 : 1));
 }
 
 /// Predicted seconds of the two ways to a solution: enough to choose between them, the same on
@@ -85,6 +87,9 @@ struct PathChoice {
   double dense_seconds = 0;
   std::string reason;
 };
+
+/// Seconds that a dense solve after an iteration that fell short may be predicted to take.
+constexpr double affordable_dense_seconds = 60;
 
 /// Iterations that a dense solve may cost and still be taken at once: what an iteration is likely
 /// to need without a preconditioner or with the diagonal, with another one, and with a

@@ -210,9 +210,8 @@ class LobpcgSolver {
       return std::nullopt;
     }
     if (digits && all_open_at_floor()) {
-      if (flow_.exact) return Status::attainable_limit;
       again = true;
-      return verify();
+      return flow_.exact ? end_short(Status::attainable_limit) : verify();
     }
     if (preconditioner_is_due()) {
       again = true;
@@ -319,6 +318,9 @@ class LobpcgSolver {
 
   // verdicts.hpp
   std::optional<Status> verify();
+  bool may_probe();
+  std::optional<Status> begin_probe();
+  std::optional<Status> end_short(Status status);
   std::optional<Status> restart();
   std::optional<Status> handle(Extension outcome);
   std::optional<Status> collapse();

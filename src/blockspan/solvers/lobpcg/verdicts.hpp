@@ -20,24 +20,47 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
   stagnation_.begin_anew(flow_.iteration);
   if (converged() < flow_.wanted) {
     flow_.careful = true;
-    return ++flow_.failed_verifications > 5 ? std::optional(Status::attainable_limit)
-                                            : std::nullopt;
+    return ++flow_.failed_verifications > 5 ? end_short(Status::attainable_limit) : std::nullopt;
   }
-  if (!options_.probe || !probe_.wanted() || flow_.wanted == space_.m())
-    return in_batches() ? lock_batch() : Status::converged;
+  if (!may_probe()) return in_batches() ? lock_batch() : Status::converged;
+  return begin_probe();
+}
+
+/// Whether pairs may have been missed and there are guards to look with, or a place for them.
+template <class Scalar, class Exec>
+bool LobpcgSolver<Scalar, Exec>::may_probe() {
+  return options_.probe && probe_.wanted() &&
+         (flow_.wanted < space_.m() || (!in_batches() && widen()));
+}
+
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::begin_probe() {
   flow_.exact = false;
+  auto const quality = pair_qualities(
+      problem_, space_.theta, norms_,
+      sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_), flow_.wanted);
   return probe_.begin(space_, flow_.wanted, flow_.iteration, options_.max_iterations,
-                      worst_backward());
+                      worst_backward(), quality);
+}
+
+/// The end without all pairs. What is said of those that converged asks for a probe as well; where
+/// a dense solve follows it does not.
+template <class Scalar, class Exec>
+std::optional<Status> LobpcgSolver<Scalar, Exec>::end_short(Status status) {
+  bool const dense_follows = dense_seconds_ < affordable_dense_seconds;
+  if (dense_follows || in_batches() || converged() == 0 || !may_probe()) return status;
+  if (auto const trouble = space_.refresh(true)) return trouble;
+  return begin_probe();
 }
 
 /// An idle window. T is dropped where it brings next to nothing, and for the largest pairs of A:
 /// an approximation of its inverse favours the other end of the spectrum.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::restart() {
-  if (all_open_at_normwise_floor()) return Status::attainable_limit;
+  if (all_open_at_normwise_floor()) return end_short(Status::attainable_limit);
   Real const size = std::max(Real(1), space_.largest_x * space_.largest_x);
   stagnation_.count(wanted_values(), 20 * Thresholds<Real>::u * problem_.norm_a * size);
-  if (stagnation_.hopeless()) return Status::stagnated;
+  if (stagnation_.hopeless()) return end_short(Status::stagnated);
   // Guards help the upper end of the wanted set; a low pair that lags by itself needs iterations.
   bool const wide = stagnation_.wants_a_wider_block() && !done_[flow_.wanted - 1] && widen();
   bool const keep = wide || stagnation_.values_move() || flow_.idle_restarts >= most_idle_restarts;
