@@ -7,8 +7,8 @@ of the study `cases`, with the facts of their matrices (blockspan-perf-spmm-shap
 import json
 import sys
 
-KERNELS = ["warp_per_row_packs", "warp_per_row", "segments", "segments_sorted", "nonempty_rows",
-           "row_group", "tensor_window", "tile_staged", "auto/column"]
+KERNELS = ["rows", "single_columns", "segments", "segments_sorted", "nonempty_rows",
+           "groups", "windows", "shared_tiles", "auto/column"]
 BYTES = {"f32": 4, "f64": 8, "c128": 16}
 
 

@@ -111,7 +111,7 @@ class Sweep {
     double const plan = time(lines, {.columns = columns_});
     for (SpmmLanes const& lanes : grids(vectors, fit)) {
       if (rows.longest <= longest_row)
-        time(lines, {.algorithm = fit ? "warp_per_row_packs" : "warp_per_row", .lanes = lanes});
+        time(lines, {.algorithm = fit ? "rows" : "single_columns", .lanes = lanes});
       for (std::int64_t const segment : blockspan::detail::tuning::device_segment_lengths) {
         // lengths that leave too few segments, or too many
         if (segment > 64 && rows.nonzeros < 512 * segment) continue;

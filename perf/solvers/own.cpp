@@ -172,7 +172,7 @@ std::vector<OwnSolver> own_solvers(SolverProblem const& problem) {
   for (char const* const preconditioner : {"multigrid", "chebyshev:8", "jacobi"})
     solvers.push_back({preconditioner, "blockspan", "auto", "blockspan", preconditioner});
   // what the plan's choice among the kernels brings
-  solvers.push_back({name + "/row_group", "blockspan", "auto", "row_group"});
+  solvers.push_back({name + "/groups", "blockspan", "auto", "groups"});
   for (char const* const product : {"kokkos-kernels", "cusparse"})
     solvers.push_back({name + "/" + product, "other-products", "auto", product});
   return solvers;

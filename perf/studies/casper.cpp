@@ -15,9 +15,8 @@ Case scenario(std::string const& group, std::int64_t m, std::int64_t k, double d
   one.scalar = quick ? "f64" : "f32";
   one.columns = n;
   one.notes = {{"density", density / 100}};
-  one.contenders = {"auto",           "warp_per_row", "warp_per_row_packs",
-                    "segments",       "tile_staged",  "cusparse",
-                    "kokkos-kernels", "eigen",        "mkl"};
+  one.contenders = {"auto",     "single_columns", "rows",  "segments", "shared_tiles",
+                    "cusparse", "kokkos-kernels", "eigen", "mkl"};
   return one;
 }
 

@@ -19,10 +19,10 @@ Study coalescing(Scope const& scope) {
                  {"baseline ms", "ms:thread_per_row"},
                  {"GFLOP/s", "gflops:thread_per_row"},
                  {"error", "error:thread_per_row"},
-                 {"coalesced ms", "ms:warp_per_row"},
-                 {"GFLOP/s", "gflops:warp_per_row"},
-                 {"error", "error:warp_per_row"},
-                 {"coalesced over baseline", "speedup:warp_per_row:thread_per_row"},
+                 {"coalesced ms", "ms:single_columns"},
+                 {"GFLOP/s", "gflops:single_columns"},
+                 {"error", "error:single_columns"},
+                 {"coalesced over baseline", "speedup:single_columns:thread_per_row"},
                  {"auto ms", "ms:auto"},
                  {"GFLOP/s", "gflops:auto"},
                  {"cuSPARSE ms", "ms:cusparse"},
@@ -31,7 +31,7 @@ Study coalescing(Scope const& scope) {
                   .title = "Coalescing",
                   .x = "note:density",
                   .curves = {{"thread per row", "gflops:thread_per_row"},
-                             {"warp per row", "gflops:warp_per_row"},
+                             {"warp per row", "gflops:single_columns"},
                              {"auto", "gflops:auto"},
                              {"cuSPARSE", "gflops:cusparse"}},
                   .log_x = true,
@@ -44,7 +44,7 @@ Study coalescing(Scope const& scope) {
                            .columns = n,
                            .notes = {{"density", density}},
                            .contenders = {"auto", "thread_per_row", "thread_per_element",
-                                          "warp_per_row", "warp_per_row_packs", "cusparse"}});
+                                          "single_columns", "rows", "cusparse"}});
   };
   if (scope.quick) {
     for (double const density : {0.02, 0.2}) add(128, density, 16);

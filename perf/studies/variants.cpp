@@ -8,10 +8,10 @@ namespace blockspan::perf {
 namespace {
 
 std::vector<std::string> const menu{"thread_per_element",
-                                    "warp_per_row",
-                                    "warp_per_row_staged",
-                                    "warp_per_row_packs",
-                                    "warp_per_row_staged_packs",
+                                    "single_columns",
+                                    "staged_single_columns",
+                                    "rows",
+                                    "staged_rows",
                                     "auto",
                                     "cusparse"};
 
@@ -41,24 +41,24 @@ Study variants(Scope const& scope) {
       "no digit.";
   study.table = {{"density", "note:density"},
                  {"naive", "gflops:thread_per_element"},
-                 {"warp per row", "gflops:warp_per_row"},
-                 {"+ staged", "gflops:warp_per_row_staged"},
-                 {"+ vectors", "gflops:warp_per_row_packs"},
-                 {"+ both", "gflops:warp_per_row_staged_packs"},
+                 {"warp per row", "gflops:single_columns"},
+                 {"+ staged", "gflops:staged_single_columns"},
+                 {"+ vectors", "gflops:rows"},
+                 {"+ both", "gflops:staged_rows"},
                  {"auto", "gflops:auto"},
                  {"it ran", "ran:auto"},
                  {"cuSPARSE", "gflops:cusparse"},
                  {"which", "who:cusparse"},
-                 {"vectors over cuSPARSE", "speedup:warp_per_row_packs:cusparse"},
+                 {"vectors over cuSPARSE", "speedup:rows:cusparse"},
                  {"auto over cuSPARSE", "speedup:auto:cusparse"}};
   study.plots = {{.name = "gflops",
                   .title = "Variants",
                   .x = "note:density",
                   .curves = {{"naive", "gflops:thread_per_element"},
-                             {"warp per row", "gflops:warp_per_row"},
-                             {"+ staged", "gflops:warp_per_row_staged"},
-                             {"+ vectors", "gflops:warp_per_row_packs"},
-                             {"+ both", "gflops:warp_per_row_staged_packs"},
+                             {"warp per row", "gflops:single_columns"},
+                             {"+ staged", "gflops:staged_single_columns"},
+                             {"+ vectors", "gflops:rows"},
+                             {"+ both", "gflops:staged_rows"},
                              {"auto", "gflops:auto"},
                              {"cuSPARSE", "gflops:cusparse"}},
                   .y = "GFLOP/s"}};
@@ -66,9 +66,9 @@ Study variants(Scope const& scope) {
     char const *name, *id, *published;
   };
   for (auto const& [name, id, published] :
-       {Rung{"naive", "thread_per_element", ""}, Rung{"warp per row", "warp_per_row", ""},
-        Rung{"staged", "warp_per_row_staged", ""}, Rung{"vectors", "warp_per_row_packs", "1.48"},
-        Rung{"staged vectors", "warp_per_row_staged_packs", ""}, Rung{"auto", "auto", ""}}) {
+       {Rung{"naive", "thread_per_element", ""}, Rung{"warp per row", "single_columns", ""},
+        Rung{"staged", "staged_single_columns", ""}, Rung{"vectors", "rows", "1.48"},
+        Rung{"staged vectors", "staged_rows", ""}, Rung{"auto", "auto", ""}}) {
     study.summaries.push_back(
         {std::string("Mean GFLOP/s, ") + name, std::string("mean_gflops:") + id, ""});
     study.summaries.push_back({std::string("Mean speed-up over cuSPARSE, ") + name,

@@ -57,9 +57,9 @@ class Records(InFolder):
             "group": "g", "matrix": "m", "source": "m", "scalar": "f64", "columns": 8, "rows": 10,
             "nonzeros": 70, "mean": 7.0, "longest": 9, "floor_bytes": 1234567.0, "floor_ms": 0.01,
             "density": 0.5, "kernels": [
-                {"id": "auto", "family": "blockspan", "ran": "warp_per_row", **kernel},
+                {"id": "auto", "family": "blockspan", "ran": "single_columns", **kernel},
                 {"id": "thread_per_row", "family": "blockspan", "right": False, "error": 1.0},
-                {"id": "warp_per_row", "family": "blockspan", "refused": "no (columns: 8 of 8 bytes)"},
+                {"id": "single_columns", "family": "blockspan", "refused": "no (columns: 8 of 8 bytes)"},
                 {"id": "cusparse/a", "family": "cusparse", **kernel},
                 {"id": "cusparse/b", "family": "cusparse", **kernel, "ms": dict(time, median=1.0)}]}]
         return document

@@ -137,7 +137,7 @@ class Runs(InFolder):
 
 class Faults(InFolder):
     def test_a_wrong_product_has_no_speed_and_says_so(self):
-        for spoilt in ("auto", "warp_per_row"):
+        for spoilt in ("auto", "single_columns"):
             with self.subTest(spoilt):
                 status, said = run("coalescing", "--quick", "--fresh", "--inject-fault", spoilt,
                                    "--out", self.folder)
@@ -155,16 +155,16 @@ class Faults(InFolder):
                 self.assertIn("SPOILT ON PURPOSE", page)
 
     def test_a_wrong_kernel_has_no_speed_up(self):
-        run("coalescing", "--quick", "--inject-fault", "warp_per_row", "--out", self.folder)
+        run("coalescing", "--quick", "--inject-fault", "single_columns", "--out", self.folder)
         document = read(self.folder / "coalescing.json")
         for case in document["cases"]:
-            cell = values.written(document, case, "speedup:warp_per_row:thread_per_row")
-            self.assertEqual(cell, "warp_per_row WRONG")
-        text = summaries.summarize(document, "geomean:warp_per_row:thread_per_row")
+            cell = values.written(document, case, "speedup:single_columns:thread_per_row")
+            self.assertEqual(cell, "single_columns WRONG")
+        text = summaries.summarize(document, "geomean:single_columns:thread_per_row")
         self.assertEqual(text, "no case (2 without a right result)")
 
     def test_alpha_and_beta_are_checked(self):
-        status, _ = run("variants", "--quick", "--inject-fault", "warp_per_row_packs", "--out",
+        status, _ = run("variants", "--quick", "--inject-fault", "rows", "--out",
                         self.folder)
         self.assertEqual(status, 1)
 

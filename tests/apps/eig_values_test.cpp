@@ -133,7 +133,7 @@ TEST_P(EigValues, MayHaveNoResidualAtAll) {
 
 TEST_P(EigValues, AreTheSameWithAnotherProduct) {
   std::vector<std::string> const arguments{"laplace7:14x12x10", "--tolerance", "1e-10"};
-  for (std::string const product : {"row_group", "kokkos-kernels", "cusparse"}) {
+  for (std::string const product : {"groups", "kokkos-kernels", "cusparse"}) {
     if (product == "kokkos-kernels" && !apps::has_kokkos_kernels) continue;
     if (product == "cusparse" && (GetParam() != "cuda" || !apps::has_cusparse)) continue;
     auto with_product = arguments;

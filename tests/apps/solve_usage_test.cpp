@@ -152,8 +152,8 @@ TEST(SolveUsage, RefusesBackendsAndProductsThatAreNotThere) {
                        host_backend());
   if (has_cuda()) return;
   // in words of the command line, without names of C++
-  expect_refused({small, "--spmm", "tensor_window", "--backend", "openmp"},
-                 "tensor_window is not offered by OpenMP: it needs FP64 tensor cores (CUDA, from "
+  expect_refused({small, "--spmm", "windows", "--backend", "openmp"},
+                 "windows is not offered by OpenMP: it needs FP64 tensor cores (CUDA, from "
                  "Ampere on); double or complex double; rows of X contiguous");
 }
 

@@ -135,16 +135,16 @@ TEST(SpmmUsage, RefusesPeersThatCannotServeBeforeAnythingIsMade) {
 
 TEST(SpmmUsage, RefusesAKernelThatCannotServe) {
   if (!has_cuda()) {
-    EXPECT_THAT(refusal({small, "--columns", "8", "--algorithm", "tensor_window"}),
-                StartsWith("blockspan-spmm: --algorithm tensor_window: "));
+    EXPECT_THAT(refusal({small, "--columns", "8", "--algorithm", "windows"}),
+                StartsWith("blockspan-spmm: --algorithm windows: "));
     return;
   }
   Arguments const odd{small,  "--columns", "3",   "--backend",
                       "cuda", "--scalar",  "f64", "--algorithm"};
   Arguments alone = odd, all = odd;
-  alone.push_back("warp_per_row_packs");
+  alone.push_back("rows");
   all.push_back("all");
-  EXPECT_THAT(refusal(alone), StartsWith("blockspan-spmm: --algorithm warp_per_row_packs: "));
+  EXPECT_THAT(refusal(alone), StartsWith("blockspan-spmm: --algorithm rows: "));
   auto const [outcome, report] = run_spmm(all);
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.out, HasSubstr("refused: "));

@@ -25,7 +25,7 @@ inline Communicator const& world() { return *all_ranks(); }
 
 /// A plan whose bits do not depend on the number of ranks.
 inline SpmmPlanOptions whole_rows(int columns = 8) {
-  return {.columns = columns, .algorithm = "warp_per_row_packs"};
+  return {.columns = columns, .algorithm = "rows"};
 }
 
 /// Rows [first, last) of a matrix that every rank has whole.

@@ -48,11 +48,11 @@ TYPED_TEST(Unlinked, KernelsAreRefusedByName) {
 TYPED_TEST(Unlinked, StagedTilesThatNoTeamSharesAreRefusedByTheProduct) {
   TypeParam const exec;
   auto const A = to_device(exec, band<double>(40));
-  SpmmPlan const plan(exec, A, {.algorithm = "tile_staged"});
+  SpmmPlan const plan(exec, A, {.algorithm = "shared_tiles"});
   auto const X = make_block(exec, right, random_block<double>(40, 3, 1));
   auto const Y = make_block(exec, right, random_block<double>(40, 3, 2));
   EXPECT_THAT(message_of([&] { spmm(exec, plan, Op::none, 1.0, A, X.view, 0.0, Y.view); }),
-              HasSubstr("tile_staged on " + std::string(TypeParam::name()) +
+              HasSubstr("shared_tiles on " + std::string(TypeParam::name()) +
                         " is a kernel of the component Blockspan::published"));
 }
 

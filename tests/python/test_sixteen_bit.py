@@ -108,8 +108,8 @@ def test_plans():
     plan.update_values(2 * S.data)
     assert np.array_equal(bs.spmm(A, X, op="t", plan=plan), bs.spmm(A, X, op="t"))
     assert plan.algorithm in plan.kernel(8) and plan.explain(8)
-    other = bs.Plan(A, algorithm="row_group")
-    with pytest.raises(bs.Error, match="row_group has no kernel for numbers of 16 bits"):
+    other = bs.Plan(A, algorithm="groups")
+    with pytest.raises(bs.Error, match="groups has no kernel for numbers of 16 bits"):
         bs.spmm(A, X, op="t", plan=other)
     with pytest.raises(bs.Error, match="float16.*tune"):
         bs.Plan(A, tune=True)

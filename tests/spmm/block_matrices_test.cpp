@@ -185,7 +185,7 @@ TYPED_TEST(BlockPlans, HaveTheBitsOfTheSameEntriesWithoutBlocks) {
       exec.fence("Blockspan::test");
       return Y.values();
     };
-    SpmmPlanOptions const options{.algorithm = "row_group", .lanes = {8, 2, 1}};
+    SpmmPlanOptions const options{.algorithm = "groups", .lanes = {8, 2, 1}};
     auto const first = bits_of(to_device(exec, blocks), options);
     EXPECT_TRUE(same_bits(first, bits_of(to_device(exec, host), options)));
     EXPECT_TRUE(same_bits(first, bits_of(to_device(exec, blocks), options)));
@@ -202,14 +202,14 @@ TYPED_TEST(BlockPlans, SayWhatTheySee) {
   EXPECT_EQ(rows.columns, 120);
   EXPECT_EQ(rows.nonzeros, static_cast<Row>(blocks.values.size()));
   EXPECT_EQ(rows.longest, 18);
-  EXPECT_EQ(plan.algorithm(), "row_group");
-  EXPECT_EQ(plan.kernel(8), "Blockspan::spmm::row_group");
+  EXPECT_EQ(plan.algorithm(), "groups");
+  EXPECT_EQ(plan.kernel(8), "Blockspan::spmm::groups");
   EXPECT_THAT(plan.explain(8), HasSubstr("the matrix is stored in blocks of 3 x 3"));
   EXPECT_THAT(plan.explain(8), HasSubstr("40 groups of 3 rows on average"));
   EXPECT_TRUE(plan.verify(exec, A));
   auto const message =
       message_of([&] { SpmmPlan const other(exec, A, {.algorithm = "segments"}); });
-  EXPECT_THAT(message, HasSubstr("segments takes no blocks (3 x 3): row_group does"));
+  EXPECT_THAT(message, HasSubstr("segments takes no blocks (3 x 3): groups does"));
   // with blocks of one number the whole menu serves
   auto const numbers = to_device(exec, HostBlocks<double>(band<double>(40), 1));
   EXPECT_EQ(SpmmPlan(exec, numbers, {.algorithm = "segments"}).algorithm(), "segments");

@@ -95,9 +95,9 @@ TYPED_TEST(ColumnMajor, TheFastestAccessRunsAndAllocatesOnce) {
   if (!kernels::on_cuda_v<Exec>) GTEST_SKIP() << "needs CUDA";
   Exec const exec;
   auto const by_columns = second_product(exec, band<Scalar>(40001), 4);
-  EXPECT_THAT(by_columns.labels, ElementsAre("Blockspan::spmm::warp_per_row"));
+  EXPECT_THAT(by_columns.labels, ElementsAre("Blockspan::spmm::single_columns"));
   auto const staged = second_product(exec, band<Scalar>(40001), 20);
-  EXPECT_THAT(staged.labels, ElementsAre("Blockspan::spmm::warp_per_row::staged"));
+  EXPECT_THAT(staged.labels, ElementsAre("Blockspan::spmm::single_columns::staged"));
   auto const scattered = random_matrix<Scalar>("many even rows", 40001, 39999,
                                                [](std::int64_t i) { return 5 + i % 3; });
   EXPECT_THAT(second_product(exec, scattered, 32).labels, Contains(EndsWith("::pack")));
@@ -129,7 +129,7 @@ TYPED_TEST(ColumnMajor, ManyColumnsByWayOfScratchAreRight) {
           });
         });
         if (on_cuda) {
-          EXPECT_THAT(seen.labels, Contains("Blockspan::spmm::warp_per_row::staged"));
+          EXPECT_THAT(seen.labels, Contains("Blockspan::spmm::single_columns::staged"));
         }
       }
   }
@@ -171,18 +171,18 @@ TEST(ColumnMajorModel, ChoosesWhatWasFastest) {
   auto const elastic = statistics(255552, 77, 1.0, false),
              graph = statistics(262144, 16, 4.0, false);
   for (int const columns : {4, 8, 16, 32, 64}) {
-    EXPECT_EQ(access(grid7, "warp_per_row_packs", columns), by_columns) << columns;
-    EXPECT_EQ(access(grid27, "warp_per_row_packs", columns), by_columns) << columns;
-    EXPECT_EQ(access(elastic, "row_group", columns), by_copies) << columns;
+    EXPECT_EQ(access(grid7, "rows", columns), by_columns) << columns;
+    EXPECT_EQ(access(grid27, "rows", columns), by_columns) << columns;
+    EXPECT_EQ(access(elastic, "groups", columns), by_copies) << columns;
     EXPECT_EQ(access(graph, "segments_sorted", columns), by_copies) << columns;
   }
-  EXPECT_EQ(access(statistics(8192, 109, 1.05, false), "warp_per_row_packs", 8), by_copies);
+  EXPECT_EQ(access(statistics(8192, 109, 1.05, false), "rows", 8), by_copies);
   // a mesh of 62,000 points: 57.9 microseconds by columns, 15.3 row-major
-  EXPECT_EQ(access(statistics(62032, 4, 1.0, false), "warp_per_row_packs", 32), by_copies);
-  EXPECT_EQ(access(elastic, "tensor_window", 8), by_copies);
-  EXPECT_EQ(access(elastic, "row_group", 16, false), by_copies);
+  EXPECT_EQ(access(statistics(62032, 4, 1.0, false), "rows", 32), by_copies);
+  EXPECT_EQ(access(elastic, "windows", 8), by_copies);
+  EXPECT_EQ(access(elastic, "groups", 16, false), by_copies);
   EXPECT_EQ(access(statistics(4000000, 1, 3.0, false), "nonempty_rows", 64), by_columns);
-  EXPECT_EQ(access(statistics(100, 5, 1.0, false), "warp_per_row_packs", 8, false), strided);
+  EXPECT_EQ(access(statistics(100, 5, 1.0, false), "rows", 8, false), strided);
 }
 
 TEST(ColumnMajorModel, ScratchHoldsTheRowsOfATeam) {

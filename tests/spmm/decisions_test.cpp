@@ -169,7 +169,7 @@ TEST(Decisions, LeaveTensorCoresAndStagedTilesToDevicesThatHaveThem) {
 }
 
 TEST(Decisions, RefuseWhatTheAlgorithmAskedForCannotServe) {
-  auto const planned = plan(matrices[0], f64, h200, "warp_per_row_packs");
+  auto const planned = plan(matrices[0], f64, h200, "rows");
   auto with = blocks(7, f64);
   with.must_run = true;
   EXPECT_TRUE(decide(planned, with, h200).launches.empty());
@@ -219,7 +219,7 @@ TEST(Decisions, LayOutOnePassForSumsOfProducts) {
 /// Windows read tiles of 16 distances, a base and a mask a row; their fallbacks columns.
 TEST(Decisions, KnowWhatTheirKernelReadsOfTheMatrix) {
   SpmmChoice choice{};
-  choice.variant = find_spmm_variant("tensor_window");
+  choice.variant = find_spmm_variant("windows");
   PatternFacts A;
   A.rows.rows = A.rows.columns = 100;
   A.rows.nonzeros = 1200;

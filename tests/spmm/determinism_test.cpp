@@ -94,8 +94,8 @@ TYPED_TEST(SameBits, InTwentyRunsOfStagedTiles) {
   TypeParam const exec;
   auto const A = to_device(exec, full_rows(2000));
   for (int const columns : {16, 32, 64, 40})
-    expect_same_bits(exec, A, {{.algorithm = "tile_staged"}, Op::none, columns});
-  expect_same_bits(exec, A, {{.algorithm = "tile_staged"}, Op::transpose, 16});
+    expect_same_bits(exec, A, {{.algorithm = "shared_tiles"}, Op::none, columns});
+  expect_same_bits(exec, A, {{.algorithm = "shared_tiles"}, Op::transpose, 16});
 }
 
 /// On devices by columns, or by way of copies: of X alone where windows write Y.
@@ -130,7 +130,7 @@ TYPED_TEST(SameBits, InTwentyRunsOfNarrowColumns) {
   auto const A = to_device(exec, band<double>(90000));
   SpmmPlan const plan(exec, A);
   EXPECT_EQ(plan.explain(4).find("in 16 bits") != std::string::npos, !on_host_v<TypeParam>);
-  for (auto const* const algorithm : {"auto", "warp_per_row"})
+  for (auto const* const algorithm : {"auto", "single_columns"})
     expect_same_bits(exec, A, {{.algorithm = algorithm}, Op::none, 4});
 }
 

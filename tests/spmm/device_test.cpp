@@ -152,9 +152,9 @@ TEST_P(LongRunHuge, MoreThan2To31NonzerosAreMultipliedRight) {
   auto const X = vectors_of(rows, width);
   Block<double, Exec> const Y("Blockspan::test", static_cast<std::size_t>(rows.n), width);
   for (std::string const id :
-       {"auto", shared ? "row_group" : "segments", shared ? "tensor_window" : "merge"}) {
+       {"auto", shared ? "groups" : "segments", shared ? "windows" : "merge"}) {
     SCOPED_TRACE(id);
-    if (id == "tensor_window" && !blockspan::detail::tensor::available<Exec, double>) continue;
+    if (id == "windows" && !blockspan::detail::tensor::available<Exec, double>) continue;
     SpmmPlan const plan(exec, A, {.algorithm = id});
     Kokkos::deep_copy(exec, Y, -1.0);
     spmm(exec, plan, Op::none, 1.0, A, X, 0.0, Y);

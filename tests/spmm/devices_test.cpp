@@ -66,55 +66,51 @@ struct Row {
 };
 
 TEST(Devices, ChangeWhatTheirFactsChange) {
-  char const* const rows = "128 warp_per_row_packs rows 32x1x2 vectors deep";
+  char const* const rows = "128 rows rows 32x1x2 vectors deep";
   char const* const panels =
-      "64 warp_per_row_packs rows 16x1x2 vectors deep; 64 warp_per_row_packs rows 16x1x2 vectors "
+      "64 rows rows 16x1x2 vectors deep; 64 rows rows 16x1x2 vectors "
       "deep";
-  char const* const shared = "64 tile_staged shared_windows 1x1x1 vectors";
+  char const* const shared = "64 shared_tiles shared_windows 1x1x1 vectors";
   for (auto const& [matrix, columns, algorithm, expected, why] : {
            Row{large_grid,
                32,
                "auto",
-               {"32 warp_per_row_packs rows 4x1x2 vectors",
-                "32 warp_per_row_packs rows 4x1x2 vectors",
-                "32 warp_per_row_packs rows 4x1x2 vectors"},
+               {"32 rows rows 4x1x2 vectors", "32 rows rows 4x1x2 vectors",
+                "32 rows rows 4x1x2 vectors"},
                "enough rows for any of them"},
            Row{small_grid,
                64,
                "auto",
-               {"64 warp_per_row_packs rows 8x1x2 vectors",
-                "64 warp_per_row_packs rows 32x1x1 vectors",
-                "64 warp_per_row_packs rows 32x1x1 vectors"},
+               {"64 rows rows 8x1x2 vectors", "64 rows rows 32x1x1 vectors",
+                "64 rows rows 32x1x1 vectors"},
                "64,000 rows keep 108 multiprocessors busy with two vectors a lane, not 132"},
            Row{small_grid,
                4,
                "auto",
-               {"4 warp_per_row_packs rows 2x1x1 vectors narrow",
-                "4 warp_per_row_packs rows 2x1x1 vectors narrow",
-                "4 warp_per_row_packs rows 2x1x1 vectors"},
+               {"4 rows rows 2x1x1 vectors narrow", "4 rows rows 2x1x1 vectors narrow",
+                "4 rows rows 2x1x1 vectors"},
                "5.3 MB of A are a tenth of 40 and 50 MiB of cache, but not of 60"},
            Row{elasticity(7000),
                8,
                "auto",
-               {"8 row_group groups 4x8x1 vectors",
-                "8 warp_per_row_packs rows 4x8x1 vectors narrow",
-                "8 warp_per_row_packs rows 4x8x1 vectors narrow"},
+               {"8 groups groups 4x8x1 vectors", "8 rows rows 4x8x1 vectors narrow",
+                "8 rows rows 4x8x1 vectors narrow"},
                "groups are a third as many as rows: enough for 108 multiprocessors"},
            Row{elasticity(11000),
                8,
                "auto",
-               {"8 tensor_window windows 1x1x1 vectors", "8 row_group groups 4x8x1 vectors",
-                "8 row_group groups 4x8x1 vectors"},
+               {"8 windows windows 1x1x1 vectors", "8 groups groups 4x8x1 vectors",
+                "8 groups groups 4x8x1 vectors"},
                "twelve windows a multiprocessor are 10,368 rows or 12,672"},
            Row{wide_grid,
                128,
-               "warp_per_row_packs",
+               "rows",
                {panels, panels, rows},
                "19 MB of X are in use: more than a third of 40 and 50 MiB, less than of 60"},
            Row{full(),
                64,
                "auto",
-               {"64 warp_per_row_packs rows 16x1x2 vectors deep", shared, shared},
+               {"64 rows rows 16x1x2 vectors deep", shared, shared},
                "tiles are fetched by bulk copies into 200 KB of scratch: Hopper's"},
        }) {
     auto const words = [&](DeviceFacts const& device) {

@@ -63,14 +63,14 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
   auto const exec = halves(Exec())[1];
   for (int const width : {2, 8, 64}) {
     Seen const seen(exec, band<double>(40), {}, width, 0.5);
-    Labels const wanted = labels_with_sums<Exec>("warp_per_row_packs");
+    Labels const wanted = labels_with_sums<Exec>("rows");
     EXPECT_EQ(seen.labels, wanted);
     EXPECT_EQ(seen.kernel, blockspan::detail::on_cuda_v<Exec> ? wanted[0] : wanted[1]);
   }
   Seen const cut(exec, arrow<double>(40), {.algorithm = "segments", .segment_length = 9}, 8);
   EXPECT_EQ(cut.labels, labels_with_sums<Exec>("segments"));
-  Seen const groups(exec, band<double>(40), {.algorithm = "row_group"}, 8);
-  EXPECT_EQ(groups.labels, labels_with_sums<Exec>("row_group"));
+  Seen const groups(exec, band<double>(40), {.algorithm = "groups"}, 8);
+  EXPECT_EQ(groups.labels, labels_with_sums<Exec>("groups"));
   Seen const rows(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8);
   Labels listed = labels_with_sums<Exec>("nonempty_rows");
   listed.insert(listed.begin(), "Blockspan::spmm::nonempty_rows::empty_rows");
@@ -85,7 +85,7 @@ TYPED_TEST(DotsCalls, WhatCannotBeFusedComeFromAPassOfTheirOwn) {
   EXPECT_EQ(naive.labels, (Labels{"Blockspan::spmm::thread_per_row", separate, add}));
   EXPECT_EQ(naive.kernel, separate);
   Seen const wide(exec, band<double>(40), {}, 2600);
-  EXPECT_EQ(wide.labels, (Labels{"Blockspan::spmm::warp_per_row_packs", separate, add}));
+  EXPECT_EQ(wide.labels, (Labels{"Blockspan::spmm::rows", separate, add}));
   EXPECT_EQ(wide.kernel, separate);
   EXPECT_EQ(Seen(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8, 0.5).kernel, separate);
 }

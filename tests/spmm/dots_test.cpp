@@ -129,7 +129,7 @@ TYPED_TEST(Dots, OfManyRowsAreAddedInSteps) {
   auto const host = random_matrix<Scalar>(
       "many rows", 70001, 70001, [](std::int64_t i) { return i % 30000 == 7 ? 3000 : i % 4; });
   auto const A = to_device<std::size_t>(exec, host);
-  for (auto const* id : {"warp_per_row", "segments", "thread_per_element"}) {
+  for (auto const* id : {"single_columns", "segments", "thread_per_element"}) {
     SpmmPlan const plan(exec, A, {.algorithm = id, .segment_length = 30});
     for (int const width : {1, 6, 11}) {
       ProductCase<Scalar> const c{host, Op::none, width, Scalar(1), Scalar(0)};
@@ -181,7 +181,7 @@ TYPED_TEST(Dots, RowWeightsAndSumsThatAreNotWanted) {
   auto const on_host_weights = Kokkos::create_mirror_view(weights);
   for (int i = 0; i < 700; ++i) on_host_weights(i) = Real(1) / Real(1 + i % 7);
   Kokkos::deep_copy(weights, on_host_weights);
-  for (auto const* id : {"warp_per_row", "segments", "thread_per_row"}) {
+  for (auto const* id : {"single_columns", "segments", "thread_per_row"}) {
     SpmmPlan const plan(exec, A, {.algorithm = id, .segment_length = 30});
     for (int const width : {1, 4, 6, 32}) {
       SCOPED_TRACE(std::string(id) + ", columns: " + std::to_string(width));
@@ -218,7 +218,7 @@ TYPED_TEST(Dots, OfAColumnHaveTheSameBitsWhoeverStandsBesideIt) {
   int const rows = 66000;
   auto const A = to_device(exec, band<Scalar>(rows));
   auto const values = random_block<Scalar>(rows, 32, 1);
-  SpmmPlan const plan(exec, A, {.algorithm = "warp_per_row"});
+  SpmmPlan const plan(exec, A, {.algorithm = "single_columns"});
   std::vector<Scalar> seen;
   std::vector<HostBlock<Scalar>> products;
   for (int const width : {1, 2, 3, 4, 5, 8, 12, 16, 31, 32}) {
@@ -248,7 +248,7 @@ TYPED_TEST(Dots, OfPartsOfTheRowsJoinToThoseOfTheWhole) {
   int const width = 4;
   auto const X = make_block(exec, right, random_block<Scalar>(n, width, 1));
   auto const Y = make_block(exec, right, random_block<Scalar>(n, width, 2));
-  for (auto const* id : {"warp_per_row", "thread_per_row"}) {
+  for (auto const* id : {"single_columns", "thread_per_row"}) {
     auto const run_part = [&](std::int64_t first, std::int64_t last) {
       HostMatrix<Scalar> host{"diagonal", last - first, last - first, {0}, {}, {}};
       for (std::int64_t i = first; i < last; ++i) {

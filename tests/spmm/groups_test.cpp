@@ -135,11 +135,11 @@ TYPED_TEST(Groups, AreChosenWhereRowsShareTheirColumnsAndExplained) {
   TypeParam const exec;
   auto const elasticity = generate<double>(exec, "elasticity:16");  // devices: rows enough for it
   SpmmPlan const plan(exec, elasticity, {.columns = 16});
-  EXPECT_EQ(plan.algorithm(), "row_group") << plan.explain(16);
-  EXPECT_EQ(plan.kernel(16), "Blockspan::spmm::row_group");
+  EXPECT_EQ(plan.algorithm(), "groups") << plan.explain(16);
+  EXPECT_EQ(plan.kernel(16), "Blockspan::spmm::groups");
   EXPECT_THAT(plan.explain(16), HasSubstr("groups of 3 rows on average, at most 3"));
   SpmmPlan const grid(exec, generate<double>(exec, "laplace7:9x9x9"));
-  EXPECT_EQ(grid.algorithm(), "warp_per_row_packs");
+  EXPECT_EQ(grid.algorithm(), "rows");
   EXPECT_THAT(grid.explain(8), ::testing::Not(HasSubstr("rows with the same columns")));
 }
 
@@ -163,7 +163,7 @@ TYPED_TEST(GroupProducts, AreRightAtEveryWidth) {
   std::size_t turn = 0;
   for (auto const& host : grouped_matrices<Scalar>()) {
     auto const A = to_device(exec, host);
-    SpmmPlan const plan(exec, A, {.algorithm = "row_group"});
+    SpmmPlan const plan(exec, A, {.algorithm = "groups"});
     for (int const width : {1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 24, 31, 32, 64, 70})
       for (Op const op : {Op::none, Op::transpose, Op::conjugate, Op::adjoint}) {
         ProductCase<Scalar> const c{host, op, width, Scalar(-1.5),
@@ -184,7 +184,7 @@ TYPED_TEST(GroupProducts, AreRightOnEveryGridOfLanes) {
     auto const A = to_device(exec, host);
     for (int columns = 1; columns <= most; columns *= 2)
       for (int entries = 1; columns * entries <= most; entries *= 2) {
-        SpmmPlan const plan(exec, A, {.algorithm = "row_group", .lanes = {columns, entries, 0}});
+        SpmmPlan const plan(exec, A, {.algorithm = "groups", .lanes = {columns, entries, 0}});
         for (int const width : {3, 8, 20}) {
           ProductCase<Scalar> const c{host, Op::none, width, Scalar(1), Scalar(0)};
           expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
@@ -196,7 +196,7 @@ TYPED_TEST(GroupProducts, AreRightOnEveryGridOfLanes) {
 }
 
 /// A group adds up each of its rows in the order that the row has alone: with the same lanes, and
-/// on hosts where rows have no chains, the bits are those of warp_per_row_packs.
+/// on hosts where rows have no chains, the bits are those of rows.
 TYPED_TEST(Groups, HaveTheBitsOfTheRowsAlone) {
   TypeParam const exec;
   for (auto const& host : grouped_matrices<double>()) {
@@ -210,7 +210,7 @@ TYPED_TEST(Groups, HaveTheBitsOfTheRowsAlone) {
         exec.fence("Blockspan::test");
         return Y.values();
       };
-      EXPECT_TRUE(same_bits(product("row_group"), product("warp_per_row_packs"))) << host.name;
+      EXPECT_TRUE(same_bits(product("groups"), product("rows"))) << host.name;
     }
   }
 }

@@ -187,19 +187,19 @@ TEST(Model, CutsWideBlocksIntoPanels) {
                                      vectors, h200);
   };
   for (int const columns : {1, 2, 16, 20, 24, 32, 36, 48, 64, 96, 128, 384})
-    EXPECT_EQ(panel("warp_per_row_packs", grid, 100, columns), columns);
-  EXPECT_EQ(panel("row_group", grid, 100, 66), 64);
-  EXPECT_EQ(panel("warp_per_row_packs", graph, rows, 144), 128);
-  EXPECT_EQ(panel("warp_per_row_packs", graph, rows, 80), 80);
-  EXPECT_EQ(panel("warp_per_row", grid, 100, 37, false), 37);
-  EXPECT_EQ(panel("warp_per_row", grid, 100, 65, false), 64);
+    EXPECT_EQ(panel("rows", grid, 100, columns), columns);
+  EXPECT_EQ(panel("groups", grid, 100, 66), 64);
+  EXPECT_EQ(panel("rows", graph, rows, 144), 128);
+  EXPECT_EQ(panel("rows", graph, rows, 80), 80);
+  EXPECT_EQ(panel("single_columns", grid, 100, 37, false), 37);
+  EXPECT_EQ(panel("single_columns", grid, 100, 65, false), 64);
   EXPECT_EQ(panel("segments_sorted", grid, 100, 66), 66);
-  EXPECT_EQ(panel("warp_per_row_packs", stencil, 100, 66), 66);
-  EXPECT_EQ(panel("warp_per_row_packs", few, 999, 66), 66);
+  EXPECT_EQ(panel("rows", stencil, 100, 66), 66);
+  EXPECT_EQ(panel("rows", few, 999, 66), 66);
 
-  EXPECT_EQ(panel("warp_per_row_packs", stencil, 20000, 64), 64);
-  EXPECT_EQ(panel("warp_per_row_packs", stencil, 20000, 128), 64);
-  EXPECT_EQ(panel("warp_per_row", stencil, 20000, 127, false), 64);
+  EXPECT_EQ(panel("rows", stencil, 20000, 64), 64);
+  EXPECT_EQ(panel("rows", stencil, 20000, 128), 64);
+  EXPECT_EQ(panel("single_columns", stencil, 20000, 127, false), 64);
   EXPECT_EQ(panel("segments", stencil, 20000, 128), 64);
   for (auto const& [columns, width] : {std::pair{136, 128},
                                        {128, 128},
@@ -209,12 +209,12 @@ TEST(Model, CutsWideBlocksIntoPanels) {
                                        {40, 32},
                                        {32, 32},
                                        {18, 18}}) {
-    EXPECT_EQ(panel("tensor_window", stencil, 20000, columns), width);
-    EXPECT_EQ(panel("tensor_window", few, 999, columns), columns);
+    EXPECT_EQ(panel("windows", stencil, 20000, columns), width);
+    EXPECT_EQ(panel("windows", few, 999, columns), columns);
   }
   for (auto const& [columns, width] : {std::pair{63, 63}, {33, 32}, {31, 31}})
-    EXPECT_EQ(panel("tensor_window", stencil, 20000, columns, false), width);
-  EXPECT_EQ(panel("warp_per_row_packs", graph, rows, 128), 128);
+    EXPECT_EQ(panel("windows", stencil, 20000, columns, false), width);
+  EXPECT_EQ(panel("rows", graph, rows, 128), 128);
 }
 
 /// The variant of a plan without alternatives that have not been counted.
@@ -231,12 +231,12 @@ SpmmVariant const& fastest(RowStatistics const& rows, int columns,
 TEST(Model, TakesGroupsWhereTheyShareEnough) {
   RowStatistics const rows{255552, 255552, 19773000, 0, 24, 81, 20087000};
   for (int const columns : {1, 4, 8, 16, 64}) {
-    EXPECT_EQ(fastest(rows, columns, {rows.rows / 3, rows.nonzeros / 3}).id, "row_group");
+    EXPECT_EQ(fastest(rows, columns, {rows.rows / 3, rows.nonzeros / 3}).id, "groups");
     kernels::DeviceModel const model(rows, columns, f64, h200);
     EXPECT_LT(model.row_groups({rows.rows / 3, rows.nonzeros / 3}).microseconds,
               model.row_groups({rows.rows / 2, rows.nonzeros / 2}).microseconds);
-    EXPECT_NE(fastest(rows, columns, {rows.rows * 9 / 10, rows.nonzeros * 9 / 10}).id, "row_group");
-    EXPECT_NE(fastest(rows, columns, {rows.rows, rows.nonzeros}).id, "row_group");
+    EXPECT_NE(fastest(rows, columns, {rows.rows * 9 / 10, rows.nonzeros * 9 / 10}).id, "groups");
+    EXPECT_NE(fastest(rows, columns, {rows.rows, rows.nonzeros}).id, "groups");
   }
   auto const on_host = [&](int columns) {
     auto const& all =
@@ -247,7 +247,7 @@ TEST(Model, TakesGroupsWhereTheyShareEnough) {
                           [&](auto const& one) { return one.variant->id == id; })
           ->microseconds;
     };
-    return of("row_group") / of("warp_per_row_packs");
+    return of("groups") / of("rows");
   };
   EXPECT_GE(on_host(2), 1);  // a few columns gain nothing there
   EXPECT_LT(on_host(8), 1);
@@ -265,24 +265,24 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
   };
   kernels::GroupCount const threes{nodes.rows / 3, nodes.nonzeros / 3}, none{};
   for (int const columns : {8, 16, 32, 64}) {
-    EXPECT_EQ(id(nodes, threes, columns, 295500), "tensor_window");
-    EXPECT_EQ(id(grid, none, columns, 654384), "tensor_window") << columns;
-    EXPECT_EQ(id(nodes, threes, columns, 1500000), "row_group");
-    EXPECT_NE(id(grid, none, columns, grid.nonzeros / 10), "tensor_window");
+    EXPECT_EQ(id(nodes, threes, columns, 295500), "windows");
+    EXPECT_EQ(id(grid, none, columns, 654384), "windows") << columns;
+    EXPECT_EQ(id(nodes, threes, columns, 1500000), "groups");
+    EXPECT_NE(id(grid, none, columns, grid.nonzeros / 10), "windows");
   }
   for (int const columns : {3, 4, 5, 7, 9, 15, 31, 63}) {
-    EXPECT_EQ(id(nodes, threes, columns, 295500), "tensor_window") << columns;
-    EXPECT_EQ(id(grid, none, columns, 654384) == "tensor_window", columns > 4) << columns;
+    EXPECT_EQ(id(nodes, threes, columns, 295500), "windows") << columns;
+    EXPECT_EQ(id(grid, none, columns, 654384) == "windows", columns > 4) << columns;
   }
   for (int const columns : {1, 2}) EXPECT_FALSE(may_take_windows(nodes, columns, f64, h200));
   RowStatistics nine{250000, 250000, 2244004, 0, 4, 9, 2250000};  // 9 points, 500^2
   nine.diagonal_groups = nine.rows / 8;
   EXPECT_FALSE(may_take_windows(nine, 4, f64, h200));
-  EXPECT_EQ(id(nine, none, 8, 62600), "tensor_window");
+  EXPECT_EQ(id(nine, none, 8, 62600), "windows");
   RowStatistics mesh{200000, 200000, 1399932, 0, 3, 21, 1806000};  // a triangulation
   std::int64_t const tiles = 1399932 * 10 / 138 / 16 * 10;
   for (int const columns : {5, 8, 16, 32, 64})
-    EXPECT_EQ(id(mesh, none, columns, tiles), "tensor_window") << columns;
+    EXPECT_EQ(id(mesh, none, columns, tiles), "windows") << columns;
   EXPECT_FALSE(may_take_windows(mesh, 8, c64, h200));
   mesh.diagonal_groups = 25000;
   EXPECT_FALSE(may_take_windows(mesh, 8, f64, h200));

@@ -55,7 +55,7 @@ TYPED_TEST(NarrowColumns, AreRightUpToTheLastDistance) {
     };
     EXPECT_EQ(is_narrow(SpmmPlan(exec, to_device(exec, with_distance<Scalar>(60000, distance)))),
               may_be);
-    for (auto const* algorithm : {"auto", "warp_per_row", "thread_per_element"}) {
+    for (auto const* algorithm : {"auto", "single_columns", "thread_per_element"}) {
       SpmmPlan const plan(exec, A, {.algorithm = algorithm});
       EXPECT_EQ(is_narrow(plan), may_be) << algorithm;
       for (int const columns : {1, 3, 8}) {

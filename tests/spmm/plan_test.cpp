@@ -57,7 +57,7 @@ TYPED_TEST(Plan, ChoosesByRowLengthsAndSaysWhy) {
   TypeParam const exec;
   auto const even = to_device(exec, band<double>(100));
   SpmmPlan const of_even(exec, even);
-  EXPECT_EQ(of_even.algorithm(), "warp_per_row_packs");
+  EXPECT_EQ(of_even.algorithm(), "rows");
   auto const bytes = of_even.statistics().nonzeros * 12 + 101 * 4;
   EXPECT_THAT(of_even.explain(8), HasSubstr("reads at least " + std::to_string(bytes) +
                                             " bytes of A; X and Y have 12800"));
@@ -69,7 +69,7 @@ TYPED_TEST(Plan, ChoosesByRowLengthsAndSaysWhy) {
   auto const words = plan.explain(8);
   EXPECT_THAT(words, HasSubstr(plan.kernel(8) + " at 8 columns"));
   EXPECT_THAT(words, HasSubstr("because the longest row has 30000 nonzeros"));
-  EXPECT_THAT(words, HasSubstr("warp_per_row_packs: whole rows"));
+  EXPECT_THAT(words, HasSubstr("rows: whole rows"));
   EXPECT_THAT(words, HasSubstr("1 rows are cut"));
   EXPECT_THAT(words, HasSubstr("expected " + std::string(plan.algorithm()) + " "));
 }
@@ -85,8 +85,8 @@ TYPED_TEST(Plan, CountsTheBytesOfGroups) {
       "nodes", 30, 80, [](auto) { return 3; }, [](auto) { return 10; });
   auto const A = to_device(exec, host);
   std::int64_t const entries = 900, offsets = 91 * 4;
-  SpmmPlan groups(exec, A, {.algorithm = "row_group"});
-  SpmmPlan rows(exec, A, {.algorithm = "warp_per_row"});
+  SpmmPlan groups(exec, A, {.algorithm = "groups"});
+  SpmmPlan rows(exec, A, {.algorithm = "single_columns"});
   EXPECT_THAT(groups.explain(8), reads_at_least(entries * 8 + 300 * 4 + offsets));
   EXPECT_THAT(rows.explain(8), reads_at_least(entries * (8 + 4) + offsets));
 }
@@ -242,20 +242,20 @@ TYPED_TEST(Plan, SaysWhyADenseProductIsRefused) {
 TEST(PlanOnCuda, RefusesVectorsThatDoNotFit) {
   Kokkos::Cuda const exec;
   auto const A = to_device(exec, band<double>(12));
-  SpmmPlan const asked(exec, A, {.algorithm = "warp_per_row_packs"});
+  SpmmPlan const asked(exec, A, {.algorithm = "rows"});
   auto const X = make_block(exec, Storage::right, random_block<double>(12, 5, 4));
   auto const Y = make_block(exec, Storage::right, random_block<double>(12, 5, 4));
   EXPECT_THAT(message_of([&] { spmm(exec, asked, Op::none, 1.0, A, X.view, 0.0, Y.view); }),
-              HasSubstr("warp_per_row_packs cannot serve this input; it needs"));
-  SpmmPlan const preferred(exec, A, {.algorithm = "warp_per_row_packs", .strict = false});
+              HasSubstr("rows cannot serve this input; it needs"));
+  SpmmPlan const preferred(exec, A, {.algorithm = "rows", .strict = false});
   EXPECT_NO_THROW(spmm(exec, preferred, Op::none, 1.0, A, X.view, 0.0, Y.view));
-  EXPECT_EQ(preferred.kernel(5), "Blockspan::spmm::warp_per_row");
-  EXPECT_EQ(preferred.kernel(6), "Blockspan::spmm::warp_per_row_packs");
+  EXPECT_EQ(preferred.kernel(5), "Blockspan::spmm::single_columns");
+  EXPECT_EQ(preferred.kernel(6), "Blockspan::spmm::rows");
   SpmmPlan const chosen(exec, A);
   EXPECT_NO_THROW(spmm(exec, chosen, Op::none, 1.0, A, X.view, 0.0, Y.view));
   exec.fence("Blockspan::test");
-  EXPECT_EQ(chosen.kernel(5), "Blockspan::spmm::warp_per_row");
-  EXPECT_EQ(chosen.kernel(6), "Blockspan::spmm::warp_per_row_packs");
+  EXPECT_EQ(chosen.kernel(5), "Blockspan::spmm::single_columns");
+  EXPECT_EQ(chosen.kernel(6), "Blockspan::spmm::rows");
 }
 #endif
 

@@ -151,7 +151,7 @@ TYPED_TEST(Products, ManyColumnsOfFewRowsAreRight) {
                                           [](std::int64_t i) { return i == 9 ? 0 : 44 + i % 9; });
   auto const A = to_device(exec, host);
   for (int const width : {32, 64, 72, 132, 260}) {
-    SpmmPlan const plan(exec, A, {.columns = width, .algorithm = "warp_per_row_packs"});
+    SpmmPlan const plan(exec, A, {.columns = width, .algorithm = "rows"});
     for (Scalar const beta : {Scalar(0), Scalar(-1)})
       for (Op const op : {Op::none, Op::adjoint}) {
         ProductCase<Scalar> const c{host, op, width, Scalar(1.5), beta};
@@ -176,7 +176,7 @@ TYPED_TEST(Products, SomeWidthsOfManyRowsAreRight) {
       "many rows", rows, rows, [](std::int64_t i) { return i % 30000 == 7 ? 40 : i % 4; });
   auto const A = to_device(exec, host);
   constexpr int vector = 16 / static_cast<int>(sizeof(Scalar));
-  for (auto const* algorithm : {"auto", "warp_per_row", "segments_sorted"}) {
+  for (auto const* algorithm : {"auto", "single_columns", "segments_sorted"}) {
     SpmmPlan const plan(exec, A, {.columns = 9, .algorithm = algorithm});
     for (int const width : {7, 9, 19, 31, 39, 10 * vector}) {
       ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
@@ -195,7 +195,7 @@ TYPED_TEST(Products, SingleColumnsOfManyEvenRowsAreRight) {
   auto const rows = many_rows<Exec>;
   auto const host = random_matrix<Scalar>("even rows", rows, rows, [](std::int64_t) { return 9; });
   auto const A = to_device(exec, host);
-  SpmmPlan const plan(exec, A, {.algorithm = "warp_per_row"});
+  SpmmPlan const plan(exec, A, {.algorithm = "single_columns"});
   for (int const width : {5, 7, 11, 13}) {
     Scalar const beta = width == 7 ? Scalar(0) : Scalar(-1);
     ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), beta};
@@ -225,9 +225,9 @@ TYPED_TEST(Products, WideBlocksOfManyRowsAreRight) {
       spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
     });
   };
-  expect("warp_per_row_packs", 34 * vector);
-  expect("row_group", 33 * vector);
-  expect("warp_per_row", 32 * vector + (vector > 1 ? 3 : 1));
+  expect("rows", 34 * vector);
+  expect("groups", 33 * vector);
+  expect("single_columns", 32 * vector + (vector > 1 ? 3 : 1));
 }
 
 /// Hosts write them around the caches, whole lines at a time.

@@ -79,7 +79,7 @@ TYPED_TEST(StagedTiles, AreRightAtEveryWidth) {
   std::size_t turn = 0;
   for (auto const& host : matrices<Scalar>()) {
     auto const A = to_device(exec, host);
-    SpmmPlan const plan(exec, A, {.columns = 32 * vector, .algorithm = "tile_staged"});
+    SpmmPlan const plan(exec, A, {.columns = 32 * vector, .algorithm = "shared_tiles"});
     std::vector<int> widths = {1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 70};
     if (kernels::runs_on_host_v<Exec>) widths = {1, 17, 33};  // without tiles: the fallback
     for (int const vectors : widths)
@@ -109,7 +109,7 @@ TYPED_TEST(StagedTiles, SpreadInfinitiesNoFurtherThanTheEntries) {
     x(599, 5) = not_a_number<Scalar>();
     auto const X = make_block(exec, right, x);
     auto const Y = make_block(exec, right, random_block<Scalar>(100, width, 2));
-    SpmmPlan const plan(exec, A, {.columns = width, .algorithm = "tile_staged"});
+    SpmmPlan const plan(exec, A, {.columns = width, .algorithm = "shared_tiles"});
     spmm(exec, plan, Op::none, Scalar(1), A, X.view, Scalar(0), Y.view);
     exec.fence("Blockspan::test");
     auto const y = Y.values();
@@ -165,10 +165,10 @@ TYPED_TEST(StagedTiles, AreSharedByWindowsWhereRowsAreFuller) {
   auto const host = full_rows<Scalar>("a seventh", 8448, 500, {85, 75}, Columns::differ);
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A, {.columns = 16 * vector});
-  EXPECT_EQ(plan.algorithm(), "tile_staged") << plan.explain(16 * vector);
+  EXPECT_EQ(plan.algorithm(), "shared_tiles") << plan.explain(16 * vector);
   EXPECT_THAT(plan.explain(16 * vector, sizeof(Scalar)), shared);
-  EXPECT_EQ(plan.kernel(16 * vector, sizeof(Scalar)), "Blockspan::spmm::tile_staged");
-  EXPECT_EQ(plan.kernel(7 * vector, sizeof(Scalar)), "Blockspan::spmm::warp_per_row_packs");
+  EXPECT_EQ(plan.kernel(16 * vector, sizeof(Scalar)), "Blockspan::spmm::shared_tiles");
+  EXPECT_EQ(plan.kernel(7 * vector, sizeof(Scalar)), "Blockspan::spmm::rows");
   for (Op const op : all_ops)
     for (int const width : {16 * vector, 2 * vector, 5}) {
       ProductCase<Scalar> const c{host, op, width, Scalar(1.5), Scalar(-1)};
@@ -198,10 +198,10 @@ TYPED_TEST(StagedTiles, AreChosenWhereRowsAreFullEnough) {
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A, {.columns = 64 * vector});
   auto const words = plan.explain(64 * vector, sizeof(Scalar));
-  EXPECT_EQ(plan.algorithm(), "tile_staged") << words;
-  EXPECT_THAT(words, HasSubstr("run as Blockspan::spmm::warp_per_row_packs"));
-  EXPECT_EQ(plan.kernel(64 * vector, sizeof(Scalar)), "Blockspan::spmm::tile_staged");
-  EXPECT_EQ(plan.kernel(7 * vector, sizeof(Scalar)), "Blockspan::spmm::warp_per_row_packs");
+  EXPECT_EQ(plan.algorithm(), "shared_tiles") << words;
+  EXPECT_THAT(words, HasSubstr("run as Blockspan::spmm::rows"));
+  EXPECT_EQ(plan.kernel(64 * vector, sizeof(Scalar)), "Blockspan::spmm::shared_tiles");
+  EXPECT_EQ(plan.kernel(7 * vector, sizeof(Scalar)), "Blockspan::spmm::rows");
   for (Op const op : all_ops)
     for (int const width : {64 * vector, 8 * vector, 2 * vector, 3}) {
       ProductCase<Scalar> const c{host, op, width, Scalar(1.5), Scalar(-1)};
@@ -210,14 +210,14 @@ TYPED_TEST(StagedTiles, AreChosenWhereRowsAreFullEnough) {
       });
     }
   auto const thin = to_device(exec, full_rows<Scalar>("a hundredth", 3200, 1000, {10}));
-  EXPECT_NE(SpmmPlan(exec, thin, {.columns = 64 * vector}).algorithm(), "tile_staged");
+  EXPECT_NE(SpmmPlan(exec, thin, {.columns = 64 * vector}).algorithm(), "shared_tiles");
   auto moved = host;  // the first entry of each row behind the others
   for (std::int64_t i = 0; i < host.rows; ++i) {
     auto const first = moved.indices.begin() + host.offsets[i];
     std::rotate(first, first + 1, moved.indices.begin() + host.offsets[i + 1]);
   }
   EXPECT_NE(SpmmPlan(exec, to_device(exec, moved), {.columns = 64 * vector}).algorithm(),
-            "tile_staged");
+            "shared_tiles");
 }
 
 }  // namespace

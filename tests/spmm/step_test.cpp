@@ -154,11 +154,11 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
     }
   }
   std::vector<std::string> wanted;
-  if (blockspan::detail::runs_on_host_v<Exec>) wanted = {"warp_per_row", "warp_per_row_packs"};
+  if (blockspan::detail::runs_on_host_v<Exec>) wanted = {"single_columns", "rows"};
   if (blockspan::detail::lanes_exchange_v<Exec>)
-    wanted = {"warp_per_row", "warp_per_row_packs", "segments", "segments_sorted", "row_group"};
+    wanted = {"single_columns", "rows", "segments", "segments_sorted", "groups"};
   if (blockspan::detail::lanes_exchange_v<Exec> && std::is_same_v<Real, double>)
-    wanted.emplace_back("tensor_window");
+    wanted.emplace_back("windows");
   for (auto const& id : wanted)
     EXPECT_NE(std::find(fused.begin(), fused.end(), id), fused.end()) << id;
   EXPECT_EQ(fused.empty(), wanted.empty());

@@ -85,8 +85,7 @@ TYPED_TEST(StoredProducts, AreRightForHostileMatrices) {
   for (auto const& any : battery<double>()) {
     auto const host = rounded<Stored>(any);
     auto const A = stored_on<Stored>(exec, host);
-    for (char const* const algorithm :
-         {"auto", "warp_per_row_packs", "segments", "segments_sorted"}) {
+    for (char const* const algorithm : {"auto", "rows", "segments", "segments_sorted"}) {
       SpmmPlan const plan(exec, A, {.algorithm = algorithm, .segment_length = 5});
       for (Op const op : {Op::none, Op::transpose, Op::adjoint})
         for (std::int64_t const columns : {0, 1, 7, 8, 16, 33}) {
@@ -119,7 +118,7 @@ TYPED_TEST(StoredProducts, TakeBlocksOfAnyStrides) {
   auto const host =
       rounded<Stored>(random_matrix<double>("wide", 40, 90, [](std::int64_t i) { return i % 11; }));
   auto const A = stored_on<Stored>(exec, host);
-  for (char const* const algorithm : {"warp_per_row_packs", "segments"}) {
+  for (char const* const algorithm : {"rows", "segments"}) {
     SpmmPlan const plan(exec, A, {.algorithm = algorithm, .segment_length = 3});
     for (auto const x : all_storages)
       for (auto const y : all_storages)
@@ -296,9 +295,9 @@ TYPED_TEST(StoredProducts, RefuseWhatDoesNotFit) {
   EXPECT_THAT(message(plan, A, Kokkos::subview(X, std::pair(0, 7), Kokkos::ALL), X),
               HasSubstr("Y must not overlap X"));
   EXPECT_THAT(message(plan, B, block(7, 4), block(9, 4)), HasSubstr("a pattern in other arrays"));
-  SpmmPlan const groups(exec, A, {.algorithm = "row_group"});
+  SpmmPlan const groups(exec, A, {.algorithm = "groups"});
   EXPECT_THAT(message(groups, A, block(7, 4), block(9, 4)),
-              HasSubstr("row_group has no kernel for numbers of 16 bits"));
+              HasSubstr("groups has no kernel for numbers of 16 bits"));
 }
 
 /// A plan of the same graph in double precision serves as well, whatever it has chosen.
@@ -314,7 +313,7 @@ TYPED_TEST(StoredProducts, TakeThePlanOfAnotherScalar) {
   SpmmPlan const plan(exec, as_double), own(exec, A);
   expect_stored(exec, plan, A, StoredCase<Stored>{host, Op::none, 16});
   EXPECT_THAT(std::string(own.algorithm()),
-              ::testing::AnyOf(HasSubstr("warp_per_row_packs"), HasSubstr("segments")));
+              ::testing::AnyOf(HasSubstr("rows"), HasSubstr("segments")));
 }
 
 /// Whatever other scalars would take: groups (elasticity), tiles (a nearly full matrix), mostly
@@ -336,9 +335,9 @@ TEST(StoredPlans, ChooseWholeRowsOrSegments) {
     for (int const columns : {1, 8, 64})
       for (bool const host : {false, true}) {
         EXPECT_THAT(id(rows, columns, host, sizeof(half)),
-                    ::testing::AnyOf("warp_per_row_packs", "segments", "segments_sorted"));
+                    ::testing::AnyOf("rows", "segments", "segments_sorted"));
         auto const of_double = id(rows, columns, host, sizeof(double));
-        others += of_double != "warp_per_row_packs" && !of_double.starts_with("segments");
+        others += of_double != "rows" && !of_double.starts_with("segments");
       }
   EXPECT_GE(others, 6);  // or this tests nothing
 }

@@ -21,14 +21,14 @@ TEST(TileModel, TakesStagedTilesWhereRowsAreFullEnough) {
     return choose_variant(of, {}, {}, {true}, {.columns = columns}, f64, h200).variant->id;
   };
   for (int const columns : {16, 32, 64, 128}) {
-    EXPECT_EQ(fastest(8192, 0.10, columns), "tile_staged") << columns;
-    EXPECT_EQ(fastest(8192, 0.07, columns) == "tile_staged", columns > 16) << columns;
-    EXPECT_NE(fastest(8192, 0.03, columns), "tile_staged") << columns;
-    EXPECT_NE(fastest(8192, 0.25, columns), "tile_staged")
+    EXPECT_EQ(fastest(8192, 0.10, columns), "shared_tiles") << columns;
+    EXPECT_EQ(fastest(8192, 0.07, columns) == "shared_tiles", columns > 16) << columns;
+    EXPECT_NE(fastest(8192, 0.03, columns), "shared_tiles") << columns;
+    EXPECT_NE(fastest(8192, 0.25, columns), "shared_tiles")
         << columns;  // too full for what is staged
-    EXPECT_NE(fastest(1024, 0.10, columns), "tile_staged") << columns;  // too few teams
+    EXPECT_NE(fastest(1024, 0.10, columns), "shared_tiles") << columns;  // too few teams
   }
-  EXPECT_NE(fastest(8192, 0.10, 80), "tile_staged");  // a second panel for 8 vectors
+  EXPECT_NE(fastest(8192, 0.10, 80), "shared_tiles");  // a second panel for 8 vectors
 }
 
 /// Windows on tensor cores take them where rows are full whatever the width; times in tuning.hpp.
@@ -40,7 +40,7 @@ TEST(TileModel, SharesStagedTilesAmongWindowsOfFullerRows) {
   auto const chosen = [](RowStatistics const& of, int columns, kernels::TileForms const& forms,
                          kernels::ScalarKind const& scalar) {
     return choose_variant(of, {}, {}, forms, {.columns = columns}, scalar, h200).variant->id ==
-           "tile_staged";
+           "shared_tiles";
   };
   kernels::TileForms const both{true, true}, windows{false, true};
   for (int const columns : {16, 32, 48, 64, 80, 128})

@@ -50,7 +50,7 @@ TYPED_TEST(TuneCache, IsWrittenOnAMissAndReadOnAHit) {
   EXPECT_THAT(text, HasSubstr('\t' + std::string(first.algorithm()) + '\n'));
 
   // whatever the entry says is taken, and nothing is measured
-  for (auto const* id : {"segments", "segments_sorted", "warp_per_row"}) {
+  for (auto const* id : {"segments", "segments_sorted", "single_columns"}) {
     write_text(file, with_id(text, id));
     std::string algorithm, words;
     auto const seen = launches_of([&] {

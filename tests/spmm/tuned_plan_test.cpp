@@ -39,7 +39,7 @@ TYPED_TEST(TunedPlan, SaysWhatItMeasured) {
   auto const plan = tuned_plan(exec, A, {.columns = 4});
   auto const words = plan.explain(4);
   EXPECT_THAT(words, HasSubstr("measured with 4 columns: "));
-  for (auto const* id : {"warp_per_row_packs", "segments_sorted", "nonempty_rows"})
+  for (auto const* id : {"rows", "segments_sorted", "nonempty_rows"})
     EXPECT_THAT(words, HasSubstr(std::string(id) + " "));
   for (auto const* id : {"thread_per_row", "adaptive", "dense"})  // linked, but not for plans
     EXPECT_THAT(words, ::testing::Not(HasSubstr(std::string(id) + " 0")));

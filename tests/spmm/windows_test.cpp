@@ -32,7 +32,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 namespace kernels = blockspan::detail;
-auto const& windows = *find_spmm_variant("tensor_window");
+auto const& windows = *find_spmm_variant("windows");
 
 template <class Exec>
 class Windows : public ::testing::Test {};
@@ -65,8 +65,8 @@ TYPED_TEST(Windows, AreRefusedWithoutTensorCores) {
   TypeParam const exec;
   if (kernels::is_offered<TypeParam, double>(windows)) GTEST_SKIP() << "offered here";
   auto const A = to_device(exec, band<double>(20));
-  EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.algorithm = "tensor_window"}); }),
-              AllOf(HasSubstr("tensor_window is not offered by " + std::string(TypeParam::name())),
+  EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.algorithm = "windows"}); }),
+              AllOf(HasSubstr("windows is not offered by " + std::string(TypeParam::name())),
                     HasSubstr("it needs FP64 tensor cores")));
 }
 
@@ -121,7 +121,7 @@ TYPED_TEST(WindowProducts, AreRightAtEveryWidth) {
   std::size_t turn = 0;
   for (auto const& host : matrices<Scalar>()) {
     auto const A = to_device(exec, host);
-    SpmmPlan const plan(exec, A, {.algorithm = "tensor_window"});
+    SpmmPlan const plan(exec, A, {.algorithm = "windows"});
     for (int width = 1; width <= 70; width += ++turn % 3 == 0 ? 3 : 1) {
       ProductCase<Scalar> const c{host, all_ops[turn % 4], width, Scalar(-1.5),
                                   turn % 3 == 0 ? Scalar(0) : Scalar(2)};
@@ -141,7 +141,7 @@ TYPED_TEST(WindowProducts, AreRightWhereColumnsAreFarApart) {
   Exec const exec;
   auto const host = far_apart<Scalar>();
   auto const A = to_device(exec, host);
-  SpmmPlan const plan(exec, A, {.algorithm = "tensor_window"});
+  SpmmPlan const plan(exec, A, {.algorithm = "windows"});
   for (int const width : {3, 8}) {
     ProductCase<Scalar> const c{host, Op::none, width, Scalar(-1.5), Scalar(2)};
     expect_product(exec, {right, right}, c, [&](auto const& X, auto const& Y) {
@@ -182,7 +182,7 @@ TYPED_TEST(WindowProducts, SpreadInfinitiesNoFurtherThanTheEntries) {
           exec.fence("Blockspan::test");
           return Y.values();
         };
-        auto const Y = product("tensor_window"), Z = product("warp_per_row");
+        auto const Y = product("windows"), Z = product("single_columns");
         for (std::int64_t i = 0; i < 150; ++i)
           for (int j = 0; j < width; ++j)
             EXPECT_TRUE(same_number(Y(i, j), Z(i, j))) << i << ", " << j << ", width " << width;
@@ -196,14 +196,14 @@ TYPED_TEST(WindowProducts, SayWhatTheyCannotServe) {
   if constexpr (kernels::tensor::available<Exec, double>) {
     Exec const exec;
     auto const A = to_device(exec, band<Scalar>(30));
-    SpmmPlan const plan(exec, A, {.algorithm = "tensor_window"});
+    SpmmPlan const plan(exec, A, {.algorithm = "windows"});
     auto const message = [&](Storage storage, int width) {
       auto const X = make_block(exec, storage, random_block<Scalar>(30, width, 1));
       auto const Y = make_block(exec, right, random_block<Scalar>(30, width, 2));
       return message_of(
           [&] { spmm(exec, plan, Op::none, Scalar(1), A, X.view, Scalar(0), Y.view); });
     };
-    auto const refusal = HasSubstr("tensor_window cannot serve this input");
+    auto const refusal = HasSubstr("windows cannot serve this input");
     EXPECT_THAT(message(left, 8), refusal);
     bool const offered = kernels::is_offered<Exec, real_t<Scalar>>(windows);
     for (int const width : {7, 8})
@@ -217,25 +217,25 @@ TYPED_TEST(Windows, AreChosenWhereNeighboursShareColumnsAndExplained) {
   auto const A = generate<double>(exec, "elasticity:36");
   for (int const columns : {8, 32}) {
     SpmmPlan const plan(exec, A, {.columns = columns});
-    EXPECT_EQ(plan.algorithm(), "tensor_window") << plan.explain(columns);
+    EXPECT_EQ(plan.algorithm(), "windows") << plan.explain(columns);
     auto const words = plan.explain(columns);
     EXPECT_THAT(words, HasSubstr("windows of 8 rows"));
-    EXPECT_THAT(words, HasSubstr("run as Blockspan::spmm::row_group"));
-    EXPECT_EQ(plan.kernel(columns), "Blockspan::spmm::tensor_window");
-    EXPECT_EQ(plan.kernel(7), "Blockspan::spmm::tensor_window");
-    EXPECT_EQ(plan.kernel(8, sizeof(float)), "Blockspan::spmm::row_group");
+    EXPECT_THAT(words, HasSubstr("run as Blockspan::spmm::groups"));
+    EXPECT_EQ(plan.kernel(columns), "Blockspan::spmm::windows");
+    EXPECT_EQ(plan.kernel(7), "Blockspan::spmm::windows");
+    EXPECT_EQ(plan.kernel(8, sizeof(float)), "Blockspan::spmm::groups");
   }
   for (int const columns : {1, 2})
     EXPECT_THAT(SpmmPlan(exec, A, {.columns = columns}).algorithm(), Not(HasSubstr("window")));
   for (int const columns : {3, 4, 5, 9, 31})
-    EXPECT_EQ(SpmmPlan(exec, A, {.columns = columns}).algorithm(), "tensor_window") << columns;
+    EXPECT_EQ(SpmmPlan(exec, A, {.columns = columns}).algorithm(), "windows") << columns;
   auto const grid = generate<double>(exec, "laplace27:30");
   for (int const columns : {8, 16, 31})
-    EXPECT_EQ(SpmmPlan(exec, grid, {.columns = columns}).algorithm(), "tensor_window") << columns;
+    EXPECT_EQ(SpmmPlan(exec, grid, {.columns = columns}).algorithm(), "windows") << columns;
   for (int const columns : {3, 4})  // half of the lanes would be idle
     EXPECT_THAT(SpmmPlan(exec, grid, {.columns = columns}).algorithm(), Not(HasSubstr("window")));
   auto const sparse_grid = generate<double>(exec, "laplace7:30");
-  EXPECT_EQ(SpmmPlan(exec, sparse_grid, {.columns = 8}).algorithm(), "warp_per_row_packs");
+  EXPECT_EQ(SpmmPlan(exec, sparse_grid, {.columns = 8}).algorithm(), "rows");
 }
 
 /// Rows as even as those of a mesh whose order follows no line: four neighbours choose theirs among
@@ -261,7 +261,7 @@ TYPED_TEST(Windows, AreChosenForMeshes) {
   auto const A = to_device(exec, scattered_rows(40000, 22));
   for (int const columns : {5, 8, 32}) {
     SpmmPlan const plan(exec, A, {.columns = columns});
-    EXPECT_EQ(plan.algorithm(), "tensor_window") << plan.explain(columns);
+    EXPECT_EQ(plan.algorithm(), "windows") << plan.explain(columns);
     EXPECT_THAT(plan.explain(columns), HasSubstr("and so do sums of products"));
   }
   EXPECT_THAT(SpmmPlan(exec, A, {.columns = 4}).algorithm(), Not(HasSubstr("window")));
@@ -274,7 +274,7 @@ TYPED_TEST(Windows, AreChosenForMeshes) {
   Kokkos::View<double*, TypeParam> const sums("sums", 8);
   fill_random(exec, X, 1);
   auto const seen = observed([&] { spmm_dots(exec, plan, 1.0, A, X, 0.0, Y, sums, nullptr); });
-  EXPECT_THAT(seen.labels, Contains("Blockspan::spmm::warp_per_row_packs::dots"));
+  EXPECT_THAT(seen.labels, Contains("Blockspan::spmm::rows::dots"));
 }
 
 /// What a plan makes of a random product, against a plan for whole rows.
@@ -282,7 +282,7 @@ template <class Scalar, class Exec, class Matrix, class Plan>
 void expect_as_by_rows(Exec const& exec, Matrix const& A, Plan const& plan, Op op, int width,
                        Storages const& storages) {
   auto const rows = static_cast<std::int64_t>(A.numRows());
-  SpmmPlan const by_rows(exec, A, {.algorithm = "warp_per_row"});
+  SpmmPlan const by_rows(exec, A, {.algorithm = "single_columns"});
   auto const X = make_block(exec, storages.X, random_block<Scalar>(rows, width, 1));
   auto const Y = make_block(exec, storages.Y, random_block<Scalar>(rows, width, 2));
   auto const Z = make_block(exec, right, random_block<Scalar>(rows, width, 2));
@@ -305,7 +305,7 @@ TYPED_TEST(WindowProducts, AreTheSameInPanels) {
   auto const A = generate<Scalar>(exec, "elasticity:30");
   ASSERT_GE(A.numRows(), kernels::tuning::device_few_listed);
   SpmmPlan const plan(exec, A, {.columns = 32});
-  ASSERT_EQ(plan.algorithm(), "tensor_window");
+  ASSERT_EQ(plan.algorithm(), "windows");
   for (int const width : {33, 40, 65, 100})
     for (Storage const storage : {left, right})
       expect_as_by_rows<Scalar>(exec, A, plan, Op::none, width, {storage, storage});
@@ -319,7 +319,7 @@ TYPED_TEST(WindowProducts, AreThoseOfAHeldTransposeToo) {
   Exec const exec;
   auto const A = generate<Scalar>(exec, "banded:20000:16");  // not symmetric
   SpmmPlan plan(exec, A, {.columns = 8});
-  ASSERT_EQ(plan.algorithm(), "tensor_window");
+  ASSERT_EQ(plan.algorithm(), "windows");
   for (int time = 0; time < 2; ++time) {
     plan.hold_transpose(exec, A);
     auto const seen = observed([&] {
@@ -337,7 +337,7 @@ TYPED_TEST(WindowProducts, RunBesideSumsOfProducts) {
   Exec const exec;
   auto const A = generate<Scalar>(exec, "elasticity:20");
   SpmmPlan const plan(exec, A, {.columns = 8});
-  ASSERT_EQ(plan.algorithm(), "tensor_window");
+  ASSERT_EQ(plan.algorithm(), "windows");
   Block<Scalar, Exec> const X("X", A.numRows(), 8), Y("Y", A.numRows(), 8);
   Kokkos::View<Scalar*, Exec> const sums("sums", 8);
   fill_random(exec, X, 1);

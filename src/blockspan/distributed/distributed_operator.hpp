@@ -332,7 +332,7 @@ DistributedOperator<Scalar, Exec> distributed_operator(
     DistributedOptions const& options = {}) {
   SpmmPlanOptions plan{.columns = options.columns};
   if (!options.same_bits) return {exec, std::move(matrix), plan};
-  plan.algorithm = "warp_per_row_packs";
+  plan.algorithm = "rows";
   plan.strict = false;
   plan.lanes.entries = 1;
   RowSpace const space = matrix->row_space_by_units();

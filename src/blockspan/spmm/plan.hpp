@@ -42,7 +42,7 @@ template <class Exec, class Offset = int, class Ordinal = int>
 class SpmmPlan {
  public:
   /// A: any KokkosSparse::CrsMatrix that `exec` can access, or any BsrMatrix: with blocks larger
-  /// than 1 x 1 that is served by row_group alone. Throws Error if an option is bad, if another
+  /// than 1 x 1 that is served by groups alone. Throws Error if an option is bad, if another
   /// algorithm is asked for with such blocks, if the ordinals cannot count their rows and columns,
   /// or where memory is short.
   template <class Matrix>

@@ -62,8 +62,8 @@ Real const* row_weights(std::nullptr_t, std::int64_t) {
 /// registers, which saves a pass over X and Y. Nothing is waited for, except where scratch grows.
 ///
 /// Where there is no fused kernel, the product runs as spmm would and one pass over X and Y
-/// follows, with the same results up to rounding: variants other than warp_per_row,
-/// warp_per_row_packs, segments, segments_sorted, nonempty_rows and row_group; nonempty_rows with
+/// follows, with the same results up to rounding: variants other than single_columns,
+/// rows, segments, segments_sorted, nonempty_rows and groups; nonempty_rows with
 /// beta != 0; matrices with blocks or more than 2^31 entries; alpha = 0; more columns than the
 /// lanes of a warp take at once (32 or 64; in vectors 512 or 1024 bytes a row); all backends but
 /// CUDA (hosts gained nothing by it). spmm_dots_kernel tells which it is.

@@ -107,12 +107,12 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR vector), taken literally", "",
      "a team is too small for one row of few columns", SpmmPartition::whole_rows, SpmmWorker::team,
      SpmmInner::direct, false, true},
-    {"warp_per_row", "Blockspan::spmm::warp_per_row",
+    {"single_columns", "Blockspan::spmm::single_columns",
      "whole rows; direct loads; a lane owns single columns",
      "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR vector, lanes over columns)", "",
      "one column a lane, for blocks whose rows are no whole vectors", SpmmPartition::whole_rows,
      SpmmWorker::team_thread, SpmmInner::direct, false, false},
-    {"warp_per_row_packs", "Blockspan::spmm::warp_per_row_packs",
+    {"rows", "Blockspan::spmm::rows",
      "whole rows; direct loads; a lane owns vectors of neighbouring columns",
      "Yang, Buluc, Owens 2018, Euro-Par, doi:10.1007/978-3-319-96983-1_48 (row split; 16-byte "
      "loads as in its successors)",
@@ -138,14 +138,14 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "Blockspan; the row list of Buluc, Gilbert 2008, IPDPS, doi:10.1109/IPDPS.2008.4536313", "",
      "for mostly empty rows", SpmmPartition::nonempty_rows, SpmmWorker::team_thread,
      SpmmInner::direct, false, true},
-    {"row_group", "Blockspan::spmm::row_group",
+    {"groups", "Blockspan::spmm::groups",
      "neighbouring rows with the same columns, up to four together: each row of X is fetched once "
      "for all of them; direct loads; vectors where they fit, else single columns",
      "Blockspan; register blocking of sparse rows as in Im, Yelick, Vuduc 2004, IJHPCA, "
      "doi:10.1177/1094342004041296, without its explicit zeros",
      "", "for rows that share their columns, as unknowns of one node do", SpmmPartition::row_groups,
      SpmmWorker::team_thread, SpmmInner::direct, false, true},
-    {"tensor_window", "Blockspan::spmm::tensor_window",
+    {"windows", "Blockspan::spmm::windows",
      "windows of eight neighbouring rows; the columns that any of them has, in tiles with a bit "
      "for each entry, on tensor cores in full double precision; values as stored in the matrix",
      "Blockspan; condensed windows of rows as in Fan, Wang, Chu 2024, ASPLOS (DTC-SpMM), "
@@ -155,12 +155,12 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "contiguous",
      "for sorted rows whose neighbours have many columns in common, and more than a few columns",
      SpmmPartition::row_windows, SpmmWorker::team_thread, SpmmInner::tensor_tile, false, true},
-    {"warp_per_row_staged", "Blockspan::spmm::warp_per_row_staged",
+    {"staged_single_columns", "Blockspan::spmm::staged_single_columns",
      "whole rows; chunks of 32 entries through team scratch; a lane owns single columns",
      "Huang, Dai, Wang, Yang 2020, SC (GE-SpMM), doi:10.1109/SC41405.2020.00076", "",
      "staging costs more than the cache's own broadcast", SpmmPartition::whole_rows,
      SpmmWorker::team_thread, SpmmInner::staged, false, false},
-    {"warp_per_row_staged_packs", "Blockspan::spmm::warp_per_row_staged_packs",
+    {"staged_rows", "Blockspan::spmm::staged_rows",
      "whole rows; chunks of 32 entries through team scratch; a lane owns vectors of columns",
      "Huang, Dai, Wang, Yang 2020, SC (GE-SpMM), doi:10.1109/SC41405.2020.00076, with 16-byte "
      "loads",
@@ -195,7 +195,7 @@ inline constexpr std::array<SpmmVariant, 19> spmm_variants{{
      "doi:10.1145/2751205.2751209",
      "", "reads the matrix once a column", SpmmPartition::equal_entries, SpmmWorker::whole_team,
      SpmmInner::prefix_sum, false, false},
-    {"tile_staged", "Blockspan::spmm::tile_staged",
+    {"shared_tiles", "Blockspan::spmm::shared_tiles",
      "blocks of rows; the team stages tiles of X in scratch and every row takes what it needs; on "
      "Hopper, where rows are full enough, with all the scratch of a multiprocessor, fetched ahead; "
      "where they are fuller, windows of eight rows share the tiles on tensor cores (double)",

@@ -153,7 +153,7 @@ class PublishedLaunch {
     std::int64_t const rows = call_.prepared.pattern.rows;
     std::int64_t const teams =
         panels * ceil_div(rows, std::int64_t{team_size} * tuning::tile_thread_rows);
-    require(teams <= INT_MAX, "blockspan::spmm", "tile_staged cannot serve this input: ", teams,
+    require(teams <= INT_MAX, "blockspan::spmm", "shared_tiles cannot serve this input: ", teams,
             " teams are more than a launch can have (rows: ", rows,
             ", columns: ", call_.product.X.columns, ")");
     using Work = StagedTile<Scalar, Ordinal, Width, wide>;

@@ -190,7 +190,7 @@ void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& patter
   PreparedPattern<Exec, Ordinal> prepared;
   TransposedPattern<Exec, Ordinal> transposed;
   std::int64_t const block = pattern.block;
-  prepared.choice.variant = find_spmm_variant(block > 1 ? "row_group" : "warp_per_row_packs");
+  prepared.choice.variant = find_spmm_variant(block > 1 ? "groups" : "rows");
   prepared.pattern = pattern;
   if (transposes(product.op)) {
     auto const entries = summarize(exec, pattern).rows.nonzeros;

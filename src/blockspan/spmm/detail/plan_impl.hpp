@@ -50,7 +50,7 @@ PreparedPattern<Exec, Ordinal> prepare_blocks(PatternRef<int, Ordinal> const& A,
                                               PatternSummary const& summary,
                                               SpmmPlanOptions const& options,
                                               DeviceFacts const& device) {
-  auto const& variant = *find_spmm_variant("row_group");
+  auto const& variant = *find_spmm_variant("groups");
   require(options.algorithm == "auto" || options.algorithm == variant.id, "blockspan::SpmmPlan",
           options.algorithm, " takes no blocks (", A.block, " x ", A.block, "): ", variant.id,
           " does");

@@ -270,7 +270,7 @@ void launch_staged_columns(Call const& call, Entries const& entries) {
                       device_row_bytes(X),
                       static_cast<std::uint32_t>(X.column_stride * std::int64_t{sizeof(Scalar)}),
                       static_cast<int>(rows * statistics.longest)};
-    launch_kernel(call.exec, "Blockspan::spmm::warp_per_row::staged",
+    launch_kernel(call.exec, "Blockspan::spmm::single_columns::staged",
                   {ceil_div(pattern.rows, std::int64_t{threads} * rows), threads, rows}, schedule,
                   inner, make_epilogue<false>(call));
   };

@@ -176,7 +176,7 @@ RowWindowList<Exec, Ordinal> find_row_windows(Exec const& exec, PatternRef<int, 
   Kokkos::parallel_scan("Blockspan::spmm_plan::place_tiles",
                         IndexRange<Exec>(exec, 0, list.count.windows + 1), place, list.count.tiles);
   std::int64_t const tiles = list.count.tiles + 1;
-  require(tiles <= tuning::window_most_tiles, "blockspan::SpmmPlan", "tensor_window has ", tiles,
+  require(tiles <= tuning::window_most_tiles, "blockspan::SpmmPlan", "windows have ", tiles,
           " tiles here, more than its kernels count (", tuning::window_most_tiles, ")");
   make(list.first_column, "Blockspan::spmm_plan::tile_first_column", tiles);
   make(list.distance, "Blockspan::spmm_plan::tile_columns", tiles * tuning::window_columns);

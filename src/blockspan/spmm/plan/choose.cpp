@@ -131,13 +131,13 @@ std::vector<SpmmPrediction> predict_host(RowStatistics const& rows, GroupCount c
   bool const long_rows = rows.longest > (asked > 0 ? asked : host_longest_whole_row);
   double const whole = all + (long_rows ? entry * static_cast<double>(rows.longest) : 0);
   std::vector<SpmmPrediction> times{
-      {find_spmm_variant("warp_per_row_packs"), whole, 0},
+      {find_spmm_variant("rows"), whole, 0},
       {find_spmm_variant("segments"), all + 1.2e-3 * static_cast<double>(rows.rows),
        asked > 0 ? asked : host_segment}};
   if (!scalar.is_sixteen_bit() && groups_are_worth_it(rows, groups)) {
     double const saved = 0.7 * of_column * std::max(0, options.columns - 4) *
                          static_cast<double>(rows.nonzeros - groups.fetches);
-    times.push_back({find_spmm_variant("row_group"), whole - saved, 0});
+    times.push_back({find_spmm_variant("groups"), whole - saved, 0});
   }
   return times;
 }
@@ -208,11 +208,11 @@ SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice) 
   auto const& chosen = *choice.variant;
   if (!chosen.lists_windows() && !chosen.stages_tiles()) return chosen;
   bool const grouped = chosen.lists_windows() && A.lists_groups;
-  return *find_spmm_variant(grouped ? "row_group" : "warp_per_row_packs");
+  return *find_spmm_variant(grouped ? "groups" : "rows");
 }
 
 SpmmVariant const& unvectorized(SpmmVariant const& variant) {
-  return variant.requires_aligned_x ? *find_spmm_variant("warp_per_row") : variant;
+  return variant.requires_aligned_x ? *find_spmm_variant("single_columns") : variant;
 }
 
 bool has_vectors_for_tiles(std::int64_t bytes) {

@@ -84,7 +84,7 @@ class Decider {
     bool const vectorized = variant->vectorized && blocks_.x.vectors && blocks_.y.vectors;
     if (variant->requires_aligned_x && !vectorized) {
       if (asked) return {};  // the product says what is wrong
-      variant = find_spmm_variant("warp_per_row");
+      variant = find_spmm_variant("single_columns");
     }
     if (!sums_products(*variant)) return {};
     Launch launch =
@@ -154,7 +154,7 @@ class Decider {
   SpmmVariant const& at_width(SpmmVariant const& variant) const {
     bool const alone = device_.is_host && blocks_.columns == 1 && variant.lists_groups() &&
                        A_.block == 1 && !choice_.asked;
-    return alone ? *find_spmm_variant("warp_per_row_packs") : variant;
+    return alone ? *find_spmm_variant("rows") : variant;
   }
 
   /// Devices: blocks whose rows are not contiguous, where there is something faster than to read
@@ -181,8 +181,8 @@ class Decider {
   }
 
   Launch launch_by_columns() const {
-    Launch launch =
-        launch_of(SpmmKernelKind::row_columns, *find_spmm_variant("warp_per_row"), blocks_.columns);
+    Launch launch = launch_of(SpmmKernelKind::row_columns, *find_spmm_variant("single_columns"),
+                              blocks_.columns);
     int const bytes = column_bytes(blocks_.columns, blocks_.scalar.bytes);
     launch.narrow = reads_narrow(bytes);
     std::size_t const entry =

@@ -32,7 +32,7 @@ std::string best_three(std::vector<SpmmPrediction> const& predictions) {
 char const* column_major_in_words(Decision const& decision) {
   auto const kernel = decision.first().kernel;
   if (kernel == SpmmKernelKind::row_columns || kernel == SpmmKernelKind::staged_columns)
-    return "column-major blocks run as warp_per_row, with a lane a row";
+    return "column-major blocks run as single_columns, with a lane a row";
   if (decision.x == BlockCopy::whole_vectors || decision.y_by_copy)
     return "column-major blocks go by way of row-major copies";
   return "column-major blocks are read number by number";

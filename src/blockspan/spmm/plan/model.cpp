@@ -79,7 +79,7 @@ double DeviceModel::time_of(SegmentStatistics const& of, bool may_spread) const 
 }
 
 SpmmPrediction DeviceModel::whole_rows() const {
-  auto const& variant = *find_spmm_variant("warp_per_row_packs");
+  auto const& variant = *find_spmm_variant("rows");
   auto const rows = statistics_of_segments(rows_, variant, rows_.rows, rows_.longest);
   return {&variant, device_.model.launch + body() + tail() + time_of(rows, whole_), 0};
 }
@@ -140,7 +140,7 @@ SpmmPrediction DeviceModel::row_groups(GroupCount const& count) const {
   std::int64_t const lanes = whole_ ? vectors_ : columns_;
   double const idle = as_double(std::int64_t{1} << bits_to_hold(lanes, 30)) / as_double(lanes);
   double const body = stream_ - saved / device_.dram + idle * share * gather_;
-  return {find_spmm_variant("row_group"),
+  return {find_spmm_variant("groups"),
           device_.model.launch + body * (1 + tail() / this->body()) +
               time_of(statistics_of_groups(rows_, count)),
           0};
@@ -163,7 +163,7 @@ SpmmPrediction DeviceModel::windows(WindowCount const& count) const {
       streamed / (model.stream * device_.dram) + tiles / (model.tile * device_.cycles());
   double const one = model.wait * tile_waits * as_double(count.tiles) /
                      as_double(std::max<std::int64_t>(1, count.windows));
-  return {find_spmm_variant("tensor_window"), model.launch + std::max(all, one), 0};
+  return {find_spmm_variant("windows"), model.launch + std::max(all, one), 0};
 }
 
 /// Whole rows whose rows of X come from the second-level cache, which the model takes for shorter
@@ -194,7 +194,7 @@ double DeviceModel::shared_windows() const {
 SpmmPrediction DeviceModel::shared_tiles(TileForms const& forms) const {
   double const lanes = forms.lanes ? shared_lanes() : INFINITY;
   double const windows = forms.windows ? shared_windows() : INFINITY;
-  return {find_spmm_variant("tile_staged"),
+  return {find_spmm_variant("shared_tiles"),
           whole_rows().microseconds * std::min(lanes, windows) / full_rows(), 0};
 }
 bool DeviceModel::windows_take_tiles(TileForms const& forms) const {
