@@ -34,7 +34,7 @@ void add_problem(CLI::App& app, SpmmCommand& command) {
 
 void add_kernels(CLI::App& app, SpmmCommand& command) {
   std::vector<std::string> ids{"auto", "all"};
-  for (auto const& variant : spmm_variants) ids.emplace_back(variant.id);
+  for (auto const* const variant : spmm_variants()) ids.emplace_back(variant->id);
   app.add_option("--algorithm", command.algorithm,
                  "auto: what the plan chooses; the id of a kernel, see below; all: every kernel")
       ->check(CLI::IsMember(ids));
@@ -74,8 +74,8 @@ void refuse_gaps(int argc, char** argv, std::string const& option) {
 
 std::string footer() {
   std::string text = "Kernels (--algorithm):\n";
-  for (auto const& variant : spmm_variants)
-    text += "  " + std::string(variant.id) + ": " + variant.parts + "\n";
+  for (auto const* const variant : spmm_variants())
+    text += "  " + std::string(variant->id) + ": " + variant->parts + "\n";
   return text + "\nGenerator specs:\n" + generator_help() +
          "\nExit status: 0 all results right; 1 a kernel was wrong (the report is written);\n2 bad "
          "input or usage. OMP_NUM_THREADS sets the threads of openmp.";
@@ -92,7 +92,7 @@ void check_combination(SpmmCommand const& command) {
 std::vector<std::string> SpmmCommand::kernels() const {
   std::vector<std::string> ids;
   if (algorithm == "all")
-    for (auto const& variant : spmm_variants) ids.emplace_back(variant.id);
+    for (auto const* const variant : spmm_variants()) ids.emplace_back(variant->id);
   else
     ids.push_back(algorithm);
   ids.insert(ids.end(), compare.begin(), compare.end());

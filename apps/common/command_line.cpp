@@ -135,7 +135,7 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
   app.add_option("--backend", options.backend, "Where to run: auto is the best of this build")
       ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
   std::vector<std::string> products{"blockspan", "kokkos-kernels", "cusparse"};
-  for (auto const& variant : spmm_variants) products.emplace_back(variant.id);
+  for (auto const* const variant : spmm_variants()) products.emplace_back(variant->id);
   app.add_option(
          "--spmm", options.spmm,
          "Whose sparse product the solver uses; or one of Blockspan's kernels, where its plan "

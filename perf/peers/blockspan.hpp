@@ -48,9 +48,8 @@ std::vector<Contender> blockspan_contenders(Operands<Scalar> const& with) {
   std::vector<Contender> all{contender("auto", false),
                              {"auto/column", "blockspan", Order::column, false,
                               [with] { return prepare_blockspan<LayoutLeft>(with, "auto"); }}};
-  for (SpmmVariant const& variant : spmm_variants)
-    all.push_back(
-        contender(std::string(variant.id), variant.partition == SpmmPartition::whole_rows));
+  for (auto const* const variant : spmm_variants())
+    all.push_back(contender(std::string(variant->id), variant->units == SpmmUnits::rows));
   return all;
 }
 

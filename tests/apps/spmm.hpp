@@ -27,7 +27,7 @@ inline ReportRun run_spmm(std::vector<std::string> arguments) {
 /// The ids of the menu.
 inline std::vector<std::string> spmm_ids() {
   std::vector<std::string> ids;
-  for (auto const& variant : spmm_variants) ids.emplace_back(variant.id);
+  for (auto const* const variant : spmm_variants()) ids.emplace_back(variant->id);
   return ids;
 }
 

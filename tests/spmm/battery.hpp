@@ -17,8 +17,8 @@ namespace blockspan::test {
 template <class Exec, class Scalar = double>
 std::vector<SpmmVariant> offered_variants() {
   std::vector<SpmmVariant> offered;
-  for (auto const& variant : spmm_variants)
-    if (blockspan::detail::is_offered<Exec, real_t<Scalar>>(variant)) offered.push_back(variant);
+  for (auto const* const variant : spmm_variants())
+    if (blockspan::detail::is_offered<Exec, real_t<Scalar>>(*variant)) offered.push_back(*variant);
   return offered;
 }
 

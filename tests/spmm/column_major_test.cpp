@@ -158,9 +158,8 @@ Access access(RowStatistics const& rows, char const* id, int columns, bool in_or
   A.groups = {rows.rows / 3, rows.nonzeros / 3};
   A.is_permuted = !in_order;
   auto const decision = kernels::decide(A, choice, blocks(columns, f64, true), devices::h200);
-  auto const kernel = decision.first().kernel;
-  if (kernel == kernels::SpmmKernelKind::row_columns ||
-      kernel == kernels::SpmmKernelKind::staged_columns)
+  auto const form = decision.first().form;
+  if (form == kernels::LaunchForm::lane_a_row || form == kernels::LaunchForm::staged_columns)
     return Access::by_columns;
   return decision.x == kernels::BlockCopy::none ? Access::strided : Access::by_copies;
 }

@@ -115,7 +115,7 @@ TYPED_TEST(SameBits, InTwentyRunsOfHeldValues) {
   TypeParam const exec;
   auto const unsorted = to_device(exec, uneven()), sorted = to_device(exec, nodes(150));
   for (auto const& variant : offered_variants<TypeParam>()) {
-    if (!variant.is_direct() && !variant.lists_groups() && !variant.lists_windows()) continue;
+    if (!variant.by_rows && !variant.lists_groups() && !variant.lists_windows()) continue;
     for (Op const op : {Op::none, Op::transpose}) {
       SpmmPlanOptions const options{.algorithm = std::string(variant.id), .segment_length = 64};
       expect_same_bits(exec, unsorted, {options, op, 12, Storage::right, true});

@@ -13,7 +13,6 @@ namespace {
 namespace kernels = blockspan::detail;
 using namespace devices;
 using kernels::DeviceFacts;
-using Kind = kernels::SpmmKernelKind;
 
 /// Grids: rows follow the diagonal. `share`: entries that a row of X serves in a window.
 MatrixFacts grid(std::int64_t rows, std::int64_t nonzeros, std::int64_t row,
@@ -66,41 +65,38 @@ struct Row {
 };
 
 TEST(Devices, ChangeWhatTheirFactsChange) {
-  char const* const rows = "128 rows rows 32x1x2 vectors deep";
+  char const* const rows = "128 rows 32x1x2 vectors deep";
   char const* const panels =
-      "64 rows rows 16x1x2 vectors deep; 64 rows rows 16x1x2 vectors "
+      "64 rows 16x1x2 vectors deep; 64 rows 16x1x2 vectors "
       "deep";
-  char const* const shared = "64 shared_tiles shared_windows 1x1x1 vectors";
+  char const* const shared = "64 shared_tiles by_windows 1x1x1 vectors";
   for (auto const& [matrix, columns, algorithm, expected, why] : {
            Row{large_grid,
                32,
                "auto",
-               {"32 rows rows 4x1x2 vectors", "32 rows rows 4x1x2 vectors",
-                "32 rows rows 4x1x2 vectors"},
+               {"32 rows 4x1x2 vectors", "32 rows 4x1x2 vectors", "32 rows 4x1x2 vectors"},
                "enough rows for any of them"},
            Row{small_grid,
                64,
                "auto",
-               {"64 rows rows 8x1x2 vectors", "64 rows rows 32x1x1 vectors",
-                "64 rows rows 32x1x1 vectors"},
+               {"64 rows 8x1x2 vectors", "64 rows 32x1x1 vectors", "64 rows 32x1x1 vectors"},
                "64,000 rows keep 108 multiprocessors busy with two vectors a lane, not 132"},
            Row{small_grid,
                4,
                "auto",
-               {"4 rows rows 2x1x1 vectors narrow", "4 rows rows 2x1x1 vectors narrow",
-                "4 rows rows 2x1x1 vectors"},
+               {"4 rows 2x1x1 vectors narrow", "4 rows 2x1x1 vectors narrow",
+                "4 rows 2x1x1 vectors"},
                "5.3 MB of A are a tenth of 40 and 50 MiB of cache, but not of 60"},
            Row{elasticity(7000),
                8,
                "auto",
-               {"8 groups groups 4x8x1 vectors", "8 rows rows 4x8x1 vectors narrow",
-                "8 rows rows 4x8x1 vectors narrow"},
+               {"8 groups 4x8x1 vectors", "8 rows 4x8x1 vectors narrow",
+                "8 rows 4x8x1 vectors narrow"},
                "groups are a third as many as rows: enough for 108 multiprocessors"},
            Row{elasticity(11000),
                8,
                "auto",
-               {"8 windows windows 1x1x1 vectors", "8 groups groups 4x8x1 vectors",
-                "8 groups groups 4x8x1 vectors"},
+               {"8 windows 1x1x1 vectors", "8 groups 4x8x1 vectors", "8 groups 4x8x1 vectors"},
                "twelve windows a multiprocessor are 10,368 rows or 12,672"},
            Row{wide_grid,
                128,
@@ -110,7 +106,7 @@ TEST(Devices, ChangeWhatTheirFactsChange) {
            Row{full(),
                64,
                "auto",
-               {"64 rows rows 16x1x2 vectors deep", shared, shared},
+               {"64 rows 16x1x2 vectors deep", shared, shared},
                "tiles are fetched by bulk copies into 200 KB of scratch: Hopper's"},
        }) {
     auto const words = [&](DeviceFacts const& device) {
@@ -141,7 +137,7 @@ TEST(Devices, CutRowsLongerWhereMemoryIsSlower) {
 /// No product gains more than the ratio of the bandwidths, and large ones gain most of it.
 TEST(Devices, ScaleTimesByTheirBandwidths) {
   auto const time = [](MatrixFacts const& matrix, int columns, DeviceFacts const& device) {
-    return kernels::DeviceModel(matrix.rows, columns, f64, device).whole_rows().microseconds;
+    return time_of(SpmmKernelId::rows, matrix.rows, columns, f64, device);
   };
   for (int const columns : {1, 8, 64}) {
     double const to_h100 = time(large_grid, columns, h100) / time(large_grid, columns, h200);
@@ -160,14 +156,14 @@ TEST(Devices, NeedWhatTheKernelsNeed) {
   auto slow = h200;
   slow.double_tensor_cores = false;
   auto const kernel_on = [](MatrixFacts const& matrix, DeviceFacts const& device) {
-    return decide(plan(matrix, 64, f64, device), blocks(64, f64), device).first().kernel;
+    return decide(plan(matrix, 64, f64, device), blocks(64, f64), device).first().kernel();
   };
-  EXPECT_EQ(kernel_on(wide_grid, h200), Kind::windows);
-  EXPECT_EQ(kernel_on(wide_grid, slow), Kind::rows);
-  EXPECT_EQ(kernel_on(full(), slow), Kind::shared_tiles);
+  EXPECT_EQ(kernel_on(wide_grid, h200), SpmmKernelId::windows);
+  EXPECT_EQ(kernel_on(wide_grid, slow), SpmmKernelId::rows);
+  EXPECT_EQ(kernel_on(full(), slow), SpmmKernelId::shared_tiles);
   auto small = slow;
   small.scratch = 99 << 10;
-  EXPECT_EQ(kernel_on(full(), small), Kind::rows);
+  EXPECT_EQ(kernel_on(full(), small), SpmmKernelId::rows);
 }
 
 }  // namespace

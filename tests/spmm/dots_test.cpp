@@ -95,7 +95,7 @@ TYPED_TEST(Dots, AreRightWithEveryVariantAndWidth) {
         for (Scalar const beta : {Scalar(0), Scalar(0.5)}) {
           bool const anywhere = on_host<Exec> || !variant.needs_contiguous_x();
           if (!anywhere && width % 4 != 0) continue;
-          bool const blas = variant.worker == SpmmWorker::blas;  // takes contiguous blocks only
+          bool const blas = variant.as_it_is;  // takes contiguous blocks only
           auto const storages = mixed_storages[anywhere ? turn++ / 2 % (blas ? 3 : 6) : 0];
           ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), beta};
           SCOPED_TRACE(c.words() + ", " + std::string(variant.id) + ", X " + to_string(storages.X) +

@@ -126,9 +126,8 @@ TEST(Model, LeavesEvenRowsInTheirPlaces) {
   for (int const columns : {8, 16, 32}) {
     auto const time = [&](double imbalance, bool sorted) {
       rows.group_work = static_cast<std::int64_t>(imbalance * static_cast<double>(rows.nonzeros));
-      kernels::DeviceModel const model(rows, columns, f64, h200);
-      return sorted ? model.listed("segments_sorted", 0).microseconds
-                    : model.whole_rows().microseconds;
+      return time_of(sorted ? SpmmKernelId::segments_sorted : SpmmKernelId::rows, rows, columns,
+                     f64, h200);
     };
     EXPECT_LT(time(1.37, false), time(1.37, true)) << columns;
     EXPECT_GT(time(4, false), time(4, true)) << columns;
@@ -232,9 +231,11 @@ TEST(Model, TakesGroupsWhereTheyShareEnough) {
   RowStatistics const rows{255552, 255552, 19773000, 0, 24, 81, 20087000};
   for (int const columns : {1, 4, 8, 16, 64}) {
     EXPECT_EQ(fastest(rows, columns, {rows.rows / 3, rows.nonzeros / 3}).id, "groups");
-    kernels::DeviceModel const model(rows, columns, f64, h200);
-    EXPECT_LT(model.row_groups({rows.rows / 3, rows.nonzeros / 3}).microseconds,
-              model.row_groups({rows.rows / 2, rows.nonzeros / 2}).microseconds);
+    auto const time = [&](std::int64_t together) {
+      return time_of(SpmmKernelId::groups, rows, columns, f64, h200,
+                     {rows.rows / together, rows.nonzeros / together});
+    };
+    EXPECT_LT(time(3), time(2));
     EXPECT_NE(fastest(rows, columns, {rows.rows * 9 / 10, rows.nonzeros * 9 / 10}).id, "groups");
     EXPECT_NE(fastest(rows, columns, {rows.rows, rows.nonzeros}).id, "groups");
   }
@@ -274,23 +275,24 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
     EXPECT_EQ(id(nodes, threes, columns, 295500), "windows") << columns;
     EXPECT_EQ(id(grid, none, columns, 654384) == "windows", columns > 4) << columns;
   }
-  for (int const columns : {1, 2}) EXPECT_FALSE(may_take_windows(nodes, columns, f64, h200));
+  for (int const columns : {1, 2})
+    EXPECT_FALSE(kernels::WindowsChoice::may_pay(nodes, columns, f64, h200));
   RowStatistics nine{250000, 250000, 2244004, 0, 4, 9, 2250000};  // 9 points, 500^2
   nine.diagonal_groups = nine.rows / 8;
-  EXPECT_FALSE(may_take_windows(nine, 4, f64, h200));
+  EXPECT_FALSE(kernels::WindowsChoice::may_pay(nine, 4, f64, h200));
   EXPECT_EQ(id(nine, none, 8, 62600), "windows");
   RowStatistics mesh{200000, 200000, 1399932, 0, 3, 21, 1806000};  // a triangulation
   std::int64_t const tiles = 1399932 * 10 / 138 / 16 * 10;
   for (int const columns : {5, 8, 16, 32, 64})
     EXPECT_EQ(id(mesh, none, columns, tiles), "windows") << columns;
-  EXPECT_FALSE(may_take_windows(mesh, 8, c64, h200));
+  EXPECT_FALSE(kernels::WindowsChoice::may_pay(mesh, 8, c64, h200));
   mesh.diagonal_groups = 25000;
-  EXPECT_FALSE(may_take_windows(mesh, 8, f64, h200));
-  EXPECT_TRUE(kernels::windows_are_worth_it(grid, {grid.rows / 8, 654384}));
-  EXPECT_FALSE(kernels::windows_are_worth_it(grid, {grid.rows / 8, 1000000}));
+  EXPECT_FALSE(kernels::WindowsChoice::may_pay(mesh, 8, f64, h200));
+  EXPECT_TRUE(kernels::WindowsChoice::gain_a_pass(grid, {grid.rows / 8, 654384}));
+  EXPECT_FALSE(kernels::WindowsChoice::gain_a_pass(grid, {grid.rows / 8, 1000000}));
   RowStatistics points{1000000, 1000000, 6940000, 0, 4, 7, 7000000};
   points.diagonal_groups = 125000;
-  EXPECT_FALSE(may_take_windows(points, 8, f64, h200));
+  EXPECT_FALSE(kernels::WindowsChoice::may_pay(points, 8, f64, h200));
 }
 
 TEST(Model, GrowsWithTheProduct) {
@@ -298,10 +300,11 @@ TEST(Model, GrowsWithTheProduct) {
   RowStatistics large{1000000, 1000000, 9000000, 0, 9, 9, 9000000};
   for (int const columns : {1, 3, 8, 32}) {
     auto const times = [&](RowStatistics const& rows, int n) {
-      kernels::DeviceModel const model(rows, n, f64, h200);
-      return std::vector{model.whole_rows().microseconds, model.listed("segments", 0).microseconds,
-                         model.listed("segments_sorted", 0).microseconds,
-                         model.listed("nonempty_rows", 0).microseconds};
+      std::vector<double> all;
+      for (auto const kernel : {SpmmKernelId::rows, SpmmKernelId::segments,
+                                SpmmKernelId::segments_sorted, SpmmKernelId::nonempty_rows})
+        all.push_back(time_of(kernel, rows, n, f64, h200));
+      return all;
     };
     auto const few = times(small, columns), many = times(large, columns),
                wide = times(large, 2 * columns);

@@ -109,8 +109,8 @@ TYPED_TEST(Plan, RefusesWhatIsNotOnTheMenu) {
   auto const message =
       message_of([&] { SpmmPlan const plan(exec, A, {.algorithm = "abracadabra"}); });
   EXPECT_THAT(message, HasSubstr("unknown algorithm \"abracadabra\""));
-  for (auto const& variant : spmm_variants)
-    EXPECT_THAT(message, HasSubstr(std::string(variant.id) + ":"));
+  for (auto const* const variant : spmm_variants())
+    EXPECT_THAT(message, HasSubstr(std::string(variant->id) + ":"));
   EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.columns = 0}); }),
               HasSubstr("columns must be at least 1 (0)"));
   EXPECT_THAT(message_of([&] { SpmmPlan const plan(exec, A, {.segment_length = -1}); }),

@@ -4,6 +4,9 @@
 #include <sstream>
 #include <string>
 
+#include <blockspan/spmm/kernels/groups_choice.hpp>
+#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
+#include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/model.hpp>
@@ -55,23 +58,24 @@ inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind c
   A.half_bandwidth = matrix.half_bandwidth;
   SpmmPlanOptions const options{.columns = columns, .algorithm = algorithm};
   bool const automatic = algorithm == "auto";
-  if (may_group(rows, device) || !automatic) A.groups = matrix.groups;
-  bool const windows = automatic && may_take_windows(rows, columns, scalar, device);
-  auto const tiles = automatic ? tile_forms(rows, columns, scalar, device) : detail::TileForms{};
+  if (detail::GroupsChoice::may_pay(rows, device) || !automatic) A.groups = matrix.groups;
+  bool const windows = automatic && detail::WindowsChoice::may_pay(rows, columns, scalar, device);
+  auto const tiles = automatic ? detail::SharedTilesChoice::forms(rows, columns, scalar, device)
+                               : detail::TileForms{};
   auto const choice =
       choose_variant(rows, A.groups, windows ? matrix.windows : detail::WindowCount{}, tiles,
                      options, scalar, device);
   auto const& variant = *choice.variant;
-  A.lists_groups =
-      variant.lists_groups() || (variant.lists_windows() && groups_are_worth_it(rows, A.groups));
+  A.lists_groups = variant.lists_groups() ||
+                   (variant.lists_windows() && detail::GroupsChoice::pay(rows, A.groups));
   if (variant.lists_windows()) A.windows = matrix.windows;
   if (variant.lists_segments()) {
     A.slots = rows.longest > choice.segment ? rows.nonzeros / choice.segment : 0;
     A.segments = rows.rows - (variant.skips_empty_rows() ? rows.empty_rows : 0) + A.slots;
   }
   A.has_distances = matrix.near && keeps_distances(rows, variant, device);
-  if (variant.stages_tiles() &&
-      detail::DeviceModel(rows, columns, scalar, device).windows_take_tiles(tiles))
+  if (variant.stages_tiles() && detail::SharedTilesChoice::windows_take(
+                                    detail::DeviceModel(rows, columns, scalar, device), tiles))
     A.window_masks = rows.rows / 64 * (rows.columns / 64) * 64;
   return {A, choice};
 }
@@ -90,17 +94,26 @@ inline detail::Decision decide(Planned const& planned, detail::BlockFacts const&
   return detail::decide(planned.A, planned.choice, blocks, device);
 }
 
-inline char const* name_of(detail::SpmmKernelKind kernel) {
-  static constexpr char const* names[] = {
-      "rows",    "row_columns",  "staged_columns", "sparse_rows", "groups",
-      "windows", "shared_tiles", "shared_windows", "published",   "dense"};
-  return names[static_cast<int>(kernel)];
+/// What a kernel is expected to take, whether it is a candidate or not.
+inline double time_of(SpmmKernelId kernel, RowStatistics const& rows, std::int64_t columns,
+                      detail::ScalarKind const& scalar, detail::DeviceFacts const& device,
+                      detail::GroupCount const& groups = {}) {
+  return spmm_variant(kernel)
+      .cost({rows, groups, {}, {}, columns, 0, scalar, device, true})
+      ->microseconds;
 }
 
-/// Columns, variant, kernel, lanes over columns x over entries x vectors a lane.
+inline char const* name_of(detail::LaunchForm form) {
+  static constexpr char const* names[] = {"",          "lane_a_row ", "staged_columns ",
+                                          "all_rows ", "by_windows ", "registered "};
+  return names[static_cast<int>(form)];
+}
+
+/// Columns, kernel, its form where that is not the usual one, lanes over columns x over entries x
+/// vectors a lane.
 inline std::string in_words(detail::Launch const& launch) {
   std::ostringstream words;
-  words << launch.columns << ' ' << launch.variant->id << ' ' << name_of(launch.kernel) << ' '
+  words << launch.columns << ' ' << launch.variant->id << ' ' << name_of(launch.form)
         << launch.lanes.grid.columns() << 'x' << launch.lanes.grid.entries() << 'x'
         << launch.lanes.vectors_per_lane << (launch.vectorized ? " vectors" : "")
         << (launch.narrow ? " narrow" : "") << (launch.lanes.deep ? " deep" : "")

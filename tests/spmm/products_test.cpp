@@ -32,7 +32,7 @@ Scalar factor(std::size_t turn) {
 /// Whether the variant serves blocks of any width in any storage on this backend.
 template <class Exec>
 bool served_anywhere(SpmmVariant const& variant) {
-  if (variant.worker == SpmmWorker::blas) return false;
+  if (variant.as_it_is) return false;
   return !variant.needs_contiguous_x() ||
          Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 }
@@ -43,8 +43,7 @@ std::pair<Storages, std::int64_t> blocks_at(SpmmVariant const& variant, std::siz
   if (served_anywhere<Exec>(variant)) return {mixed_storages[turn % 6], all_widths[turn * 5 % 13]};
   if (variant.requires_aligned_x)
     return {
-        Storages{right, variant.supports_strided_y() ? all_storages[turn % std::size(all_storages)]
-                                                     : right},
+        Storages{right, variant.strided_y ? all_storages[turn % std::size(all_storages)] : right},
         4 * std::int64_t(turn % 5)};
   if (variant.needs_contiguous_x())
     return {Storages{turn % 2 ? padded_right : right, all_storages[turn % std::size(all_storages)]},

@@ -102,7 +102,7 @@ inline std::vector<RecordedSweep> read_sweeps(std::string const& path,
     auto const first = fields.text();
     if (first != "case") {
       auto const* const variant = find_spmm_variant(first);
-      if (variant == nullptr || variant->is_published()) continue;
+      if (variant == nullptr || variant->component != nullptr) continue;
       auto const end = line.rfind(',');
       all.back().microseconds[line.substr(0, end)] = std::stod(line.substr(end + 1));
       continue;

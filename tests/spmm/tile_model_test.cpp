@@ -49,7 +49,8 @@ TEST(TileModel, SharesStagedTilesAmongWindowsOfFullerRows) {
       EXPECT_EQ(chosen(of, columns, both, f64), fill > 0.05) << columns << ", " << fill;
       if (fill > 0.05) {
         kernels::DeviceModel const model(of, columns, f64, h200);
-        EXPECT_TRUE(model.windows_take_tiles(both)) << columns << ", " << fill;
+        EXPECT_TRUE(kernels::SharedTilesChoice::windows_take(model, both))
+            << columns << ", " << fill;
       }
     }
   for (int const columns : {32, 64}) {
@@ -58,8 +59,8 @@ TEST(TileModel, SharesStagedTilesAmongWindowsOfFullerRows) {
     EXPECT_FALSE(chosen(rows_of(2048, 2048, 0.15), columns, both, f64))
         << columns;  // too few teams
     auto const thin = rows_of(8192, 4096, 0.056);
-    EXPECT_FALSE(kernels::DeviceModel(thin, columns, f64, h200).windows_take_tiles(both))
-        << columns;
+    kernels::DeviceModel const model(thin, columns, f64, h200);
+    EXPECT_FALSE(kernels::SharedTilesChoice::windows_take(model, both)) << columns;
   }
   EXPECT_EQ(kernels::shared_window_groups(8), 1);
   EXPECT_EQ(kernels::shared_window_groups(32), 4);

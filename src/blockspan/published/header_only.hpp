@@ -13,6 +13,7 @@ namespace blockspan {
 /// of them, and not while another thread makes plans.
 template <class Exec, class Scalar, class Ordinal>
 void register_published() {
+  detail::register_published_menu();
   detail::register_published_tiles<Exec, Ordinal>();
   detail::register_published_kernels<Exec, Scalar, Ordinal>();
 }

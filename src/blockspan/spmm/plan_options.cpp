@@ -19,8 +19,12 @@ void SpmmPlanOptions::validate() const {
           lanes.columns, " over columns, ", lanes.entries, " over nonzeros)");
   require(lanes.vectors >= 0 && lanes.vectors <= 2, "blockspan::SpmmPlan",
           "a lane owns 1 or 2 vectors (", lanes.vectors, ")");
+  bool const is_linked = spmm_variants().back()->component != nullptr;
   require(algorithm == "auto" || find_spmm_variant(algorithm) != nullptr, "blockspan::SpmmPlan",
-          "unknown algorithm \"", algorithm, "\"; there are auto,", spmm_menu());
+          "unknown algorithm \"", algorithm, "\"; there are auto,", spmm_menu(),
+          is_linked ? ""
+                    : "\n(those of the literature are in the component Blockspan::published, which "
+                      "this program does not link)");
 }
 
 }  // namespace blockspan

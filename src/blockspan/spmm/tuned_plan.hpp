@@ -18,13 +18,13 @@ namespace blockspan {
 
 namespace detail {
 
-/// Whether the library runs the variant by itself at a plan's width: no kernel of
-/// Blockspan::published, as staged tiles are where no team shares them.
+/// Whether the core runs the variant at a plan's width: shared tiles are of Blockspan::published
+/// where no team shares them.
 template <class Plan>
 bool runs_without_published(Plan const& plan, SpmmVariant const& variant, int columns,
                             std::size_t scalar_bytes) {
   auto const& launch = decision_at(plan.panels().first().plain, columns, scalar_bytes).first();
-  return launch.variant == &variant && launch.kernel != SpmmKernelKind::published;
+  return launch.variant == &variant && !launch.is_registered();
 }
 
 /// Milliseconds of one product, row-major blocks of X.extent(1) columns: the least of a few
@@ -45,7 +45,7 @@ double milliseconds_of(Exec const& exec, Plan const& plan, Matrix const& A, View
   return least;
 }
 
-/// Measures the menu's variants but the published ones; the fastest plan, with the times in its
+/// Measures the kernels of the core; the fastest plan, with the times in its
 /// reason. `best`: what is taken where nothing can be measured.
 template <class Exec, class Matrix, class Plan>
 Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, Plan best) {
@@ -57,8 +57,10 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
       allocate_zeros<Vectors>(exec, "Blockspan::tuned_plan::Y", A.numRows(), options.columns);
   double least = std::numeric_limits<double>::infinity();
   std::ostringstream times;
-  for (auto const& variant : spmm_variants) {
-    if (variant.is_published() || !is_offered<Exec, real_t<Scalar>>(variant)) continue;
+  for (auto const* const entry : spmm_variants()) {
+    auto const& variant = *entry;
+    bool const is_own = variant.component == nullptr;
+    if (!is_own || !is_offered<Exec, real_t<Scalar>>(variant)) continue;
     options.algorithm = variant.id;
     Plan const candidate(exec, A, options);
     if (!runs_without_published(candidate, variant, options.columns, sizeof(Scalar))) continue;
@@ -109,7 +111,7 @@ auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& option
                             detail::tune_scalar<detail::scalar_t<Matrix>>(),
                             int(sizeof(detail::offset_t<Matrix>)), plan.statistics(), options};
   auto const* const known = cached ? detail::find_tuned(tune.cache_file, key) : nullptr;
-  if (known != nullptr && !known->is_published()) {  // as files of earlier versions may say
+  if (known != nullptr && known->component == nullptr) {
     auto with = options;
     with.algorithm = known->id;
     if (known->id != plan.algorithm()) plan = SpmmPlan(exec, A, with);

@@ -38,44 +38,9 @@ class PublishedLaunch {
 
   explicit PublishedLaunch(Call const& call)
       : call_(call),
-        variant_(call.variant()),
         vectors_(static_cast<int>(call.product.X.columns / Width)),
         entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values,
                  conjugates(call.product.op)} {}
-
-  void operator()() const {
-    switch (variant_.inner) {
-      case SpmmInner::direct:
-        return direct();
-      case SpmmInner::staged:
-        return variant_.worker == SpmmWorker::whole_team ? row_classes() : staged();
-      case SpmmInner::broadcast:
-        return broadcast();
-      case SpmmInner::prefix_sum:
-        return prefix_sum();
-      default:
-        return staged_tile();
-    }
-  }
-
- private:
-  using Epilogue = ScaleAdd<Scalar, wide, on_host>;
-  using Tiles = CutTiles<Scalar, Ordinal>;
-  using X = VectorAccess<Scalar, Width, wide>;
-
-  Tiles tiles(SegmentsOfTeam const& share) const {
-    auto const& list = call_.prepared.tiles;
-    return {carry_of(list, call_.product.Y.columns, call_.carry),
-            share,
-            call_.prepared.pattern.row_offsets,
-            list.row.data(),
-            list.entry.data(),
-            list.slot.data()};
-  }
-  Epilogue epilogue() const { return make_epilogue<wide>(call_); }
-  int lanes_for_vectors(int most) const {
-    return std::min(most, 1 << bits_to_hold(vectors_, tuning::device_lane_bits));
-  }
 
   /// merge, balanced: a tile a team thread.
   void direct() const {
@@ -85,7 +50,7 @@ class PublishedLaunch {
       LaunchShape shape{0, on_host ? 1 : static_cast<int>(tuning::device_threads) / lanes, lanes};
       share.per_team = shape.team_size;
       shape.teams = ceil_div(share.segments, share.per_team);
-      launch_kernel(call_.exec, variant_.label, shape, tiles(share), inner, epilogue());
+      launch_kernel(call_.exec, call_.variant().label, shape, tiles(share), inner, epilogue());
     };
     auto const& block = call_.product.X;
     if constexpr (on_host) {
@@ -101,15 +66,6 @@ class PublishedLaunch {
     }
   }
 
-  template <class Stage>
-  void staged_by(int lanes) const {
-    using Inner = StagedLanes<Scalar, Ordinal, Width, wide, Stage>;
-    SegmentsOfTeam share{call_.prepared.pattern.rows, 1};
-    auto const shape = launch_shape(call_, lanes, share);
-    launch_kernel(call_.exec, variant_.label, shape,
-                  WholeRows<>{share, call_.prepared.pattern.row_offsets},
-                  Inner{entries_, {call_.product.X}, vectors_, lanes}, epilogue());
-  }
   void staged() const {
     staged_by<ScratchStage<Scalar, Ordinal>>(
         on_host ? 1
@@ -124,13 +80,6 @@ class PublishedLaunch {
       staged_by<ScratchStage<Scalar, Ordinal>>(1 << tuning::device_lane_bits);
   }
 
-  template <class Work>
-  void run_team(Work const& work, LaunchShape const& shape) const {
-    TeamKernel<Exec, Work, Epilogue>{work, epilogue()}.launch(call_.exec, variant_.label, shape);
-  }
-  LaunchShape team_a_tile() const {
-    return {call_.prepared.tiles.tiles, on_host ? 1 : static_cast<int>(tuning::device_threads), 1};
-  }
   void row_classes() const {
     int const bits = bits_to_hold(vectors_, on_host ? 0 : tuning::device_lane_bits);
     auto shape = team_a_tile();
@@ -162,39 +111,79 @@ class PublishedLaunch {
              {teams, team_size, lanes});
   }
 
+ private:
+  using Epilogue = ScaleAdd<Scalar, wide, on_host>;
+  using Tiles = CutTiles<Scalar, Ordinal>;
+  using X = VectorAccess<Scalar, Width, wide>;
+
+  Tiles tiles(SegmentsOfTeam const& share) const {
+    auto const& list = call_.prepared.tiles;
+    return {carry_of(list, call_.product.Y.columns, call_.carry),
+            share,
+            call_.prepared.pattern.row_offsets,
+            list.row.data(),
+            list.entry.data(),
+            list.slot.data()};
+  }
+  Epilogue epilogue() const { return make_epilogue<wide>(call_); }
+  int lanes_for_vectors(int most) const {
+    return std::min(most, 1 << bits_to_hold(vectors_, tuning::device_lane_bits));
+  }
+
+  template <class Stage>
+  void staged_by(int lanes) const {
+    using Inner = StagedLanes<Scalar, Ordinal, Width, wide, Stage>;
+    SegmentsOfTeam share{call_.prepared.pattern.rows, 1};
+    auto const shape = launch_shape(call_, lanes, share);
+    launch_kernel(call_.exec, call_.variant().label, shape,
+                  WholeRows<>{share, call_.prepared.pattern.row_offsets},
+                  Inner{entries_, {call_.product.X}, vectors_, lanes}, epilogue());
+  }
+
+  template <class Work>
+  void run_team(Work const& work, LaunchShape const& shape) const {
+    TeamKernel<Exec, Work, Epilogue>{work, epilogue()}.launch(call_.exec, call_.variant().label,
+                                                              shape);
+  }
+  LaunchShape team_a_tile() const {
+    return {call_.prepared.tiles.tiles, on_host ? 1 : static_cast<int>(tuning::device_threads), 1};
+  }
+
   using Any = AnyEntries<Scalar, Ordinal>;
   Call const& call_;
-  SpmmVariant const& variant_;
   int vectors_;
   Any entries_;
 };
 
-template <class Call, class Entries>
-void launch_items(Call const& call, Entries const& entries) {
+/// thread_per_row, thread_per_element: a work item a row, or an element of Y.
+template <bool ElementItems, class Call>
+void launch_items(Call const& call) {
   auto const& product = call.product;
+  char const* const label = call.variant().label;
   auto const epilogue = make_epilogue<false>(call);
-  using Kernel = ItemKernel<typename Call::Exec, typename Call::Scalar, Entries,
-                            std::remove_const_t<decltype(epilogue)>>;
-  Kernel const kernel{call.prepared.pattern.row_offsets, entries, product.X, conjugates(product.op),
-                      epilogue};
-  if (call.variant().worker == SpmmWorker::row_item)
-    kernel.template launch<typename Kernel::Row>(call.exec, call.variant().label, product.Y.rows);
-  else
-    kernel.template launch<typename Kernel::Element>(call.exec, call.variant().label,
-                                                     product.Y.rows * product.Y.columns);
+  with_entries<!runs_on_host_v<typename Call::Exec>, true>(
+      call, [&]<class Entries>(Entries const& entries) {
+        using Kernel = ItemKernel<typename Call::Exec, typename Call::Scalar, Entries,
+                                  std::remove_const_t<decltype(epilogue)>>;
+        Kernel const kernel{call.prepared.pattern.row_offsets, entries, product.X,
+                            conjugates(product.op), epilogue};
+        if constexpr (ElementItems)
+          kernel.template launch<typename Kernel::Element>(call.exec, label,
+                                                           product.Y.rows * product.Y.columns);
+        else
+          kernel.template launch<typename Kernel::Row>(call.exec, label, product.Y.rows);
+      });
 }
 
-template <class Call>
-void launch_published(Call const& call) {
+/// run(launch) with vectors where they fit, else with single columns.
+template <class Call, class Run>
+void with_width(Call const& call, Run const& run) {
   constexpr int width = device_vector_v<typename Call::Scalar>;
-  if (call.variant().is_direct())
-    return with_entries<!runs_on_host_v<typename Call::Exec>, true>(
-        call, [&](auto const& entries) { launch_items(call, entries); });
   auto const& X = call.product.X;
   if constexpr (width > 1)
     if (call.launch.vectorized && X.column_stride == 1 && X.columns % width == 0)
-      return PublishedLaunch<Call, width>{call}();
-  PublishedLaunch<Call, 1>{call}();
+      return run(PublishedLaunch<Call, width>{call});
+  run(PublishedLaunch<Call, 1>{call});
 }
 
 }  // namespace blockspan::detail

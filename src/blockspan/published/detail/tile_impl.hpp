@@ -6,8 +6,9 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/published/detail/menu.hpp>
 #include <blockspan/published/detail/tuning.hpp>
-#include <blockspan/spmm/detail/published_kernels.hpp>
+#include <blockspan/spmm/detail/kernel_table.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
@@ -172,15 +173,13 @@ void number_slots(Exec const& exec, PatternRef<int, Ordinal> const& A,
   exec.fence("Blockspan::spmm_plan::number_slots");
 }
 
-/// Cuts the pattern into tiles without regard to where rows begin: of at most `work` entries
-/// (equal_entries), or of at most `work` rows and entries together (merge_path; Merrill, Garland
-/// 2016). `entries`: as `summarize` counts them. O(tiles log rows).
+/// Cuts the pattern into tiles without regard to where rows begin: of at most `work` entries, or,
+/// with_rows, of at most `work` rows and entries together (Merrill, Garland 2016). `entries`: as
+/// `summarize` counts them. O(tiles log rows).
 template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> cut_equal_tiles(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                                        std::int64_t entries, SpmmPartition partition,
-                                        std::int64_t work) {
+                                        std::int64_t entries, bool with_rows, std::int64_t work) {
   if (A.rows == 0) return {};
-  bool const with_rows = partition == SpmmPartition::merge_path;
   std::int64_t const all = with_rows ? A.rows + entries : entries;
   std::int64_t const tiles = std::max<std::int64_t>(1, ceil_div(all, work));
   auto list = make_tile_list<Exec, Ordinal>(exec, tiles);
@@ -210,28 +209,37 @@ TileList<Exec, Ordinal> cut_row_classes(Exec const& exec, PatternRef<int, Ordina
   return list;
 }
 
-/// The tiles of the variant chosen, of at most options.segment_length entries if that is given.
-template <class Exec, class Ordinal>
-TileList<Exec, Ordinal> tiles_for(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                                  RowStatistics const& rows, SpmmVariant const& variant,
-                                  std::int64_t asked) {
-  auto const at_most = [&](std::int64_t usual) {
-    return asked > 0 && asked < usual ? asked : usual;
-  };
-  if (variant.partition == SpmmPartition::row_classes) {
-    std::int64_t const stream = at_most(tuning::team_stream);
-    return cut_row_classes(exec, A, stream, std::max(stream, at_most(tuning::team_longest)));
-  }
-  std::int64_t const usual = variant.worker == SpmmWorker::whole_team ? tuning::team_scan
-                             : runs_on_host_v<Exec>                   ? tuning::host_thread_tile
-                                                                      : tuning::device_thread_tile;
-  return cut_equal_tiles(exec, A, rows.nonzeros, variant.partition, at_most(usual));
+/// The usual size of a tile, or the one asked for if that is less and not 0.
+inline std::int64_t size_of_tile(std::int64_t usual, std::int64_t asked) {
+  return asked > 0 && asked < usual ? asked : usual;
 }
 
-/// Enters the tiles of a backend into the table of the core.
+/// Enters what cuts patterns of a backend for the kernels that want tiles, of at most `asked`
+/// entries if that is not 0.
 template <class Exec, class Ordinal>
 void register_published_tiles() {
-  PublishedTiles<Exec, Ordinal>::cut = tiles_for<Exec, Ordinal>;
+  using Pattern = PatternRef<int, Ordinal>;
+  constexpr std::int64_t of_thread =
+      runs_on_host_v<Exec> ? tuning::host_thread_tile : tuning::device_thread_tile;
+  auto& table = tile_table<Exec, Ordinal>();
+  table.add(published::merge,
+            [](Exec const& exec, Pattern const& A, RowStatistics const& rows, std::int64_t asked) {
+              return cut_equal_tiles(exec, A, rows.nonzeros, true, size_of_tile(of_thread, asked));
+            });
+  table.add(published::balanced,
+            [](Exec const& exec, Pattern const& A, RowStatistics const& rows, std::int64_t asked) {
+              return cut_equal_tiles(exec, A, rows.nonzeros, false, size_of_tile(of_thread, asked));
+            });
+  table.add(published::prefix_sum, [](Exec const& exec, Pattern const& A, RowStatistics const& rows,
+                                      std::int64_t asked) {
+    return cut_equal_tiles(exec, A, rows.nonzeros, false, size_of_tile(tuning::team_scan, asked));
+  });
+  table.add(published::adaptive,
+            [](Exec const& exec, Pattern const& A, RowStatistics const&, std::int64_t asked) {
+              std::int64_t const stream = size_of_tile(tuning::team_stream, asked);
+              return cut_row_classes(exec, A, stream,
+                                     std::max(stream, size_of_tile(tuning::team_longest, asked)));
+            });
 }
 
 }  // namespace blockspan::detail

@@ -8,8 +8,8 @@
 #include <climits>
 
 #include <blockspan/spmm/detail/facts.hpp>
+#include <blockspan/spmm/detail/kernel_table.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
-#include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/spmm/parts/scale_add.hpp>
@@ -72,7 +72,7 @@ struct SpmmCall {
 template <class Call, class Share>
 LaunchShape launch_shape(Call const& call, int lanes, Share& share) {
   LaunchShape shape{0, 1, lanes};
-  if (call.variant().worker == SpmmWorker::team) {
+  if (call.variant().team_of_one) {
     share.per_team = 1;
   } else if constexpr (runs_on_host_v<typename Call::Exec>) {
     auto const mean = static_cast<std::int64_t>(call.prepared.statistics.mean());

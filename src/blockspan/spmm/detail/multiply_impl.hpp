@@ -8,8 +8,8 @@
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/copies.hpp>
+#include <blockspan/spmm/detail/kernel_table.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
-#include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/spmm/detail/scale.hpp>
 #include <blockspan/spmm/kernels/columns.hpp>
 #include <blockspan/spmm/kernels/rows.hpp>
@@ -101,6 +101,36 @@ Product<Scalar> with_copies(Exec const& exec, PlanState<Exec, Ordinal>& plan,
   return product;
 }
 
+/// The one switch over the kernels. plan: not null for those of other libraries, which only run
+/// where they were asked for.
+template <class Exec, class Scalar, class Ordinal>
+void launch_kernel_of(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec, Ordinal>* plan) {
+  constexpr bool on_host = runs_on_host_v<Exec>;
+  auto const& launch = call.launch;
+  if (launch.is_registered())
+    return registered<Exec>("blockspan::spmm", kernel_table<Exec, Scalar, Ordinal>(),
+                            *launch.variant)(call, *plan);
+  switch (launch.kernel()) {
+    case SpmmKernelId::groups:
+      return launch_groups(call);
+    case SpmmKernelId::windows:
+      if constexpr (tensor::available<Exec, real_t<Scalar>>) launch_windows(call);
+      return;
+    case SpmmKernelId::shared_tiles:
+      if constexpr (bulk::available<Exec>)
+        launch.form == LaunchForm::by_windows ? launch_shared_windows(call)
+                                              : launch_shared_tiles(call);
+      return;
+    default:  // by rows
+      break;
+  }
+  if constexpr (lanes_exchange_v<Exec>)
+    if (launch.form == LaunchForm::all_rows) return launch_sparse_rows(call);
+  if constexpr (!on_host)
+    if (launch.form != LaunchForm::usual) return launch_columns(call);
+  with_entries<!on_host, true>(call, [&](auto const& entries) { launch_rows(call, entries); });
+}
+
 /// The one place where decided launches become types. Without a plan there are no copies, and no
 /// rows are cut.
 template <class Exec, class Scalar, class Ordinal>
@@ -108,7 +138,6 @@ void run(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decis
          Factor<Exec, Scalar, Ordinal> const& A, Product<Scalar> const& product) {
   constexpr bool on_host = runs_on_host_v<Exec>;
   using Call = SpmmCall<Exec, Scalar, Ordinal>;
-  using Published = PublishedKernels<Exec, Scalar, Ordinal>;
   std::string const label = A.prepared.choice.variant->label;
   auto const operands = plan ? with_copies(exec, *plan, decision, label, product) : product;
   // for all launches, since the first is the widest; and before Y changes, since memory may be
@@ -126,39 +155,7 @@ void run(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decis
     auto const part = whole ? operands : columns_of(operands, first, launch.columns);
     first += launch.columns;
     Call const call{exec, A.prepared, A.values, carry, launch, part};
-    switch (launch.kernel) {
-      case SpmmKernelKind::rows:
-        with_entries<!on_host, true>(call,
-                                     [&](auto const& entries) { launch_rows(call, entries); });
-        break;
-      case SpmmKernelKind::row_columns:
-      case SpmmKernelKind::staged_columns:
-        if constexpr (!on_host) launch_columns(call);
-        break;
-      case SpmmKernelKind::sparse_rows:
-        if constexpr (lanes_exchange_v<Exec>) launch_sparse_rows(call);
-        break;
-      case SpmmKernelKind::groups:
-        launch_groups(call);
-        break;
-      case SpmmKernelKind::windows:
-        if constexpr (tensor::available<Exec, real_t<Scalar>>) launch_windows(call);
-        break;
-      case SpmmKernelKind::shared_tiles:
-        if constexpr (bulk::available<Exec>) launch_shared_tiles(call);
-        break;
-      case SpmmKernelKind::shared_windows:
-        if constexpr (bulk::available<Exec>) launch_shared_windows(call);
-        break;
-      case SpmmKernelKind::published:
-        require_published<Exec>("blockspan::spmm", *launch.variant, Published::launch);
-        Published::launch(call);
-        break;
-      case SpmmKernelKind::dense:
-        require_published<Exec>("blockspan::spmm", *launch.variant, Published::multiply_dense);
-        Published::multiply_dense(call, *plan);
-        break;
-    }
+    launch_kernel_of(call, plan);
   }
   if constexpr (!on_host)
     if (decision.y_by_copy)
@@ -190,7 +187,7 @@ void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& patter
   PreparedPattern<Exec, Ordinal> prepared;
   TransposedPattern<Exec, Ordinal> transposed;
   std::int64_t const block = pattern.block;
-  prepared.choice.variant = find_spmm_variant(block > 1 ? "groups" : "rows");
+  prepared.choice.variant = &spmm_variant(block > 1 ? SpmmKernelId::groups : SpmmKernelId::rows);
   prepared.pattern = pattern;
   if (transposes(product.op)) {
     auto const entries = summarize(exec, pattern).rows.nonzeros;

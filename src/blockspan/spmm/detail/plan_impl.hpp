@@ -8,9 +8,12 @@
 
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
+#include <blockspan/spmm/detail/kernel_table.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
-#include <blockspan/spmm/detail/published_kernels.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/spmm/kernels/groups_choice.hpp>
+#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
+#include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/layouts/cut_rows.hpp>
 #include <blockspan/spmm/layouts/distances.hpp>
 #include <blockspan/spmm/layouts/row_groups.hpp>
@@ -38,8 +41,8 @@ RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<int, Ordinal
                ? find_row_groups(exec, A, INT64_MAX)
                : RowGroupList<Exec, Ordinal>{};
   auto const& rows = summary.rows;
-  if (scalar.is_sixteen_bit() || !may_group(rows, device)) return {};
-  std::int64_t const most = most_fetches_of_groups(rows);
+  if (scalar.is_sixteen_bit() || !GroupsChoice::may_pay(rows, device)) return {};
+  std::int64_t const most = GroupsChoice::most_fetches(rows);
   if (rows.nonzeros - summary.grouping_candidates > most) return {};
   return find_row_groups(exec, A, most);
 }
@@ -50,7 +53,7 @@ PreparedPattern<Exec, Ordinal> prepare_blocks(PatternRef<int, Ordinal> const& A,
                                               PatternSummary const& summary,
                                               SpmmPlanOptions const& options,
                                               DeviceFacts const& device) {
-  auto const& variant = *find_spmm_variant("groups");
+  auto const& variant = spmm_variant(SpmmKernelId::groups);
   require(options.algorithm == "auto" || options.algorithm == variant.id, "blockspan::SpmmPlan",
           options.algorithm, " takes no blocks (", A.block, " x ", A.block, "): ", variant.id,
           " does");
@@ -91,10 +94,11 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   result.groups = groups_for(exec, A, summary, options, scalar, device);
   bool const sorted = in_order && summary.sorted, choose = sorted && options.algorithm == "auto";
   auto const tiles =
-      sorted ? tile_forms(result.statistics, options.columns, scalar, device) : TileForms{};
+      sorted ? SharedTilesChoice::forms(result.statistics, options.columns, scalar, device)
+             : TileForms{};
   WindowCount windows;
   if constexpr (tensor::available<Exec, double>)
-    if (choose && may_take_windows(summary.rows, options.columns, scalar, device))
+    if (choose && WindowsChoice::may_pay(summary.rows, options.columns, scalar, device))
       windows = estimate_row_windows(exec, A);
   result.choice = choose_variant(result.statistics, result.groups.count, windows,
                                  choose ? tiles : TileForms{}, options, scalar, device);
@@ -102,20 +106,19 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   auto const& variant = *result.choice.variant;
   require(is_offered(variant, scalar_of_bytes(sizeof(double)), device), "blockspan::SpmmPlan",
           variant.id, " is not offered by ", Exec::name(), ": it needs ", variant.needs);
-  auto const cut_tiles = PublishedTiles<Exec, Ordinal>::cut;
-  if (variant.is_published()) require_published<Exec>("blockspan::SpmmPlan", variant, cut_tiles);
   bool const is_fallback =
-      variant.lists_windows() && groups_are_worth_it(result.statistics, result.groups.count);
+      variant.lists_windows() && GroupsChoice::pay(result.statistics, result.groups.count);
   if (!variant.lists_groups() && !is_fallback) result.groups.begin = {};
   if (variant.lists_segments())
     result.list = cut_long_rows(exec, A,
                                 {result.choice.segment, variant.skips_empty_rows(),
-                                 variant.partition == SpmmPartition::sorted_segments});
+                                 variant.kernel == SpmmKernelId::segments_sorted});
   if (variant.lists_tiles())
-    result.tiles = cut_tiles(exec, A, result.statistics, variant, options.segment_length);
+    result.tiles = registered<Exec>("blockspan::SpmmPlan", tile_table<Exec, Ordinal>(), variant)(
+        exec, A, result.statistics, options.segment_length);
   if (!scalar.is_sixteen_bit() && keeps_distances(result.statistics, variant, device))
     result.distances = column_distances(exec, A, summary);
-  if (variant.needs_sorted_rows() && !summary.sorted) {
+  if (variant.sorted_rows && !summary.sorted) {
     result.sorted = sort_rows(exec, A, result.statistics.nonzeros);
     result.pattern = result.sorted.ref();
     result.permutation = result.sorted.permutation.data();
@@ -124,7 +127,8 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
     if (variant.lists_windows()) result.windows = find_row_windows(exec, result.pattern);
   if constexpr (windows_share_tiles_v<Exec>)
     if (variant.stages_tiles() &&
-        DeviceModel(result.statistics, options.columns, scalar, device).windows_take_tiles(tiles))
+        SharedTilesChoice::windows_take(
+            DeviceModel(result.statistics, options.columns, scalar, device), tiles))
       result.masks = find_tile_masks(exec, result.pattern);
   return result;
 }

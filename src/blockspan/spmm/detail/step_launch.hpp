@@ -27,8 +27,8 @@ class StepLaunch {
         label_(std::string(call.variant().label) + "::step") {}
 
   void run() const {
-    if (call_.launch.kernel == SpmmKernelKind::groups) return run_groups();
-    if (call_.launch.kernel == SpmmKernelKind::windows) {
+    if (call_.variant().lists_groups()) return run_groups();
+    if (call_.variant().lists_windows()) {
       if constexpr (tensor::available<Exec, real_t<Scalar>>)
         launch_windows_with<PassWidths::vectors>(call_, entries_, label_.c_str(), epilogue_);
       return;

@@ -291,7 +291,7 @@ void launch_columns(Call const& call) {
     using Entries = std::remove_cvref_t<decltype(entries)>;
     constexpr int all = tuning::device_column_bytes / size;
     if constexpr (lanes_exchange_v<Exec>)
-      if (call.launch.kernel == SpmmKernelKind::staged_columns)
+      if (call.launch.form == LaunchForm::staged_columns)
         return launch_staged_columns<all>(call, entries);
     auto const run = [&]<int Columns>() {
       using Inner = DirectLanes<Scalar, Entries, 1, false, Columns, false, 1, false, true>;

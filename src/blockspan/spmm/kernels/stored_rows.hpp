@@ -276,7 +276,7 @@ template <class Exec, class Stored, class Ordinal>
 Launch stored_launch(PreparedPattern<Exec, Ordinal> const& prepared,
                      Product<float, Stored> const& product) {
   auto const& chosen = *prepared.choice.variant;
-  auto const* const rows = find_spmm_variant("rows");
+  auto const* const rows = &spmm_variant(SpmmKernelId::rows);
   bool const listed = chosen.lists_segments() && !chosen.skips_empty_rows();
   require(!prepared.choice.asked || listed || &chosen == rows, "blockspan::spmm", chosen.id,
           " has no kernel for numbers of 16 bits; ", rows->id,

@@ -4,6 +4,9 @@
 #include <climits>
 
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/rows_choice.hpp>
+#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
+#include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/plan/model.hpp>
@@ -61,8 +64,8 @@ class Decider {
       decision.fuses_step = !decision.launches.empty();
       return decision;
     }
-    if (chosen.worker == SpmmWorker::blas) {
-      decision.launches = {launch_of(SpmmKernelKind::dense, chosen, blocks_.columns)};
+    if (chosen.as_it_is) {
+      decision.launches = {launch_of(chosen, blocks_.columns)};
       return decision;
     }
     if (blocks_.may_copy && !device_.is_host && column_major_decided(decision)) return decision;
@@ -84,12 +87,10 @@ class Decider {
     bool const vectorized = variant->vectorized && blocks_.x.vectors && blocks_.y.vectors;
     if (variant->requires_aligned_x && !vectorized) {
       if (asked) return {};  // the product says what is wrong
-      variant = find_spmm_variant("single_columns");
+      variant = &spmm_variant(SpmmKernelId::single_columns);
     }
     if (!sums_products(*variant)) return {};
-    Launch launch =
-        launch_of(variant->lists_groups() ? SpmmKernelKind::groups : SpmmKernelKind::rows, *variant,
-                  blocks_.columns);
+    Launch launch = launch_of(*variant, blocks_.columns);
     launch.vectorized = vectorized;
     launch.lanes = lanes_of_dots(launch);
     std::int64_t const team_size =
@@ -100,9 +101,10 @@ class Decider {
   }
 
  private:
-  static Launch launch_of(SpmmKernelKind kernel, SpmmVariant const& variant, std::int64_t columns) {
+  static Launch launch_of(SpmmVariant const& variant, std::int64_t columns,
+                          LaunchForm form = LaunchForm::usual) {
     Launch launch;
-    launch.kernel = kernel;
+    launch.form = form;
     launch.variant = &variant;
     launch.columns = columns;
     return launch;
@@ -116,8 +118,7 @@ class Decider {
   }
 
   bool fits_vectors(SpmmVariant const& variant) const {
-    return device_.is_host ||
-           (blocks_.x.vectors && (variant.supports_strided_y() || blocks_.y.vectors));
+    return device_.is_host || (blocks_.x.vectors && (variant.strided_y || blocks_.y.vectors));
   }
   bool serves(SpmmVariant const& variant) const {
     if (variant.requires_aligned_x) return fits_vectors(variant);
@@ -128,11 +129,11 @@ class Decider {
   bool suits_shared_tiles(std::int64_t columns) const {
     if (A_.is_permuted || (blocks_.scalar.is_complex && blocks_.conjugates)) return false;
     return shares_windows(columns) ||
-           rows_share_tiles(A_.rows, row_bytes(columns), blocks_.scalar, device_);
+           SharedTilesChoice::rows_share(A_.rows, row_bytes(columns), blocks_.scalar, device_);
   }
   bool shares_windows(std::int64_t columns) const {
     return blocks_.scalar.is_double && A_.window_masks > 0 &&
-           has_vectors_for_tiles(row_bytes(columns));
+           SharedTilesChoice::has_vectors(row_bytes(columns));
   }
   /// Whether the variant chosen takes this product; of staged tiles, whether it is any use.
   bool is_taken() const {
@@ -154,7 +155,7 @@ class Decider {
   SpmmVariant const& at_width(SpmmVariant const& variant) const {
     bool const alone = device_.is_host && blocks_.columns == 1 && variant.lists_groups() &&
                        A_.block == 1 && !choice_.asked;
-    return alone ? *find_spmm_variant("rows") : variant;
+    return alone ? spmm_variant(SpmmKernelId::rows) : variant;
   }
 
   /// Devices: blocks whose rows are not contiguous, where there is something faster than to read
@@ -166,10 +167,10 @@ class Decider {
     if (blocks_.columns == 1 || blocks_.must_run) return false;
     bool const may_go_by_columns = blocks_.x.column_major && A_.values_in_order();
     DeviceModel const model(A_.rows, whole_vectors(blocks_.columns), blocks_.scalar, device_);
-    double const row_major = model.time_of(choice_, A_.groups, A_.windows);
+    double const row_major = time_of_choice(model.columns());
     double const strided = row_major + model.strided();
-    double const copies = row_major + model.copy(A_.rows.columns) +
-                          (chosen.supports_strided_y() ? 0 : model.copy(A_.rows.rows));
+    double const copies =
+        row_major + model.copy(A_.rows.columns) + (chosen.strided_y ? 0 : model.copy(A_.rows.rows));
     if (may_go_by_columns && model.by_columns() <= std::min(copies, strided)) {
       decision.launches = {launch_by_columns()};
       return true;
@@ -180,16 +181,25 @@ class Decider {
     return true;
   }
 
+  /// Of the kernel chosen, in us, with row-major blocks of so many columns. Those of other
+  /// libraries are taken for whole rows.
+  double time_of_choice(std::int64_t columns) const {
+    auto const cost = choice_.variant->cost != nullptr ? choice_.variant->cost : RowsChoice::cost;
+    CostFacts const facts{A_.rows,         A_.groups,      A_.windows, {},  columns,
+                          choice_.segment, blocks_.scalar, device_,    true};
+    return cost(facts)->microseconds;
+  }
+
   Launch launch_by_columns() const {
-    Launch launch = launch_of(SpmmKernelKind::row_columns, *find_spmm_variant("single_columns"),
-                              blocks_.columns);
+    Launch launch = launch_of(spmm_variant(SpmmKernelId::single_columns), blocks_.columns,
+                              LaunchForm::lane_a_row);
     int const bytes = column_bytes(blocks_.columns, blocks_.scalar.bytes);
     launch.narrow = reads_narrow(bytes);
     std::size_t const entry =
         blocks_.scalar.bytes + (launch.narrow ? sizeof(std::int16_t) : sizeof(int));
     if (blocks_.x_columns_near &&
         stages_columns(A_.rows, blocks_.columns, blocks_.scalar.bytes, entry))
-      launch.kernel = SpmmKernelKind::staged_columns;
+      launch.form = LaunchForm::staged_columns;
     return launch;
   }
 
@@ -203,7 +213,7 @@ class Decider {
     auto const& chosen = *choice_.variant;
     bool const offered = is_offered(chosen, blocks_.scalar, device_);
     auto const& variant = offered ? chosen : fallback_of(A_, choice_);
-    decision.y_by_copy = !variant.supports_strided_y() && (padded || !blocks_.y.aligned);
+    decision.y_by_copy = !variant.strided_y && (padded || !blocks_.y.aligned);
     if (!decision.y_by_copy) return;
     blocks_.y = {};
     blocks_.columns = columns;
@@ -225,12 +235,11 @@ class Decider {
     auto const& variant = variant_that_runs();
     if (must_run && &variant != choice_.variant) return;
     bool const vectorized = variant.vectorized && fits_vectors(variant);
-    decision.fills_empty_rows =
-        variant.skips_empty_rows() && !fuses_empty_rows(variant, vectorized);
+    LaunchForm const form = form_of(variant, vectorized);
+    decision.fills_empty_rows = variant.skips_empty_rows() && form != LaunchForm::all_rows;
     for (std::int64_t first = 0; first < blocks_.columns;) {
       std::int64_t const rest = blocks_.columns - first;
-      Launch launch =
-          launch_of(kernel_of(variant, vectorized), variant, panel(variant, rest, vectorized));
+      Launch launch = launch_of(variant, panel(variant, rest, vectorized), form);
       launch.vectorized = vectorized;
       decide_lanes(launch);
       decision.launches.push_back(launch);
@@ -245,17 +254,13 @@ class Decider {
                             vectorized, device_);
   }
 
-  SpmmKernelKind kernel_of(SpmmVariant const& variant, bool vectorized) const {
-    if (variant.lists_windows() && is_offered(variant, blocks_.scalar, device_))
-      return SpmmKernelKind::windows;
-    if (variant.lists_groups()) return SpmmKernelKind::groups;
-    if (variant.stages_tiles() && vectorized && device_.shares_tiles() &&
-        suits_shared_tiles(blocks_.columns))
-      return shares_windows(blocks_.columns) ? SpmmKernelKind::shared_windows
-                                             : SpmmKernelKind::shared_tiles;
-    if (!variant.is_direct() || is_item(variant)) return SpmmKernelKind::published;
-    return fuses_empty_rows(variant, vectorized) ? SpmmKernelKind::sparse_rows
-                                                 : SpmmKernelKind::rows;
+  LaunchForm form_of(SpmmVariant const& variant, bool vectorized) const {
+    if (variant.stages_tiles()) {
+      if (!vectorized || !device_.shares_tiles() || !suits_shared_tiles(blocks_.columns))
+        return LaunchForm::registered;
+      return shares_windows(blocks_.columns) ? LaunchForm::by_windows : LaunchForm::usual;
+    }
+    return fuses_empty_rows(variant, vectorized) ? LaunchForm::all_rows : LaunchForm::usual;
   }
 
   /// Devices: whether the rows without entries are filled alongside the products of the others, by
@@ -286,22 +291,22 @@ class Decider {
                                   variant.lists_segments() ? choice_.segment : A_.rows.longest);
   }
 
-  /// A work item is a row or an element of Y: there are no lanes.
-  static bool is_item(SpmmVariant const& variant) {
-    return variant.worker == SpmmWorker::row_item || variant.worker == SpmmWorker::element_item;
+  /// Each row, or segment of one, is a team thread's.
+  static bool has_team_threads(SpmmVariant const& variant) {
+    return variant.by_rows && !variant.items && !variant.team_of_one;
   }
 
   void decide_lanes(Launch& launch) const {
     if (device_.is_host) return;
     auto const& variant = *launch.variant;
     std::int64_t const vectors = vectors_of(launch);
-    if (launch.kernel == SpmmKernelKind::groups)
+    if (variant.lists_groups())
       launch.lanes.grid = choose_lanes(device_, vectors, statistics_of(variant), 1, A_.lanes).grid;
-    if (!variant.is_direct() || launch.kernel == SpmmKernelKind::sparse_rows) return;
+    if (!variant.by_rows || launch.form == LaunchForm::all_rows) return;
     bool const plain = !A_.is_permuted;
     launch.narrow = plain && !(blocks_.steps && launch.vectorized) && !variant.lists_segments() &&
                     reads_narrow(row_bytes(x_columns(launch)));
-    if (is_item(variant)) return;
+    if (variant.items) return;
     // several vectors (or single columns) a lane have kernels for plain entries only; columns in 16
     // bits serve fewer vectors than three a lane, and no passes side by side
     int const most_vectors = !launch.vectorized || !plain ? 1
@@ -310,9 +315,9 @@ class Decider {
                                                           : 3;
     bool const spreads = plain && !blocks_.steps && !launch.narrow;
     auto const segments = statistics_of(variant);
-    launch.lanes = choose_lanes(device_, vectors, segments, most_vectors, A_.lanes,
-                                spreads && launch.vectorized && !variant.lists_segments() &&
-                                    variant.worker == SpmmWorker::team_thread);
+    launch.lanes = choose_lanes(
+        device_, vectors, segments, most_vectors, A_.lanes,
+        spreads && launch.vectorized && !variant.lists_segments() && !variant.team_of_one);
     bool const several = plain && !blocks_.scalar.is_complex && !launch.vectorized &&
                          blocks_.x.contiguous && blocks_.y.contiguous;
     if (several)
@@ -334,29 +339,27 @@ class Decider {
     double const read = A_.rows.mean() * static_cast<double>(blocks_.scalar.bytes + sizeof(int));
     if (step_share * saved < read) return false;
     bool const vectorized = variant.vectorized && fits_vectors(variant);
-    auto const kernel = kernel_of(variant, vectorized);
-    bool const rows = kernel == SpmmKernelKind::rows && variant.worker == SpmmWorker::team_thread;
-    if (host) return rows && !variant.lists_segments() && (vectorized || blocks_.columns == 1);
-    if (kernel == SpmmKernelKind::windows)
-      return vectorized || blocks_.columns <= tuning::window_rows;
-    return kernel == SpmmKernelKind::groups || rows;
+    if (host)
+      return has_team_threads(variant) && !variant.lists_segments() &&
+             (vectorized || blocks_.columns == 1);
+    if (variant.lists_windows()) return vectorized || blocks_.columns <= tuning::window_rows;
+    return variant.lists_groups() || has_team_threads(variant);
   }
 
   // sums of products
 
   /// There is a fused kernel for direct loads by team threads.
   static bool sums_products(SpmmVariant const& variant) {
-    return variant.lists_groups() ||
-           (variant.is_direct() && variant.worker == SpmmWorker::team_thread);
+    return variant.lists_groups() || has_team_threads(variant);
   }
   /// Whether windows or staged tiles gain more than a pass for the sums costs.
   bool gains_a_pass() const {
-    return !choice_.variant->lists_windows() || windows_are_worth_it(A_.rows, A_.windows);
+    return !choice_.variant->lists_windows() || WindowsChoice::gain_a_pass(A_.rows, A_.windows);
   }
   /// The shape with lanes enough for all vectors of a row at once, if a warp has them. Of complex
   /// numbers a lane has one vector: registers would spill.
   Lanes lanes_of_dots(Launch const& launch) const {
-    bool const two = !blocks_.scalar.is_complex && launch.kernel != SpmmKernelKind::groups;
+    bool const two = !blocks_.scalar.is_complex && !launch.variant->lists_groups();
     std::int64_t const vectors = vectors_of(launch);
     auto const segments = statistics_of(*launch.variant);
     Lanes lanes =
@@ -383,7 +386,7 @@ class Decider {
 bool keeps_distances(RowStatistics const& rows, SpmmVariant const& variant,
                      DeviceFacts const& device) {
   std::int64_t const bytes = rows.nonzeros * std::int64_t{sizeof(double) + sizeof(int)};
-  return !device.is_host && variant.is_direct() && !variant.lists_segments() &&
+  return !device.is_host && variant.by_rows && !variant.lists_segments() &&
          narrow_share * bytes >= device.cache;
 }
 

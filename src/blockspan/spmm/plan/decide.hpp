@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/launch.hpp>
 #include <blockspan/spmm/variants.hpp>
@@ -18,7 +19,7 @@
 
 namespace blockspan::detail {
 
-/// What the model expects of a variant.
+/// What a candidate of the menu is expected to take.
 struct SpmmPrediction {
   SpmmVariant const* variant;
   double microseconds;
@@ -34,14 +35,6 @@ struct SpmmChoice {
   std::string rejected;
   std::vector<SpmmPrediction> predictions;  ///< at the plan's width and scalar; the fastest first
   bool asked = false;                       ///< the variant, by its id: there is no fallback
-};
-
-/// How a team may take staged tiles of X: its lanes each a vector of a row, or windows of rows on
-/// tensor cores.
-struct TileForms {
-  bool lanes = false;
-  bool windows = false;
-  bool any() const { return lanes || windows; }
 };
 
 /// The variant of a plan, with the reasons. `windows`: without tiles where they are no candidates.
@@ -72,18 +65,6 @@ class DecisionMemo {
   std::deque<std::pair<BlockFacts, Decision>> made_;
 };
 
-/// Whether groups of rows are candidates, the rows of X that they may fetch at most, and
-/// whether they do.
-bool may_group(RowStatistics const& rows, DeviceFacts const& device);
-std::int64_t most_fetches_of_groups(RowStatistics const& rows);
-bool groups_are_worth_it(RowStatistics const& rows, GroupCount const& groups);
-
-/// Whether windows of rows are candidates before anything is known of their columns, and
-/// whether they gain more than a pass for sums costs.
-bool may_take_windows(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
-                      DeviceFacts const& device);
-bool windows_are_worth_it(RowStatistics const& rows, WindowCount const& windows);
-
 /// How many of the columns of a row-major block the next product takes, so that rows of X in use
 /// stay in the cache and few lanes are idle; the others follow in products of their own.
 /// `vectorized`: the kernel takes whole vectors.
@@ -102,17 +83,5 @@ bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFact
 SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
 /// ... and what runs of a variant where whole vectors do not fit.
 SpmmVariant const& unvectorized(SpmmVariant const& variant);
-
-/// Whether rows of X of `bytes` are wide enough for staged tiles.
-bool has_vectors_for_tiles(std::int64_t bytes);
-
-/// Whether a tile of X, staged for all rows of a team at once, serves nearly every row, and the
-/// entries can be copied as they are. `row_bytes`: of X.
-bool rows_share_tiles(RowStatistics const& rows, std::int64_t row_bytes, ScalarKind const& scalar,
-                      DeviceFacts const& device);
-
-/// How staged tiles of X may be taken with sorted rows.
-TileForms tile_forms(RowStatistics const& rows, int columns, ScalarKind const& scalar,
-                     DeviceFacts const& device);
 
 }  // namespace blockspan::detail

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/plan/explain.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 
@@ -29,10 +30,10 @@ std::string best_three(std::vector<SpmmPrediction> const& predictions) {
 }
 
 /// How column-major blocks are served.
-char const* column_major_in_words(Decision const& decision) {
-  auto const kernel = decision.first().kernel;
-  if (kernel == SpmmKernelKind::row_columns || kernel == SpmmKernelKind::staged_columns)
-    return "column-major blocks run as single_columns, with a lane a row";
+std::string column_major_in_words(Decision const& decision) {
+  auto const& launch = decision.first();
+  if (launch.form == LaunchForm::lane_a_row || launch.form == LaunchForm::staged_columns)
+    return "column-major blocks run as " + std::string(launch.variant->id) + ", with a lane a row";
   if (decision.x == BlockCopy::whole_vectors || decision.y_by_copy)
     return "column-major blocks go by way of row-major copies";
   return "column-major blocks are read number by number";
@@ -57,8 +58,8 @@ void explain_windows(std::ostream& out, ExplainedPattern const& A) {
       << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
       << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
       << " % full\n  scalars in single precision run as " << fallback_of(A.facts, A.choice).label
-      << (windows_are_worth_it(rows, windows) ? "; sums of products are a pass of their own\n"
-                                              : ", and so do sums of products\n");
+      << (WindowsChoice::gain_a_pass(rows, windows) ? "; sums of products are a pass of their own\n"
+                                                    : ", and so do sums of products\n");
 }
 
 /// What the plan has listed for the variant chosen.
@@ -125,17 +126,13 @@ std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::s
   };
   std::int64_t const rows = A.rows.rows / A.block;
   auto const indices = [&] {
-    switch (launch.kernel) {
-      case SpmmKernelKind::groups:
-        return times(A.groups.fetches / A.block, sizeof(int));
-      case SpmmKernelKind::windows:
-        return times(A.windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(int) +
-                                          tuning::window_rows * sizeof(std::uint16_t));
-      case SpmmKernelKind::shared_windows:
-        return times(A.window_masks, sizeof(std::uint64_t));
-      default:
-        return times(A.rows.nonzeros, launch.narrow ? sizeof(std::int16_t) : sizeof(int));
-    }
+    if (launch.form == LaunchForm::by_windows) return times(A.window_masks, sizeof(std::uint64_t));
+    if (launch.kernel() == SpmmKernelId::groups)
+      return times(A.groups.fetches / A.block, sizeof(int));
+    if (launch.kernel() == SpmmKernelId::windows)
+      return times(A.windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(int) +
+                                        tuning::window_rows * sizeof(std::uint16_t));
+    return times(A.rows.nonzeros, launch.narrow ? sizeof(std::int16_t) : sizeof(int));
   };
   return times(A.rows.nonzeros, value_bytes) + indices() + times(rows + 1, sizeof(int));
 }

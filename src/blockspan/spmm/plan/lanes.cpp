@@ -152,7 +152,7 @@ Lanes spread_lanes(Lanes best, std::int64_t vectors, SegmentStatistics const& of
 
 SegmentStatistics statistics_of_segments(RowStatistics const& rows, SpmmVariant const& variant,
                                          std::int64_t segments, std::int64_t segment) {
-  bool const sorted = variant.partition == SpmmPartition::sorted_segments;
+  bool const sorted = variant.kernel == SpmmKernelId::segments_sorted;
   std::int64_t const empty = variant.skips_empty_rows() ? 0 : std::min(rows.empty_rows, segments);
   std::int64_t const filled = std::max<std::int64_t>(1, segments - empty);
   double const mean = static_cast<double>(rows.nonzeros) / static_cast<double>(filled);

@@ -26,28 +26,30 @@ struct Lanes {
   }
 };
 
-/// The kernels of the library; each is launched by one function.
-enum class SpmmKernelKind {
-  rows,            ///< whole rows or listed segments of them
-  row_columns,     ///< devices: whole rows of a column-major X, a lane a row
+/// How a kernel that has several forms runs.
+enum class LaunchForm {
+  usual,
+  lane_a_row,      ///< single_columns of a column-major X, on devices
   staged_columns,  ///< the same with the entries in team scratch
-  sparse_rows,     ///< devices: rows of which most are empty, these scaled by the same kernel
-  groups,          ///< rows with the same columns
-  windows,         ///< windows of rows on tensor cores
-  shared_tiles,    ///< tiles of X that a team shares, a lane a vector
-  shared_windows,  ///< the same for windows of rows on tensor cores
-  published,       ///< those of the literature
-  dense            ///< by way of a dense A
+  all_rows,        ///< nonempty_rows, on devices: scales the empty ones as well
+  by_windows,      ///< shared_tiles: for windows of rows on tensor cores
+  registered       ///< shared_tiles that no team shares: those of the paper (KernelTable)
 };
 
 /// One launch of one kernel: all that is decided about it. `run` makes types of it.
 struct Launch {
-  SpmmKernelKind kernel = SpmmKernelKind::rows;
-  SpmmVariant const* variant = nullptr;  ///< its label and id
-  bool vectorized = false;               ///< a lane owns vectors of 16 bytes; hosts: wide registers
+  SpmmVariant const* variant = nullptr;  ///< the kernel
+  LaunchForm form = LaunchForm::usual;
+  bool vectorized = false;   ///< a lane owns vectors of 16 bytes; hosts: wide registers
   bool narrow = false;       ///< devices: columns are read as 16-bit distances from their row
   Lanes lanes;               ///< devices
   std::int64_t columns = 0;  ///< of Y
+
+  SpmmKernelId kernel() const { return variant->kernel; }
+  /// The launch of another library.
+  bool is_registered() const {
+    return kernel() == SpmmKernelId::registered || form == LaunchForm::registered;
+  }
 };
 
 /// What is copied to row-major scratch before a product.

@@ -2,35 +2,48 @@
 
 #include <cstdint>
 
-#include <blockspan/spmm/plan/decide.hpp>
+#include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 
-// The model of the plan: what a product would take on a device with each kernel that can win, from
-// the statistics of the rows (and their groups and windows) alone. It is meant to order them; the
-// times themselves are rough. Pure functions of their arguments, on any host.
+// The model of the plan: what a product would take on a device, from the statistics of the rows
+// (and their groups and windows) alone. It is meant to order kernels; the times themselves are
+// rough. Pure functions of their arguments, on any host.
 
 namespace blockspan::detail {
+
+inline constexpr double index_bytes = sizeof(int);  ///< of a column, of an offset
+
+inline double as_double(std::int64_t count) { return static_cast<double>(count); }
 
 class DeviceModel {
  public:
   DeviceModel(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
               DeviceFacts const& device);
+  explicit DeviceModel(CostFacts const& facts)
+      : DeviceModel(facts.rows, facts.columns, facts.scalar, facts.device) {}
 
-  SpmmPrediction whole_rows() const;
-  /// A variant that lists segments, with the length of them that suits it; `asked`: that one, if
-  /// not zero.
-  SpmmPrediction listed(char const* id, std::int64_t asked) const;
-  SpmmPrediction row_groups(GroupCount const& count) const;
-  SpmmPrediction windows(WindowCount const& count) const;
-  SpmmPrediction shared_tiles(TileForms const& forms) const;
-  /// Whether windows of rows take shared tiles in less time than lanes.
-  bool windows_take_tiles(TileForms const& forms) const;
+  // What the costs of kernels are made of, in microseconds where nothing else is said. Kernels have
+  // theirs beside them (kernels/*_choice.hpp).
 
-  /// Of the variant chosen, with segments of the plan's length.
-  double time_of(SpmmChoice const& choice, GroupCount const& groups,
-                 WindowCount const& windows) const;
+  RowStatistics const& rows() const { return rows_; }
+  ScalarKind const& scalar() const { return scalar_; }
+  DeviceFacts const& device() const { return device_; }
+  double entries() const { return entries_; }
+  std::int64_t columns() const { return columns_; }
+  std::int64_t vectors() const {
+    return vectors_;
+  }                                          ///< of a row of X, the last one maybe not whole
+  bool whole() const { return whole_; }      ///< it is
+  double bytes(std::int64_t count) const;    ///< of `count` rows of X or Y
+  double single() const;                     ///< factor of what lanes load of X
+  double far_cycles() const;                 ///< a byte of it that is far
+  double stream() const { return stream_; }  ///< A, X and Y once
+  double gather() const { return gather_; }  ///< the rows of X that the entries ask for
+  double body() const { return stream_ + gather_; }
+  double tail() const;  ///< multiprocessors that wait for the one with the longest rows
+  double time_of(SegmentStatistics const& of, bool may_spread = false) const;
 
   /// Whole rows of column-major X, a lane a row.
   double by_columns() const;
@@ -43,26 +56,13 @@ class DeviceModel {
   double near_over_far(double far) const;
 
  private:
-  double bytes(std::int64_t count) const;  ///< of `count` rows of X or Y
-  double single() const;                   ///< factor of what lanes load of X
-  double far_cycles() const;               ///< a byte of it that is far
-  double tail() const;
-  double body() const { return stream_ + gather_; }
-  double full_rows() const;
-  double shared_lanes() const;
-  double shared_windows() const;
-  double time_of(SegmentStatistics const& of, bool may_spread = false) const;
-  double cut_at(SpmmVariant const& variant, std::int64_t segment) const;
-  double carried(std::int64_t segment) const;
-  bool suits(std::int64_t segment) const;
-
   RowStatistics const& rows_;
-  std::int64_t columns_, vectors_;  ///< a row of X in vectors, the last one perhaps not whole
-  bool whole_;                      ///< it is
+  std::int64_t columns_, vectors_;
+  bool whole_;
   ScalarKind scalar_;
   DeviceFacts const& device_;
   double entries_;
-  double stream_, gather_;  ///< us: A, X and Y once; the rows of X that the entries ask for
+  double stream_, gather_;
 };
 
 /// Devices, column-major X: bytes of its row that a lane owns at a time.

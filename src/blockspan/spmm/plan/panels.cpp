@@ -38,8 +38,8 @@ std::int64_t columns_of_panel(SpmmVariant const& variant, RowStatistics const& r
                               std::size_t scalar_bytes, bool vectorized,
                               DeviceFacts const& device) {
   bool const by_windows = variant.lists_windows();
-  bool const by_rows = variant.is_direct() || variant.lists_groups();
-  if (!(by_rows || by_windows) || rows.rows < few_segments(device)) return columns;
+  bool const direct = variant.by_rows || variant.lists_groups();
+  if (!(direct || by_windows) || rows.rows < few_segments(device)) return columns;
   auto const scalar = static_cast<std::int64_t>(scalar_bytes);
   if (by_windows) {
     std::int64_t const whole = floor_of_two(columns);

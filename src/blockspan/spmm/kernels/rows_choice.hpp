@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+
+#include <blockspan/spmm/plan/cost.hpp>
+#include <blockspan/spmm/plan/lanes.hpp>
+#include <blockspan/spmm/plan/model.hpp>
+#include <blockspan/spmm/variants.hpp>
+
+// Whole rows: their entries of the menu, and when a plan chooses them. Kernels: rows.hpp,
+// rows_host.hpp, columns.hpp.
+
+namespace blockspan::detail {
+
+struct RowsChoice {
+  // Hosts: one core, reasoned. A row of many nonzeros could hold up the others.
+  static constexpr std::int64_t host_longest_row = 16384;
+  static constexpr double host_column = 2.5e-4;  ///< us: a nonzero and a column
+
+  /// Hosts: us of a nonzero.
+  static double host_entry(CostFacts const& A) { return 1e-3 + host_column * as_double(A.columns); }
+
+  /// Hosts: a product takes at least as long as its longest row.
+  static double on_host(CostFacts const& A) {
+    double const entry = host_entry(A);
+    bool const long_rows = A.rows.longest > (A.segment > 0 ? A.segment : host_longest_row);
+    return entry * as_double(A.rows.nonzeros) + (long_rows ? entry * as_double(A.rows.longest) : 0);
+  }
+
+  static double on_device(DeviceModel const& model) {
+    auto const& rows = model.rows();
+    auto const segments = statistics_of_segments(rows, row, rows.rows, rows.longest);
+    return model.device().model.launch + model.body() + model.tail() +
+           model.time_of(segments, model.whole());
+  }
+
+  static std::optional<Cost> cost(CostFacts const& A) {
+    return Cost{A.device.is_host ? on_host(A) : on_device(DeviceModel(A))};
+  }
+
+  static constexpr SpmmVariant row{
+      .id = "rows",
+      .label = "Blockspan::spmm::rows",
+      .parts = "whole rows; direct loads; a lane owns vectors of neighbouring columns",
+      .source =
+          "Yang, Buluc, Owens 2018, Euro-Par, doi:10.1007/978-3-319-96983-1_48 (row split; 16-byte "
+          "loads as in its successors)",
+      .needs = "on devices: rows of X contiguous, 16-byte aligned and a multiple of 16 bytes wide",
+      .loses = "whole rows, for rows of about equal length",
+      .kernel = SpmmKernelId::rows,
+      .requires_aligned_x = true,
+      .vectorized = true,
+      .strided_y = true,
+      .by_rows = true,
+      .cost = cost};
+};
+
+/// What runs of them where rows are no whole vectors. No plan chooses it.
+struct SingleColumnsChoice {
+  static constexpr SpmmVariant row{
+      .id = "single_columns",
+      .label = "Blockspan::spmm::single_columns",
+      .parts = "whole rows; direct loads; a lane owns single columns",
+      .source =
+          "Bell, Garland 2009, SC, doi:10.1145/1654059.1654078 (CSR vector, lanes over columns)",
+      .needs = "",
+      .loses = "one column a lane, for blocks whose rows are no whole vectors",
+      .kernel = SpmmKernelId::single_columns,
+      .by_rows = true};
+};
+
+}  // namespace blockspan::detail

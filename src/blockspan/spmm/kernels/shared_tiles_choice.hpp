@@ -1,0 +1,150 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/kernels/rows_choice.hpp>
+#include <blockspan/spmm/plan/cost.hpp>
+#include <blockspan/spmm/plan/launch.hpp>
+#include <blockspan/spmm/plan/model.hpp>
+#include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+// Tiles of X that a team shares: their entry of the menu, and when a plan chooses them. Kernels:
+// shared_tiles.hpp, shared_windows.hpp. Figures are microseconds on one H200 in double.
+
+namespace blockspan::detail {
+
+struct SharedTilesChoice {
+  /// By lanes: the share of all places that is full (from 16 vectors on; fewer), and of what is
+  /// staged of a row in a tile; the share of the lanes that is used; teams for the
+  /// multiprocessors. 8192 x 4096, whole rows and shared tiles: 3 % full, n = 64 43, 51; 5.3 % 75,
+  /// 67; 9.7 %, n = 16, 64 47, 38; 143, 102; 4096 x 4096, 5 % in a regular pattern, n = 128 47, 65.
+  static constexpr double least_fill = 0.06, least_fill_of_few = 0.08, most_staged = 0.8,
+                          least_used = 0.8, least_teams = 0.72;
+
+  /// Shared tiles and shared windows replace staged tiles where such a share of all places is full.
+  /// A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
+  static constexpr double tile_fill = 0.02, window_fill = 0.05;
+
+  static double fill_of(RowStatistics const& rows) {
+    return rows.mean() / as_double(std::max<std::int64_t>(1, rows.columns));
+  }
+
+  /// Whether rows of X of `bytes` are wide enough.
+  static bool has_vectors(std::int64_t bytes) {
+    return bytes >= std::int64_t{tuning::shared_tile_vectors} * tuning::device_vector_bytes;
+  }
+  /// Whether a tile of X, staged for all rows of a team at once, serves nearly every row, and the
+  /// entries can be copied as they are. `row_bytes`: of X.
+  static bool rows_share(RowStatistics const& rows, std::int64_t row_bytes,
+                         ScalarKind const& scalar, DeviceFacts const& device) {
+    return device.shares_tiles() && scalar.bytes <= sizeof(double) && has_vectors(row_bytes) &&
+           fill_of(rows) >= tile_fill;
+  }
+  /// How tiles may be taken with sorted rows.
+  static TileForms forms(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
+                         DeviceFacts const& device) {
+    std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
+    if (row_bytes % tuning::device_vector_bytes != 0) return {};
+    return {rows_share(rows, row_bytes, scalar, device),
+            device.shares_windows() && scalar.is_double && has_vectors(row_bytes) &&
+                fill_of(rows) >= window_fill};
+  }
+
+  /// Whole rows whose rows of X come from the second-level cache, which the model takes for shorter
+  /// than they are.
+  static double full_rows(DeviceModel const& of) {
+    auto const& device = of.device();
+    return device.model.launch + of.stream() +
+           of.bytes(of.rows().nonzeros) * of.single() * of.far_cycles() / device.cycles();
+  }
+  static double by_lanes(DeviceModel const& of) {
+    auto const& device = of.device();
+    std::int64_t const lanes = of.vectors() <= 8 ? 8 : of.vectors() <= 16 ? 16 : 32;
+    double const read = as_double(of.rows().nonzeros * ceil_div(of.vectors(), lanes) * lanes) *
+                        tuning::device_vector_bytes;
+    return device.model.launch + of.stream() + read / (device.model.tile * device.cycles());
+  }
+  /// Teams wait for the multiprocessor with most of them; a tile takes as long however full it is.
+  static double by_windows(DeviceModel const& of) {
+    auto const& device = of.device();
+    std::int64_t const groups = shared_window_groups(of.vectors());
+    std::int64_t const teams = ceil_div(of.vectors(), 8 * groups) *
+                               ceil_div(of.rows().rows, std::int64_t{tuning::shared_window_rows});
+    std::int64_t const tiles =
+        ceil_div(teams, std::int64_t{device.multiprocessors}) *
+        ceil_div(of.rows().columns, std::int64_t{tuning::shared_window_columns});
+    std::int64_t const products = std::int64_t{16} * tuning::shared_window_rows *
+                                  tuning::shared_window_columns * (of.scalar().is_complex ? 2 : 1);
+    double const cycles =
+        as_double(products * groups) / device.model.tensor + device.model.tile_start;
+    return device.model.launch + as_double(tiles) * cycles / device.clock;
+  }
+  /// Whether windows of rows take shared tiles in less time than lanes.
+  static bool windows_take(DeviceModel const& of, TileForms const& forms) {
+    return forms.windows && (!forms.lanes || by_windows(of) <= by_lanes(of));
+  }
+
+  static std::optional<Cost> cost(CostFacts const& A) {
+    DeviceModel const model(A);
+    TileForms forms = A.tiles;
+    if (A.chosen) {
+      forms = {true};
+    } else {
+      if (A.device.is_host || A.scalar.is_sixteen_bit()) return {};
+      forms.lanes = forms.lanes && lanes_pay(A);
+      if (!forms.any()) return {};
+    }
+    double const lanes = forms.lanes ? by_lanes(model) : INFINITY;
+    double const windows = forms.windows ? by_windows(model) : INFINITY;
+    return Cost{RowsChoice::on_device(model) * std::min(lanes, windows) / full_rows(model)};
+  }
+
+  static constexpr SpmmVariant row{
+      .id = "shared_tiles",
+      .label = "Blockspan::spmm::shared_tiles",
+      .parts =
+          "blocks of rows; the team stages tiles of X in scratch and every row takes what it "
+          "needs; on Hopper, where rows are full enough, with all the scratch of a multiprocessor, "
+          "fetched ahead; where they are fuller, windows of eight rows share the tiles on tensor "
+          "cores (double)",
+      .source =
+          "Hong, Sukumaran-Rajam, Nisa, Singh, Sadayappan 2019, PPoPP, doi:10.1145/3293883.3295712 "
+          "(tiles of X), without its reordering; bits for the places of a tile as in Fan, Wang, "
+          "Chu 2024, ASPLOS (DTC-SpMM), doi:10.1145/3620666.3651378",
+      .needs = "Blockspan::published, but where tiles are fetched ahead",
+      .loses =
+          "pays only where a tile serves many rows: sorted rows with some 5 % of the places full",
+      .kernel = SpmmKernelId::shared_tiles,
+      .vectorized = true,
+      .sorted_rows = true,
+      .cost = cost};
+
+ private:
+  template <int Lanes>
+  static bool suit(RowStatistics const& rows, std::int64_t vectors, DeviceFacts const& device) {
+    constexpr std::int64_t team_rows = tuning::shared_tile_warps * tuning::shared_tile_warp_rows;
+    std::int64_t const panels = ceil_div(vectors, std::int64_t{Lanes});
+    double const used = as_double(vectors) / as_double(panels * Lanes);
+    double const fill = rows.mean() / as_double(rows.columns);
+    double const most =
+        most_staged * tuning::shared_tile_entries<Lanes> / tuning::shared_tile_rows<Lanes>;
+    return used >= least_used && (Lanes > 8 ? least_fill : least_fill_of_few) <= fill &&
+           fill <= most &&
+           as_double(panels * ceil_div(rows.rows, team_rows)) >=
+               least_teams * device.multiprocessors;
+  }
+  static bool lanes_pay(CostFacts const& A) {
+    std::int64_t const vectors =
+        A.columns * static_cast<std::int64_t>(A.scalar.bytes) / tuning::device_vector_bytes;
+    if (vectors <= 8) return suit<8>(A.rows, vectors, A.device);
+    return vectors <= 16 ? suit<16>(A.rows, vectors, A.device)
+                         : suit<32>(A.rows, vectors, A.device);
+  }
+};
+
+}  // namespace blockspan::detail

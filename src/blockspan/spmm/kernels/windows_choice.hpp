@@ -1,0 +1,132 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/cost.hpp>
+#include <blockspan/spmm/plan/model.hpp>
+#include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+// Windows of rows on tensor cores: their entry of the menu, and when a plan chooses them. Kernels:
+// windows.hpp. Figures are microseconds on one H200 in double, unless they say otherwise.
+
+namespace blockspan::detail {
+
+struct WindowsChoice {
+  /// Columns; windows a multiprocessor (n = 8, the best of the others and windows: bcsstk29, 1,749
+  /// windows, 8.7, 6.6; nasa4704, 588, 5.3, 5.3); nonzeros of the longest row, because a thread
+  /// merges those of a window (reasoned).
+  static constexpr std::int64_t least_columns = 3, of_multiprocessor = 12, longest_row = 1024;
+
+  /// And what the model does not see of the latency of their loads: nonzeros of a mean row, and
+  /// those that a row of X which they fetch must serve. 9-point 500^2 (8.9; 2.2), the best of the
+  /// others over windows, n = 4, 5, 8, 32 0.79, 0.99, 1.20, 1.15; 5e5 rows of a band of 7 (3.5), n
+  /// = 8, 64 1.05, 0.96; 27-point 96^3, n = 4 0.88; elasticity 44, n = 4 1.12. Of double rows that
+  /// do not follow a diagonal, even and many: triangulations (7; 1.38), n = 5, 8, 24, 32 1.09,
+  /// 1.08, 0.92, 1.15; in space (15; 1.58) 1.42, 1.28, 0.99, 1.08; but Dubcova1, 16,129 rows, n = 8
+  /// 0.88.
+  struct Least {
+    double row;
+    double share;
+  };
+  static constexpr Least of_few_columns{12, 3}, of_others{8.5, 2}, of_scattered_rows{5.5, 1.3};
+  static constexpr std::int64_t few_columns = 4, scattered_rows_of_multiprocessor = 248;
+  static constexpr double scattered_diagonal = 0.25, scattered_imbalance = 1.5;
+
+  /// Loads of a tile of a window that wait for each other: a coarse level of elasticity 44, 312 a
+  /// row, n = 4, 8 51, 51.
+  static constexpr double tile_waits = 3;
+
+  static bool needs(ScalarKind const& scalar, DeviceFacts const& device) {
+    return device.double_tensor_cores && scalar.is_double;
+  }
+
+  static Least least(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
+                     DeviceFacts const& device) {
+    if (columns <= few_columns) return of_few_columns;
+    bool const scattered = rows.diagonal() < scattered_diagonal &&
+                           rows.imbalance() <= scattered_imbalance &&
+                           rows.rows >= scattered_rows_of_multiprocessor * device.multiprocessors;
+    return scattered && !scalar.is_complex ? of_scattered_rows : of_others;
+  }
+
+  /// Whether they are candidates before anything is known of their columns.
+  static bool may_pay(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
+                      DeviceFacts const& device) {
+    return needs(scalar, device) && columns >= least_columns &&
+           rows.rows >= tuning::window_rows * of_multiprocessor * device.multiprocessors &&
+           rows.mean() >= least(rows, columns, scalar, device).row && rows.longest <= longest_row;
+  }
+
+  static bool serve(RowStatistics const& rows, WindowCount const& windows, double share) {
+    auto const places = static_cast<double>(tuning::window_columns * windows.tiles);
+    return windows.tiles > 0 && windows.tiles < tuning::window_most_tiles / 2 &&
+           share * places <= as_double(rows.nonzeros);  // tiles are an estimate
+  }
+  /// Whether they gain more than a pass for sums costs.
+  static bool gain_a_pass(RowStatistics const& rows, WindowCount const& windows) {
+    return serve(rows, windows, of_others.share);
+  }
+
+  /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, four vectors at
+  /// least, and then eight at a time. A pass takes 32 vectors, or half as many single columns. A
+  /// window's tiles follow each other.
+  static double on_device(CostFacts const& A) {
+    DeviceModel const of(A);
+    auto const& device = A.device;
+    auto const& model = device.model;
+    auto const& count = A.windows;
+    std::int64_t const fetched =
+        of.vectors() <= 4 ? 4 : ceil_div(of.vectors(), std::int64_t{8}) * 8;
+    double const passes = std::ceil(as_double(of.vectors()) / (of.whole() ? 32 : 16));
+    double const values = of.entries() * as_double(std::int64_t(A.scalar.bytes));
+    double const streamed =
+        passes * values + of.bytes(A.rows.rows + std::min(A.rows.columns, A.rows.nonzeros)) +
+        as_double(count.tiles) * (2 * tuning::window_rows + index_bytes * tuning::window_columns);
+    double const tiles =
+        as_double(count.tiles * tuning::window_columns * fetched) * tuning::device_vector_bytes;
+    double const all =
+        streamed / (model.stream * device.dram) + tiles / (model.tile * device.cycles());
+    double const one = model.wait * tile_waits * as_double(count.tiles) /
+                       as_double(std::max<std::int64_t>(1, count.windows));
+    return model.launch + std::max(all, one);
+  }
+
+  static std::optional<Cost> cost(CostFacts const& A) {
+    bool const pays = !A.device.is_host && !A.scalar.is_sixteen_bit() &&
+                      serve(A.rows, A.windows, least(A.rows, A.columns, A.scalar, A.device).share);
+    if (!pays && !A.chosen) return {};
+    return Cost{on_device(A)};
+  }
+
+  static constexpr SpmmVariant row{
+      .id = "windows",
+      .label = "Blockspan::spmm::windows",
+      .parts =
+          "windows of eight neighbouring rows; the columns that any of them has, in tiles with a "
+          "bit for each entry, on tensor cores in full double precision; values as stored in the "
+          "matrix",
+      .source =
+          "Blockspan; condensed windows of rows as in Fan, Wang, Chu 2024, ASPLOS (DTC-SpMM), "
+          "doi:10.1145/3620666.3651378, FP64 tensor cores as in Lu, Liu 2023, SC (DASP), "
+          "doi:10.1145/3581784.3607051",
+      .needs =
+          "FP64 tensor cores (CUDA, from Ampere on); double or complex double; rows of X "
+          "contiguous",
+      .loses =
+          "for sorted rows whose neighbours have many columns in common, and more than a few "
+          "columns",
+      .kernel = SpmmKernelId::windows,
+      .units = SpmmUnits::windows,
+      .vectorized = true,
+      .strided_y = true,
+      .sorted_rows = true,
+      .is_offered = needs,
+      .cost = cost};
+};
+
+}  // namespace blockspan::detail

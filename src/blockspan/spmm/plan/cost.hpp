@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include <blockspan/spmm/plan/facts.hpp>
+
+// What the menu asks a kernel before a plan chooses: SpmmVariant::cost.
+
+namespace blockspan::detail {
+
+/// What a product is expected to take.
+struct Cost {
+  double microseconds;
+  std::int64_t segment = 0;  ///< with rows longer than this cut; 0: it cuts none
+};
+
+/// How a team may take staged tiles of X: its lanes each a vector of a row, or windows of rows on
+/// tensor cores.
+struct TileForms {
+  bool lanes = false;
+  bool windows = false;
+  bool any() const { return lanes || windows; }
+};
+
+/// A matrix and a width, as far as the costs of kernels depend on them. What has not been counted,
+/// because its kernel is no candidate, is zero.
+struct CostFacts {
+  RowStatistics const& rows;
+  GroupCount groups;
+  WindowCount windows;
+  TileForms tiles;
+  std::int64_t columns;
+  std::int64_t segment;  ///< the length asked for; 0: the kernel's choice
+  ScalarKind scalar;
+  DeviceFacts const& device;
+  bool chosen = false;  ///< whether the kernel is a candidate is out of the question
+};
+
+}  // namespace blockspan::detail
