@@ -68,10 +68,7 @@ void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
                     std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
   auto const product = detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y);
-  if constexpr (is_sixteen_bit_v<detail::scalar_t<Matrix>>)
-    detail::multiply_stored(exec, plan.panels(), detail::planned_matrix_ref<Exec>(A), product);
-  else
-    detail::multiply(exec, plan.panels(), detail::planned_matrix_ref<Exec>(A), product);
+  detail::multiply(exec, plan.panels(), detail::planned_matrix_ref<Exec>(A), product);
 }
 
 /// The same without a plan: whole rows, whatever their lengths. Offsets that are not int are

@@ -14,7 +14,7 @@
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/dots.hpp>
-#include <blockspan/spmm/detail/scale.hpp>
+#include <blockspan/spmm/detail/run.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/groups.hpp>
 #include <blockspan/spmm/parts/scale_add_dots.hpp>
@@ -174,12 +174,13 @@ void launch_dots(Call const& call, DotsTarget<typename Call::Scalar> const& targ
 template <class Exec, class Scalar, class Ordinal>
 class FusedDots {
  public:
-  FusedDots(Exec const& exec, PlanState<Exec, Ordinal>& plan, Launch const& launch,
+  FusedDots(Exec const& exec, PlanState<Exec, Ordinal>& plan, Decision const& decision,
             Scalar const* values, Product<Scalar> const& product)
       : plan_(plan),
-        call_{exec, plan.plain, {values}, {}, launch, product},
-        share_{plan.plain.segments(*launch.variant), 1},
-        shape_(launch_shape(call_, launch.lanes.grid.lanes(), share_)) {}
+        decision_(decision),
+        call_{exec, plan.plain, {values}, {}, decision.first(), product},
+        share_{plan.plain.segments(call_.variant()), 1},
+        shape_(launch_shape(call_, call_.launch.lanes.grid.lanes(), share_)) {}
 
   std::int64_t nodes() const { return shape_.teams + plan_.plain.list.cut_rows; }
   /// Of this product and narrower ones.
@@ -191,16 +192,16 @@ class FusedDots {
   /// Writes Y, and the nodes() first ones of `nodes`.
   void launch(BlockRef<Scalar const> const& x, real_t<Scalar> const* weights, bool squares,
               Nodes<real_t<Scalar>> const& nodes) {
-    auto const& [op, alpha, X, beta, Y] = call_.product;
-    call_.carry = reserve_carry<Scalar>(call_.exec, plan_.carry, plan_.plain.list, Y.columns);
-    if (call_.variant().skips_empty_rows())
-      scale_empty_rows(call_.exec, alpha, beta, plan_.plain.pattern.row_offsets, Y,
-                       std::string(call_.variant().label) + "::empty_rows");
-    launch_dots(call_, DotsTarget<Scalar>{shape_, share_, x, nodes, squares, weights});
+    Factor<Exec, Scalar, Ordinal> const A{plan_.plain, call_.values, call_.product.op};
+    for_each_launch(
+        call_.exec, &plan_, decision_, A, call_.product, [&](auto const& call, std::int64_t) {
+          launch_dots(call, DotsTarget<Scalar>{shape_, share_, x, nodes, squares, weights});
+        });
   }
 
  private:
   PlanState<Exec, Ordinal>& plan_;
+  Decision const& decision_;
   SpmmCall<Exec, Scalar, Ordinal> call_;
   SegmentOfThread share_;
   LaunchShape shape_;
@@ -218,23 +219,24 @@ void add_dots(Exec const& exec, std::string const& label, Nodes<real_t<Scalar>> 
 }
 
 template <class Exec, class Scalar, class Ordinal>
-void multiply_fused(Exec const& exec, PlanState<Exec, Ordinal>& plan, Launch const& launch,
+void multiply_fused(Exec const& exec, PlanState<Exec, Ordinal>& plan, Decision const& decision,
                     Scalar const* values, Product<Scalar> const& product,
                     real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots) {
   using Real = real_t<Scalar>;
-  FusedDots fused(exec, plan, launch, values, product);
+  FusedDots fused(exec, plan, decision, values, product);
   std::int64_t const room = room_for_nodes<Exec, Real>(fused.most_nodes());
   Nodes<Real> const nodes{reserve_nodes(exec, plan.dots, room, dots), fused.nodes(),
                           product.Y.columns};
   fused.launch(product.X, weights, dots.squares(), nodes);
-  add_dots(exec, dots_label(launch) + "::add", nodes, dots, [](auto const& few) { return few; });
+  add_dots(exec, dots_label(decision.first()) + "::add", nodes, dots,
+           [](auto const& few) { return few; });
 }
 
-/// The launch that sums products as well, of rows of Y with those of x; null: they take a pass of
-/// their own. A matrix in several panels has none.
+/// The decision whose launch sums products as well, of rows of Y with those of x; null: they take a
+/// pass of their own. A matrix in several panels has none.
 template <class Exec, class Scalar, class Ordinal>
-Launch const* fused_launch(PlanPanels<Exec, Ordinal> const& panels, Product<Scalar> const& product,
-                           BlockRef<Scalar const> const& x) {
+Decision const* fused_decision(PlanPanels<Exec, Ordinal> const& panels,
+                               Product<Scalar> const& product, BlockRef<Scalar const> const& x) {
   if (!lanes_exchange_v<Exec> || panels.is_cut() || product.alpha == Scalar(0)) return nullptr;
   auto const& plan = panels.first();
   auto blocks = block_facts(product, plan.options.must_run());
@@ -242,7 +244,7 @@ Launch const* fused_launch(PlanPanels<Exec, Ordinal> const& panels, Product<Scal
   blocks.sums = true;
   blocks.overwrites = product.beta == Scalar(0);
   auto const& decision = plan.plain.decision_for(blocks);
-  return decision.fuses_sums ? &decision.first() : nullptr;
+  return decision.fuses_sums ? &decision : nullptr;
 }
 
 template <class Scalar>
@@ -263,10 +265,10 @@ void multiply_dots(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   check_product("blockspan::spmm_dots", A.pattern, product);
   check_plan("blockspan::spmm_dots", plan, A.pattern);
   check_outputs(product.Y.columns, dots);
-  auto const* const launch = fused_launch(plan, product, product.X);
-  if (launch == nullptr) return multiply_then_dot(exec, plan, A, product, weights, dots);
+  auto const* const decision = fused_decision(plan, product, product.X);
+  if (decision == nullptr) return multiply_then_dot(exec, plan, A, product, weights, dots);
   if constexpr (lanes_exchange_v<Exec>)
-    multiply_fused(exec, plan.first(), *launch, A.values, product, weights, dots);
+    multiply_fused(exec, plan.first(), *decision, A.values, product, weights, dots);
 }
 
 /// A part of the rows of a product with sums.
@@ -286,7 +288,7 @@ void multiply_fused(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal
   auto const fused = [&](Exec const& on, std::size_t p) {
     auto const& [product, x, weights] = of_parts[p];
     return FusedDots<Exec, Scalar, Ordinal>(on, parts[p].plan->first(),
-                                            *fused_launch(*parts[p].plan, product, x),
+                                            *fused_decision(*parts[p].plan, product, x),
                                             parts[p].A.values, product);
   };
   std::vector<std::int64_t> first{0};
@@ -337,7 +339,7 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
         row_range(x, part.first, count), weights ? weights + part.first : nullptr};
     check_product("blockspan::spmm_dots", part.A.pattern, own.product);
     check_plan("blockspan::spmm_dots", *part.plan, part.A.pattern);
-    fused = fused && (count == 0 || fused_launch(*part.plan, own.product, own.x) != nullptr);
+    fused = fused && (count == 0 || fused_decision(*part.plan, own.product, own.x) != nullptr);
     of_parts.push_back(own);
   }
   if constexpr (lanes_exchange_v<Exec>)
@@ -354,8 +356,8 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
 
 template <class Exec, class Scalar, class Ordinal>
 std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> const& product) {
-  auto const* const launch = fused_launch(plan, product, product.X);
-  return launch == nullptr ? "Blockspan::spmm_dots::separate" : dots_label(*launch);
+  auto const* const decision = fused_decision(plan, product, product.X);
+  return decision == nullptr ? "Blockspan::spmm_dots::separate" : dots_label(decision->first());
 }
 
 }  // namespace blockspan::detail

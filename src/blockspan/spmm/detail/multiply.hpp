@@ -22,15 +22,15 @@ struct Product {
 };
 
 /// The blocks of a product, as decisions see them.
-template <class Scalar>
-BlockFacts block_facts(Product<Scalar> const& product, bool must_run) {
+template <class Scalar, class Stored>
+BlockFacts block_facts(Product<Scalar, Stored> const& product, bool must_run) {
   auto const& [op, alpha, X, beta, Y] = product;
   auto const is_near = [](std::int64_t stride) {
-    std::int64_t const bytes = stride * std::int64_t{sizeof(Scalar)};
+    std::int64_t const bytes = stride * std::int64_t{sizeof(Stored)};
     return bytes >= 0 && bytes < std::int64_t{UINT32_MAX};
   };
   return {.columns = Y.columns,
-          .scalar = scalar_kind<Scalar>(),
+          .scalar = scalar_kind<Stored>(),
           .x = layout_of(X),
           .y = layout_of(Y),
           .x_rows_near = is_near(X.row_stride),
@@ -59,15 +59,10 @@ Product<Scalar, Stored> product_of_panel(Product<Scalar, Stored> product,
 // Checked, dispatched and launched in the library; defined in multiply_impl.hpp, compiled once per
 // backend and scalar.
 
-template <class Exec, class Scalar, class Ordinal>
+/// Stored: Scalar, or half or bfloat16, which are summed in float.
+template <class Exec, class Scalar, class Stored, class Ordinal>
 void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-              MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product);
-
-/// Numbers of 16 bits, summed in float; defined in kernels/stored_rows.hpp.
-template <class Exec, class Stored, class Ordinal>
-void multiply_stored(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                     MatrixRef<Stored, void, Ordinal> const& A,
-                     Product<float, Stored> const& product);
+              MatrixRef<Stored, void, Ordinal> const& A, Product<Scalar, Stored> const& product);
 
 /// Without a plan: whole rows; a transposed product builds the transposed pattern on the fly.
 template <class Exec, class Scalar, class Ordinal>

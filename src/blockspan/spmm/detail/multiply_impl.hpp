@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
@@ -10,6 +11,7 @@
 #include <blockspan/spmm/detail/copies.hpp>
 #include <blockspan/spmm/detail/kernel_table.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/detail/run.hpp>
 #include <blockspan/spmm/detail/scale.hpp>
 #include <blockspan/spmm/kernels/columns.hpp>
 #include <blockspan/spmm/kernels/rows.hpp>
@@ -28,6 +30,8 @@ template <class Call>
 void launch_shared_tiles(Call const& call);
 template <class Call>
 void launch_shared_windows(Call const& call);
+template <class Call>
+void launch_stored(Call const& call);
 
 /// Does without A what needs no A; true if that was all.
 template <class Exec, class Scalar, class Stored>
@@ -38,33 +42,17 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar, Stored> const& pr
   return true;
 }
 
-/// The same product of some columns; the last of them with all that X has beyond Y.
-template <class Scalar>
-Product<Scalar> columns_of(Product<Scalar> product, std::int64_t first, std::int64_t columns) {
-  bool const last = first + columns == product.Y.columns;
-  product.X.data += first * product.X.column_stride;
-  product.Y.data += first * product.Y.column_stride;
-  product.X.columns = last ? product.X.columns - first : columns;
-  product.Y.columns = columns;
-  return product;
-}
-
 /// A variant that was asked for by its id serves these blocks or none.
-template <class Scalar>
-[[noreturn]] void refuse(SpmmVariant const& asked, Product<Scalar> const& product) {
+template <class Scalar, class Stored>
+[[noreturn]] void refuse(SpmmVariant const& asked, Product<Scalar, Stored> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
+  if constexpr (!std::is_same_v<Scalar, Stored>)
+    fail("blockspan::spmm", asked.id,
+         " has no kernel for numbers of 16 bits; rows, segments and segments_sorted have");
   fail("blockspan::spmm", asked.id, " cannot serve this input; it needs ", asked.needs,
        " (columns: ", Y.columns, " of ", sizeof(Scalar), " bytes, strides of X: ", X.row_stride,
        ", ", X.column_stride, ", of Y: ", Y.row_stride, ", ", Y.column_stride, ")");
 }
-
-/// op(A) as it is read.
-template <class Exec, class Scalar, class Ordinal>
-struct Factor {
-  PreparedPattern<Exec, Ordinal> const& prepared;
-  Scalar const* values;
-  Op op;
-};
 
 template <class Exec, class Scalar, class Ordinal>
 Factor<Exec, Scalar, Ordinal> factor_of(Exec const& exec, PlanState<Exec, Ordinal>& plan, Op op,
@@ -131,42 +119,37 @@ void launch_kernel_of(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exe
   with_entries<!on_host, true>(call, [&](auto const& entries) { launch_rows(call, entries); });
 }
 
+/// The same for values and blocks of 16 bits.
+template <class Exec, class Scalar, class Ordinal, class Stored>
+void launch_kernel_of(SpmmCall<Exec, Scalar, Ordinal, Stored> const& call,
+                      PlanState<Exec, Ordinal>*) {
+  launch_stored(call);
+}
+
 /// The one place where decided launches become types. Without a plan there are no copies, and no
 /// rows are cut.
-template <class Exec, class Scalar, class Ordinal>
+template <class Exec, class Scalar, class Stored, class Ordinal>
 void run(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decision,
-         Factor<Exec, Scalar, Ordinal> const& A, Product<Scalar> const& product) {
-  constexpr bool on_host = runs_on_host_v<Exec>;
-  using Call = SpmmCall<Exec, Scalar, Ordinal>;
+         Factor<Exec, Stored, Ordinal> const& A, Product<Scalar, Stored> const& product) {
+  auto operands = product;
   std::string const label = A.prepared.choice.variant->label;
-  auto const operands = plan ? with_copies(exec, *plan, decision, label, product) : product;
-  // for all launches, since the first is the widest; and before Y changes, since memory may be
-  // short
-  CarrySpace<Scalar> carry;
-  if (plan)
-    carry = reserve_carry<Scalar>(exec, plan->carry, A.prepared.cuts(), decision.first().columns);
-  if (decision.fills_empty_rows)
-    scale_empty_rows(exec, operands.alpha, operands.beta, A.prepared.pattern.row_offsets,
-                     operands.Y, std::string(decision.first().variant->label) + "::empty_rows");
-  std::int64_t first = 0;
-  for (Launch const& launch : decision.launches) {
-    // X may be wider than Y, padded to whole vectors
-    bool const whole = launch.columns == operands.Y.columns;
-    auto const part = whole ? operands : columns_of(operands, first, launch.columns);
-    first += launch.columns;
-    Call const call{exec, A.prepared, A.values, carry, launch, part};
-    launch_kernel_of(call, plan);
-  }
-  if constexpr (!on_host)
+  if constexpr (std::is_same_v<Scalar, Stored>)
+    if (plan) operands = with_copies(exec, *plan, decision, label, product);
+  for_each_launch(exec, plan, decision, A, operands,
+                  [&](auto const& call, std::int64_t) { launch_kernel_of(call, plan); });
+  if constexpr (std::is_same_v<Scalar, Stored> && !runs_on_host_v<Exec>)
     if (decision.y_by_copy)
       relayout_block<Exec, Scalar>(exec, operands.Y, product.beta, product.Y, label + "::unpack");
 }
 
-template <class Exec, class Scalar, class Ordinal>
+template <class Exec, class Scalar, class Stored, class Ordinal>
 void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-              MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product) {
+              MatrixRef<Stored, void, Ordinal> const& A, Product<Scalar, Stored> const& product) {
+  constexpr bool sixteen_bits = !std::is_same_v<Scalar, Stored>;
   check_product("blockspan::spmm", A.pattern, product);
   check_plan("blockspan::spmm", plan, A.pattern);
+  require(!sixteen_bits || A.pattern.block == 1, "blockspan::spmm", "blocks of ", A.pattern.block,
+          " x ", A.pattern.block, " have no kernel for numbers of 16 bits");
   if (finished_without_matrix(exec, product)) return;
   for (std::size_t p = 0; p < plan.states.size(); ++p) {
     auto const& panel = plan.rows.panels[p];
@@ -174,9 +157,10 @@ void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
     auto part = product_of_panel(product, panel);
     auto const factor = factor_of(exec, state, part.op, values_of(A, panel));
     part.op = factor.op;
-    bool const asked = state.options.must_run();
+    auto const& choice = factor.prepared.choice;
+    bool const asked = sixteen_bits ? choice.asked : state.options.must_run();
     Decision const& decision = factor.prepared.decision_for(block_facts(part, asked));
-    if (decision.launches.empty()) refuse(*factor.prepared.choice.variant, part);
+    if (decision.launches.empty()) refuse(*choice.variant, part);
     run(exec, &state, decision, factor, part);
   }
 }

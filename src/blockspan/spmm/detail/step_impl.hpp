@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/check.hpp>
-#include <blockspan/spmm/detail/multiply_impl.hpp>
+#include <blockspan/spmm/detail/run.hpp>
 #include <blockspan/spmm/detail/step.hpp>
 #include <blockspan/spmm/detail/step_launch.hpp>
 #include <blockspan/spmm/kernels/rows_host.hpp>
@@ -48,26 +48,20 @@ bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& panels,
   auto const* const decision = step_decision(panels, product, step);
   if (decision == nullptr) return false;
   auto& plan = panels.first();
-  using Call = SpmmCall<Exec, Scalar, Ordinal>;
-  if constexpr (runs_on_host_v<Exec>) {
-    launch_host_step(
-        Call{exec, plan.plain, {A.values}, CarrySpace<Scalar>(), decision->first(), product}, step);
-  } else if constexpr (lanes_exchange_v<Exec>) {
-    auto const carry =
-        reserve_carry<Scalar>(exec, plan.carry, plan.plain.cuts(), decision->first().columns);
-    std::int64_t first = 0;
-    for (Launch const& launch : decision->launches) {
-      auto const part = columns_of(product, first, launch.columns);
-      auto of_part = step;
-      of_part.R.data += first * step.R.column_stride;
-      of_part.R.columns = launch.columns;
-      of_part.Z.data += first * step.Z.column_stride;
-      of_part.Z.columns = launch.columns;
-      Call const call{exec, plan.plain, {A.values}, carry, launch, part};
-      StepLaunch(call, of_part).run();
-      first += launch.columns;
-    }
-  }
+  Factor<Exec, Scalar, Ordinal> const factor{plan.plain, {A.values}, product.op};
+  for_each_launch(exec, &plan, *decision, factor, product,
+                  [&](auto const& call, std::int64_t first) {
+                    std::int64_t const columns = call.launch.columns;
+                    auto of_part = step;
+                    of_part.R.data += first * step.R.column_stride;
+                    of_part.R.columns = columns;
+                    of_part.Z.data += first * step.Z.column_stride;
+                    of_part.Z.columns = columns;
+                    if constexpr (runs_on_host_v<Exec>)
+                      launch_host_step(call, of_part);
+                    else if constexpr (lanes_exchange_v<Exec>)
+                      StepLaunch(call, of_part).run();
+                  });
   return true;
 }
 

@@ -8,8 +8,6 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/call.hpp>
-#include <blockspan/spmm/detail/check.hpp>
-#include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
@@ -270,51 +268,11 @@ void launch_stored_rows(Call const& call, Entries const& entries) {
   }
 }
 
-/// The launch of such a product: the segments that the plan has listed, or whole rows. Throws Error
-/// where another variant was asked for.
-template <class Exec, class Stored, class Ordinal>
-Launch stored_launch(PreparedPattern<Exec, Ordinal> const& prepared,
-                     Product<float, Stored> const& product) {
-  auto const& chosen = *prepared.choice.variant;
-  auto const* const rows = &spmm_variant(SpmmKernelId::rows);
-  bool const listed = chosen.lists_segments() && !chosen.skips_empty_rows();
-  require(!prepared.choice.asked || listed || &chosen == rows, "blockspan::spmm", chosen.id,
-          " has no kernel for numbers of 16 bits; ", rows->id,
-          ", segments and segments_sorted have");
-  Launch launch;
-  launch.variant = listed ? &chosen : rows;
-  launch.columns = product.Y.columns;
-  launch.vectorized = rows_are_vectors(product.X);
-  std::int64_t const vectors =
-      launch.vectorized ? launch.columns / device_vector_v<Stored> : launch.columns;
-  if constexpr (!runs_on_host_v<Exec>)
-    launch.lanes.grid.column_bits = bits_to_hold(vectors, tuning::device_lane_bits);
-  return launch;
-}
-
-template <class Exec, class Stored, class Ordinal>
-void multiply_stored(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                     MatrixRef<Stored, void, Ordinal> const& A,
-                     Product<float, Stored> const& product) {
-  check_product("blockspan::spmm", A.pattern, product);
-  check_plan("blockspan::spmm", plan, A.pattern);
-  require(A.pattern.block == 1, "blockspan::spmm", "blocks of ", A.pattern.block, " x ",
-          A.pattern.block, " have no kernel for numbers of 16 bits");
-  if (finished_without_matrix(exec, product)) return;
-  for (std::size_t p = 0; p < plan.states.size(); ++p) {
-    auto const& panel = plan.rows.panels[p];
-    auto& state = *plan.states[p];
-    auto part = product_of_panel(product, panel);
-    auto const factor = factor_of(exec, state, part.op, values_of(A, panel));
-    part.op = factor.op;
-    Launch const launch = stored_launch(factor.prepared, part);
-    auto const& cuts = factor.prepared.cuts();
-    CarrySpace<float> const carry = reserve_carry<float>(exec, state.carry, cuts, launch.columns);
-    SpmmCall<Exec, float, Ordinal, Stored> const call{exec,  factor.prepared, factor.values,
-                                                      carry, launch,          part};
-    with_entries<false, true>(
-        call, [&](auto const& entries) { launch_stored_rows<Stored>(call, entries); });
-  }
+/// The segments that the plan has listed, or whole rows.
+template <class Call>
+void launch_stored(Call const& call) {
+  with_entries<false, true>(
+      call, [&](auto const& entries) { launch_stored_rows<typename Call::Stored>(call, entries); });
 }
 
 }  // namespace blockspan::detail

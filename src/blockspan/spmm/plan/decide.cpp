@@ -49,6 +49,7 @@ class Decider {
       : A_(A), choice_(choice), blocks_(blocks), device_(device) {}
 
   Decision product() {
+    if (blocks_.scalar.is_sixteen_bit()) return sixteen_bits();
     auto const& chosen = *choice_.variant;
     Decision decision;
     if (blocks_.sums) {
@@ -108,6 +109,21 @@ class Decider {
     launch.variant = &variant;
     launch.columns = columns;
     return launch;
+  }
+
+  /// Values and blocks of 16 bits have kernels for whole rows and segments alone, with a vector or
+  /// a single column a lane.
+  Decision sixteen_bits() const {
+    auto const& chosen = *choice_.variant;
+    bool const listed =
+        chosen.kernel == SpmmKernelId::segments || chosen.kernel == SpmmKernelId::segments_sorted;
+    auto const& variant = listed ? chosen : spmm_variant(SpmmKernelId::rows);
+    if (blocks_.must_run && &variant != &chosen) return {};
+    Launch launch = launch_of(variant, blocks_.columns);
+    launch.vectorized = blocks_.x.vectors;
+    if (!device_.is_host)
+      launch.lanes.grid.column_bits = bits_to_hold(vectors_of(launch), tuning::device_lane_bits);
+    return {.launches = {launch}};
   }
 
   std::int64_t scalar_bytes() const { return static_cast<std::int64_t>(blocks_.scalar.bytes); }

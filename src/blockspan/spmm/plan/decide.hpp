@@ -14,8 +14,7 @@
 
 // Every decision about a product, from plain facts: the variant of a plan (choose_variant), once,
 // and for each kind of blocks the launches (decide). Pure functions, compiled once, tested by
-// tables on any host. Products, explanations, sweeps and tests read these; products of 16 bits
-// alone have a rule of their own (stored_launch).
+// tables on any host. Products of any kind, explanations, sweeps and tests read these.
 
 namespace blockspan::detail {
 
