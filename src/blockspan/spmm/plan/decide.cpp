@@ -6,6 +6,7 @@
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
+#include <blockspan/spmm/kernels/stored_choice.hpp>
 #include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
@@ -49,7 +50,7 @@ class Decider {
       : A_(A), choice_(choice), blocks_(blocks), device_(device) {}
 
   Decision product() {
-    if (blocks_.scalar.is_sixteen_bit()) return sixteen_bits();
+    if (blocks_.scalar.is_sixteen_bit()) return decide_stored(choice_, blocks_, device_);
     auto const& chosen = *choice_.variant;
     Decision decision;
     if (blocks_.sums) {
@@ -65,10 +66,7 @@ class Decider {
       decision.fuses_step = !decision.launches.empty();
       return decision;
     }
-    if (chosen.as_it_is) {
-      decision.launches = {launch_of(chosen, blocks_.columns)};
-      return decision;
-    }
+    if (chosen.as_it_is) return {.launches = {launch_of(chosen, blocks_.columns)}};
     if (blocks_.may_copy && !device_.is_host && column_major_decided(decision)) return decision;
     if (blocks_.may_copy && chosen.vectorized && should_copy_on_host())
       copy_x(decision, BlockCopy::row_major);
@@ -109,21 +107,6 @@ class Decider {
     launch.variant = &variant;
     launch.columns = columns;
     return launch;
-  }
-
-  /// Values and blocks of 16 bits have kernels for whole rows and segments alone, with a vector or
-  /// a single column a lane.
-  Decision sixteen_bits() const {
-    auto const& chosen = *choice_.variant;
-    bool const listed =
-        chosen.kernel == SpmmKernelId::segments || chosen.kernel == SpmmKernelId::segments_sorted;
-    auto const& variant = listed ? chosen : spmm_variant(SpmmKernelId::rows);
-    if (blocks_.must_run && &variant != &chosen) return {};
-    Launch launch = launch_of(variant, blocks_.columns);
-    launch.vectorized = blocks_.x.vectors;
-    if (!device_.is_host)
-      launch.lanes.grid.column_bits = bits_to_hold(vectors_of(launch), tuning::device_lane_bits);
-    return {.launches = {launch}};
   }
 
   std::int64_t scalar_bytes() const { return static_cast<std::int64_t>(blocks_.scalar.bytes); }
