@@ -151,6 +151,48 @@ TEST(Devices, ScaleTimesByTheirBandwidths) {
             1.5 * time(grid(1000, 7000, 7, 100, 1.2), 8, h200));  // launches and waits
 }
 
+/// Older and younger ones than those that anything was measured on: what they have not is not
+/// launched, lanes fit a warp, and more of everything is not slower.
+TEST(Devices, HaveSensibleLaunchesWhateverTheirYear) {
+  struct Case {
+    char const* name;
+    MatrixFacts matrix;
+  };
+  for (auto const& [name, matrix] :
+       {Case{"small grid", small_grid}, Case{"wide grid", wide_grid}, Case{"graph", graph()},
+        Case{"elasticity", elasticity(255552)}, Case{"full", full()}})
+    for (auto const& device : {a100, h200, b200})
+      for (auto const& scalar : {f32, f64, c64})
+        for (int const columns : {1, 3, 8, 32, 100}) {
+          SCOPED_TRACE(std::string(name) + ", " + std::to_string(columns) + " columns");
+          auto const planned = plan(matrix, columns, scalar, device);
+          std::int64_t covered = 0;
+          for (auto const& launch : decide(planned, blocks(columns, scalar), device).launches) {
+            covered += launch.columns;
+            EXPECT_LE(launch.lanes.grid.lanes(), 32);
+            EXPECT_FALSE(launch.is_registered());
+            EXPECT_TRUE(is_offered(*launch.variant, scalar, device));
+            EXPECT_TRUE(device.bulk_copies || launch.kernel() != SpmmKernelId::shared_tiles);
+          }
+          EXPECT_EQ(covered, columns);
+          auto const expected = [&](DeviceFacts const& on) {
+            return plan(matrix, columns, scalar, on).choice.predictions.front().microseconds;
+          };
+          EXPECT_LE(expected(b200), 1.05 * expected(h200));  // its clock is slower
+          EXPECT_LE(expected(h200), expected(a100));
+        }
+}
+
+/// A band of rows of X that two thirds of a cache of 60 MB do not hold stays in one of 126.
+TEST(Devices, TakeWiderPanelsWhereCachesAreLarger) {
+  auto const words = [](DeviceFacts const& device) {
+    return in_words(decide(plan(grid(884736, 23393656, 27, 14000, 2.2), 128, f64, device, "rows"),
+                           blocks(128, f64), device));
+  };
+  EXPECT_EQ(words(h200), "64 rows 16x1x2 vectors deep; 64 rows 16x1x2 vectors deep");
+  EXPECT_EQ(words(b200), "128 rows 32x1x2 vectors deep");
+}
+
 /// Devices of other classes: slow doubles, less scratch.
 TEST(Devices, NeedWhatTheKernelsNeed) {
   auto slow = h200;

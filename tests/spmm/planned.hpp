@@ -34,6 +34,13 @@ inline constexpr detail::DeviceFacts a100{.lanes_exchange = true,
                                           .dram = 1.555e6,
                                           .cache = std::int64_t{40} << 20,
                                           .scratch = 163 << 10};
+inline constexpr detail::DeviceFacts b200{.lanes_exchange = true,
+                                          .double_tensor_cores = true,
+                                          .bulk_copies = true,
+                                          .multiprocessors = 148,
+                                          .clock = 1965,
+                                          .dram = 7.7e6,
+                                          .cache = std::int64_t{126} << 20};
 }  // namespace devices
 
 /// A matrix, as plans see it before they choose.
