@@ -178,7 +178,7 @@ class FusedDots {
             Scalar const* values, Product<Scalar> const& product)
       : plan_(plan),
         decision_(decision),
-        call_{exec, plan.plain, {values}, {}, decision.first(), product},
+        call_{exec, plan.plain, values, {}, decision.first(), product},
         share_{plan.plain.segments(call_.variant()), 1},
         shape_(launch_shape(call_, call_.launch.lanes.grid.lanes(), share_)) {}
 

@@ -190,7 +190,7 @@ void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& patter
   blocks.may_copy = false;
   auto const decision = decide(prepared.facts(), prepared.choice, blocks, *prepared.device);
   PlanState<Exec, Ordinal>* const no_plan = nullptr;
-  run(exec, no_plan, decision, Factor<Exec, Scalar, Ordinal>{prepared, {values}, product.op},
+  run(exec, no_plan, decision, Factor<Exec, Scalar, Ordinal>{prepared, values, product.op},
       product);
   // the transposed pattern is given back when this returns
   if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");
