@@ -71,11 +71,11 @@ def overhead(quick: bool) -> Iterator[Row]:
     D = cupy.empty_like(C)
     A.ours @ X  # makes its plan
     kind, plan = A.ours._kind, A.ours._plan
-    source, target = kind.operand(X), kind.argument(Y)
+    (source, _), target = kind.operand(X), kind.argument(Y)
     works: dict[str, Work] = {
         "the module alone": lambda: plan.multiply("n", 1.0, source, 0.0, target, 0),
         "description of two tensors": lambda: (kind.operand(X), kind.argument(Y)),
-        "torch empty": lambda: kind.result(X, 16, 8, "C"),
+        "torch empty": lambda: kind.result(X, source, 16),
         "spmm of torch, out=": lambda: bs.spmm(A.ours, X, out=Y),
         "A @ X of torch": lambda: A.ours @ X,
         "op blockspan::spmm": lambda: bt.spmm(graph, X),

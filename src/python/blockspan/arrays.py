@@ -6,7 +6,7 @@ import atexit
 import importlib
 import os
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from blockspan import _host
 from blockspan.errors import Error
 
 Array = NDArray[Any]
-Order = Literal["C", "F"]
 
 _TYPES = ("float16", "float32", "float64", "complex64", "complex128", "int32", "int64")
 
@@ -57,17 +56,25 @@ class Kind:
         if not is_bfloat16(X):
             return self.array(X)
         refuse_followed(X)
-        if not self.on_cuda and not host_tensors()[1]:
-            raise Error("blockspan: bfloat16 in host memory needs PyTorch 2.10 or newer")
+        if not self.on_cuda:
+            host_tensors().require_reading(X)
         return X
 
     def argument(self, X: Array) -> Any:
         """X as the module takes it."""
         return X
 
-    def operand(self, X: Array) -> Any:
-        """``argument(array(X))`` for an X of this kind without a gradient."""
-        return X
+    def operand(self, X: Any) -> tuple[Any, tuple[int, ...]]:
+        """An X of this kind, without a gradient, as a product reads it, and its shape."""
+        if X.ndim and min(X.strides) < 0:
+            X = X.copy()
+        return X, X.shape
+
+    def target(self, where: str, out: Any) -> Any:
+        """What a product writes, as the module takes it. Raises Error where it is no such thing."""
+        if type(out) is not np.ndarray or not out.flags.writeable:
+            raise Error(f"{where}: out is no NumPy array that can be written ({type(out)})")
+        return out
 
     def lent(self, block: Any) -> Array:
         """A block that the module lends to a function."""
@@ -83,9 +90,9 @@ class Kind:
             return torch.empty(shape, dtype=dtype)  # type: ignore[no-any-return]
         return np.empty(shape, dtype)
 
-    def result(self, X: Array, rows: int, columns: int, order: Order) -> Array:
-        """A new block of X's type."""
-        return np.empty((rows, columns), X.dtype, order)
+    def result(self, X: Any, source: Any, rows: int) -> Array:
+        """A new block for a product with X, in column order if X is; source: what `operand` said."""
+        return np.empty((rows, X.shape[1]), X.dtype, "F" if X.flags.fnc else "C")
 
     def cast(self, X: Array, dtype: Any) -> Array:
         """X of that type, row-major and aligned; X itself if it is so."""
@@ -121,6 +128,13 @@ class _Device(Kind):
         self.native.start(self.device)  # raises Error
         return 0
 
+    def operand(self, X: Any) -> tuple[Any, tuple[int, ...]]:
+        description = self.argument(self.array(X))
+        return description, description[2]
+
+    def target(self, where: str, out: Any) -> Any:
+        return self.argument(out)
+
     def lent(self, block: Any) -> Array:
         return self._from_interface(_Lent(block))
 
@@ -149,11 +163,11 @@ class _Torch(_Device):
         unit, name = self._names.get(dtype) or (dtype.itemsize, str(dtype).removeprefix("torch."))
         return X, X.data_ptr(), X.shape, X.stride(), unit, name, X.get_device()
 
-    def operand(self, X: Any) -> Any:
+    def operand(self, X: Any) -> tuple[Any, tuple[int, ...]]:
         description = self.argument(X)
         if X.is_neg() or (description[5][0] == "c" and X.is_conj()):
-            return self.argument(X.resolve_conj().resolve_neg())
-        return description
+            description = self.argument(X.resolve_conj().resolve_neg())
+        return description, description[2]
 
     def dtype(self, X: Any) -> np.dtype[Any]:
         dtype = self._types.get(X.dtype)
@@ -165,10 +179,8 @@ class _Torch(_Device):
         kind = dtype if is_bfloat16(dtype) else getattr(self._package, np.dtype(dtype).name)
         return self._package.empty(shape, dtype=kind, device=self.device)  # type: ignore[no-any-return]
 
-    def result(self, X: Any, rows: int, columns: int, order: Order) -> Array:
-        if order == "F":
-            return X.new_empty_strided((rows, columns), (1, rows))  # type: ignore[no-any-return]
-        return X.new_empty(rows, columns)  # type: ignore[no-any-return]
+    def result(self, X: Any, source: Any, rows: int) -> Array:
+        return _tensor_like(X, rows, source[2], source[3])
 
     def cast(self, X: Any, dtype: Any) -> Array:
         return X.to(getattr(self._package, np.dtype(dtype).name)).contiguous()  # type: ignore[no-any-return]
@@ -196,17 +208,12 @@ class _Cupy(_Device):
         name = self._names.get(X.dtype.char) or X.dtype.name
         return X, X.data.ptr, X.shape, X.strides, 1, name, self.device
 
-    def operand(self, X: Any) -> Any:
-        description = self.argument(X)
-        if min(description[3], default=0) < 0 and X.size:
-            return self.argument(X.copy())
-        return description
-
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
         return self._package.empty(shape, dtype)  # type: ignore[no-any-return]
 
-    def result(self, X: Any, rows: int, columns: int, order: Order) -> Array:
-        return self._package.ndarray((rows, columns), X.dtype, order=order)  # type: ignore[no-any-return]
+    def result(self, X: Any, source: Any, rows: int) -> Array:
+        order = "F" if X.flags.f_contiguous and not X.flags.c_contiguous else "C"
+        return self._package.ndarray((rows, X.shape[1]), X.dtype, order=order)  # type: ignore[no-any-return]
 
     def cast(self, X: Any, dtype: Any) -> Array:
         return self._package.ascontiguousarray(X, dtype)  # type: ignore[no-any-return]
@@ -235,17 +242,59 @@ class _Lent:
         }
 
 
+def _tensor_like(X: Any, rows: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    if strides[0] < strides[1] and 1 not in shape:
+        return X.new_empty_strided((rows, shape[1]), (1, rows))  # type: ignore[no-any-return]
+    return X.new_empty(rows, shape[1])  # type: ignore[no-any-return]
+
+
+class HostTensors(Kind):
+    """Tensors of PyTorch in host memory, as blocks of products. All else takes them for arrays."""
+
+    has_gradients = True
+
+    def __init__(self) -> None:
+        import torch
+
+        self.are_read = _host.reads(torch.Tensor)  #: by the module itself (PyTorch 2.10)
+        self._bfloat16, self._strided = torch.bfloat16, torch.strided
+
+    def operand(self, X: Any) -> tuple[Any, tuple[int, ...]]:
+        if X.is_conj() or X.is_neg():
+            X = X.resolve_conj().resolve_neg()
+        if X.dtype is self._bfloat16:
+            self.require_reading(X)
+        return self._memory("blockspan.spmm: X", X), X.shape
+
+    def target(self, where: str, out: Any) -> Any:
+        if not hasattr(out, "is_cuda") or out.requires_grad or out.is_conj() or out.is_neg():
+            raise Error(
+                f"{where}: out is no dense tensor that can be written ({type(out).__name__})"
+            )
+        return self._memory(f"{where}: out", out)
+
+    def result(self, X: Any, source: Any, rows: int) -> Array:
+        if X.dtype is self._bfloat16:
+            return X.new_empty(rows, X.shape[1])  # type: ignore[no-any-return]
+        return _tensor_like(X, rows, X.shape, X.stride())
+
+    def _memory(self, name: str, tensor: Any) -> Any:
+        """Itself or, for a module that does not read it, the same memory of NumPy."""
+        if tensor.layout is self._strided and tensor.is_cpu:
+            return tensor if self.are_read else tensor.numpy()
+        raise Error(
+            f"{name} is a {type(tensor).__name__} ({tensor.layout} {tensor.device}); wanted is a "
+            "dense tensor in host memory"
+        )
+
+    def require_reading(self, X: Any) -> None:
+        if not self.are_read:
+            raise Error(f"blockspan: {X.dtype} in host memory needs PyTorch 2.10 or newer")
+
+
 _torch = cache(_Torch)
 _cupy = cache(_Cupy)
-
-
-@cache
-def host_tensors() -> tuple[Any, bool, Any]:
-    """``torch.from_numpy``, whether the module reads tensors themselves (PyTorch 2.10), and
-    ``torch.bfloat16``."""
-    import torch
-
-    return torch.from_numpy, _host.reads(torch.Tensor), torch.bfloat16
+host_tensors = cache(HostTensors)
 
 
 def is_plain(X: Array) -> bool:

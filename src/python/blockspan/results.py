@@ -12,7 +12,6 @@ import numpy as np
 from blockspan.arrays import Array
 from blockspan.status import Status
 
-
 _SHOWN = 20  #: lines of a table on either side of those left out
 
 

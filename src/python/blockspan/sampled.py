@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from blockspan.arrays import HOST, Array, common_kind, is_bfloat16, stream_number
+from blockspan.arrays import (
+    HOST,
+    Array,
+    Kind,
+    common_kind,
+    host_tensors,
+    is_bfloat16,
+    stream_number,
+)
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
 from blockspan.operators import require_dense
@@ -24,17 +32,15 @@ def sddmm(
 ) -> Array:
     """values = alpha X Y^H + beta values, at the stored entries of A only.
 
-    A: m x n, or what :func:`matrix` takes; only the pattern is read. X: m x k, Y: n x k
-    (or two vectors), of any strides, where A is; row-major ones are fastest. Types of NumPy join as
-    NumPy's do; tensors on devices have A's. Returns one number for each stored entry, in
-    the order of the entries of A (for ``A.T`` too: of those of A). out: where they are written, a
-    contiguous vector that overlaps neither X nor Y; the values of A are allowed. beta = 0 never
-    reads ``out``.
+    A: m x n, or what :func:`matrix` takes; only the pattern is read. X: m x k, Y: n x k (or two
+    vectors), of any strides, where A is; row-major ones are fastest. Types of NumPy join as NumPy's
+    do; tensors on devices have A's. Returns one number for each stored entry, in the order of the
+    entries of A (for ``A.T`` too: of those of A). out: where they are written, a contiguous vector
+    that overlaps neither X nor Y; the values of A are allowed. beta = 0 never reads ``out``.
 
-    The m x n product is never formed: O(nnz k). With G the gradient of ``A @ X``, ``sddmm(A, G,
-    X)`` is that with respect to the values of A. The bits do not depend on the number of threads;
-    the GIL is released. On a device it is queued on ``stream``, as :func:`blockspan.spmm`. Raises Error (a ValueError) if shapes or types clash. Source: see
-    blockspan/spmm/sddmm.hpp. float16 and ``torch.bfloat16`` are summed in float32 and rounded once.
+    The m x n product is never formed: O(nnz k). With G the gradient of ``A @ X``, ``sddmm(A, G, X)``
+    is that with respect to the values of A. Bits, float16 and ``torch.bfloat16``, the GIL, streams
+    and errors: as :func:`spmm`. Source: see blockspan/spmm/sddmm.hpp.
 
     >>> import numpy as np, scipy.sparse as sp, blockspan as bs
     >>> A = bs.matrix(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
@@ -43,46 +49,20 @@ def sddmm(
     """
     if not hasattr(A, "_parent"):
         A = matrix(A)
-    root = A._parent or A
     kind = common_kind("blockspan.sddmm", A, X, Y, out)
-    require_dense("X", X)
-    require_dense("Y", Y)
-    X, Y = kind.numbers(X), kind.numbers(Y)
-    if X.ndim == 1 and Y.ndim == 1:
-        X, Y = X[:, None], Y[:, None]
-    if kind is HOST and not (is_bfloat16(X) or is_bfloat16(Y)):
-        root, X, Y = _joined(root, X, Y)
-    rows, columns = A.shape
-    if X.ndim != 2 or X.shape[0] != rows or Y.shape != (columns, X.shape[1]):
-        raise Error(
-            f"blockspan.sddmm: X has the shape {tuple(X.shape)} and Y {tuple(Y.shape)}; wanted are {rows} x k and "
-            f"{columns} x k for a matrix of {rows} x {columns}"
-        )
+    root, X, Y = _blocks(A, X, Y, kind)
     if out is None:
         if beta != 0:
             raise Error(f"blockspan.sddmm: beta = {beta}, and there is no out to read")
         out = kind.empty((root.nnz,), root.dtype)
-    elif (
-        kind is HOST
-        and not is_bfloat16(X)
-        and (type(out) is not np.ndarray or not out.flags.writeable)
-    ) or out.shape != (root.nnz,):
-        raise Error(f"blockspan.sddmm: out is no vector of {root.nnz} numbers that can be written")
-    first, second = (_ascending(block) if kind is HOST else block for block in (X, Y))
+    target = _target(out, root.nnz, kind)
     # conj(Y) X^T at the entries of A is X Y^H at those of its transpose
     conjugate_first = A._op in "th"
-    if conjugate_first:
-        first, second = second, first
+    first, second = (Y, X) if conjugate_first else (X, Y)
+    blocks = kind.argument(first), kind.argument(second)
+    number = kind.stream() if stream is None else stream_number(stream)
     try:
-        root._fresh().sample(
-            kind.argument(first),
-            kind.argument(second),
-            conjugate_first,
-            alpha,
-            beta,
-            kind.argument(out),
-            kind.stream() if stream is None else stream_number(stream),
-        )
+        root._fresh().sample(*blocks, conjugate_first, alpha, beta, target, number)
     except TypeError:
         raise Error(
             f"blockspan.sddmm: alpha = {alpha}, X {X.dtype!r}, Y {Y.dtype!r}, beta = {beta}, out "
@@ -91,16 +71,42 @@ def sddmm(
     return out
 
 
+def _blocks(A: Matrix, X: Any, Y: Any, kind: Kind) -> tuple[Matrix, Any, Any]:
+    """The matrix itself and both blocks, of one type, as the module reads them."""
+    root = A._parent or A
+    require_dense("X", X)
+    require_dense("Y", Y)
+    X, Y = kind.numbers(X), kind.numbers(Y)
+    if X.ndim == 1 and Y.ndim == 1:
+        X, Y = X[:, None], Y[:, None]
+    rows, columns = A.shape
+    if X.ndim != 2 or X.shape[0] != rows or tuple(Y.shape) != (columns, X.shape[1]):
+        raise Error(
+            f"blockspan.sddmm: X has the shape {tuple(X.shape)} and Y {tuple(Y.shape)}; wanted are "
+            f"{rows} x k and {columns} x k for a matrix of {rows} x {columns}"
+        )
+    if kind is HOST and not (is_bfloat16(X) or is_bfloat16(Y)):
+        root, X, Y = _joined(root, X, Y)
+        X, Y = HOST.operand(X)[0], HOST.operand(Y)[0]
+    return root, X, Y
+
+
+def _target(out: Any, entries: int, kind: Kind) -> Any:
+    """What the values are written to, as the module takes it."""
+    if tuple(out.shape) != (entries,):
+        raise Error(f"blockspan.sddmm: out is no vector of {entries} numbers: {tuple(out.shape)}")
+    if is_bfloat16(out) and not kind.on_cuda:
+        kind = host_tensors()
+    return kind.target("blockspan.sddmm", out)
+
+
 def _joined(A: Matrix, X: Array, Y: Array) -> tuple[Matrix, Array, Array]:
     """All in the type that holds all, as NumPy joins them; as they are where there is none."""
     types = A.dtype, X.dtype, Y.dtype
-    if A.dtype == X.dtype == Y.dtype or any(t.kind not in "iufcb" or t == np.float16 for t in types):
+    if A.dtype == X.dtype == Y.dtype or any(
+        t.kind not in "iufcb" or t == np.float16 for t in types
+    ):
         return A, X, Y
     dtype = np.result_type(*types)
     root = A if A.dtype == dtype else A._in_type(dtype)
     return root, X.astype(dtype, copy=False), Y.astype(dtype, copy=False)
-
-
-def _ascending(X: Array) -> Array:
-    negative = isinstance(X, np.ndarray) and min(X.strides) < 0  # tensors have none
-    return X.copy() if negative else X

@@ -44,7 +44,7 @@ def _itself(tensor: Tensor) -> Any:
     return tensor
 
 
-READ = _itself if host_tensors()[1] else as_array
+READ = _itself if host_tensors().are_read else as_array
 
 
 def matrix_of(number: int) -> Matrix:
