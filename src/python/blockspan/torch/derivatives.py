@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from blockspan.errors import Error
-from blockspan.torch.ops import ADJOINT, PLAIN, SDDMM, SPMM, matrix_of
+from blockspan.torch.ops import ADJOINT, LIBRARY, PLAIN, SDDMM, SPMM, matrix_of
 
 
 def product(X: Tensor, values: Tensor | None, *call: Any) -> Tensor:
@@ -55,82 +56,76 @@ def _refuse_forward_mode() -> None:
         )
 
 
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    first, second, *ctx.call = inputs
+    ctx.owner = matrix_of(ctx.call[0])  # alive until the backward pass
+    wants_first, wants_second, *_ = ctx.needs_input_grad
+    ctx.save_for_backward(first if wants_second else None, second if wants_first else None)
+    if in_forward_mode():
+        ctx.save_for_forward(first, second)
+
+
+def _product_backward(ctx: Any, G: Tensor) -> tuple[Any, ...]:
+    X, values = ctx.saved_tensors
+    number, rows, columns, op = ctx.call
+    of_x = of_values = None
+    if ctx.needs_input_grad[0]:
+        of_x = product(G, values, number, rows, columns, ADJOINT[op])
+    if ctx.needs_input_grad[1]:
+        first, second = (G, X) if op in "nc" else (X, G)
+        of_values = samples(first, second, number, ctx.owner.nnz, op in "tc")
+    return of_x, of_values, None, None, None, None
+
+
+def _samples_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    X, Y = ctx.saved_tensors
+    number, _, conjugate_first = ctx.call
+    call = number, *ctx.owner._base.shape
+    of_x = of_y = None
+    if ctx.needs_input_grad[0]:
+        of_x = product(Y, g, *call, "c" if conjugate_first else "n")
+    if ctx.needs_input_grad[1]:
+        of_y = product(X, g, *call, "t" if conjugate_first else "h")
+    return of_x, of_y, None, None, None
+
+
+def _tangent(function: Callable[..., Tensor], ctx: Any, *tangents: Tensor | None) -> Tensor:
+    """Of a function that is linear in each of its two tensors."""
+    (first, second), (d_first, d_second, *_) = ctx.saved_tensors, tangents
+    parts = []
+    if d_first is not None:
+        parts.append(function(d_first, second, *ctx.call))
+    if d_second is not None:
+        parts.append(function(first, d_second, *ctx.call))
+    return sum(parts[1:], parts[0])
+
+
 class _Product(torch.autograd.Function):
     generate_vmap_rule = True
+    setup_context = staticmethod(_keep)
+    backward = staticmethod(_product_backward)
 
     @staticmethod
     def forward(X: Tensor, values: Tensor | None, *call: Any) -> Tensor:
         return PLAIN(X, values, *call)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        X, values, *ctx.call = inputs
-        ctx.owner = matrix_of(ctx.call[0])  # alive until the backward pass
-        wants_x, wants_values, *_ = ctx.needs_input_grad
-        ctx.save_for_backward(X if wants_values else None, values if wants_x else None)
-        if in_forward_mode():
-            ctx.save_for_forward(X, values)
-
-    @staticmethod
-    def backward(ctx: Any, G: Tensor) -> tuple[Any, ...]:
-        X, values = ctx.saved_tensors
-        number, rows, columns, op = ctx.call
-        of_x = of_values = None
-        if ctx.needs_input_grad[0]:
-            of_x = product(G, values, number, rows, columns, ADJOINT[op])
-        if ctx.needs_input_grad[1]:
-            first, second = (G, X) if op in "nc" else (X, G)
-            of_values = samples(first, second, number, ctx.owner.nnz, op in "tc")
-        return of_x, of_values, None, None, None, None
-
-    @staticmethod
-    def jvp(ctx: Any, dX: Tensor | None, dvalues: Tensor | None, *_: Any) -> Any:
-        X, values = ctx.saved_tensors
-        parts = []
-        if dX is not None:
-            parts.append(product(dX, values, *ctx.call))
-        if dvalues is not None:
-            parts.append(product(X, dvalues, *ctx.call))
-        return sum(parts[1:], parts[0])
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _tangent(product, ctx, *tangents)
 
 
 class _Samples(torch.autograd.Function):
     generate_vmap_rule = True
+    setup_context = staticmethod(_keep)
+    backward = staticmethod(_samples_backward)
 
     @staticmethod
     def forward(X: Tensor, Y: Tensor, *call: Any) -> Tensor:
         return SDDMM(X, Y, *call)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        X, Y, *ctx.call = inputs
-        ctx.owner = matrix_of(ctx.call[0])
-        wants_x, wants_y, *_ = ctx.needs_input_grad
-        ctx.save_for_backward(X if wants_y else None, Y if wants_x else None)
-        if in_forward_mode():
-            ctx.save_for_forward(X, Y)
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
-        X, Y = ctx.saved_tensors
-        number, _, conjugate_first = ctx.call
-        call = number, *ctx.owner._base.shape
-        of_x = of_y = None
-        if ctx.needs_input_grad[0]:
-            of_x = product(Y, g, *call, "c" if conjugate_first else "n")
-        if ctx.needs_input_grad[1]:
-            of_y = product(X, g, *call, "t" if conjugate_first else "h")
-        return of_x, of_y, None, None, None
-
-    @staticmethod
-    def jvp(ctx: Any, dX: Tensor | None, dY: Tensor | None, *_: Any) -> Any:
-        X, Y = ctx.saved_tensors
-        parts = []
-        if dX is not None:
-            parts.append(samples(dX, Y, *ctx.call))
-        if dY is not None:
-            parts.append(samples(X, dY, *ctx.call))
-        return sum(parts[1:], parts[0])
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _tangent(samples, ctx, *tangents)
 
 
 def _batches(info: Any, in_dims: tuple[Any, ...], *tensors: Tensor | None) -> Any:
@@ -159,5 +154,8 @@ def _batched_samples(
     return torch.stack([SDDMM(*some, *call) for some in _batches(info, in_dims, X, Y)]), 0
 
 
+# where torch.compile has traced the ops
+for op, backward in (("spmm", _product_backward), ("sddmm", _samples_backward)):
+    torch.library.register_autograd(f"blockspan::{op}", backward, setup_context=_keep, lib=LIBRARY)
 torch.library.register_vmap(PLAIN, _batched_product)
 torch.library.register_vmap(SDDMM, _batched_samples)

@@ -1,6 +1,6 @@
 """The ops ``blockspan::spmm``, ``blockspan::spmm_without_gradient`` and ``blockspan::sddmm``.
 
-:mod:`blockspan.torch.derivatives` calls them.
+:mod:`blockspan.torch.derivatives` calls them, and says what their derivatives are.
 """
 
 from __future__ import annotations
@@ -104,31 +104,6 @@ def _spmm_real(
     return Y
 
 
-def _gradient_product(X: Tensor, values: Tensor | None, *call: Any) -> Tensor:
-    """By the op that has a gradient, or, in less time, by the one that has none."""
-    wanted = X.requires_grad or (values is not None and values.requires_grad)
-    return (SPMM if wanted and torch.is_grad_enabled() else PLAIN)(X, values, *call)
-
-
-def _keep_for_spmm(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    X, values, *ctx.call = inputs
-    ctx.owner = matrix_of(ctx.call[0])  # alive until the backward pass
-    wants_x, wants_values, *_ = ctx.needs_input_grad
-    ctx.save_for_backward(X if wants_values else None, values if wants_x else None)
-
-
-def _spmm_backward(ctx: Any, G: Tensor) -> tuple[Any, ...]:
-    X, values = ctx.saved_tensors
-    number, rows, columns, op = ctx.call
-    of_x = of_values = None
-    if ctx.needs_input_grad[0]:
-        of_x = _gradient_product(G, values, number, rows, columns, ADJOINT[op])
-    if ctx.needs_input_grad[1]:
-        first, second = (G, X) if op in "nc" else (X, G)
-        of_values = SDDMM(first, second, number, ctx.owner.nnz, op in "tc")
-    return of_x, of_values, None, None, None, None
-
-
 def _sddmm_fake(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first: bool) -> Tensor:
     A = matrix_of(number)
     rows, columns = A._base.shape
@@ -158,45 +133,23 @@ def _sddmm_real(X: Tensor, Y: Tensor, number: int, entries: int, conjugate_first
     return values
 
 
-def _keep_for_sddmm(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    X, Y, number, _, ctx.conjugate_first = inputs
-    ctx.owner = matrix_of(number)
-    wants_x, wants_y, *_ = ctx.needs_input_grad
-    ctx.save_for_backward(X if wants_y else None, Y if wants_x else None)
-
-
-def _sddmm_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
-    X, Y = ctx.saved_tensors
-    call = ctx.owner._id, *ctx.owner._base.shape
-    of_x = of_y = None
-    if ctx.needs_input_grad[0]:
-        of_x = _gradient_product(Y, g, *call, "c" if ctx.conjugate_first else "n")
-    if ctx.needs_input_grad[1]:
-        of_y = _gradient_product(X, g, *call, "t" if ctx.conjugate_first else "h")
-    return of_x, of_y, None, None, None
-
-
 def _register() -> torch.library.Library:
     library = torch.library.Library("blockspan", "DEF")
     product = "(Tensor X, Tensor? values, int matrix, int rows, int columns, str op) -> Tensor"
     samples = "(Tensor X, Tensor Y, int matrix, int entries, bool conjugate_first) -> Tensor"
-    for name, schema, real, fake, gradient in (
-        ("spmm", product, _spmm_real, _spmm_fake, (_spmm_backward, _keep_for_spmm)),
-        ("spmm_without_gradient", product, _spmm_real, _spmm_fake, None),
-        ("sddmm", samples, _sddmm_real, _sddmm_fake, (_sddmm_backward, _keep_for_sddmm)),
+    for name, schema, real, fake in (
+        ("spmm", product, _spmm_real, _spmm_fake),
+        ("spmm_without_gradient", product, _spmm_real, _spmm_fake),
+        ("sddmm", samples, _sddmm_real, _sddmm_fake),
     ):
         library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
         for key in ("CPU", "CUDA"):
             library.impl(name, real, key)
-        op = f"blockspan::{name}"
-        torch.library.register_fake(op, fake, lib=library)
-        if gradient is not None:
-            backward, keep = gradient
-            torch.library.register_autograd(op, backward, setup_context=keep, lib=library)
+        torch.library.register_fake(f"blockspan::{name}", fake, lib=library)
     return library
 
 
-_LIBRARY = _register()
+LIBRARY = _register()
 SPMM = torch.ops.blockspan.spmm.default
 PLAIN = torch.ops.blockspan.spmm_without_gradient.default
 SDDMM = torch.ops.blockspan.sddmm.default
