@@ -16,7 +16,7 @@ FOLDER = pathlib.Path(__file__).parent
 PACKAGE = FOLDER / "blockspan"
 SECTIONS = [  # title, module, names in the order of the reader's needs
     ("Matrices and products", "", "matrix Matrix spmm sddmm Plan generate read_matrix_market"),
-    ("Solvers", "", "lobpcg eigsh cg"),
+    ("Solvers", "", "SolverOptions lobpcg eigsh cg"),
     (
         "Results",
         "",

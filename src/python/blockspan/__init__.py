@@ -24,6 +24,7 @@ from blockspan.files import generate, read_matrix_market
 from blockspan.linear import cg
 from blockspan.matrix import Matrix, matrix
 from blockspan.multiply import spmm
+from blockspan.options import SolverOptions
 from blockspan.plan import Plan
 from blockspan.precond import Preconditioner
 from blockspan.results import (
@@ -57,6 +58,7 @@ __all__ = [
     "NotConvergedWarning",
     "Plan",
     "Preconditioner",
+    "SolverOptions",
     "Status",
     "cg",
     "eigsh",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal
@@ -16,7 +15,6 @@ from blockspan.arguments import (
     integer,
     path_name,
     real,
-    require_callable,
     seed_number,
     word,
 )
@@ -32,12 +30,14 @@ from blockspan.operators import (
     require_operator,
     scalar_type,
 )
+from blockspan.options import SolverOptions
 from blockspan.precond import as_preconditioner
 from blockspan.results import Certificate, EigenIteration, EigenProgress, EigenResult
-from blockspan.status import Status, conclude, monitor_of, seconds_left
+from blockspan.status import Status
 
 Path = str | os.PathLike[str]
 
+WHERE = "blockspan.lobpcg"
 NOT_HERMITIAN = "; hermitian_mean=True solves for the mean of the matrix and its adjoint"
 
 
@@ -68,77 +68,57 @@ def lobpcg(
 ) -> EigenResult:
     """The k smallest or largest eigenpairs of A x = w x, or A x = w B x, A and B Hermitian.
 
-    A: n x n: a :class:`Matrix`, any sparse or dense matrix, a LinearOperator of SciPy, or a
-    function that is given a block (n x columns, read-only, valid during the call) and returns A
-    times it. Blocks are arrays of NumPy; with X, or without it A, on a CUDA device they are of torch
-    or CuPy as that one, and so are the eigenvectors (eigenvalues are NumPy's always). X: n x m
-    start, m >= k, not changed; columns that are missing start random. B: mass, positive definite
-    (what A may be). M: approximation of the inverse of A, positive definite: a name ("jacobi",
-    "block-jacobi:3", "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`, or what A may be.
-    Y: n x c vectors that the eigenvectors are B-orthogonal to.
+    A, M, and options not said here: :class:`SolverOptions`. X: n x m start, m >= k, not changed;
+    columns that are missing start random. B: mass, positive definite (what A may be). Y: n x c
+    vectors that the eigenvectors are B-orthogonal to. largest must be said: SciPy's default is the
+    largest pairs, and mostly the smallest are wanted. k: default the columns of X. n: the order,
+    where A is a function and there is no X. tol: default 1e-8, in single precision 1e-5. criterion:
+    "backward": ||r|| <= tol (||A|| + |w| ||B||) ||x||; "digits": that, and four digits of w are
+    certain; "relative": ||r|| <= tol |w| ||B x||. path: "automatic" solves small problems densely.
+    block: columns iterated together, 0 for all at once. certify: fill in ``certificate``.
+    checkpoint, resume: files of the state of a solve. seed: default 1.
 
-    largest must be said: SciPy's default is the largest pairs, and mostly the smallest are wanted.
-    k: default the columns of X. n: the order, where A is a function and there is no X. tol: default
-    1e-8, in single precision 1e-5. maxiter: default 10000. criterion: "backward": ||r|| <= tol (||A||
-    + |w| ||B||) ||x||; "digits": that, and four digits of w are certain; "relative": ||r|| <= tol |w|
-    ||B x||. path: "automatic" solves small problems densely. block: columns iterated together, 0 for
-    all at once. certify: fill in ``certificate``. dtype: to compute in; default the type that holds
-    all that is given, as NumPy joins types (a function of an unknown one is called once with zeros,
-    to see whether it is complex). hermitian_mean: solve for (A + A^H) / 2 and that of B; without it
-    a matrix that differs from its adjoint by more than rounding (64 units in the last place of the
-    largest entries of scaled rows and columns) is ``operator_not_hermitian``, with the entry in
-    ``trouble``. callback: given an :class:`EigenProgress` each iteration; returning False stops.
-    time_limit: seconds, the setup of a preconditioner by name included; default none. checkpoint,
-    resume: files of the state of a solve. seed: default 1.
-
-    Ctrl-C, or an exception in the callback, ends the solve within an iteration (a dense one within
-    a second) and is raised with the best so far in its attribute ``partial``. What does not converge
-    is a status and a NotConvergedWarning (an exception :class:`NotConverged` with raise_on_failure).
-
-    Raises Error (a ValueError) for bad input, MemoryError where memory is short. Memory: some 6 m
-    columns, 9 m with B. The same input gives the same bits. Sources: Knyazev 2001,
-    doi:10.1137/S1064827500366124; Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458.
+    Memory: some 6 m columns, 9 m with B. Sources: Knyazev 2001, doi:10.1137/S1064827500366124;
+    Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458.
 
     >>> import blockspan as bs
     >>> w, V = bs.lobpcg(bs.generate("laplace5:30x30"), k=3, largest=False, M="jacobi")
     >>> w.round(6)
     array([0.020523, 0.051201, 0.051201])
     """
-    begin = time.monotonic()
-    where = "blockspan.lobpcg"
-    require_callable(where, "callback", callback)
-    block = integer(where, "block", block, 0)
-    limit = real(where, "time_limit", time_limit, math.inf)
-    options = {
-        "block": block,
-        "largest": flag(where, "largest", largest),
-        "criterion": word(where, "criterion", criterion, "digits"),
-        "path": word(where, "path", path, "automatic"),
-        "max_iterations": integer(where, "maxiter", maxiter, 10000),
-        "seed": seed_number(where, seed),
-        "certify": flag(where, "certify", certify),
-        "checkpoint": path_name(where, "checkpoint", checkpoint),
-        "resume": path_name(where, "resume", resume),
-    }
-    problem = _Problem(A, B, M, X, Y, k, n, hermitian_mean, dtype)
-    start, guess = problem.start(block)
-    report = problem.kind.native.lobpcg(
-        *problem.operators(start.shape[1]),
-        problem.kind.argument(start),
-        problem.constraints(),
-        wanted=problem.wanted,
-        tolerance=real(where, "tol", tol, default_tolerance(problem.dtype)),
-        guess_columns=guess,
-        time_limit=seconds_left(limit, begin),
-        monitor=monitor_of(callback, EigenProgress),
-        stream=problem.kind.stream(),
-        **options,
-    )
-    result = _result(report, start[:, : problem.wanted], problem.asymmetry())
+    options = SolverOptions(WHERE, maxiter, hermitian_mean, callback, time_limit, raise_on_failure)
+    words = _words(block, largest, criterion, path, seed, certify, checkpoint, resume)
+    problem = _Problem(A, B, M, X, Y, k, n, options.hermitian_mean, dtype)
+    tolerance = real(WHERE, "tol", tol, default_tolerance(problem.dtype))
+    report, vectors = problem.solve(options, tolerance, words)
+    result = _result(report, vectors)
     if result.checkpoint_fault:
         warnings.warn(f"blockspan.lobpcg: {result.checkpoint_fault}", RuntimeWarning, 2)
-    conclude("lobpcg", result, report["raised"], raise_on_failure)
+    options._conclude(result, report["raised"])
     return result
+
+
+def _words(
+    block: Any,
+    largest: Any,
+    criterion: Any,
+    path: Any,
+    seed: Any,
+    certify: Any,
+    checkpoint: Any,
+    resume: Any,
+) -> dict[str, Any]:
+    """Options of :func:`lobpcg` alone, as the module takes them."""
+    return {
+        "block": integer(WHERE, "block", block, 0),
+        "largest": flag(WHERE, "largest", largest),
+        "criterion": word(WHERE, "criterion", criterion, "digits"),
+        "path": word(WHERE, "path", path, "automatic"),
+        "seed": seed_number(WHERE, seed),
+        "certify": flag(WHERE, "certify", certify),
+        "checkpoint": path_name(WHERE, "checkpoint", checkpoint),
+        "resume": path_name(WHERE, "resume", resume),
+    }
 
 
 class _Problem:
@@ -158,7 +138,7 @@ class _Problem:
     ) -> None:
         self.A, self.B = as_matrix(A), None if B is None else as_matrix(B)
         self.M = M if isinstance(M, str) or M is None else as_matrix(M)
-        if flag("blockspan.lobpcg", "hermitian_mean", hermitian_mean):
+        if hermitian_mean:
             self.A, self.B = (mean_of(self.A), None if self.B is None else mean_of(self.B))
         require_dense("X", X)
         require_dense("Y", Y)
@@ -206,7 +186,31 @@ class _Problem:
         if self.kind.dtype(X).kind == "c" and self.dtype.kind != "c":
             raise Error(f"blockspan.lobpcg: {name} is {X.dtype}, and the solve {self.dtype}")
 
-    def operators(self, columns: int) -> tuple[Any, Any, Any]:
+    def solve(
+        self, options: SolverOptions, tolerance: float, words: dict[str, Any]
+    ) -> tuple[dict[str, Any], Array]:
+        """What the module reports, and the wanted vectors. A problem that is not Hermitian, as far
+        as entries are known, is not begun."""
+        start, guess = self.start(words["block"])
+        wanted = start[:, : self.wanted]
+        asymmetry = self._asymmetry()
+        if asymmetry:
+            wanted[...] = math.nan
+            return _refused(self.wanted, asymmetry), wanted
+        report = self.kind.native.lobpcg(
+            *self._operators(start.shape[1]),
+            self.kind.argument(start),
+            self.constraints(),
+            wanted=self.wanted,
+            tolerance=tolerance,
+            guess_columns=guess,
+            stream=self.kind.stream(),
+            **words,
+            **options._of_module(EigenProgress),
+        )
+        return report, wanted
+
+    def _operators(self, columns: int) -> tuple[Any, Any, Any]:
         """A, B and M as the module takes them."""
         rows, dtype, kind = self.rows, self.dtype, self.kind
         return (
@@ -215,7 +219,7 @@ class _Problem:
             as_preconditioner(self.M, self.A, rows, dtype, kind, eigenpairs=True),
         )
 
-    def asymmetry(self) -> str:
+    def _asymmetry(self) -> str:
         """Why this is no Hermitian problem; empty: it is, as far as entries are known."""
         for name, operator in (("A", self.A), ("B", self.B)):
             words = asymmetry_of(operator)
@@ -257,11 +261,36 @@ def order_of(A: OperatorLike, X: Array | None, n: int | None) -> int:
     return rows
 
 
-def _result(report: dict[str, Any], vectors: Array, asymmetry: str) -> EigenResult:
+def _refused(wanted: int, trouble: str) -> dict[str, Any]:
+    """The report of a solve that was not begun."""
+    nothing = [math.nan] * wanted
+    return {
+        "eigenvalues": nothing,
+        "backward_errors": nothing,
+        "error_bounds": [math.inf] * wanted,
+        "status": Status.operator_not_hermitian,
+        "pair_status": [Status.not_converged] * wanted,
+        "iterations": 0,
+        "path": "none",
+        "path_reason": "the problem is not Hermitian",
+        "trouble": trouble,
+        "history": [],
+        "counters": {},
+        "seconds": {"total": 0.0},
+        "norm_a": math.nan,
+        "norm_b": math.nan,
+        "unused_rows": 0,
+        "orthogonality_loss": math.nan,
+        "checkpoint_fault": "",
+        "raised": None,
+    }
+
+
+def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
     values = np.array(report["eigenvalues"])
     backward = np.array(report["backward_errors"])
     certificate = report.get("certificate")
-    result = EigenResult(
+    return EigenResult(
         eigenvalues=values,
         eigenvectors=vectors,
         status=Status(report["status"]),
@@ -287,9 +316,3 @@ def _result(report: dict[str, Any], vectors: Array, asymmetry: str) -> EigenResu
         orthogonality_loss=report["orthogonality_loss"],
         checkpoint_fault=report["checkpoint_fault"],
     )
-    if asymmetry:  # the bounds and the claims are those of a Hermitian problem
-        result.status = Status.operator_not_hermitian
-        result.pair_status = [Status.not_converged] * len(result.pair_status)
-        result.error_bounds[:] = np.inf
-        result.certificate, result.trouble = None, asymmetry
-    return result

@@ -81,49 +81,29 @@ def eigsh(
 ) -> EigenResult | Array:
     """k eigenpairs of a Hermitian A, or of A x = w M x, under SciPy's names; ascending.
 
-    A, M (the mass), preconditioner, n, tol, maxiter, seed, dtype, hermitian_mean: as A, B and M of
-    :func:`lobpcg`. which: "SA" smallest, "LA" largest, "LM" largest magnitude and "BE" half of each
-    end (two solves, the second in what is M-orthogonal to the first). sigma: the eigenvalues nearest
-    to it, where none is below it or none above it; inside the spectrum that needs factors of A - sigma M: NotImplementedError. v0: a start, n or n x m.
+    A, M (the mass), preconditioner, and the rest: as A, B, M of :func:`lobpcg`. which: "SA" smallest,
+    "LA" largest, "LM" largest magnitude, "BE" half of each end (two solves, the second in what is
+    M-orthogonal to the first). sigma: the eigenvalues nearest to it, where none is below it or none
+    above it; inside the spectrum that needs factors of A - sigma M: NotImplementedError. v0: a
+    start, n or n x m. k may be n.
 
-    Returns an EigenResult that unpacks to (w, V), or w without return_eigenvectors. k may be n.
+    Returns an EigenResult that unpacks to (w, V), or w without return_eigenvectors.
 
     >>> import blockspan as bs
     >>> w, V = bs.eigsh(bs.generate("laplace5:20x20"), k=2)
     >>> w.round(5)
     array([0.04468, 0.11119])
     """
-    if which not in ("SA", "LA", "LM", "BE"):
-        raise NotImplementedError(f"blockspan.eigsh: which='{which}': scipy.sparse.linalg.eigsh")
-    if sigma is not None:
-        sigma = real("blockspan.eigsh", "sigma", sigma, 0.0)
-        if not math.isfinite(sigma):
-            raise Error(f"blockspan.eigsh: sigma = {sigma} is no finite number")
-        if which not in ("SA", "LM"):
-            raise NotImplementedError(
-                f"blockspan.eigsh: which='{which}' with sigma: scipy.sparse.linalg.eigsh"
-            )
+    sigma = _checked(which, sigma)
     with_vectors = flag("blockspan.eigsh", "return_eigenvectors", return_eigenvectors)
     require_dense("v0", v0)
     A, M = as_matrix(A), None if M is None else as_matrix(M)
+    common: dict[str, Any] = {"n": n, "tol": tol, "maxiter": maxiter, "seed": seed, "dtype": dtype}
+    common |= {"hermitian_mean": hermitian_mean, "raise_on_failure": raise_on_failure}
 
     def solve(largest: bool, pairs: int, beside: Array | None = None) -> EigenResult:
-        result = lobpcg(
-            A,
-            v0,
-            M,
-            None if largest else preconditioner,
-            beside,
-            largest=largest,
-            k=pairs,
-            n=n,
-            tol=tol,
-            maxiter=maxiter,
-            seed=seed,
-            hermitian_mean=hermitian_mean,
-            dtype=dtype,
-            raise_on_failure=raise_on_failure,
-        )
+        own = None if largest else preconditioner
+        result = lobpcg(A, v0, M, own, beside, largest=largest, k=pairs, **common)
         return _reversed(result) if largest else result
 
     if sigma is not None:
@@ -135,6 +115,21 @@ def eigsh(
         rows = order_of(A, None if v0 is None else as_block(v0, "v0", kind), n)
         result = _of_both_ends(solve, which, k, rows, kind)
     return result if with_vectors else result.eigenvalues
+
+
+def _checked(which: Which, sigma: float | None) -> float | None:
+    if which not in ("SA", "LA", "LM", "BE"):
+        raise NotImplementedError(f"blockspan.eigsh: which='{which}': scipy.sparse.linalg.eigsh")
+    if sigma is None:
+        return None
+    number = real("blockspan.eigsh", "sigma", sigma, 0.0)
+    if not math.isfinite(number):
+        raise Error(f"blockspan.eigsh: sigma = {number} is no finite number")
+    if which not in ("SA", "LM"):
+        raise NotImplementedError(
+            f"blockspan.eigsh: which='{which}' with sigma: scipy.sparse.linalg.eigsh"
+        )
+    return number
 
 
 def _nearest(solve: Any, sigma: float, side: bool | None, k: int) -> EigenResult:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-from blockspan.arguments import flag, integer, real, require_callable, word
+from blockspan.arguments import real, word
 from blockspan.arrays import Array, Kind, common_kind, is_plain
 from blockspan.eigen import NOT_HERMITIAN, default_tolerance
 from blockspan.errors import Error
@@ -20,9 +18,12 @@ from blockspan.operators import (
     require_dense,
     scalar_type,
 )
+from blockspan.options import SolverOptions
 from blockspan.precond import as_preconditioner
 from blockspan.results import CgColumn, CgIteration, CgProgress, CgResult
-from blockspan.status import Status, conclude, monitor_of, seconds_left
+from blockspan.status import Status
+
+WHERE = "blockspan.cg"
 
 
 def cg(
@@ -43,17 +44,15 @@ def cg(
 ) -> CgResult:
     """Solve A X = B for a Hermitian positive definite A and all right-hand sides together.
 
-    A: n x n, as in :func:`lobpcg`. B: n, or n x k of any strides. X0: start, as B; not changed. M:
-    approximation of the inverse, as in :func:`lobpcg`. Column j is solved when ||b_j - A x_j|| <=
-    max(rtol ||b_j||, atol), computed from A itself. rtol: default 1e-8, in single precision 1e-5.
-    maxiter: default 10000. method: "block" searches one Krylov space for all columns (fewer
-    iterations), "columns" one for each. hermitian_mean, dtype: as in :func:`lobpcg`. callback: given
-    a :class:`CgProgress` each iteration; returning False stops.
+    A, M, and options not said here: :class:`SolverOptions`. B: n, or n x k of any strides. X0: start,
+    as B; not changed. Column j is solved when ||b_j - A x_j|| <= max(rtol ||b_j||, atol), computed
+    from A itself. rtol: default 1e-8, in single precision 1e-5. method: "block" searches one Krylov
+    space for all columns (fewer iterations), "columns" one for each.
 
-    Ctrl-C, failures and errors: as in :func:`lobpcg`. Singular consistent systems are solved. A matrix
-    that is not Hermitian is told with the entry, in ``trouble``, where a column is not solved.
-    Memory: 4 n x k. Sources: Hestenes and Stiefel 1952, doi:10.6028/jres.049.044; O'Leary 1980,
-    doi:10.1016/0024-3795(80)90247-5; Dubrulle 2001, ETNA 12, 216-233.
+    Singular consistent systems are solved. A matrix that is not Hermitian is told with the entry, in
+    ``trouble``, where a column is not solved. Memory: 4 n x k. Sources: Hestenes and Stiefel 1952,
+    doi:10.6028/jres.049.044; O'Leary 1980, doi:10.1016/0024-3795(80)90247-5; Dubrulle 2001, ETNA 12,
+    216-233.
 
     >>> import numpy as np, blockspan as bs
     >>> A = bs.generate("laplace5:30x30")
@@ -61,49 +60,57 @@ def cg(
     >>> info, bool(abs(A @ x - 1).max() < 1e-6)
     (0, True)
     """
-    begin = time.monotonic()
-    where = "blockspan.cg"
-    require_callable(where, "callback", callback)
-    limit = real(where, "time_limit", time_limit, math.inf)
-    options = {
-        "absolute_tolerance": real(where, "atol", atol, 0.0),
-        "max_iterations": integer(where, "maxiter", maxiter, 10000),
-        "method": word(where, "method", method, "auto"),
-    }
+    options = SolverOptions(WHERE, maxiter, hermitian_mean, callback, time_limit, raise_on_failure)
+    goal = real(WHERE, "atol", atol, 0.0), word(WHERE, "method", method, "auto")
     A = as_matrix(A)
-    if flag(where, "hermitian_mean", hermitian_mean):
+    if options.hermitian_mean:
         A = mean_of(A)
     M = M if isinstance(M, str) or M is None else as_matrix(M)
+    result, raised = _solve(A, M, B, X0, rtol, *goal, dtype, options)
+    if not result.status.ok:  # a solution needs no such look: its residual is computed
+        words = asymmetry_of(A)
+        result.trouble = f"A is {words}{NOT_HERMITIAN}" if words else result.trouble
+    options._conclude(result, raised)
+    return result
+
+
+def _solve(
+    A: OperatorLike,
+    M: OperatorLike | None,
+    B: Array,
+    X0: Array | None,
+    rtol: float | None,
+    atol: float,
+    method: str,
+    dtype: Any,
+    options: SolverOptions,
+) -> tuple[CgResult, BaseException | None]:
+    """The result, and what was raised in the callback or by a signal."""
     require_dense("B", B)
     require_dense("X0", X0)
-    kind = common_kind("blockspan.cg", A, B, X0)
+    kind = common_kind(WHERE, A, B, X0)
     right, start = _blocks(B, X0, kind)
     rows = right.shape[0]
     shape = tuple(getattr(A, "shape", (rows, rows)))
     if shape != (rows, rows):
         raise Error(f"blockspan.cg: B has {rows} rows, and A the shape {shape}")
-    kind_of_numbers = scalar_type((A, M), (right, start), rows, kind, dtype)
-    right, x = _in_type(right, start, kind_of_numbers, kind)
+    computed = scalar_type((A, M), (right, start), rows, kind, dtype)
+    right, x = _in_type(right, start, computed, kind)
     as_columns = (slice(None), None) if right.ndim == 1 else ...
     columns = right.shape[1] if right.ndim == 2 else 1
     report = kind.native.cg(
-        as_operator(A, rows, kind_of_numbers, "A", max(columns, 1), kind),
-        as_preconditioner(M, A, rows, kind_of_numbers, kind, eigenpairs=False),
+        as_operator(A, rows, computed, "A", max(columns, 1), kind),
+        as_preconditioner(M, A, rows, computed, kind, eigenpairs=False),
         kind.argument(right[as_columns]),
         kind.argument(x[as_columns]),
-        tolerance=real(where, "rtol", rtol, default_tolerance(kind_of_numbers)),
+        tolerance=real(WHERE, "rtol", rtol, default_tolerance(computed)),
+        absolute_tolerance=atol,
+        method=method,
         use_guess=start is not None,
-        time_limit=seconds_left(limit, begin),
-        **options,
-        monitor=monitor_of(callback, CgProgress),
         stream=kind.stream(),
+        **options._of_module(CgProgress),
     )
-    result = _result(report, x)
-    if not result.status.ok:
-        words = asymmetry_of(A)
-        result.trouble = f"A is {words}{NOT_HERMITIAN}" if words else result.trouble
-    conclude("cg", result, report["raised"], raise_on_failure)
-    return result
+    return _result(report, x), report["raised"]
 
 
 def _blocks(B: Array, X0: Array | None, kind: Kind) -> tuple[Array, Array | None]:

@@ -1,14 +1,9 @@
-"""Why a solve stopped, and how that is told."""
+"""Why a solve stopped."""
 
 from __future__ import annotations
 
 import enum
-import time
-import warnings
-from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 
 class Status(str, enum.Enum):
@@ -84,37 +79,3 @@ class NotConverged(RuntimeError):
 
     def __str__(self) -> str:
         return str(self.args[0])
-
-
-def monitor_of(
-    callback: Callable[[Any], object] | None, progress: type[Any]
-) -> Callable[[dict[str, Any]], bool] | None:
-    """The callback as the module calls it: given a dict, telling whether the solve goes on."""
-    if callback is None:
-        return None
-
-    def monitor(values: dict[str, Any]) -> bool:
-        answer = callback(progress(**values))
-        return not (isinstance(answer, bool | np.bool_) and not answer)
-
-    return monitor
-
-
-def seconds_left(time_limit: float, begin: float) -> float:
-    """Of a limit, since ``time.monotonic()`` was ``begin``: setups take their part of it."""
-    return max(0.0, time_limit - (time.monotonic() - begin)) if time_limit > 0 else time_limit
-
-
-def conclude(name: str, result: Any, raised: BaseException | None, raise_on_failure: bool) -> None:
-    """Raise what a callback or a signal raised, else warn of what is not ``result.ok``."""
-    if raised is not None:
-        raised.partial = result  # type: ignore[attr-defined]
-        raise raised
-    if result.status.ok or result.status is Status.stopped_by_monitor:
-        return
-    message = f"blockspan.{name}: {result.status} after {result.iterations} iterations"
-    if result.trouble:
-        message += f": {result.trouble}"
-    if raise_on_failure:
-        raise NotConverged(message, result)
-    warnings.warn(message, NotConvergedWarning, 3)
