@@ -27,6 +27,13 @@ inline constexpr int host_registers_of_pass = 8;
 /// Rows that have all their passes before the next ones begin: what is far from each other in time
 /// is not open in memory any more.
 inline constexpr std::int64_t host_rows_of_passes = 8;
+/// Rows of a Y by columns that are written together, of at least the second many columns, bytes of
+/// their tile, and bytes after which lines share a set of the first-level cache
+/// (perf/notes/hosts.md).
+inline constexpr std::int64_t host_tile_rows = 16;
+inline constexpr std::int64_t host_tile_columns = 8;
+inline constexpr std::int64_t host_tile_bytes = 1 << 14;
+inline constexpr std::int64_t host_set_bytes = 1 << 12;
 /// Bytes of the partial sums of a row: independent chains take its entries in turn.
 inline constexpr int host_chain_bytes = 128;
 }  // namespace tuning
@@ -92,13 +99,77 @@ struct HostRows {
     std::int64_t const end = std::min(begin + share.per_team, share.segments);
     if (X.columns == 1 && !is_complex_v<Scalar>) {
       multiply_one_column(begin, end);
+    } else if (writes_by_tiles()) {
+      multiply_by_tiles(begin, end);
     } else {
-      std::int64_t const reals = X.columns * parts;
-      std::int64_t const rows = reals > most * widest ? tuning::host_rows_of_passes : end - begin;
-      for (std::int64_t first = begin; first < end; first += rows)
-        multiply_rows(first, std::min(first + rows, end), reals);
+      multiply_block(begin, end);
     }
     epilogue.finish_team();
+  }
+
+  void multiply_block(std::int64_t begin, std::int64_t end) const {
+    std::int64_t const reals = X.columns * parts;
+    std::int64_t const rows = reals > most * widest ? tuning::host_rows_of_passes : end - begin;
+    for (std::int64_t first = begin; first < end; first += rows)
+      multiply_rows(first, std::min(first + rows, end), reals);
+  }
+
+  static constexpr bool may_write_by_tiles =
+      HostWriters<Epilogue>::writes_blocks && !Schedule::splits_rows;
+
+  /// Where lines of all columns of Y begin at the same rows, and would either stay in no cache or
+  /// share one set of it.
+  bool writes_by_tiles() const {
+    if constexpr (may_write_by_tiles) {
+      auto const& Y = epilogue.Y;
+      auto const bytes = [](std::int64_t count) {
+        return count * static_cast<std::int64_t>(sizeof(Scalar));
+      };
+      std::int64_t const step = bytes(Y.column_stride);
+      return epilogue.overwrite && Y.row_stride == 1 && Y.columns >= tuning::host_tile_columns &&
+             bytes(Y.columns) * tuning::host_tile_rows <= tuning::host_tile_bytes &&
+             step % static_cast<std::int64_t>(cache_line) == 0 &&
+             (epilogue.stream || step % tuning::host_set_bytes == 0);
+    }
+    return false;
+  }
+
+  /// Some rows of Y at a time, made in a row-major tile and copied column by column: numbers of a
+  /// column are neighbours, those of a row have a line, and mostly a page, of their own.
+  BLOCKSPAN_NOINLINE void multiply_by_tiles([[maybe_unused]] std::int64_t begin,
+                                            [[maybe_unused]] std::int64_t end) const {
+    if constexpr (may_write_by_tiles) {
+      alignas(cache_line) Scalar tile[tuning::host_tile_bytes / sizeof(Scalar)];
+      HostRows into_tile = *this;
+      auto& Y = into_tile.epilogue.Y;
+      into_tile.epilogue.stream = false;
+      // rows of its first line that Y has not
+      auto const before = static_cast<std::int64_t>(
+          reinterpret_cast<std::uintptr_t>(epilogue.Y.data) % cache_line / sizeof(Scalar));
+      for (std::int64_t first = begin; first < end;) {
+        std::int64_t const in_tile = (first + before) % tuning::host_tile_rows;
+        std::int64_t const last = std::min(first + tuning::host_tile_rows - in_tile, end);
+        Y = {tile - first * Y.columns, Y.rows, Y.columns, Y.columns, 1};
+        into_tile.multiply_block(first, last);
+        for (std::int64_t j = 0; j < Y.columns; ++j) write_column(Y, first, last, j);
+        first = last;
+      }
+    }
+  }
+
+  void write_column(BlockRef<Scalar> const& tile, std::int64_t first, std::int64_t last,
+                    std::int64_t j) const {
+    constexpr int together = cache_line / sizeof(Scalar);
+    Scalar* const to = epilogue.Y.data + j * epilogue.Y.column_stride;
+    std::int64_t i = first;
+    if constexpr (can_stream_v<sizeof(Scalar) * together>)
+      if (epilogue.stream && is_line_aligned(to + i))
+        for (; i + together <= last; i += together) {
+          Sum<Scalar, together> line;
+          for (int r = 0; r < together; ++r) line.value[r] = tile(i + r, j);
+          stream_store(to + i, line);
+        }
+    for (; i < last; ++i) to[i] = tile(i, j);
   }
 
   /// In passes over the columns: as many of the widest as there are, then the rest.

@@ -90,6 +90,7 @@ struct StepColumn {
 
 template <class Scalar>
 struct HostWriters<TakeStep<Scalar>> {
+  static constexpr bool writes_blocks = false;
   template <class Pack>
   using OfPass = StepWriter<Scalar, Pack>;
   using OfColumn = StepColumn<Scalar>;

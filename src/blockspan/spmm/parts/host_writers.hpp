@@ -128,10 +128,12 @@ struct ScaleAddColumn {
 };
 
 /// The writers of an epilogue: OfPass<Pack>, and OfColumn for the one column of a real Y.
+/// writes_blocks: it writes a block Y and nothing else, of any strides.
 template <class Epilogue>
 struct HostWriters;
 template <class Scalar>
 struct HostWriters<ScaleAdd<Scalar, false, true>> {
+  static constexpr bool writes_blocks = true;
   template <class Pack>
   using OfPass = ScaleAddWriter<Scalar, Pack>;
   using OfColumn = ScaleAddColumn<Scalar>;
