@@ -139,6 +139,65 @@ TYPED_TEST(Symmetry, UnsortedRowsAndRepeatedEntriesAreAddedUp) {
   EXPECT_EQ(found.mirror, 1);
 }
 
+TYPED_TEST(Symmetry, SumsOfProductsAreJudgedByWhatWasSummed) {
+  TypeParam const exec;
+  double const u = std::numeric_limits<double>::epsilon();
+  // a small entry that is left of sums of numbers of size one, in two orders
+  auto const small = this->template full<double>({2, 1, 3 * u, 1, 2, 1, 9 * u, 1, 2});
+  EXPECT_FALSE(find_asymmetry(exec, small));
+  auto const found = find_scaled_asymmetry(exec, small);
+  EXPECT_GT(found.difference, 0);
+  EXPECT_LE(found.difference, found.rounding_of_sums);
+  // at every scaling of rows and columns
+  double const a = 1e-150, b = 1e100;
+  auto const scaled = this->template full<double>(
+      {2 * a * a, a, 3 * u * a * b, a, 2, b, 9 * u * a * b, b, 2 * b * b});
+  EXPECT_NEAR(find_scaled_asymmetry(exec, scaled).difference, found.difference, 4 * u);
+  // what is no rounding is named, beside what differs more but is
+  auto const wrong = this->template full<double>({2, 1, 3 * u, 1 + 1e-9, 2, 1, -9 * u, 1, 2});
+  auto const worst = find_scaled_asymmetry(exec, wrong);
+  EXPECT_GT(worst.difference, worst.rounding_of_sums);
+  EXPECT_EQ(worst.row, 0);
+  EXPECT_EQ(worst.column, 1);
+  EXPECT_EQ(worst.mirror, 1 + 1e-9);
+  EXPECT_TRUE(find_scaled_asymmetry(exec, generate<double>(exec, "laplace7:7")).exact());
+}
+
+TYPED_TEST(Symmetry, EveryChangeOfOneEntryIsSeen) {
+  using Complex = Kokkos::complex<double>;
+  TypeParam const exec;
+  for (auto const* spec : {"rmat:7:8", "elasticity:3"}) {
+    auto const A = generate<double>(exec, spec);
+    auto const symmetric = hermitian_mean(exec, A);
+    EXPECT_TRUE(find_asymmetry(exec, symmetric).exact());
+    HostCopy const host(symmetric);
+    auto const values = Kokkos::create_mirror_view(symmetric.values);
+    Kokkos::deep_copy(values, symmetric.values);
+    for (std::size_t i = 0; i < host.rows(); i += 5)
+      for (auto p = host.offsets(i); p < host.offsets(i + 1); ++p) {
+        double const before = values(p);
+        values(p) = std::nextafter(before, 1e300);
+        Kokkos::deep_copy(symmetric.values, values);
+        bool const on_diagonal = static_cast<std::size_t>(host.indices(p)) == i;
+        EXPECT_EQ(find_asymmetry(exec, symmetric).exact(), on_diagonal) << i;
+        values(p) = before;
+      }
+    Kokkos::deep_copy(symmetric.values, values);
+    EXPECT_TRUE(find_asymmetry(exec, symmetric).exact());
+  }
+  // signs of zeros and not-numbers are no differences, parts of complex numbers are
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(find_asymmetry(exec, this->pair(-0.0, 0.0)).exact());
+  EXPECT_TRUE(find_asymmetry(exec, this->pair(nan, nan)).exact());
+  EXPECT_TRUE(find_asymmetry(exec, this->pair(nan, 1)).exact());
+  Complex const i(0, 1), one(1, 0), zero(0, 0);
+  for (int part = 0; part < 2; ++part) {
+    Complex const off = part == 0 ? Complex(1e-9, -1) : Complex(0, -1 - 1e-9);
+    EXPECT_FALSE(find_asymmetry(
+        exec, this->template full<Complex>({one, i, zero, off, one, one, zero, one, one})));
+  }
+}
+
 TYPED_TEST(Symmetry, TheMeanIsHermitianToTheBit) {
   using Complex = Kokkos::complex<double>;
   TypeParam const exec;

@@ -199,10 +199,13 @@ std::string MatrixOf<Scalar>::asymmetry(Stream stream) const {
     if constexpr (std::is_same_v<Known, Scalar>) {
       check_unchanged();
       WithoutGil const without_gil;
-      auto const found = find_asymmetry(instance_to_wait_for(stream), crs_);
-      if (found) return {};
-      auto const digits =
-          std::clamp(3 - static_cast<int>(std::floor(std::log10(found.difference))), 6, 17);
+      auto const exec = instance_to_wait_for(stream);
+      if (find_asymmetry(exec, crs_)) return {};
+      auto const found = find_scaled_asymmetry(exec, crs_);
+      if (found.difference <= found.rounding_of_sums) return {};
+      auto const apart = Kokkos::abs(found.entry - conjugate(found.mirror)) /
+                         std::max(Kokkos::abs(found.entry), Kokkos::abs(found.mirror));
+      auto const digits = std::clamp(3 - static_cast<int>(std::floor(std::log10(apart))), 6, 17);
       auto const in_words = [&](Scalar const& x) {
         std::ostringstream out;
         out << std::setprecision(digits);  // enough to see the difference

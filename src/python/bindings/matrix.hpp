@@ -88,7 +88,8 @@ class Matrix : public Origin, public std::enable_shared_from_this<Matrix> {
   virtual bool unchanged() const = 0;
   /// Throws Error where entries were taken out of them or joined.
   virtual void check_end() const = 0;
-  /// The entry that differs most from its mirror, in words; empty: Hermitian to rounding.
+  /// The entry that differs most from its mirror, in words; empty: Hermitian to rounding, of
+  /// entries or in the sums that have made them.
   virtual std::string asymmetry(Stream stream) const = 0;
   /// With a plan of its own, for blocks of up to about `columns` columns.
   virtual std::unique_ptr<Operator> as_operator(int columns, Stream stream) const = 0;

@@ -97,8 +97,10 @@ class Matrix(Arithmetic):
         return matrix((*mean, (n, n)), columns=self._columns)._view(self._op)
 
     def asymmetry(self) -> str:
-        """The entry that differs most from its mirror, in words; empty where A is Hermitian to a
-        few units in the last place of each entry. Raises Error where A is not square."""
+        """The entry that differs most from its mirror, in words; empty where A is Hermitian to
+        rounding, of entries or in the sums that have made them (:class:`SolverOptions`). Costs one
+        pass over the entries where it is Hermitian to the bit. Raises Error where A is not square.
+        """
         root = self._parent or self
         if root.dtype.itemsize == 2:
             raise Error(f"blockspan.Matrix.asymmetry: not for values of {root.dtype}")
