@@ -64,8 +64,9 @@ def test_dense_solve_of_a_slow_function():
         lambda: [bs.precond.multigrid(bs.generate("laplace7:50")) for _ in range(99)],
         lambda: bs.lobpcg(bs.generate("laplace7:64"), k=4, largest=False, M="multigrid"),
         lambda: [bs.generate("rmat:18:16") for _ in range(99)],
+        lambda: [bs.Plan(bs.generate("laplace7:40"), 64, tune=True) for _ in range(99)],
     ],
-    ids=["setup", "setup in a solve", "generator"],
+    ids=["setup", "setup in a solve", "generator", "measurements of kernels"],
 )
 def test_setups(work):
     assert seconds_after_interrupt(work, 0.2)[0] < 1

@@ -12,6 +12,7 @@
 #include <blockspan/spmm/detail/tune_cache.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
+#include <blockspan/support/interruption.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan {
@@ -36,6 +37,7 @@ double milliseconds_of(Exec const& exec, Plan const& plan, Matrix const& A, View
   constexpr int batches = 4, products = 5;
   double least = std::numeric_limits<double>::infinity();
   for (int batch = 0; batch < batches; ++batch) {  // the first one warms up as well
+    InterruptionCheck::step();
     exec.fence("Blockspan::tuned_plan");
     Kokkos::Timer const timer;
     for (int i = 0; i < products; ++i) spmm(exec, plan, Op::none, Scalar(1), A, X, Scalar(0), Y);

@@ -47,6 +47,7 @@ nb::dlpack::dtype dtype_of() {
 inline std::string type_name(nb::dlpack::dtype type) {
   using Code = nb::dlpack::dtype_code;
   auto const code = static_cast<Code>(type.code);
+  if (code == Code::Bool) return "bool";
   char const* const kind = code == Code::Float     ? "float"
                            : code == Code::Complex ? "complex"
                            : code == Code::Int     ? "int"

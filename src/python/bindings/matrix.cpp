@@ -14,6 +14,7 @@
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/tuned_plan.hpp>
 
+#include "interruption.hpp"
 #include "operators.hpp"
 #include "runtime.hpp"
 #include <nanobind/stl/complex.h>
@@ -90,14 +91,18 @@ class PlanOf final : public Plan {
   }
 
   static SpmmPlan<Exec> make(CrsMatrix<Scalar, Exec> const& A, PlanRequest const& request) {
-    WithoutGil const without_gil;
-    auto const exec = instance_to_wait_for(request.stream);
     if constexpr (!is_sixteen_bit_v<Scalar>) {
-      if (request.tune) return tuned_plan(exec, A, request.options, {.cache_file = request.cache});
+      if (request.tune)
+        return interruptible([&] {
+          auto const exec = instance_to_wait_for(request.stream);
+          return tuned_plan(exec, A, request.options, {.cache_file = request.cache});
+        });
     } else {
       require(!request.tune, "blockspan.Plan", "values of type ", type_name<Scalar>(),
               " have no kernels to choose among: tune is not for them");
     }
+    WithoutGil const without_gil;
+    auto const exec = instance_to_wait_for(request.stream);
     return SpmmPlan<Exec>(exec, A, request.options);
   }
 

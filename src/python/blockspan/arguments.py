@@ -76,3 +76,21 @@ def path_name(where: str, name: str, value: Any) -> str:
 def require_callable(where: str, name: str, value: Any) -> None:
     if value is not None and not callable(value):
         raise Error(f"{where}: {name} = {value!r} is no function")
+
+
+def require_unmasked(X: Any) -> None:
+    """NumPy would take the numbers under the mask."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise Error("blockspan: an array with masked entries: fill them, X.filled(0) say")
+
+
+def stream_number(stream: Any) -> int:
+    """A stream of the caller as a number: a number, one of torch or CuPy, or ``__cuda_stream__``."""
+    if isinstance(stream, int):
+        return stream
+    for name in ("cuda_stream", "ptr"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    raise Error(f"blockspan: stream is a {type(stream).__name__}, and no CUDA stream")

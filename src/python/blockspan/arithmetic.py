@@ -50,7 +50,7 @@ class Arithmetic(Viewed):
         """``X @ A`` for a vector or a k x m block; for a sparse X the sparse product."""
         if _is_sparse(X):
             return X.tocsr() @ self.tocsr()
-        block = X if hasattr(X, "T") else kind_of(X).array(X)
+        block = X if hasattr(X, "ndim") else kind_of(X).array(X)
         Y = self.T @ (block.T if block.ndim == 2 else block)
         return Y.T if Y.ndim == 2 else Y
 

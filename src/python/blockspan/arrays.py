@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blockspan import _host
+from blockspan.arguments import require_unmasked
 from blockspan.errors import Error
 
 Array = NDArray[Any]
@@ -42,6 +43,7 @@ class Kind:
         """X as an array of this kind with strides that the library takes."""
         if hasattr(X, "is_cuda") and not X.is_sparse:
             refuse_followed(X)
+        require_unmasked(X)
         try:
             return np.asarray(X)
         except TypeError:
@@ -348,18 +350,6 @@ def common_kind(where: str, A: Any, *arrays: Any) -> Kind:
         if other is not kind and (other is not own or other.on_cuda != kind.on_cuda):
             raise Error(f"{where}: one operand is {other.name}, another {kind.name}: move one")
     return kind
-
-
-def stream_number(stream: Any) -> int:
-    """A stream of the caller as a number: a number, one of torch or CuPy, or ``__cuda_stream__``."""
-    if isinstance(stream, int):
-        return stream
-    for name in ("cuda_stream", "ptr"):
-        if hasattr(stream, name):
-            return int(getattr(stream, name))
-    if hasattr(stream, "__cuda_stream__"):
-        return int(stream.__cuda_stream__()[1])
-    raise Error(f"blockspan: stream is a {type(stream).__name__}, and no CUDA stream")
 
 
 def cuda_module(what: str) -> Any:

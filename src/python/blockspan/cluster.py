@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import k_means
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.neighbors import kneighbors_graph
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_random_state, check_symmetric
 from sklearn.utils.validation import validate_data
 
@@ -206,10 +206,11 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         if self.affinity == "precomputed":
             return X
         if str(self.affinity).endswith("nearest_neighbors"):
-            metric = "precomputed" if self.affinity.startswith("precomputed") else "minkowski"
-            near = kneighbors_graph(
-                X, self.n_neighbors, metric=metric, include_self=False, n_jobs=self.n_jobs
-            )
+            near = NearestNeighbors(n_neighbors=self.n_neighbors, n_jobs=self.n_jobs)
+            if self.affinity.startswith("precomputed"):  # of the distances that are given
+                near = near.set_params(metric="precomputed").fit(X).kneighbors_graph(X)
+            else:
+                near = near.fit(X).kneighbors_graph()
             return sp.csr_array(0.5 * (near + near.T))
         options = dict(self.kernel_params or {})
         if not callable(self.affinity):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from blockspan import _host
-from blockspan.arguments import path_name, word
+from blockspan.arguments import path_name
+from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
 
 
@@ -22,8 +23,9 @@ def generate(spec: str, dtype: Any = np.float64) -> Matrix:
     >>> bs.generate("laplace5:10x20").shape
     (200, 200)
     """
-    name = word("blockspan.generate", "spec", spec, "")
-    return matrix(_host.generate(name, np.dtype(dtype).name))
+    if not isinstance(spec, str):
+        raise Error(f"blockspan.generate: spec = {spec!r} is no string")
+    return matrix(_host.generate(spec, np.dtype(dtype).name))
 
 
 def read_matrix_market(path: str | os.PathLike[str], dtype: Any = None) -> Matrix:
@@ -42,4 +44,7 @@ def read_matrix_market(path: str | os.PathLike[str], dtype: Any = None) -> Matri
     """
     where = "blockspan.read_matrix_market"
     name = "" if dtype is None else np.dtype(dtype).name
-    return matrix(_host.read_matrix_market(path_name(where, "path", path), name))
+    file = path_name(where, "path", path)
+    if not file:
+        raise Error(f"{where}: path = {path!r} is no name of a file")
+    return matrix(_host.read_matrix_market(file, name))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from blockspan.arguments import stream_number
 from blockspan.arrays import (
     HOST,
     Array,
@@ -13,8 +14,8 @@ from blockspan.arrays import (
     common_kind,
     host_tensors,
     is_followed,
+    is_plain,
     kind_of,
-    stream_number,
 )
 from blockspan.errors import Error
 from blockspan.views import Op, combined
@@ -65,7 +66,7 @@ def spmm(
     else:
         kind, X = _operand(X)
         if kind.has_gradients and is_followed(X):
-            return _differentiable(root, X, out, alpha, op, plan, stream)
+            return _differentiable(root, X, out, alpha, beta, op, plan, stream)
     if root._kind.on_cuda != kind.on_cuda or not (out is None or type(out) is type(X)):
         common_kind("blockspan.spmm", root, X, out)
     if kind is HOST and X.dtype != root.dtype and plan is None:
@@ -94,7 +95,7 @@ def _multiply(
         return Y[:, 0] if out is None else out
     if out is None:
         if beta != 0:
-            raise Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
+            raise _nothing_to_read(beta)
         out = kind.result(X, source, A._rows[op])
     target = kind.target("blockspan.spmm", out)
     number = 0
@@ -103,11 +104,17 @@ def _multiply(
     try:
         _planned(A, plan, number).multiply(op, alpha, source, beta, target, number)
     except TypeError:
+        if kind is HOST and not is_plain(X):  # parts of records, bytes of a file
+            return _multiply(A, X.copy(), kind, out, alpha, beta, op, plan, stream)
         raise Error(
             f"blockspan.spmm: alpha = {alpha}, X {tuple(X.shape)} {X.dtype!r}, beta = {beta}, out "
             f"{tuple(out.shape)} {out.dtype!r} are not all numbers and aligned arrays of {A.dtype}"
         ) from None
     return out
+
+
+def _nothing_to_read(beta: complex) -> Error:
+    return Error(f"blockspan.spmm: beta = {beta}, and there is no out to read")
 
 
 def _factor(A: Any, op: Op) -> tuple[Matrix, Op]:
@@ -134,7 +141,7 @@ def _operand(X: Any) -> tuple[Kind, Any]:
         return kind, X
     if hasattr(X, "is_cuda"):
         return host_tensors(), X
-    return HOST, np.asarray(X).view(np.ndarray)
+    return HOST, HOST.array(X).view(np.ndarray)
 
 
 def _joined(A: Matrix, X: Array) -> tuple[Matrix, Array]:
@@ -162,8 +169,17 @@ def _planned(A: Matrix, plan: Plan | None, stream: int) -> Any:
 
 
 def _differentiable(
-    A: Matrix, X: Any, out: Any, alpha: complex, op: Op, plan: Plan | None, stream: Any
+    A: Matrix,
+    X: Any,
+    out: Any,
+    alpha: complex,
+    beta: complex,
+    op: Op,
+    plan: Plan | None,
+    stream: Any,
 ) -> Array:
+    if beta != 0 and out is None:
+        raise _nothing_to_read(beta)
     if not (out is None and plan is None and stream is None):
         raise Error(
             "blockspan.spmm: X requires a gradient, which out=, plan= and stream= have not: pass "

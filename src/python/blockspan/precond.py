@@ -158,11 +158,17 @@ def multigrid(
     require_dense("near_null", near_null)
     require_dense("coordinates", coordinates)
     kind = common_kind(where, A, near_null, coordinates)
-    blocks = (None if block is None else kind.array(block) for block in (near_null, coordinates))
-    vectors, nodes = (
-        None if block is None else kind.cast(block, kind.dtype(block)) for block in blocks
-    )
+    vectors, nodes = (_block(block, kind, A.dtype) for block in (near_null, coordinates))
     return _made("multigrid", A, vectors, nodes, *numbers)
+
+
+def _block(X: Array | None, kind: Kind, dtype: Any) -> Array | None:
+    """Row-major and, unless that would lose something, of the type of the matrix."""
+    if X is None:
+        return None
+    X = kind.array(X)
+    own = kind.dtype(X)
+    return kind.cast(X[:, None] if X.ndim == 1 else X, dtype if np.can_cast(own, dtype) else own)
 
 
 def pyamg(hierarchy: Any, *, degree: int = 2) -> Preconditioner:
@@ -186,7 +192,7 @@ def _of_cycle(cycle: Any) -> Preconditioner:
     return Preconditioner(cycle.operator(), HOST, (_of_cycle, cycle))
 
 
-_SPEC = re.compile(r"(jacobi|multigrid)|(block-jacobi|chebyshev)(?::(\d+))?")
+_SPEC = re.compile(r"(jacobi|multigrid)|(block-jacobi|chebyshev)(?::([1-9]\d*))?")
 
 
 def by_name(A: OperatorLike, spec: str, *, eigenpairs: bool) -> Preconditioner:

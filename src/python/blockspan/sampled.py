@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from blockspan.arguments import stream_number
 from blockspan.arrays import (
     HOST,
     Array,
@@ -13,7 +14,6 @@ from blockspan.arrays import (
     common_kind,
     host_tensors,
     is_bfloat16,
-    stream_number,
 )
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix

@@ -61,12 +61,22 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.owner = matrix_of(ctx.call[0])  # alive until the backward pass
     wants_first, wants_second, *_ = ctx.needs_input_grad
     ctx.save_for_backward(first if wants_second else None, second if wants_first else None)
+    ctx.version = _version(ctx.owner.values)
     if in_forward_mode():
         ctx.save_for_forward(first, second)
 
 
+def _version(values: Tensor) -> int:
+    return 0 if values.is_inference() else values._version
+
+
 def _product_backward(ctx: Any, G: Tensor) -> tuple[Any, ...]:
     X, values = ctx.saved_tensors
+    if ctx.needs_input_grad[0] and values is None and _version(ctx.owner.values) != ctx.version:
+        raise Error(
+            "blockspan.torch: the values of the matrix were changed in place between the product and "
+            "its gradient"
+        )
     number, rows, columns, op = ctx.call
     of_x = of_values = None
     if ctx.needs_input_grad[0]:
