@@ -25,24 +25,6 @@
 
 namespace blockspan {
 
-namespace detail {
-
-/// A view of host values where Exec computes.
-template <class Exec, class To, class From>
-Kokkos::View<To*, Kokkos::Device<Exec, typename Exec::memory_space>> to_exec(
-    Exec const& exec, char const* label, std::span<From const> values) {
-  using View = Kokkos::View<To*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  auto const view = allocate<View>(exec, label, values.size());
-  auto const host = Kokkos::create_mirror_view(view);
-  exec.fence("Blockspan::distributed: memory");
-  for (std::size_t i = 0; i < values.size(); ++i) host(i) = static_cast<To>(values[i]);
-  Kokkos::deep_copy(exec, view, host);
-  exec.fence("Blockspan::distributed: values of the host");
-  return view;
-}
-
-}  // namespace detail
-
 /// A square sparse matrix whose rows are spread over ranks. Rows that read local rows of X only
 /// (one run of them, as long as there is) can be multiplied while the others' halo is on its way:
 /// these read a packed block, which has the rows of X that they need in the order of the whole

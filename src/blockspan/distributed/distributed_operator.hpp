@@ -22,17 +22,6 @@
 
 namespace blockspan {
 
-namespace detail {
-
-template <class Scalar>
-struct TakeRealParts {
-  Scalar const* from;
-  real_t<Scalar>* to;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to[i] = real_part(from[i]); }
-};
-
-}  // namespace detail
-
 /// A DistributedMatrix as an operator on local rows of blocks; solvers take it as any other. One
 /// product at a time (see detail::PackedExchange).
 template <class Scalar, class Exec>

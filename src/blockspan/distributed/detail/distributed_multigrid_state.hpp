@@ -19,28 +19,6 @@
 
 namespace blockspan::detail {
 
-/// The unknowns of nodes, of which the first one may have begun on the rank before.
-template <class Exec>
-NodePartition<Exec> nodes_of_rows(Exec const& exec, std::int64_t first, std::int64_t rows,
-                                  int size) {
-  NodePartition<Exec> nodes;
-  std::int64_t const before = first % size;
-  nodes.count = rows == 0 ? 0 : static_cast<int>((before + rows + size - 1) / size);
-  nodes.of_row = new_array<int>(exec, rows);
-  nodes.begin = new_array<int>(exec, nodes.count + 1);
-  nodes.largest = size;
-  auto const of_row = nodes.of_row, begin = nodes.begin;
-  int const count = nodes.count;
-  each(
-      exec, "Blockspan::multigrid_nodes", rows,
-      KOKKOS_LAMBDA(std::int64_t i) { of_row(i) = static_cast<int>((before + i) / size); });
-  each(
-      exec, "Blockspan::multigrid_nodes", count + 1, KOKKOS_LAMBDA(std::int64_t i) {
-        begin(i) = static_cast<int>(i == 0 ? 0 : i == count ? rows : i * size - before);
-      });
-  return nodes;
-}
-
 template <class Scalar, class Exec>
 struct DistributedMultigridState {
   using Matrix = DistributedMatrix<Scalar, Exec>;

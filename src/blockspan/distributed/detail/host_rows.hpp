@@ -2,14 +2,30 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::detail {
+
+/// A view of host values where Exec computes.
+template <class Exec, class To, class From>
+Kokkos::View<To*, Kokkos::Device<Exec, typename Exec::memory_space>> to_exec(
+    Exec const& exec, char const* label, std::span<From const> values) {
+  using View = Kokkos::View<To*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  auto const view = allocate<View>(exec, label, values.size());
+  auto const host = Kokkos::create_mirror_view(view);
+  exec.fence("Blockspan::distributed: memory");
+  for (std::size_t i = 0; i < values.size(); ++i) host(i) = static_cast<To>(values[i]);
+  Kokkos::deep_copy(exec, view, host);
+  exec.fence("Blockspan::distributed: values of the host");
+  return view;
+}
 
 /// Rows [first, last) of each range; ascending, no two overlap.
 using RowRanges = std::vector<std::pair<std::int64_t, std::int64_t>>;

@@ -98,4 +98,11 @@ struct AddRows {
   }
 };
 
+template <class Scalar>
+struct TakeRealParts {
+  Scalar const* from;
+  real_t<Scalar>* to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to[i] = real_part(from[i]); }
+};
+
 }  // namespace blockspan::detail
