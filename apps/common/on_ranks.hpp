@@ -318,7 +318,7 @@ Preconditioner<Scalar, Exec> make_preconditioner_on_ranks(
     });
   auto result = ranks.together([&] {
     if (definiteness == Definiteness::positive)
-      detail::require_diagonal(A.diagonal(), A.row_space().first_row());
+      detail::require_diagonal(A.diagonal(exec), A.row_space().first_row());
     return detail::make_jacobi<Scalar>(exec, block, Definiteness::any);
   });
   if (kind == Kind::jacobi) return result;

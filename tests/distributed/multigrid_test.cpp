@@ -319,8 +319,10 @@ TEST_F(MultigridOnRanks, RefusesWhatItCannotDoOnAllRanks) {
   auto const with = [&](Options const& options) {
     return message_of([&] { DistributedMultigrid<Scalar, Exec>(exec, A, options); });
   };
-  EXPECT_NE(with(working({.prolongators = {CrsMatrix<Scalar, Exec>()}})).find("elsewhere"),
-            std::string::npos);
+  if (world().size() > 1) {
+    EXPECT_NE(with(working({.prolongators = {CrsMatrix<Scalar, Exec>()}})).find("elsewhere"),
+              std::string::npos);
+  }
   EXPECT_NE(with(working({.theta = 2})).find("theta"), std::string::npos);
   auto options = working();
   // one rank has other rows than it should: all hear of it

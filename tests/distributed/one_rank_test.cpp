@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
+#include <blockspan/distributed/distributed_multigrid.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/sparse/graph.hpp>
 
 #include "distributed/ranks.hpp"
 #include "support/observed.hpp"
@@ -39,6 +42,13 @@ class OneRank : public ::testing::Test {
     return more;
   }
 
+  /// No kernel, allocation or wait that `expected` does not have.
+  static void expect_no_more(Observation const& expected, Observation const& found) {
+    EXPECT_THAT(beyond(expected.labels, found.labels), ::testing::IsEmpty());
+    EXPECT_THAT(beyond(expected.allocations, found.allocations), ::testing::IsEmpty());
+    EXPECT_THAT(beyond(expected.fences, found.fences), ::testing::IsEmpty());
+  }
+
   /// solve(A, X) by a matrix and by the same one on ranks.
   template <class Solve>
   void expect_same(Solve const& solve) const {
@@ -51,14 +61,77 @@ class OneRank : public ::testing::Test {
     Vectors const X("X", static_cast<std::size_t>(A.numRows()), 6), x("x", X.extent(0), 6);
     auto const expected = run(alone, X), found = run(ranks, x);
     EXPECT_EQ(entries(x), entries(X));
-    // it knows at once what a matrix is asked for (whether rows sum to zero): no more, perhaps less
-    EXPECT_THAT(beyond(expected.labels, found.labels), ::testing::IsEmpty());
-    EXPECT_THAT(beyond(expected.allocations, found.allocations), ::testing::IsEmpty());
-    EXPECT_THAT(beyond(expected.fences, found.fences), ::testing::IsEmpty());
+    expect_no_more(expected, found);
     EXPECT_GT(found.labels.size(), 100u);
   }
 };
 TYPED_TEST_SUITE(OneRank, ConfigsWith<IsDouble>, ConfigNames);
+
+TYPED_TEST(OneRank, SharesTheMatrixAndAddsNothingToItsSetup) {
+  using S = typename TypeParam::Scalar;
+  auto const A = generate<S>(this->exec, this->spec);
+  auto const expected = observed([&] {
+    MatrixOperator<S, Exec> const op(this->exec, A, {.columns = 16});
+    EXPECT_EQ(op.terms_per_row(), 7);
+  });
+  auto const found = observed([&] {
+    auto const matrix = distribute(this->exec, world(), A);
+    auto const op = distributed_operator(this->exec, matrix);
+    EXPECT_EQ(op.terms_per_row(), 7);
+    for (auto const& same : {matrix->whole(), matrix->diagonal_block(this->exec)}) {
+      EXPECT_EQ(same.values.data(), A.values.data());
+      EXPECT_EQ(same.graph.entries.data(), A.graph.entries.data());
+      EXPECT_EQ(same.graph.row_map.data(), A.graph.row_map.data());
+    }
+  });
+  this->expect_no_more(expected, found);
+  EXPECT_GT(found.labels.size(), 1u);
+}
+
+TYPED_TEST(OneRank, KnowsTheMatrixAsWithoutRanks) {
+  using S = typename TypeParam::Scalar;
+  for (bool const neumann : {false, true}) {
+    auto const grid = generate<S>(this->exec, "laplace7:9x8x7");
+    auto const A = neumann ? graph_laplacian<S>(this->exec, grid) : grid;
+    MatrixOperator<S, Exec> const alone(this->exec, A, {.columns = 16});
+    auto const ranks = distributed_operator(this->exec, distribute(this->exec, world(), A));
+    auto const work = 1000 * alone.work();
+    std::vector<std::vector<S>> nulls;
+    std::vector<Observation> seen;
+    for (LinearOperator<S, Exec> const* op : {static_cast<LinearOperator<S, Exec> const*>(&alone),
+                                              static_cast<LinearOperator<S, Exec> const*>(&ranks)})
+      seen.push_back(observed([&] {
+        EXPECT_EQ(op->norm_bound(), alone.norm_bound());
+        EXPECT_EQ(op->eigenvalue_lower_bound(), alone.eigenvalue_lower_bound());
+        EXPECT_EQ(op->annihilates_constants(this->exec), neumann);
+        EXPECT_EQ(op->diagonal(this->exec).size(), static_cast<std::size_t>(A.numRows()));
+        EXPECT_EQ(op->work(), alone.work());
+        EXPECT_EQ(op->name(), alone.name());
+        nulls.push_back(entries(op->likely_null_vectors(this->exec, work)));
+      }));
+    this->expect_no_more(seen[0], seen[1]);
+    EXPECT_EQ(nulls[0], nulls[1]);
+    EXPECT_EQ(ranks.diagonal(this->exec), alone.diagonal(this->exec));
+  }
+}
+
+TYPED_TEST(OneRank, HasTheMultigridOfOneMatrix) {
+  using S = typename TypeParam::Scalar;
+  auto const matrix = distribute(this->exec, world(), generate<S>(this->exec, this->spec));
+  this->expect_same([&](auto const& A, auto const& X) {
+    Block<S, Exec> const B("B", X.extent(0), X.extent(1));
+    fill_random(this->exec, B, 3);
+    auto const solve = [&](auto const& M) {
+      CgOptions<S, Exec> options;
+      options.preconditioner = &M;
+      EXPECT_TRUE(solve_spd(this->exec, A, B, X, options).converged());
+    };
+    if (dynamic_cast<MatrixOperator<S, Exec> const*>(&A))
+      solve(multigrid(this->exec, matrix->whole()));
+    else
+      solve(DistributedMultigrid<S, Exec>(this->exec, matrix));
+  });
+}
 
 TYPED_TEST(OneRank, SolvesSystemsAsWithoutRanks) {
   using S = typename TypeParam::Scalar;

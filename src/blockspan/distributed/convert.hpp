@@ -20,15 +20,19 @@ struct SinglePrecisionRows {
 };
 
 /// A rounded to single precision, entry by entry as single_precision_matrix rounds a matrix that
-/// one process has. All ranks together; makes its halo exchange anew. Waits for the instance.
-/// Throws Error, on all ranks, for an entry beyond the range of single precision, and where memory
-/// is short.
+/// one process has. All ranks together; makes its halo exchange anew; on one rank it shares the
+/// pattern. Waits for the instance. Throws Error, on all ranks, for an entry beyond the range of
+/// single precision, and where memory is short.
 template <class Scalar, class Exec>
 SinglePrecisionRows<Scalar, Exec> single_precision_rows(Exec const& exec,
                                                         DistributedMatrix<Scalar, Exec> const& A) {
   using Single = single_t<Scalar>;
   auto const factor = detail::factor_below_one(A.norm_bound());
   Communicator const ranks = A.row_space().communicator();
+  if (ranks.size() == 1)
+    return {std::make_shared<DistributedMatrix<Single, Exec> const>(
+                exec, ranks, A.partition(), convert_values<Single>(exec, A.whole(), factor)),
+            factor};
   auto const rows = ranks.together([&] {
     auto const from = A.global_rows(exec);
     LocalRows<Single> to{from.offsets, from.columns, {}};

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -56,7 +57,8 @@ std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get 
 /// The rows of a square matrix that one rank has whole, spread over all: as `like` says (a mass
 /// matrix has the rows of its matrix), or cut at chunks of the sums over rows, by entries. A: any
 /// CrsMatrix whose arrays are in host memory or can be mirrored; on other ranks than `root` it is
-/// not looked at. All ranks together. Throws Error, on all ranks, where the matrix is not square.
+/// not looked at. Where there is one rank, and A is where Exec computes, A's arrays are shared. All
+/// ranks together. Throws Error, on all ranks, where the matrix is not square.
 template <class Exec, class Matrix>
 std::shared_ptr<DistributedMatrix<detail::scalar_t<Matrix>, Exec> const> distribute(
     Exec const& exec, Communicator const& ranks, Matrix const& A,
@@ -72,6 +74,13 @@ std::shared_ptr<DistributedMatrix<detail::scalar_t<Matrix>, Exec> const> distrib
     require(!like || like->global_rows() == A.numRows(), "distribute", "a partition of ",
             like ? like->global_rows() : 0, " rows for a matrix of ", A.numRows());
   });
+  if constexpr (std::is_same_v<Matrix, CrsMatrix<Scalar, Exec>>)
+    if (ranks.size() == 1) {
+      std::int64_t const n = A.numRows();
+      RowPartition const all({0, n}, unit_of_cuts(n, detail::chunk_rows<Exec>(n), 1));
+      return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks,
+                                                                     like ? *like : all, A);
+    }
   std::int64_t rows = here ? A.numRows() : 0;
   ranks.broadcast(std::span(&rows, 1), root);
   auto const offsets = Kokkos::create_mirror_view_and_copy(Host(), A.graph.row_map);
@@ -122,7 +131,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
     Exec const& exec, Communicator const& ranks, std::string_view text,
     RowPartition const* like = nullptr) {
   auto const spec = ranks.together([&] { return parse_generator_spec(text); });
-  if (!knows_rows(spec)) {
+  if (!knows_rows(spec) || ranks.size() == 1) {
     CrsMatrix<Scalar, Exec> A;
     ranks.together([&] {
       if (ranks.rank() == 0) A = generate<Scalar>(exec, spec);

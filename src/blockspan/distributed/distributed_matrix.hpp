@@ -87,6 +87,23 @@ class DistributedMatrix {
     make(exec, ranks, rows, split, &own);
   }
 
+  /// On one rank, which has all rows: shares the arrays of A, whose columns may be in any order.
+  /// One pass over A, for the bounds; waits for the instance. Throws Error where A is not square,
+  /// or of another order than the partition.
+  DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition, Matrix A)
+      : partition_(std::move(partition)), measured_(false) {
+    require_partition(ranks);
+    require(
+        ranks.size() == 1 && A.numRows() == A.numCols() && A.numRows() == partition_.global_rows(),
+        "DistributedMatrix", "a matrix of ", A.numRows(), " x ", A.numCols(), " for ",
+        partition_.global_rows(), " rows on ", ranks.size(), " ranks");
+    space_ = RowSpace(ranks, partition_.cuts(), detail::runs_on_host_v<Exec> ? unit_of_sums() : 0);
+    parts_[tail].first = A.numRows();
+    parts_[interior].matrix = std::move(A);
+    bounds_ = detail::row_bounds(exec, detail::matrix_ref<Exec>(whole()));
+    nonzeros_ = local_nonzeros();
+  }
+
   /// With the pattern and the exchange of `from`, and for its parts values that are `factor` times
   /// those of `from` but for one rounding each. No message.
   template <class Wide>
@@ -100,8 +117,8 @@ class DistributedMatrix {
         nonzeros_(from.nonzeros_),
         packed_from_(from.packed_from_),
         sent_(from.sent_),
-        annihilates_constants_(from.annihilates_constants_),
-        longest_(from.longest_) {
+        measured_(from.measured_),
+        annihilates_constants_(from.annihilates_constants_) {
     for (auto const which : {head, interior, tail}) {
       auto const& part = from.parts_[which];
       parts_[which].first = part.first;
@@ -162,9 +179,14 @@ class DistributedMatrix {
     return entries;
   }
   std::int64_t nonzeros() const { return nonzeros_; }  ///< of all ranks
-  int longest_row() const { return longest_; }         ///< of all ranks
 
   Part const& part(Which which) const { return parts_[which]; }
+  /// The matrix, where there is one rank.
+  Matrix const& whole() const {
+    require(partition_.ranks() == 1, "DistributedMatrix", "its rows are on ", partition_.ranks(),
+            " ranks");
+    return parts_[interior].matrix;
+  }
   HaloExchange const& halo() const { return halo_; }
   /// Rows of the packed block: those of lower ranks, this rank's, those of higher ranks.
   std::int64_t lower_rows() const { return lower_; }
@@ -175,12 +197,20 @@ class DistributedMatrix {
 
   Real norm_bound() const { return bounds_.norm; }
   Real eigenvalue_lower_bound() const { return bounds_.lowest; }
-  bool annihilates_constants() const { return annihilates_constants_; }
+  /// Waits for the instance, as the next one does.
+  bool annihilates_constants(Exec const& exec) const {
+    if (measured_) return annihilates_constants_;
+    return detail::rows_sum_to_zero(exec, detail::matrix_ref<Exec>(whole()));
+  }
   /// The real parts of the local rows' diagonal entries.
-  std::vector<Real> const& diagonal() const { return diagonal_; }
+  std::vector<Real> diagonal(Exec const& exec) const {
+    if (measured_) return diagonal_;
+    return detail::real_diagonal(exec, detail::matrix_ref<Exec>(whole()));
+  }
 
   /// The local rows and columns as a matrix of their own, for preconditioners that couple nothing
-  /// across ranks: jacobi, block_jacobi and others take it. Waits for the instance.
+  /// across ranks: jacobi, block_jacobi and others take it. On one rank it is the matrix itself;
+  /// else a copy, waited for.
   Matrix diagonal_block(Exec const& exec) const;
 
   /// The local rows in host memory, as they were given. Waits for the instance.
@@ -274,7 +304,7 @@ class DistributedMatrix {
 
   /// Local ones.
   void take_facts(Exec const& exec) {
-    bounds_ = {}, annihilates_constants_ = true, longest_ = 0;
+    bounds_ = {}, annihilates_constants_ = true;
     diagonal_.clear();
     bounds_.lowest = std::numeric_limits<Real>::infinity();
     for (auto const which : {head, interior, tail}) {
@@ -283,7 +313,6 @@ class DistributedMatrix {
       bounds_.norm = larger(bounds_.norm, facts.bounds.norm);
       bounds_.lowest = -larger(-bounds_.lowest, -facts.bounds.lowest);
       annihilates_constants_ = annihilates_constants_ && facts.annihilates_constants;
-      longest_ = std::max(longest_, facts.longest);
       diagonal_.insert(diagonal_.end(), facts.diagonal.begin(), facts.diagonal.end());
     }
   }
@@ -297,7 +326,6 @@ class DistributedMatrix {
     if (partition_.global_rows() == 0) bounds_.lowest = 0;
     annihilates_constants_ = ranks.all(annihilates_constants_);
     nonzeros_ = ranks.sum(local_nonzeros());
-    longest_ = ranks.largest(longest_);
   }
 
   RowPartition partition_;
@@ -307,8 +335,8 @@ class DistributedMatrix {
   std::array<Part, 3> parts_;
   Indices packed_from_, sent_;
   detail::RowBounds<Real> bounds_;
+  bool measured_ = true;  ///< the next two are known; else they are found when they are asked for
   bool annihilates_constants_ = true;
-  int longest_ = 0;
   std::vector<Real> diagonal_;
 };
 
@@ -346,6 +374,7 @@ LocalRows<Scalar> DistributedMatrix<Scalar, Exec>::global_rows(Exec const& exec)
 
 template <class Scalar, class Exec>
 auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> Matrix {
+  if (partition_.ranks() == 1) return whole();
   return detail::local_columns<Exec, Scalar>(
       exec, {rows_of(head), rows_of(interior), rows_of(tail)}, local_rows());
 }

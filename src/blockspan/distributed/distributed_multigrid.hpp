@@ -5,7 +5,7 @@
 #include <string>
 
 #include <blockspan/distributed/distributed_matrix.hpp>
-#include <blockspan/multigrid/options.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 
 namespace blockspan {
@@ -27,7 +27,8 @@ struct DistributedMultigridOptions {
 /// Rows at the cuts are smoothed by the rank's own entries, and corrected such that near-null
 /// vectors stay exact. Coarse matrices have all entries, those across ranks too: for these the
 /// rows of a prolongator that neighbours need are exchanged once. Hermitian positive definite and
-/// linear; the same bits from run to run, other ones for another number of ranks.
+/// linear; the same bits from run to run, other ones for another number of ranks. On one rank it is
+/// Multigrid itself.
 ///
 /// Scalar: double or Kokkos::complex<double>; setup is in that precision, cycles in single or in
 /// it, as on one rank.
@@ -47,8 +48,8 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   /// All ranks together; waits for the instance. options: near_null has the local rows,
   /// coordinates the nodes that have local rows (a node cut by ranks is on both); block_size 0:
   /// found in the rows of rank 0. A and the arrays of `options` stay in use. Throws Error, on all
-  /// ranks, where an option is out of range or does not fit, as prolongators do not; and for what
-  /// Multigrid refuses. Whether it is any good is told by report().status.
+  /// ranks, where an option is out of range or does not fit, as prolongators do not where there are
+  /// several; and for what Multigrid refuses. Whether it is any good is told by report().status.
   DistributedMultigrid(Exec const& exec, std::shared_ptr<Matrix const> A,
                        Options const& options = {},
                        DistributedMultigridOptions const& on_ranks = {});
@@ -81,6 +82,8 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   MultigridReport const& report() const;
 
  private:
+  RowSpace rows_;
+  std::unique_ptr<Multigrid<Scalar, Exec>> alone_;  ///< on one rank; else
   std::unique_ptr<detail::DistributedMultigridState<Scalar, Exec>> state_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -41,8 +42,12 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
       : matrix_(std::move(matrix)), exchange_(matrix_), sums_(std::move(space)) {
     ranks().together([&] {
       for (int p = 0; p < 3; ++p)
-        plans_[p].emplace(exec, matrix_->part(static_cast<Which>(p)).matrix, options);
+        if (p == Matrix::interior || !exchange_.idle())
+          plans_[p].emplace(exec, matrix_->part(static_cast<Which>(p)).matrix, options);
     });
+    for (auto const& plan : plans_)
+      if (plan) longest_ = std::max(longest_, plan->statistics().longest);
+    longest_ = ranks().largest(longest_);
   }
 
   std::int64_t rows() const override { return matrix_->local_rows(); }
@@ -141,15 +146,20 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   std::optional<Real> norm_bound() const override { return matrix_->norm_bound(); }
-  bool annihilates_constants(Exec const&) const override {
-    return matrix_->annihilates_constants();
+  bool annihilates_constants(Exec const& exec) const override {
+    return matrix_->annihilates_constants(exec);
   }
-  std::int64_t terms_per_row() const override { return matrix_->longest_row(); }
+  /// On one rank, as a MatrixOperator.
+  Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
+    if (ranks().size() > 1) return {};
+    return detail::null_vectors_of(exec, detail::matrix_ref<Exec>(matrix_->whole()), work);
+  }
+  std::int64_t terms_per_row() const override { return longest_; }
   std::int64_t work() const override { return matrix_->nonzeros(); }
   std::optional<Real> eigenvalue_lower_bound() const override {
     return matrix_->eigenvalue_lower_bound();
   }
-  std::vector<Real> diagonal(Exec const&) const override { return matrix_->diagonal(); }
+  std::vector<Real> diagonal(Exec const& exec) const override { return matrix_->diagonal(exec); }
   bool replayable() const override { return ranks().size() == 1 || ranks().device() != nullptr; }
 
   bool apply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
@@ -193,12 +203,13 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   std::string name() const override {
-    return "matrix on " + std::to_string(ranks().size()) + " ranks";
+    return ranks().size() == 1 ? "matrix"
+                               : "matrix on " + std::to_string(ranks().size()) + " ranks";
   }
 
   Matrix const& matrix() const { return *matrix_; }
   std::shared_ptr<Matrix const> const& shared_matrix() const { return matrix_; }
-  /// The plan of a part; see Matrix::Which.
+  /// The plan of a part, see Matrix::Which; of the interior only where all rows are in it.
   SpmmPlan<Exec> const& plan(int part) const { return *plans_[part]; }
 
  private:
@@ -256,6 +267,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
       auto const& rows = matrix_->part(which);
       spmm(exec, *plans_[which], op, alpha, rows.matrix, rows_of(rows, X), keep, to);
     };
+    if (exchange_.idle()) return part(Matrix::interior, beta, Y);
     exchange_.scatter(
         exec, detail::block_ref<Exec>(Y),
         [&](Block<Scalar, Exec> const& packed) {
@@ -281,6 +293,13 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
           &plans_[which]->panels(), detail::planned_matrix_ref<Exec>(rows.matrix), rows.first,
           which == Matrix::interior ? x : packed};
     };
+    detail::Product<Scalar> const product{Op::none, alpha, x, beta, detail::block_ref<Exec>(Y)};
+    if (exchange_.idle()) {
+      std::array const all{part(Matrix::interior)};
+      return detail::multiply_dots<Exec, Scalar, int>(
+          exec, all, [&](auto const& multiply) { multiply(exec, 0); }, product, weights, dots,
+          sums);
+    }
     std::array const parts{part(Matrix::head), part(Matrix::interior), part(Matrix::tail)};
     detail::multiply_dots<Exec, Scalar, int>(
         exec, parts,
@@ -289,7 +308,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
               exec, x, [&] { multiply(exec, Matrix::interior); },
               [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
         },
-        {Op::none, alpha, x, beta, detail::block_ref<Exec>(Y)}, weights, dots, sums);
+        product, weights, dots, sums);
   }
 
   void exchange_rows(Exec const& exec, detail::BlockRef<Scalar const> const& x) const {
@@ -299,6 +318,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
 
   std::shared_ptr<Matrix const> matrix_;
   std::array<std::optional<SpmmPlan<Exec>>, 3> plans_;
+  std::int64_t longest_ = 0;  ///< row of all ranks
   detail::PackedExchange<Scalar, Exec> exchange_;
   mutable Workspace<Exec> sums_, sums_of_rank_;
 };

@@ -14,8 +14,13 @@ template <class Scalar, class Exec>
 DistributedMultigrid<Scalar, Exec>::DistributedMultigrid(
     Exec const& exec, std::shared_ptr<Matrix const> A, Options const& options,
     DistributedMultigridOptions const& on_ranks)
-    : state_(std::make_unique<detail::DistributedMultigridState<Scalar, Exec>>(exec, std::move(A),
-                                                                               options, on_ranks)) {
+    : rows_(A->row_space()) {
+  if (rows_.communicator().size() == 1) {
+    alone_ = std::make_unique<Multigrid<Scalar, Exec>>(exec, A->whole(), options);
+    return;
+  }
+  using State = detail::DistributedMultigridState<Scalar, Exec>;
+  state_ = std::make_unique<State>(exec, std::move(A), options, on_ranks);
   auto& state = *state_;
   if (!state.report.usable() || !options.probe || state.first->partition().global_rows() == 0)
     return;
@@ -37,22 +42,23 @@ DistributedMultigrid<Scalar, Exec>::~DistributedMultigrid() = default;
 
 template <class Scalar, class Exec>
 std::int64_t DistributedMultigrid<Scalar, Exec>::rows() const {
-  return state_->first->local_rows();
+  return alone_ ? alone_->rows() : state_->first->local_rows();
 }
 template <class Scalar, class Exec>
 RowSpace DistributedMultigrid<Scalar, Exec>::row_space() const {
-  return state_->first->row_space();
+  return rows_;
 }
 template <class Scalar, class Exec>
 bool DistributedMultigrid<Scalar, Exec>::replayable() const {
-  return state_->ranks().size() == 1 || state_->ranks().device() != nullptr;
+  return alone_ || rows_.communicator().device() != nullptr;
 }
 template <class Scalar, class Exec>
 MultigridReport const& DistributedMultigrid<Scalar, Exec>::report() const {
-  return state_->report;
+  return alone_ ? alone_->report() : state_->report;
 }
 template <class Scalar, class Exec>
 std::string DistributedMultigrid<Scalar, Exec>::name() const {
+  if (alone_) return alone_->name();
   std::ostringstream name;
   name << "multigrid of " << report().levels.size() << " levels, degree " << state_->options.degree
        << ", " << state_->steps.size() << " of them on ranks"
@@ -63,6 +69,7 @@ std::string DistributedMultigrid<Scalar, Exec>::name() const {
 template <class Scalar, class Exec>
 void DistributedMultigrid<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                                                Block<Scalar, Exec> const& Y) const {
+  if (alone_) return alone_->apply(exec, X, Y);
   constexpr auto where = "blockspan::DistributedMultigrid";
   detail::require_blocks(where, rows(), detail::block_ref<Exec>(X), detail::block_ref<Exec>(Y));
   require(report().usable(), where, report().message);
@@ -73,6 +80,7 @@ void DistributedMultigrid<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scal
 template <class Scalar, class Exec>
 void DistributedMultigrid<Scalar, Exec>::refresh(Exec const& exec, std::shared_ptr<Matrix const> A,
                                                  bool keep_prolongators) {
+  if (alone_) return alone_->refresh(exec, A->whole(), keep_prolongators);
   using State = detail::DistributedMultigridState<Scalar, Exec>;
   state_->ready = false;
   state_->require_pattern(exec, *A);

@@ -34,12 +34,11 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
 
   std::int64_t rows() const override { return own().second - own().first; }
   RowSpace row_space() const override { return space_; }
-  bool replayable() const override { return ranks().size() == 1 || ranks().device() != nullptr; }
+  bool replayable() const override { return ranks().device() != nullptr; }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     auto const k = static_cast<std::int64_t>(X.extent(1));
-    if (ranks().size() == 1) return cycle_.apply(exec, X, Y);
     if (k > columns_) grow(exec, k);
     auto const n = space_.cuts().back();
     auto const block = [&](Rows const& memory) {

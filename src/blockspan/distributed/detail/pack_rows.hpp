@@ -62,7 +62,6 @@ template <class Real>
 struct FactsOfRows {
   RowBounds<Real> bounds;
   bool annihilates_constants = true;
-  int longest = 0;
   std::vector<Real> diagonal;  ///< real parts
 };
 /// Waits for the instance. Compiled as pack_rows is.
