@@ -1,24 +1,27 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include <blockspan/operators/gershgorin.hpp>
 #include <blockspan/support/memory.hpp>
 
 #include "blockspan-eig/check.hpp"
 #include "blockspan-eig/notes.hpp"
-#include "blockspan-eig/single_operators.hpp"
 #include "blockspan-eig/solve.hpp"
 #include "common/interrupt.hpp"
 #include "common/lap.hpp"
+#include "common/precision.hpp"
 #include "common/preconditioner.hpp"
-#include "common/problem.hpp"
 #include "common/products.hpp"
-#include "common/symmetry.hpp"
+#include "common/row_orders.hpp"
+#include "common/spread.hpp"
+#include "common/spread_rows.hpp"
 
 namespace blockspan::apps {
 
@@ -49,85 +52,124 @@ LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
   return options;
 }
 
-/// The vectors of a file, where Exec computes; none without a file.
+/// Throws Error, before anything is loaded, where the command asks for what this build, backend or
+/// number of ranks does not have.
 template <class Scalar, class Exec>
-Block<Scalar, Exec> load_block(Exec const& exec, std::string const& file) {
-  if (file.empty()) return {};
-  auto const host = read_block<Scalar>(input_file(file));
-  auto const block =
-      allocate<Block<Scalar, Exec>>(exec, "Blockspan::" + file, host.extent(0), host.extent(1));
-  Kokkos::deep_copy(exec, block, host);
-  exec.fence("Blockspan::load_block");
-  return block;
+void refuse(EigCommand const& command, int ranks) {
+  auto const &spmm = command.machine.spmm, &partition = command.machine.partition;
+  require_product<Exec>(spmm, ranks);
+  require_precision<Scalar>(command.precision, spmm, command.preconditioner_choice);
+  if (ranks == 1) return;
+  require_order(partition, command.preconditioner_choice);
+  require_consecutive_rows(partition, !command.checkpoint.empty() || !command.resume.empty(),
+                           "a checkpoint");
+}
+
+/// A x = lambda M x, and what is known of it.
+template <class Scalar, class Exec>
+struct EigProblem {
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+
+  std::shared_ptr<Matrix const> A, M;  ///< M: null for the identity
+  SpreadRows rows;
+  Block<Scalar, Exec> initial, constraints;  ///< no columns: none
+
+  std::int64_t order() const { return A->partition().global_rows(); }
+};
+
+template <class Scalar, class Exec>
+EigProblem<Scalar, Exec> load(Exec const& exec, EigCommand const& command,
+                              Communicator const& ranks, std::vector<std::string>& notes) {
+  EigProblem<Scalar, Exec> problem;
+  auto& [A, M, rows, initial, constraints] = problem;
+  A = load_hermitian<Scalar>(exec, ranks, command.matrix, command.symmetrize, notes,
+                             command.operator_kind);
+  if (!command.mass.empty())
+    M = load_hermitian<Scalar>(exec, ranks, command.mass, command.symmetrize, notes, "matrix",
+                               &A->partition());
+  auto const order = order_rows(exec, command.machine.partition, command.matrix, *A);
+  if (order) A = reorder(exec, *A, *order);
+  if (order && M) M = reorder(exec, *M, *order);
+  rows = {A->row_space(), order};
+  initial = load_rows<Scalar>(exec, rows, command.initial);
+  constraints = load_rows<Scalar>(exec, rows, command.constraints);
+  exec.fence("Blockspan::load");
+  return problem;
+}
+
+/// What solves the problem.
+template <class Scalar, class Exec>
+struct EigSetup {
+  Product<Scalar, Exec> product, mass;
+  PreconditionerChoice choice;
+  Preconditioner<Scalar, Exec> T;
+  LobpcgOptions<Scalar, Exec> options;
+  Block<Scalar, Exec> X;  ///< what is found
+};
+
+template <class Scalar, class Exec>
+EigSetup<Scalar, Exec> set_up(Exec const& exec, EigCommand const& command,
+                              EigProblem<Scalar, Exec> const& problem) {
+  auto const &A = problem.A, &M = problem.M;
+  auto const& initial = problem.initial;
+  int const block = command.block_columns(problem.order());
+  EigSetup<Scalar, Exec> setup;
+  auto& options = setup.options;
+  setup.product = make_product<Scalar>(exec, A, command.machine.spmm, block);
+  if (M) setup.mass = make_product<Scalar>(exec, M, command.machine.spmm, block);
+  setup.choice = command.preconditioner_choice;
+  setup.choice.columns = block;
+  setup.T = make_preconditioner<Scalar>(exec, setup.choice, A, *setup.product.op, Definiteness::any,
+                                        M.get());
+  options = solver_options<Scalar, Exec>(command);
+  Communicator const ranks = problem.rows.space.communicator();
+  ranks.together([&] {
+    if (ranks.rank() == 0 && !options.resume.empty()) options.resume = input_file(options.resume);
+  });
+  options.preconditioner = setup.T.op.get();
+  auto const X = allocate_zeros<Block<Scalar, Exec>>(
+      exec, "Blockspan::eigenvectors", A->local_rows(), command.vector_columns(problem.order()));
+  options.guess_columns = static_cast<int>(initial.extent(1));
+  if (options.guess_columns > 0)
+    Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, std::pair(0, options.guess_columns)),
+                      initial);
+  setup.X = X;
+  options.constraints = problem.constraints;
+  if (command.certify && M) options.mass_lower_bound = std::max(0.0, M->eigenvalue_lower_bound());
+  exec.fence("Blockspan::setup");
+  return setup;
 }
 
 /// Solves in the precision that the command asks for.
 template <class Scalar, class Exec>
 LobpcgMixedReport<double> run(Exec const& exec, EigCommand const& command,
-                              CrsMatrix<Scalar, Exec> const& A, CrsMatrix<Scalar, Exec> const* M,
-                              LinearOperator<Scalar, Exec> const& a,
-                              LinearOperator<Scalar, Exec> const* b, Block<Scalar, Exec> const& X,
-                              LobpcgOptions<Scalar, Exec> const& options) {
+                              EigProblem<Scalar, Exec> const& problem,
+                              EigSetup<Scalar, Exec> const& setup) {
+  auto const& [product, mass, choice, T, options, X] = setup;
+  auto const &a = *product.op, *const b = mass.op.get();
   if constexpr (has_single_precision<Scalar>)
     if (command.precision == "mixed") {
-      SingleOperators<Scalar, Exec> const single(exec, A, M, command.block_columns(A.numRows()),
-                                                 command.preconditioner_choice);
-      return b ? lobpcg_mixed(exec, single.operators(), a, *b, X, options)
-               : lobpcg_mixed(exec, single.operators(), a, X, options);
+      using Single = SingleProduct<Scalar, Exec>;
+      Single const A(exec, *problem.A, choice.columns);
+      std::optional<Single> M;
+      if (problem.M) M.emplace(exec, *problem.M, choice.columns);
+      auto const t = make_preconditioner<single_t<Scalar>>(exec, command.preconditioner_choice, A.A,
+                                                           A.op, Definiteness::any);
+      LobpcgSingleOperators<Scalar, Exec> const single{A.op, M ? &M->op : nullptr, t.op.get(),
+                                                       A.factor / (M ? M->factor : 1)};
+      return b ? lobpcg_mixed(exec, single, a, *b, X, options)
+               : lobpcg_mixed(exec, single, a, X, options);
     }
   return {b ? lobpcg(exec, a, *b, X, options) : lobpcg(exec, a, X, options), {}};
 }
 
-}  // namespace detail
-
+/// Runs, and once more with the preconditioner that `automatic` changes over to on the way.
 template <class Scalar, class Exec>
-EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progress,
-                OutputFile* vectors) {
-  require_product<Exec>(command.machine.spmm);
-  require_precision<Scalar>(command.precision, command.machine.spmm, command.preconditioner_choice);
-  EigResult result;
-  Lap lap;
-  progress.stage("loading " + command.matrix);
-  using Matrix = CrsMatrix<Scalar, Exec>;
-  auto const loaded =
-      load_operator<Scalar>(exec, command.matrix, command.operator_kind, result.notes);
-  std::unique_ptr<Matrix const> M;
-  if (!command.mass.empty())
-    M = std::make_unique<Matrix const>(load_matrix<Scalar>(exec, command.mass));
-  auto const hermitian = [&](std::string const& source, Matrix const& given) {
-    return take_hermitian(exec, source, given, command.symmetrize, result.notes);
-  };
-  Matrix const A = hermitian(command.matrix, loaded);
-  if (M) M = std::make_unique<Matrix const>(hermitian(command.mass, *M));
-  auto const initial = detail::load_block<Scalar>(exec, command.initial);
-  auto const constraints = detail::load_block<Scalar>(exec, command.constraints);
-  exec.fence("Blockspan::load");
-  result.seconds.load = lap();
-
-  progress.stage("preparing the sparse product");
-  result.block = command.block_columns(A.numRows());
-  auto const product = make_product<Scalar>(exec, A, command.machine.spmm, result.block);
-  Product<Scalar, Exec> mass;
-  if (M) mass = make_product<Scalar>(exec, *M, command.machine.spmm, result.block);
-  auto options = detail::solver_options<Scalar, Exec>(command);
-  if (!options.resume.empty()) options.resume = input_file(options.resume);
-  auto choice = command.preconditioner_choice;
-  choice.columns = result.block;
-  auto T = make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::any, M.get());
-  options.preconditioner = T.op.get();
-  auto const X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", A.numRows(),
-                                                     command.vector_columns(A.numRows()));
-  options.guess_columns = static_cast<int>(initial.extent(1));
-  if (options.guess_columns > 0)
-    Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, std::pair(0, options.guess_columns)),
-                      initial);
-  options.constraints = constraints;
-  if (command.certify && M)
-    options.mass_lower_bound = std::max(0.0, gershgorin_lower_bound(exec, *M));
-  exec.fence("Blockspan::setup");
-  result.seconds.setup = lap();
-
-  Observer observer(command, progress);
+void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exec> const& problem,
+             EigSetup<Scalar, Exec>& setup, Observer& observer, Lap& lap, EigResult& result) {
+  auto& T = setup.T;
+  auto& options = setup.options;
+  Communicator const ranks = problem.rows.space.communicator();
   LateSwitch late(command.tolerance);
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
@@ -135,47 +177,81 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
     auto const count = std::min(errors.size(), static_cast<std::size_t>(now.wanted));
     return !late.due(std::span(errors.data(), count), T.late_setup) && goes_on;
   };
-  auto const run = [&] {
-    result.solver =
-        detail::run<Scalar>(exec, command, A, M.get(), *product.op, mass.op.get(), X, options);
-  };
-  run();
+  result.solver = run(exec, command, problem, setup);
   lap();
-  if (late.late() && result.solver.status == Status::stopped_by_monitor) {
-    switch_late(exec, choice, A, result.solver.iterations, T);
+  if (ranks.any(late.late()) && result.solver.status == Status::stopped_by_monitor &&
+      !ranks.any(InterruptGuard::interrupted())) {
+    switch_late(exec, setup.choice, problem.A, result.solver.iterations, T);
     result.seconds.setup += lap();
     options.preconditioner = T.op.get();
-    options.guess_columns = static_cast<int>(X.extent(1));
-    run();
+    options.guess_columns = static_cast<int>(setup.X.extent(1));
+    result.solver = run(exec, command, problem, setup);
     lap();
   }
   result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());
   result.levels = T.levels;
-
   InterruptGuard::work_has_begun();  // if no monitor was called, on the dense path
+}
+
+/// Residuals by products without a plan, where one rank has the matrices.
+template <class Scalar, class Exec>
+ResidualCheck check(Exec const& exec, EigProblem<Scalar, Exec> const& problem,
+                    EigSetup<Scalar, Exec> const& setup, LobpcgMixedReport<double> const& solved) {
+  auto const A = plain_product(*problem.A, setup.product);
+  std::shared_ptr<LinearOperator<Scalar, Exec> const> M;
+  if (problem.M) M = plain_product(*problem.M, setup.mass);
+  return check_residuals<Scalar, Exec>(exec, *A, M.get(), setup.X, problem.constraints,
+                                       solved.eigenvalues, solved.norm_a, solved.norm_b);
+}
+
+/// What was solved, by whom.
+template <class Scalar, class Exec>
+void describe_run(Exec const& exec, EigCommand const& command,
+                  EigProblem<Scalar, Exec> const& problem, EigSetup<Scalar, Exec> const& setup,
+                  EigResult& result) {
+  result.device = describe(exec);
+  result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
+  result.rows = problem.order();
+  result.nonzeros = problem.A->nonzeros();
+  result.mass_nonzeros = problem.M ? problem.M->nonzeros() : 0;
+  result.block = setup.choice.columns;
+  result.product = setup.product.name;
+  result.product_reason = setup.product.reason;
+  if (setup.T.op) result.preconditioner = setup.T.op->name();
+  if (problem.rows.space.communicator().size() > 1)
+    result.ranks = report_of_ranks(exec, *problem.A, result.block, command.machine.partition);
+}
+
+}  // namespace detail
+
+template <class Scalar, class Exec>
+EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progress,
+                OutputFile* vectors, Communicator const& ranks) {
+  ranks.together([&] { detail::refuse<Scalar, Exec>(command, ranks.size()); });
+  EigResult result;
+  Lap lap;
+  progress.stage("loading " + command.matrix);
+  auto const problem = detail::load<Scalar>(exec, command, ranks, result.notes);
+  result.seconds.load = lap();
+
+  progress.stage("preparing the sparse product");
+  auto setup = detail::set_up<Scalar>(exec, command, problem);
+  result.seconds.setup = lap();
+
+  Observer observer(command, progress, ranks.rank() == 0);
+  detail::iterate(exec, command, problem, setup, observer, lap, result);
+
   progress.stage("checking the residuals");
-  auto const plain = plain_product<Scalar>(A), plain_mass = plain_product<Scalar>(M ? *M : A);
-  result.check = check_residuals<Scalar, Exec>(exec, plain, M ? &plain_mass : nullptr, X,
-                                               constraints, result.solver.eigenvalues,
-                                               result.solver.norm_a, result.solver.norm_b);
+  result.check = detail::check(exec, problem, setup, result.solver);
   result.seconds.check = lap();
-  if (vectors != nullptr) {
-    progress.stage("writing " + vectors->name());
-    auto const found = Kokkos::subview(X, Kokkos::ALL, std::pair(0, command.pairs));
-    auto const fault =
-        vectors->write_by([&](std::string const& path) { write_block(path, found); });
-    if (fault) result.lost.push_back(*fault);
+  if (!command.vectors.empty()) {
+    progress.stage("writing " + command.vectors);
+    if (auto const fault = write_rows<Scalar, Exec>(problem.rows, setup.X, command.pairs, vectors))
+      result.lost.push_back(*fault);
   }
   result.seconds.output = lap();
 
-  result.device = describe(exec);
-  result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
-  result.rows = A.numRows();
-  result.nonzeros = static_cast<std::int64_t>(A.nnz());
-  result.mass_nonzeros = M ? static_cast<std::int64_t>(M->nnz()) : 0;
-  result.product = product.name;
-  result.product_reason = product.reason;
-  if (T.op) result.preconditioner = T.op->name();
+  detail::describe_run(exec, command, problem, setup, result);
   judge(result, command, observer);
   return result;
 }

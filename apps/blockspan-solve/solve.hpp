@@ -8,15 +8,12 @@
 
 namespace blockspan::apps {
 
-/// Loads the problem, solves it, checks the residuals and writes the solution to `solution` (if not
-/// null) on one backend. Throws Error for bad input. Compiled once per backend and scalar.
+/// Loads the problem, solves it, checks the residuals and writes the solution to `solution` on one
+/// backend, on all ranks together; solution: null on others than rank 0, and where nothing is
+/// written. The result is rank 0's to show. Throws Error for bad input, on all ranks. Compiled once
+/// per backend and scalar.
 template <class Scalar, class Exec>
 SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
-                  OutputFile* solution);
-
-/// The same by several ranks together; on others than rank 0 without a file. Throws Error on all.
-template <class Scalar, class Exec>
-SolveResult solve_on_ranks(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
-                           OutputFile* solution, Communicator const& ranks);
+                  OutputFile* solution, Communicator const& ranks);
 
 }  // namespace blockspan::apps

@@ -2,23 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <blockspan/solvers/single_precision.hpp>
 #include <blockspan/support/memory.hpp>
 
 #include "blockspan-solve/check.hpp"
 #include "blockspan-solve/judge.hpp"
 #include "blockspan-solve/scaled_matrix.hpp"
-#include "blockspan-solve/single_setup.hpp"
 #include "blockspan-solve/solve.hpp"
 #include "common/interrupt.hpp"
 #include "common/lap.hpp"
+#include "common/precision.hpp"
 #include "common/preconditioner.hpp"
-#include "common/problem.hpp"
 #include "common/products.hpp"
-#include "common/symmetry.hpp"
+#include "common/row_orders.hpp"
+#include "common/spread.hpp"
+#include "common/spread_rows.hpp"
 
 namespace blockspan::apps {
 
@@ -49,18 +52,13 @@ Block<Scalar, Exec> new_block(Exec const& exec, std::string const& label, std::i
 /// The right-hand sides: of the file, or random.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> right_hand_sides(Exec const& exec, SolveCommand const& command,
-                                     std::int64_t rows) {
-  if (command.rhs.empty()) {
-    auto const B = new_block<Scalar>(exec, "Blockspan::right_hand_sides", rows, command.columns);
-    fill_random(exec, B, command.seed);
-    return B;
-  }
-  auto const on_host = read_block<Scalar>(input_file(command.rhs));
-  auto const B = new_block<Scalar>(exec, "Blockspan::right_hand_sides", rows,
-                                   static_cast<std::int64_t>(on_host.extent(1)));
-  Kokkos::deep_copy(exec, B, on_host);
-  exec.fence("Blockspan::right_hand_sides");
-  return B;
+                                     SpreadRows const& rows) {
+  if (!command.rhs.empty()) return load_rows<Scalar>(exec, rows, command.rhs);
+  auto const callers = rows.callers();
+  auto const B = new_block<Scalar>(exec, "Blockspan::right_hand_sides", SpreadRows::here(callers),
+                                   command.columns);
+  fill_random(exec, B, command.seed, 0, callers.first_row());
+  return in_order<Scalar, Exec>(exec, rows, B);
 }
 
 /// An orthonormal basis of N, vectors of --null-space, in its place; no columns where it has none.
@@ -79,19 +77,16 @@ Block<Scalar, Exec> null_basis(Exec const& exec, SolveCommand const& command,
 
 /// Orthonormal vectors of --null-space; no columns where there is none.
 template <class Scalar, class Exec>
-Block<Scalar, Exec> null_space(Exec const& exec, SolveCommand const& command, std::int64_t rows) {
-  if (command.null_space.empty()) return {};
+Block<Scalar, Exec> null_space(Exec const& exec, SolveCommand const& command,
+                               SpreadRows const& rows) {
   Block<Scalar, Exec> N;
   if (command.null_space == "constant") {
-    N = new_block<Scalar>(exec, "Blockspan::null_space", rows, 1);
+    N = new_block<Scalar>(exec, "Blockspan::null_space", rows.local(), 1);
     Kokkos::deep_copy(exec, N, Scalar(1));
   } else {
-    auto const given = read_block<Scalar>(input_file(command.null_space));
-    N = new_block<Scalar>(exec, "Blockspan::null_space", rows,
-                          static_cast<std::int64_t>(given.extent(1)));
-    Kokkos::deep_copy(exec, N, given);
+    N = load_rows<Scalar>(exec, rows, command.null_space);
   }
-  Workspace<Exec> workspace;
+  Workspace<Exec> workspace(rows.space);
   return null_basis<Scalar>(exec, command, N, workspace);
 }
 
@@ -129,44 +124,113 @@ inline void note_scale(SolveResult& result, int exponent) {
                          " for the solve, since its values are near the ends of the range");
 }
 
-}  // namespace detail
+/// Throws Error, before anything is loaded, where the command asks for what this build, backend or
+/// number of ranks does not have.
+template <class Scalar, class Exec>
+void refuse(SolveCommand const& command, int ranks) {
+  require_product<Exec>(command.machine.spmm, ranks);
+  require_precision<Scalar>(command.precision, command.machine.spmm, command.preconditioner_choice);
+  if (ranks > 1) require_order(command.machine.partition, command.preconditioner_choice);
+}
+
+/// 2^exponent A X = B.
+template <class Scalar, class Exec>
+struct LinearSystem {
+  std::shared_ptr<DistributedMatrix<Scalar, Exec> const> A;
+  int exponent = 0;  ///< A is 2^exponent times the matrix of the command
+  SpreadRows rows;
+  Block<Scalar, Exec> B, X, N;  ///< right-hand sides; the guess, then the solution; null space
+
+  std::int64_t columns() const { return static_cast<std::int64_t>(B.extent(1)); }
+};
 
 template <class Scalar, class Exec>
-SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
-                  OutputFile* solution) {
-  require_product<Exec>(command.machine.spmm);
-  require_precision<Scalar>(command.precision, command.machine.spmm, command.preconditioner_choice);
-  SolveResult result;
-  Lap lap;
-  progress.stage("loading " + command.matrix);
-  auto const loaded = load_matrix<Scalar>(exec, command.matrix);
-  auto const [A, exponent] = into_range<Scalar>(
-      exec, take_hermitian(exec, command.matrix, loaded, command.symmetrize, result.notes));
-  auto const B = detail::right_hand_sides<Scalar>(exec, command, A.numRows());
-  auto const k = static_cast<std::int64_t>(B.extent(1));
-  auto const X = detail::new_block<Scalar>(exec, "Blockspan::solution", A.numRows(), k);
-  if (!command.guess.empty())
-    Kokkos::deep_copy(exec, X, read_block<Scalar>(input_file(command.guess)));
-  detail::scale_all(exec, -exponent, X);
-  auto const N = detail::null_space<Scalar>(exec, command, A.numRows());
+LinearSystem<Scalar, Exec> load(Exec const& exec, SolveCommand const& command,
+                                Communicator const& ranks, std::vector<std::string>& notes) {
+  LinearSystem<Scalar, Exec> system;
+  auto& A = system.A;
+  A = load_hermitian<Scalar>(exec, ranks, command.matrix, command.symmetrize, notes);
+  if (ranks.size() == 1) {
+    auto const scaled = into_range<Scalar>(exec, A->whole());
+    system.exponent = scaled.exponent;
+    if (scaled.exponent != 0) A = distribute(exec, ranks, scaled.matrix);
+  }
+  auto const order = order_rows(exec, command.machine.partition, command.matrix, *A);
+  if (order) A = reorder(exec, *A, *order);
+  system.rows = {A->row_space(), order};
+  system.B = right_hand_sides<Scalar>(exec, command, system.rows);
+  system.X = load_rows<Scalar>(exec, system.rows, command.guess);
+  if (command.guess.empty())
+    system.X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::solution", system.rows.local(),
+                                                   system.columns());
+  scale_all(exec, -system.exponent, system.X);
+  system.N = null_space<Scalar>(exec, command, system.rows);
   exec.fence("Blockspan::load");
-  result.seconds.load = lap();
+  return system;
+}
 
-  progress.stage("preparing the sparse product");
-  result.columns = static_cast<int>(k);
-  auto const product = make_product<Scalar>(exec, A, command.machine.spmm, result.columns);
-  auto options = detail::solver_options<Scalar, Exec>(command);
-  auto choice = command.preconditioner_choice;
-  choice.columns = result.columns;
-  auto M = make_preconditioner<Scalar>(exec, choice, A, *product.op, Definiteness::positive);
-  options.preconditioner = M.op.get();
-  auto const inner = make_inner_solver<Scalar>(exec, command.precision, A, result.columns,
-                                               command.preconditioner_choice);
-  options.inner = inner.get();
-  options.null_space = N;
+/// The inner solver of --precision mixed, and what it refers to; null for `working`.
+template <class Scalar, class Exec>
+std::shared_ptr<CorrectionSolver<Scalar, Exec> const> make_inner_solver(
+    Exec const& exec, SolveCommand const& command, DistributedMatrix<Scalar, Exec> const& A,
+    int columns) {
+  if constexpr (has_single_precision<Scalar>)
+    if (command.precision == "mixed") {
+      struct Setup {
+        SingleProduct<Scalar, Exec> a;
+        Preconditioner<single_t<Scalar>, Exec> m;
+        SinglePrecision<Scalar, Exec> solver;
+        Setup(Exec const& exec, SolveCommand const& command,
+              DistributedMatrix<Scalar, Exec> const& A, int columns)
+            : a(exec, A, columns),
+              m(make_preconditioner<single_t<Scalar>>(exec, command.preconditioner_choice, a.A,
+                                                      a.op, Definiteness::positive)),
+              solver(a.op, m.op.get(), a.factor) {}
+      };
+      auto const setup = std::make_shared<Setup>(exec, command, A, columns);
+      return {setup, &setup->solver};
+    }
+  return nullptr;
+}
+
+/// What solves the system.
+template <class Scalar, class Exec>
+struct SolveSetup {
+  Product<Scalar, Exec> product;
+  PreconditionerChoice choice;
+  Preconditioner<Scalar, Exec> M;
+  std::shared_ptr<CorrectionSolver<Scalar, Exec> const> inner;
+  CgOptions<Scalar, Exec> options;
+};
+
+template <class Scalar, class Exec>
+SolveSetup<Scalar, Exec> set_up(Exec const& exec, SolveCommand const& command,
+                                LinearSystem<Scalar, Exec> const& system) {
+  SolveSetup<Scalar, Exec> setup;
+  int const columns = static_cast<int>(system.columns());
+  setup.product = make_product<Scalar>(exec, system.A, command.machine.spmm, columns);
+  setup.choice = command.preconditioner_choice;
+  setup.choice.columns = columns;
+  setup.M = make_preconditioner<Scalar>(exec, setup.choice, system.A, *setup.product.op,
+                                        Definiteness::positive);
+  setup.inner = make_inner_solver(exec, command, *system.A, columns);
+  setup.options = solver_options<Scalar, Exec>(command);
+  setup.options.preconditioner = setup.M.op.get();
+  setup.options.inner = setup.inner.get();
+  setup.options.null_space = system.N;
   exec.fence("Blockspan::setup");
-  result.seconds.setup = lap();
+  return setup;
+}
 
+/// Solves, and goes on with the preconditioner that `automatic` changes over to on the way, or with
+/// one that was mended.
+template <class Scalar, class Exec>
+void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
+             LinearSystem<Scalar, Exec> const& system, SolveSetup<Scalar, Exec>& setup, Lap& lap,
+             SolveResult& result) {
+  auto& M = setup.M;
+  auto& options = setup.options;
+  Communicator const ranks = system.rows.space.communicator();
   LateSwitch late(command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
@@ -174,53 +238,95 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
            !late.due(now.residuals, now.iteration, M.late_iterations) &&
            !InterruptGuard::interrupted();
   };
-  result.solver = solve_spd(exec, *product.op, B, X, options);
+  result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
   lap();
   auto const go_on = [&] {
     result.seconds.setup += lap();
     options.preconditioner = M.op.get();
     options.use_guess = true;
-    result.solver = solve_spd(exec, *product.op, B, X, options);
+    result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
     lap();
   };
-  if (late.late()) {
-    switch_late(exec, choice, A, result.solver.iterations, M);
+  if (ranks.any(late.late()) && !ranks.any(InterruptGuard::interrupted())) {
+    switch_late(exec, setup.choice, system.A, result.solver.iterations, M);
     go_on();
   }
-  if (detail::blames_preconditioner(result.solver) && M.mend && M.mend(M)) go_on();
+  if (blames_preconditioner(result.solver) && M.mend && M.mend(M)) go_on();
   result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
   result.levels = M.levels;
-
   InterruptGuard::work_has_begun();  // if no monitor was called, on the dense path
+}
+
+/// The residuals of the solution, which is brought back into the range of the command's matrix.
+template <class Scalar, class Exec>
+void check(Exec const& exec, LinearSystem<Scalar, Exec> const& system,
+           SolveSetup<Scalar, Exec> const& setup, SolveResult& result) {
+  using Vectors = Block<Scalar, Exec>;
+  auto const& A = *system.A;
+  auto const subtract = [&](Vectors const& Y, Vectors const& R) {
+    if (A.partition().ranks() > 1)
+      setup.product.op->subtract_accurately(exec, Y, R);
+    else  // whatever product the solver used
+      blockspan::detail::subtract_product<Exec, Scalar>(
+          exec, blockspan::detail::matrix_ref<Exec>(A.whole()),
+          blockspan::detail::block_ref<Exec>(Y), blockspan::detail::block_ref<Exec>(R));
+  };
+  scale_all(exec, system.exponent, system.X);
+  auto const found = check_residuals<Scalar, Exec>(exec, system.rows.space, subtract,
+                                                   system.exponent, system.N, system.B, system.X);
+  result.true_residuals = found.residual;
+  result.rhs_norms = found.rhs_norms;
+  drop_overflow(exec, found.residual, system.X);
+}
+
+/// What was solved, by whom.
+template <class Scalar, class Exec>
+void describe_run(Exec const& exec, SolveCommand const& command,
+                  LinearSystem<Scalar, Exec> const& system, SolveSetup<Scalar, Exec> const& setup,
+                  SolveResult& result) {
+  result.device = describe(exec);
+  result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
+  result.rows = system.A->partition().global_rows();
+  result.nonzeros = system.A->nonzeros();
+  result.columns = setup.choice.columns;
+  result.product = setup.product.name;
+  result.product_reason = setup.product.reason;
+  if (setup.M.op) result.preconditioner = setup.M.op->name();
+  if (system.rows.space.communicator().size() > 1)
+    result.ranks = report_of_ranks(exec, *system.A, result.columns, command.machine.partition);
+  note_scale(result, system.exponent);
+}
+
+}  // namespace detail
+
+template <class Scalar, class Exec>
+SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
+                  OutputFile* solution, Communicator const& ranks) {
+  ranks.together([&] { detail::refuse<Scalar, Exec>(command, ranks.size()); });
+  SolveResult result;
+  Lap lap;
+  progress.stage("loading " + command.matrix);
+  auto const system = detail::load<Scalar>(exec, command, ranks, result.notes);
+  result.seconds.load = lap();
+
+  progress.stage("preparing the sparse product");
+  auto setup = detail::set_up(exec, command, system);
+  result.seconds.setup = lap();
+
+  detail::iterate(exec, command, progress, system, setup, lap, result);
+
   progress.stage("checking the residuals");
-  detail::scale_all(exec, exponent, X);
-  auto const check = check_residuals<Scalar, Exec>(
-      exec, {},
-      [&](Block<Scalar, Exec> const& Y, Block<Scalar, Exec> const& R) {
-        blockspan::detail::subtract_product<Exec, Scalar>(
-            exec, blockspan::detail::matrix_ref<Exec>(A), blockspan::detail::block_ref<Exec>(Y),
-            blockspan::detail::block_ref<Exec>(R));
-      },
-      exponent, N, B, X);
-  result.true_residuals = check.residual;
-  result.rhs_norms = check.rhs_norms;
-  detail::drop_overflow(exec, check.residual, X);
+  detail::check(exec, system, setup, result);
   result.seconds.check = lap();
-  if (solution != nullptr) {
-    progress.stage("writing " + solution->name());
-    auto const fault = solution->write_by([&](std::string const& path) { write_block(path, X); });
-    if (fault) result.lost.push_back(*fault);
+  if (!command.solution.empty()) {
+    progress.stage("writing " + command.solution);
+    if (auto const fault = write_rows<Scalar, Exec>(system.rows, system.X,
+                                                    static_cast<int>(system.columns()), solution))
+      result.lost.push_back(*fault);
   }
   result.seconds.output = lap();
 
-  result.device = describe(exec);
-  result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
-  result.rows = A.numRows();
-  result.nonzeros = static_cast<std::int64_t>(A.nnz());
-  result.product = product.name;
-  result.product_reason = product.reason;
-  detail::note_scale(result, exponent);
-  if (M.op) result.preconditioner = M.op->name();
+  detail::describe_run(exec, command, system, setup, result);
   judge(result, command);
   return result;
 }

@@ -67,6 +67,7 @@ PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
   using Kind = PreconditionerChoice::Kind;
   auto const parts = split(text);
   PreconditionerChoice choice;
+  choice.asked = text;
   choice.ratio = ratio;
   choice.inputs = inputs;
   std::size_t most = 1;

@@ -36,6 +36,7 @@ struct PreconditionerChoice {
     automatic
   };
   Kind kind = Kind::none;
+  std::string asked;   ///< as given
   int block_size = 0;  ///< of block-jacobi; 0: found in the pattern
   int degree = 4;      ///< of chebyshev, of the smoother of multigrid
   double ratio = 0;    ///< of the ends of its interval

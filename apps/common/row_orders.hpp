@@ -7,6 +7,9 @@
 
 #include <blockspan/distributed/row_order.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
+#include <blockspan/support/error.hpp>
+
+#include "common/preconditioner_choice.hpp"
 
 // --partition: which rows of a matrix go to which rank. All ranks call these together.
 
@@ -31,6 +34,22 @@ std::shared_ptr<RowOrder const> order_rows(Exec const& exec, std::string const& 
   pattern.columns = rows.columns;
   return order_rows(ranks, partition, source, A.partition(), pattern,
                     blockspan::detail::chunk_rows<Exec>(A.partition().global_rows()));
+}
+
+/// Refuses what is kept by consecutive rows where --partition takes them apart.
+inline void require_consecutive_rows(std::string const& partition, bool needed,
+                                     std::string const& option) {
+  require(partition == "contiguous" || !needed, "--partition " + partition,
+          option + " needs the rows in their order: --partition contiguous");
+}
+/// The same of what a preconditioner looks at.
+inline void require_order(std::string const& partition, PreconditionerChoice const& choice) {
+  auto const& inputs = choice.inputs;
+  require_consecutive_rows(partition, choice.kind == PreconditionerChoice::Kind::block_jacobi,
+                           "--preconditioner block-jacobi");
+  require_consecutive_rows(
+      partition, !inputs.near_null.empty() || !inputs.coordinates.empty() || inputs.block_size > 1,
+      "multigrid of nodes");
 }
 
 /// The rows of a block in another order, in host memory; `forward`: from the caller's order.

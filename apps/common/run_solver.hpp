@@ -33,9 +33,7 @@ auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
   ProgressLine progress(command.machine.quiet || ranks.rank() > 0);
   return with_backend(command.machine.backend, [&](auto const& exec) {
     auto const of = [&]<class Scalar>(Scalar) {
-      if (ranks.size() > 1)
-        return solve_on_ranks<Scalar>(exec, command, progress, vectors, ranks_of(exec, ranks));
-      return solve<Scalar>(exec, command, progress, vectors);
+      return solve<Scalar>(exec, command, progress, vectors, ranks_of(exec, ranks));
     };
     if constexpr (has_scalar<Kokkos::complex<double>>)
       if (complex) return of(Kokkos::complex<double>());
@@ -48,11 +46,11 @@ auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
 /// The course of an app that solves something: claims its outputs, looks at its inputs, solves,
 /// prints and reports. Returns the exit status.
 ///
-/// Of the app it takes solve<Scalar>(exec, command, progress, file), print_result and report_text
-/// for its Command, its outputs() and inputs(), and inspect(command, alone), which checks the sizes
-/// of the problem before anything is loaded, and where no other ranks take part its memory, and
-/// returns whether it is complex. vectors: the file for the vectors found, given by `option`;
-/// empty: none. ranks: where several, solve_on_ranks instead, and rank 0 writes.
+/// Of the app it takes solve<Scalar>(exec, command, progress, file, ranks), print_result and
+/// report_text for its Command, its outputs() and inputs(), and inspect(command, alone), which
+/// checks the sizes of the problem before anything is loaded, and where no other ranks take part
+/// its memory, and returns whether it is complex. vectors: the file for the vectors found, given by
+/// `option`; empty: none. Rank 0 writes.
 ///
 /// An output that cannot be written costs that file only: it is noted, and said in the end.
 template <class Command, class Inspect>

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/read_distributed.hpp>
@@ -9,6 +10,7 @@
 
 #include "common/input_file.hpp"
 #include "common/problem.hpp"
+#include "common/symmetry.hpp"
 
 // How the matrix of a command comes to its ranks. All ranks call these together; like: the rows of
 // each, null: balanced. Errors are thrown on all.
@@ -44,6 +46,25 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> spread(
     return read_distributed<Scalar>(exec, ranks, source, like);
   }
   return spread_from_first<Scalar>(exec, ranks, like, load);
+}
+
+/// The Hermitian matrix of `source`: where there are several ranks, of a spec each makes its rows,
+/// and files of one triangle are read by all; else rank 0 looks at the symmetry or takes the mean.
+/// like: the rows of each rank; null: balanced. notes: of rank 0, see take_hermitian. Throws Error,
+/// on all ranks, where it is not Hermitian.
+template <class Scalar, class Exec>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_hermitian(
+    Exec const& exec, Communicator const& ranks, std::string const& source, bool symmetrize,
+    std::vector<std::string>& notes, std::string const& kind = "matrix",
+    RowPartition const* like = nullptr) {
+  auto const load = [&] {
+    return take_hermitian(exec, source, load_operator<Scalar>(exec, source, kind, notes),
+                          symmetrize, notes);
+  };
+  if (ranks.size() == 1 || kind != "matrix" || symmetrize)
+    return spread_from_first<Scalar>(exec, ranks, like, load);
+  return spread<Scalar>(
+      exec, ranks, source, like, [](GeneratorSpec const& spec) { return spec.is_symmetric; }, load);
 }
 
 }  // namespace blockspan::apps

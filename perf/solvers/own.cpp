@@ -5,6 +5,7 @@
 
 #include <Kokkos_Timer.hpp>
 
+#include <blockspan/distributed/distribute.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 
@@ -183,16 +184,18 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
   Kokkos::Timer const timer;
   auto const width = problem.task == Task::eigenpairs ? problem.start.extent(1)
                                                       : static_cast<std::size_t>(problem.columns);
+  Communicator const alone;
+  auto const A = distribute(problem.exec, alone, problem.A);
   auto const product =
-      apps::make_product<double>(problem.exec, problem.A, solver.spmm, static_cast<int>(width));
+      apps::make_product<double>(problem.exec, A, solver.spmm, static_cast<int>(width));
   apps::Product<double, Exec> mass;
   if (problem.B)
-    mass =
-        apps::make_product<double>(problem.exec, *problem.B, solver.spmm, static_cast<int>(width));
+    mass = apps::make_product<double>(problem.exec, distribute(problem.exec, alone, *problem.B),
+                                      solver.spmm, static_cast<int>(width));
   auto const choice = apps::parse_preconditioner(solver.preconditioner, chebyshev_ratio);
   bool const levels = choice.kind == apps::PreconditionerChoice::Kind::multigrid;
   auto const made = levels ? hierarchy_of(problem, static_cast<int>(width))
-                           : apps::make_preconditioner(problem.exec, choice, problem.A, *product.op,
+                           : apps::make_preconditioner(problem.exec, choice, A, *product.op,
                                                        apps::Definiteness::any);
   // a substitute must not have the name of what it replaces
   require(made.notes.empty(), solver.id, made.notes.empty() ? "" : made.notes.front());
