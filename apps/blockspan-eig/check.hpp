@@ -42,6 +42,49 @@ void remove_constraints(Exec const& exec, LinearOperator<Scalar, Exec> const* M,
                 R, workspace);
 }
 
+/// V := 2^power V. Fences.
+template <class Scalar, class Exec>
+void scale_by(Exec const& exec, Block<Scalar, Exec> const& V, int power) {
+  if (power == 0) return;
+  Kokkos::View<double*, Kokkos::HostSpace> const factors("factors", V.extent(1));
+  Kokkos::deep_copy(factors, std::ldexp(1.0, power));
+  scale_columns(exec, factors, V);
+  exec.fence("Blockspan::check_residuals: factors");
+}
+
+/// Y := 2^-exponent Op X in two steps: as much as is safe before the product, the rest after it.
+template <class Scalar, class Exec>
+void scaled_image(Exec const& exec, LinearOperator<Scalar, Exec> const& op, int exponent,
+                  Block<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y) {
+  auto const scaled =
+      allocate<Block<Scalar, Exec>>(exec, "Blockspan::scaled_vectors", X.extent(0), X.extent(1));
+  int const before = std::clamp(-exponent, -900, 900);
+  Kokkos::deep_copy(exec, scaled, X);
+  scale_by(exec, scaled, before);
+  op.apply(exec, scaled, Y);
+  scale_by(exec, Y, -exponent - before);
+}
+
+/// Norms of the columns of R, which is enlarged where squares of residuals underflow. Fences.
+template <class Scalar, class Exec>
+Kokkos::View<double*, Kokkos::HostSpace> residual_norms(Exec const& exec,
+                                                        Block<Scalar, Exec> const& R,
+                                                        Workspace<Exec>& workspace) {
+  constexpr double small = 1e-140;
+  constexpr int power = 500;
+  std::size_t const k = R.extent(1);
+  Kokkos::View<double*, Kokkos::HostSpace> r("r", k), enlarged("enlarged", k);
+  column_norms(exec, R, r, workspace);
+  exec.fence("Blockspan::check_residuals");
+  if (std::none_of(r.data(), r.data() + k, [](double norm) { return norm < small; })) return r;
+  scale_by(exec, R, power);
+  column_norms(exec, R, enlarged, workspace);
+  exec.fence("Blockspan::check_residuals: small ones");
+  for (std::size_t j = 0; j < k; ++j)
+    if (r(j) < small) r(j) = std::ldexp(enlarged(j), -power);
+  return r;
+}
+
 /// Residuals of the pairs (eigenvalues[j], X(:, j)), from A and M (null: the identity) themselves.
 /// With constraints Y they are those of the problem projected by them: what lies in the span of
 /// M Y does not count. norm_a, norm_b: the norms of the backward errors. A and M are applied to X
@@ -62,32 +105,15 @@ ResidualCheck check_residuals(Exec const& exec, LinearOperator<Scalar, Exec> con
   auto const R = new_block("Blockspan::residuals");
   auto const MX = new_block("Blockspan::mass_times_vectors");
   auto const unit = new_block("Blockspan::unit_vectors");
-  auto const scaled = new_block("Blockspan::scaled_vectors");
   auto const exponent = [](double norm) { return norm > 0 ? std::ilogb(norm) : 0; };
-  auto const scale_by = [&](Block<Scalar, Exec> const& V, int power) {
-    if (power == 0) return;
-    Kokkos::View<double*, Kokkos::HostSpace> const factors("factors", k);
-    Kokkos::deep_copy(factors, std::ldexp(1.0, power));
-    scale_columns(exec, factors, V);
-    exec.fence("Blockspan::check_residuals: factors");
-  };
   int const e_a = exponent(norm_a), e_b = M != nullptr ? exponent(norm_b) : 0;
   Kokkos::deep_copy(exec, unit, Xk);
-  scale_by(unit, e_b / 2);  // X^H M X = I: now near one
-  // 2^-e Op X in two steps: as much as is safe before the product, the rest after it.
-  auto const image = [&](LinearOperator<Scalar, Exec> const& op, int e,
-                         Block<Scalar, Exec> const& Y) {
-    int const before = std::clamp(-e, -900, 900);
-    Kokkos::deep_copy(exec, scaled, unit);
-    scale_by(scaled, before);
-    op.apply(exec, scaled, Y);
-    scale_by(Y, -e - before);
-  };
+  scale_by(exec, unit, e_b / 2);  // X^H M X = I: now near one
   if (M != nullptr)
-    image(*M, e_b, MX);
+    scaled_image(exec, *M, e_b, unit, MX);
   else
     Kokkos::deep_copy(exec, MX, unit);
-  image(A, e_a, R);
+  scaled_image(exec, A, e_a, unit, R);
   std::vector<double> lambda;
   SmallMatrix<Scalar> minus_theta("Blockspan::minus_theta", k, k);
   for (std::size_t j = 0; j < k; ++j) {
@@ -98,23 +124,10 @@ ResidualCheck check_residuals(Exec const& exec, LinearOperator<Scalar, Exec> con
   Workspace<Exec> workspace(A.row_space());
   if (constraints.extent(1) > 0) remove_constraints(exec, M, constraints, R, workspace);
 
-  using Norms = Kokkos::View<double*, Kokkos::HostSpace>;
-  Norms r("r", k), x("x", k), mx("mx", k);
-  column_norms(exec, R, r, workspace);
+  Kokkos::View<double*, Kokkos::HostSpace> x("x", k), mx("mx", k);
   column_norms(exec, unit, x, workspace);
   column_norms(exec, MX, mx, workspace);
-  exec.fence("Blockspan::check_residuals");
-  // Squares of residuals this small underflow.
-  constexpr double small = 1e-140;
-  if (std::any_of(r.data(), r.data() + k, [](double norm) { return norm < small; })) {
-    constexpr int power = 500;
-    Norms enlarged("enlarged", k);
-    scale_by(R, power);
-    column_norms(exec, R, enlarged, workspace);
-    exec.fence("Blockspan::check_residuals: small ones");
-    for (std::size_t j = 0; j < k; ++j)
-      if (r(j) < small) r(j) = std::ldexp(enlarged(j), -power);
-  }
+  auto const r = residual_norms(exec, R, workspace);
 
   double const a = std::ldexp(norm_a, -e_a), b = std::ldexp(norm_b, -e_b);
   ResidualCheck check;
