@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include <blockspan/distributed/distributed_multigrid.hpp>
+
 #include "distributed/ranks.hpp"
 #include "support/messages.hpp"
 #include <gmock/gmock.h>
@@ -56,6 +58,39 @@ TEST(FailuresOfARank, MemoryThatIsShortOnOneIsAnErrorOnAll) {
   EXPECT_THAT(said, ::testing::HasSubstr("rank " + std::to_string(bad)));
   EXPECT_LT(end - begin, std::chrono::seconds(1));
   EXPECT_EQ(make("laplace7:10")->partition().global_rows(), 1000);  // and all go on
+}
+
+/// Wherever in its setup a rank's memory ends, all hear of it, and none waits for another.
+TEST(FailuresOfARank, MultigridSaysOnAllThatMemoryIsShortOnOne) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer ends programs whose memory is short";
+#endif
+  using ::testing::AnyOf, ::testing::HasSubstr;
+  int const size = world().size(), bad = size - 1;
+  if (size == 1) GTEST_SKIP() << "for several ranks";
+  Exec const exec;
+  auto const A = generate_distributed<double>(exec, world(), "laplace7:40");
+  MultigridOptions<double, Exec> const options{.probe = false};
+  auto const make = [&] {
+    DistributedMultigrid<double, Exec> const M(exec, A, options, {2000});
+    EXPECT_TRUE(M.report().usable());
+  };
+  make();
+  int refused = 0;
+  for (std::size_t more = std::size_t{1} << 18; more <= std::size_t{1} << 26; more *= 4) {
+    std::optional<ShortMemory> limit;
+    if (world().rank() == bad) limit.emplace(more);
+    std::string const said = message_of(make);
+    limit.reset();
+    bool const enough = said == "nothing was thrown";
+    EXPECT_EQ(world().any(enough), enough) << more;
+    if (enough) break;
+    ++refused;
+    EXPECT_THAT(said, HasSubstr("rank " + std::to_string(bad))) << more;
+    EXPECT_THAT(said, AnyOf(HasSubstr("out of memory"), HasSubstr("failed to allocate"))) << more;
+  }
+  EXPECT_GT(refused, 0);
+  make();  // and all go on
 }
 
 }  // namespace
