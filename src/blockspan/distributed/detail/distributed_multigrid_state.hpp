@@ -13,6 +13,7 @@
 #include <blockspan/distributed/detail/step_on_ranks.hpp>
 #include <blockspan/distributed/distributed_multigrid.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
+#include <blockspan/multigrid/detail/level_reports.hpp>
 #include <blockspan/multigrid/detail/narrow_blocks.hpp>
 #include <blockspan/multigrid/detail/v_cycle.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
@@ -41,7 +42,7 @@ struct DistributedMultigridState {
     check(exec);
     if (set_up(exec)) {
       form_cycle(exec);
-      tell_work();
+      sum_up_levels(report, options.degree, work_of_level(report.levels.back(), options.degree));
     }
     report.seconds = timer.seconds();
   }
@@ -144,7 +145,7 @@ struct DistributedMultigridState {
     auto const factors = ranks().together([&] { return jacobi(exec, block).factors(); });
     auto const spectrum = chebyshev_setup<Scalar, Exec>(exec, *level.A, factors,
                                                         ChebyshevOptions{.seed = options.seed});
-    bool const zero = !(spectrum.upper > 0) && spectrum.estimate.finite;
+    bool const zero = is_zero(spectrum);
     double const upper = zero ? 1 : spectrum.upper;
     if (report.levels.size() == number) report.levels.emplace_back();
     auto& told = report.levels[number];
@@ -153,9 +154,7 @@ struct DistributedMultigridState {
     told.upper = spectrum.upper;
     if (!spectrum.usable() && !zero) {
       if (!spectrum.estimate.finite) fail(where, spectrum.fault);
-      report.status = MultigridStatus::indefinite;
-      report.message = "level " + std::to_string(number) + ": " + spectrum.fault +
-                       "; chebyshev and multigrid do not apply";
+      reject_indefinite(report, number, spectrum.fault);
       return false;
     }
     if (level.smoother)
@@ -290,16 +289,11 @@ struct DistributedMultigridState {
 
   void form_wide(Exec const& exec) {
     if (below) return below->refresh(exec, *gathered, 1);
-    for (std::size_t number = 0; number < steps.size(); ++number) plan(exec, cycle.levels[number]);
+    for (std::size_t number = 0; number < steps.size(); ++number)
+      plan_transfers(exec, cycle.levels[number], options.columns);
     below = std::make_shared<GatheredLevel<Scalar, Exec>>(exec, gathered_rows, *gathered,
                                                           options.degree, options.columns, 1);
     cycle.levels.back().solver = below;
-  }
-
-  template <class Level>
-  void plan(Exec const& exec, Level& level) const {
-    SpmmPlanOptions const asked{.columns = options.columns};
-    level.p.emplace(exec, level.P, asked), level.r.emplace(exec, level.R, asked);
   }
 
   /// A level of `single`, or its values anew. All of it local, but for agreeing that it worked.
@@ -332,7 +326,7 @@ struct DistributedMultigridState {
     }
     auto const A = ranks().together([&] {
       level.P = rounded<Single>(exec, from.P, 1), level.R = rounded<Single>(exec, from.R, 1);
-      plan(exec, level);
+      plan_transfers(exec, level, options.columns);
       std::array<typename Rows::Matrix::values_type, 3> values;
       for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail})
         values[which] = rounded<Single>(exec, wide.part(which).matrix, factor).values;
@@ -349,20 +343,6 @@ struct DistributedMultigridState {
     if constexpr (has_single)
       if (report.single) return narrow.apply(exec, single, factor, X, Y);
     cycle.apply(exec, X, Y);
-  }
-
-  void tell_work() {
-    double nonzeros = 0, rows = 0, work = 0;
-    for (auto const& level : report.levels) {
-      auto const entries = static_cast<double>(level.nonzeros);
-      nonzeros += entries, rows += static_cast<double>(level.rows);
-      work += 2 * options.degree * entries + 2 * static_cast<double>(level.prolongator_nonzeros);
-    }
-    auto const fine = std::max(1.0, static_cast<double>(first->nonzeros()));
-    report.complexity = std::max(nonzeros / fine, 1.0);
-    report.grid_complexity =
-        rows / std::max(1.0, static_cast<double>(first->partition().global_rows()));
-    report.products = work / fine;
   }
 };
 

@@ -133,9 +133,7 @@ class Cycle {
     }
     level.P = rounded<Number>(exec, from.P_matrix(), 1);
     level.R = rounded<Number>(exec, from.R_matrix(), 1);
-    SpmmPlanOptions const options{.columns = columns_};
-    level.p.emplace(exec, level.P, options);
-    level.r.emplace(exec, level.R, options);
+    plan_transfers(exec, level, columns_);
   }
 
   std::shared_ptr<Operator const> as_operator(Exec const& exec, Matrix const& A) const {

@@ -9,6 +9,7 @@
 #include <blockspan/multigrid/detail/hierarchy.hpp>
 #include <blockspan/multigrid/detail/invert_last_impl.hpp>
 #include <blockspan/multigrid/detail/keep_near_null.hpp>
+#include <blockspan/multigrid/detail/level_reports.hpp>
 #include <blockspan/multigrid/detail/near_null_impl.hpp>
 #include <blockspan/multigrid/detail/probe.hpp>
 #include <blockspan/multigrid/detail/strength.hpp>
@@ -125,8 +126,7 @@ bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_
   level.spectrum = chebyshev_setup<Scalar, Exec>(exec, *level.op, level.A, options);
   level.report.upper = level.spectrum.upper;
   charge(exec, &MultigridSeconds::spectrum);
-  bool const zero = !(level.spectrum.upper > 0) && level.spectrum.estimate.finite;
-  if (level.spectrum.usable() || zero) return true;
+  if (level.spectrum.usable() || is_zero(level.spectrum)) return true;
   std::string const fault = level.spectrum.fault;
   auto const& W = level.spectrum.factors;
   bool const bad_input = !level.spectrum.estimate.finite ||
@@ -139,8 +139,7 @@ bool Hierarchy<Scalar, Exec>::measure(Exec const& exec, Level& level, std::size_
            "the matrix is not Hermitian: chebyshev and multigrid do not apply");
     return false;
   }
-  reject(MultigridStatus::indefinite, "level " + std::to_string(number) + ": " + fault +
-                                          "; chebyshev and multigrid do not apply");
+  reject_indefinite(report, number, fault);
   return false;
 }
 
@@ -346,21 +345,10 @@ void Hierarchy<Scalar, Exec>::append(Exec const& exec, Level const& fine) {
 template <class Scalar, class Exec>
 void Hierarchy<Scalar, Exec>::finish() {
   report.levels.clear();
-  double nonzeros = 0, rows = 0, work = 0;
-  int const products = 2 * options_.degree;
-  for (auto const& level : levels) {
-    report.levels.push_back(level.report);
-    auto const entries = static_cast<double>(level.A.nnz());
-    nonzeros += entries;
-    rows += static_cast<double>(level.A.numRows());
-    bool const last = &level == &levels.back();
-    if (!last) work += products * entries + 2 * static_cast<double>(level.prolongator.entries());
-    if (last) work += report.exact_last ? static_cast<double>(inverse.nnz()) : 7 * entries;
-  }
-  auto const fine = std::max(1.0, static_cast<double>(levels[0].A.nnz()));
-  report.complexity = std::max(nonzeros / fine, 1.0);
-  report.grid_complexity = rows / std::max(1.0, static_cast<double>(levels[0].A.numRows()));
-  report.products = work / fine;
+  for (auto const& level : levels) report.levels.push_back(level.report);
+  auto const entries = static_cast<double>(levels.back().A.nnz());
+  sum_up_levels(report, options_.degree,
+                report.exact_last ? static_cast<double>(inverse.nnz()) : 7 * entries);
   if (report.complexity > (report.near_null > 1 ? 2.0 : 3.0)) {
     std::ostringstream note;
     note.precision(2);

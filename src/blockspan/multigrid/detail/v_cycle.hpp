@@ -28,6 +28,14 @@ struct CycleLevel {
   std::shared_ptr<LinearOperator<Number, Exec> const> solver;  ///< null: a level follows
 };
 
+/// Plans of P and R, for blocks of up to about `columns` columns.
+template <class Number, class Exec, class Operator>
+void plan_transfers(Exec const& exec, CycleLevel<Number, Exec, Operator>& level, int columns) {
+  SpmmPlanOptions const options{.columns = columns};
+  level.p.emplace(exec, level.P, options);
+  level.r.emplace(exec, level.R, options);
+}
+
 /// The V cycle. On each level r -> z:
 ///   1. z = S r                         2. z += P cycle(R (r - A z))         3. z += S (r - A z)
 /// with the Chebyshev polynomial S = q(W A) W; on the last one what solves there. So the cycle is
