@@ -90,6 +90,16 @@ def test_an_unsymmetric_problem_is_not_begun():
         bs.eigsh(unsymmetric, 2, which="BE", raise_on_failure=True)
 
 
+def test_an_inexact_function_is_told_the_way():
+    def inverse(block):
+        return bs.cg(A, block, rtol=1e-9).x
+
+    with pytest.warns(bs.NotConvergedWarning, match="path='iterative'"):
+        assert bs.lobpcg(inverse, n=N, k=2, largest=True).status == "operator_not_hermitian"
+    values = bs.lobpcg(inverse, n=N, k=2, largest=True, path="iterative").eigenvalues
+    np.testing.assert_allclose(values, 1 / np.linalg.eigvalsh(S.toarray())[:2])
+
+
 def test_empty_lists_are_indices():
     assert bs.matrix(([0, 0], [], [], (1, 4))).nnz == 0
     assert bs.matrix(([0], [], [], (0, 4))).shape == (0, 4)

@@ -286,6 +286,17 @@ def _refused(wanted: int, trouble: str) -> dict[str, Any]:
     }
 
 
+def _trouble(report: dict[str, Any]) -> str:
+    """In words, also where there is no more to say than the status: of a function, say."""
+    words: str = report["trouble"]
+    if words or report["status"] != Status.operator_not_hermitian:
+        return words
+    words = "A or B does not act as a Hermitian matrix to rounding"
+    if report["path"].endswith("dense"):
+        words += "; one that is not exact, with a solve inside, may pass with path='iterative'"
+    return words
+
+
 def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
     values = np.array(report["eigenvalues"])
     backward = np.array(report["backward_errors"])
@@ -301,7 +312,7 @@ def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
         iterations=report["iterations"],
         path=report["path"],
         path_reason=report["path_reason"],
-        trouble=report["trouble"],
+        trouble=_trouble(report),
         history=[EigenIteration(*line) for line in report["history"]],
         certificate=(
             None
