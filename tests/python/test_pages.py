@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 import runpy
@@ -9,7 +10,8 @@ import warnings
 
 import pytest
 
-PYTHON = pathlib.Path(__file__).parents[2] / "src" / "python"
+ROOT = pathlib.Path(__file__).parents[2]
+PYTHON = ROOT / "src" / "python"
 OTHERS = ("sklearn", "torch")  # not for all
 
 
@@ -39,3 +41,12 @@ def test_links_of_the_guide_lead_somewhere():
     links = re.findall(r"\]\(([^)#]+)\)", (PYTHON / "README.md").read_text("utf-8"))
     assert len(links) > 10
     assert [link for link in links if not (PYTHON / link).exists()] == []
+
+
+def test_table_beside_peers_is_that_of_the_record():
+    peers = runpy.run_path(str(ROOT / "perf" / "python" / "beside_peers.py"))
+    record = json.loads((ROOT / "perf" / "results" / "python" / "host.json").read_text("utf-8"))
+    page = (PYTHON / "README.md").read_text("utf-8")
+    assert peers["table"](record) in page
+    for package, version in record["versions"].items():
+        assert package == "blockspan" or f"{package} {version}" in " ".join(page.split())
