@@ -1,6 +1,6 @@
 // blockspan-perf: studies of Blockspan's products and solvers with those of others, every result
 // checked. perf/README.md says how; perf/report.py makes pages of the results.
-#include "common/application.hpp"
+#include "common/run/application.hpp"
 #include "suite/command.hpp"
 #include "suite/compare.hpp"
 #include "suite/runner.hpp"

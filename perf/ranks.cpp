@@ -7,7 +7,7 @@
 // and how much of its exchange it hides; the same work in the order of others; with device data by
 // way of the host; with the same bits for any number of ranks; and an iteration of LOBPCG and of
 // conjugate gradients.
-#include "common/ranks.hpp"
+#include "common/ranks/ranks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,10 +32,10 @@
 
 #include "blockspan-spmm/bandwidth.hpp"
 #include "blockspan-spmm/timing.hpp"
-#include "common/application.hpp"
-#include "common/command_line.hpp"
-#include "common/json_document.hpp"
-#include "common/output_file.hpp"
+#include "common/files/json_document.hpp"
+#include "common/files/output_file.hpp"
+#include "common/run/application.hpp"
+#include "common/run/command_line.hpp"
 #include "spmm/launch.hpp"
 #include "studies/studies.hpp"
 #include "suite/clocks.hpp"

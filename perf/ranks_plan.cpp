@@ -17,9 +17,9 @@
 #include <blockspan/sparse/coordinates.hpp>
 #include <blockspan/sparse/generators.hpp>
 
-#include "common/application.hpp"
-#include "common/command_line.hpp"
-#include "common/output_file.hpp"
+#include "common/files/output_file.hpp"
+#include "common/run/application.hpp"
+#include "common/run/command_line.hpp"
 #include "studies/studies.hpp"
 #include "suite/environment.hpp"
 

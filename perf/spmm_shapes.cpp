@@ -29,10 +29,10 @@
 #include <blockspan/spmm/layouts/summary.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
-#include "common/application.hpp"
-#include "common/command_line.hpp"
-#include "common/dispatch.hpp"
-#include "common/problem.hpp"
+#include "common/machine/dispatch.hpp"
+#include "common/problem/problem.hpp"
+#include "common/run/application.hpp"
+#include "common/run/command_line.hpp"
 #include "spmm/stopwatch.hpp"
 
 namespace {

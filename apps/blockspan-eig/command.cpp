@@ -3,8 +3,8 @@
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/support/error.hpp>
 
-#include "common/command_line.hpp"
-#include "common/precision.hpp"
+#include "common/problem/precision.hpp"
+#include "common/run/command_line.hpp"
 
 namespace blockspan::apps {
 

@@ -9,9 +9,9 @@
 
 #include <blockspan/solvers/lobpcg.hpp>
 
-#include "common/machine_options.hpp"
-#include "common/output_file.hpp"
-#include "common/preconditioner_choice.hpp"
+#include "common/files/output_file.hpp"
+#include "common/problem/preconditioner_choice.hpp"
+#include "common/run/machine_options.hpp"
 
 namespace blockspan::apps {
 

@@ -7,11 +7,11 @@
 #include "blockspan-eig/report.hpp"
 #include "blockspan-eig/solve.hpp"
 #include "blockspan-eig/table.hpp"
-#include "common/application.hpp"
-#include "common/memory.hpp"
-#include "common/problem.hpp"
-#include "common/run_solver.hpp"
-#include "common/threads.hpp"
+#include "common/machine/memory.hpp"
+#include "common/machine/threads.hpp"
+#include "common/problem/problem.hpp"
+#include "common/run/application.hpp"
+#include "common/run/run_solver.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <sstream>
 
-#include "common/interrupt.hpp"
-#include "common/words.hpp"
+#include "common/files/words.hpp"
+#include "common/run/interrupt.hpp"
 
 namespace blockspan::apps {
 

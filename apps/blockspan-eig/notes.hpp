@@ -2,7 +2,7 @@
 
 #include "blockspan-eig/command.hpp"
 #include "blockspan-eig/result.hpp"
-#include "common/progress.hpp"
+#include "common/run/progress.hpp"
 
 namespace blockspan::apps {
 

@@ -1,7 +1,7 @@
 #include "blockspan-eig/report.hpp"
 
 #include "blockspan-eig/advice.hpp"
-#include "common/report_parts.hpp"
+#include "common/files/report_parts.hpp"
 
 namespace blockspan::apps {
 

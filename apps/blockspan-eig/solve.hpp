@@ -2,9 +2,9 @@
 
 #include "blockspan-eig/command.hpp"
 #include "blockspan-eig/result.hpp"
-#include "common/output_file.hpp"
-#include "common/progress.hpp"
-#include "common/ranks.hpp"
+#include "common/files/output_file.hpp"
+#include "common/ranks/ranks.hpp"
+#include "common/run/progress.hpp"
 
 namespace blockspan::apps {
 

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "blockspan-eig/advice.hpp"
-#include "common/words.hpp"
+#include "common/files/words.hpp"
 
 namespace blockspan::apps {
 

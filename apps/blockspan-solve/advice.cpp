@@ -4,7 +4,7 @@
 #include <string>
 
 #include "blockspan-solve/judge.hpp"
-#include "common/words.hpp"
+#include "common/files/words.hpp"
 
 namespace blockspan::apps {
 

@@ -2,7 +2,7 @@
 
 #include "blockspan-solve/advice.hpp"
 #include "blockspan-solve/judge.hpp"
-#include "common/report_parts.hpp"
+#include "common/files/report_parts.hpp"
 
 namespace blockspan::apps {
 

@@ -8,8 +8,8 @@
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
-#include "common/dispatch.hpp"
-#include "common/ranks.hpp"
+#include "common/machine/dispatch.hpp"
+#include "common/ranks/ranks.hpp"
 
 namespace blockspan::apps {
 

@@ -14,14 +14,14 @@
 #include "blockspan-solve/judge.hpp"
 #include "blockspan-solve/scaled_matrix.hpp"
 #include "blockspan-solve/solve.hpp"
-#include "common/interrupt.hpp"
-#include "common/lap.hpp"
-#include "common/precision.hpp"
-#include "common/preconditioner.hpp"
-#include "common/products.hpp"
-#include "common/row_orders.hpp"
-#include "common/spread.hpp"
-#include "common/spread_rows.hpp"
+#include "common/problem/precision.hpp"
+#include "common/problem/preconditioner.hpp"
+#include "common/problem/products.hpp"
+#include "common/ranks/row_orders.hpp"
+#include "common/ranks/spread.hpp"
+#include "common/ranks/spread_rows.hpp"
+#include "common/run/interrupt.hpp"
+#include "common/run/lap.hpp"
 
 namespace blockspan::apps {
 

@@ -5,7 +5,7 @@
 
 #include "blockspan-solve/advice.hpp"
 #include "blockspan-solve/judge.hpp"
-#include "common/words.hpp"
+#include "common/files/words.hpp"
 
 namespace blockspan::apps {
 

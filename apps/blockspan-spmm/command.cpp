@@ -6,7 +6,7 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 
-#include "common/command_line.hpp"
+#include "common/run/command_line.hpp"
 
 namespace blockspan::apps {
 

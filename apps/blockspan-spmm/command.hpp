@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/output_file.hpp"
+#include "common/files/output_file.hpp"
 
 namespace blockspan::apps {
 

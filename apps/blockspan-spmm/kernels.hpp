@@ -16,8 +16,8 @@
 #include "blockspan-spmm/command.hpp"
 #include "blockspan-spmm/launches.hpp"
 #include "blockspan-spmm/result.hpp"
-#include "common/components.hpp"
-#include "common/dispatch.hpp"
+#include "common/machine/components.hpp"
+#include "common/machine/dispatch.hpp"
 
 namespace blockspan::apps {
 

@@ -12,13 +12,13 @@
 #include "blockspan-spmm/ranks_result.hpp"
 #include "blockspan-spmm/report.hpp"
 #include "blockspan-spmm/table.hpp"
-#include "common/application.hpp"
-#include "common/dispatch.hpp"
-#include "common/interrupt.hpp"
-#include "common/memory.hpp"
-#include "common/output_file.hpp"
-#include "common/problem.hpp"
-#include "common/threads.hpp"
+#include "common/files/output_file.hpp"
+#include "common/machine/dispatch.hpp"
+#include "common/machine/memory.hpp"
+#include "common/machine/threads.hpp"
+#include "common/problem/problem.hpp"
+#include "common/run/application.hpp"
+#include "common/run/interrupt.hpp"
 
 namespace {
 

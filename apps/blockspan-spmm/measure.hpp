@@ -5,7 +5,7 @@
 #include "blockspan-spmm/command.hpp"
 #include "blockspan-spmm/ranks_result.hpp"
 #include "blockspan-spmm/result.hpp"
-#include "common/progress.hpp"
+#include "common/run/progress.hpp"
 
 namespace blockspan::apps {
 

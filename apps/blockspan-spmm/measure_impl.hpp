@@ -14,9 +14,9 @@
 #include "blockspan-spmm/measure.hpp"
 #include "blockspan-spmm/reference.hpp"
 #include "blockspan-spmm/sample.hpp"
-#include "common/dispatch.hpp"
-#include "common/interrupt.hpp"
-#include "common/problem.hpp"
+#include "common/machine/dispatch.hpp"
+#include "common/problem/problem.hpp"
+#include "common/run/interrupt.hpp"
 
 namespace blockspan::apps {
 

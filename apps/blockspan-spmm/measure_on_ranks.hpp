@@ -17,12 +17,12 @@
 #include "blockspan-spmm/reference.hpp"
 #include "blockspan-spmm/sample.hpp"
 #include "blockspan-spmm/timing.hpp"
-#include "common/dispatch.hpp"
-#include "common/interrupt.hpp"
-#include "common/problem.hpp"
-#include "common/progress.hpp"
-#include "common/row_orders.hpp"
-#include "common/spread.hpp"
+#include "common/machine/dispatch.hpp"
+#include "common/problem/problem.hpp"
+#include "common/ranks/row_orders.hpp"
+#include "common/ranks/spread.hpp"
+#include "common/run/interrupt.hpp"
+#include "common/run/progress.hpp"
 
 // The distributed product, checked and timed. All ranks call these together.
 

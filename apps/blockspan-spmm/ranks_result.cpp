@@ -5,8 +5,8 @@
 #include <sstream>
 #include <string>
 
-#include "common/report_parts.hpp"
-#include "common/words.hpp"
+#include "common/files/report_parts.hpp"
+#include "common/files/words.hpp"
 
 namespace blockspan::apps {
 

@@ -6,7 +6,7 @@
 
 #include "blockspan-spmm/command.hpp"
 #include "blockspan-spmm/result.hpp"
-#include "common/ranks.hpp"
+#include "common/ranks/ranks.hpp"
 
 namespace blockspan::apps {
 

@@ -1,6 +1,6 @@
 #include "blockspan-spmm/report.hpp"
 
-#include "common/report_parts.hpp"
+#include "common/files/report_parts.hpp"
 
 namespace blockspan::apps {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "blockspan-spmm/timing.hpp"
-#include "common/device.hpp"
+#include "common/machine/device.hpp"
 
 namespace blockspan::apps {
 

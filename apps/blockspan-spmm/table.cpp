@@ -4,7 +4,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "common/words.hpp"
+#include "common/files/words.hpp"
 
 namespace blockspan::apps {
 

@@ -13,8 +13,8 @@
 #include <blockspan/sparse/coordinates.hpp>
 #include <blockspan/support/lapack.hpp>
 
-#include "common/problem.hpp"
-#include "common/report_parts.hpp"
+#include "common/files/report_parts.hpp"
+#include "common/problem/problem.hpp"
 #include "solvers/measure.hpp"
 #include "solvers/problem.hpp"
 #include "spmm/launch.hpp"

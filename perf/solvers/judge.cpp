@@ -7,8 +7,8 @@
 #include "blockspan-eig/check.hpp"
 #include "blockspan-solve/check.hpp"
 #include "blockspan-solve/scaled_matrix.hpp"
-#include "common/products.hpp"
-#include "common/words.hpp"
+#include "common/files/words.hpp"
+#include "common/problem/products.hpp"
 #include "solvers/problem.hpp"
 
 namespace blockspan::perf {

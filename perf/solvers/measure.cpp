@@ -10,7 +10,7 @@
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/support/error.hpp>
 
-#include "common/problem.hpp"
+#include "common/problem/problem.hpp"
 #include "solvers/own.hpp"
 #include "solvers/peers.hpp"
 

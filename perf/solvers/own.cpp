@@ -9,8 +9,8 @@
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 
-#include "common/preconditioner.hpp"
-#include "common/products.hpp"
+#include "common/problem/preconditioner.hpp"
+#include "common/problem/products.hpp"
 
 namespace blockspan::perf {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/dispatch.hpp"
+#include "common/machine/dispatch.hpp"
 
 namespace blockspan::perf {
 

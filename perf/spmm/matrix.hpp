@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "blockspan-spmm/host_matrix.hpp"
-#include "common/dispatch.hpp"
-#include "common/problem.hpp"
+#include "common/machine/dispatch.hpp"
+#include "common/problem/problem.hpp"
 #include "peers/contender.hpp"
 
 namespace blockspan::perf {

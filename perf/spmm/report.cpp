@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "common/words.hpp"
+#include "common/files/words.hpp"
 
 namespace blockspan::perf {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "blockspan-spmm/result.hpp"
-#include "common/json_document.hpp"
+#include "common/files/json_document.hpp"
 #include "peers/contender.hpp"
 #include "spmm/stopwatch.hpp"
 

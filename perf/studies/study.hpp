@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/json_document.hpp"
+#include "common/files/json_document.hpp"
 
 namespace blockspan::perf {
 

@@ -3,7 +3,7 @@
 #include <ctime>
 #include <string>
 
-#include "common/json_document.hpp"
+#include "common/files/json_document.hpp"
 
 namespace blockspan::perf {
 

@@ -3,7 +3,7 @@
 #include <blockspan/sparse/generator_spec.hpp>
 #include <blockspan/support/error.hpp>
 
-#include "common/command_line.hpp"
+#include "common/run/command_line.hpp"
 #include "studies/studies.hpp"
 
 namespace blockspan::perf {

@@ -8,7 +8,7 @@
 
 #include <blockspan/support/error.hpp>
 
-#include "common/words.hpp"
+#include "common/files/words.hpp"
 #include "suite/results_file.hpp"
 
 namespace blockspan::perf {

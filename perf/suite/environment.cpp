@@ -1,7 +1,7 @@
 #include "suite/environment.hpp"
 
-#include "common/dispatch.hpp"
-#include "common/report_parts.hpp"
+#include "common/files/report_parts.hpp"
+#include "common/machine/dispatch.hpp"
 #include "suite/clocks.hpp"
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/json_document.hpp"
+#include "common/files/json_document.hpp"
 #include "peers/contender.hpp"
 #include "studies/study.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <blockspan/support/error.hpp>
 
-#include "common/problem.hpp"
+#include "common/problem/problem.hpp"
 
 namespace blockspan::perf {
 

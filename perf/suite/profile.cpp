@@ -4,7 +4,7 @@
 #include <fstream>
 #include <vector>
 
-#include "common/dispatch.hpp"
+#include "common/machine/dispatch.hpp"
 
 namespace blockspan::perf {
 

@@ -6,7 +6,7 @@
 
 #include <blockspan/support/error.hpp>
 
-#include "common/output_file.hpp"
+#include "common/files/output_file.hpp"
 
 namespace blockspan::perf {
 

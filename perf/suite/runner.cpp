@@ -12,10 +12,10 @@
 #include <blockspan/support/error.hpp>
 
 #include "blockspan-spmm/bandwidth.hpp"
-#include "common/application.hpp"
-#include "common/dispatch.hpp"
-#include "common/interrupt.hpp"
-#include "common/problem.hpp"
+#include "common/machine/dispatch.hpp"
+#include "common/problem/problem.hpp"
+#include "common/run/application.hpp"
+#include "common/run/interrupt.hpp"
 #include "peers/cusparse.hpp"
 #include "solvers/measure.hpp"
 #include "spmm/caches.hpp"

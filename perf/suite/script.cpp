@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "common/words.hpp"
+#include "common/files/words.hpp"
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>

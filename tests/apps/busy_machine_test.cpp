@@ -10,7 +10,7 @@
 
 #include "apps/backends.hpp"
 #include "apps/process.hpp"
-#include "common/threads.hpp"
+#include "common/machine/threads.hpp"
 #include "support/files.hpp"
 #include <sched.h>
 #include <signal.h>

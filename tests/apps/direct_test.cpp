@@ -5,7 +5,7 @@
 
 #include "apps/eig.hpp"
 #include "apps/refused.hpp"
-#include "common/components.hpp"
+#include "common/machine/components.hpp"
 #include "support/matrices.hpp"
 
 namespace blockspan::test {

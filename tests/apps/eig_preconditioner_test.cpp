@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "apps/eig.hpp"
-#include "common/components.hpp"
+#include "common/machine/components.hpp"
 
 namespace blockspan::test {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "apps/eig.hpp"
 #include "apps/reference.hpp"
-#include "common/components.hpp"
+#include "common/machine/components.hpp"
 #include <gmock/gmock.h>
 
 namespace blockspan::test {

@@ -4,7 +4,7 @@
 #include "apps/backends.hpp"
 #include "apps/reference.hpp"
 #include "apps/report_run.hpp"
-#include "common/components.hpp"
+#include "common/machine/components.hpp"
 
 namespace blockspan::test {
 namespace {

@@ -2,7 +2,7 @@
 // stdout, no report.
 #include "apps/backends.hpp"
 #include "apps/refused.hpp"
-#include "common/components.hpp"
+#include "common/machine/components.hpp"
 
 namespace blockspan::test {
 namespace {

@@ -1,7 +1,7 @@
 // The check of blockspan-spmm finds what is wrong: an error of four bounds in one element of one
 // kernel's result makes that kernel WRONG, without a speed, and no other.
 #include "apps/spmm.hpp"
-#include "common/components.hpp"
+#include "common/machine/components.hpp"
 #include <gmock/gmock.h>
 
 namespace blockspan::test {

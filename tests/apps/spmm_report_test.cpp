@@ -1,6 +1,6 @@
 // What a run of blockspan-spmm writes: the report's members and their relations, the table.
 #include "apps/spmm.hpp"
-#include "common/components.hpp"
+#include "common/machine/components.hpp"
 #include <gmock/gmock.h>
 
 namespace blockspan::test {

@@ -1,7 +1,7 @@
 // Whatever is wrong with the input of blockspan-spmm: one line that says what and where, exit
 // status 2, nothing on stdout, no report.
 #include "apps/spmm.hpp"
-#include "common/components.hpp"
+#include "common/machine/components.hpp"
 #include <gmock/gmock.h>
 
 namespace blockspan::test {

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/files/output_file.hpp"
+
+namespace blockspan::apps {
+
+/// What multigrid is told of a problem: --near-null, --coordinates, --block-size.
+struct MultigridInputs {
+  std::string near_null, coordinates;  ///< files; empty: none
+  std::string hierarchy;               ///< a folder; empty: none
+  int block_size = 0;                  ///< 0: found in the pattern
+  int adaptive = 0;                    ///< vectors to make
+  bool levels = false;                 ///< print the table of levels
+
+  bool given() const {
+    return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 1 ||
+           adaptive > 0 || levels;
+  }
+  /// All files that it names, those of the folder too.
+  std::vector<NamedFile> files() const;
+};
+
+/// What --preconditioner asks for.
+struct PreconditionerChoice {
+  enum class Kind {
+    none,
+    jacobi,
+    block_jacobi,
+    chebyshev,
+    gauss_seidel,
+    direct,
+    multigrid,
+    automatic
+  };
+  Kind kind = Kind::none;
+  std::string asked;   ///< as given
+  int block_size = 0;  ///< of block-jacobi; 0: found in the pattern
+  int degree = 4;      ///< of chebyshev, of the smoother of multigrid
+  double ratio = 0;    ///< of the ends of its interval
+  MultigridInputs inputs;
+  int columns = 8;  ///< of the blocks expected
+};
+
+/// The forms that parse_preconditioner reads, and what they mean for --help.
+inline constexpr char const* preconditioner_forms =
+    "none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], gauss-seidel, direct, "
+    "multigrid[:DEGREE] or automatic";
+inline constexpr char const* preconditioner_help =
+    "none; jacobi; block-jacobi[:ROWS]: blocks of 2 to 8 rows, by default as found in the pattern; "
+    "chebyshev[:DEGREE[:RATIO]]: a polynomial over jacobi that costs DEGREE - 1 products, RATIO: "
+    "of the ends of its interval; gauss-seidel: a symmetric sweep, by Kokkos Kernels; direct: a "
+    "complete factorization, by MUMPS on the host, for stiff problems that fit in "
+    "memory; "
+    "multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes and graphs; DEGREE: of "
+    "the smoother, 1 to 4; "
+    "automatic: jacobi or chebyshev, or multigrid where that is expected to be faster and finds "
+    "itself good; direct takes over where a small system is too stiff for jacobi";
+
+/// Reads one of those forms; `ratio` is the default for chebyshev. inputs: allowed for multigrid
+/// only. Throws Error for anything else, and where the component behind it was not linked.
+PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
+                                          MultigridInputs const& inputs = {});
+
+}  // namespace blockspan::apps

@@ -1,7 +1,0 @@
-#include "common/ranks.hpp"
-
-namespace blockspan::apps {
-
-Communicator with_device_transport(Communicator const& ranks) { return ranks; }
-
-}  // namespace blockspan::apps

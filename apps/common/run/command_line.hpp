@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "common/problem/preconditioner_choice.hpp"
+#include "common/run/machine_options.hpp"
+
+namespace blockspan::apps {
+
+/// Refuses zero and negative numbers; what is no number at all, parse() refuses.
+CLI::Validator at_least_one();
+
+/// An empty command line of the app `name`, with --help and --version; `summary` opens the help.
+/// Options added to it show their defaults.
+void set_up(CLI::App& app, std::string const& name, std::string const& summary);
+
+/// --backend, --spmm, --partition, --report and --quiet.
+void add_machine_options(CLI::App& app, MachineOptions& options);
+
+/// --symmetrize, for the programs whose matrices must be Hermitian.
+void add_symmetrize_option(CLI::App& app, bool& symmetrize);
+
+/// --partition, for the programs that run on several ranks.
+void add_partition_option(CLI::App& app, std::string& partition);
+
+/// What --preconditioner multigrid may be told: --near-null, --coordinates, --block-size,
+/// --adaptive,
+/// --hierarchy, --levels.
+void add_multigrid_options(CLI::App& app, MultigridInputs& inputs);
+
+/// Reads the command line. False where it asked for --help or --version, which are answered on
+/// stdout. Throws Error for wrong usage: also for empty values, and for what is not all of it a
+/// decimal number (1e6 and 10.0 are whole numbers, 010 is ten) or too large for its option.
+bool parse(CLI::App& app, int argc, char** argv);
+
+}  // namespace blockspan::apps
