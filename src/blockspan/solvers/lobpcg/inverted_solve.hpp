@@ -114,7 +114,8 @@ class InvertedSolve {
     Real largest = 0;
     for (Real const value : report->eigenvalues)
       if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-    if (!(largest > 0)) return report;
+    // A smaller shift would leave rigid modes to the rounding of A + s B.
+    if (!(largest > shift_)) return report;
     shift_ = largest;
     auto second = solve_shifted(columns, columns);
     if (!second) return report;
