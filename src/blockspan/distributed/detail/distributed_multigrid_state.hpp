@@ -98,12 +98,16 @@ struct DistributedMultigridState {
     if (d > 0) options.block_size = static_cast<int>(d);
     if (options.block_size > 0) return;
     int found = 1;
-    auto const block = first->diagonal_block(exec);
+    auto const block = diagonal_block(exec, *first);
     ranks().together([&] {
       if (ranks().rank() == 0) found = blockspan::find_block_size(exec, block);
     });
     ranks().broadcast(std::span(&found, 1), 0);
     options.block_size = first->partition().global_rows() % found == 0 ? found : 1;
+  }
+
+  auto diagonal_block(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) const {
+    return ranks().together([&] { return A.diagonal_block(exec); });
   }
 
   /// All levels; false: the matrix is of no use here.
@@ -116,7 +120,7 @@ struct DistributedMultigridState {
       std::int64_t const all = A->partition().global_rows();
       bool const gather =
           number + 1 == options.max_levels || all < on_ranks.rows_gathered * ranks().size();
-      auto const block = A->diagonal_block(exec);
+      auto const block = diagonal_block(exec, *A);
       if (number == 0 || !gather)
         if (!measure(exec, level, A, block, static_cast<std::size_t>(number))) return false;
       if (number == 0) {
@@ -258,7 +262,7 @@ struct DistributedMultigridState {
     report.phases = {};
     for (std::size_t number = 0; number < steps.size(); ++number) {
       auto& step = steps[number];
-      auto const block = A->diagonal_block(exec);
+      auto const block = diagonal_block(exec, *A);
       Kokkos::deep_copy(exec, step.block.values, block.values);
       if (!measure(exec, cycle.levels[number], A, step.block, number)) return true;
       if (!step.refresh(exec, *A, keep_prolongators)) return false;

@@ -63,16 +63,26 @@ long double square(Real value) {
   return static_cast<long double>(value) * value;
 }
 
+/// Whether Real holds the squares, and quotients of them, of all `radius`: long double, which holds
+/// those of others, is several times slower.
+template <class Real>
+bool holds_squares(std::vector<Real> const& radius) {
+  Real const least = std::ldexp(Real(1), std::numeric_limits<Real>::min_exponent / 4);
+  return std::all_of(radius.begin(), radius.end(),
+                     [&](Real r) { return r == 0 || (r >= least && r <= 1 / least); });
+}
+
 /// Where no pair was missed, |lambda_j - theta_j| is at most (sum of radius_i^2)^1/2 over the
 /// cluster of values around j whose intervals touch (Kahan; Parlett 1998, theorem 11.5.1). Of
 /// values above j only those before `wanted` count: the others are estimates of what comes next.
 /// slack: of each value, what rounding leaves open of it. O(count) times the length of clusters.
-template <class Real>
-std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
-                              std::vector<Real> const& slack, int wanted) {
+template <class Sum, class Real>
+std::vector<Real> kahan_radii_by(std::vector<Real> const& theta, std::vector<Real> const& radius,
+                                 std::vector<Real> const& slack, int wanted) {
+  auto const square = [](Sum value) { return value * value; };
   std::vector<Real> result;
   for (int j = 0; j < static_cast<int>(theta.size()); ++j) {
-    long double sum = square(radius[j]);
+    Sum sum = square(radius[j]);
     auto const reach = [&] { return rounded_up<Real>(std::sqrt(sum)); };
     for (int f = j, s = j, before = -1; before != s - f;) {
       before = s - f;
@@ -87,6 +97,12 @@ std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> 
   }
   return result;
 }
+template <class Real>
+std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
+                              std::vector<Real> const& slack, int wanted) {
+  return holds_squares(radius) ? kahan_radii_by<Real>(theta, radius, slack, wanted)
+                               : kahan_radii_by<long double>(theta, radius, slack, wanted);
+}
 
 /// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `prior`, bounds
 /// that are known before. radius: norms of the residuals (that of B^-1) of pairs with Rayleigh
@@ -99,24 +115,25 @@ std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> 
 /// slack: of each value, what rounding leaves open of it. beyond: no eigenvalue after those of the
 /// list is below it; minus infinity: that is not known. O(count), with clusters of up to a hundred
 /// values.
-template <class Real, class Coupling = NoCoupling>
-std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
-                            std::vector<Real> const& prior, std::vector<Real> const& slack,
-                            Real beyond = -std::numeric_limits<Real>::infinity(),
-                            Coupling const& coupling = {}) {
+template <class Sum, class Real, class Coupling>
+std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real> const& radius,
+                               std::vector<Real> const& prior, std::vector<Real> const& slack,
+                               Real beyond, Coupling const& coupling) {
+  auto const square = [](Sum value) { return value * value; };
   // A cluster reaches so far to either side, of its possible ends so many are tried.
   constexpr int widest = 100, most_ends = 12;
   int const count = static_cast<int>(theta.size());
   // of i with itself and first..last
   auto const couplings = [&](int i, int first, int last) {
-    long double sum = coupling(i, i);
-    for (int k = first; k <= last; ++k) sum += coupling(i, k) + coupling(k, i);
+    auto sum = static_cast<Sum>(coupling(i, i));
+    for (int k = first; k <= last; ++k)
+      sum += static_cast<Sum>(coupling(i, k)) + static_cast<Sum>(coupling(k, i));
     return sum;
   };
   std::vector<Real> result;
   for (int j = 0; j < count; ++j) {
     Real best = prior[j];
-    long double upper = 0, coupled_above = 0;  // the squares of j..s
+    Sum upper = 0, coupled_above = 0;  // the squares of j..s
     for (int s = j, ends = 0; s < std::min(count, j + widest) && ends < most_ends; ++s) {
       upper += square(radius[s]);
       coupled_above += couplings(s, j, s - 1);
@@ -124,7 +141,7 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
                          (theta[j] + slack[j]);
       if (!(above > 0)) continue;
       ++ends;
-      long double sum = upper, coupled = coupled_above;
+      Sum sum = upper, coupled = coupled_above;
       for (int f = j, starts = 0; f >= std::max(0, j - widest) && starts < most_ends; --f) {
         if (f < j) sum += square(radius[f]), coupled += couplings(f, f + 1, s);
         Real const below = f > 0
@@ -139,6 +156,15 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
     result.push_back(best);
   }
   return result;
+}
+template <class Real, class Coupling = NoCoupling>
+std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
+                            std::vector<Real> const& prior, std::vector<Real> const& slack,
+                            Real beyond = -std::numeric_limits<Real>::infinity(),
+                            Coupling const& coupling = {}) {
+  return holds_squares(radius)
+             ? gap_radii_by<Real>(theta, radius, prior, slack, beyond, coupling)
+             : gap_radii_by<long double>(theta, radius, prior, slack, beyond, coupling);
 }
 
 }  // namespace blockspan::detail
