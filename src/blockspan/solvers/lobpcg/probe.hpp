@@ -30,8 +30,10 @@ class Probe {
     auto& problem = space.problem;
     Real const size = std::max(Real(1), space.largest_x * space.largest_x) * problem.norm_a;
     Real const coarse = (std::sqrt(Real(wanted)) * worst + Thresholds<Real>::probe_fall) * size;
+    Real const of_ritz_values = 20 * Thresholds<Real>::u * size;  // their rounding
     allowances_.clear();
-    for (int j = 0; j < wanted; ++j) allowances_.push_back(std::min(coarse, quality[j].bound));
+    for (int j = 0; j < wanted; ++j)
+      allowances_.push_back(std::min(coarse, quality[j].bound + of_ritz_values));
     before_.assign(space.theta.begin(), space.theta.begin() + wanted);
     running_ = true;
     ++count_;
