@@ -57,10 +57,10 @@ struct NoCoupling {
   long double operator()(int, int) const { return 0; }
 };
 
-/// In a range that the squares of Real do not leave.
-template <class Real>
-long double square(Real value) {
-  return static_cast<long double>(value) * value;
+/// In the range of Sum: long double holds the squares of all doubles.
+template <class Sum>
+Sum square(Sum value) {
+  return value * value;
 }
 
 /// Whether Real holds the squares, and quotients of them, of all `radius`: long double, which holds
@@ -79,19 +79,18 @@ bool holds_squares(std::vector<Real> const& radius) {
 template <class Sum, class Real>
 std::vector<Real> kahan_radii_by(std::vector<Real> const& theta, std::vector<Real> const& radius,
                                  std::vector<Real> const& slack, int wanted) {
-  auto const square = [](Sum value) { return value * value; };
   std::vector<Real> result;
   for (int j = 0; j < static_cast<int>(theta.size()); ++j) {
-    Sum sum = square(radius[j]);
+    Sum sum = square<Sum>(radius[j]);
     auto const reach = [&] { return rounded_up<Real>(std::sqrt(sum)); };
     for (int f = j, s = j, before = -1; before != s - f;) {
       before = s - f;
       while (f > 0 &&
              !(theta[f - 1] + slack[f - 1] + result[f - 1] < theta[f] - slack[f] - reach()))
-        --f, sum += square(radius[f]);
+        --f, sum += square<Sum>(radius[f]);
       while (s + 1 < wanted &&
              !(theta[s] + slack[s] + reach() < theta[s + 1] - slack[s + 1] - radius[s + 1]))
-        ++s, sum += square(radius[s]);
+        ++s, sum += square<Sum>(radius[s]);
     }
     result.push_back(reach());
   }
@@ -119,7 +118,6 @@ template <class Sum, class Real, class Coupling>
 std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real> const& radius,
                                std::vector<Real> const& prior, std::vector<Real> const& slack,
                                Real beyond, Coupling const& coupling) {
-  auto const square = [](Sum value) { return value * value; };
   // A cluster reaches so far to either side, of its possible ends so many are tried.
   constexpr int widest = 100, most_ends = 12;
   int const count = static_cast<int>(theta.size());
@@ -135,7 +133,7 @@ std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real>
     Real best = prior[j];
     Sum upper = 0, coupled_above = 0;  // the squares of j..s
     for (int s = j, ends = 0; s < std::min(count, j + widest) && ends < most_ends; ++s) {
-      upper += square(radius[s]);
+      upper += square<Sum>(radius[s]);
       coupled_above += couplings(s, j, s - 1);
       Real const above = (s + 1 < count ? theta[s + 1] - prior[s + 1] - slack[s + 1] : beyond) -
                          (theta[j] + slack[j]);
@@ -143,7 +141,7 @@ std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real>
       ++ends;
       Sum sum = upper, coupled = coupled_above;
       for (int f = j, starts = 0; f >= std::max(0, j - widest) && starts < most_ends; --f) {
-        if (f < j) sum += square(radius[f]), coupled += couplings(f, f + 1, s);
+        if (f < j) sum += square<Sum>(radius[f]), coupled += couplings(f, f + 1, s);
         Real const below = f > 0
                                ? theta[j] - slack[j] - (theta[f - 1] + result[f - 1] + slack[f - 1])
                                : std::numeric_limits<Real>::infinity();

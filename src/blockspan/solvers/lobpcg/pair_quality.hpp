@@ -124,7 +124,8 @@ class MeasuredCouplings {
   }
 
   long double operator()(int i, int j) const {
-    return square(Kokkos::abs(products_(i, j)) + roots_[i] * roots_[j] + of_sums_ * x_[i] * r_[j]);
+    return square<long double>(Kokkos::abs(products_(i, j)) + roots_[i] * roots_[j] +
+                               of_sums_ * x_[i] * r_[j]);
   }
 
  private:
@@ -146,10 +147,11 @@ std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vect
     theta[j] /= scale[j], radius[j] /= scale[j] * std::sqrt(scale[j]);
     slack[j] /= scale[j] * scale[j];
   }
-  auto bound = gap_radii(theta, radius, kahan_radii(theta, radius, slack, wanted), slack,
-                         -std::numeric_limits<Real>::infinity(), [&](int i, int j) {
-                           return coupling(i, j) / (square(scale[j]) * scale[j] * scale[i]);
-                         });
+  auto bound =
+      gap_radii(theta, radius, kahan_radii(theta, radius, slack, wanted), slack,
+                -std::numeric_limits<Real>::infinity(), [&](int i, int j) {
+                  return coupling(i, j) / (square<long double>(scale[j]) * scale[j] * scale[i]);
+                });
   for (std::size_t j = 0; j < bound.size(); ++j) {
     Real const size = bound[j] * scale[j], left = 1 - lift * size;
     bound[j] = left > 0 ? size * scale[j] / left : std::numeric_limits<Real>::infinity();
