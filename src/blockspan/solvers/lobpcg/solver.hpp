@@ -261,8 +261,9 @@ class LobpcgSolver {
   }
 
   /// More guards, up to the widest block: half as many columns again.
+  int wider_block() const { return std::min(widest_block(), (3 * space_.m() / 2 + 3) / 4 * 4); }
   bool widen() {
-    int const columns = std::min(widest_block(), (3 * space_.m() / 2 + 3) / 4 * 4);
+    int const columns = wider_block();
     if (columns <= space_.m() || !space_.widen(columns)) return false;
     stagnation_.block_widened();
     flow_.ritz_vectors = false;
@@ -318,8 +319,8 @@ class LobpcgSolver {
 
   // verdicts.hpp
   std::optional<Status> verify();
-  bool may_probe();
-  std::optional<Status> begin_probe();
+  bool may_probe() const;
+  std::optional<Status> begin_probe(Status otherwise);
   std::optional<Status> end_short(Status status);
   std::optional<Status> restart();
   std::optional<Status> handle(Extension outcome);

@@ -23,22 +23,26 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
     return ++flow_.failed_verifications > 5 ? end_short(Status::attainable_limit) : std::nullopt;
   }
   if (!may_probe()) return in_batches() ? lock_batch() : Status::converged;
-  return begin_probe();
+  return begin_probe(Status::converged);
 }
 
 /// Whether pairs may have been missed and there are guards to look with, or a place for them.
 template <class Scalar, class Exec>
-bool LobpcgSolver<Scalar, Exec>::may_probe() {
+bool LobpcgSolver<Scalar, Exec>::may_probe() const {
   return options_.probe && probe_.wanted() &&
-         (flow_.wanted < space_.m() || (!in_batches() && widen()));
+         (flow_.wanted < space_.m() || (!in_batches() && wider_block() > space_.m()));
 }
 
+/// Needs pairs that are measured. `otherwise` where no guards can be had.
 template <class Scalar, class Exec>
-std::optional<Status> LobpcgSolver<Scalar, Exec>::begin_probe() {
+std::optional<Status> LobpcgSolver<Scalar, Exec>::begin_probe(Status otherwise) {
+  auto const quality =
+      sharp_ ? quality_
+             : pair_qualities(problem_, space_.theta, norms_,
+                              sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_),
+                              flow_.wanted);
+  if (flow_.wanted == space_.m() && !widen()) return otherwise;
   flow_.exact = false;
-  auto const quality = pair_qualities(
-      problem_, space_.theta, norms_,
-      sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_), flow_.wanted);
   return probe_.begin(space_, flow_.wanted, flow_.iteration, options_.max_iterations,
                       worst_backward(), quality);
 }
@@ -50,7 +54,8 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::end_short(Status status) {
   bool const dense_follows = dense_seconds_ < affordable_dense_seconds;
   if (dense_follows || in_batches() || converged() == 0 || !may_probe()) return status;
   if (auto const trouble = space_.refresh(true)) return trouble;
-  return begin_probe();
+  if (!measure()) return Status::operator_not_finite;
+  return begin_probe(status);
 }
 
 /// An idle window. T is dropped where it brings next to nothing, and for the largest pairs of A:
