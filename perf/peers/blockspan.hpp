@@ -7,6 +7,7 @@
 #include <Kokkos_Timer.hpp>
 
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "peers/contender.hpp"

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/published/detail/gemm.hpp>
+#include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/backend.hpp>
 

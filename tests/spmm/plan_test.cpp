@@ -7,6 +7,7 @@
 
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "spmm/battery.hpp"

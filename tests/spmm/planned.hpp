@@ -10,6 +10,7 @@
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/model.hpp>
+#include <blockspan/spmm/variants.hpp>
 
 // Plans from plain facts, on any host: what a plan of a matrix with these facts would decide.
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/variants.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/product_case.hpp"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/variants.hpp>
 
 #include "spmm/planned.hpp"
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/spmm/tuned_plan.hpp>
+#include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "spmm/battery.hpp"

@@ -14,6 +14,7 @@
 #include <blockspan/spmm/layouts/row_windows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
+#include <blockspan/spmm/variants.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/product_case.hpp"

@@ -15,6 +15,7 @@
 
 #include <blockspan/distributed/detail/packed_exchange.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/multivector/workspace.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/spmm/detail/step.hpp>
 #include <blockspan/spmm/spmm.hpp>

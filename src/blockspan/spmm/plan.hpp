@@ -6,15 +6,48 @@
 #include <string_view>
 #include <utility>
 
-#include <Kokkos_Core.hpp>
-
+#include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/compiled.hpp>
-#include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/spmm/plan/scalar_kind.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
-#include <blockspan/spmm/variants.hpp>
 
 namespace blockspan {
+
+namespace detail {
+
+// What a plan does, on a state that users do not see (row_panels.hpp). Defined in plan_impl.hpp and
+// explain_impl.hpp, compiled once per backend; hold_transpose in stored_values_impl.hpp, with the
+// products.
+
+/// Cuts the matrix into panels of at most `most_entries` entries, inspects and prepares them.
+/// Waits for the instance.
+template <class Exec, class Offset, class Ordinal>
+std::shared_ptr<PlanPanels<Exec, Ordinal>> make_plan_panels(Exec const& exec,
+                                                            PatternRef<Offset, Ordinal> const& A,
+                                                            SpmmPlanOptions const& options,
+                                                            ScalarKind const& scalar,
+                                                            std::shared_ptr<void const> owner,
+                                                            std::int64_t most_entries = INT32_MAX);
+
+template <class Exec, class Offset, class Ordinal>
+bool has_pattern(Exec const& exec, PlanPanels<Exec, Ordinal> const& plan,
+                 PatternRef<Offset, Ordinal> const& A);
+
+template <class Exec, class Scalar, class Ordinal>
+void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                    MatrixRef<Scalar, void, Ordinal> const& A);
+
+template <class Exec, class Ordinal>
+RowStatistics const& statistics_of(PlanPanels<Exec, Ordinal> const& plan);
+template <class Exec, class Ordinal>
+std::string_view algorithm_of(PlanPanels<Exec, Ordinal> const& plan);
+template <class Exec, class Ordinal>
+std::string kernel_of(PlanPanels<Exec, Ordinal> const& plan, int columns, std::size_t scalar_bytes);
+template <class Exec, class Ordinal>
+std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes);
+
+}  // namespace detail
 
 /// Inspects the pattern of a sparse matrix once, chooses how to multiply with it, prepares what
 /// that needs, and says in words what it chose, why, and what it rejected.
@@ -60,28 +93,22 @@ class SpmmPlan {
   explicit SpmmPlan(std::shared_ptr<detail::PlanPanels<Exec, Ordinal>> panels)
       : panels_(std::move(panels)) {}
 
-  RowStatistics const& statistics() const { return panels_->statistics; }
+  RowStatistics const& statistics() const { return detail::statistics_of(*panels_); }
 
   /// Id of the variant chosen for A itself.
-  std::string_view algorithm() const { return panels_->first().plain.choice.variant->id; }
+  std::string_view algorithm() const { return detail::algorithm_of(*panels_); }
 
   /// Label of the kernel, as Kokkos Tools sees it, that multiplies A with a row-major, 16-byte
   /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes (at least 8: of double
   /// precision). Throws Error where columns < 1.
   std::string kernel(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    require(columns >= 1, "blockspan::SpmmPlan::kernel", "columns must be positive (", columns,
-            ")");
-    return detail::decision_at(panels_->first().plain, columns, scalar_bytes)
-        .first()
-        .variant->label;
+    return detail::kernel_of(*panels_, columns, scalar_bytes);
   }
 
   /// What was seen, what is run at this width, why, and what was rejected; what a product reads,
   /// and what another order of the rows might bring. Counts the columns that lie far from their
   /// row: one pass over the pattern, in the default instance. Throws Error where columns < 1.
   std::string explain(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    require(columns >= 1, "blockspan::SpmmPlan::explain", "columns must be positive (", columns,
-            ")");
     return detail::explain_plan(*panels_, columns, scalar_bytes);
   }
 

@@ -81,8 +81,7 @@ void spmm(Exec const& exec, Op op, std::type_identity_t<detail::multiplier_t<Mat
           Matrix const& A, XView const& X,
           std::type_identity_t<detail::multiplier_t<Matrix>> const& beta, YView const& Y) {
   static_assert(!is_sixteen_bit_v<detail::scalar_t<Matrix>>, "half and bfloat16 need a plan");
-  detail::multiply(exec, detail::cut_into_panels(exec, detail::product_pattern_ref<Exec>(A)),
-                   detail::planned_matrix_ref<Exec>(A),
+  detail::multiply(exec, detail::product_matrix_ref<Exec>(A),
                    detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
 }
 

@@ -8,9 +8,9 @@
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Timer.hpp>
 
-#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tune_cache.hpp>
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/interruption.hpp>
 #include <blockspan/support/memory.hpp>
@@ -19,14 +19,21 @@ namespace blockspan {
 
 namespace detail {
 
+// Defined in explain_impl.hpp, compiled once per backend.
+
+/// Whether the device of the plan has what the variant needs.
+template <class Exec, class Ordinal>
+bool offers(PlanPanels<Exec, Ordinal> const& plan, SpmmVariant const& variant);
 /// Whether the core runs the variant at a plan's width: shared tiles are of Blockspan::published
 /// where no team shares them.
-template <class Plan>
-bool runs_without_published(Plan const& plan, SpmmVariant const& variant, int columns,
-                            std::size_t scalar_bytes) {
-  auto const& launch = decision_at(plan.panels().first().plain, columns, scalar_bytes).first();
-  return launch.variant == &variant && !launch.is_registered();
-}
+template <class Exec, class Ordinal>
+bool runs_without_published(PlanPanels<Exec, Ordinal> const& plan, SpmmVariant const& variant,
+                            int columns, std::size_t scalar_bytes);
+template <class Exec, class Ordinal>
+void set_reason(PlanPanels<Exec, Ordinal>& plan, std::string const& reason);
+/// Blocks that the variant asked for does not serve run as a fallback from now on.
+template <class Exec, class Ordinal>
+void allow_fallbacks(PlanPanels<Exec, Ordinal>& plan);
 
 /// Milliseconds of one product, row-major blocks of X.extent(1) columns: the least of a few
 /// batches.
@@ -62,17 +69,18 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
   for (auto const* const entry : spmm_variants()) {
     auto const& variant = *entry;
     bool const is_own = variant.component == nullptr;
-    if (!is_own || !is_offered<Exec, real_t<Scalar>>(variant)) continue;
+    if (!is_own || !offers(best.panels(), variant)) continue;
     options.algorithm = variant.id;
     Plan const candidate(exec, A, options);
-    if (!runs_without_published(candidate, variant, options.columns, sizeof(Scalar))) continue;
+    if (!runs_without_published(candidate.panels(), variant, options.columns, sizeof(Scalar)))
+      continue;
     double const time = milliseconds_of(exec, candidate, A, X, Y);
     times << (times.str().empty() ? "" : ", ") << variant.id << ' ' << time << " ms";
     if (time < least) best = candidate;
     least = std::min(least, time);
   }
-  best.panels().give_reason("measured with " + std::to_string(options.columns) +
-                            " columns: " + times.str());
+  set_reason(best.panels(),
+             "measured with " + std::to_string(options.columns) + " columns: " + times.str());
   return best;
 }
 
@@ -117,14 +125,14 @@ auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& option
     auto with = options;
     with.algorithm = known->id;
     if (known->id != plan.algorithm()) plan = SpmmPlan(exec, A, with);
-    plan.panels().give_reason("measured before with " + std::to_string(options.columns) +
-                              " columns, as the cache " + tune.cache_file + " says");
+    detail::set_reason(plan.panels(), "measured before with " + std::to_string(options.columns) +
+                                          " columns, as the cache " + tune.cache_file + " says");
   } else {
     if (cached) detail::check_tuned_writable(tune.cache_file);
     plan = detail::measured_plan(exec, A, options, plan);
     if (cached) detail::add_tuned(tune.cache_file, key, *find_spmm_variant(plan.algorithm()));
   }
-  plan.panels().serve_all_blocks();
+  detail::allow_fallbacks(plan.panels());
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <blockspan/published/detail/launch_published.hpp>
 #include <blockspan/published/detail/menu.hpp>
 #include <blockspan/spmm/detail/kernel_table.hpp>
+#include <blockspan/spmm/variants.hpp>
 
 namespace blockspan::detail {
 

@@ -6,6 +6,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {

@@ -6,9 +6,13 @@
 #include <string>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/multivector/workspace.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/support/scalar.hpp>
+
+namespace blockspan {
+template <class Exec>
+class Workspace;
+}  // namespace blockspan
 
 namespace blockspan::detail {
 

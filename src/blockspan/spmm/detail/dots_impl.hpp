@@ -11,6 +11,7 @@
 
 #include <blockspan/multivector/detail/column_sums.hpp>
 #include <blockspan/multivector/detail/column_terms.hpp>
+#include <blockspan/multivector/workspace.hpp>
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/dots.hpp>

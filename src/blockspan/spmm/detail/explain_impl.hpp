@@ -1,12 +1,16 @@
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/spmm/layouts/distances.hpp>
+#include <blockspan/spmm/plan.hpp>
 #include <blockspan/spmm/plan/explain.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {
 
@@ -45,8 +49,56 @@ std::string explain_panel(PlanState<Exec, Ordinal>& plan, int columns, std::size
   return words;
 }
 
+// For tuned_plan.
+
+/// Whether the device of the plan has what the variant needs.
+template <class Exec, class Ordinal>
+bool offers(PlanPanels<Exec, Ordinal> const& plan, SpmmVariant const& variant) {
+  auto const& first = plan.first();
+  return is_offered(variant, first.scalar, *first.plain.device);
+}
+
+template <class Exec, class Ordinal>
+bool runs_without_published(PlanPanels<Exec, Ordinal> const& plan, SpmmVariant const& variant,
+                            int columns, std::size_t scalar_bytes) {
+  auto const& launch = decision_at(plan.first().plain, columns, scalar_bytes).first();
+  return launch.variant == &variant && !launch.is_registered();
+}
+
+template <class Exec, class Ordinal>
+void set_reason(PlanPanels<Exec, Ordinal>& plan, std::string const& reason) {
+  for (auto const& state : plan.states) state->plain.choice.reason = reason;
+}
+
+template <class Exec, class Ordinal>
+void allow_fallbacks(PlanPanels<Exec, Ordinal>& plan) {
+  for (auto const& state : plan.states) {
+    state->options.algorithm = "auto";
+    state->plain.choice.asked = false;
+    state->plain.memo = std::make_shared<DecisionMemo>();
+  }
+}
+
+template <class Exec, class Ordinal>
+RowStatistics const& statistics_of(PlanPanels<Exec, Ordinal> const& plan) {
+  return plan.statistics;
+}
+
+template <class Exec, class Ordinal>
+std::string_view algorithm_of(PlanPanels<Exec, Ordinal> const& plan) {
+  return plan.first().plain.choice.variant->id;
+}
+
+template <class Exec, class Ordinal>
+std::string kernel_of(PlanPanels<Exec, Ordinal> const& plan, int columns,
+                      std::size_t scalar_bytes) {
+  require(columns >= 1, "blockspan::SpmmPlan::kernel", "columns must be positive (", columns, ")");
+  return decision_at(plan.first().plain, columns, scalar_bytes).first().variant->label;
+}
+
 template <class Exec, class Ordinal>
 std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes) {
+  require(columns >= 1, "blockspan::SpmmPlan::explain", "columns must be positive (", columns, ")");
   std::string words;
   if (plan.is_cut())
     words = "A has more than 2^31 entries: it is multiplied in " +

@@ -8,6 +8,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/mbarrier.hpp>
@@ -28,11 +29,6 @@ inline constexpr bool windows_share_tiles_v =
 template <class Exec>
 inline constexpr DeviceFacts device_facts_v{runs_on_host_v<Exec>, lanes_exchange_v<Exec>,
                                             tensor::available<Exec, double>, bulk::available<Exec>};
-
-template <class Scalar>
-constexpr ScalarKind scalar_kind() {
-  return {sizeof(Scalar), std::is_same_v<real_t<Scalar>, double>, is_complex_v<Scalar>};
-}
 
 /// Whether the backend has what the variant needs, for scalars with this real type.
 template <class Exec, class Real>
@@ -63,6 +59,24 @@ bool rows_are_vectors(BlockRef<Scalar> const& B) {
 template <class Scalar>
 BlockLayout layout_of(BlockRef<Scalar> const& B) {
   return {B.column_stride == 1, B.row_stride == 1, rows_are_aligned(B), rows_are_vectors(B)};
+}
+
+/// The blocks of a product, as decisions see them.
+template <class Scalar, class Stored>
+BlockFacts block_facts(Product<Scalar, Stored> const& product, bool must_run) {
+  auto const& [op, alpha, X, beta, Y] = product;
+  auto const is_near = [](std::int64_t stride) {
+    std::int64_t const bytes = stride * std::int64_t{sizeof(Stored)};
+    return bytes >= 0 && bytes < std::int64_t{UINT32_MAX};
+  };
+  return {.columns = Y.columns,
+          .scalar = scalar_kind<Stored>(),
+          .x = layout_of(X),
+          .y = layout_of(Y),
+          .x_rows_near = is_near(X.row_stride),
+          .x_columns_near = is_near(X.column_stride),
+          .conjugates = conjugates(op),
+          .must_run = must_run};
 }
 
 }  // namespace blockspan::detail

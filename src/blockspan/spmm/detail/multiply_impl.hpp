@@ -196,14 +196,17 @@ void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& patter
   if (transposes(product.op)) exec.fence("Blockspan::spmm without a plan, transposed");
 }
 
-template <class Exec, class Scalar, class Ordinal>
-void multiply(Exec const& exec, RowPanels<Exec, Ordinal> const& rows,
-              MatrixRef<Scalar, void, Ordinal> const& A, Product<Scalar> const& product) {
-  check_product("blockspan::spmm", A.pattern, product);
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+              Product<Scalar> const& product) {
+  MatrixRef<Scalar, void, Ordinal> const all{without_offset_type(A.pattern), A.values};
+  check_product("blockspan::spmm", all.pattern, product);
   if (finished_without_matrix(exec, product)) return;
+  auto const rows = cut_into_panels(exec, A.pattern);
   for (auto const& panel : rows.panels)
-    multiply_unplanned(exec, panel.pattern, values_of(A, panel), product_of_panel(product, panel));
-  // the narrowed offsets are given back when the caller returns
+    multiply_unplanned(exec, panel.pattern, values_of(all, panel),
+                       product_of_panel(product, panel));
+  // the narrowed offsets are given back on return
   if (rows.offsets.extent(0) > 0) exec.fence("Blockspan::spmm without a plan, narrowed offsets");
 }
 

@@ -21,6 +21,7 @@
 #include <blockspan/spmm/layouts/summary.hpp>
 #include <blockspan/spmm/layouts/tile_masks.hpp>
 #include <blockspan/spmm/layouts/transpose.hpp>
+#include <blockspan/spmm/plan.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/spmm/plan/read_facts.hpp>
 #include <blockspan/support/backend.hpp>

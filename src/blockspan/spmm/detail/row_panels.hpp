@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 
@@ -45,6 +46,23 @@ Scalar const* values_of(MatrixRef<Scalar, void, Ordinal> const& A, RowPanel<Ordi
   return A.values + panel.first_entry * panel.pattern.block * panel.pattern.block;
 }
 
+/// The product with a panel of rows of A. Those of a transposed A add up, in the order of the
+/// panels.
+template <class Scalar, class Stored, class Ordinal>
+Product<Scalar, Stored> product_of_panel(Product<Scalar, Stored> product,
+                                         RowPanel<Ordinal> const& panel) {
+  std::int64_t const first = panel.first_row * panel.pattern.block;
+  if (transposes(product.op)) {
+    product.X.data += first * product.X.row_stride;
+    product.X.rows = panel.pattern.vector_rows();
+    if (first > 0) product.beta = Scalar(1);
+  } else {
+    product.Y.data += first * product.Y.row_stride;
+    product.Y.rows = panel.pattern.vector_rows();
+  }
+  return product;
+}
+
 /// What a plan holds: a state for each panel, all of the same options.
 template <class Exec, class Ordinal>
 struct PlanPanels {
@@ -57,38 +75,6 @@ struct PlanPanels {
 
   PlanState<Exec, Ordinal>& first() const { return *states.front(); }
   bool is_cut() const { return states.size() > 1; }
-
-  void give_reason(std::string const& reason) {
-    for (auto const& state : states) state->plain.choice.reason = reason;
-  }
-  /// Chosen, not asked for: blocks that the algorithm does not take are served by another.
-  void serve_all_blocks() {
-    for (auto const& state : states) {
-      state->options.algorithm = "auto";
-      state->plain.choice.asked = false;
-      state->plain.memo = std::make_shared<DecisionMemo>();
-    }
-  }
 };
-
-/// Cuts the matrix, inspects the panels and prepares them. Waits for the instance.
-template <class Exec, class Offset, class Ordinal>
-std::shared_ptr<PlanPanels<Exec, Ordinal>> make_plan_panels(
-    Exec const& exec, PatternRef<Offset, Ordinal> const& A, SpmmPlanOptions const& options,
-    ScalarKind const& scalar, std::shared_ptr<void const> owner,
-    std::int64_t most_entries = most_panel_entries);
-
-/// Whether the plan was made for this pattern, by fingerprints. Waits for the instance.
-template <class Exec, class Offset, class Ordinal>
-bool has_pattern(Exec const& exec, PlanPanels<Exec, Ordinal> const& plan,
-                 PatternRef<Offset, Ordinal> const& A);
-
-// See SpmmPlan. Defined in stored_values_impl.hpp, compiled with the product.
-template <class Exec, class Scalar, class Ordinal>
-void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                    MatrixRef<Scalar, void, Ordinal> const& A);
-
-template <class Exec, class Ordinal>
-std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes);
 
 }  // namespace blockspan::detail

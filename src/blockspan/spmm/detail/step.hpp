@@ -6,7 +6,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
-#include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/scalar.hpp>
 

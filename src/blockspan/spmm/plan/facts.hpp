@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/plan/scalar_kind.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
@@ -56,22 +57,6 @@ struct DeviceFacts {
   }
   bool shares_windows() const { return double_tensor_cores && shares_tiles(); }
 };
-
-/// What a plan knows of the scalars that it will multiply.
-struct ScalarKind {
-  std::size_t bytes;
-  bool is_double;  ///< of double precision, complex or not
-  bool is_complex;
-
-  /// Numbers of 16 bits have kernels for whole rows and segments only.
-  bool is_sixteen_bit() const { return bytes < sizeof(float); }
-
-  bool operator==(ScalarKind const&) const = default;
-};
-/// Scalars known by their size: of at least 8 bytes they are taken for double precision.
-constexpr ScalarKind scalar_of_bytes(std::size_t bytes) {
-  return {bytes, bytes >= sizeof(double), bytes > sizeof(double)};
-}
 
 /// How many groups of rows there are, and the entries of one row of each of them: how many rows of
 /// X are fetched, which is how many entries there are if no row has a partner.
