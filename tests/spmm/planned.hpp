@@ -68,8 +68,7 @@ inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind c
   bool const automatic = algorithm == "auto";
   if (detail::GroupsChoice::may_pay(rows, device) || !automatic) A.groups = matrix.groups;
   bool const windows = automatic && detail::WindowsChoice::may_pay(rows, columns, scalar, device);
-  auto const tiles = automatic ? detail::SharedTilesChoice::forms(rows, columns, scalar, device)
-                               : detail::TileForms{};
+  auto const tiles = automatic ? tile_forms(rows, columns, scalar, device) : detail::TileForms{};
   auto const choice =
       choose_variant(rows, A.groups, windows ? matrix.windows : detail::WindowCount{}, tiles,
                      options, scalar, device);
@@ -82,8 +81,8 @@ inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind c
     A.segments = rows.rows - (variant.skips_empty_rows() ? rows.empty_rows : 0) + A.slots;
   }
   A.has_distances = matrix.near && keeps_distances(rows, variant, device);
-  if (variant.stages_tiles() && detail::SharedTilesChoice::windows_take(
-                                    detail::DeviceModel(rows, columns, scalar, device), tiles))
+  if (variant.reads_masks != nullptr &&
+      variant.reads_masks({rows, {}, {}, tiles, columns, 0, scalar, device}))
     A.window_masks = rows.rows / 64 * (rows.columns / 64) * 64;
   return {A, choice};
 }

@@ -3,6 +3,8 @@
 // Compiles the product where it is used, for types the library has no instance of: include this
 // before any other header of spmm/. Published kernels: <blockspan/published/header_only.hpp>.
 
+#define BLOCKSPAN_SPMM_HEADER_ONLY
+
 namespace blockspan::detail {
 template <class Exec>
 struct HeaderOnlySpmm {};
@@ -13,10 +15,7 @@ struct HeaderOnlySpmm {};
 #include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/detail/stored_values_impl.hpp>
-#include <blockspan/spmm/kernels/groups.hpp>
 #include <blockspan/spmm/kernels/sampled.hpp>
-#include <blockspan/spmm/kernels/shared_tiles.hpp>
 #include <blockspan/spmm/kernels/stored_rows.hpp>
-#include <blockspan/spmm/kernels/windows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

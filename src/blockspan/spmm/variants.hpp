@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,14 +8,22 @@
 
 namespace blockspan {
 
+struct RowStatistics;
+
 namespace detail {
+struct BlockFacts;
 struct Cost;
 struct CostFacts;
 struct DeviceFacts;
+struct ExplainedPattern;
+struct Launch;
+enum class LaunchForm;
+struct PatternFacts;
 struct ScalarKind;
+struct TileForms;
 }  // namespace detail
 
-/// The kernels of the library: `run` has a case for each.
+/// The kernels of the library: kernels/list.hpp has them in this order.
 enum class SpmmKernelId {
   rows,             ///< whole rows
   single_columns,   ///< whole rows, by single columns
@@ -31,7 +40,8 @@ enum class SpmmKernelId {
 enum class SpmmUnits { rows, segments, tiles, groups, windows };
 
 /// A row of the menu: one kernel in words, what it wants of blocks and plans, when it is there and
-/// what it costs. It stands with its kernel.
+/// what it costs. It stands with its kernel. What is null of the functions has a rule for all: see
+/// each.
 struct SpmmVariant {
   std::string_view id;  ///< what SpmmPlanOptions::algorithm asks for
   char const* label;    ///< what Kokkos Tools sees: "Blockspan::spmm::" and the id
@@ -57,12 +67,30 @@ struct SpmmVariant {
   /// What a product is expected to take; nothing where the kernel is no candidate. Null: a plan
   /// takes it only where it is asked for.
   std::optional<detail::Cost> (*cost)(detail::CostFacts const&) = nullptr;
+  bool falls_back = false;  ///< where it does not take a block, groups or rows run
+  /// Whether it takes these blocks and is any use then, where a plan has chosen it; null: yes.
+  bool (*takes)(detail::PatternFacts const&, detail::BlockFacts const&,
+                detail::DeviceFacts const&) = nullptr;
+  /// Whether it runs these blocks in place of the kernel that a plan has chosen; null: no.
+  bool (*replaces)(SpmmVariant const& chosen, detail::PatternFacts const&,
+                   detail::BlockFacts const&, detail::DeviceFacts const&) = nullptr;
+  /// The form of a launch, of whole vectors or not; null: the usual one.
+  detail::LaunchForm (*form)(detail::PatternFacts const&, detail::BlockFacts const&,
+                             detail::DeviceFacts const&, bool vectorized) = nullptr;
+  /// How it may stage tiles of X, with sorted rows; null: not at all.
+  detail::TileForms (*tile_forms)(RowStatistics const&, std::int64_t columns,
+                                  detail::ScalarKind const&, detail::DeviceFacts const&) = nullptr;
+  /// Whether a plan lists the masks of its tiles; null: no.
+  bool (*reads_masks)(detail::CostFacts const&) = nullptr;
+  /// Bytes of column indices that a launch reads; null: one for each entry.
+  std::int64_t (*bytes_of_indices)(detail::PatternFacts const&, detail::Launch const&) = nullptr;
+  /// Lines of `explain` about what a plan has listed for it; null: none.
+  std::string (*explain)(detail::ExplainedPattern const&) = nullptr;
 
   constexpr bool lists_segments() const { return units == SpmmUnits::segments; }
   constexpr bool lists_tiles() const { return units == SpmmUnits::tiles; }
   constexpr bool lists_groups() const { return units == SpmmUnits::groups; }
   constexpr bool lists_windows() const { return units == SpmmUnits::windows; }
-  constexpr bool stages_tiles() const { return kernel == SpmmKernelId::shared_tiles; }
   constexpr bool skips_empty_rows() const { return kernel == SpmmKernelId::nonempty_rows; }
   /// On devices: the elements of a row of X are neighbours.
   constexpr bool needs_contiguous_x() const { return requires_aligned_x || lists_windows(); }

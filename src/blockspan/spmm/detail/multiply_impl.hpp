@@ -14,6 +14,7 @@
 #include <blockspan/spmm/detail/run.hpp>
 #include <blockspan/spmm/detail/scale.hpp>
 #include <blockspan/spmm/kernels/columns.hpp>
+#include <blockspan/spmm/kernels/list.hpp>
 #include <blockspan/spmm/kernels/rows.hpp>
 #include <blockspan/spmm/kernels/rows_host.hpp>
 #include <blockspan/spmm/kernels/sparse_rows.hpp>
@@ -21,15 +22,7 @@
 
 namespace blockspan::detail {
 
-// Defined in kernels/, compiled on their own.
-template <class Call>
-void launch_groups(Call const& call);
-template <class Call>
-void launch_windows(Call const& call);
-template <class Call>
-void launch_shared_tiles(Call const& call);
-template <class Call>
-void launch_shared_windows(Call const& call);
+/// Defined in kernels/stored_rows.hpp, compiled on its own.
 template <class Call>
 void launch_stored(Call const& call);
 
@@ -89,34 +82,31 @@ Product<Scalar> with_copies(Exec const& exec, PlanState<Exec, Ordinal>& plan,
   return product;
 }
 
-/// The one switch over the kernels. plan: not null for those of other libraries, which only run
-/// where they were asked for.
+template <class Call>
+void launch_by_rows(Call const& call) {
+  with_entries<!runs_on_host_v<typename Call::Exec>, true>(
+      call, [&](auto const& entries) { launch_rows(call, entries); });
+}
+
+template <class Kernel, class Call>
+bool launched(Call const& call) {
+  if (call.launch.kernel() != Kernel::row.kernel) return false;
+  Kernel::launch(call);
+  return true;
+}
+/// The one loop over the kernels.
+template <class Call, class... Kernels>
+void launch_one_of(KernelList<Kernels...>, Call const& call) {
+  (void)(launched<Kernels>(call) || ...);
+}
+
+/// plan: not null for kernels of other libraries, which only run where they were asked for.
 template <class Exec, class Scalar, class Ordinal>
 void launch_kernel_of(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec, Ordinal>* plan) {
-  constexpr bool on_host = runs_on_host_v<Exec>;
   auto const& launch = call.launch;
-  if (launch.is_registered())
-    return registered<Exec>("blockspan::spmm", kernel_table<Exec, Scalar, Ordinal>(),
-                            *launch.variant)(call, *plan);
-  switch (launch.kernel()) {
-    case SpmmKernelId::groups:
-      return launch_groups(call);
-    case SpmmKernelId::windows:
-      if constexpr (tensor::available<Exec, real_t<Scalar>>) launch_windows(call);
-      return;
-    case SpmmKernelId::shared_tiles:
-      if constexpr (bulk::available<Exec>)
-        launch.form == LaunchForm::by_windows ? launch_shared_windows(call)
-                                              : launch_shared_tiles(call);
-      return;
-    default:  // by rows
-      break;
-  }
-  if constexpr (lanes_exchange_v<Exec>)
-    if (launch.form == LaunchForm::all_rows) return launch_sparse_rows(call);
-  if constexpr (!on_host)
-    if (launch.form != LaunchForm::usual) return launch_columns(call);
-  with_entries<!on_host, true>(call, [&](auto const& entries) { launch_rows(call, entries); });
+  if (!launch.is_registered()) return launch_one_of(CoreKernels{}, call);
+  registered<Exec>("blockspan::spmm", kernel_table<Exec, Scalar, Ordinal>(), *launch.variant)(
+      call, *plan);
 }
 
 /// The same for values and blocks of 16 bits.

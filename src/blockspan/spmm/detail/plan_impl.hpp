@@ -12,7 +12,6 @@
 #include <blockspan/spmm/detail/plan_state.hpp>
 #include <blockspan/spmm/detail/row_panels.hpp>
 #include <blockspan/spmm/kernels/groups_choice.hpp>
-#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
 #include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/layouts/cut_rows.hpp>
 #include <blockspan/spmm/layouts/distances.hpp>
@@ -95,8 +94,7 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   result.groups = groups_for(exec, A, summary, options, scalar, device);
   bool const sorted = in_order && summary.sorted, choose = sorted && options.algorithm == "auto";
   auto const tiles =
-      sorted ? SharedTilesChoice::forms(result.statistics, options.columns, scalar, device)
-             : TileForms{};
+      sorted ? tile_forms(result.statistics, options.columns, scalar, device) : TileForms{};
   WindowCount windows;
   if constexpr (tensor::available<Exec, double>)
     if (choose && WindowsChoice::may_pay(summary.rows, options.columns, scalar, device))
@@ -127,9 +125,8 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   if constexpr (tensor::available<Exec, double>)
     if (variant.lists_windows()) result.windows = find_row_windows(exec, result.pattern);
   if constexpr (windows_share_tiles_v<Exec>)
-    if (variant.stages_tiles() &&
-        SharedTilesChoice::windows_take(
-            DeviceModel(result.statistics, options.columns, scalar, device), tiles))
+    if (variant.reads_masks != nullptr &&
+        variant.reads_masks({result.statistics, {}, {}, tiles, options.columns, 0, scalar, device}))
       result.masks = find_tile_masks(exec, result.pattern);
   return result;
 }

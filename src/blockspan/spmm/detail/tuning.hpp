@@ -84,33 +84,6 @@ inline constexpr int window_columns = 16;
 inline constexpr int window_rows = 8;
 inline constexpr std::int64_t window_most_tiles = std::int64_t{1} << 28;
 
-/// Tiles of X that a team shares, by lanes: warps that multiply; rows of A a warp; rows of X a tile
-/// (48 or 64 KiB, two of them) and entries of a row in a tile that are staged, by the vectors side
-/// by side. Together some 200 KB of scratch, so a team has a multiprocessor to itself. 8192 x 4096,
-/// 10 % full, n = 64: three tiles of 96 rows 107, two of 128 100; n = 16, two of 256 and 384
-/// 42, 38.
-inline constexpr int shared_tile_warps = 16;
-inline constexpr int shared_tile_warp_rows = 4;
-template <int Lanes>
-inline constexpr int shared_tile_rows = Lanes == 32   ? 128
-                                        : Lanes == 16 ? 256
-                                                      : 384;
-template <int Lanes>
-inline constexpr int shared_tile_entries = Lanes == 32   ? 32
-                                           : Lanes == 16 ? 48
-                                                         : 80;
-
-/// Bytes of scratch of such a team, at most.
-inline constexpr std::size_t shared_tile_scratch = 227 << 10;
-
-/// They replace staged tiles from this many vectors in a row of X on.
-inline constexpr int shared_tile_vectors = 8;
-
-/// Windows of rows that share tiles of X on tensor cores: rows of a team; rows of X in a tile,
-/// which is as many bits of a row's mask.
-inline constexpr int shared_window_rows = 64;
-inline constexpr int shared_window_columns = 64;
-
 inline namespace BLOCKSPAN_REGISTERS {
 /// Hosts: bytes of sums kept in registers while a row is read once: four registers, two of AVX-512
 /// (four took 1.2 to 1.3 times as long for rows of X of just 128 bytes; perf/notes/hosts.md).

@@ -11,6 +11,7 @@
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
+#include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
@@ -306,6 +307,13 @@ void launch_columns(Call const& call) {
     if (X.columns <= few) return run.template operator()<few>();
     run.template operator()<all>();
   });
+}
+
+template <class Call>
+void launch_single_columns(Call const& call) {
+  if constexpr (!runs_on_host_v<typename Call::Exec>)
+    if (call.launch.form != LaunchForm::usual) return launch_columns(call);
+  launch_by_rows(call);
 }
 
 }  // namespace blockspan::detail

@@ -7,6 +7,7 @@
 #include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
+#include <blockspan/spmm/plan/launch.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -15,6 +16,10 @@
 // Kernels: groups.hpp. Figures are microseconds on one H200 in double.
 
 namespace blockspan::detail {
+
+/// Defined in groups.hpp, compiled on its own.
+template <class Call>
+void launch_groups(Call const& call);
 
 struct GroupsChoice {
   /// Entries a fetched row of X at least; rows a multiprocessor at least, which idles otherwise.
@@ -64,6 +69,15 @@ struct GroupsChoice {
     return Cost{A.device.is_host ? on_host(A) : on_device(A)};
   }
 
+  static std::int64_t bytes_of_indices(PatternFacts const& A, Launch const&) {
+    return A.groups.fetches / A.block * std::int64_t{sizeof(int)};
+  }
+
+  template <class Call>
+  static void launch(Call const& call) {
+    launch_groups(call);
+  }
+
   static constexpr SpmmVariant row{
       .id = "groups",
       .label = "Blockspan::spmm::groups",
@@ -79,7 +93,8 @@ struct GroupsChoice {
       .units = SpmmUnits::groups,
       .vectorized = true,
       .strided_y = true,
-      .cost = cost};
+      .cost = cost,
+      .bytes_of_indices = bytes_of_indices};
 };
 
 }  // namespace blockspan::detail

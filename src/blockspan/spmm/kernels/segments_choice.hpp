@@ -9,6 +9,7 @@
 #include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
+#include <blockspan/spmm/plan/launch.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/spmm/variants.hpp>
 
@@ -94,6 +95,11 @@ struct SegmentsChoice {
                 A.segment > 0 ? A.segment : host_segment};
   }
 
+  template <class Call>
+  static void launch(Call const& call) {
+    launch_by_rows(call);
+  }
+
   static constexpr SpmmVariant row{
       .id = "segments",
       .label = "Blockspan::spmm::segments",
@@ -118,6 +124,11 @@ struct SegmentsSortedChoice {
     return SegmentsChoice::on_device(row, A);
   }
 
+  template <class Call>
+  static void launch(Call const& call) {
+    launch_by_rows(call);
+  }
+
   static constexpr SpmmVariant row{
       .id = "segments_sorted",
       .label = "Blockspan::spmm::segments_sorted",
@@ -134,10 +145,32 @@ struct SegmentsSortedChoice {
       .cost = cost};
 };
 
+/// Compiled with the product: kernels/sparse_rows.hpp.
+template <class Call>
+void launch_nonempty_rows(Call const& call);
+
 struct NonemptyRowsChoice {
+  /// Longest row of the kernel that fills empty rows alongside the products of the others. 4e6 rows
+  /// of 0.3, n = 4, 16, 64: filled before 96, 228, 795; alongside 86, 212, 777.
+  static constexpr std::int64_t sparse_row = 32;
+
   static std::optional<Cost> cost(CostFacts const& A) {
     if ((A.device.is_host || A.scalar.is_sixteen_bit()) && !A.chosen) return {};
     return SegmentsChoice::on_device(row, A);
+  }
+
+  /// Devices: whether the rows without entries are filled alongside the products of the others, by
+  /// SparseRowsKernel, and not before them.
+  static LaunchForm form(PatternFacts const& A, BlockFacts const&, DeviceFacts const& device,
+                         bool vectorized) {
+    bool const alongside = device.lanes_exchange && vectorized && !A.is_permuted && A.slots == 0 &&
+                           A.rows.longest <= sparse_row;
+    return alongside ? LaunchForm::all_rows : LaunchForm::usual;
+  }
+
+  template <class Call>
+  static void launch(Call const& call) {
+    launch_nonempty_rows(call);
   }
 
   static constexpr SpmmVariant row{
@@ -152,7 +185,8 @@ struct NonemptyRowsChoice {
       .units = SpmmUnits::segments,
       .vectorized = true,
       .by_rows = true,
-      .cost = cost};
+      .cost = cost,
+      .form = form};
 };
 
 }  // namespace blockspan::detail

@@ -8,6 +8,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/large_teams.hpp>
+#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
 #include <blockspan/spmm/kernels/shared_windows.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/spmm/parts/mbarrier.hpp>

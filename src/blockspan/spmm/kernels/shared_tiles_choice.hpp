@@ -4,10 +4,14 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <sstream>
+#include <string>
 
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
+#include <blockspan/spmm/parts/mbarrier.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
+#include <blockspan/spmm/plan/explain.hpp>
 #include <blockspan/spmm/plan/launch.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/spmm/variants.hpp>
@@ -17,6 +21,48 @@
 // shared_tiles.hpp, shared_windows.hpp. Figures are microseconds on one H200 in double.
 
 namespace blockspan::detail {
+
+namespace tuning {
+/// Tiles of X that a team shares, by lanes: warps that multiply; rows of A a warp; rows of X a tile
+/// (48 or 64 KiB, two of them) and entries of a row in a tile that are staged, by the vectors side
+/// by side. Together some 200 KB of scratch, so a team has a multiprocessor to itself. 8192 x 4096,
+/// 10 % full, n = 64: three tiles of 96 rows 107, two of 128 100; n = 16, two of 256 and 384
+/// 42, 38.
+inline constexpr int shared_tile_warps = 16;
+inline constexpr int shared_tile_warp_rows = 4;
+template <int Lanes>
+inline constexpr int shared_tile_rows = Lanes == 32   ? 128
+                                        : Lanes == 16 ? 256
+                                                      : 384;
+template <int Lanes>
+inline constexpr int shared_tile_entries = Lanes == 32   ? 32
+                                           : Lanes == 16 ? 48
+                                                         : 80;
+
+/// Bytes of scratch of such a team, at most.
+inline constexpr std::size_t shared_tile_scratch = 227 << 10;
+
+/// They replace staged tiles from this many vectors in a row of X on.
+inline constexpr int shared_tile_vectors = 8;
+
+/// Windows of rows that share tiles of X on tensor cores: rows of a team; rows of X in a tile,
+/// which is as many bits of a row's mask.
+inline constexpr int shared_window_rows = 64;
+inline constexpr int shared_window_columns = 64;
+}  // namespace tuning
+
+// Defined in shared_tiles.hpp and shared_windows.hpp, compiled on their own.
+template <class Call>
+void launch_shared_tiles(Call const& call);
+template <class Call>
+void launch_shared_windows(Call const& call);
+
+/// Groups of eight vectors side by side in a panel of SharedWindows, one to four, for `vectors`
+/// vectors.
+inline int shared_window_groups(std::int64_t vectors) {
+  std::int64_t const groups = std::max<std::int64_t>(1, ceil_div(vectors, std::int64_t{8}));
+  return static_cast<int>(ceil_div(groups, ceil_div(groups, std::int64_t{4})));
+}
 
 struct SharedTilesChoice {
   /// By lanes: the share of all places that is full (from 16 vectors on; fewer), and of what is
@@ -30,6 +76,15 @@ struct SharedTilesChoice {
   /// A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
   static constexpr double tile_fill = 0.02, window_fill = 0.05;
 
+  /// Teams may share tiles of X, and windows of rows among them.
+  static bool teams_share(DeviceFacts const& device) {
+    return device.bulk_copies &&
+           device.scratch >= static_cast<std::int64_t>(tuning::shared_tile_scratch);
+  }
+  static bool windows_share(DeviceFacts const& device) {
+    return device.double_tensor_cores && teams_share(device);
+  }
+
   static double fill_of(RowStatistics const& rows) {
     return rows.mean() / as_double(std::max<std::int64_t>(1, rows.columns));
   }
@@ -42,7 +97,7 @@ struct SharedTilesChoice {
   /// entries can be copied as they are. `row_bytes`: of X.
   static bool rows_share(RowStatistics const& rows, std::int64_t row_bytes,
                          ScalarKind const& scalar, DeviceFacts const& device) {
-    return device.shares_tiles() && scalar.bytes <= sizeof(double) && has_vectors(row_bytes) &&
+    return teams_share(device) && scalar.bytes <= sizeof(double) && has_vectors(row_bytes) &&
            fill_of(rows) >= tile_fill;
   }
   /// How tiles may be taken with sorted rows.
@@ -51,7 +106,7 @@ struct SharedTilesChoice {
     std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
     if (row_bytes % tuning::device_vector_bytes != 0) return {};
     return {rows_share(rows, row_bytes, scalar, device),
-            device.shares_windows() && scalar.is_double && has_vectors(row_bytes) &&
+            windows_share(device) && scalar.is_double && has_vectors(row_bytes) &&
                 fill_of(rows) >= window_fill};
   }
 
@@ -89,6 +144,50 @@ struct SharedTilesChoice {
     return forms.windows && (!forms.lanes || by_windows(of) <= by_lanes(of));
   }
 
+  static bool reads_masks(CostFacts const& A) { return windows_take(DeviceModel(A), A.tiles); }
+
+  /// Whether a product runs by windows, for which the plan has masks.
+  static bool by_windows(PatternFacts const& A, BlockFacts const& blocks) {
+    return blocks.scalar.is_double && A.window_masks > 0 && has_vectors(row_bytes(blocks));
+  }
+  static bool suits(PatternFacts const& A, BlockFacts const& blocks, DeviceFacts const& device) {
+    if (A.is_permuted || (blocks.scalar.is_complex && blocks.conjugates)) return false;
+    return by_windows(A, blocks) || rows_share(A.rows, row_bytes(blocks), blocks.scalar, device);
+  }
+  static bool takes(PatternFacts const& A, BlockFacts const& blocks, DeviceFacts const& device) {
+    return (device.is_host || (blocks.x.vectors && blocks.y.vectors)) && suits(A, blocks, device);
+  }
+  static LaunchForm form(PatternFacts const& A, BlockFacts const& blocks, DeviceFacts const& device,
+                         bool vectorized) {
+    if (!vectorized || !teams_share(device) || !suits(A, blocks, device))
+      return LaunchForm::registered;
+    return by_windows(A, blocks) ? LaunchForm::by_windows : LaunchForm::usual;
+  }
+  static std::int64_t bytes_of_indices(PatternFacts const& A, Launch const& launch) {
+    return launch.form == LaunchForm::by_windows
+               ? A.window_masks * std::int64_t{sizeof(std::uint64_t)}
+               : A.rows.nonzeros * std::int64_t{sizeof(int)};
+  }
+
+  static std::string explain(ExplainedPattern const& A) {
+    std::ostringstream out;
+    if (A.facts.window_masks > 0)
+      out << "  windows of 8 rows, " << tuning::shared_window_rows / 8
+          << " of them a team, share tiles of X on tensor cores; bits say which places are full\n";
+    if (!A.choice.asked)
+      out << "  rows of X shorter than "
+          << tuning::shared_tile_vectors * tuning::device_vector_bytes << " bytes run as "
+          << fallback_of(A.facts, A.choice).label << "; sums of products are a pass of their own\n";
+    return out.str();
+  }
+
+  template <class Call>
+  static void launch(Call const& call) {
+    if constexpr (bulk::available<typename Call::Exec>)
+      call.launch.form == LaunchForm::by_windows ? launch_shared_windows(call)
+                                                 : launch_shared_tiles(call);
+  }
+
   static std::optional<Cost> cost(CostFacts const& A) {
     DeviceModel const model(A);
     TileForms forms = A.tiles;
@@ -122,9 +221,19 @@ struct SharedTilesChoice {
       .kernel = SpmmKernelId::shared_tiles,
       .vectorized = true,
       .sorted_rows = true,
-      .cost = cost};
+      .cost = cost,
+      .falls_back = true,
+      .takes = takes,
+      .form = form,
+      .tile_forms = forms,
+      .reads_masks = reads_masks,
+      .bytes_of_indices = bytes_of_indices,
+      .explain = explain};
 
  private:
+  static std::int64_t row_bytes(BlockFacts const& blocks) {
+    return blocks.columns * static_cast<std::int64_t>(blocks.scalar.bytes);
+  }
   template <int Lanes>
   static bool suit(RowStatistics const& rows, std::int64_t vectors, DeviceFacts const& device) {
     constexpr std::int64_t team_rows = tuning::shared_tile_warps * tuning::shared_tile_warp_rows;

@@ -9,6 +9,7 @@
 #include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/large_teams.hpp>
+#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
 #include <blockspan/spmm/kernels/window_vectors.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>

@@ -9,6 +9,7 @@
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/scale.hpp>
 #include <blockspan/spmm/kernels/rows.hpp>
+#include <blockspan/spmm/kernels/segments_choice.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/fast_division.hpp>
 
@@ -118,6 +119,13 @@ void launch_sparse_rows(Call const& call) {
         epilogue}
         .launch(call.exec, call.variant().label);
   });
+}
+
+template <class Call>
+void launch_nonempty_rows(Call const& call) {
+  if constexpr (lanes_exchange_v<typename Call::Exec>)
+    if (call.launch.form == LaunchForm::all_rows) return launch_sparse_rows(call);
+  launch_by_rows(call);
 }
 
 }  // namespace blockspan::detail

@@ -4,9 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <sstream>
+#include <string>
 
+#include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
+#include <blockspan/spmm/plan/explain.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -15,6 +19,10 @@
 // windows.hpp. Figures are microseconds on one H200 in double, unless they say otherwise.
 
 namespace blockspan::detail {
+
+/// Defined in windows.hpp, compiled on its own.
+template <class Call>
+void launch_windows(Call const& call);
 
 struct WindowsChoice {
   /// Columns; windows a multiprocessor (n = 8, the best of the others and windows: bcsstk29, 1,749
@@ -103,6 +111,33 @@ struct WindowsChoice {
     return Cost{on_device(A)};
   }
 
+  static std::int64_t bytes_of_indices(PatternFacts const& A, Launch const&) {
+    return A.windows.tiles *
+           std::int64_t{tuning::window_columns * sizeof(std::uint16_t) + sizeof(int) +
+                        tuning::window_rows * sizeof(std::uint16_t)};
+  }
+
+  static std::string explain(ExplainedPattern const& A) {
+    auto const& rows = A.facts.rows;
+    auto const& windows = A.facts.windows;
+    double const places =
+        static_cast<double>(windows.tiles) * tuning::window_rows * tuning::window_columns;
+    std::ostringstream out;
+    out << "  " << windows.windows << " windows of " << tuning::window_rows << " rows have "
+        << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
+        << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
+        << " % full\n  scalars in single precision run as " << fallback_of(A.facts, A.choice).label
+        << (gain_a_pass(rows, windows) ? "; sums of products are a pass of their own\n"
+                                       : ", and so do sums of products\n");
+    return out.str();
+  }
+
+  template <class Call>
+  static void launch(Call const& call) {
+    if constexpr (tensor::available<typename Call::Exec, real_t<typename Call::Scalar>>)
+      launch_windows(call);
+  }
+
   static constexpr SpmmVariant row{
       .id = "windows",
       .label = "Blockspan::spmm::windows",
@@ -126,7 +161,10 @@ struct WindowsChoice {
       .strided_y = true,
       .sorted_rows = true,
       .is_offered = needs,
-      .cost = cost};
+      .cost = cost,
+      .falls_back = true,
+      .bytes_of_indices = bytes_of_indices,
+      .explain = explain};
 };
 
 }  // namespace blockspan::detail

@@ -71,9 +71,20 @@ bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFact
   return variant.is_offered == nullptr || variant.is_offered(scalar, device);
 }
 
+TileForms tile_forms(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
+                     DeviceFacts const& device) {
+  TileForms all;
+  for (auto const* const variant : spmm_variants()) {
+    if (variant->tile_forms == nullptr) continue;
+    auto const forms = variant->tile_forms(rows, columns, scalar, device);
+    all = {all.lanes || forms.lanes, all.windows || forms.windows};
+  }
+  return all;
+}
+
 SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice) {
   auto const& chosen = *choice.variant;
-  if (!chosen.lists_windows() && !chosen.stages_tiles()) return chosen;
+  if (!chosen.falls_back) return chosen;
   bool const grouped = chosen.lists_windows() && A.lists_groups;
   return spmm_variant(grouped ? SpmmKernelId::groups : SpmmKernelId::rows);
 }

@@ -5,7 +5,6 @@
 
 #include <blockspan/spmm/detail/tuning.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
-#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
 #include <blockspan/spmm/kernels/stored_choice.hpp>
 #include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
@@ -23,10 +22,6 @@ namespace {
 /// 7-point 128^3 70, 113, 259, 428; 66, 102, 253, 428; 27-point 104, 133, 281, 441; 90, 116, 280,
 /// 431.
 constexpr std::int64_t narrow_bytes = 128, narrow_share = 10;
-
-/// Longest row of the kernel that fills empty rows alongside the products of the others. 4e6 rows
-/// of 0.3, n = 4, 16, 64: filled before 96, 228, 795; alongside 86, 212, 777.
-constexpr std::int64_t sparse_row = 32;
 
 /// Single columns of a lane, at most; of sums of products fewer: registers would spill.
 constexpr int columns_of_lane_at_most = 5, columns_of_lane_with_sums = 2;
@@ -124,23 +119,11 @@ class Decider {
     return device_.is_host || blocks_.x.contiguous || !variant.needs_contiguous_x();
   }
 
-  /// Whether staged tiles of X run as shared tiles or shared windows.
-  bool suits_shared_tiles(std::int64_t columns) const {
-    if (A_.is_permuted || (blocks_.scalar.is_complex && blocks_.conjugates)) return false;
-    return shares_windows(columns) ||
-           SharedTilesChoice::rows_share(A_.rows, row_bytes(columns), blocks_.scalar, device_);
-  }
-  bool shares_windows(std::int64_t columns) const {
-    return blocks_.scalar.is_double && A_.window_masks > 0 &&
-           SharedTilesChoice::has_vectors(row_bytes(columns));
-  }
-  /// Whether the variant chosen takes this product; of staged tiles, whether it is any use.
+  /// Whether the variant chosen takes this product.
   bool is_taken() const {
     auto const& chosen = *choice_.variant;
-    bool const both = device_.is_host || (blocks_.x.vectors && blocks_.y.vectors);
     return is_offered(chosen, blocks_.scalar, device_) &&
-           (choice_.asked || !chosen.stages_tiles() ||
-            (both && suits_shared_tiles(blocks_.columns)));
+           (choice_.asked || chosen.takes == nullptr || chosen.takes(A_, blocks_, device_));
   }
   /// The variant that runs: the one chosen, or its fallback.
   SpmmVariant const& variant_that_runs() const {
@@ -149,12 +132,13 @@ class Decider {
     auto const& other = fallback_of(A_, choice_);
     return fits_vectors(other) ? other : unvectorized(other);
   }
-  /// Hosts: one column by rows, where a plan has groups: a group shares no more than one number of
-  /// X then (elasticity 14, one core: 0.50 -> 0.21 ms).
+  /// The variant, or the one of the menu that replaces it at this width.
   SpmmVariant const& at_width(SpmmVariant const& variant) const {
-    bool const alone = device_.is_host && blocks_.columns == 1 && variant.lists_groups() &&
-                       A_.block == 1 && !choice_.asked;
-    return alone ? spmm_variant(SpmmKernelId::rows) : variant;
+    if (choice_.asked) return variant;
+    for (auto const* const other : spmm_variants())
+      if (other->replaces != nullptr && other->replaces(variant, A_, blocks_, device_))
+        return *other;
+    return variant;
   }
 
   /// Devices: blocks whose rows are not contiguous, where there is something faster than to read
@@ -254,19 +238,8 @@ class Decider {
   }
 
   LaunchForm form_of(SpmmVariant const& variant, bool vectorized) const {
-    if (variant.stages_tiles()) {
-      if (!vectorized || !device_.shares_tiles() || !suits_shared_tiles(blocks_.columns))
-        return LaunchForm::registered;
-      return shares_windows(blocks_.columns) ? LaunchForm::by_windows : LaunchForm::usual;
-    }
-    return fuses_empty_rows(variant, vectorized) ? LaunchForm::all_rows : LaunchForm::usual;
-  }
-
-  /// Devices: whether the rows without entries are filled alongside the products of the others, by
-  /// SparseRowsKernel, and not before them.
-  bool fuses_empty_rows(SpmmVariant const& variant, bool vectorized) const {
-    return device_.lanes_exchange && variant.skips_empty_rows() && vectorized && !A_.is_permuted &&
-           A_.slots == 0 && A_.rows.longest <= sparse_row;
+    return variant.form == nullptr ? LaunchForm::usual
+                                   : variant.form(A_, blocks_, device_, vectorized);
   }
 
   /// Whether whole rows are read with column indices in 16 bits by a launch that makes `bytes` of a

@@ -78,6 +78,10 @@ bool keeps_distances(RowStatistics const& rows, SpmmVariant const& variant,
 /// Whether the device has what the variant needs.
 bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFacts const& device);
 
+/// How the kernels of the menu may stage tiles of X, with sorted rows.
+TileForms tile_forms(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
+                     DeviceFacts const& device);
+
 /// What runs where a variant that does not take all blocks does not take these ...
 SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
 /// ... and what runs of a variant where whole vectors do not fit.

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/spmm/detail/tuning.hpp>
-#include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/plan/explain.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 
@@ -49,19 +47,6 @@ std::string panels_in_words(Decision const& decision) {
   return out.str();
 }
 
-void explain_windows(std::ostream& out, ExplainedPattern const& A) {
-  auto const& rows = A.facts.rows;
-  auto const& windows = A.facts.windows;
-  double const places =
-      static_cast<double>(windows.tiles) * tuning::window_rows * tuning::window_columns;
-  out << "  " << windows.windows << " windows of " << tuning::window_rows << " rows have "
-      << windows.tiles << " tiles of " << tuning::window_columns << " columns, "
-      << 100 * static_cast<double>(rows.nonzeros) / std::max(1.0, places)
-      << " % full\n  scalars in single precision run as " << fallback_of(A.facts, A.choice).label
-      << (WindowsChoice::gain_a_pass(rows, windows) ? "; sums of products are a pass of their own\n"
-                                                    : ", and so do sums of products\n");
-}
-
 /// What the plan has listed for the variant chosen.
 void explain_lists(std::ostream& out, ExplainedPattern const& A) {
   auto const& variant = *A.choice.variant;
@@ -77,19 +62,13 @@ void explain_lists(std::ostream& out, ExplainedPattern const& A) {
   if (variant.lists_tiles())
     out << "  " << A.tiles << " tiles cut " << A.cut_tiles.rows << " rows into "
         << A.cut_tiles.segments << " segments\n";
-  if (variant.lists_windows()) explain_windows(out, A);
-  if (A.facts.window_masks > 0)
-    out << "  windows of 8 rows, " << tuning::shared_window_rows / 8
-        << " of them a team, share tiles of X on tensor cores; bits say which places are full\n";
+  if (variant.explain != nullptr) out << variant.explain(A);
 }
 
 /// What runs for blocks that the variant chosen does not take.
 void explain_fallbacks(std::ostream& out, ExplainedPattern const& A, DeviceFacts const& device) {
   auto const& variant = *A.choice.variant;
   auto const& fallback = fallback_of(A.facts, A.choice);
-  if (variant.stages_tiles() && !A.choice.asked)
-    out << "  rows of X shorter than " << tuning::shared_tile_vectors * tuning::device_vector_bytes
-        << " bytes run as " << fallback.label << "; sums of products are a pass of their own\n";
   if (variant.needs_contiguous_x() && !device.is_host)
     out << "  blocks without "
         << (variant.requires_aligned_x ? "16-byte aligned, contiguous rows of whole vectors"
@@ -125,16 +104,12 @@ std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::s
     return count * static_cast<std::int64_t>(each);
   };
   std::int64_t const rows = A.rows.rows / A.block;
-  auto const indices = [&] {
-    if (launch.form == LaunchForm::by_windows) return times(A.window_masks, sizeof(std::uint64_t));
-    if (launch.kernel() == SpmmKernelId::groups)
-      return times(A.groups.fetches / A.block, sizeof(int));
-    if (launch.kernel() == SpmmKernelId::windows)
-      return times(A.windows.tiles, tuning::window_columns * sizeof(std::uint16_t) + sizeof(int) +
-                                        tuning::window_rows * sizeof(std::uint16_t));
-    return times(A.rows.nonzeros, launch.narrow ? sizeof(std::int16_t) : sizeof(int));
-  };
-  return times(A.rows.nonzeros, value_bytes) + indices() + times(rows + 1, sizeof(int));
+  auto const bytes_of = launch.variant->bytes_of_indices;
+  std::int64_t const indices =
+      bytes_of != nullptr
+          ? bytes_of(A, launch)
+          : times(A.rows.nonzeros, launch.narrow ? sizeof(std::int16_t) : sizeof(int));
+  return times(A.rows.nonzeros, value_bytes) + indices + times(rows + 1, sizeof(int));
 }
 
 std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,

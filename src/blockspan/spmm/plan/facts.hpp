@@ -51,11 +51,6 @@ struct DeviceFacts {
   ModelParameters model{};
 
   double cycles() const { return multiprocessors * clock; }  ///< of all of them, a microsecond
-  /// Teams may share tiles of X, and windows of rows among them.
-  bool shares_tiles() const {
-    return bulk_copies && scratch >= static_cast<std::int64_t>(tuning::shared_tile_scratch);
-  }
-  bool shares_windows() const { return double_tensor_cores && shares_tiles(); }
 };
 
 /// How many groups of rows there are, and the entries of one row of each of them: how many rows of

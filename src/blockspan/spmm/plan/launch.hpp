@@ -32,8 +32,8 @@ enum class LaunchForm {
   lane_a_row,      ///< single_columns of a column-major X, on devices
   staged_columns,  ///< the same with the entries in team scratch
   all_rows,        ///< nonempty_rows, on devices: scales the empty ones as well
-  by_windows,      ///< shared_tiles: for windows of rows on tensor cores
-  registered       ///< shared_tiles that no team shares: those of the paper (KernelTable)
+  by_windows,      ///< for windows of rows on tensor cores
+  registered       ///< what another library has entered for a kernel of the core (kernel_table)
 };
 
 /// One launch of one kernel: all that is decided about it. `run` makes types of it.
@@ -70,12 +70,5 @@ struct Decision {
 
   Launch const& first() const { return launches.front(); }
 };
-
-/// Groups of eight vectors side by side in a panel of SharedWindows, one to four, for `vectors`
-/// vectors.
-inline int shared_window_groups(std::int64_t vectors) {
-  std::int64_t const groups = std::max<std::int64_t>(1, ceil_div(vectors, std::int64_t{8}));
-  return static_cast<int>(ceil_div(groups, ceil_div(groups, std::int64_t{4})));
-}
 
 }  // namespace blockspan::detail

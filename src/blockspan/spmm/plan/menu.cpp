@@ -1,13 +1,10 @@
-#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <blockspan/spmm/kernels/groups_choice.hpp>
-#include <blockspan/spmm/kernels/rows_choice.hpp>
-#include <blockspan/spmm/kernels/segments_choice.hpp>
-#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
-#include <blockspan/spmm/kernels/windows_choice.hpp>
+#include <blockspan/spmm/kernels/list.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -16,11 +13,11 @@ namespace {
 
 using namespace detail;
 
-/// In the order of SpmmKernel. Where two are expected to take the same time, the first runs.
-constexpr SpmmVariant const* core[] = {&RowsChoice::row,         &SingleColumnsChoice::row,
-                                       &SegmentsChoice::row,     &SegmentsSortedChoice::row,
-                                       &NonemptyRowsChoice::row, &GroupsChoice::row,
-                                       &WindowsChoice::row,      &SharedTilesChoice::row};
+template <class... Kernels>
+constexpr std::array<SpmmVariant const*, sizeof...(Kernels)> rows_of(KernelList<Kernels...>) {
+  return {&Kernels::row...};
+}
+constexpr auto core = rows_of(CoreKernels{});
 
 constexpr bool is_in_order() {
   for (std::size_t i = 0; i < std::size(core); ++i)

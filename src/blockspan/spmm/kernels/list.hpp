@@ -1,0 +1,31 @@
+#pragma once
+
+#include <blockspan/spmm/kernels/groups_choice.hpp>
+#include <blockspan/spmm/kernels/rows_choice.hpp>
+#include <blockspan/spmm/kernels/segments_choice.hpp>
+#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
+#include <blockspan/spmm/kernels/windows_choice.hpp>
+
+// The one list of the kernels of the core: choosing (plan/menu.cpp) and running
+// (detail/multiply_impl.hpp) are loops over it.
+
+namespace blockspan::detail {
+
+/// Each has `row`, its row of the menu, and launch(call), what runs it.
+template <class... Kernels>
+struct KernelList {};
+
+/// In the order of SpmmKernelId. Where two are expected to take the same time, the first runs.
+using CoreKernels =
+    KernelList<RowsChoice, SingleColumnsChoice, SegmentsChoice, SegmentsSortedChoice,
+               NonemptyRowsChoice, GroupsChoice, WindowsChoice, SharedTilesChoice>;
+
+}  // namespace blockspan::detail
+
+// Those that the library compiles on their own.
+#ifdef BLOCKSPAN_SPMM_HEADER_ONLY
+#include <blockspan/spmm/kernels/groups.hpp>
+#include <blockspan/spmm/kernels/shared_tiles.hpp>
+#include <blockspan/spmm/kernels/shared_windows.hpp>
+#include <blockspan/spmm/kernels/windows.hpp>
+#endif
