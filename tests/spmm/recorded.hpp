@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <blockspan/spmm/detail/tuning.hpp>
-#include <blockspan/spmm/variants.hpp>
 
 #include "spmm/planned.hpp"
 
@@ -30,9 +29,9 @@ struct RecordedCase {
   std::map<std::string, double> microseconds;
 };
 
-/// A product of whole rows and of rows cut at each length, by each grid of lanes: model_record.csv
-/// (perf/spmm_shapes.cpp says what its lines are). "id,length,lanes over columns,over nonzeros,
-/// vectors a lane".
+/// A product by whole rows and by rows that are cut: model_record.csv has of each sweep over lanes
+/// and lengths (perf/spmm_shapes.cpp says what its lines are) the best of each kernel and what the
+/// plan chooses. "id,length,lanes over columns,over nonzeros,vectors a lane".
 struct RecordedSweep {
   std::string name;
   int columns = 0;
@@ -92,8 +91,7 @@ inline std::vector<RecordedCase> read_cases(std::string const& path) {
   return all;
 }
 
-/// Without kernels of Blockspan::published, and "auto", what the plan of that time chose. Diagonals
-/// are those of the same matrices in the other record; a sweep does not know them.
+/// Diagonals are those of the same matrices in the other record; a sweep does not know them.
 inline std::vector<RecordedSweep> read_sweeps(std::string const& path,
                                               std::vector<RecordedCase> const& cases) {
   std::ifstream file(path);
@@ -102,8 +100,6 @@ inline std::vector<RecordedSweep> read_sweeps(std::string const& path,
     CommaSeparated fields(line);
     auto const first = fields.text();
     if (first != "case") {
-      auto const* const variant = find_spmm_variant(first);
-      if (variant == nullptr || variant->component != nullptr) continue;
       auto const end = line.rfind(',');
       all.back().microseconds[line.substr(0, end)] = std::stod(line.substr(end + 1));
       continue;
@@ -143,8 +139,8 @@ inline Cost cost_of(RecordedCase const& one, detail::DeviceFacts const& device) 
   return {name, id, found->second / least(one.microseconds)};
 }
 
-/// The lanes that the plan chooses where they were measured; else the best of that length. Passes
-/// side by side are younger than the record.
+/// The lanes that the plan chooses where they were recorded; else the best of that length. Passes
+/// side by side are younger than the record. Where choices change, sweep again and thin anew.
 inline Cost cost_of(RecordedSweep const& one, detail::DeviceFacts const& device) {
   auto const planned = plan({.rows = one.rows}, one.columns, one.scalar, device);
   auto const launch = decide(planned, blocks(one.columns, one.scalar), device).first();
