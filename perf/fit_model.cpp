@@ -1,4 +1,4 @@
-// Fits ModelParameters (src/blockspan/spmm/plan/facts.hpp) to the recorded products of
+// Fits ModelParameters (src/blockspan/spmm/devices/hopper_plan.hpp) to the recorded products of
 // tests/spmm/model_record.csv and cases_record.csv: parameters go up and down in turn, by less each
 // round, as long as what the plan chooses takes less time, or what it expects is nearer to what was
 // measured. Prints the parameters, and how good they are. On any host, in seconds.

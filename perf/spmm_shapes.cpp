@@ -1,5 +1,5 @@
-// The sweep behind the model of the plan (src/blockspan/spmm/plan/facts.hpp): a product's time
-// with each grid of vector lanes, one or two vectors a lane, whole rows and each length of
+// The sweep behind the model of the plan (src/blockspan/spmm/devices/hopper_plan.hpp): a product's
+// time with each grid of vector lanes, one or two vectors a lane, whole rows and each length of
 // segments, and the plan's own choice. On hosts lanes do nothing, and all grids are the same.
 //
 //   blockspan-perf-spmm-shapes [--quick] [--out FILE.csv] [--scalar f64] [--columns 8,32]
@@ -24,6 +24,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/multivector.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/layouts/row_groups.hpp>
 #include <blockspan/spmm/layouts/row_windows.hpp>
 #include <blockspan/spmm/layouts/summary.hpp>

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/generators.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/layouts/row_groups.hpp>
 #include <blockspan/spmm/spmm.hpp>
 

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 

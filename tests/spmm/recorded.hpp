@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 
 #include "spmm/planned.hpp"
 

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/layouts/tile_masks.hpp>
 #include <blockspan/spmm/parts/mbarrier.hpp>
 #include <blockspan/spmm/spmm.hpp>

@@ -13,7 +13,7 @@ namespace {
 namespace kernels = blockspan::detail;
 using namespace devices;
 
-/// 8192 x 4096 and more or fewer rows, whose times are in tuning.hpp.
+/// 8192 x 4096 and more or fewer rows, whose times are in devices/hopper_plan.hpp.
 TEST(TileModel, TakesStagedTilesWhereRowsAreFullEnough) {
   auto const fastest = [](std::int64_t rows, double fill, int columns) {
     auto const row = static_cast<std::int64_t>(4096 * fill);
@@ -31,7 +31,8 @@ TEST(TileModel, TakesStagedTilesWhereRowsAreFullEnough) {
   EXPECT_NE(fastest(8192, 0.10, 80), "shared_tiles");  // a second panel for 8 vectors
 }
 
-/// Windows on tensor cores take them where rows are full whatever the width; times in tuning.hpp.
+/// Windows on tensor cores take them where rows are full whatever the width; times in
+/// devices/hopper_plan.hpp.
 TEST(TileModel, SharesStagedTilesAmongWindowsOfFullerRows) {
   auto const rows_of = [](std::int64_t rows, std::int64_t columns, double fill) {
     auto const row = static_cast<std::int64_t>(static_cast<double>(columns) * fill);

@@ -11,6 +11,7 @@
 
 #include <blockspan/multivector/fill_random.hpp>
 #include <blockspan/sparse/generators.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/layouts/row_windows.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

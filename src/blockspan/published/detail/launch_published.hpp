@@ -17,6 +17,8 @@
 #include <blockspan/published/detail/tuning.hpp>
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>

@@ -6,7 +6,7 @@
 
 #include <blockspan/published/detail/operands.hpp>
 #include <blockspan/published/detail/stage.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 

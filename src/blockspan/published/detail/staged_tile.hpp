@@ -8,7 +8,7 @@
 #include <blockspan/published/detail/operands.hpp>
 #include <blockspan/published/detail/team_kernel.hpp>
 #include <blockspan/published/detail/tuning.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/spmm/parts/schedule.hpp>

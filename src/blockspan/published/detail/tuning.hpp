@@ -4,7 +4,7 @@
 
 namespace blockspan::detail::tuning {
 
-// What the published kernels stage and tile, and the dense product. As spmm/detail/tuning.hpp.
+// What the published kernels stage and tile, and the dense product. As spmm/devices/hopper.hpp and host.hpp.
 
 /// Entries of a chunk that the lanes of a thread stage in scratch (GE-SpMM takes a warp's 32), and
 /// the least lanes of such a thread: more threads a team would be more chunks than scratch has room

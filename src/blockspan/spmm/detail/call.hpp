@@ -10,6 +10,8 @@
 #include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/detail/kernel_table.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/spmm/parts/scale_add.hpp>

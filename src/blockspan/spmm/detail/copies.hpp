@@ -9,7 +9,8 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/scratch_pool.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/support/arithmetic.hpp>

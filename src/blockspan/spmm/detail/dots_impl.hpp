@@ -16,6 +16,7 @@
 #include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/detail/dots.hpp>
 #include <blockspan/spmm/detail/run.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/groups.hpp>
 #include <blockspan/spmm/parts/scale_add_dots.hpp>

@@ -9,7 +9,8 @@
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/multiply.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/mbarrier.hpp>
 #include <blockspan/spmm/plan/decide.hpp>

@@ -6,7 +6,7 @@
 
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/facts.hpp>

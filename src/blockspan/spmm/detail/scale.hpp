@@ -8,7 +8,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/arithmetic.hpp>

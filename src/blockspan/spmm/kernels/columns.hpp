@@ -9,7 +9,7 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/call.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
@@ -20,21 +20,6 @@
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-/// Column-major X of more columns than a lane owns: the lanes of a thread copy the entries of their
-/// rows to scratch first. One H200, row-major, column-major without scratch (27-point: by copies)
-/// and with it, n = 16, 32, 64, microseconds: 7-point 245, 422, 792; 263, 502, 985; 256, 464, 944;
-/// 27-point 205, 331, 634; -, 476, 940; 235, 415, 789. Occupancy, in percent, leaves room in the
-/// first-level cache.
-inline constexpr int staged_column_threads = 4;
-inline constexpr unsigned staged_column_copies = 9;
-inline constexpr unsigned staged_column_depth_short = 2;
-inline constexpr unsigned staged_column_depth = 3;
-template <unsigned Depth>
-inline constexpr unsigned staged_column_teams = Depth == staged_column_depth ? 4 : 5;
-inline constexpr int staged_column_occupancy = 25;
-}  // namespace tuning
 
 /// The place of the i-th entry in scratch: lanes whose rows begin a power of two apart access
 /// different banks.

@@ -6,7 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>
@@ -15,47 +15,6 @@
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-/// Blocks for one vector of floats a lane, without lanes over nonzeros: with 5 and 6, microseconds,
-/// 7-point n = 16 147, 142; R-MAT 20 211, 219. Of doubles six are slower.
-inline constexpr unsigned device_lean_blocks = 6;
-
-/// Blocks for lanes over the nonzeros of many listed segments: with 5 and 4, R-MAT 18, n = 2, 4 55,
-/// 63; 48, 55; but of 36,000 segments, n = 8 21, 26.
-inline constexpr unsigned device_many_segment_blocks = 4;
-
-/// Blocks for two vectors a lane at the depth of one (device_deep_row), and for a lane that owns a
-/// row of column-major X (device_column_bytes): what its registers allow.
-inline constexpr unsigned device_deep_blocks = 4;
-template <int Bytes>
-inline constexpr unsigned device_column_blocks = Bytes > device_few_column_bytes ? 2 : 3;
-
-/// Nonzeros in flight in a lane for a group of rows, by its rows: 64 registers hold them without
-/// spills. Elasticity 44^3 x 3, n = 1, 8, 64: 69, 107, 413 us; without groups 73, 139, 563.
-template <int Rows>
-inline constexpr int device_group_depth = Rows == 2 ? 4 : 2;
-inline constexpr unsigned device_group_blocks = 4;
-
-/// What measured best for listed segments and whole rows, because registers and the order of loads
-/// are the compiler's. One H200, CUDA 13.0, double, microseconds without and with: listed, R-MAT
-/// 20, n = 16, 64 345, 1156; 333, 1141; three vectors, 27-point n = 24 376, 344; two deep ones, n =
-/// 64 773, 765; one vector, 7-point n = 1, 8 64.6, 162; 59.2, 160; columns of column-major X,
-/// 27-point n = 32 514, 483. Lanes over nonzeros, groups and two shallow vectors lose by any of it
-/// (27-point n = 2 92; 94 to 101). Loads first: R-MAT 20, n = 31 739, 717; 7-point, n = 15 341,
-/// 319; but whole rows with one vector or four columns 7-point, n = 4, 31 99, 514; 110, 610, listed
-/// ones with five R-MAT 18, n = 33 199, 290.
-constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool deep, bool single) {
-  bool const columns = deep && vectors > 2;  // of column-major X
-  if (columns) return {true, false, true, false};
-  if (single && vectors > 1)
-    return {true, true, true, true, vectors == 2 || (listed && vectors < 5)};
-  if (listed || vectors == 3) return {true, true, true, true, true};
-  if (deep) return {true, true, false, false, true};
-  if (vectors == 1 && !entry_lanes) return {true, false, true, true};
-  return {};
-}
-}  // namespace tuning
 
 /// From a row of X to the next, as DirectLanes addresses it. Throws Error if that is too far.
 template <class Scalar>

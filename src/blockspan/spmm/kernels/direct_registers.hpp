@@ -9,37 +9,12 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-inline namespace BLOCKSPAN_REGISTERS {
-/// Vectors of this many bytes prefetch rows of X.
-inline constexpr int host_asking_bytes = std::min(128, host_vector_bytes);
-}  // namespace BLOCKSPAN_REGISTERS
-
-/// Chains of sums, at most (latency over throughput of an addition), and the length of a row from
-/// which there are several. One core of an EPYC 9004, n = 1, without and with: elasticity
-/// 44 15.2, 12.4 ms; 7-point 100^3 9.2, 11.7 ms, hence the bound.
-inline constexpr int host_chains = 4;
-inline constexpr int host_chained_row = 16;
-
-/// Columns left at the end, up to this many, are multiplied in one pass over the row (elasticity
-/// 44, n = 7: 47 -> 30 ms).
-inline constexpr int host_last_few = 8;
-
-/// A row of X is prefetched this many entries ahead, where X has at least host_asked_block bytes.
-/// Two cores of an EPYC, 32 columns, milliseconds without and with 16, 24, 32:
-/// wing 2.00, 1.27, 1.42, 1.41; wave 7.01, 6.59, 6.20, 6.10; 7-point 64^3 6.42, 6.06, 5.94, 5.41;
-/// but 4.5 MiB of X (memplus) 0.23, 0.27.
-inline constexpr int host_rows_ahead = 24;
-inline constexpr std::size_t host_line_bytes = 64;
-inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
-}  // namespace tuning
 
 inline namespace BLOCKSPAN_REGISTERS {
 

@@ -5,6 +5,8 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/detail/call.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
@@ -14,13 +16,6 @@
 #include <blockspan/support/fast_division.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-inline namespace BLOCKSPAN_REGISTERS {
-/// Bytes of sums kept in registers for each row of a group: eight registers with four rows.
-inline constexpr int host_group_vector_bytes = 2 * register_bytes;
-}  // namespace BLOCKSPAN_REGISTERS
-}  // namespace tuning
 
 /// A group of neighbouring rows that have the same columns: the entries first .. last - 1 are those
 /// of the first row, and the other rows' follow.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
@@ -21,12 +22,7 @@ namespace blockspan::detail {
 template <class Call>
 void launch_groups(Call const& call);
 
-struct GroupsChoice {
-  /// Entries a fetched row of X at least; rows a multiprocessor at least, which idles otherwise.
-  /// Without and with groups, n = 8: elasticity of 1,344 rows 5.5, 6.6; 22,800 16.0, 13.7.
-  static constexpr double share = 1.5;
-  static constexpr std::int64_t rows_of_multiprocessor = 62;
-
+struct GroupsChoice : tuning::GroupsLimits {
   /// Whether they are candidates before they are counted.
   static bool may_pay(RowStatistics const& rows, DeviceFacts const& device) {
     return device.is_host || rows.rows >= rows_of_multiprocessor * device.multiprocessors;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/plan/model.hpp>
@@ -21,11 +22,7 @@ void launch_by_rows(Call const& call);
 template <class Call>
 void launch_single_columns(Call const& call);
 
-struct RowsChoice {
-  // Hosts: one core, reasoned. A row of many nonzeros could hold up the others.
-  static constexpr std::int64_t host_longest_row = 16384;
-  static constexpr double host_column = 2.5e-4;  ///< us: a nonzero and a column
-
+struct RowsChoice : tuning::HostRowsCosts {
   /// Hosts: us of a nonzero.
   static double host_entry(CostFacts const& A) { return 1e-3 + host_column * as_double(A.columns); }
 

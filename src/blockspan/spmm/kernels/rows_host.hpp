@@ -9,6 +9,7 @@
 
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/kernels/direct_registers.hpp>
 #include <blockspan/spmm/parts/host_step.hpp>
 #include <blockspan/spmm/parts/host_writers.hpp>
@@ -19,24 +20,6 @@
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-/// Registers that hold the sums of a row of Y while a row of A is read: eight, of complex numbers
-/// four by real and four by imaginary parts (perf/notes/hosts.md).
-inline constexpr int host_registers_of_pass = 8;
-/// Rows that have all their passes before the next ones begin: what is far from each other in time
-/// is not open in memory any more.
-inline constexpr std::int64_t host_rows_of_passes = 8;
-/// Rows of a Y by columns that are written together, of at least the second many columns, bytes of
-/// their tile, and bytes after which lines share a set of the first-level cache
-/// (perf/notes/hosts.md).
-inline constexpr std::int64_t host_tile_rows = 16;
-inline constexpr std::int64_t host_tile_columns = 8;
-inline constexpr std::int64_t host_tile_bytes = 1 << 14;
-inline constexpr std::int64_t host_set_bytes = 1 << 12;
-/// Bytes of the partial sums of a row: independent chains take its entries in turn.
-inline constexpr int host_chain_bytes = 128;
-}  // namespace tuning
 
 inline namespace BLOCKSPAN_REGISTERS {
 

@@ -10,6 +10,8 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/detail/check.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/stored_registers.hpp>
 #include <blockspan/spmm/sddmm.hpp>
@@ -21,19 +23,6 @@
 #include <blockspan/support/sixteen_bit.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-/// Entries of a team: on hosts one thread, on devices its threads take a few each.
-inline constexpr int sampled_entries = 256;
-inline constexpr int sampled_team_threads = 8;
-/// Reals of a row that a host thread multiplies before it goes on to the next columns.
-inline constexpr int sampled_panel = 256;
-/// Entries ahead whose rows of Y a host asks for, and how many bytes of them. One thread of an EPYC
-/// with AVX2, beside other jobs, 20,000 rows of 25 random entries, double, n = 8, 32, 64, ms
-/// without prefetches and with them: 3.9, 13.0, 38.4; 3.2, 5.1, 13.2.
-inline constexpr int sampled_rows_ahead = 16;
-inline constexpr int sampled_asked_bytes = 512;
-}  // namespace tuning
 
 inline namespace BLOCKSPAN_REGISTERS {
 

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
@@ -19,20 +21,7 @@
 
 namespace blockspan::detail {
 
-struct SegmentsChoice {
-  /// Hosts: one core, reasoned.
-  static constexpr std::int64_t host_segment = 4096;
-  static constexpr double host_listed_row = 1.2e-3;  ///< us: the list costs a little
-
-  /// Segments longer than short ones need this many nonzeros of the matrix for one of theirs: there
-  /// must be segments enough.
-  static constexpr std::int64_t short_segment = 64, least_share = 512;
-
-  /// Sorted rows are no longer next to those that read the same rows of X. Those that are about
-  /// even and not cut take as much longer than in place, or more (restrictions of a 7- and a
-  /// 27-point grid, 25.9 and 124.5 a row, n = 16, 32: 1.18, 1.30; 1.10, 1.34).
-  static constexpr double sorted_even = 1.5, sorted_loss = 1.2;
-
+struct SegmentsChoice : tuning::SegmentsLimits, tuning::HostSegmentsCosts {
   static bool suits(RowStatistics const& rows, std::int64_t segment) {
     return rows.longest <= segment || segment <= short_segment ||
            rows.nonzeros >= least_share * segment;
@@ -149,11 +138,7 @@ struct SegmentsSortedChoice {
 template <class Call>
 void launch_nonempty_rows(Call const& call);
 
-struct NonemptyRowsChoice {
-  /// Longest row of the kernel that fills empty rows alongside the products of the others. 4e6 rows
-  /// of 0.3, n = 4, 16, 64: filled before 96, 228, 795; alongside 86, 212, 777.
-  static constexpr std::int64_t sparse_row = 32;
-
+struct NonemptyRowsChoice : tuning::NonemptyRowsLimits {
   static std::optional<Cost> cost(CostFacts const& A) {
     if ((A.device.is_host || A.scalar.is_sixteen_bit()) && !A.chosen) return {};
     return SegmentsChoice::on_device(row, A);

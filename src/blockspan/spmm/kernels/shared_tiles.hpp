@@ -6,7 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/kernels/large_teams.hpp>
 #include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
 #include <blockspan/spmm/kernels/shared_windows.hpp>
@@ -14,11 +14,6 @@
 #include <blockspan/spmm/parts/mbarrier.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-/// Producer warps of a team.
-inline constexpr int shared_tile_fetchers = 3;
-}  // namespace tuning
 
 /// Staged tiles of X for devices with bulk copies, where a tile serves every row: a team owns 64
 /// rows and a panel of `Lanes` vectors, and walks all tiles of X. Producer warps only fetch tiles;

@@ -7,7 +7,8 @@
 #include <sstream>
 #include <string>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/parts/mbarrier.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
@@ -22,35 +23,6 @@
 
 namespace blockspan::detail {
 
-namespace tuning {
-/// Tiles of X that a team shares, by lanes: warps that multiply; rows of A a warp; rows of X a tile
-/// (48 or 64 KiB, two of them) and entries of a row in a tile that are staged, by the vectors side
-/// by side. Together some 200 KB of scratch, so a team has a multiprocessor to itself. 8192 x 4096,
-/// 10 % full, n = 64: three tiles of 96 rows 107, two of 128 100; n = 16, two of 256 and 384
-/// 42, 38.
-inline constexpr int shared_tile_warps = 16;
-inline constexpr int shared_tile_warp_rows = 4;
-template <int Lanes>
-inline constexpr int shared_tile_rows = Lanes == 32   ? 128
-                                        : Lanes == 16 ? 256
-                                                      : 384;
-template <int Lanes>
-inline constexpr int shared_tile_entries = Lanes == 32   ? 32
-                                           : Lanes == 16 ? 48
-                                                         : 80;
-
-/// Bytes of scratch of such a team, at most.
-inline constexpr std::size_t shared_tile_scratch = 227 << 10;
-
-/// They replace staged tiles from this many vectors in a row of X on.
-inline constexpr int shared_tile_vectors = 8;
-
-/// Windows of rows that share tiles of X on tensor cores: rows of a team; rows of X in a tile,
-/// which is as many bits of a row's mask.
-inline constexpr int shared_window_rows = 64;
-inline constexpr int shared_window_columns = 64;
-}  // namespace tuning
-
 // Defined in shared_tiles.hpp and shared_windows.hpp, compiled on their own.
 template <class Call>
 void launch_shared_tiles(Call const& call);
@@ -64,18 +36,7 @@ inline int shared_window_groups(std::int64_t vectors) {
   return static_cast<int>(ceil_div(groups, ceil_div(groups, std::int64_t{4})));
 }
 
-struct SharedTilesChoice {
-  /// By lanes: the share of all places that is full (from 16 vectors on; fewer), and of what is
-  /// staged of a row in a tile; the share of the lanes that is used; teams for the
-  /// multiprocessors. 8192 x 4096, whole rows and shared tiles: 3 % full, n = 64 43, 51; 5.3 % 75,
-  /// 67; 9.7 %, n = 16, 64 47, 38; 143, 102; 4096 x 4096, 5 % in a regular pattern, n = 128 47, 65.
-  static constexpr double least_fill = 0.06, least_fill_of_few = 0.08, most_staged = 0.8,
-                          least_used = 0.8, least_teams = 0.72;
-
-  /// Shared tiles and shared windows replace staged tiles where such a share of all places is full.
-  /// A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
-  static constexpr double tile_fill = 0.02, window_fill = 0.05;
-
+struct SharedTilesChoice : tuning::SharedTilesLimits {
   /// Teams may share tiles of X, and windows of rows among them.
   static bool teams_share(DeviceFacts const& device) {
     return device.bulk_copies &&

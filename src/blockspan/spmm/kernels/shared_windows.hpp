@@ -7,7 +7,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/facts.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/kernels/large_teams.hpp>
 #include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
 #include <blockspan/spmm/kernels/window_vectors.hpp>
@@ -17,15 +17,6 @@
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-/// Parts of a tile that warps share; stages of the pipeline (complex values leave room for two);
-/// producer warps.
-inline constexpr int shared_window_parts = 2;
-template <bool Complex>
-inline constexpr int shared_window_stages = Complex ? 2 : 3;
-inline constexpr int shared_window_fetchers = 4;
-}  // namespace tuning
 
 /// Windows of rows that share staged tiles of X, on tensor cores, where rows are so full that a
 /// tile serves every row: a team owns 64 rows and a panel of up to 32 vectors and walks all tiles

@@ -8,17 +8,13 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/call.hpp>
 #include <blockspan/spmm/detail/scale.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/kernels/rows.hpp>
 #include <blockspan/spmm/kernels/segments_choice.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/fast_division.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-/// Eight blocks would spill.
-inline constexpr unsigned device_sparse_blocks = 6;
-}  // namespace tuning
 
 /// Y = epilogue(op(A) X) where most rows have no entry and the others a few: a warp owns 32
 /// neighbouring rows, each lane looks at one of them; together they scale those without entries,

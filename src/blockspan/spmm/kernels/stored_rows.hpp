@@ -8,7 +8,8 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/spmm/detail/call.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
@@ -24,17 +25,6 @@
 // same bits in every block.
 
 namespace blockspan::detail {
-
-namespace tuning {
-inline namespace BLOCKSPAN_REGISTERS {
-/// Columns of a host's pass over a row: eight registers hold their sums, as in HostRows.
-inline constexpr int stored_host_columns = 8 * register_bytes / int(sizeof(float));
-}  // namespace BLOCKSPAN_REGISTERS
-/// The same where a row of X is not contiguous, and read number by number.
-inline constexpr int stored_strided_columns = 8;
-/// Nonzeros whose loads are in flight in a lane of a device, as of one vector (device_depth).
-inline constexpr int stored_depth = 4;
-}  // namespace tuning
 
 /// Devices: a lane owns vectors of `Width` neighbouring columns, one after the other; 1: single
 /// columns, and X may have any strides.

@@ -7,29 +7,12 @@
 
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
-
-namespace tuning {
-/// Blocks, by the groups of eight vectors (0: of eight single columns) that a warp multiplies at
-/// once. A scratch kernel, n = 32: two groups 343 at 4 blocks, 360 at 3; n = 64: four groups 638 at
-/// 2 blocks, 780 at 3 (spills). Complex values take twice as many registers. What else was tried:
-/// perf/notes/windows.md.
-template <int Groups, bool Complex>
-inline constexpr unsigned window_blocks = Groups == 4 || (Groups == 2 && Complex) ? 2
-                                          : Complex                               ? 3
-                                          : Groups == 0                           ? 5
-                                                                                  : 4;
-/// Of four times eight single columns: elasticity, n = 31, with 4 and 3 blocks 211, 166.
-inline constexpr unsigned window_blocks_of_four_eights = 3;
-
-/// Kernels of more real numbers a row issue all loads of a tile before its products: elasticity, n
-/// = 24, 32 without and with 169, 177; 157, 164. With fewer the compiler does so by itself.
-inline constexpr int window_numbers_in_any_order = 16;
-}  // namespace tuning
 
 // The columns of X and of the sums on the lanes of a warp that multiplies tiles (WindowTiles), for
 // one pass over the tiles of a window. Columns of X are the rows of the instruction's first operand

@@ -8,7 +8,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
 #include <blockspan/spmm/detail/call.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/kernels/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/window_vectors.hpp>
 #include <blockspan/spmm/parts/entries.hpp>

@@ -8,7 +8,8 @@
 #include <string>
 
 #include <blockspan/multivector/detail/tensor_tiles.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/explain.hpp>
 #include <blockspan/spmm/plan/model.hpp>
@@ -24,31 +25,7 @@ namespace blockspan::detail {
 template <class Call>
 void launch_windows(Call const& call);
 
-struct WindowsChoice {
-  /// Columns; windows a multiprocessor (n = 8, the best of the others and windows: bcsstk29, 1,749
-  /// windows, 8.7, 6.6; nasa4704, 588, 5.3, 5.3); nonzeros of the longest row, because a thread
-  /// merges those of a window (reasoned).
-  static constexpr std::int64_t least_columns = 3, of_multiprocessor = 12, longest_row = 1024;
-
-  /// And what the model does not see of the latency of their loads: nonzeros of a mean row, and
-  /// those that a row of X which they fetch must serve. 9-point 500^2 (8.9; 2.2), the best of the
-  /// others over windows, n = 4, 5, 8, 32 0.79, 0.99, 1.20, 1.15; 5e5 rows of a band of 7 (3.5), n
-  /// = 8, 64 1.05, 0.96; 27-point 96^3, n = 4 0.88; elasticity 44, n = 4 1.12. Of double rows that
-  /// do not follow a diagonal, even and many: triangulations (7; 1.38), n = 5, 8, 24, 32 1.09,
-  /// 1.08, 0.92, 1.15; in space (15; 1.58) 1.42, 1.28, 0.99, 1.08; but Dubcova1, 16,129 rows, n = 8
-  /// 0.88.
-  struct Least {
-    double row;
-    double share;
-  };
-  static constexpr Least of_few_columns{12, 3}, of_others{8.5, 2}, of_scattered_rows{5.5, 1.3};
-  static constexpr std::int64_t few_columns = 4, scattered_rows_of_multiprocessor = 248;
-  static constexpr double scattered_diagonal = 0.25, scattered_imbalance = 1.5;
-
-  /// Loads of a tile of a window that wait for each other: a coarse level of elasticity 44, 312 a
-  /// row, n = 4, 8 51, 51.
-  static constexpr double tile_waits = 3;
-
+struct WindowsChoice : tuning::WindowsLimits {
   static bool needs(ScalarKind const& scalar, DeviceFacts const& device) {
     return device.double_tensor_cores && scalar.is_double;
   }

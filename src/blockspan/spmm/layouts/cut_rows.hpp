@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/error.hpp>

@@ -6,7 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/matrix_ref.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>

@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/arithmetic.hpp>

@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <climits>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/memory.hpp>

@@ -4,13 +4,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {
-
-/// Hosts: a value of the transposed pattern is asked for this many entries ahead.
-inline constexpr int host_prefetch = 32;
 
 // How an inner reads the matrix: column(place), and value(place, row_at) of the row whose entries
 // are stored `row_at` behind those of the segment's first row, which has the same columns. Here a
@@ -103,7 +101,7 @@ struct PermutedEntries {
   /// Hosts: prefetches the value that is needed some entries after k.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int place, int row_at = 0) const {
     [[maybe_unused]] int const k = place + row_at;
-    KOKKOS_IF_ON_HOST((constexpr int ahead = host_prefetch; __builtin_prefetch(
+    KOKKOS_IF_ON_HOST((constexpr int ahead = tuning::host_prefetch; __builtin_prefetch(
                            values + permutation[last - k > ahead ? k + ahead : last]);))
   }
 };

@@ -6,7 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/schedule.hpp>
 #include <blockspan/support/register_set.hpp>
 

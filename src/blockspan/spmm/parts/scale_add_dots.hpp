@@ -8,7 +8,7 @@
 #include <blockspan/multivector/block.hpp>
 #include <blockspan/multivector/detail/column_terms.hpp>
 #include <blockspan/multivector/detail/row_chunks.hpp>
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>

@@ -3,7 +3,9 @@
 
 #include <climits>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
+#include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
 #include <blockspan/spmm/kernels/stored_choice.hpp>
 #include <blockspan/spmm/kernels/windows_choice.hpp>
@@ -15,27 +17,7 @@
 namespace blockspan::detail {
 namespace {
 
-// Figures are microseconds on one H200 in double, unless they say otherwise.
-
-/// Column indices in 16 bits: up to this many bytes of a row of X, for matrices of at least a tenth
-/// of the cache (smaller ones stay there with wide indices). 32 and 16 bits, n = 1, 4, 16, 32:
-/// 7-point 128^3 70, 113, 259, 428; 66, 102, 253, 428; 27-point 104, 133, 281, 441; 90, 116, 280,
-/// 431.
-constexpr std::int64_t narrow_bytes = 128, narrow_share = 10;
-
-/// Single columns of a lane, at most; of sums of products fewer: registers would spill.
-constexpr int columns_of_lane_at_most = 5, columns_of_lane_with_sums = 2;
-
-/// A step of a polynomial is taken by the product (ProductStep) where the blocks it then saves are
-/// more than this share of A. A Chebyshev polynomial of degree 8 over the one with passes of its
-/// own, n = 1, 4, 16: 7-point 100^3, double 1.12, 1.42, 1.55, float 1.14, 1.52, 1.70; 27-point 80^3
-/// 0.98, 1.09, 1.23; 1.05, 1.09, 1.37; elasticity 44^3 x 3 0.97, 1.11, 1.15; 0.97, 1.04, 1.18.
-constexpr double step_share = 24;
-
-/// Hosts: X whose rows are not contiguous is copied first from this many columns, and this many
-/// products a row, on: below, strided loads cost less than the copy.
-constexpr std::int64_t host_packed_columns = 4;
-constexpr double host_packed_work = 48;
+using namespace tuning;
 
 /// The decisions about one product.
 class Decider {

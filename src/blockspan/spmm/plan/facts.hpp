@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/plan/scalar_kind.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
@@ -14,40 +14,18 @@
 
 namespace blockspan::detail {
 
-/// What device kernels make of a device: sixteen numbers for all of them, fitted by
-/// perf/fit_model.cpp to the products of one NVIDIA H200 (tests/spmm/model_record.csv and
-/// cases_record.csv; how well: perf/notes/model.md). Cycles are those of a multiprocessor.
-struct ModelParameters {
-  double launch = 3.1;       ///< us: a launch, until its first loads are there
-  double wait = 0.282;       ///< us: loads in flight together, until what waits for them
-  double stream = 0.88;      ///< of the DRAM's bandwidth: A, X and Y once
-  double near = 128;         ///< bytes a cycle: rows of X that a diagonal keeps close
-  double far = 48;           ///< bytes a cycle: other rows of X, from the second-level cache
-  double complex_far = 1.4;  ///< times as long: those of complex numbers
-  double single = 1.2;       ///< times as long: rows of X by single numbers, not by vectors
-  double tile = 60;          ///< bytes a cycle: rows of X of tiles
-  double tile_start = 400;   ///< cycles: a tile that windows share, whatever its width
-  double tensor = 114;       ///< products a cycle: tensor cores with such tiles
-  double lane_row = 0.1;     ///< cycles: a number of X for a lane that owns a row
-  double warp = 54.4;        ///< cycles: a warp, however short its rows
-  double uneven = 2.1;       ///< cycles: lanes that wait for a longer row next to theirs
-  double tail = 0.055;       ///< of the time: multiprocessors that wait for the longest rows
-  double list = 25;          ///< bytes: a segment of a row in a list
-  double carry = 34;         ///< bytes: each byte of the sums of cut rows
-};
-
-/// What a backend, and one device of it, offer to kernels. The numbers are an H200's as CUDA tells
-/// them; device_facts (plan/read_facts.hpp) reads those of the device that a plan is made for.
+/// What a backend, and one device of it, offer to kernels. The values are an H200's; device_facts
+/// (plan/read_facts.hpp) reads those of the device that a plan is made for.
 struct DeviceFacts {
   bool is_host = false;
   bool lanes_exchange = false;       ///< lanes of a warp exchange numbers
   bool double_tensor_cores = false;  ///< as fast as they are on data centre devices
   bool bulk_copies = false;          ///< asynchronous copies of many bytes to scratch
-  int multiprocessors = 132;
-  double clock = 1980;                          ///< cycles a microsecond
-  double dram = 4.9e6;                          ///< bytes a microsecond
-  std::int64_t cache = std::int64_t{60} << 20;  ///< bytes, second level
-  std::int64_t scratch = 227 << 10;             ///< bytes that a team can have
+  int multiprocessors = tuning::h200::multiprocessors;
+  double clock = tuning::h200::clock;            ///< cycles a microsecond
+  double dram = tuning::h200::dram;              ///< bytes a microsecond
+  std::int64_t cache = tuning::h200::cache;      ///< bytes, second level
+  std::int64_t scratch = tuning::h200::scratch;  ///< bytes that a team can have
   ModelParameters model{};
 
   double cycles() const { return multiprocessors * clock; }  ///< of all of them, a microsecond

@@ -1,70 +1,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
 namespace {
 
-// Figures are microseconds on one H200 in double, unless they say otherwise.
-
-/// Vectors in a row of X from which on a lane owns two (short rows; others). 7-point
-/// 128^3, n = 16: 284 -> 256; 27-point 96^3 287 -> 304. Short rows, n = 8: 5-point 1500^2 165 ->
-/// 144; a prolongator of a 7-point grid 88 -> 72; fixed:1000000x1000000:8 275 -> 174.
-constexpr std::int64_t two_vectors_short = 4, two_vectors = 9;
-
-/// Three, where fewer lanes are idle then, if rows are no more uneven than this or the lanes of a
-/// row as many (a power of two). Up to two and up to three: 27-point, n = 18, 36, 48 413, 385; 748,
-/// 587; 754, 602; R-MAT 18, n = 20 (4 lanes) 116, 166; 36 200, 180.
-constexpr double three_vectors_uneven = 1;
-constexpr int three_vectors_bits = 3;
-
-/// Long rows need fewer segments for two vectors a lane, of wide blocks and from this many vectors
-/// of Y a multiprocessor on: 8192 rows of 82, n = 64 39.5 -> 34.6; but 21,909 of 57, n = 32 31
-/// -> 47.
-constexpr std::int64_t many_vectors = 1985, wide_vectors = 17;
-
-/// Lanes are laid over the nonzeros too while each of them has this many of a mean segment (one
-/// column; one vector; two; more), up to this many lanes in all (a power of two). Elasticity 44,
-/// n = 2: 4 lanes 84, 8 94, none 149; 27-point 2 lanes 115, 4 122, none 179; two vectors, groups of
-/// 31 in a prolongator of elasticity 44, float, n = 8: none 58, whole rows with 2 lanes 46.
-/// Scattered rows take more of them, whose loads of A are neighbours. With those of others and
-/// these, n = 1, 2, 4: fixed:500000x500000:20 106, 108, 125; 99, 101, 107; 27-point 64^3, permuted,
-/// n = 2, 4 80, 92; 70, 70; a restriction of a 7-point grid 40, 59; 36, 46.
-constexpr double entries_of_scattered_rows[] = {5, 5, 6, 16}, entries_of_others[] = {6, 8, 14, 16};
-constexpr int shared_lane_bits = 3;
-
-/// Share of the groups of rows that follow a diagonal from which on rows are near. Grids have 0.8
-/// to 1, a mesh of tetrahedra in the order of a grid 0.95, others at most 0.2.
-constexpr double near_diagonal = 0.5;
-
-/// More uneven segments than this may take more lanes than their mean keeps busy, because the
-/// longest then ends sooner. n = 8: ca-GrQc 14.8 -> 5.8, email-Enron 27 -> 14.
-constexpr double uneven = 0.25;
-
-/// Whole rows of so few vectors a multiprocessor may have each pass over their vectors as a unit of
-/// work of its own, with this many lanes over columns at least (a power of two), where row lengths
-/// are this even and dependent loads are expected to take this share of the time. 512 x 512, 5 %
-/// full, n = 512 23.0 -> 7.0; 2048 x 2048, 1 % full, n = 256 12.0 -> 9.4; but bcsstk13, n = 32 (the
-/// model: 0.66) 7.3 -> 8.6; email-Eu-core (unevenness 1.5) cut 8.3, so 11.0.
-constexpr std::int64_t spread_vectors = 7943;
-constexpr double spread_uneven = 1, spread_gain = 0.55;
-constexpr int spread_least_bits = 2;
-
-/// Where vectors do not fit: columns from which on a lane owns two (short rows; others), and lanes
-/// at most (a power of two). One and two, n = 7, 9, 31: 27-point 80^3 135, 129; 213, 200; 383, 354;
-/// R-MAT 18 73, 100; 112, 105; 210, 187.
-constexpr std::int64_t pair_columns_short = 7, pair_columns = 9;
-constexpr int pair_lane_bits_short = 3, pair_lane_bits = 4;
-
-/// Columns from which on a lane owns four; in even rows also where four lanes are enough. Two and
-/// four, n = 9, 15, 31: 7-point 128^3 337, 253; 358, 331; 596, 547; 27-point 333, 268; 358, 442;
-/// 598, 571; R-MAT 18 98, 104; 108, 133; 182, 176. Three, or five with this many lanes at least,
-/// where that leaves fewer idle.
-constexpr std::int64_t four_columns = 17, four_columns_of_even_rows[] = {5, 13};
-constexpr int five_columns_bits = 3;
+using namespace tuning;
 
 bool has_many(SegmentStatistics const& of, std::int64_t vectors, DeviceFacts const& device) {
   return of.segments >= few_segments(device) ||

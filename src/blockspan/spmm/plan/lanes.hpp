@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/launch.hpp>
 #include <blockspan/spmm/plan_options.hpp>
@@ -25,7 +26,7 @@ struct SegmentStatistics {
 
 /// Fewer segments than this leave lanes of the device idle.
 inline std::int64_t few_segments(DeviceFacts const& device) {
-  return std::int64_t{496} * device.multiprocessors;
+  return tuning::few_segments_of_multiprocessor * device.multiprocessors;
 }
 
 /// The segments of a variant that works by rows, cut where they are longer than `segment`.

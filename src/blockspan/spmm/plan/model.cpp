@@ -1,17 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan::detail {
-namespace {
-
-constexpr double sector_bytes = 32;
-
-}  // namespace
-
 int column_bytes(std::int64_t columns, std::size_t scalar_bytes) {
   auto const bytes = columns * static_cast<std::int64_t>(scalar_bytes);
   return bytes <= tuning::device_few_column_bytes ? tuning::device_few_column_bytes
@@ -74,7 +69,7 @@ double DeviceModel::by_columns() const {
       as_double((passes == 1 ? columns_ : passes * width) * (scalar_.is_complex ? 2 : 1));
   double const off = 1 - rows_.diagonal();  // a grid's lines end in groups that do not count
   double const walk = model.lane_row * rows_.imbalance() * numbers +
-                      off * off * as_double(columns_) * 2 * sector_bytes / model.far;
+                      off * off * as_double(columns_) * 2 * tuning::sector_bytes / model.far;
   return model.launch + std::max(stream_ + walk * entries_ / device_.cycles(),
                                  model.wait * as_double(rows_.longest * passes));
 }
@@ -86,8 +81,8 @@ double DeviceModel::copy(std::int64_t rows) const {
 double DeviceModel::strided() const {
   double const once = as_double((rows_.rows + rows_.columns) * columns_);
   double const asked = entries_ * as_double(std::min<std::int64_t>(columns_, 8) * columns_) / 8;
-  return sector_bytes * (once / (device_.model.stream * device_.dram) +
-                         asked / (device_.model.far * device_.cycles()));
+  return tuning::sector_bytes * (once / (device_.model.stream * device_.dram) +
+                                 asked / (device_.model.far * device_.cycles()));
 }
 
 double DeviceModel::near_over_far(double far) const {

@@ -1,31 +1,15 @@
 #include <algorithm>
 #include <bit>
 
-#include <blockspan/spmm/detail/tuning.hpp>
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 
 namespace blockspan::detail {
 namespace {
 
-// Figures are microseconds on one H200 in double, unless they say otherwise.
-
-/// A wide block is multiplied in panels where A has a band, but the rows of X within it do not stay
-/// in the cache at that width: they may take this share of it. Bytes of a row of a panel. 7-point
-/// 128^3, n = 80, 96, 128 in one product and in panels 1415, 1667, 2189; 1077, 1268, 1681; but
-/// 27-point 96^3 (19,000 rows in use), n = 128 1470, 1610.
-constexpr double panel_diagonal = 0.5;
-constexpr std::int64_t panel_bytes = 512, panel_cache_share = 3;
-
-/// Or where a few vectors more than a power of two leave most lanes idle: a panel is at least this
-/// many times what is left over. 27-point, n = 66 1330, 950; 80 1316, 1054; of short rows a few
-/// columns cost too much: 7-point, n = 34 591, 780; and not where rows are cut: R-MAT 18, n = 34
-/// 217, 231.
-constexpr std::int64_t panel_least_share = 8;
-
-/// Windows: bytes of a row of X in a panel at least, and those left over at most. 27-point, n = 33,
-/// 40 678, 633; 603, 536; but n = 63 757, 890; elasticity, n = 48 293, 305.
-constexpr std::int64_t panel_window_bytes = 256, panel_window_rest = 64;
+using namespace tuning;
 
 std::int64_t floor_of_two(std::int64_t count) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(count)));

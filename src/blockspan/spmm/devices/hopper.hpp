@@ -1,0 +1,200 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// The table of NVIDIA's Hopper: what kernels of devices are compiled with. When and how they are
+// chosen: hopper_plan.hpp. Other devices run by it too, until they have a table; what depends on
+// how many multiprocessors, bytes of cache or scratch there are is computed from DeviceFacts. What
+// chose a figure stands with it: microseconds on one H200, CUDA 13.0, double, unless it says
+// otherwise.
+
+namespace blockspan::detail::tuning {
+
+/// Threads of a team, and blocks asked of the compiler, which bound its registers: 48 at <256, 5>.
+/// 7-point 128^3, 27-point 96^3, elasticity 44^3 x 3. One vector a lane, depth 4, n = 8: 168, 176,
+/// 148 at 5 blocks; 238, 223, 164 at 6 (spills); 311, 226, 164 at 4 with depth 8. Two vectors, n =
+/// 32: 428, 446, 347 at 5 blocks and depth 2; 487, 467, 338 at 3 and 4; 605, 500, 335 at 4 and 4.
+inline constexpr unsigned device_threads = 256;
+inline constexpr unsigned device_blocks = 5;
+
+/// Nonzeros whose loads are in flight in one lane, by vectors a lane; of single columns, as many as
+/// of one vector (two and four, 7-point n = 11, 31: 240, 535; 212, 515; 27-point 262, 576; 232,
+/// 559).
+template <int Vectors>
+inline constexpr int device_depth = Vectors >= 2 ? 2 : 4;
+
+/// Rows of this many nonzeros keep the depth of one vector with two vectors a lane. Without and
+/// with: 8192 rows of 399, n = 64 -, 143; elasticity by rows, n = 32, 64 347, 319; 563, 541; R-MAT
+/// 18 150, 139; 268, 263; 27-point some 5 and 3 % less.
+inline constexpr double device_deep_row = 16;
+
+/// What the code of a kernel with direct loads does so that registers are left for loads in flight.
+struct LaneCode {
+  bool segment_a_thread = false;  ///< no loop over segments
+  bool passes_outside = false;    ///< passes over the columns are around the loop over segments
+  bool tail_in_flight = false;    ///< the last few nonzeros are loaded before all products
+  bool ends_by_place = false;     ///< an end is a place, not a number of nonzeros left
+  bool loads_first = false;       ///< some nonzeros are all loaded before their products
+};
+
+/// Column-major X: a lane owns a row, and this many bytes of its columns at a time (where few hold
+/// all of them; otherwise); as many thread blocks as those registers allow. With 4, 8 and 16
+/// columns (the last with 2 nonzeros in flight) and the row-major product: 7-point n = 8 -, 182, -,
+/// 165; 64 -, 985, 1102, 799; 27-point n = 4 137, -, -, 133; 8 -, 181, -, 169; 64 -, 1053, 1151,
+/// 792.
+inline constexpr int device_few_column_bytes = 32;
+inline constexpr int device_column_bytes = 64;
+
+/// Column-major X of more columns than that, by way of scratch: rows of a thread, which is a warp,
+/// and bytes of the entries that a team keeps.
+inline constexpr int staged_column_rows = 32;
+inline constexpr int staged_column_bytes = 11 << 10;
+
+/// Entries of a tile that a team copies through scratch from one layout to another.
+inline constexpr int device_copy_bits = 10;
+
+/// Width of a lane's load, the widest there is; lanes of a team thread at most, as a power of two.
+inline constexpr int device_vector_bytes = 16;
+inline constexpr int device_lane_bits = 5;
+
+/// Rows of fewer nonzeros than this are short: their lanes are few, so that a warp owns more rows.
+/// n = 64 with 8 lanes in two passes and with 16 in one: 7-point 800, 890; 27-point 810, 800.
+inline constexpr double device_short_row = 12;
+
+/// From this many listed segments on, the registers of device_many_segment_blocks.
+inline constexpr std::int64_t device_few_listed = 65536;
+
+/// Rows of a group, at most: what the sums of a lane have registers for. Rows of more entries than
+/// the second are not compared: one thread does that, and a group is its work too. (Reasoned.)
+inline constexpr int group_rows = 4;
+inline constexpr std::int64_t group_longest_row = 4096;
+
+/// Windows of rows on tensor cores: columns of a tile, which is as many bits of a row's mask (16
+/// and 8, n = 8: elasticity 82, 92; 27-point 144, 163), and rows of a window, the columns of the
+/// instruction (16 by two of them fetch less of X, but multiply twice the places; n = 16, 32, 64:
+/// 27-point 246, 432, 727). Tiles of a plan: their masks and columns are counted in 32 bits.
+inline constexpr int window_columns = 16;
+inline constexpr int window_rows = 8;
+inline constexpr std::int64_t window_most_tiles = std::int64_t{1} << 28;
+
+// Direct loads by lanes (kernels/direct_lanes.hpp).
+
+/// Blocks for one vector of floats a lane, without lanes over nonzeros: with 5 and 6, microseconds,
+/// 7-point n = 16 147, 142; R-MAT 20 211, 219. Of doubles six are slower.
+inline constexpr unsigned device_lean_blocks = 6;
+
+/// Blocks for lanes over the nonzeros of many listed segments: with 5 and 4, R-MAT 18, n = 2, 4 55,
+/// 63; 48, 55; but of 36,000 segments, n = 8 21, 26.
+inline constexpr unsigned device_many_segment_blocks = 4;
+
+/// Blocks for two vectors a lane at the depth of one (device_deep_row), and for a lane that owns a
+/// row of column-major X (device_column_bytes): what its registers allow.
+inline constexpr unsigned device_deep_blocks = 4;
+template <int Bytes>
+inline constexpr unsigned device_column_blocks = Bytes > device_few_column_bytes ? 2 : 3;
+
+/// Nonzeros in flight in a lane for a group of rows, by its rows: 64 registers hold them without
+/// spills. Elasticity 44^3 x 3, n = 1, 8, 64: 69, 107, 413 us; without groups 73, 139, 563.
+template <int Rows>
+inline constexpr int device_group_depth = Rows == 2 ? 4 : 2;
+inline constexpr unsigned device_group_blocks = 4;
+
+/// What measured best for listed segments and whole rows, because registers and the order of loads
+/// are the compiler's. One H200, CUDA 13.0, double, microseconds without and with: listed, R-MAT
+/// 20, n = 16, 64 345, 1156; 333, 1141; three vectors, 27-point n = 24 376, 344; two deep ones, n =
+/// 64 773, 765; one vector, 7-point n = 1, 8 64.6, 162; 59.2, 160; columns of column-major X,
+/// 27-point n = 32 514, 483. Lanes over nonzeros, groups and two shallow vectors lose by any of it
+/// (27-point n = 2 92; 94 to 101). Loads first: R-MAT 20, n = 31 739, 717; 7-point, n = 15 341,
+/// 319; but whole rows with one vector or four columns 7-point, n = 4, 31 99, 514; 110, 610, listed
+/// ones with five R-MAT 18, n = 33 199, 290.
+constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool deep, bool single) {
+  bool const columns = deep && vectors > 2;  // of column-major X
+  if (columns) return {true, false, true, false};
+  if (single && vectors > 1)
+    return {true, true, true, true, vectors == 2 || (listed && vectors < 5)};
+  if (listed || vectors == 3) return {true, true, true, true, true};
+  if (deep) return {true, true, false, false, true};
+  if (vectors == 1 && !entry_lanes) return {true, false, true, true};
+  return {};
+}
+
+// Kernels of their own.
+
+/// Entries of a team of sddmm, hosts too: there one thread, here its threads take a few each.
+inline constexpr int sampled_entries = 256;
+inline constexpr int sampled_team_threads = 8;
+
+/// Nonzeros whose loads are in flight in a lane of a device, as of one vector (device_depth).
+inline constexpr int stored_depth = 4;
+
+/// Eight blocks would spill.
+inline constexpr unsigned device_sparse_blocks = 6;
+
+/// Column-major X of more columns than a lane owns: the lanes of a thread copy the entries of their
+/// rows to scratch first. One H200, row-major, column-major without scratch (27-point: by copies)
+/// and with it, n = 16, 32, 64, microseconds: 7-point 245, 422, 792; 263, 502, 985; 256, 464, 944;
+/// 27-point 205, 331, 634; -, 476, 940; 235, 415, 789. Occupancy, in percent, leaves room in the
+/// first-level cache.
+inline constexpr int staged_column_threads = 4;
+inline constexpr unsigned staged_column_copies = 9;
+inline constexpr unsigned staged_column_depth_short = 2;
+inline constexpr unsigned staged_column_depth = 3;
+template <unsigned Depth>
+inline constexpr unsigned staged_column_teams = Depth == staged_column_depth ? 4 : 5;
+inline constexpr int staged_column_occupancy = 25;
+
+/// Blocks, by the groups of eight vectors (0: of eight single columns) that a warp multiplies at
+/// once. A scratch kernel, n = 32: two groups 343 at 4 blocks, 360 at 3; n = 64: four groups 638 at
+/// 2 blocks, 780 at 3 (spills). Complex values take twice as many registers. What else was tried:
+/// perf/notes/windows.md.
+template <int Groups, bool Complex>
+inline constexpr unsigned window_blocks = Groups == 4 || (Groups == 2 && Complex) ? 2
+                                          : Complex                               ? 3
+                                          : Groups == 0                           ? 5
+                                                                                  : 4;
+/// Of four times eight single columns: elasticity, n = 31, with 4 and 3 blocks 211, 166.
+inline constexpr unsigned window_blocks_of_four_eights = 3;
+
+/// Kernels of more real numbers a row issue all loads of a tile before its products: elasticity, n
+/// = 24, 32 without and with 169, 177; 157, 164. With fewer the compiler does so by itself.
+inline constexpr int window_numbers_in_any_order = 16;
+
+/// Tiles of X that a team shares, by lanes: warps that multiply; rows of A a warp; rows of X a tile
+/// (48 or 64 KiB, two of them) and entries of a row in a tile that are staged, by the vectors side
+/// by side. Together some 200 KB of scratch, so a team has a multiprocessor to itself. 8192 x 4096,
+/// 10 % full, n = 64: three tiles of 96 rows 107, two of 128 100; n = 16, two of 256 and 384
+/// 42, 38.
+inline constexpr int shared_tile_warps = 16;
+inline constexpr int shared_tile_warp_rows = 4;
+template <int Lanes>
+inline constexpr int shared_tile_rows = Lanes == 32   ? 128
+                                        : Lanes == 16 ? 256
+                                                      : 384;
+template <int Lanes>
+inline constexpr int shared_tile_entries = Lanes == 32   ? 32
+                                           : Lanes == 16 ? 48
+                                                         : 80;
+
+/// Bytes of scratch of such a team, at most.
+inline constexpr std::size_t shared_tile_scratch = 227 << 10;
+
+/// They replace staged tiles from this many vectors in a row of X on.
+inline constexpr int shared_tile_vectors = 8;
+
+/// Windows of rows that share tiles of X on tensor cores: rows of a team; rows of X in a tile,
+/// which is as many bits of a row's mask.
+inline constexpr int shared_window_rows = 64;
+inline constexpr int shared_window_columns = 64;
+
+/// Producer warps of a team.
+inline constexpr int shared_tile_fetchers = 3;
+
+/// Parts of a tile that warps share; stages of the pipeline (complex values leave room for two);
+/// producer warps.
+inline constexpr int shared_window_parts = 2;
+template <bool Complex>
+inline constexpr int shared_window_stages = Complex ? 2 : 3;
+inline constexpr int shared_window_fetchers = 4;
+
+}  // namespace blockspan::detail::tuning

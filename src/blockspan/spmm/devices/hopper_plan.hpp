@@ -1,0 +1,214 @@
+#pragma once
+
+#include <cstdint>
+
+// The table of NVIDIA's Hopper: when kernels are chosen, and with which lanes. What they are
+// compiled with: hopper.hpp. Figures are microseconds on one H200 in double, unless they say
+// otherwise.
+
+namespace blockspan::detail {
+
+/// What device kernels make of a device: sixteen numbers for all of them, fitted by
+/// perf/fit_model.cpp to the products of one NVIDIA H200 (tests/spmm/model_record.csv and
+/// cases_record.csv; how well: perf/notes/model.md). Cycles are those of a multiprocessor.
+struct ModelParameters {
+  double launch = 3.1;       ///< us: a launch, until its first loads are there
+  double wait = 0.282;       ///< us: loads in flight together, until what waits for them
+  double stream = 0.88;      ///< of the DRAM's bandwidth: A, X and Y once
+  double near = 128;         ///< bytes a cycle: rows of X that a diagonal keeps close
+  double far = 48;           ///< bytes a cycle: other rows of X, from the second-level cache
+  double complex_far = 1.4;  ///< times as long: those of complex numbers
+  double single = 1.2;       ///< times as long: rows of X by single numbers, not by vectors
+  double tile = 60;          ///< bytes a cycle: rows of X of tiles
+  double tile_start = 400;   ///< cycles: a tile that windows share, whatever its width
+  double tensor = 114;       ///< products a cycle: tensor cores with such tiles
+  double lane_row = 0.1;     ///< cycles: a number of X for a lane that owns a row
+  double warp = 54.4;        ///< cycles: a warp, however short its rows
+  double uneven = 2.1;       ///< cycles: lanes that wait for a longer row next to theirs
+  double tail = 0.055;       ///< of the time: multiprocessors that wait for the longest rows
+  double list = 25;          ///< bytes: a segment of a row in a list
+  double carry = 34;         ///< bytes: each byte of the sums of cut rows
+};
+
+namespace tuning {
+
+/// An H200, as CUDA tells of it: multiprocessors, cycles and bytes of DRAM a microsecond, bytes of
+/// the second-level cache, and those of scratch that a team can have; bytes of a sector.
+namespace h200 {
+inline constexpr int multiprocessors = 132;
+inline constexpr double clock = 1980, dram = 4.9e6;
+inline constexpr std::int64_t cache = std::int64_t{60} << 20, scratch = 227 << 10;
+}  // namespace h200
+inline constexpr double sector_bytes = 32;
+
+// Products (plan/decide.cpp).
+
+/// Column indices in 16 bits: up to this many bytes of a row of X, for matrices of at least a tenth
+/// of the cache (smaller ones stay there with wide indices). 32 and 16 bits, n = 1, 4, 16, 32:
+/// 7-point 128^3 70, 113, 259, 428; 66, 102, 253, 428; 27-point 104, 133, 281, 441; 90, 116, 280,
+/// 431.
+inline constexpr std::int64_t narrow_bytes = 128, narrow_share = 10;
+
+/// Single columns of a lane, at most; of sums of products fewer: registers would spill.
+inline constexpr int columns_of_lane_at_most = 5, columns_of_lane_with_sums = 2;
+
+/// A step of a polynomial is taken by the product (ProductStep) where the blocks it then saves are
+/// more than this share of A. A Chebyshev polynomial of degree 8 over the one with passes of its
+/// own, n = 1, 4, 16: 7-point 100^3, double 1.12, 1.42, 1.55, float 1.14, 1.52, 1.70; 27-point 80^3
+/// 0.98, 1.09, 1.23; 1.05, 1.09, 1.37; elasticity 44^3 x 3 0.97, 1.11, 1.15; 0.97, 1.04, 1.18.
+inline constexpr double step_share = 24;
+
+// Lanes (plan/lanes.cpp).
+
+/// Vectors in a row of X from which on a lane owns two (short rows; others). 7-point
+/// 128^3, n = 16: 284 -> 256; 27-point 96^3 287 -> 304. Short rows, n = 8: 5-point 1500^2 165 ->
+/// 144; a prolongator of a 7-point grid 88 -> 72; fixed:1000000x1000000:8 275 -> 174.
+inline constexpr std::int64_t two_vectors_short = 4, two_vectors = 9;
+
+/// Three, where fewer lanes are idle then, if rows are no more uneven than this or the lanes of a
+/// row as many (a power of two). Up to two and up to three: 27-point, n = 18, 36, 48 413, 385; 748,
+/// 587; 754, 602; R-MAT 18, n = 20 (4 lanes) 116, 166; 36 200, 180.
+inline constexpr double three_vectors_uneven = 1;
+inline constexpr int three_vectors_bits = 3;
+
+/// Long rows need fewer segments for two vectors a lane, of wide blocks and from this many vectors
+/// of Y a multiprocessor on: 8192 rows of 82, n = 64 39.5 -> 34.6; but 21,909 of 57, n = 32 31
+/// -> 47.
+inline constexpr std::int64_t many_vectors = 1985, wide_vectors = 17;
+
+/// Lanes are laid over the nonzeros too while each of them has this many of a mean segment (one
+/// column; one vector; two; more), up to this many lanes in all (a power of two). Elasticity 44,
+/// n = 2: 4 lanes 84, 8 94, none 149; 27-point 2 lanes 115, 4 122, none 179; two vectors, groups of
+/// 31 in a prolongator of elasticity 44, float, n = 8: none 58, whole rows with 2 lanes 46.
+/// Scattered rows take more of them, whose loads of A are neighbours. With those of others and
+/// these, n = 1, 2, 4: fixed:500000x500000:20 106, 108, 125; 99, 101, 107; 27-point 64^3, permuted,
+/// n = 2, 4 80, 92; 70, 70; a restriction of a 7-point grid 40, 59; 36, 46.
+inline constexpr double entries_of_scattered_rows[] = {5, 5, 6, 16},
+                        entries_of_others[] = {6, 8, 14, 16};
+inline constexpr int shared_lane_bits = 3;
+
+/// Share of the groups of rows that follow a diagonal from which on rows are near. Grids have 0.8
+/// to 1, a mesh of tetrahedra in the order of a grid 0.95, others at most 0.2.
+inline constexpr double near_diagonal = 0.5;
+
+/// More uneven segments than this may take more lanes than their mean keeps busy, because the
+/// longest then ends sooner. n = 8: ca-GrQc 14.8 -> 5.8, email-Enron 27 -> 14.
+inline constexpr double uneven = 0.25;
+
+/// Whole rows of so few vectors a multiprocessor may have each pass over their vectors as a unit of
+/// work of its own, with this many lanes over columns at least (a power of two), where row lengths
+/// are this even and dependent loads are expected to take this share of the time. 512 x 512, 5 %
+/// full, n = 512 23.0 -> 7.0; 2048 x 2048, 1 % full, n = 256 12.0 -> 9.4; but bcsstk13, n = 32 (the
+/// model: 0.66) 7.3 -> 8.6; email-Eu-core (unevenness 1.5) cut 8.3, so 11.0.
+inline constexpr std::int64_t spread_vectors = 7943;
+inline constexpr double spread_uneven = 1, spread_gain = 0.55;
+inline constexpr int spread_least_bits = 2;
+
+/// Where vectors do not fit: columns from which on a lane owns two (short rows; others), and lanes
+/// at most (a power of two). One and two, n = 7, 9, 31: 27-point 80^3 135, 129; 213, 200; 383, 354;
+/// R-MAT 18 73, 100; 112, 105; 210, 187.
+inline constexpr std::int64_t pair_columns_short = 7, pair_columns = 9;
+inline constexpr int pair_lane_bits_short = 3, pair_lane_bits = 4;
+
+/// Columns from which on a lane owns four; in even rows also where four lanes are enough. Two and
+/// four, n = 9, 15, 31: 7-point 128^3 337, 253; 358, 331; 596, 547; 27-point 333, 268; 358, 442;
+/// 598, 571; R-MAT 18 98, 104; 108, 133; 182, 176. Three, or five with this many lanes at least,
+/// where that leaves fewer idle.
+inline constexpr std::int64_t four_columns = 17, four_columns_of_even_rows[] = {5, 13};
+inline constexpr int five_columns_bits = 3;
+
+/// Segments a multiprocessor below which lanes of the device idle.
+inline constexpr std::int64_t few_segments_of_multiprocessor = 496;
+
+// Panels of columns (plan/panels.cpp).
+
+/// A wide block is multiplied in panels where A has a band, but the rows of X within it do not stay
+/// in the cache at that width: they may take this share of it. Bytes of a row of a panel. 7-point
+/// 128^3, n = 80, 96, 128 in one product and in panels 1415, 1667, 2189; 1077, 1268, 1681; but
+/// 27-point 96^3 (19,000 rows in use), n = 128 1470, 1610.
+inline constexpr double panel_diagonal = 0.5;
+inline constexpr std::int64_t panel_bytes = 512, panel_cache_share = 3;
+
+/// Or where a few vectors more than a power of two leave most lanes idle: a panel is at least this
+/// many times what is left over. 27-point, n = 66 1330, 950; 80 1316, 1054; of short rows a few
+/// columns cost too much: 7-point, n = 34 591, 780; and not where rows are cut: R-MAT 18, n = 34
+/// 217, 231.
+inline constexpr std::int64_t panel_least_share = 8;
+
+/// Windows: bytes of a row of X in a panel at least, and those left over at most. 27-point, n = 33,
+/// 40 678, 633; 603, 536; but n = 63 757, 890; elasticity, n = 48 293, 305.
+inline constexpr std::int64_t panel_window_bytes = 256, panel_window_rest = 64;
+
+/// Lengths of segments that the model chooses among (the best of R-MAT of 0.1, 0.4, 2.0 and 15.7
+/// million nonzeros, n = 8, are 32, 64, 64 and 512; 512 costs 2.6, 1.5, 2.6 and 1 times the best),
+/// and classes of them by length where they are sorted: longer ones do not fill them.
+inline constexpr std::int64_t device_segment_lengths[] = {32, 64, 128, 256, 512};
+inline constexpr int segment_classes = 16;
+
+// Kernels (kernels/*_choice.hpp).
+
+struct GroupsLimits {
+  /// Entries a fetched row of X at least; rows a multiprocessor at least, which idles otherwise.
+  /// Without and with groups, n = 8: elasticity of 1,344 rows 5.5, 6.6; 22,800 16.0, 13.7.
+  static constexpr double share = 1.5;
+  static constexpr std::int64_t rows_of_multiprocessor = 62;
+};
+
+struct SegmentsLimits {
+  /// Segments longer than short ones need this many nonzeros of the matrix for one of theirs: there
+  /// must be segments enough.
+  static constexpr std::int64_t short_segment = 64, least_share = 512;
+
+  /// Sorted rows are no longer next to those that read the same rows of X. Those that are about
+  /// even and not cut take as much longer than in place, or more (restrictions of a 7- and a
+  /// 27-point grid, 25.9 and 124.5 a row, n = 16, 32: 1.18, 1.30; 1.10, 1.34).
+  static constexpr double sorted_even = 1.5, sorted_loss = 1.2;
+};
+
+struct NonemptyRowsLimits {
+  /// Longest row of the kernel that fills empty rows alongside the products of the others. 4e6 rows
+  /// of 0.3, n = 4, 16, 64: filled before 96, 228, 795; alongside 86, 212, 777.
+  static constexpr std::int64_t sparse_row = 32;
+};
+
+struct WindowsLimits {
+  /// Columns; windows a multiprocessor (n = 8, the best of the others and windows: bcsstk29, 1,749
+  /// windows, 8.7, 6.6; nasa4704, 588, 5.3, 5.3); nonzeros of the longest row, because a thread
+  /// merges those of a window (reasoned).
+  static constexpr std::int64_t least_columns = 3, of_multiprocessor = 12, longest_row = 1024;
+
+  /// And what the model does not see of the latency of their loads: nonzeros of a mean row, and
+  /// those that a row of X which they fetch must serve. 9-point 500^2 (8.9; 2.2), the best of the
+  /// others over windows, n = 4, 5, 8, 32 0.79, 0.99, 1.20, 1.15; 5e5 rows of a band of 7 (3.5), n
+  /// = 8, 64 1.05, 0.96; 27-point 96^3, n = 4 0.88; elasticity 44, n = 4 1.12. Of double rows that
+  /// do not follow a diagonal, even and many: triangulations (7; 1.38), n = 5, 8, 24, 32 1.09,
+  /// 1.08, 0.92, 1.15; in space (15; 1.58) 1.42, 1.28, 0.99, 1.08; but Dubcova1, 16,129 rows, n = 8
+  /// 0.88.
+  struct Least {
+    double row;
+    double share;
+  };
+  static constexpr Least of_few_columns{12, 3}, of_others{8.5, 2}, of_scattered_rows{5.5, 1.3};
+  static constexpr std::int64_t few_columns = 4, scattered_rows_of_multiprocessor = 248;
+  static constexpr double scattered_diagonal = 0.25, scattered_imbalance = 1.5;
+
+  /// Loads of a tile of a window that wait for each other: a coarse level of elasticity 44, 312 a
+  /// row, n = 4, 8 51, 51.
+  static constexpr double tile_waits = 3;
+};
+
+struct SharedTilesLimits {
+  /// By lanes: the share of all places that is full (from 16 vectors on; fewer), and of what is
+  /// staged of a row in a tile; the share of the lanes that is used; teams for the
+  /// multiprocessors. 8192 x 4096, whole rows and shared tiles: 3 % full, n = 64 43, 51; 5.3 % 75,
+  /// 67; 9.7 %, n = 16, 64 47, 38; 143, 102; 4096 x 4096, 5 % in a regular pattern, n = 128 47, 65.
+  static constexpr double least_fill = 0.06, least_fill_of_few = 0.08, most_staged = 0.8,
+                          least_used = 0.8, least_teams = 0.72;
+
+  /// Shared tiles and shared windows replace staged tiles where such a share of all places is full.
+  /// A row's lanes and shared tiles, 8192 x 4096, n = 64: 3 % 48, 51; 10 % 158, 105.
+  static constexpr double tile_fill = 0.02, window_fill = 0.05;
+};
+
+}  // namespace tuning
+}  // namespace blockspan::detail
