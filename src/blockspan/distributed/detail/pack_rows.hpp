@@ -23,7 +23,7 @@ struct PackedRows {
 };
 
 /// packed(p, :) = X(rows[p], :) of both lists. Does not wait. Compiled once per backend and scalar
-/// (pack_rows.cpp.in).
+/// (pack_rows_impl.hpp).
 template <class Exec, class Scalar>
 void pack_rows(Exec const& exec, BlockRef<Scalar const> const& X, PackedRows<Scalar> const& first,
                PackedRows<Scalar> const& second);
