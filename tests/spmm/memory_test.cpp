@@ -82,7 +82,7 @@ TYPED_TEST(ShortMemory, LeavesValuesThatAreNotHeld) {
   ProductCase<double> const plain{host, Op::none, 4}, transposed{host, Op::transpose, 4};
   auto const first = product(exec, plan, A, plain), second = product(exec, plan, A, transposed);
   plan.hold_transpose(exec, A);
-  auto& stored = plan.panels().first().stored;
+  auto& stored = plan.panels().first().cached;
   EXPECT_THAT(message_of([&] { stored.transposed.resize(exec, many); }),
               StartsWith("Blockspan::spmm_plan::stored values: out of memory"));
   EXPECT_EQ(stored.transposed.bytes(), 0u);

@@ -153,7 +153,7 @@ struct TypesOf<blockspan::detail::TypeList<T...>> {
 
 /// Every backend with what the library has of such numbers.
 using StoredConfigs = typename detail::WithScalars<
-    Backends, typename detail::TypesOf<blockspan::detail::SpmmStored>::type>::type;
+    Backends, typename detail::TypesOf<blockspan::detail::SpmmStorageScalars>::type>::type;
 struct StoredNames {
   template <class T>
   static std::string GetName(int) {

@@ -43,10 +43,11 @@ constexpr void require_compiled_product() {
 }
 
 /// The same for what takes numbers of 16 bits too.
-template <class Exec, class Stored, class Offset, class Ordinal>
+template <class Exec, class Storage, class Offset, class Ordinal>
 constexpr void require_compiled_values() {
-  if constexpr (!contains_v<Stored, SpmmStored> || !pattern_is_compiled_v<Exec, Offset, Ordinal>)
-    require_compiled_product<Exec, Stored, Offset, Ordinal>();
+  if constexpr (!contains_v<Storage, SpmmStorageScalars> ||
+                !pattern_is_compiled_v<Exec, Offset, Ordinal>)
+    require_compiled_product<Exec, Storage, Offset, Ordinal>();
 }
 
 }  // namespace blockspan::detail

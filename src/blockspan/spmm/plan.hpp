@@ -17,7 +17,7 @@ namespace blockspan {
 namespace detail {
 
 // What a plan does, on a state that users do not see (row_panels.hpp). Defined in plan_impl.hpp and
-// explain_impl.hpp, compiled once per backend; hold_transpose in stored_values_impl.hpp, with the
+// explain_impl.hpp, compiled once per backend; hold_transpose in cached_values_impl.hpp, with the
 // products.
 
 /// Cuts the matrix into panels of at most `most_entries` entries, inspects and prepares them.

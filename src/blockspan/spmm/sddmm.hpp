@@ -17,22 +17,22 @@ enum class Conjugated { none, first, second };
 namespace detail {
 
 /// The operands of values_k = alpha sum_j X(i_k, j) Y(j_k, j) + beta values_k.
-/// Stored: their type in memory.
-template <class Scalar, class Stored = Scalar>
+/// Storage: their type in memory.
+template <class Scalar, class Storage = Scalar>
 struct SampledProduct {
   Conjugated conjugated;
   Scalar alpha;
-  BlockRef<Stored const> X;
-  BlockRef<Stored const> Y;
+  BlockRef<Storage const> X;
+  BlockRef<Storage const> Y;
   Scalar beta;
-  BlockRef<Stored> values;  ///< one row
+  BlockRef<Storage> values;  ///< one row
 };
 
 /// Checked and launched in the library; defined in kernels/sampled.hpp, compiled once per backend,
 /// scalar and offset type.
-template <class Exec, class Scalar, class Stored, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Storage, class Offset, class Ordinal>
 void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-            SampledProduct<Scalar, Stored> const& product);
+            SampledProduct<Scalar, Storage> const& product);
 
 }  // namespace detail
 
@@ -68,18 +68,18 @@ void sddmm(Exec const& exec, Conjugated conjugated,
            XView const& X, YView const& Y,
            std::type_identity_t<detail::multiplier_t<Matrix>> const& beta,
            ValuesView const& values) {
-  using Stored = detail::scalar_t<Matrix>;
-  static_assert(std::is_same_v<Stored, typename XView::non_const_value_type> &&
-                    std::is_same_v<Stored, typename YView::non_const_value_type> &&
-                    std::is_same_v<Stored, typename ValuesView::value_type>,
+  using Storage = detail::scalar_t<Matrix>;
+  static_assert(std::is_same_v<Storage, typename XView::non_const_value_type> &&
+                    std::is_same_v<Storage, typename YView::non_const_value_type> &&
+                    std::is_same_v<Storage, typename ValuesView::value_type>,
                 "A, X, Y and values must have the same scalar type, and values must not be const");
   static_assert(ValuesView::rank() == 1 &&
                     Kokkos::SpaceAccessibility<Exec, typename ValuesView::memory_space>::accessible,
                 "values have rank 1 and live where the execution space can access them");
-  detail::require_compiled_values<Exec, Stored, detail::offset_t<Matrix>,
+  detail::require_compiled_values<Exec, Storage, detail::offset_t<Matrix>,
                                   detail::ordinal_t<Matrix>>();
   detail::sample(exec, detail::pattern_ref<Exec>(A),
-                 detail::SampledProduct<detail::multiplier_t<Matrix>, Stored>{
+                 detail::SampledProduct<detail::multiplier_t<Matrix>, Storage>{
                      conjugated,
                      alpha,
                      detail::block_ref<Exec>(X),

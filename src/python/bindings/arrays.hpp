@@ -105,8 +105,8 @@ auto with_scalar(std::string const& name, Function const& function) {
 template <class Function>
 auto with_values(std::string const& name, Function const& function) {
   using detail_of_scalars::together;
-  return detail_of_scalars::with_scalar(name, function,
-                                        together(detail::SpmmScalars{}, detail::SpmmStored{}));
+  return detail_of_scalars::with_scalar(
+      name, function, together(detail::SpmmScalars{}, detail::SpmmStorageScalars{}));
 }
 
 template <class Scalar>

@@ -83,7 +83,7 @@ Facts configuration() {
   else
     result["threads"] = Exec().concurrency();
   result["scalars"] = names_of(detail::SpmmScalars{});
-  result["stored"] = names_of(detail::SpmmStored{});
+  result["stored"] = names_of(detail::SpmmStorageScalars{});
   result["kokkos"] = KOKKOS_VERSION;
   return result;
 }

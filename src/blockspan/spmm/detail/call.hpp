@@ -50,20 +50,20 @@ Carry<Scalar, Ordinal> carry_of(CutRowList<Exec, Ordinal> const& list, std::int6
           space.sums,          space.arrived};
 }
 
-/// A launch with its operands. Stored: the type of values and blocks in memory.
-template <class ExecSpace, class ScalarType, class OrdinalType, class StoredType>
+/// A launch with its operands. Storage: the type of values and blocks in memory.
+template <class ExecSpace, class ScalarType, class OrdinalType, class StorageType>
 struct SpmmCall {
   using Exec = ExecSpace;
   using Scalar = ScalarType;
   using Ordinal = OrdinalType;
-  using Stored = StoredType;
+  using Storage = StorageType;
 
   Exec const& exec;
   PreparedPattern<Exec, Ordinal> const& prepared;
-  Stored const* values;  ///< of op(A), where the kernels read them
+  Storage const* values;  ///< of op(A), where the kernels read them
   CarrySpace<Scalar> carry;
   Launch const& launch;
-  Product<Scalar, Stored> const& product;
+  Product<Scalar, Storage> const& product;
 
   SpmmVariant const& variant() const { return *launch.variant; }
 };
@@ -183,9 +183,9 @@ void launch_segments(Call const& call, Entries const& entries) {
 }
 
 /// The entries of a pattern whose values are looked up.
-template <class Exec, class Scalar, class Ordinal, class Stored>
-PermutedEntries<Scalar, Ordinal, Stored> permuted_entries(
-    SpmmCall<Exec, Scalar, Ordinal, Stored> const& call) {
+template <class Exec, class Scalar, class Ordinal, class Storage>
+PermutedEntries<Scalar, Ordinal, Storage> permuted_entries(
+    SpmmCall<Exec, Scalar, Ordinal, Storage> const& call) {
   auto const& pattern = call.prepared.pattern;
   return {pattern.column_indices, call.prepared.permutation, call.values,
           static_cast<int>(pattern.entries - 1)};
@@ -204,8 +204,8 @@ void with_entries(Call const& call, Run const& run) {
     if (call.launch.narrow)
       return run(NarrowEntries<Scalar, Ordinal>{prepared.distances.data(), call.values,
                                                 static_cast<Ordinal>(prepared.distances.shift)});
-  run(PlainEntries<Scalar, Ordinal, typename Call::Stored>{prepared.pattern.column_indices,
-                                                           call.values});
+  run(PlainEntries<Scalar, Ordinal, typename Call::Storage>{prepared.pattern.column_indices,
+                                                            call.values});
 }
 
 }  // namespace blockspan::detail

@@ -45,9 +45,9 @@ void check_blocks(std::string_view where, PatternRef<void, Ordinal> const& A) {
           " rows and columns of blocks are more than can be counted");
 }
 
-template <class Scalar, class Stored, class Ordinal>
+template <class Scalar, class Storage, class Ordinal>
 void check_product(std::string_view where, PatternRef<void, Ordinal> const& A,
-                   Product<Scalar, Stored> const& product) {
+                   Product<Scalar, Storage> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
   check_blocks(where, A);
   std::int64_t const rows = transposes(op) ? A.vector_columns() : A.vector_rows();
@@ -59,7 +59,7 @@ void check_product(std::string_view where, PatternRef<void, Ordinal> const& A,
   if (X.rows != columns) shapes("X must have as many rows as op(A) has columns");
   if (Y.rows != rows) shapes("Y must have as many rows as op(A)");
   if (X.columns != Y.columns) shapes("X and Y must have the same number of columns");
-  if (may_overlap<Stored>(X, Y)) shapes("Y must not overlap X");
+  if (may_overlap<Storage>(X, Y)) shapes("Y must not overlap X");
 }
 
 template <class Exec, class Ordinal>

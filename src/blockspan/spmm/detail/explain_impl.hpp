@@ -35,15 +35,15 @@ std::string explain_panel(PlanState<Exec, Ordinal>& plan, int columns, std::size
   if (plan.given.block == 1 && order_may_matter(rows, columns, scalar_bytes))
     words += explain_order(rows, share_of_far_columns(Exec{}, plan.given), columns, scalar_bytes,
                            *plan.plain.device);
-  auto const& stored = plan.stored;
-  if (stored.symmetry != Symmetry::none)
+  auto const& cached = plan.cached;
+  if (cached.symmetry != Symmetry::none)
     words += std::string("transpose of A: none is needed, the values stored are those of a ") +
-             (stored.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") + " matrix\n";
+             (cached.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian") + " matrix\n";
   std::lock_guard const lock(plan.transposing);
   if (plan.transposed) {
     words += explain_prepared("transpose of A", plan.transposed->prepared, columns, scalar_bytes);
-    if (stored.has_transpose)
-      words += "  reads values stored in its order, " + std::to_string(stored.transposed.bytes()) +
+    if (cached.has_transpose)
+      words += "  reads values stored in its order, " + std::to_string(cached.transposed.bytes()) +
                " bytes\n";
   }
   return words;

@@ -63,15 +63,15 @@ BlockLayout layout_of(BlockRef<Scalar> const& B) {
 }
 
 /// The blocks of a product, as decisions see them.
-template <class Scalar, class Stored>
-BlockFacts block_facts(Product<Scalar, Stored> const& product, bool must_run) {
+template <class Scalar, class Storage>
+BlockFacts block_facts(Product<Scalar, Storage> const& product, bool must_run) {
   auto const& [op, alpha, X, beta, Y] = product;
   auto const is_near = [](std::int64_t stride) {
-    std::int64_t const bytes = stride * std::int64_t{sizeof(Stored)};
+    std::int64_t const bytes = stride * std::int64_t{sizeof(Storage)};
     return bytes >= 0 && bytes < std::int64_t{UINT32_MAX};
   };
   return {.columns = Y.columns,
-          .scalar = scalar_kind<Stored>(),
+          .scalar = scalar_kind<Storage>(),
           .x = layout_of(X),
           .y = layout_of(Y),
           .x_rows_near = is_near(X.row_stride),

@@ -17,7 +17,7 @@
 
 namespace blockspan::detail {
 
-template <class Exec, class Scalar, class Ordinal, class Stored = Scalar>
+template <class Exec, class Scalar, class Ordinal, class Storage = Scalar>
 struct SpmmCall;
 
 /// Functions by the kernels that they serve.

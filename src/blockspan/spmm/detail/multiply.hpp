@@ -7,23 +7,23 @@
 
 namespace blockspan::detail {
 
-/// One product's operands: Y = alpha op(A) X + beta Y. Stored: the type of the blocks in memory.
-template <class Scalar, class Stored = Scalar>
+/// One product's operands: Y = alpha op(A) X + beta Y. Storage: the type of the blocks in memory.
+template <class Scalar, class Storage = Scalar>
 struct Product {
   Op op;
   Scalar alpha;
-  BlockRef<Stored const> X;
+  BlockRef<Storage const> X;
   Scalar beta;
-  BlockRef<Stored> Y;
+  BlockRef<Storage> Y;
 };
 
 // Checked, dispatched and launched in the library; defined in multiply_impl.hpp, compiled once per
 // backend and scalar.
 
-/// Stored: Scalar, or half or bfloat16, which are summed in float.
-template <class Exec, class Scalar, class Stored, class Ordinal>
+/// Storage: Scalar, or half or bfloat16, which are summed in float.
+template <class Exec, class Scalar, class Storage, class Ordinal>
 void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-              MatrixRef<Stored, void, Ordinal> const& A, Product<Scalar, Stored> const& product);
+              MatrixRef<Storage, void, Ordinal> const& A, Product<Scalar, Storage> const& product);
 
 /// Without a plan: whole rows; a transposed product builds the transposed pattern on the fly.
 template <class Exec, class Scalar, class Offset, class Ordinal>

@@ -22,13 +22,13 @@
 
 namespace blockspan::detail {
 
-/// Defined in kernels/stored_rows.hpp, compiled on its own.
+/// Defined in kernels/sixteen_bit_rows.hpp, compiled on its own.
 template <class Call>
-void launch_stored(Call const& call);
+void launch_sixteen_bit(Call const& call);
 
 /// Does without A what needs no A; true if that was all.
-template <class Exec, class Scalar, class Stored>
-bool finished_without_matrix(Exec const& exec, Product<Scalar, Stored> const& product) {
+template <class Exec, class Scalar, class Storage>
+bool finished_without_matrix(Exec const& exec, Product<Scalar, Storage> const& product) {
   if (product.Y.rows == 0 || product.Y.columns == 0) return true;
   if (product.alpha != Scalar(0)) return false;
   scale_block(exec, product.alpha, product.beta, product.Y);
@@ -36,10 +36,10 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar, Stored> const& pr
 }
 
 /// A variant that was asked for by its id serves these blocks or none.
-template <class Scalar, class Stored>
-[[noreturn]] void refuse(SpmmVariant const& asked, Product<Scalar, Stored> const& product) {
+template <class Scalar, class Storage>
+[[noreturn]] void refuse(SpmmVariant const& asked, Product<Scalar, Storage> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;
-  if constexpr (!std::is_same_v<Scalar, Stored>)
+  if constexpr (!std::is_same_v<Scalar, Storage>)
     fail("blockspan::spmm", asked.id,
          " has no kernel for numbers of 16 bits; rows, segments and segments_sorted have");
   fail("blockspan::spmm", asked.id, " cannot serve this input; it needs ", asked.needs,
@@ -50,13 +50,13 @@ template <class Scalar, class Stored>
 template <class Exec, class Scalar, class Ordinal>
 Factor<Exec, Scalar, Ordinal> factor_of(Exec const& exec, PlanState<Exec, Ordinal>& plan, Op op,
                                         Scalar const* values) {
-  auto const& stored = plan.stored;
+  auto const& cached = plan.cached;
   if (!transposes(op)) return {plan.plain, values, op};
-  if (!stored.are_of(values) || !stored.has_transpose)
+  if (!cached.are_of(values) || !cached.has_transpose)
     return {transposed_of(exec, plan), values, op};
-  if (stored.symmetry != Symmetry::none)
-    return {plan.plain, values, without_transposing(op, stored.symmetry)};
-  return {stored.prepared, stored.transposed.template as<Scalar>(), op};
+  if (cached.symmetry != Symmetry::none)
+    return {plan.plain, values, without_transposing(op, cached.symmetry)};
+  return {cached.prepared, cached.transposed.template as<Scalar>(), op};
 }
 
 /// The product with the copies that were decided in place of X and Y, in the plan's memory.
@@ -110,32 +110,32 @@ void launch_kernel_of(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exe
 }
 
 /// The same for values and blocks of 16 bits.
-template <class Exec, class Scalar, class Ordinal, class Stored>
-void launch_kernel_of(SpmmCall<Exec, Scalar, Ordinal, Stored> const& call,
+template <class Exec, class Scalar, class Ordinal, class Storage>
+void launch_kernel_of(SpmmCall<Exec, Scalar, Ordinal, Storage> const& call,
                       PlanState<Exec, Ordinal>*) {
-  launch_stored(call);
+  launch_sixteen_bit(call);
 }
 
 /// The one place where decided launches become types. Without a plan there are no copies, and no
 /// rows are cut.
-template <class Exec, class Scalar, class Stored, class Ordinal>
+template <class Exec, class Scalar, class Storage, class Ordinal>
 void run(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decision,
-         Factor<Exec, Stored, Ordinal> const& A, Product<Scalar, Stored> const& product) {
+         Factor<Exec, Storage, Ordinal> const& A, Product<Scalar, Storage> const& product) {
   auto operands = product;
   std::string const label = A.prepared.choice.variant->label;
-  if constexpr (std::is_same_v<Scalar, Stored>)
+  if constexpr (std::is_same_v<Scalar, Storage>)
     if (plan) operands = with_copies(exec, *plan, decision, label, product);
   for_each_launch(exec, plan, decision, A, operands,
                   [&](auto const& call, std::int64_t) { launch_kernel_of(call, plan); });
-  if constexpr (std::is_same_v<Scalar, Stored> && !runs_on_host_v<Exec>)
+  if constexpr (std::is_same_v<Scalar, Storage> && !runs_on_host_v<Exec>)
     if (decision.y_by_copy)
       relayout_block<Exec, Scalar>(exec, operands.Y, product.beta, product.Y, label + "::unpack");
 }
 
-template <class Exec, class Scalar, class Stored, class Ordinal>
+template <class Exec, class Scalar, class Storage, class Ordinal>
 void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-              MatrixRef<Stored, void, Ordinal> const& A, Product<Scalar, Stored> const& product) {
-  constexpr bool sixteen_bits = !std::is_same_v<Scalar, Stored>;
+              MatrixRef<Storage, void, Ordinal> const& A, Product<Scalar, Storage> const& product) {
+  constexpr bool sixteen_bits = !std::is_same_v<Scalar, Storage>;
   check_product("blockspan::spmm", A.pattern, product);
   check_plan("blockspan::spmm", plan, A.pattern);
   require(!sixteen_bits || A.pattern.block == 1, "blockspan::spmm", "blocks of ", A.pattern.block,

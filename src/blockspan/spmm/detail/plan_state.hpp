@@ -28,16 +28,16 @@ constexpr Op without_transposing(Op op, Symmetry symmetry) {
   return op == same ? Op::none : Op::conjugate;
 }
 
-/// Numbers of a type that the plan does not know.
+/// Type-erased device buffer for copied values.
 template <class Exec>
-class StoredArray {
+class CachedArray {
  public:
   std::size_t bytes() const { return memory_.extent(0); }
 
-  /// Null if there are none.
-  template <class Number>
-  Number* as() const {
-    return reinterpret_cast<Number*>(memory_.data());
+  /// Null if it is empty.
+  template <class Scalar>
+  Scalar* as() const {
+    return reinterpret_cast<Scalar*>(memory_.data());
   }
 
   /// What was there is lost.
@@ -55,7 +55,7 @@ class StoredArray {
 
 /// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose.
 template <class Exec, class Ordinal>
-struct StoredValues {
+struct CachedValues {
   void const* source = nullptr;  ///< the matrix's array; null: nothing is stored
   std::type_index scalar = typeid(void);
 
@@ -63,7 +63,7 @@ struct StoredValues {
   Symmetry symmetry = Symmetry::none;
   // without a symmetry
   PreparedPattern<Exec, Ordinal> prepared;  ///< for values in the order of the transpose
-  StoredArray<Exec> transposed;
+  CachedArray<Exec> transposed;
 
   template <class Scalar>
   bool are_of(Scalar const* values) const {
@@ -112,7 +112,7 @@ struct PlanState {
   ScratchPool<Exec> dots;      ///< partial sums of spmm_dots
   std::mutex transposing;
   std::optional<TransposedState<Exec, Ordinal>> transposed;
-  StoredValues<Exec, Ordinal> stored;  ///< changed by the hold functions alone
+  CachedValues<Exec, Ordinal> cached;  ///< changed by the hold functions alone
 };
 
 /// The prepared transpose; the first call builds it and waits for the instance.

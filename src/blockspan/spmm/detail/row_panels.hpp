@@ -48,9 +48,9 @@ Scalar const* values_of(MatrixRef<Scalar, void, Ordinal> const& A, RowPanel<Ordi
 
 /// The product with a panel of rows of A. Those of a transposed A add up, in the order of the
 /// panels.
-template <class Scalar, class Stored, class Ordinal>
-Product<Scalar, Stored> product_of_panel(Product<Scalar, Stored> product,
-                                         RowPanel<Ordinal> const& panel) {
+template <class Scalar, class Storage, class Ordinal>
+Product<Scalar, Storage> product_of_panel(Product<Scalar, Storage> product,
+                                          RowPanel<Ordinal> const& panel) {
   std::int64_t const first = panel.first_row * panel.pattern.block;
   if (transposes(product.op)) {
     product.X.data += first * product.X.row_stride;

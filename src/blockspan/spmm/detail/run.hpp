@@ -23,9 +23,9 @@ struct Factor {
 };
 
 /// The same product of some columns; the last of them with all that X has beyond Y.
-template <class Scalar, class Stored>
-Product<Scalar, Stored> columns_of(Product<Scalar, Stored> product, std::int64_t first,
-                                   std::int64_t columns) {
+template <class Scalar, class Storage>
+Product<Scalar, Storage> columns_of(Product<Scalar, Storage> product, std::int64_t first,
+                                    std::int64_t columns) {
   bool const last = first + columns == product.Y.columns;
   product.X.data += first * product.X.column_stride;
   product.Y.data += first * product.Y.column_stride;
@@ -36,16 +36,16 @@ Product<Scalar, Stored> columns_of(Product<Scalar, Stored> product, std::int64_t
 
 /// launch(call, first column) for each launch; before them rows without entries are filled, where
 /// that was decided. Without a plan no rows are cut.
-template <class Exec, class Scalar, class Stored, class Ordinal, class Function>
+template <class Exec, class Scalar, class Storage, class Ordinal, class Function>
 void for_each_launch(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decision,
-                     Factor<Exec, Stored, Ordinal> const& A, Product<Scalar, Stored> const& product,
-                     Function const& launch) {
+                     Factor<Exec, Storage, Ordinal> const& A,
+                     Product<Scalar, Storage> const& product, Function const& launch) {
   // for all launches, since the first is the widest; and before Y changes, since memory may be
   // short
   CarrySpace<Scalar> carry;
   if (plan)
     carry = reserve_carry<Scalar>(exec, plan->carry, A.prepared.cuts(), decision.first().columns);
-  if constexpr (std::is_same_v<Scalar, Stored>)
+  if constexpr (std::is_same_v<Scalar, Storage>)
     if (decision.fills_empty_rows)
       scale_empty_rows(exec, product.alpha, product.beta, A.prepared.pattern.row_offsets, product.Y,
                        std::string(decision.first().variant->label) + "::empty_rows");
@@ -55,7 +55,7 @@ void for_each_launch(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision 
     bool const whole = decided.columns == product.Y.columns;
     auto const part = whole ? product : columns_of(product, first, decided.columns);
     launch(
-        SpmmCall<Exec, Scalar, Ordinal, Stored>{exec, A.prepared, A.values, carry, decided, part},
+        SpmmCall<Exec, Scalar, Ordinal, Storage>{exec, A.prepared, A.values, carry, decided, part},
         first);
     first += decided.columns;
   }

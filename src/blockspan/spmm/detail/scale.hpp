@@ -39,23 +39,23 @@ struct EmptyRow {
   KOKKOS_FORCEINLINE_FUNCTION Scalar of(Scalar const& y) const { return nothing + beta * y; }
 };
 
-template <class Stored>
+template <class Storage>
 struct ScaleEntry {
-  using Scalar = computed_t<Stored>;
-  BlockRef<Stored> Y;
+  using Scalar = computed_t<Storage>;
+  BlockRef<Storage> Y;
   EmptyRow<Scalar> row;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    Y(i, j) = Stored(row.overwrites() ? row.nothing : row.of(Scalar(Y(i, j))));
+    Y(i, j) = Storage(row.overwrites() ? row.nothing : row.of(Scalar(Y(i, j))));
   }
 };
 
 /// A product of a matrix without entries, or with alpha = 0.
-template <class Exec, class Scalar, class Stored>
+template <class Exec, class Scalar, class Storage>
 void scale_block(Exec const& exec, Scalar const& alpha, Scalar const& beta,
-                 BlockRef<Stored> const& Y) {
+                 BlockRef<Storage> const& Y) {
   EmptyRow<Scalar> const row(alpha, beta);
   if (row.keeps()) return;
-  for_each_entry(exec, "Blockspan::spmm::scale", Y, ScaleEntry<Stored>{Y, row});
+  for_each_entry(exec, "Blockspan::spmm::scale", Y, ScaleEntry<Storage>{Y, row});
 }
 
 /// A vector of a row without entries.

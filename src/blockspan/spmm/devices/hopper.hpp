@@ -109,13 +109,23 @@ inline constexpr unsigned device_group_blocks = 4;
 /// 319; but whole rows with one vector or four columns 7-point, n = 4, 31 99, 514; 110, 610, listed
 /// ones with five R-MAT 18, n = 33 199, 290.
 constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool deep, bool single) {
-  bool const columns = deep && vectors > 2;  // of column-major X
-  if (columns) return {true, false, true, false};
+  if (deep && vectors > 2)  // column-major X
+    return {.segment_a_thread = true, .tail_in_flight = true};
   if (single && vectors > 1)
-    return {true, true, true, true, vectors == 2 || (listed && vectors < 5)};
-  if (listed || vectors == 3) return {true, true, true, true, true};
-  if (deep) return {true, true, false, false, true};
-  if (vectors == 1 && !entry_lanes) return {true, false, true, true};
+    return {.segment_a_thread = true,
+            .passes_outside = true,
+            .tail_in_flight = true,
+            .ends_by_place = true,
+            .loads_first = vectors == 2 || (listed && vectors < 5)};
+  if (listed || vectors == 3)
+    return {.segment_a_thread = true,
+            .passes_outside = true,
+            .tail_in_flight = true,
+            .ends_by_place = true,
+            .loads_first = true};
+  if (deep) return {.segment_a_thread = true, .passes_outside = true, .loads_first = true};
+  if (vectors == 1 && !entry_lanes)
+    return {.segment_a_thread = true, .tail_in_flight = true, .ends_by_place = true};
   return {};
 }
 
@@ -126,7 +136,7 @@ inline constexpr int sampled_entries = 256;
 inline constexpr int sampled_team_threads = 8;
 
 /// Nonzeros whose loads are in flight in a lane of a device, as of one vector (device_depth).
-inline constexpr int stored_depth = 4;
+inline constexpr int sixteen_bit_depth = 4;
 
 /// Eight blocks would spill.
 inline constexpr unsigned device_sparse_blocks = 6;

@@ -23,7 +23,7 @@ inline constexpr int host_asking_bytes = std::min(128, host_vector_bytes);
 inline constexpr int host_group_vector_bytes = 2 * register_bytes;
 
 /// Columns of a host's pass over a row: eight registers hold their sums, as in HostRows.
-inline constexpr int stored_host_columns = 8 * register_bytes / int(sizeof(float));
+inline constexpr int sixteen_bit_host_columns = 8 * register_bytes / int(sizeof(float));
 }  // namespace BLOCKSPAN_REGISTERS
 
 /// Hosts: columns at a time of an X that is neither contiguous nor copied (more would be more pages
@@ -80,7 +80,7 @@ inline constexpr std::size_t host_line_bytes = 64;
 inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
 
 /// Columns of a pass of 16-bit scalars where a row of X is not contiguous, and read one by one.
-inline constexpr int stored_strided_columns = 8;
+inline constexpr int sixteen_bit_strided_columns = 8;
 
 // Sampled products (kernels/sampled.hpp).
 

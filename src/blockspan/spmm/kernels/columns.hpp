@@ -25,7 +25,7 @@ namespace blockspan::detail {
 /// different banks.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_place(std::uint32_t i) { return i + (i >> 4); }
 
-/// What is kept in scratch of the columns of entries, and what is added to them in a row.
+/// Staged column indices, and the offset of a row that is added to them.
 template <class Scalar, class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION Ordinal const* stored_columns(
     PlainEntries<Scalar, Ordinal> const& entries) {

@@ -13,7 +13,7 @@
 #include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
-#include <blockspan/spmm/parts/stored_registers.hpp>
+#include <blockspan/spmm/parts/sixteen_bit_registers.hpp>
 #include <blockspan/spmm/sddmm.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
@@ -42,8 +42,8 @@ template <class Real>
 using LastLanes = LaneMask<Real, register_bytes / int(sizeof(Real))>;
 
 /// sum_j x_j y_j of count % (2 Width) numbers, of which masks do not load those of 16 bits.
-template <int Width, class Stored>
-BLOCKSPAN_HOST_INLINE float dot_of_last(float const* x, Stored const* y, int count) {
+template <int Width, class Storage>
+BLOCKSPAN_HOST_INLINE float dot_of_last(float const* x, Storage const* y, int count) {
   float sum = 0;
   int const here = count & Width;
   if (here != 0) {
@@ -57,8 +57,8 @@ BLOCKSPAN_HOST_INLINE float dot_of_last(float const* x, Stored const* y, int cou
 
 /// sum_j x_j y_j of contiguous numbers. Two chains of additions; nothing beyond the ends is read.
 /// rest: of those that fill no register.
-template <class Real, class Stored>
-BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Stored const* y, int count,
+template <class Real, class Storage>
+BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Storage const* y, int count,
                                        LastLanes<Real> const& rest) {
   constexpr int width = register_bytes / int(sizeof(Real));
   using Register = typename RegistersOf<Real, width>::type;
@@ -81,7 +81,7 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Stored const* y, int count
     even += load(x + j) * load(y + j);
     j += width;
   }
-  if constexpr (is_sixteen_bit_v<Stored>) {
+  if constexpr (is_sixteen_bit_v<Storage>) {
     Real const last = dot_of_last<width / 2>(x + j, y + j, count - j);
     return j > 0 ? sum_of<Real, width>(even + odd) + last : last;
   } else {
@@ -100,17 +100,17 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Stored const* y, int count
 /// Numbers of 16 bits become floats: those of X once, those of Y in their dots.
 ///
 /// Devices: a team thread takes neighbouring entries, its vector lanes the columns in turn.
-template <class Exec, class Scalar, class Stored, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Storage, class Offset, class Ordinal>
 struct SampledKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
   using Team = typename Policy::member_type;
   using Real = real_t<Scalar>;
   static constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
-  static constexpr bool as_stored = std::is_same_v<Scalar, Stored>;
+  static constexpr bool as_stored = std::is_same_v<Scalar, Storage>;
 
   PatternRef<Offset, Ordinal> A;
-  BlockRef<Stored const> X, Y;  ///< of no columns if alpha is zero
-  BlockRef<Stored> values;
+  BlockRef<Storage const> X, Y;  ///< of no columns if alpha is zero
+  BlockRef<Storage> values;
   Scalar alpha, beta;
   bool overwrite, conjugate_x, conjugate_y;
 
@@ -150,8 +150,8 @@ struct SampledKernel {
   }
 
   KOKKOS_FUNCTION void write(std::int64_t entry, Scalar const& sum) const {
-    Stored& value = values(0, entry);
-    value = Stored(overwrite ? alpha * sum : alpha * sum + beta * Scalar(value));
+    Storage& value = values(0, entry);
+    value = Storage(overwrite ? alpha * sum : alpha * sum + beta * Scalar(value));
   }
 
   KOKKOS_FUNCTION void sample_on_device(Team const& team, std::int64_t first,
@@ -201,26 +201,26 @@ struct SampledKernel {
       auto const columns = static_cast<int>(std::min<std::int64_t>(panel, X.columns - column));
       Real x[parts][tuning::sampled_panel];
       Real const* const by_part = take_apart(&X(row, column), columns, x);
-      Stored const* const y = Y.data + column * Y.column_stride;
+      Storage const* const y = Y.data + column * Y.column_stride;
       auto const row_of_y = [&](std::int64_t k) {
         return y + static_cast<std::int64_t>(indices[k]) * stride;
       };
       if (Y.column_stride == 1) {
-        int const asked = std::min(columns * int(sizeof(Stored)), tuning::sampled_asked_bytes);
+        int const asked = std::min(columns * int(sizeof(Storage)), tuning::sampled_asked_bytes);
         add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
           if (k < prefetch_end) {
             auto const* const later =
                 reinterpret_cast<char const*>(row_of_y(k + tuning::sampled_rows_ahead));
             for (int byte = 0; byte < asked; byte += 64) __builtin_prefetch(later + byte);
           }
-          return reinterpret_cast<std::conditional_t<as_stored, Real, Stored> const*>(row_of_y(k));
+          return reinterpret_cast<std::conditional_t<as_stored, Real, Storage> const*>(row_of_y(k));
         });
         continue;
       }
       alignas(Scalar) Real gathered[tuning::sampled_panel];
       auto* const to = reinterpret_cast<Scalar*>(gathered);
       add_panel(by_part, x[parts - 1], first, last, columns, sums, [&](std::int64_t k) {
-        Stored const* const from = row_of_y(k);
+        Storage const* const from = row_of_y(k);
         for (int j = 0; j < columns; ++j) to[j] = Scalar(from[j * Y.column_stride]);
         return gathered;
       });
@@ -229,7 +229,7 @@ struct SampledKernel {
   }
 
   /// The row of X as the dots want it; real and contiguous: where it is.
-  Real const* take_apart(Stored const* from, int columns,
+  Real const* take_apart(Storage const* from, int columns,
                          Real (&x)[parts][tuning::sampled_panel]) const {
     if constexpr (is_complex_v<Scalar>) {
       // x y = (xr yr - xi yi) + (xi yr + xr yi) i; conj(y) changes the signs of yi
@@ -275,9 +275,9 @@ struct SampledKernel {
 
 }  // namespace BLOCKSPAN_REGISTERS
 
-template <class Exec, class Scalar, class Stored, class Offset, class Ordinal>
+template <class Exec, class Scalar, class Storage, class Offset, class Ordinal>
 void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
-            SampledProduct<Scalar, Stored> const& product) {
+            SampledProduct<Scalar, Storage> const& product) {
   auto const& [conjugated, alpha, X, Y, beta, values] = product;
   auto const shapes = [&](auto const& sentence) {
     fail("blockspan::sddmm", sentence, " (A: ", A.rows, " x ", A.columns, ", ", A.entries,
@@ -288,17 +288,17 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
   if (Y.rows != A.columns) shapes("Y must have as many rows as A has columns");
   if (X.columns != Y.columns) shapes("X and Y must have the same number of columns");
   if (values.columns != A.entries) shapes("values must be as many as A has entries");
-  if (may_overlap<Stored>(X, values) || may_overlap<Stored>(Y, values))
+  if (may_overlap<Storage>(X, values) || may_overlap<Storage>(Y, values))
     shapes("values must not overlap X or Y");
-  SampledKernel<Exec, Scalar, Stored, Offset, Ordinal> kernel{A,
-                                                              X,
-                                                              Y,
-                                                              values,
-                                                              alpha,
-                                                              beta,
-                                                              beta == Scalar(0),
-                                                              conjugated == Conjugated::first,
-                                                              conjugated == Conjugated::second};
+  SampledKernel<Exec, Scalar, Storage, Offset, Ordinal> kernel{A,
+                                                               X,
+                                                               Y,
+                                                               values,
+                                                               alpha,
+                                                               beta,
+                                                               beta == Scalar(0),
+                                                               conjugated == Conjugated::first,
+                                                               conjugated == Conjugated::second};
   if (alpha == Scalar(0)) kernel.X.columns = kernel.Y.columns = 0;
   if (A.rows > 0) kernel.launch(exec);
 }

@@ -71,8 +71,7 @@ struct SharedTilesChoice : tuning::SharedTilesLimits {
                 fill_of(rows) >= window_fill};
   }
 
-  /// Whole rows whose rows of X come from the second-level cache, which the model takes for shorter
-  /// than they are.
+  /// Whole-row time if every gather of X hits the second-level cache (underestimates).
   static double full_rows(DeviceModel const& of) {
     auto const& device = of.device();
     return device.model.launch + of.stream() +

@@ -47,14 +47,15 @@ struct WindowsChoice : tuning::WindowsLimits {
            rows.mean() >= least(rows, columns, scalar, device).row && rows.longest <= longest_row;
   }
 
-  static bool serve(RowStatistics const& rows, WindowCount const& windows, double share) {
+  static bool tiles_are_full_enough(RowStatistics const& rows, WindowCount const& windows,
+                                    double share) {
     auto const places = static_cast<double>(tuning::window_columns * windows.tiles);
     return windows.tiles > 0 && windows.tiles < tuning::window_most_tiles / 2 &&
            share * places <= as_double(rows.nonzeros);  // tiles are an estimate
   }
   /// Whether they gain more than a pass for sums costs.
   static bool gain_a_pass(RowStatistics const& rows, WindowCount const& windows) {
-    return serve(rows, windows, of_others.share);
+    return tiles_are_full_enough(rows, windows, of_others.share);
   }
 
   /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, four vectors at
@@ -83,7 +84,8 @@ struct WindowsChoice : tuning::WindowsLimits {
 
   static std::optional<Cost> cost(CostFacts const& A) {
     bool const pays = !A.device.is_host && !A.scalar.is_sixteen_bit() &&
-                      serve(A.rows, A.windows, least(A.rows, A.columns, A.scalar, A.device).share);
+                      tiles_are_full_enough(A.rows, A.windows,
+                                            least(A.rows, A.columns, A.scalar, A.device).share);
     if (!pays && !A.chosen) return {};
     return Cost{on_device(A)};
   }

@@ -29,8 +29,8 @@ KOKKOS_FUNCTION std::int64_t lower_bound(Key const* keys, std::int64_t n, Key wa
   return low;
 }
 
-/// What group_by_key launches, by tag. Atomics count and hand out places, so items are out of order
-/// within a group, until each goes where as many of its group are smaller.
+/// What group_by_key launches, by tag. Atomics place the items of a group in any order; a rank sort
+/// within each group restores theirs.
 template <class Key>
 struct GroupByKey {
   struct Count {};

@@ -30,14 +30,14 @@ KOKKOS_FORCEINLINE_FUNCTION void advance(Own const&, int& place) {
   ++place;
 }
 
-/// The entries in the order in which they are stored; Stored: the type of the values in memory ...
-template <class Scalar, class Ordinal, class Stored = Scalar>
+/// The entries in the order in which they are stored; Storage: the type of the values in memory ...
+template <class Scalar, class Ordinal, class Storage = Scalar>
 struct PlainEntries {
   Ordinal const* columns;
-  Stored const* values;
+  Storage const* values;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
-  KOKKOS_FORCEINLINE_FUNCTION Stored const* address(int k) const { return values + k; }
+  KOKKOS_FORCEINLINE_FUNCTION Storage const* address(int k) const { return values + k; }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
     return Scalar(load(address(k + row_at)));
   }
@@ -79,20 +79,20 @@ inline constexpr bool are_narrow_v<NarrowEntries<Scalar, Ordinal>> = true;
 /// Entries whose values are stored in the order of the columns.
 template <class Entries>
 inline constexpr bool are_plain_v = are_narrow_v<Entries>;
-template <class Scalar, class Ordinal, class Stored>
-inline constexpr bool are_plain_v<PlainEntries<Scalar, Ordinal, Stored>> = true;
+template <class Scalar, class Ordinal, class Storage>
+inline constexpr bool are_plain_v<PlainEntries<Scalar, Ordinal, Storage>> = true;
 
 /// ... or the entries of the transposed pattern, whose k-th value is the matrix's
 /// permutation[k]-th.
-template <class Scalar, class Ordinal, class Stored = Scalar>
+template <class Scalar, class Ordinal, class Storage = Scalar>
 struct PermutedEntries {
   Ordinal const* columns;
   int const* permutation;
-  Stored const* values;
+  Storage const* values;
   int last;  ///< the last entry there is
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column(int k) const { return load(columns + k); }
-  KOKKOS_FORCEINLINE_FUNCTION Stored const* address(int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Storage const* address(int k) const {
     return values + load(permutation + k);
   }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {

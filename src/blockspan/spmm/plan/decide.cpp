@@ -7,7 +7,7 @@
 #include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/kernels/rows_choice.hpp>
-#include <blockspan/spmm/kernels/stored_choice.hpp>
+#include <blockspan/spmm/kernels/sixteen_bit_choice.hpp>
 #include <blockspan/spmm/kernels/windows_choice.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
@@ -27,7 +27,7 @@ class Decider {
       : A_(A), choice_(choice), blocks_(blocks), device_(device) {}
 
   Decision product() {
-    if (blocks_.scalar.is_sixteen_bit()) return decide_stored(choice_, blocks_, device_);
+    if (blocks_.scalar.is_sixteen_bit()) return decide_sixteen_bit(choice_, blocks_, device_);
     auto const& chosen = *choice_.variant;
     Decision decision;
     if (blocks_.sums) {
@@ -168,8 +168,8 @@ class Decider {
     return launch;
   }
 
-  /// Row-major copies, of whole vectors, of those blocks that are none. Kernels that write any Y
-  /// need none of it.
+  /// Pads X and Y to whole vectors in row-major scratch where they are not. Kernels that write any
+  /// Y need no copy of it.
   void decide_copies(Decision& decision) {
     std::int64_t const columns = whole_vectors(blocks_.columns);
     bool const padded = columns != blocks_.columns;

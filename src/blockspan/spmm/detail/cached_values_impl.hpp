@@ -75,31 +75,31 @@ Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, int, Ordinal> const& A,
 template <class Exec, class Scalar, class Ordinal>
 void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan,
                              MatrixRef<Scalar, int, Ordinal> const& A) {
-  auto& stored = plan.stored;
-  stored.belong_to(A.values);
-  stored.has_transpose = false;  // and so it stays where memory is short
-  stored.symmetry = Symmetry::none;
+  auto& cached = plan.cached;
+  cached.belong_to(A.values);
+  cached.has_transpose = false;  // and so it stays where memory is short
+  cached.symmetry = Symmetry::none;
   transposed_of(exec, plan);
   PatternRef<int, Ordinal> pattern = plan.transposed->pattern.ref();
   pattern.block = plan.given.block;
   auto const* const permutation = plan.transposed->pattern.permutation.data();
   std::int64_t const count = pattern.entries * pattern.block * pattern.block;
-  stored.transposed.resize(exec, static_cast<std::size_t>(count) * sizeof(Scalar));
-  auto* const values = stored.transposed.template as<Scalar>();
+  cached.transposed.resize(exec, static_cast<std::size_t>(count) * sizeof(Scalar));
+  auto* const values = cached.transposed.template as<Scalar>();
   Kokkos::parallel_for("Blockspan::spmm_plan::transpose_values", IndexRange<Exec>(exec, 0, count),
                        TransposeValues<Scalar>{A.values, permutation, values, pattern.block});
-  stored.symmetry = symmetry_of<Exec, Scalar, Ordinal>(exec, A, {pattern, values});
+  cached.symmetry = symmetry_of<Exec, Scalar, Ordinal>(exec, A, {pattern, values});
   exec.fence("Blockspan::spmm_plan::hold_transpose");
-  if (stored.symmetry == Symmetry::none) {
-    bool const is_prepared = stored.prepared.pattern.row_offsets == pattern.row_offsets;
-    if (!is_prepared) stored.prepared = prepare_in_order(exec, plan, pattern);
+  if (cached.symmetry == Symmetry::none) {
+    bool const is_prepared = cached.prepared.pattern.row_offsets == pattern.row_offsets;
+    if (!is_prepared) cached.prepared = prepare_in_order(exec, plan, pattern);
   } else {
-    stored.prepared = {};
-    stored.transposed.clear();
+    cached.prepared = {};
+    cached.transposed.clear();
     std::lock_guard const lock(plan.transposing);
     plan.transposed.reset();
   }
-  stored.has_transpose = true;
+  cached.has_transpose = true;
 }
 
 template <class Exec, class Scalar, class Ordinal>

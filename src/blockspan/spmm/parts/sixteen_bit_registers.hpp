@@ -25,14 +25,14 @@ struct IntegersOf {
 };
 
 /// `Width` neighbouring numbers as floats ...
-template <int Width, class Stored>
-BLOCKSPAN_HOST_INLINE typename RegistersOf<float, Width>::type widen(Stored const* from) {
+template <int Width, class Storage>
+BLOCKSPAN_HOST_INLINE typename RegistersOf<float, Width>::type widen(Storage const* from) {
   if constexpr (Width == 1) {
 #if defined(__F16C__)
-    if constexpr (std::is_same_v<Stored, half>) return _cvtsh_ss(from->bits);
+    if constexpr (std::is_same_v<Storage, half>) return _cvtsh_ss(from->bits);
 #endif
     return *from;
-  } else if constexpr (std::is_same_v<Stored, bfloat16>) {
+  } else if constexpr (std::is_same_v<Storage, bfloat16>) {
     typename IntegersOf<Width>::Narrow narrow;
     std::memcpy(&narrow, from, sizeof(narrow));
     auto const wide = __builtin_convertvector(narrow, typename IntegersOf<Width>::Wide) << 16;
@@ -49,7 +49,7 @@ BLOCKSPAN_HOST_INLINE typename RegistersOf<float, Width>::type widen(Stored cons
 #endif
     if constexpr (Width <= 8) {
       __m128i narrow = _mm_setzero_si128();
-      std::memcpy(&narrow, from, Width * sizeof(Stored));
+      std::memcpy(&narrow, from, Width * sizeof(Storage));
       __m256 const wide = _mm256_cvtph_ps(narrow);
       std::memcpy(&result, &wide, sizeof(result));
       return result;
@@ -63,12 +63,12 @@ BLOCKSPAN_HOST_INLINE typename RegistersOf<float, Width>::type widen(Stored cons
 }
 
 /// ... and floats rounded to them.
-template <int Width, class Stored>
+template <int Width, class Storage>
 BLOCKSPAN_HOST_INLINE void narrow(typename RegistersOf<float, Width>::type const& numbers,
-                                  Stored* to) {
+                                  Storage* to) {
   if constexpr (Width == 1) {
-    *to = Stored(numbers);
-  } else if constexpr (std::is_same_v<Stored, bfloat16>) {
+    *to = Storage(numbers);
+  } else if constexpr (std::is_same_v<Storage, bfloat16>) {
     using Wide = typename IntegersOf<Width>::Wide;
     auto const bits = (Wide)numbers;
     auto const is_nan = (Wide)((bits & 0x7fffffffu) > 0x7f800000u);
@@ -90,19 +90,19 @@ BLOCKSPAN_HOST_INLINE void narrow(typename RegistersOf<float, Width>::type const
       __m256 wide = _mm256_setzero_ps();
       std::memcpy(&wide, &numbers, sizeof(numbers));
       __m128i const result = _mm256_cvtps_ph(wide, nearest);
-      std::memcpy(to, &result, Width * sizeof(Stored));
+      std::memcpy(to, &result, Width * sizeof(Storage));
       return;
     }
 #endif
     float separate[Width];
     std::memcpy(separate, &numbers, sizeof(separate));
-    for (int j = 0; j < Width; ++j) to[j] = Stored(separate[j]);
+    for (int j = 0; j < Width; ++j) to[j] = Storage(separate[j]);
   }
 }
 
 /// A row of contiguous numbers.
-template <class Stored>
-BLOCKSPAN_HOST_INLINE void widen_row(Stored const* from, int count, float* to) {
+template <class Storage>
+BLOCKSPAN_HOST_INLINE void widen_row(Storage const* from, int count, float* to) {
   constexpr int width = register_bytes / int(sizeof(float));
   int j = 0;
   for (; count - j >= width; j += width) {
@@ -113,16 +113,16 @@ BLOCKSPAN_HOST_INLINE void widen_row(Stored const* from, int count, float* to) {
 }
 
 /// A set of registers from contiguous numbers, and to them.
-template <class Stored, int Reals>
-BLOCKSPAN_HOST_INLINE void load_set(RegisterSet<float, Reals>& set, Stored const* from) {
+template <class Storage, int Reals>
+BLOCKSPAN_HOST_INLINE void load_set(RegisterSet<float, Reals>& set, Storage const* from) {
   if constexpr (Reals > 0) {
     constexpr int width = RegisterSet<float, Reals>::width;
     set.first = widen<width>(from);
     load_set(set.others, from + width);
   }
 }
-template <class Stored, int Reals>
-BLOCKSPAN_HOST_INLINE void store_set(RegisterSet<float, Reals> const& set, Stored* to) {
+template <class Storage, int Reals>
+BLOCKSPAN_HOST_INLINE void store_set(RegisterSet<float, Reals> const& set, Storage* to) {
   if constexpr (Reals > 0) {
     constexpr int width = RegisterSet<float, Reals>::width;
     narrow<width>(set.first, to);

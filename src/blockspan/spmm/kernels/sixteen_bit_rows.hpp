@@ -14,7 +14,7 @@
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>
-#include <blockspan/spmm/parts/stored_registers.hpp>
+#include <blockspan/spmm/parts/sixteen_bit_registers.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/register_set.hpp>
 #include <blockspan/support/sixteen_bit.hpp>
@@ -28,13 +28,13 @@ namespace blockspan::detail {
 
 /// Devices: a lane owns vectors of `Width` neighbouring columns, one after the other; 1: single
 /// columns, and X may have any strides.
-template <class Stored, class Entries, int Width>
-struct StoredLanes {
+template <class Storage, class Entries, int Width>
+struct SixteenBitLanes {
   static constexpr unsigned blocks = tuning::device_blocks;
-  static constexpr int depth = tuning::stored_depth;
+  static constexpr int depth = tuning::sixteen_bit_depth;
 
   Entries entries;
-  BlockRef<Stored const> X;
+  BlockRef<Storage const> X;
   LaneGrid grid;
 
   template <class Team, class Segment, class Consume>
@@ -50,7 +50,7 @@ struct StoredLanes {
  private:
   template <class Segment>
   KOKKOS_FORCEINLINE_FUNCTION Sum<float, Width> sum_of(Segment const& segment,
-                                                       Stored const* x) const {
+                                                       Storage const* x) const {
     Sum<float, Width> sum{};
     int k = segment.first;
     for (; segment.last - k >= depth; k += depth) add<depth>(k, x, sum);
@@ -59,14 +59,14 @@ struct StoredLanes {
   }
 
   template <int Count>
-  KOKKOS_FORCEINLINE_FUNCTION void add(int k, Stored const* x, Sum<float, Width>& sum) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add(int k, Storage const* x, Sum<float, Width>& sum) const {
     float a[Count];
-    Vector<Stored, Width> b[Count];
+    Vector<Storage, Width> b[Count];
     BLOCKSPAN_UNROLL
     for (int u = 0; u < Count; ++u) {
       a[u] = entries.value(k + u);
       auto const row = static_cast<std::int64_t>(entries.column(k + u));
-      b[u] = load(reinterpret_cast<Vector<Stored, Width> const*>(x + row * X.row_stride));
+      b[u] = load(reinterpret_cast<Vector<Storage, Width> const*>(x + row * X.row_stride));
     }
     BLOCKSPAN_UNROLL
     for (int u = 0; u < Count; ++u) {
@@ -80,14 +80,14 @@ inline namespace BLOCKSPAN_REGISTERS {
 
 /// Hosts: the sums of up to `MaxWidth` columns in registers, the widest first, halved for what
 /// remains. Unit: rows of X are contiguous; else they are read number by number.
-template <class Stored, class Entries, int MaxWidth, bool Unit>
-struct StoredRegisters {
+template <class Storage, class Entries, int MaxWidth, bool Unit>
+struct SixteenBitRegisters {
   template <int Width>
   using Set = RegisterSet<float, Width>;
   static constexpr unsigned blocks = 0;
 
   Entries entries;
-  BlockRef<Stored const> X;
+  BlockRef<Storage const> X;
 
   KOKKOS_FORCEINLINE_FUNCTION bool vectors_outside() const { return X.columns <= MaxWidth; }
 
@@ -109,7 +109,7 @@ struct StoredRegisters {
   template <int Width, class Segment, class Consume>
   BLOCKSPAN_HOST_INLINE void multiply_vector(Segment const& segment, std::int64_t column,
                                              Consume const& consume) const {
-    Stored const* x = X.data + column * X.column_stride;
+    Storage const* x = X.data + column * X.column_stride;
     asm("" : "+r"(x));  // as in DirectRegisters
     Sum<float, Width> result;
     if constexpr (Width == 1) {
@@ -141,11 +141,11 @@ struct StoredRegisters {
     entries.prefetch(k);
     return widen<1>(entries.address(k));
   }
-  BLOCKSPAN_HOST_INLINE Stored const* row(Stored const* x, int k) const {
+  BLOCKSPAN_HOST_INLINE Storage const* row(Storage const* x, int k) const {
     return x + static_cast<std::int64_t>(entries.column(k)) * X.row_stride;
   }
   template <int Width>
-  BLOCKSPAN_HOST_INLINE void fetch(Stored const* from, Set<Width>& b) const {
+  BLOCKSPAN_HOST_INLINE void fetch(Storage const* from, Set<Width>& b) const {
     if constexpr (Unit) {
       load_set(b, from);
     } else {
@@ -159,11 +159,11 @@ struct StoredRegisters {
 }  // namespace BLOCKSPAN_REGISTERS
 
 /// y = alpha * sum + beta * y, rounded once, without reading y where beta is zero.
-template <class Stored, bool OnHost>
+template <class Storage, bool OnHost>
 struct RoundedScaleAdd {
   float alpha, beta;
   bool overwrite;  ///< beta is zero
-  BlockRef<Stored> Y;
+  BlockRef<Storage> Y;
   bool vectors_fit;  ///< devices: rows of Y are whole vectors
 
   template <class Team>
@@ -183,7 +183,7 @@ struct RoundedScaleAdd {
   KOKKOS_FORCEINLINE_FUNCTION void finish_cut_row(std::int64_t, std::int64_t row,
                                                   std::int64_t column,
                                                   Sum<float, Width> const& sum) const {
-    Stored* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
+    Storage* const y = Y.data + row * Y.row_stride + column * Y.column_stride;
     if constexpr (OnHost && Width > 1) {
       if (Y.column_stride == 1) {
         KOKKOS_IF_ON_HOST((write_registers<Width>(y, sum);))
@@ -197,14 +197,14 @@ struct RoundedScaleAdd {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void write(Stored& y, float sum) const {
-    y = Stored(overwrite ? alpha * sum : alpha * sum + beta * float(y));
+  KOKKOS_FORCEINLINE_FUNCTION void write(Storage& y, float sum) const {
+    y = Storage(overwrite ? alpha * sum : alpha * sum + beta * float(y));
   }
 
   template <int Width>
-  KOKKOS_FORCEINLINE_FUNCTION void write_vector(Stored* y, Sum<float, Width> const& sum) const {
-    auto* const place = reinterpret_cast<Vector<Stored, Width>*>(y);
-    Vector<Stored, Width> vector{};
+  KOKKOS_FORCEINLINE_FUNCTION void write_vector(Storage* y, Sum<float, Width> const& sum) const {
+    auto* const place = reinterpret_cast<Vector<Storage, Width>*>(y);
+    Vector<Storage, Width> vector{};
     if (!overwrite) vector = *place;
     BLOCKSPAN_UNROLL
     for (int j = 0; j < Width; ++j) write(vector.value[j], sum.value[j]);
@@ -212,7 +212,7 @@ struct RoundedScaleAdd {
   }
 
   template <int Width>
-  BLOCKSPAN_HOST_INLINE void write_registers(Stored* y, Sum<float, Width> const& sum) const {
+  BLOCKSPAN_HOST_INLINE void write_registers(Storage* y, Sum<float, Width> const& sum) const {
     RegisterSet<float, Width> result;
     result.load(sum.value);
     result.scale(alpha);
@@ -225,44 +225,49 @@ struct RoundedScaleAdd {
   }
 };
 
-template <class Stored, class Call>
-RoundedScaleAdd<Stored, runs_on_host_v<typename Call::Exec>> rounded_epilogue(Call const& call) {
+template <class Storage, class Call>
+RoundedScaleAdd<Storage, runs_on_host_v<typename Call::Exec>> rounded_epilogue(Call const& call) {
   auto const& [op, alpha, X, beta, Y] = call.product;
   return {alpha, beta, beta == 0, Y, rows_are_vectors(Y)};
 }
 
-template <class Stored, class Call, class Inner>
-void launch_stored_inner(Call const& call, Inner const& inner) {
+template <class Storage, class Call, class Inner>
+void launch_sixteen_bit_inner(Call const& call, Inner const& inner) {
   with_schedule<Inner>(call, [&](LaunchShape const& shape, auto const& schedule) {
     launch_kernel(call.exec, call.variant().label, shape, schedule, inner,
-                  rounded_epilogue<Stored>(call));
+                  rounded_epilogue<Storage>(call));
   });
 }
 
-template <class Stored, class Call, class Entries>
-void launch_stored_rows(Call const& call, Entries const& entries) {
+template <class Storage, class Call, class Entries>
+void launch_sixteen_bit_rows(Call const& call, Entries const& entries) {
   auto const& X = call.product.X;
   if constexpr (runs_on_host_v<typename Call::Exec>) {
-    constexpr int few = tuning::stored_strided_columns, many = tuning::stored_host_columns;
+    constexpr int few = tuning::sixteen_bit_strided_columns,
+                  many = tuning::sixteen_bit_host_columns;
     if (X.column_stride == 1)
-      launch_stored_inner<Stored>(call, StoredRegisters<Stored, Entries, many, true>{entries, X});
+      launch_sixteen_bit_inner<Storage>(
+          call, SixteenBitRegisters<Storage, Entries, many, true>{entries, X});
     else
-      launch_stored_inner<Stored>(call, StoredRegisters<Stored, Entries, few, false>{entries, X});
+      launch_sixteen_bit_inner<Storage>(
+          call, SixteenBitRegisters<Storage, Entries, few, false>{entries, X});
   } else {
     LaneGrid const& grid = call.launch.lanes.grid;
     if (call.launch.vectorized)
-      launch_stored_inner<Stored>(
-          call, StoredLanes<Stored, Entries, device_vector_v<Stored>>{entries, X, grid});
+      launch_sixteen_bit_inner<Storage>(
+          call, SixteenBitLanes<Storage, Entries, device_vector_v<Storage>>{entries, X, grid});
     else
-      launch_stored_inner<Stored>(call, StoredLanes<Stored, Entries, 1>{entries, X, grid});
+      launch_sixteen_bit_inner<Storage>(call,
+                                        SixteenBitLanes<Storage, Entries, 1>{entries, X, grid});
   }
 }
 
 /// The segments that the plan has listed, or whole rows.
 template <class Call>
-void launch_stored(Call const& call) {
-  with_entries<false, true>(
-      call, [&](auto const& entries) { launch_stored_rows<typename Call::Stored>(call, entries); });
+void launch_sixteen_bit(Call const& call) {
+  with_entries<false, true>(call, [&](auto const& entries) {
+    launch_sixteen_bit_rows<typename Call::Storage>(call, entries);
+  });
 }
 
 }  // namespace blockspan::detail

@@ -12,9 +12,9 @@
 namespace blockspan::detail {
 
 /// Values and blocks of 16 bits have kernels for whole rows and segments alone, with a vector or a
-/// single column a lane (stored_rows.hpp). Without launches: another kernel must run.
-inline Decision decide_stored(SpmmChoice const& choice, BlockFacts const& blocks,
-                              DeviceFacts const& device) {
+/// single column a lane (sixteen_bit_rows.hpp). Without launches: another kernel must run.
+inline Decision decide_sixteen_bit(SpmmChoice const& choice, BlockFacts const& blocks,
+                                   DeviceFacts const& device) {
   auto const& chosen = *choice.variant;
   bool const listed =
       chosen.kernel == SpmmKernelId::segments || chosen.kernel == SpmmKernelId::segments_sorted;
