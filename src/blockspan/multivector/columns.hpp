@@ -30,7 +30,7 @@ void copy_columns(Exec const& exec, BlockRef<Scalar const> const& X,
 
 /// norms(j) = ||x_j||_2.
 ///
-/// X: n x k of any layout where `exec` computes; norms: k real numbers, rank 1, there (no fence) or
+/// X: n x k of any layout where `exec` computes; norms: k reals, rank 1, there (no fence) or
 /// in memory of the host (complete on return, fences `exec`). The squares are summed as they are: a
 /// column is right if its entries are below 1e150 / sqrt(n) and those that matter above 1e-150 (for
 /// float, 1e18 / sqrt(n) and 1e-18); outside, the result is infinite or zero. NaN gives NaN.
@@ -68,7 +68,7 @@ void column_dots(Exec const& exec, XView const& X, YView const& Y, DotsView cons
 
 /// x_j = factors(j) x_j.
 ///
-/// X: n x k of any layout where `exec` computes; factors: k numbers, rank 1, real or the scalar of
+/// X: n x k of any layout where `exec` computes; factors: k values, rank 1, real or the scalar of
 /// X, there or on the host. Asynchronous; host factors may be changed on return. Reads and writes X
 /// once. Throws Error if the shapes clash.
 template <class Exec, class FactorsView, class XView>

@@ -12,10 +12,10 @@ void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed
                  std::int64_t first_column, std::int64_t first_row);
 }  // namespace detail
 
-/// X(i, j) = a number in [-1, 1) that depends on seed, first_row + i and first_column + j only;
+/// X(i, j) = a value in [-1, 1) that depends on seed, first_row + i and first_column + j only;
 /// both parts of a complex scalar are filled.
 ///
-/// X: n x k of any layout where `exec` computes. The numbers are hashes of their position,
+/// X: n x k of any layout where `exec` computes. The values are hashes of their position,
 /// multiples of 2^-52 (2^-23 for float) made by exact operations: the same bits on every backend,
 /// in every layout and however a block is partitioned. Asynchronous; writes X once.
 ///

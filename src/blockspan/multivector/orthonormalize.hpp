@@ -75,7 +75,7 @@ requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
                                               workspace);
 }
 
-/// V := V - Q (BQ^H V): takes from V what lies in the span of Q, orthonormal in the inner product
+/// V := V - Q (BQ^H V): removes from V what lies in the span of Q, orthonormal in the inner product
 /// of B (BQ = Q if B = I). Call it twice for orthogonality to working precision.
 ///
 /// Q, BQ: n x q, V: n x k, of any layout where `exec` computes; V does not overlap them.

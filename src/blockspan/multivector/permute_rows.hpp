@@ -24,7 +24,7 @@ struct PermuteRows {
 
 /// Y(i, :) = X(order(i), :), for vectors of a reordered matrix (see sparse/reorder.hpp).
 ///
-/// X, Y: n x k of any layout where `exec` computes; order: n row numbers, rank 1, there, each in
+/// X, Y: n x k of any layout where `exec` computes; order: n row indices, rank 1, there, each in
 /// [0, n) (not checked). Y is overwritten and must not overlap X. Asynchronous. Reads X and writes
 /// Y once. Throws Error if the shapes clash.
 template <class Exec, class OrderView, class XView, class YView>

@@ -16,7 +16,7 @@ namespace blockspan {
 
 /// Memory that calls borrow and give back: it grows to the largest request and is then reused, so
 /// that an iteration allocates nothing after its first pass. Hand the same one to every call of a
-/// solver; calls that are given none allocate and free their own. One workspace serves one instance
+/// solver; calls that are given none allocate and free their own. A workspace is for one instance
 /// at a time, since calls that follow each other in one instance may share buffers and calls of two
 /// instances may not. Growing fences the instance and throws Error where memory is short; the
 /// buffer that was to grow is then empty, and may be asked for again.

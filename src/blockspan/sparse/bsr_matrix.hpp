@@ -7,8 +7,8 @@ namespace blockspan {
 
 /// Kokkos Kernels' matrix of full square blocks, all of one size: what a discretization with
 /// several unknowns a node may have instead of a CrsMatrix. Its values are stored block after
-/// block, each row by row. Products take it (spmm, spmm_dots); block columns within a block row may
-/// be unsorted and may repeat.
+/// block, each row by row. Products support it (spmm, spmm_dots); block columns within a block row
+/// may be unsorted and may repeat.
 template <class Scalar, class Exec, class Offset = int, class Ordinal = int>
 using BsrMatrix = KokkosSparse::Experimental::BsrMatrix<
     Scalar, Ordinal, Kokkos::Device<Exec, typename Exec::memory_space>, void, Offset>;

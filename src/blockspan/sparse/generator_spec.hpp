@@ -9,7 +9,7 @@
 namespace blockspan {
 
 /// How the values of the random generators are drawn: multiples of 2^-23 in [-1, 1), multiples of
-/// 2^-24 in (0, 1], or all one. So the float and the double matrix of one spec hold equal numbers.
+/// 2^-24 in (0, 1], or all one. So the float and the double matrix of one spec hold equal values.
 enum class GeneratorValues { in_minus_one_one, in_zero_one, ones };
 
 /// What a one-line spec says, checked and completed: NAME:SIZE[:NUMBER]...[:OPTION]...
@@ -37,7 +37,7 @@ struct GeneratorSpec {
 };
 
 /// Reads a spec. Throws Error on an unknown generator (naming the known ones), a bad number, too
-/// few or too many numbers, an option the generator does not take, a number out of its range, and
+/// few or too many numbers, an option the generator does not have, a number out of its range, and
 /// rows or columns beyond a 32-bit ordinal. Allocates nothing of the matrix's size.
 GeneratorSpec parse_generator_spec(std::string_view spec);
 

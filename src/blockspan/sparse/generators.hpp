@@ -31,7 +31,7 @@ CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec co
 ///
 /// - Grids: Dirichlet boundaries, x fastest. laplace5 4/-1, laplace7 6/-1, laplace27 26/-1. aniso7
 ///   has -eps on the faces of each axis. jump7: cubes of `width` points an edge, each with the
-///   coefficient 1 or CONTRAST by the toss of a coin; faces take the harmonic mean.
+///   coefficient 1 or CONTRAST by the toss of a coin; faces have the harmonic mean.
 /// - elasticity, elasticity-mass: 8-node bricks on the unit cube, N nodes an edge, E = 1, nu = 0.3,
 ///   density 1, 3 unknowns a node, interleaved, x fastest. Clamped at x = 0 (those unknowns are
 ///   removed) unless `free`. Each entry is the exact entry of the finite-element matrix, rounded
@@ -45,7 +45,7 @@ CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec co
 ///   (stratified sampling: exact counts, distinct and ascending without a sort).
 /// - rmat: Chakrabarti, Zhan, Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004,
 ///   doi:10.1137/1.9781611972740.43. EDGEFACTOR * 2^SCALE edges, duplicates kept once.
-/// - `symmetric` takes the union of the pattern with its transpose, so rows grow.
+/// - `symmetric` is the union of the pattern with its transpose, so rows grow.
 /// - `permute`: P A P^T (P A Q when not square), P from a Feistel network with cycle walking.
 ///
 /// Compiled into the library for float, double, Kokkos::complex of both; offsets int and

@@ -70,7 +70,7 @@ class MatrixMarketError : public Error {
 };
 
 struct MatrixMarketReadOptions {
-  int threads = 0;  ///< 0: as many as the default host execution space has
+  int threads = 0;  ///< 0: those of the default host execution space
 };
 
 struct MatrixMarketWriteOptions {
@@ -83,7 +83,7 @@ struct MatrixMarketWriteOptions {
 /// Reads banner and size line, so that a caller can choose a scalar. Throws MatrixMarketError.
 MatrixMarketHeader read_matrix_market_header(std::string const& path);
 
-/// Reads the matrix of a file, plain or gzip (told by content, not by name).
+/// Reads the matrix of a file, plain or gzip (recognized by content, not by name).
 ///
 /// Returns rows x columns on `exec`, symmetric storage expanded, columns of a row ascending and
 /// unique. Pattern entries are 1. Complex files need a complex Scalar; real files fit any. The

@@ -43,7 +43,7 @@ template <class Matrix>
 using ordinal_t = std::remove_const_t<typename Matrix::non_const_ordinal_type>;
 template <class Matrix>
 using scalar_t = std::remove_const_t<typename Matrix::non_const_value_type>;
-/// The type of numbers that a product multiplies with it: that of its values, or float.
+/// The scalar of products with it: that of its values, or float.
 template <class Matrix>
 using multiplier_t = computed_t<scalar_t<Matrix>>;
 
@@ -72,7 +72,7 @@ MatrixRef<scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>> product_matrix_
   return {product_pattern_ref<Exec>(A), A.values.data()};
 }
 
-/// The matrix as a plan's product takes it: the plan knows the row offsets.
+/// The matrix as an argument of a plan's product: the plan knows the row offsets.
 template <class Exec, class Matrix>
 MatrixRef<scalar_t<Matrix>, void, ordinal_t<Matrix>> planned_matrix_ref(Matrix const& A) {
   return {without_offset_type(product_pattern_ref<Exec>(A)), A.values.data()};

@@ -21,7 +21,7 @@ struct SymmetryReport {
   /// |a_ij - conj(a_ji)| / max(|a_ij|, |a_ji|) there, up to 2; 1 where one of the two is zero.
   real_t<Scalar> difference = 0;
 
-  /// What rounding may do to two computations of one number: 8 units in the last place.
+  /// What rounding may do to two computations of one value: 8 units in the last place.
   static constexpr real_t<Scalar> rounding = 8 * std::numeric_limits<real_t<Scalar>>::epsilon();
   /// The same for sums of products in whatever order, of find_scaled_asymmetry.
   static constexpr real_t<Scalar> rounding_of_sums =
@@ -39,9 +39,10 @@ struct SymmetryReport {
 ///
 /// For any KokkosSparse::CrsMatrix that validate() accepts. On `exec`, which it fences: a matrix
 /// that is Hermitian to the bit costs one pass, O(entries), about as long as a product with sixteen
-/// columns (a sum of 64 bits tells whether it is: wrong with probability 2^-64). Another is looked
-/// through on the host, O(entries log(row)); rows that are not sorted, or hold a column twice, are
-/// put in order there first. Throws Error when A is not square, or where memory is short.
+/// columns (a hash of 64 bits decides whether it is: wrong with probability 2^-64). Another is
+/// looked through on the host, O(entries log(row)); rows that are not sorted, or hold a column
+/// twice, are put in order there first. Throws Error when A is not square, or where memory is
+/// short.
 template <class Exec, class Matrix>
 auto find_asymmetry(Exec const& exec, Matrix const& A) {
   using Report = SymmetryReport<typename Matrix::non_const_value_type>;

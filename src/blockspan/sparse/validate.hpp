@@ -26,8 +26,8 @@ struct ValidationReport {
 
 /// Checks that A is a compressed-row matrix, for any KokkosSparse::CrsMatrix of exec's memory.
 ///
-/// In this order: as many values as column indices; offsets that begin at 0, never fall, stay
-/// within the entries and end at their number; column indices in [0, columns) and, if asked for,
+/// In this order: a value for each column index; offsets that begin at 0, never fall, stay
+/// within the entries and end at their count; column indices in [0, columns) and, if asked for,
 /// finite values, whichever comes first in memory. Unsorted columns and repeated ones are no fault.
 /// Never reads outside the arrays, whatever the offsets hold, and reports the same fault on every
 /// run.

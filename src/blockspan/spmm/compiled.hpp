@@ -42,7 +42,7 @@ constexpr void require_compiled_product() {
                 "type: include <blockspan/spmm/header_only.hpp> first, and it is compiled here");
 }
 
-/// The same for what takes numbers of 16 bits too.
+/// The same for functions that support 16-bit scalars too.
 template <class Exec, class Storage, class Offset, class Ordinal>
 constexpr void require_compiled_values() {
   if constexpr (!contains_v<Storage, SpmmStorageScalars> ||

@@ -54,9 +54,9 @@ std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size
 ///
 /// The plan depends on the pattern and the type of the values: these may change between products.
 /// Every product checks in O(1) that it is given the arrays the plan has seen; `verify` compares
-/// their contents. The plan keeps these arrays alive. Copies share one state. One plan may serve
-/// several execution space instances at once (each has its own scratch), but not two threads on the
-/// same instance.
+/// their contents. The plan keeps these arrays alive. Copies share one state. Several
+/// execution space instances may use one plan at once (each has its own scratch), but not two
+/// threads the same instance.
 ///
 /// Kernels count entries with 32 bits: of offsets that are not int the plan keeps a copy as int
 /// (rows + 1 ints), and a matrix of more than 2^31 - 1 entries is multiplied in panels of rows,
@@ -75,7 +75,7 @@ template <class Exec, class Offset = int, class Ordinal = int>
 class SpmmPlan {
  public:
   /// A: any KokkosSparse::CrsMatrix that `exec` can access, or any BsrMatrix: with blocks larger
-  /// than 1 x 1 that is served by groups alone. Throws Error if an option is bad, if another
+  /// than 1 x 1 which only groups multiply. Throws Error if an option is bad, if another
   /// algorithm is asked for with such blocks, if the ordinals cannot count their rows and columns,
   /// or where memory is short.
   template <class Matrix>
@@ -119,12 +119,12 @@ class SpmmPlan {
     return detail::has_pattern(exec, *panels_, detail::product_pattern_ref<Exec>(A));
   }
 
-  // What follows keeps a copy of A's values. It serves products with the same array of values and
+  // What follows keeps a copy of A's values. It is for products with the same array of values and
   // scalar, and one matrix at a time. After values have changed call it again: until then the
   // products that read the copy use those of the last call; products with other arrays of values
   // are right in any case. Not while products of this plan run on other instances. Waits for the
   // instance. Throws Error if A has another pattern, or where memory is short: then the copy that
-  // was asked for is not stored, and the plan serves as without it.
+  // was asked for is not stored, and the plan works as without it.
 
   /// Keeps the values of A's transpose, so that products with Op::transpose and Op::adjoint read
   /// them in the order in which they are needed, and cost what a plain product of the transposed

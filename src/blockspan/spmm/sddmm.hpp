@@ -11,7 +11,7 @@
 
 namespace blockspan {
 
-/// Which factor of a sampled product is conjugated. Real numbers: no difference.
+/// Which factor of a sampled product is conjugated. Real scalars: no difference.
 enum class Conjugated { none, first, second };
 
 namespace detail {
@@ -54,11 +54,11 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
 /// - m u), m = k + 3, twice that for complex.
 ///
 /// X, Y and values of half or bfloat16: alpha and beta are float, and so are the sums, which are
-/// rounded once. To that error comes u |result| of their type, and half its least number.
+/// rounded once. To that error comes u |result| of their type, and half its smallest value.
 ///
 /// Throws Error, with all sizes, if shapes clash or values overlap X or Y; values are then as they
 /// were. Reads a row of X once for neighbouring entries of its row, a row of Y for each entry of
-/// its column (or once, if a cache holds it): O(entries k). Teams take equally many entries and
+/// its column (or once, if a cache holds it): O(entries k). Teams own equal counts of entries and
 /// find their rows by bisection, so lengths of rows do not matter. Hosts copy rows of Y that are
 /// not contiguous as they meet them: row-major is faster. Cf. Hong et al. 2019, PPoPP,
 /// doi:10.1145/3293883.3295712.

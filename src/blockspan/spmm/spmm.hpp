@@ -37,7 +37,7 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
 /// has columns and rows, the same number of columns (any, 0 too), any layouts and strides, each its
 /// own. A may be a KokkosSparse::Experimental::BsrMatrix as well, of m and k scalar rows and
 /// columns in full blocks: the rows of a block row are multiplied together (up to four of them),
-/// without a search; its columns and the entries of a row number less than 2^31. Y is overwritten
+/// without a search; its columns and the entries of a row are fewer than 2^31. Y is overwritten
 /// and must not overlap X (ranges of columns of one block are fine). beta = 0 never reads Y: it may
 /// hold anything. alpha = 0 reads neither A nor X. Else every element is alpha times its sum +
 /// beta y by the rules of IEEE 754, by every kernel; the sum of a row without entries is 0, so that
@@ -51,14 +51,14 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
 /// A, X and Y of half or bfloat16 (support/sixteen_bit.hpp; where the library has them: CMake
 /// option Blockspan_STORED): alpha and beta are float, and so are the sums, which are rounded once,
 /// at the end (transposed products of several panels: once a panel). To that error comes u |y| of
-/// their type, and half its least number; what is too large for the type is infinite. Products of
-/// two such numbers are exact in float (bfloat16: short of its range), and a column has the same
+/// their type, and half its smallest value; what is too large for the type is infinite. Products of
+/// two such scalars are exact in float (bfloat16: short of its range), and a column has the same
 /// bits in every block. Whole rows, or segments where the plan cuts rows; no BsrMatrix.
 ///
 /// Throws Error, with all sizes, if shapes clash, if Y overlaps X, if the plan was made for another
-/// pattern, if the variant it was told to use cannot serve the input, or where memory for scratch
-/// is short; Y is then as it was.
-/// Reads A once, each row of X as often as its column has entries (or once, if a cache holds it).
+/// pattern, if the variant it was asked to use does not support the input, or where memory for
+/// scratch is short; Y is then as it was. Reads A once, each row of X as often as its column has
+/// entries (or once, if a cache holds it).
 template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView>
 void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
           std::type_identity_t<detail::multiplier_t<Matrix>> const& alpha, Matrix const& A,

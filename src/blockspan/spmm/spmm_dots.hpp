@@ -55,18 +55,18 @@ Real const* row_weights(std::nullptr_t, std::int64_t) {
 ///   x_dot_y(j) = sum_i conj(X(i, j)) Y(i, j)   and   y_dot_y(j) = sum_i w_i |Y(i, j)|^2.
 ///
 /// A, X, Y, plan, alpha and beta as for spmm without op; A is square. x_dot_y: n scalars, y_dot_y:
-/// n real numbers (n: columns of X and Y), rank 1, where `exec` can access them (host memory on
+/// n real scalars (n: columns of X and Y), rank 1, where `exec` can access them (host memory on
 /// host backends only); both are overwritten and overlap nothing else; y_dot_y may be nullptr or
-/// empty where it is not wanted. weights: w, a real number for each row, contiguous; empty or left
-/// out: ones. The sums are made inside the kernel that writes Y, while its numbers are in
+/// empty where it is not wanted. weights: w, a real scalar for each row, contiguous; empty or left
+/// out: ones. The sums are made inside the kernel that writes Y, while its elements are in
 /// registers, which saves a pass over X and Y. Nothing is waited for, except where scratch grows.
 ///
 /// Where there is no fused kernel, the product runs as spmm would and one pass over X and Y
 /// follows, with the same results up to rounding: variants other than single_columns,
 /// rows, segments, segments_sorted, nonempty_rows and groups; nonempty_rows with
 /// beta != 0; matrices with blocks or more than 2^31 entries; alpha = 0; more columns than the
-/// lanes of a warp take at once (32 or 64; in vectors 512 or 1024 bytes a row); all backends but
-/// CUDA (hosts gained nothing by it). spmm_dots_kernel tells which it is.
+/// lanes of a warp cover at once (32 or 64; in vectors 512 or 1024 bytes a row); all backends but
+/// CUDA (hosts gained nothing by it). spmm_dots_kernel says which it is.
 ///
 /// Fixed order of summation: same input, same backend, same bits; no atomics. The error of x_dot_y
 /// against the exact sum with the Y that was stored is at most gamma_m sum_i |X(i, j)| |Y(i, j)|,

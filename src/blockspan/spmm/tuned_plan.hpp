@@ -31,7 +31,7 @@ bool runs_without_published(PlanPanels<Exec, Ordinal> const& plan, SpmmVariant c
                             int columns, std::size_t scalar_bytes);
 template <class Exec, class Ordinal>
 void set_reason(PlanPanels<Exec, Ordinal>& plan, std::string const& reason);
-/// Blocks that the variant asked for does not serve run as a fallback from now on.
+/// Blocks that the variant asked for does not support run as its fallback from now on.
 template <class Exec, class Ordinal>
 void allow_fallbacks(PlanPanels<Exec, Ordinal>& plan);
 
@@ -96,7 +96,8 @@ struct SpmmTuneOptions {
 /// itself multiplies A with a row-major block of options.columns columns, and the fastest one is
 /// kept; explain() lists the times. For a matrix that many products will be made with: it costs
 /// some 20 products a variant, two blocks of memory, and waits for the instance. Which variant
-/// wins, and with it the bits of the products, may differ from run to run; plan.algorithm() tells.
+/// wins, and with it the bits of the products, may differ from run to run; plan.algorithm() says
+/// which.
 ///
 /// With a cache file, a choice that was measured before is taken from there, without measuring, and
 /// explain() says so; what is measured is added. A choice holds for the device by its name (on

@@ -48,7 +48,7 @@ struct SpmmVariant {
   char const* parts;    ///< in words
   char const* source;   ///< author, year, venue
   char const* needs;    ///< what an input must offer, in words; empty: nothing
-  char const* loses;    ///< why it is not taken where it is not, in words
+  char const* loses;    ///< why it is not chosen where it is not, in words
   SpmmKernelId kernel = SpmmKernelId::registered;
   SpmmUnits units = SpmmUnits::rows;
   char const* component = nullptr;  ///< the library that registered it; null: the core
@@ -57,18 +57,18 @@ struct SpmmVariant {
   bool vectorized = false;   ///< a lane (on hosts a thread) owns neighbouring columns where it can
   bool strided_y = false;    ///< on devices: only X has to be whole vectors; Y has any strides
   bool sorted_rows = false;  ///< reads rows whose columns are sorted
-  bool by_rows = false;      ///< each entry by itself: 16-bit distances and panels of columns serve
+  bool by_rows = false;      ///< each entry by itself: 16-bit distances and panels of columns work
   bool items = false;        ///< a work item has a row or an element of Y: there are no lanes
   bool team_of_one = false;  ///< a team is one thread
-  bool as_it_is = false;     ///< takes all columns of any blocks in one launch
+  bool as_it_is = false;     ///< all columns of any blocks in one launch
 
   /// Whether the device has what the kernel needs; null: any has.
   bool (*is_offered)(detail::ScalarKind const&, detail::DeviceFacts const&) = nullptr;
-  /// What a product is expected to take; nothing where the kernel is no candidate. Null: a plan
-  /// takes it only where it is asked for.
+  /// The expected time of a product; nothing where the kernel is no candidate. Null: a plan has it
+  /// only where it is asked for.
   std::optional<detail::Cost> (*cost)(detail::CostFacts const&) = nullptr;
-  bool falls_back = false;  ///< where it does not take a block, groups or rows run
-  /// Whether it takes these blocks and is any use then, where a plan has chosen it; null: yes.
+  bool falls_back = false;  ///< where it does not support a block, groups or rows run
+  /// Whether it runs these blocks where a plan has chosen it; null: yes.
   bool (*takes)(detail::PatternFacts const&, detail::BlockFacts const&,
                 detail::DeviceFacts const&) = nullptr;
   /// Whether it runs these blocks in place of the kernel that a plan has chosen; null: no.

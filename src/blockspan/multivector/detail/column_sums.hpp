@@ -12,11 +12,11 @@
 #include <blockspan/multivector/detail/small_ref.hpp>
 #include <blockspan/support/backend.hpp>
 
-// Sums of terms down the columns of tall blocks, in two steps: numbers of chunks of rows, then
+// Sums of terms down the columns of tall blocks, in two steps: partial sums of chunks of rows, then
 // their tree (row_chunks.hpp). A column's result does not depend on the other columns, if on
 // hosts no product is fused with a sum (ROUND_EACH in cmake/Instantiations.cmake).
 //
-// Terms: a type Real, how many numbers a column has (`count`), and operator()(i, j, terms) with the
+// Terms: a type Real, how many sums a column has (`count`), and operator()(i, j, terms) with the
 // terms of an entry. They are added, or joined by fold(total, term), for which zero is neutral.
 // Terms that also write say what they read (LoadsFirst in entries.hpp). down(), where there is one:
 // columns are contiguous.
@@ -40,7 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool goes_down([[maybe_unused]] Terms const& terms) 
 }
 
 /// The terms of `n` rows of a column, `step` rows apart, all loaded before any of them is written;
-/// folded into sum(d, q) of the d-th row and number q.
+/// folded into sum(d, q) of the d-th row and term q.
 template <int n, class Terms, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION void fold_entries(Terms const& terms, std::int64_t i, std::int64_t step,
                                               std::int64_t j, Sum const& sum) {
@@ -130,8 +130,8 @@ struct ChunkSumsOnHost {
   }
 };
 
-/// Threads of a team, at most `threads` and a power of two, whose numbers fit in its scratch: of 48
-/// KiB Kokkos keeps a number a thread for itself.
+/// Threads of a team, at most `threads` and a power of two, whose partial sums fit in its scratch:
+/// of 48 KiB Kokkos keeps a value a thread for itself.
 template <int numbers, class Real>
 constexpr int threads_in_scratch(int threads) {
   while (threads * (numbers * sizeof(Real) + sizeof(double)) > 47 * 1024) threads /= 2;
@@ -277,7 +277,7 @@ std::int64_t most_nodes(std::int64_t rows) {
   return room_for_nodes<Exec, Real>(ceil_div(rows, least_chunk_rows<Exec>));
 }
 
-/// The nodes of Terms in memory(count), which gives room for `count` numbers. Nothing waits.
+/// The nodes of Terms in memory(count), room for `count` values. Nothing waits.
 template <class Exec, class Terms, class Memory>
 Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Terms const& terms,
                                        RowChunks const& chunks, std::int64_t columns,
@@ -293,7 +293,7 @@ Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Term
 
 /// Second step, a team a column (on hosts of one thread): the roots of its trees, of which
 /// `of_first` are those of `first`, the others of `second`, go to take(j, numbers).
-/// A source: `count` nodes, and operator()(q, j, node). Take: `count` numbers of a column.
+/// A source: `count` nodes, and operator()(q, j, node). Take: `count` sums of a column.
 template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
 struct TakeRoots {
   static constexpr int most_threads = threads_in_scratch<Take::count, Real>(1024);
@@ -330,7 +330,7 @@ struct TakeRoots {
   }
 };
 
-/// Both steps with all numbers of a column to take(j, numbers), where Exec computes. Nothing waits.
+/// Both steps with all sums of a column to take(j, sums), where Exec computes. Nothing waits.
 template <class Exec, class Terms, class Take>
 void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
                     RowChunks const& chunks, std::int64_t columns, Take const& take,
@@ -345,7 +345,7 @@ void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
       .launch(exec, "Blockspan::column_roots", columns);
 }
 
-/// As numbers for the host: q * columns + j.
+/// The index of a sum on the host: q * columns + j.
 template <class Real, int count_>
 struct StoreNumbers {
   static constexpr int count = count_;
@@ -357,7 +357,7 @@ struct StoreNumbers {
   }
 };
 
-/// The numbers of all columns on the host: q * columns + j holds number q of column j. Fences exec.
+/// The sums of all columns on the host: q * columns + j holds sum q of column j. Fences exec.
 template <class Exec, class Terms>
 std::vector<typename Terms::Real> columns_to_host(Exec const& exec, char const* label,
                                                   Terms const& terms, RowChunks const& chunks,

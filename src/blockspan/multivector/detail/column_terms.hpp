@@ -135,7 +135,7 @@ struct StoreDots {
   }
 };
 
-/// The square roots of a column's number.
+/// The square root of a column's sum.
 template <class Real>
 struct StoreRoots {
   static constexpr int count = 1;

@@ -42,7 +42,7 @@ struct DeviceCombine {
       : alpha(alpha_), term{terms_[t]...}, beta(beta_), Y(Y_) {
     int const widest = std::min(device::block, ceil_div(columns(), edge) * edge);
     rows_at_once = device::threads / (widest / edge) * edge;
-    // X and C share the scratch: (rows + pad + width) numbers for each inner index.
+    // X and C share the scratch: (rows + pad + width) scalars for each inner index.
     inner_at_once = device::staged<Real> / (rows_at_once + pad + widest);
     row_blocks = static_cast<int>(ceil_div(Y.rows, std::int64_t(rows_at_once)));
   }

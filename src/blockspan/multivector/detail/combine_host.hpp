@@ -177,7 +177,7 @@ struct HostCombine {
   }
 };
 
-/// Numbers that a packed k x m matrix takes.
+/// Scalars of a packed k x m matrix.
 template <class Scalar>
 std::int64_t packed_size(BlockRef<Scalar const> const& C) {
   int const columns = static_cast<int>(C.columns) * parts<Scalar>;

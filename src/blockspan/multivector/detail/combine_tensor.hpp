@@ -162,7 +162,7 @@ struct TensorCombine {
     }
   }
 
-  /// Two neighbours of a row: two real numbers, or one complex number.
+  /// Two neighbours of a row: two real scalars, or one complex scalar.
   KOKKOS_FORCEINLINE_FUNCTION void store(double* to, int column, double first,
                                          double second) const {
     if (column >= columns) return;
@@ -210,7 +210,7 @@ namespace tensor {
 inline constexpr int widest_product = 96;  ///< real columns of Y
 inline constexpr int widest_inner = 288;   ///< real columns of X
 
-/// Whether combine_on_tensor_cores takes X for Y.
+/// Whether combine_on_tensor_cores supports X and Y.
 template <class Scalar>
 bool fits(BlockRef<Scalar const> const& X, BlockRef<Scalar> const& Y) {
   RealView<Scalar> const x(X), y(Y);

@@ -25,7 +25,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Integer smaller(Integer a, std::type_ident
 template <class Exec>
 using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 2>>;
 
-/// Real numbers staged at once.
+/// Reals staged at once.
 template <class Real>
 inline constexpr int staged = staged_bytes / static_cast<int>(sizeof(Real));
 
@@ -37,7 +37,7 @@ struct alignas(16) Vector {
   Real values[size];
 };
 
-/// Loads `edge` consecutive numbers from 16-byte aligned scratch.
+/// Loads `edge` consecutive scalars from 16-byte aligned scratch.
 template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION void load_edge(Real const* from, Real (&to)[edge]) {
   for (int q = 0; q < edge; q += Vector<Real>::size) {

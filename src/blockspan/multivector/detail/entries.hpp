@@ -13,7 +13,7 @@
 
 namespace blockspan::detail {
 
-/// Entries that say what they read by a type Operands and a function load, and take it as third
+/// Entries with a type Operands and a function load say what they read, and get it as third
 /// argument: devices then load several of them before they write one, which a compiler cannot do by
 /// itself where blocks might overlap, and a single float a thread keeps too little on its way.
 template <class Entry>

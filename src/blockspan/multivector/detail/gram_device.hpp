@@ -15,7 +15,7 @@
 namespace blockspan::detail {
 
 /// One partial Gram matrix (or a 64 x 64 tile of it) per chunk of rows and team. Rows of X and Y
-/// are staged in scratch; groups of threads take every g-th row, a thread holds a 4 x 4 tile, and
+/// are staged in scratch; groups of threads own every g-th row, a thread holds a 4 x 4 tile, and
 /// the groups are added as a tree at the end. Traffic: both blocks once for up to 64 real columns.
 template <class Exec, class Scalar>
 struct DeviceGram {
@@ -190,7 +190,7 @@ struct DeviceGramSum {
 };
 
 /// X^H Y (with row weights, where they are given), and X^H Z where `Z` (with the columns of Y) is
-/// given, by TensorGram. False if it does not serve these blocks: nothing is done.
+/// given, by TensorGram. False, and nothing is done, if it does not support these blocks.
 template <class Exec, class Scalar>
 bool grams_on_tensor_cores(Exec const& exec, BlockRef<Scalar const> const& X,
                            BlockRef<Scalar const> const& Y, GramNodes<Scalar> const& G,

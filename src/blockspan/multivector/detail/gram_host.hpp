@@ -90,7 +90,7 @@ struct HostGram {
     if constexpr (is_complex_v<Scalar>) assemble(g);
   }
 
-  /// Puts the parts of complex entries together, in place: m / 2 rows of n numbers are left.
+  /// Puts the parts of complex entries together, in place: m / 2 rows of n scalars are left.
   void assemble(Real* g) const {
     for (int i = 0; i < m / 2; ++i) {
       Real const *const re = g + 2 * i * std::int64_t(n), *const im = re + n;
@@ -129,7 +129,7 @@ struct HostGram {
             });
       });
     };
-    // Narrow tiles compute less below the diagonal, but take longer with 16 registers.
+    // Narrow tiles compute less below the diagonal, but are slower with 16 registers.
     if (same && registers >= 32 && Y.columns <= 4 * widest_tile<Real>)
       for_each_tile<Real, widest_tile<Real> / 2>(Y.columns, tile);
     else

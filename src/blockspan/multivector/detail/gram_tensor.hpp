@@ -268,9 +268,9 @@ struct TensorGram {
   }
 };
 
-/// Calls `run` with the numbers of tiles M and N of the blocks that serve m x n columns of
+/// Calls `run` with the counts of tiles M and N of the blocks for m x n columns of
 /// `results` results with the shortest time: of the multiplications, or of the loads from scratch
-/// where these take longer, and of the passes over the rows when a team does not make all blocks.
+/// where these are slower, and of the passes over the rows when a team does not make all blocks.
 template <class Run>
 void with_gram_tiles(int m, int n, int results, Run const& run) {
   auto const cost = [&](auto shape) {

@@ -56,8 +56,8 @@ void for_each_height(int rows, Function const& function, int first = 0) {
 
 constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
 
-/// kernel(0), ..., kernel(tasks - 1), which handle `numbers` in all. A few are left to the thread
-/// that calls: to start the others takes longer. Kernels of hosts before have ended.
+/// kernel(0), ..., kernel(tasks - 1), which handle `numbers` scalars in all. A few are left to the
+/// thread that calls: starting the others costs more. Kernels of hosts before have ended.
 template <class Exec, class Kernel>
 void for_each_task(Exec const& exec, char const* name, std::int64_t tasks, std::int64_t numbers,
                    Kernel const& kernel) {
@@ -80,7 +80,7 @@ void clear_padding(RealView<Scalar> const& X, int rows, int width, real_t<Scalar
     for (int c = X.columns; c < width; ++c) buffer[r * std::int64_t(width) + c] = 0;
 }
 
-/// Copies a row: few numbers, for which a call of memcpy takes longer than they do. In steps that
+/// Copies a row of few scalars, for which a call of memcpy costs more than the copy. In steps that
 /// do not overlap, since a processor waits for what it has just stored unless one load
 /// gets it whole.
 template <class Real, int step = register_bytes / static_cast<int>(sizeof(Real))>
@@ -114,7 +114,7 @@ Panel<real_t<Scalar>> pack(RealView<Scalar> const& X, std::int64_t first, int ro
 /// True if rows before `end` are contiguous and have `width` columns that may be read. Without gaps
 /// between the rows, what is read behind a row is the next one, and finite if X is; its products
 /// belong to columns of a tile that nobody looks at. Wide rows are better copied: whole registers
-/// across cache lines, read for every tile again, take longer.
+/// across cache lines, read for every tile again, cost more.
 template <class Scalar>
 bool readable(RealView<Scalar> const& X, std::int64_t end, int width) {
   bool const followed = width <= 4 * widest_tile<real_t<Scalar>> && X.row_stride == X.columns &&

@@ -5,13 +5,13 @@
 
 namespace blockspan::detail {
 
-/// A complex number is a pair of real columns (or rows) to the dense kernels, which so exist for
-/// real numbers only: the products of all pairs hold what the complex product needs, at the same
+/// A complex scalar is a pair of real columns (or rows) to the dense kernels, which so exist for
+/// reals only: the products of all pairs hold what the complex product needs, at the same
 /// number of multiplications.
 template <class Scalar>
 inline constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
 
-/// A block of scalars seen as a block of real numbers with parts<Scalar> times the columns.
+/// A block of scalars seen as a block of reals with parts<Scalar> times the columns.
 template <class Scalar>
 struct RealView {
   using Real = real_t<Scalar>;
@@ -19,7 +19,7 @@ struct RealView {
 
   Real const* data;
   std::int64_t rows;
-  std::int64_t row_stride, column_stride;  ///< in real numbers, of the block's rows and columns
+  std::int64_t row_stride, column_stride;  ///< in reals, of the block's rows and columns
   int columns;                             ///< real columns
 
   explicit RealView(BlockRef<Scalar const> const& X)

@@ -111,9 +111,9 @@ KOKKOS_FUNCTION Number join_range(std::int64_t first, std::int64_t last, Term co
   return node;
 }
 
-/// Joins numbers at a distance of `step` into the first of them, for `sums` such sets at a distance
-/// of `apart`. Called by all threads of a team, with `place` 0, 1, ... for those that share a set,
-/// a large number for those that have none; place 0 may read the result at once.
+/// Joins partial sums at a distance of `step` into the first of them, for `sums` such sets at a
+/// distance of `apart`. Called by all threads of a team, with `place` 0, 1, ... for those that
+/// share a set, a large number for those that have none; place 0 may read the result at once.
 template <class Fold, int sums, class Team, class Number>
 KOKKOS_FORCEINLINE_FUNCTION void join_in_scratch(Team const& team, int place, Number* set, int step,
                                                  int apart, int count) {
@@ -139,7 +139,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t terms_of_thread(std::int64_t count, int
 }
 
 /// The roots of `sums` trees of `count` nodes term(q, 0) ... term(q, count - 1), by a team; zero
-/// where there are none. The first thread has them in `root`. scratch: sums x threads numbers.
+/// where there are none. The first thread has them in `root`. scratch: sums x threads values.
 template <class Fold, int sums, class Team, class Number, class Term>
 KOKKOS_FORCEINLINE_FUNCTION void join_by_team(Team const& team, Number* scratch, std::int64_t count,
                                               Term const& term, Number* root) {

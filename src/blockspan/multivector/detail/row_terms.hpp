@@ -8,7 +8,7 @@
 
 namespace blockspan::detail {
 
-/// diag(weights) X C, with X: n x k, C: k x m where Exec computes; weights: n numbers there, or
+/// diag(weights) X C, with X: n x k, C: k x m where Exec computes; weights: n reals there, or
 /// null for ones. Left: X as a kernel reads it.
 template <class Scalar, class Left = BlockRef<Scalar const>>
 struct RowTerm {

@@ -8,7 +8,7 @@
 #include <blockspan/multivector/detail/real_view.hpp>
 
 // Tiles of the dense products on tensor cores that multiply in full double precision: 16 x 4 times
-// 4 x 8 numbers an instruction (Hopper does twice as many a second in this shape as in 8 x 4 times
+// 4 x 8 scalars an instruction (Hopper does twice as many a second in this shape as in 8 x 4 times
 // 4 x 8, which is all that Ampere knows). A warp of 32 lanes holds them so: lane l has A(l / 4, l %
 // 4) and A(8 + l / 4, l % 4), B(l % 4, l / 4), and C(l / 4, 2 (l % 4)) with its right neighbour and
 // both again 8 rows below. The order of the inner index is free as long as A and B agree in it; so
@@ -36,7 +36,7 @@ inline constexpr bool available = false;
 // What follows does nothing but on a device of CUDA: nothing else launches the kernels that call
 // it.
 
-/// C += A B of one tile; the numbers are this lane's.
+/// C += A B of one tile; the operands are this lane's.
 KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)[2],
                                               [[maybe_unused]] double b,
                                               [[maybe_unused]] double (&c)[4]) {
@@ -64,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)
 #endif
 }
 
-/// What copy_pair takes for a place in scratch.
+/// A place in scratch for copy_pair.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_address([[maybe_unused]] double const* place) {
 #if defined(__CUDA_ARCH__)
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));
@@ -73,7 +73,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_address([[maybe_unused]] doubl
 #endif
 }
 
-/// Begins to copy two numbers to scratch, both at 16-byte boundaries: the first `bytes` from memory
+/// Begins to copy two scalars to scratch, both at 16-byte boundaries: the first `bytes` from memory
 /// and zeros for the rest. They have arrived when wait_for_copies says so, for this thread, and
 /// behind a barrier for the team.
 KOKKOS_FORCEINLINE_FUNCTION void copy_pair([[maybe_unused]] std::uint32_t to,
@@ -85,7 +85,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_pair([[maybe_unused]] std::uint32_t to,
 #endif
 }
 
-/// Begins to copy one number to scratch, or a zero if `bytes` is 0 and not 8.
+/// Begins to copy one scalar to scratch, or a zero if `bytes` is 0 and not 8.
 KOKKOS_FORCEINLINE_FUNCTION void copy_number([[maybe_unused]] std::uint32_t to,
                                              [[maybe_unused]] double const* from,
                                              [[maybe_unused]] int bytes) {
@@ -114,7 +114,7 @@ struct alignas(16) Pair {
   double first, second;
 };
 
-/// A block of real numbers whose rows are contiguous and begin at 16-byte boundaries.
+/// A block of reals whose rows are contiguous and begin at 16-byte boundaries.
 struct Rows {
   double const* data;
   std::int64_t stride;

@@ -26,9 +26,9 @@
 
 namespace blockspan::detail {
 
-/// Launches tiles, staged loads and whole teams. They serve as peers, so they are compiled once for
-/// plain and permuted entries, and with two widths of vectors: 16 bytes (Width > 1) and single
-/// columns.
+/// Launches tiles, staged loads and whole teams. They are peers for comparison, so they are
+/// compiled once for plain and permuted entries, and with two widths of vectors: 16 bytes (Width >
+/// 1) and single columns.
 template <class Call, int Width>
 class PublishedLaunch {
  public:

@@ -11,7 +11,8 @@
 
 namespace blockspan::detail {
 
-/// Plain or permuted entries, told apart at run time: for kernels that are compiled once for both.
+/// Plain or permuted entries, distinguished at run time: for kernels that are compiled once for
+/// both.
 template <class Scalar, class Ordinal>
 struct AnyEntries {
   Ordinal const* columns;

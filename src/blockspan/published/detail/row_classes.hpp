@@ -21,7 +21,7 @@ namespace blockspan::detail {
 ///
 /// Many short rows (Stream): one vector of columns: the products go to scratch, all lanes at once,
 /// and one or several lanes sum a row from there. More vectors: the entries go to scratch, and
-/// lanes take (row, vector) by turns. One row, or a part of one (Vector, VectorL): the lanes are
+/// lanes alternate over (row, vector). One row, or a part of one (Vector, VectorL): the lanes are
 /// over vectors and entries, and add up in scratch, halving by halving: a fixed order.
 template <class Scalar, class Ordinal, int Width, bool Wide>
 struct RowClasses {
@@ -36,7 +36,7 @@ struct RowClasses {
   int vectors;      ///< in a row of X
   int vector_bits;  ///< one row: 2^vector_bits lanes are over the vectors
   int workers;      ///< lanes of a team, a power of two >= 2^vector_bits
-  bool on_lanes;    ///< which can exchange numbers
+  bool on_lanes;    ///< which can exchange values
 
   std::size_t scratch_bytes() const {
     std::size_t const short_rows =
@@ -120,7 +120,7 @@ struct RowClasses {
     }
   }
 
-  /// Of the numbers first, first + stride, ... < last, in this order; several loads at a time.
+  /// Of the values first, first + stride, ... < last, in this order; several loads at a time.
   static KOKKOS_FORCEINLINE_FUNCTION VectorSum sum_of(VectorSum const* numbers, int first, int last,
                                                       int stride) {
     constexpr int in_flight = 8;

@@ -16,8 +16,8 @@
 namespace blockspan::detail {
 
 /// A team owns a block of rows and a panel of columns. It stages a tile of X, some rows of the
-/// panel, in scratch; each thread takes from it what its rows need; the next tile begins at the
-/// least column not yet taken. So a row of X is read once a block of rows, whatever their number of
+/// panel, in scratch; each thread reads from it what its rows need; the next tile begins at the
+/// least column not yet read. So a row of X is read once a block of rows, whatever their number of
 /// nonzeros. The columns of every row ascend.
 template <class Scalar, class Ordinal, int Width, bool Wide>
 struct StagedTile {

@@ -13,8 +13,8 @@ namespace blockspan::detail {
 /// the matrix together, through team scratch.
 ///
 /// Work: multiplies a tile; calls consume(segment, column, sum) once for every part of a row and
-/// every column, on one lane, and says how much scratch a team needs. Epilogue: the only writer of
-/// Y.
+/// every column, on one lane, and says how much scratch a team needs. Epilogue: the only code that
+/// writes Y.
 template <class Exec, class Work, class Epilogue>
 struct TeamKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,

@@ -4,7 +4,8 @@
 
 namespace blockspan::detail::tuning {
 
-// What the published kernels stage and tile, and the dense product. As spmm/devices/hopper.hpp and host.hpp.
+// What the published kernels stage and tile, and the dense product. As spmm/devices/hopper.hpp and
+// host.hpp.
 
 /// Entries of a chunk that the lanes of a thread stage in scratch (GE-SpMM takes a warp's 32), and
 /// the least lanes of such a thread: more threads a team would be more chunks than scratch has room
@@ -19,7 +20,7 @@ inline constexpr std::int64_t host_thread_tile = 4096;
 
 /// Tiles of whole teams (row_classes, prefix_sum): entries of a common tile of short rows, whose
 /// products lie in scratch; a row of more than team_longest entries is cut. (Reasoned: 1024
-/// products of 16 bytes leave room for ten teams on a multiprocessor; a team of 256 takes 8192
+/// products of 16 bytes leave room for ten teams on a multiprocessor; a team of 256 reads 8192
 /// entries in 32 turns.)
 inline constexpr int team_stream = 512;
 inline constexpr std::int64_t team_longest = 8192;

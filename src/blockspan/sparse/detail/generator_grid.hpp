@@ -40,7 +40,7 @@ struct ConstantCoefficients {
   KOKKOS_FUNCTION double diagonal(Grid const&, GridPoint) const { return sum; }
 };
 
-/// Cubes of `width` points with coefficient 1 or `contrast`; a face takes the harmonic mean of its
+/// Cubes of `width` points with coefficient 1 or `contrast`; a face has the harmonic mean of its
 /// two points, a boundary face its point's own. Sums of table values in a fixed order: no products,
 /// so nothing for a compiler to contract.
 struct JumpCoefficients {

@@ -37,7 +37,7 @@ inline void check_nonzeros(std::int64_t nonzeros, std::int64_t most, GeneratorSp
 }
 
 /// Largest number of nonzeros the caller's offsets hold, which a pattern function must not exceed,
-/// and the rows that it makes: all, or [first_row, last_row) if it knows a row by its number.
+/// and the rows that it makes: all, or [first_row, last_row) if it knows a row by its index.
 struct NonzeroLimit {
   std::int64_t most;
   GeneratorSpec const& spec;

@@ -35,7 +35,7 @@ struct FillRows {
   }
 };
 
-/// The driver of all generators that know a row by its number: count, scan, allocate, fill. A rule
+/// The driver of all generators that know a row by its index: count, scan, allocate, fill. A rule
 /// is a device-copyable struct with
 ///   static constexpr bool has_values;
 ///   std::int64_t row_length(std::int64_t i);

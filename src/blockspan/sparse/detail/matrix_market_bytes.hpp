@@ -16,8 +16,8 @@ struct StreamFault : std::runtime_error {
   std::string expected;
 };
 
-/// The uncompressed bytes of a regular file, plain or gzip (told by its first two bytes; several
-/// members in a row count as one). Can be read again from any position. Throws StreamFault.
+/// The uncompressed bytes of a regular file, plain or gzip (recognized by its first two bytes;
+/// several members in a row count as one). Can be read again from any position. Throws StreamFault.
 class ByteStream {
  public:
   explicit ByteStream(std::string const& path);

@@ -88,7 +88,8 @@ class RowSorter {
   std::vector<std::int64_t> order_;
 };
 
-/// Sorts all rows, in blocks that the threads take in turn; returns whether any column is repeated.
+/// Sorts all rows, in blocks that are scheduled dynamically; returns whether any column is
+/// repeated.
 template <class Scalar, class Offset, class Ordinal>
 bool sort_rows(HostCsr<Scalar, Offset, Ordinal> const& A, MatrixMarketSymmetry symmetry,
                int threads) {

@@ -21,7 +21,7 @@ namespace blockspan::detail {
 
 template <class Scalar>
 KOKKOS_FUNCTION real_t<Scalar> magnitude(Scalar const& x) {
-  return Kokkos::abs(x);  // of a complex number: without over- or underflow on the way
+  return Kokkos::abs(x);  // of a complex value: without over- or underflow on the way
 }
 
 /// Whether every row ascends.
@@ -55,7 +55,7 @@ struct SumOfMirrors {
   using Scalar = typename Values::non_const_value_type;
   using Real = real_t<Scalar>;
   using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
-  using value_type = std::uint64_t;  // of the reduction: a generic operator() does not tell
+  using value_type = std::uint64_t;  // of the reduction: a generic operator() does not say
 
   Offsets offsets;  // rows + 1
   Indices indices;
@@ -144,8 +144,8 @@ class Mirrors {
   }
 
   /// |a_ij - conj(a_ji)| / max(|a_ij|, |a_ji|), up to 2, and 1 where one of the two is zero. Below
-  /// the least normal number, where roundings no longer shrink with the numbers, relative to that.
-  /// Large numbers are halved, so that no difference overflows.
+  /// the smallest normal value, where roundings no longer shrink with the values, relative to that.
+  /// Large values are halved, so that no difference overflows.
   static Real of_pair(std::int64_t, std::int64_t, Scalar const& value, Scalar const& mirror) {
     if (value == Scalar(0) || mirror == Scalar(0)) return 1;
     Real const share = static_cast<Real>(0.5);
@@ -158,7 +158,7 @@ class Mirrors {
 
   /// Of rows and columns, so that their largest entries become 1 (Ruiz 2001, RAL-TR-2001-034).
   std::vector<Real> scales() const {
-    constexpr int steps = 8;  // each takes the square root of what is left
+    constexpr int steps = 8;  // each is the square root of what is left
     std::vector<Real> scale(static_cast<std::size_t>(A_.rows), Real(1));
     std::vector<Real> largest(scale.size());
     for (int step = 0; step < steps; ++step) {

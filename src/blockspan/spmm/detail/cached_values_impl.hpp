@@ -50,8 +50,8 @@ struct TransposeValues {
   }
 };
 
-/// Whether A is its own transpose, told by the arrays of both: rows in another order are not seen
-/// through.
+/// Whether A is its own transpose, decided from the arrays of both: rows in another order are not
+/// seen through.
 template <class Exec, class Scalar, class Ordinal>
 Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, int, Ordinal> const& A,
                      MatrixRef<Scalar, int, Ordinal> const& transposed) {

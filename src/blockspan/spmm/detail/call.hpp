@@ -84,7 +84,7 @@ LaunchShape launch_shape(Call const& call, int lanes, Share& share) {
     shape.team_size = static_cast<int>(tuning::device_threads) / lanes;
     share.per_team = shape.team_size;
   }
-  // a league is an int: where there are more teams than that, each takes more segments
+  // a league is an int: where there are more teams than that, each has more segments
   share.per_team = std::max(share.per_team, ceil_div(share.segments, std::int64_t{INT_MAX}));
   if constexpr (std::is_same_v<Share, SegmentOfThread>)
     require(share.per_team <= shape.team_size, "blockspan::spmm", "a launch has no threads for ",

@@ -73,7 +73,7 @@ struct RelayoutBlock {
 
   KOKKOS_FUNCTION int tile_columns() const { return 1 << column_bits; }
   KOKKOS_FUNCTION int tile_rows() const { return tile_entries >> column_bits; }
-  /// A column of the tile and one number more: both directions avoid conflicts in scratch.
+  /// A column of the tile and one element more: both directions avoid conflicts in scratch.
   KOKKOS_FUNCTION int place(int i, int j) const { return j * (tile_rows() + 1) + i; }
   KOKKOS_FUNCTION int scratch_entries() const { return tile_entries + tile_columns(); }
   KOKKOS_FUNCTION int tiles_of_row() const {
@@ -111,7 +111,7 @@ struct RelayoutBlock {
   struct Entry {
     int i, j;
   };
-  /// The k-th entry of a thread in the tile, whose entries are dealt along rows or columns.
+  /// The k-th entry of a thread in the tile, whose entries go to threads along rows or columns.
   KOKKOS_FORCEINLINE_FUNCTION Entry entry(Team const& team, int k, bool along_rows) const {
     int const at = k * threads + team.team_rank();
     if (along_rows) return {at >> column_bits, at & (tile_columns() - 1)};

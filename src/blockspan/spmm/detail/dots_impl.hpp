@@ -30,7 +30,7 @@ inline std::int64_t most_teams(std::int64_t segments, std::int64_t columns) {
   return ceil_div(segments * lanes, std::int64_t{tuning::device_threads});
 }
 
-/// Numbers of a column.
+/// Real sums of a column.
 template <class Scalar>
 int dots_numbers(DotOutputs<Scalar> const& dots) {
   return parts<Scalar> + (dots.squares() ? 1 : 0);
@@ -58,7 +58,7 @@ void store_dots(Exec const& exec, char const* label, Nodes<real_t<Scalar>> const
       .launch(exec, label, nodes.columns);
 }
 
-/// The sums of X and Y in one pass over them. memory(count): room for that many numbers;
+/// The sums of X and Y in one pass over them. memory(count): room for that many real values;
 /// of_all(nodes): those of other ranks with them.
 template <class Exec, class Scalar, class Memory, class OfAll>
 void dot_columns(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
@@ -130,7 +130,7 @@ void launch_dots_kernel(Call const& call, DotsTarget<typename Call::Scalar> cons
   target.squares ? with.template operator()<true>() : with.template operator()<false>();
 }
 
-/// The kernels of launch_rows and launch_groups with one pass, for A as it is. Complex numbers: one
+/// The kernels of launch_rows and launch_groups with one pass, for A as it is. Complex scalars: one
 /// vector a lane, or registers would spill.
 template <class Call>
 void launch_dots(Call const& call, DotsTarget<typename Call::Scalar> const& target) {

@@ -20,7 +20,7 @@ namespace blockspan::detail {
 template <class Exec, class Scalar, class Ordinal, class Storage = Scalar>
 struct SpmmCall;
 
-/// Functions by the kernels that they serve.
+/// Functions by kernel.
 template <class Function>
 class FunctionsOfKernels {
  public:

@@ -35,7 +35,7 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar, Storage> const& p
   return true;
 }
 
-/// A variant that was asked for by its id serves these blocks or none.
+/// A variant that was asked for by its id runs, or the call throws.
 template <class Scalar, class Storage>
 [[noreturn]] void refuse(SpmmVariant const& asked, Product<Scalar, Storage> const& product) {
   auto const& [op, alpha, X, beta, Y] = product;

@@ -29,8 +29,8 @@
 
 namespace blockspan::detail {
 
-/// The groups of rows, where they are asked for; else their numbers, where they are candidates, and
-/// the list only where it may serve.
+/// The groups of rows, where they are asked for; else their counts, where they are candidates, and
+/// the list only where a plan may use it.
 template <class Exec, class Ordinal>
 RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                        PatternSummary const& summary,

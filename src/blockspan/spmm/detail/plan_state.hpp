@@ -56,7 +56,7 @@ class CachedArray {
 /// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose.
 template <class Exec, class Ordinal>
 struct CachedValues {
-  void const* source = nullptr;  ///< the matrix's array; null: nothing is stored
+  void const* source = nullptr;  ///< the matrix's array; null: nothing is cached
   std::type_index scalar = typeid(void);
 
   bool has_transpose = false;
@@ -70,7 +70,7 @@ struct CachedValues {
     return source != nullptr && source == values && scalar == typeid(Scalar);
   }
 
-  /// What is stored from now on is of this array.
+  /// What is cached from now on is of this array.
   template <class Scalar>
   void belong_to(Scalar const* values) {
     if (are_of(values)) return;
@@ -94,7 +94,7 @@ struct CarryPools {
 };
 
 /// What a plan knows. Products change nothing but the parts marked below, each behind its own lock,
-/// so one plan serves several instances at once.
+/// so several instances may use one plan at once.
 template <class Exec, class Ordinal>
 struct PlanState {
   SpmmPlanOptions options;

@@ -99,7 +99,7 @@ struct PreparedPattern {
 
 /// How a product with blocks of `columns` columns runs whose rows are as wide as that, and aligned;
 /// or with blocks of another layout. Scalars of at least 8 bytes are taken for double precision.
-/// `layout` comes by value: g++ 13 takes the reference returned for one to a temporary argument.
+/// `layout` comes by value: g++ 13 warns that the reference returned is to a temporary argument.
 template <class Exec, class Ordinal>
 Decision const& decision_at(PreparedPattern<Exec, Ordinal> const& prepared, std::int64_t columns,
                             std::size_t scalar_bytes, std::optional<BlockLayout> layout = {}) {

@@ -10,7 +10,7 @@
 #include <blockspan/spmm/detail/scale.hpp>
 
 // The walk over the launches that were decided, for plain products, those with sums (spmm_dots) and
-// those that take a step.
+// those fused with a step.
 
 namespace blockspan::detail {
 

@@ -25,7 +25,7 @@ struct ProductStep {
   BlockRef<Scalar const> R, Z;
 };
 
-/// Real numbers of a step side by side, their terms in the order in which every kernel rounds them:
+/// Contiguous real values of a step, their terms in the order in which every kernel rounds them:
 /// two fused multiply-adds, where the processor has them. `az` is of A X, and may be y where
 /// !keeps; z and y are read where `keeps` and `remembers` say so.
 template <class Real>

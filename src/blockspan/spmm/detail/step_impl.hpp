@@ -12,7 +12,7 @@
 
 namespace blockspan::detail {
 
-/// The launches that take the step, one after the other over the columns; null: there are none.
+/// The launches with the fused step, one after the other over the columns; null: there are none.
 template <class Exec, class Scalar, class Ordinal>
 Decision const* step_decision(PlanPanels<Exec, Ordinal> const& panels,
                               Product<Scalar> const& product, ProductStep<Scalar> const& step) {

@@ -10,8 +10,8 @@
 
 namespace blockspan::detail {
 
-/// The launches of products that take a step with them: the schedules and inners of the plain ones,
-/// as few of them as serve (plain entries; at most two vectors a lane, one of complex numbers).
+/// The launches of products fused with a step: the schedules and inners of the plain ones,
+/// as few of them as do (plain entries; at most two vectors a lane, one of complex scalars).
 template <class Call>
 class StepLaunch {
  public:

@@ -11,7 +11,7 @@
 
 namespace blockspan::detail {
 
-/// What a measured choice holds for: where, which numbers, which rows, which options.
+/// What a measured choice holds for: where, which scalar, which rows, which options.
 struct TuneKey {
   std::string device;
   std::string scalar;

@@ -18,7 +18,7 @@ namespace blockspan::detail::tuning {
 inline constexpr unsigned device_threads = 256;
 inline constexpr unsigned device_blocks = 5;
 
-/// Nonzeros whose loads are in flight in one lane, by vectors a lane; of single columns, as many as
+/// Nonzeros whose loads are in flight in one lane, by vectors a lane; of single columns the depth
 /// of one vector (two and four, 7-point n = 11, 31: 240, 535; 212, 515; 27-point 262, 576; 232,
 /// 559).
 template <int Vectors>
@@ -34,12 +34,12 @@ struct LaneCode {
   bool segment_a_thread = false;  ///< no loop over segments
   bool passes_outside = false;    ///< passes over the columns are around the loop over segments
   bool tail_in_flight = false;    ///< the last few nonzeros are loaded before all products
-  bool ends_by_place = false;     ///< an end is a place, not a number of nonzeros left
+  bool ends_by_place = false;     ///< an end is a place, not a count of nonzeros left
   bool loads_first = false;       ///< some nonzeros are all loaded before their products
 };
 
 /// Column-major X: a lane owns a row, and this many bytes of its columns at a time (where few hold
-/// all of them; otherwise); as many thread blocks as those registers allow. With 4, 8 and 16
+/// all of them; otherwise); blocks as those registers allow. With 4, 8 and 16
 /// columns (the last with 2 nonzeros in flight) and the row-major product: 7-point n = 8 -, 182, -,
 /// 165; 64 -, 985, 1102, 799; 27-point n = 4 137, -, -, 133; 8 -, 181, -, 169; 64 -, 1053, 1151,
 /// 792.
@@ -70,7 +70,7 @@ inline constexpr std::int64_t device_few_listed = 65536;
 inline constexpr int group_rows = 4;
 inline constexpr std::int64_t group_longest_row = 4096;
 
-/// Windows of rows on tensor cores: columns of a tile, which is as many bits of a row's mask (16
+/// Windows of rows on tensor cores: columns of a tile, a bit each of a row's mask (16
 /// and 8, n = 8: elasticity 82, 92; 27-point 144, 163), and rows of a window, the columns of the
 /// instruction (16 by two of them fetch less of X, but multiply twice the places; n = 16, 32, 64:
 /// 27-point 246, 432, 727). Tiles of a plan: their masks and columns are counted in 32 bits.
@@ -131,7 +131,7 @@ constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool de
 
 // Kernels of their own.
 
-/// Entries of a team of sddmm, hosts too: there one thread, here its threads take a few each.
+/// Entries of a team of sddmm, hosts too: there one thread, here its threads have a few each.
 inline constexpr int sampled_entries = 256;
 inline constexpr int sampled_team_threads = 8;
 
@@ -156,7 +156,7 @@ inline constexpr int staged_column_occupancy = 25;
 
 /// Blocks, by the groups of eight vectors (0: of eight single columns) that a warp multiplies at
 /// once. A scratch kernel, n = 32: two groups 343 at 4 blocks, 360 at 3; n = 64: four groups 638 at
-/// 2 blocks, 780 at 3 (spills). Complex values take twice as many registers. What else was tried:
+/// 2 blocks, 780 at 3 (spills). Complex values need twice the registers. What else was tried:
 /// perf/notes/windows.md.
 template <int Groups, bool Complex>
 inline constexpr unsigned window_blocks = Groups == 4 || (Groups == 2 && Complex) ? 2
@@ -166,7 +166,7 @@ inline constexpr unsigned window_blocks = Groups == 4 || (Groups == 2 && Complex
 /// Of four times eight single columns: elasticity, n = 31, with 4 and 3 blocks 211, 166.
 inline constexpr unsigned window_blocks_of_four_eights = 3;
 
-/// Kernels of more real numbers a row issue all loads of a tile before its products: elasticity, n
+/// Kernels with more reals a row issue all loads of a tile before its products: elasticity, n
 /// = 24, 32 without and with 169, 177; 157, 164. With fewer the compiler does so by itself.
 inline constexpr int window_numbers_in_any_order = 16;
 
@@ -193,7 +193,7 @@ inline constexpr std::size_t shared_tile_scratch = 227 << 10;
 inline constexpr int shared_tile_vectors = 8;
 
 /// Windows of rows that share tiles of X on tensor cores: rows of a team; rows of X in a tile,
-/// which is as many bits of a row's mask.
+/// a bit each of a row's mask.
 inline constexpr int shared_window_rows = 64;
 inline constexpr int shared_window_columns = 64;
 

@@ -8,7 +8,7 @@
 
 namespace blockspan::detail {
 
-/// What device kernels make of a device: sixteen numbers for all of them, fitted by
+/// What device kernels make of a device: sixteen parameters for all of them, fitted by
 /// perf/fit_model.cpp to the products of one NVIDIA H200 (tests/spmm/model_record.csv and
 /// cases_record.csv; how well: perf/notes/model.md). Cycles are those of a multiprocessor.
 struct ModelParameters {
@@ -17,12 +17,12 @@ struct ModelParameters {
   double stream = 0.88;      ///< of the DRAM's bandwidth: A, X and Y once
   double near = 128;         ///< bytes a cycle: rows of X that a diagonal keeps close
   double far = 48;           ///< bytes a cycle: other rows of X, from the second-level cache
-  double complex_far = 1.4;  ///< times as long: those of complex numbers
-  double single = 1.2;       ///< times as long: rows of X by single numbers, not by vectors
+  double complex_far = 1.4;  ///< times as long: those of complex scalars
+  double single = 1.2;       ///< times as long: rows of X by single scalars, not by vectors
   double tile = 60;          ///< bytes a cycle: rows of X of tiles
   double tile_start = 400;   ///< cycles: a tile that windows share, whatever its width
   double tensor = 114;       ///< products a cycle: tensor cores with such tiles
-  double lane_row = 0.1;     ///< cycles: a number of X for a lane that owns a row
+  double lane_row = 0.1;     ///< cycles: an element of X for a lane that owns a row
   double warp = 54.4;        ///< cycles: a warp, however short its rows
   double uneven = 2.1;       ///< cycles: lanes that wait for a longer row next to theirs
   double tail = 0.055;       ///< of the time: multiprocessors that wait for the longest rows
@@ -32,7 +32,7 @@ struct ModelParameters {
 
 namespace tuning {
 
-/// An H200, as CUDA tells of it: multiprocessors, cycles and bytes of DRAM a microsecond, bytes of
+/// An H200, as CUDA reports it: multiprocessors, cycles and bytes of DRAM a microsecond, bytes of
 /// the second-level cache, and those of scratch that a team can have; bytes of a sector.
 namespace h200 {
 inline constexpr int multiprocessors = 132;
@@ -65,8 +65,8 @@ inline constexpr double step_share = 24;
 /// 144; a prolongator of a 7-point grid 88 -> 72; fixed:1000000x1000000:8 275 -> 174.
 inline constexpr std::int64_t two_vectors_short = 4, two_vectors = 9;
 
-/// Three, where fewer lanes are idle then, if rows are no more uneven than this or the lanes of a
-/// row as many (a power of two). Up to two and up to three: 27-point, n = 18, 36, 48 413, 385; 748,
+/// Three, where fewer lanes are idle then, if rows are no more uneven than this or a row has this
+/// many lanes (a power of two). Up to two and up to three: 27-point, n = 18, 36, 48 413, 385; 748,
 /// 587; 754, 602; R-MAT 18, n = 20 (4 lanes) 116, 166; 36 200, 180.
 inline constexpr double three_vectors_uneven = 1;
 inline constexpr int three_vectors_bits = 3;
@@ -80,7 +80,7 @@ inline constexpr std::int64_t many_vectors = 1985, wide_vectors = 17;
 /// column; one vector; two; more), up to this many lanes in all (a power of two). Elasticity 44,
 /// n = 2: 4 lanes 84, 8 94, none 149; 27-point 2 lanes 115, 4 122, none 179; two vectors, groups of
 /// 31 in a prolongator of elasticity 44, float, n = 8: none 58, whole rows with 2 lanes 46.
-/// Scattered rows take more of them, whose loads of A are neighbours. With those of others and
+/// Scattered rows use more of them, whose loads of A are neighbours. With those of others and
 /// these, n = 1, 2, 4: fixed:500000x500000:20 106, 108, 125; 99, 101, 107; 27-point 64^3, permuted,
 /// n = 2, 4 80, 92; 70, 70; a restriction of a 7-point grid 40, 59; 36, 46.
 inline constexpr double entries_of_scattered_rows[] = {5, 5, 6, 16},
@@ -91,13 +91,13 @@ inline constexpr int shared_lane_bits = 3;
 /// to 1, a mesh of tetrahedra in the order of a grid 0.95, others at most 0.2.
 inline constexpr double near_diagonal = 0.5;
 
-/// More uneven segments than this may take more lanes than their mean keeps busy, because the
+/// More uneven segments than this may use more lanes than their mean keeps busy, because the
 /// longest then ends sooner. n = 8: ca-GrQc 14.8 -> 5.8, email-Enron 27 -> 14.
 inline constexpr double uneven = 0.25;
 
 /// Whole rows of so few vectors a multiprocessor may have each pass over their vectors as a unit of
 /// work of its own, with this many lanes over columns at least (a power of two), where row lengths
-/// are this even and dependent loads are expected to take this share of the time. 512 x 512, 5 %
+/// are this even and dependent loads are expected to be this share of the time. 512 x 512, 5 %
 /// full, n = 512 23.0 -> 7.0; 2048 x 2048, 1 % full, n = 256 12.0 -> 9.4; but bcsstk13, n = 32 (the
 /// model: 0.66) 7.3 -> 8.6; email-Eu-core (unevenness 1.5) cut 8.3, so 11.0.
 inline constexpr std::int64_t spread_vectors = 7943;
@@ -123,7 +123,7 @@ inline constexpr std::int64_t few_segments_of_multiprocessor = 496;
 // Panels of columns (plan/panels.cpp).
 
 /// A wide block is multiplied in panels where A has a band, but the rows of X within it do not stay
-/// in the cache at that width: they may take this share of it. Bytes of a row of a panel. 7-point
+/// in the cache at that width: they may fill this share of it. Bytes of a row of a panel. 7-point
 /// 128^3, n = 80, 96, 128 in one product and in panels 1415, 1667, 2189; 1077, 1268, 1681; but
 /// 27-point 96^3 (19,000 rows in use), n = 128 1470, 1610.
 inline constexpr double panel_diagonal = 0.5;
@@ -160,7 +160,7 @@ struct SegmentsLimits {
   static constexpr std::int64_t short_segment = 64, least_share = 512;
 
   /// Sorted rows are no longer next to those that read the same rows of X. Those that are about
-  /// even and not cut take as much longer than in place, or more (restrictions of a 7- and a
+  /// even and not cut are slower than in place by this factor, or more (restrictions of a 7- and a
   /// 27-point grid, 25.9 and 124.5 a row, n = 16, 32: 1.18, 1.30; 1.10, 1.34).
   static constexpr double sorted_even = 1.5, sorted_loss = 1.2;
 };
@@ -178,7 +178,7 @@ struct WindowsLimits {
   static constexpr std::int64_t least_columns = 3, of_multiprocessor = 12, longest_row = 1024;
 
   /// And what the model does not see of the latency of their loads: nonzeros of a mean row, and
-  /// those that a row of X which they fetch must serve. 9-point 500^2 (8.9; 2.2), the best of the
+  /// those that must use a row of X which they fetch. 9-point 500^2 (8.9; 2.2), the best of the
   /// others over windows, n = 4, 5, 8, 32 0.79, 0.99, 1.20, 1.15; 5e5 rows of a band of 7 (3.5), n
   /// = 8, 64 1.05, 0.96; 27-point 96^3, n = 4 0.88; elasticity 44, n = 4 1.12. Of double rows that
   /// do not follow a diagonal, even and many: triangulations (7; 1.38), n = 5, 8, 24, 32 1.09,

@@ -45,7 +45,7 @@ inline constexpr std::int64_t host_team_rows = 512;
 
 // Whole rows (kernels/rows_host.hpp, direct_registers.hpp).
 
-/// Registers that hold the sums of a row of Y while a row of A is read: eight, of complex numbers
+/// Registers that hold the sums of a row of Y while a row of A is read: eight, of complex scalars
 /// four by real and four by imaginary parts (perf/notes/hosts.md).
 inline constexpr int host_registers_of_pass = 8;
 /// Rows that have all their passes before the next ones begin: what is far from each other in time
@@ -58,7 +58,7 @@ inline constexpr std::int64_t host_tile_rows = 16;
 inline constexpr std::int64_t host_tile_columns = 8;
 inline constexpr std::int64_t host_tile_bytes = 1 << 14;
 inline constexpr std::int64_t host_set_bytes = 1 << 12;
-/// Bytes of the partial sums of a row: independent chains take its entries in turn.
+/// Bytes of the partial sums of a row: its entries alternate among independent chains.
 inline constexpr int host_chain_bytes = 128;
 
 /// Chains of sums, at most (latency over throughput of an addition), and the length of a row from
@@ -79,15 +79,16 @@ inline constexpr int host_rows_ahead = 24;
 inline constexpr std::size_t host_line_bytes = 64;
 inline constexpr std::int64_t host_asked_block = std::int64_t{8} << 20;
 
-/// Columns of a pass of 16-bit scalars where a row of X is not contiguous, and read one by one.
+/// Columns of a pass of 16-bit scalars where a row of X is not contiguous, and read element by
+/// element.
 inline constexpr int sixteen_bit_strided_columns = 8;
 
 // Sampled products (kernels/sampled.hpp).
 
 /// Reals of a row that a host thread multiplies before it goes on to the next columns.
 inline constexpr int sampled_panel = 256;
-/// Entries ahead whose rows of Y a host asks for, and how many bytes of them. One thread of an EPYC
-/// with AVX2, beside other jobs, 20,000 rows of 25 random entries, double, n = 8, 32, 64, ms
+/// Entries ahead whose rows of Y a host prefetches, and how many bytes of them. One thread of an
+/// EPYC with AVX2, beside other jobs, 20,000 rows of 25 random entries, double, n = 8, 32, 64, ms
 /// without prefetches and with them: 3.9, 13.0, 38.4; 3.2, 5.1, 13.2.
 inline constexpr int sampled_rows_ahead = 16;
 inline constexpr int sampled_asked_bytes = 512;

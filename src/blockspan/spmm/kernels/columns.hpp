@@ -192,7 +192,7 @@ struct StagedColumns {
     for (std::uint32_t u = 0; u < Count; ++u) {
       auto const column = std::uint64_t{static_cast<Unsigned>(own.column(k + u))};
       BLOCKSPAN_UNROLL
-      for (int s = 0; s < Columns; ++s)  // one multiply-add of 32 by 32 bits finds a number
+      for (int s = 0; s < Columns; ++s)  // one multiply-add of 32 by 32 bits gives an address
         b[u][s] = load(reinterpret_cast<Scalar const*>(x[s] + column * row_bytes));
     }
     if constexpr (Count > 1) {

@@ -31,7 +31,7 @@ std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
 /// by the grid, whatever the teams.
 ///
 /// Rows > 1: a segment is a group of up to `Rows` rows with the same columns. What is fetched of X
-/// serves all of them; every row has sums of its own, in the order that it has alone.
+/// is used by all of them; every row has sums of its own, in the order that it has alone.
 ///
 /// OnePass: the lanes are enough for all columns at once. Deep: see Lanes, or column-major X.
 ///
@@ -197,7 +197,7 @@ struct DirectLanes {
   }
 
   /// Whether the lane has an entry `steps` strides after the k-th, before the place `end` or among
-  /// as many as `end` that are left. Places are compared unsigned: one and some strides may be more
+  /// `end` of them that are left. Places are compared unsigned: one and some strides may be more
   /// than an int holds.
   template <bool ByPlace>
   static KOKKOS_FORCEINLINE_FUNCTION bool has_entry(int k, int steps, int stride, int end) {

@@ -57,9 +57,9 @@ int host_prefetch_end(Call const& call) {
 /// are put together (and conjugated, which costs nothing) when the segment ends. So the loop is the
 /// same for real and complex: no shuffles in it.
 ///
-/// Narrow vectors have several chains of sums, which take the nonzeros in turn: an addition waits
-/// for the one before it in its own chain only. The number of chains is fixed by the width and the
-/// length of the segment, and so is the order of the sums.
+/// Narrow vectors have several chains of sums, among which the nonzeros alternate: an addition
+/// waits for the one before it in its own chain only. The number of chains is fixed by the width
+/// and the length of the segment, and so is the order of the sums.
 ///
 /// Unit: the elements of a row of X are contiguous; otherwise X may have any strides.
 template <class Scalar, class Entries, int MaxWidth, bool Unit>
@@ -109,7 +109,7 @@ struct DirectRegisters {
   template <int Width, class Segment, class Consume>
   BLOCKSPAN_HOST_INLINE void multiply_vector(Segment const& segment, std::int64_t column,
                                              Consume const& consume) const {
-    // GCC 12 keeps a set of a single number in memory: every addition would wait for a store
+    // GCC 12 keeps a set of a single scalar in memory: every addition would wait for a store
     if constexpr (Width * parts == 1) {
       Scalar const* const x = X.data + column * X.column_stride;
       consume(column, Sum<Scalar, 1>{{multiply_column(entries, segment, x, X.row_stride)}});

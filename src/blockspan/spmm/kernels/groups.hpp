@@ -178,8 +178,8 @@ KOKKOS_FORCEINLINE_FUNCTION BlockRowEntries<Scalar, Ordinal> entries_of(
 
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// Direct loads of a group of rows with the same columns, for hosts: what is read of X serves all
-/// rows of the group. As DirectRegisters otherwise, without chains: the sums of the rows do not
+/// Direct loads of a group of rows with the same columns, for hosts: what is read of X is used by
+/// all rows of the group. As DirectRegisters otherwise, without chains: the sums of the rows do not
 /// wait for each other. Every sum runs in the order of its row's entries, whatever the group.
 template <class Scalar, class Entries, int MaxWidth, bool Unit>
 struct GroupRegisters : DirectRegisters<Scalar, Entries, MaxWidth, Unit> {
@@ -275,10 +275,10 @@ struct GroupInners {
   Entries entries;
   BlockRef<Scalar const> X;
   bool conjugate_values;
-  bool vectors;  ///< a lane takes vectors of 16 bytes
+  bool vectors;  ///< a lane owns vectors of 16 bytes
 
   /// run.operator()<Vectorized>(inner), for groups of at most `most` rows. Devices: AllSizes: each
-  /// number of rows has a kernel of its own; otherwise the largest serves all of them.
+  /// number of rows has a kernel of its own; otherwise the largest runs all of them.
   template <bool AllSizes, class Run>
   void with(int most, LaneGrid const& grid, Run const& run) const {
     if constexpr (!runs_on_host_v<Exec>) {

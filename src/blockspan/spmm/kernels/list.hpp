@@ -15,7 +15,7 @@ namespace blockspan::detail {
 template <class... Kernels>
 struct KernelList {};
 
-/// In the order of SpmmKernelId. Where two are expected to take the same time, the first runs.
+/// In the order of SpmmKernelId. Of two with the same expected time the first runs.
 using CoreKernels =
     KernelList<RowsChoice, SingleColumnsChoice, SegmentsChoice, SegmentsSortedChoice,
                NonemptyRowsChoice, GroupsChoice, WindowsChoice, SharedTilesChoice>;

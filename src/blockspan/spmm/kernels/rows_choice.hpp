@@ -26,7 +26,7 @@ struct RowsChoice : tuning::HostRowsCosts {
   /// Hosts: us of a nonzero.
   static double host_entry(CostFacts const& A) { return 1e-3 + host_column * as_double(A.columns); }
 
-  /// Hosts: a product takes at least as long as its longest row.
+  /// Hosts: a product is no faster than its longest row.
   static double on_host(CostFacts const& A) {
     double const entry = host_entry(A);
     bool const long_rows = A.rows.longest > (A.segment > 0 ? A.segment : host_longest_row);
@@ -44,7 +44,7 @@ struct RowsChoice : tuning::HostRowsCosts {
     return Cost{A.device.is_host ? on_host(A) : on_device(DeviceModel(A))};
   }
 
-  /// Hosts: one column by rows, where a plan has groups: a group shares no more than one number of
+  /// Hosts: one column by rows, where a plan has groups: a group shares no more than one element of
   /// X then (elasticity 14, one core: 0.50 -> 0.21 ms).
   static bool replaces(SpmmVariant const& chosen, PatternFacts const& A, BlockFacts const& blocks,
                        DeviceFacts const& device) {

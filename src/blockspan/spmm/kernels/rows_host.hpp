@@ -23,17 +23,17 @@ namespace blockspan::detail {
 
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// Rows, hosts: Y = alpha op(A) X + beta Y where rows of X are contiguous, or what the writers of
-/// another epilogue make of op(A) X (HostWriters). A team, which is one thread, owns neighbouring
+/// Rows, hosts: Y = alpha op(A) X + beta Y where rows of X are contiguous, or what another epilogue
+/// makes of op(A) X (HostWriters). A team, which is one thread, owns neighbouring
 /// rows (or segments of cut rows). The sums of a row of Y stay in registers while a row of A is
-/// read; rows of Y wider than that take several passes.
+/// read; rows of Y wider than that need several passes.
 ///
 /// Loop overhead dominates short rows. So each kind of pass has one function, whose operands are
 /// copies that no store to Y can change: all of them stay in registers from row to row. Anything
 /// called out of line from here would put them in memory.
 ///
 /// A row is summed in the order of its entries: in one chain of additions, or, if it has
-/// `host_chained_row` entries or more, in several that take them in turn.
+/// `host_chained_row` entries or more, in several among which the entries alternate.
 ///
 /// A complex value times a row of X is two real products, re * x and im * x, added up apart and put
 /// together when the row ends. So the loop is the same for real and complex: no shuffles in it.
@@ -117,7 +117,7 @@ struct HostRows {
     return false;
   }
 
-  /// Some rows of Y at a time, made in a row-major tile and copied column by column: numbers of a
+  /// Some rows of Y at a time, made in a row-major tile and copied column by column: elements of a
   /// column are neighbours, those of a row have a line, and mostly a page, of their own.
   BLOCKSPAN_NOINLINE void multiply_by_tiles([[maybe_unused]] std::int64_t begin,
                                             [[maybe_unused]] std::int64_t end) const {
@@ -155,7 +155,7 @@ struct HostRows {
     for (; i < last; ++i) to[i] = tile(i, j);
   }
 
-  /// In passes over the columns: as many of the widest as there are, then the rest.
+  /// In passes over the columns: the widest first, then the rest.
   BLOCKSPAN_HOST_INLINE void multiply_rows(std::int64_t begin, std::int64_t end,
                                            std::int64_t reals) const {
     constexpr int whole = most * widest;
@@ -319,7 +319,7 @@ WholeRows<> whole_rows_of(Call const& call) {
   return {{call.prepared.segments(call.variant()), 1}, call.prepared.pattern.row_offsets};
 }
 
-/// A product that takes a step with it, of whole rows (see StepLaunch for devices).
+/// A product fused with a step, by whole rows (devices: StepLaunch).
 template <class Call>
 void launch_host_step(Call const& call, ProductStep<typename Call::Scalar> const& step) {
   using Scalar = typename Call::Scalar;

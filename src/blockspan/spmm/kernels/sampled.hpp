@@ -26,7 +26,7 @@ namespace blockspan::detail {
 
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// The sum of a register's numbers, halves first.
+/// The sum of a register's elements, halves first.
 template <class Real, int Width>
 BLOCKSPAN_HOST_INLINE Real sum_of(typename RegistersOf<Real, Width>::type const& numbers) {
   if constexpr (Width == 1) {
@@ -41,7 +41,7 @@ BLOCKSPAN_HOST_INLINE Real sum_of(typename RegistersOf<Real, Width>::type const&
 template <class Real>
 using LastLanes = LaneMask<Real, register_bytes / int(sizeof(Real))>;
 
-/// sum_j x_j y_j of count % (2 Width) numbers, of which masks do not load those of 16 bits.
+/// sum_j x_j y_j of count % (2 Width) elements; masked loads do not exist for 16 bits.
 template <int Width, class Storage>
 BLOCKSPAN_HOST_INLINE float dot_of_last(float const* x, Storage const* y, int count) {
   float sum = 0;
@@ -55,7 +55,7 @@ BLOCKSPAN_HOST_INLINE float dot_of_last(float const* x, Storage const* y, int co
   return sum;
 }
 
-/// sum_j x_j y_j of contiguous numbers. Two chains of additions; nothing beyond the ends is read.
+/// sum_j x_j y_j of contiguous elements. Two chains of additions; nothing beyond the ends is read.
 /// rest: of those that fill no register.
 template <class Real, class Storage>
 BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Storage const* y, int count,
@@ -97,9 +97,9 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Storage const* y, int coun
 /// (im, re), whose real products with a row of Y as it lies in memory are both parts of the sum.
 /// So the loop is the same for real and complex, without shuffles.
 ///
-/// Numbers of 16 bits become floats: those of X once, those of Y in their dots.
+/// 16-bit scalars become floats: those of X once, those of Y in their dots.
 ///
-/// Devices: a team thread takes neighbouring entries, its vector lanes the columns in turn.
+/// Devices: a team thread owns neighbouring entries, its vector lanes stride over the columns.
 template <class Exec, class Scalar, class Storage, class Offset, class Ordinal>
 struct SampledKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;

@@ -71,7 +71,7 @@ struct SegmentsChoice : tuning::SegmentsLimits, tuning::HostSegmentsCosts {
       last = segment;
       if (suits(A.rows, segment)) consider(segment);
     }
-    // the segments of a row are added up by one thread: about as many as one has entries
+    // the segments of a row are added up by one thread: about as many segments as one has entries
     while (4 * last * last < A.rows.longest) consider(last *= 2);
     if (best.segment == 0) consider(std::max(last, A.rows.longest));
     return best;

@@ -15,7 +15,7 @@
 
 namespace blockspan::detail {
 
-/// Staged tiles of X for devices with bulk copies, where a tile serves every row: a team owns 64
+/// Staged tiles of X for devices with bulk copies, where every row uses a tile: a team owns 64
 /// rows and a panel of `Lanes` vectors, and walks all tiles of X. Producer warps only fetch tiles;
 /// the others multiply four rows each. A nonzero then costs a read of shared memory in place of one
 /// of the second-level cache.

@@ -54,8 +54,8 @@ struct SharedTilesChoice : tuning::SharedTilesLimits {
   static bool has_vectors(std::int64_t bytes) {
     return bytes >= std::int64_t{tuning::shared_tile_vectors} * tuning::device_vector_bytes;
   }
-  /// Whether a tile of X, staged for all rows of a team at once, serves nearly every row, and the
-  /// entries can be copied as they are. `row_bytes`: of X.
+  /// Whether a tile of X, staged for all rows of a team at once, is used by nearly every row, and
+  /// the entries can be copied as they are. `row_bytes`: of X.
   static bool rows_share(RowStatistics const& rows, std::int64_t row_bytes,
                          ScalarKind const& scalar, DeviceFacts const& device) {
     return teams_share(device) && scalar.bytes <= sizeof(double) && has_vectors(row_bytes) &&
@@ -84,7 +84,8 @@ struct SharedTilesChoice : tuning::SharedTilesLimits {
                         tuning::device_vector_bytes;
     return device.model.launch + of.stream() + read / (device.model.tile * device.cycles());
   }
-  /// Teams wait for the multiprocessor with most of them; a tile takes as long however full it is.
+  /// Teams wait for the multiprocessor with most of them; the time of a tile does not depend on how
+  /// full it is.
   static double by_windows(DeviceModel const& of) {
     auto const& device = of.device();
     std::int64_t const groups = shared_window_groups(of.vectors());
@@ -99,7 +100,7 @@ struct SharedTilesChoice : tuning::SharedTilesLimits {
         as_double(products * groups) / device.model.tensor + device.model.tile_start;
     return device.model.launch + as_double(tiles) * cycles / device.clock;
   }
-  /// Whether windows of rows take shared tiles in less time than lanes.
+  /// Whether windows of rows are faster with shared tiles than lanes.
   static bool windows_take(DeviceModel const& of, TileForms const& forms) {
     return forms.windows && (!forms.lanes || by_windows(of) <= by_lanes(of));
   }

@@ -19,11 +19,11 @@
 namespace blockspan::detail {
 
 /// Windows of rows that share staged tiles of X, on tensor cores, where rows are so full that a
-/// tile serves every row: a team owns 64 rows and a panel of up to 32 vectors and walks all tiles
-/// of X. Producer warps fetch tiles of X, the masks of the rows, and the values. Each consumer warp
-/// multiplies two windows of eight rows with one part of every tile: two, because shared memory
-/// gives a row of X half as fast as tensor cores take it for one. The parts of a sum are added in
-/// their order.
+/// tile is used by every row: a team owns 64 rows and a panel of up to 32 vectors and walks all
+/// tiles of X. Producer warps fetch tiles of X, the masks of the rows, and the values. Each
+/// consumer warp multiplies two windows of eight rows with one part of every tile: two, because
+/// shared memory delivers a row of X at half the rate of tensor cores with one window. The parts of
+/// a sum are added in their order.
 ///
 /// Columns of X and rows of windows are on the lanes as in WindowVectors. Rows of a tile are padded
 /// so that the four that a quarter of a warp reads are in different banks.
@@ -46,7 +46,7 @@ struct SharedWindows {
   using Mask = std::uint64_t;
   static_assert(tile_rows == 64 && 4 * steps <= 32 && 32 % (4 * steps) == 0);
 
-  /// Four numbers more than a row of X has, and two more than a row of the tile may have values.
+  /// Four scalars more than a row of X has, and two more than a row of the tile may have values.
   static constexpr int x_stride = 2 * vectors_of_panel + 4, value_stride = tile_rows + 2;
   struct alignas(128) Scratch {
     double x[stages][tile_rows * x_stride];
@@ -99,7 +99,7 @@ struct SharedWindows {
       bulk::syncwarp();
       if (lane == 0) bulk::mbarrier_arrive(bulk::shared_address(scratch.empty + at));
     }
-    bulk::syncthreads();  // before scratch serves for sums
+    bulk::syncthreads();  // before scratch is reused for sums
     double* const of_warps = scratch.x[0] + group * warp_lanes * kept * (parts - 1) + lane;
     if (part > 0) sums.keep(of_warps + (part - 1) * warp_lanes * kept);
     bulk::syncthreads();

@@ -20,7 +20,7 @@
 #include <blockspan/support/sixteen_bit.hpp>
 #include <blockspan/support/unroll.hpp>
 
-// Products of numbers that are stored in 16 bits and summed in float: whole rows or listed
+// Products of scalars with 16 bits of storage, summed in float: whole rows or listed
 // segments. A sum has one chain of additions, in the order of the entries, so that a column has the
 // same bits in every block.
 
@@ -79,7 +79,7 @@ struct SixteenBitLanes {
 inline namespace BLOCKSPAN_REGISTERS {
 
 /// Hosts: the sums of up to `MaxWidth` columns in registers, the widest first, halved for what
-/// remains. Unit: rows of X are contiguous; else they are read number by number.
+/// remains. Unit: rows of X are contiguous; else they are read element by element.
 template <class Storage, class Entries, int MaxWidth, bool Unit>
 struct SixteenBitRegisters {
   template <int Width>

@@ -21,7 +21,7 @@ namespace blockspan::detail {
 // 4) + 1.
 //
 // The four lanes l % 4 fetch different rows of X, whose same columns often lie in the same banks of
-// the first-level cache. So each begins with another one of its loads, and orders the numbers when
+// the first-level cache. So each begins with another one of its loads, and orders the values when
 // they have come: 27-point 96^3, n = 16, 32, 64 without and with 235, 408, 787; 213, 343, 638.
 
 /// The row of a window and the column of a step whose entry a lane has; the row also selects the
@@ -29,13 +29,13 @@ namespace blockspan::detail {
 KOKKOS_FORCEINLINE_FUNCTION int window_row(int lane) { return lane >> 2; }
 KOKKOS_FORCEINLINE_FUNCTION int window_step(int lane) { return lane & 3; }
 
-/// The places of a lane's numbers of a pass in the first row of X, in the order of its loads.
+/// The places of a lane's scalars of a pass in the first row of X, in the order of its loads.
 template <class Number, int Count>
 struct XColumns {
   char const* first_row[Count];
   std::uint32_t row_bytes;
 
-  /// One multiply-add of 32 by 32 bits finds a number.
+  /// One multiply-add of 32 by 32 bits gives an address.
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Number fetch(Ordinal row, int i) const {
     using Unsigned = std::make_unsigned_t<Ordinal>;
@@ -44,7 +44,7 @@ struct XColumns {
   }
 };
 
-/// What a lane has loaded beginning with the `first`-th number, in the order of the numbers.
+/// What a lane has loaded beginning with the `first`-th scalar, in their order.
 template <int Count, class Number>
 KOKKOS_FORCEINLINE_FUNCTION void put_in_order(Number (&loaded)[Count], int first) {
   BLOCKSPAN_UNROLL
@@ -59,8 +59,8 @@ KOKKOS_FORCEINLINE_FUNCTION void put_in_order(Number (&loaded)[Count], int first
   }
 }
 
-/// Adds to the sums of a lane the products of its number of A with its vector of X: two real
-/// numbers, or the parts of a complex one.
+/// Adds to the sums of a lane the products of its value of A with its vector of X: two real
+/// scalars, or the parts of a complex one.
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void add_products(Scalar const& a, tensor::Pair const& x,
                                               double (&sums)[4]) {
@@ -103,7 +103,7 @@ struct FinishedSums {
   Sum<Scalar, Width> of[Rows][Vectors];
 };
 
-/// Groups of eight 16-byte vectors, of which a lane fetches one: the first numbers of all eight are
+/// Groups of eight 16-byte vectors, of which a lane fetches one: the first scalars of all eight are
 /// the upper half of an instruction's rows, the second ones the lower half.
 template <class Scalar, int Groups>
 struct WindowVectors {
@@ -166,7 +166,7 @@ struct WindowVectors {
   }
 };
 
-/// Eight single real columns, or two or four times as many, of which a lane fetches one each.
+/// Eight, 16 or 32 single real columns, of each eight of which a lane fetches one.
 /// Width: of the vectors that sums leave in, 2 or, where vectors do not fit X and Y, 1.
 template <int Eights, int Width>
 struct WindowColumns {

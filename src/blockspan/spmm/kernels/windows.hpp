@@ -44,7 +44,7 @@ struct RowWindows {
   int rows;                         ///< of the matrix
   std::uint32_t const* first_tile;  ///< windows + 1
 
-  /// 32 bits: the numbers of rows are indices of the matrix.
+  /// 32 bits: rows are indices of the matrix.
   template <class Team, class Function>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_segment(Team const& team,
                                                     Function const& function) const {
@@ -59,7 +59,7 @@ struct RowWindows {
   }
 };
 
-/// The number there, or zero where none is wanted. Not by load(): with words put together the
+/// The scalar there, or zero where none is wanted. Not by load(): with words put together the
 /// compiler waits for each load before the next (elasticity 44^3 x 3, n = 8: 105 and 82 us).
 template <class Number>
 KOKKOS_FORCEINLINE_FUNCTION Number load_or_zero(bool wanted, Number const* address) {
@@ -111,9 +111,9 @@ KOKKOS_FORCEINLINE_FUNCTION PermutedValues<Scalar> values_from(
 }
 
 /// Windows of rows as tiles on tensor cores, for devices: a team thread is a warp, and each row of
-/// X is fetched once for a window. In a step the lanes of a row (four neighbours) take four columns
+/// X is fetched once for a window. In a step the lanes of a row (four neighbours) have four columns
 /// of a tile. They read the values from the matrix: rows are sorted, so the entries
-/// of a row meet its tiles in their order, and the bits say how many a tile takes.
+/// of a row meet its tiles in their order, and the bits say how many belong to a tile.
 ///
 /// A place without an entry is a zero there, and zero times an infinity of X is NaN. So where a sum
 /// of a window is NaN, its rows are multiplied once more, entry by entry.
@@ -158,7 +158,7 @@ struct WindowTiles {
   };
   static_assert(steps * sizeof(std::uint16_t) == sizeof(std::uint64_t));
   static_assert(tuning::window_columns == 16);
-  /// The lane's number of each step.
+  /// The lane's scalar of each step.
   struct Values {
     Scalar of[steps];
   };
@@ -297,8 +297,8 @@ void launch_window_columns(Call const& call, Entries const& entries, char const*
                 inner, epilogue);
 }
 
-/// What passes over windows have kernels for: one width; all numbers of vectors, eight single
-/// columns; all numbers of both.
+/// What passes over windows have kernels for: one width; any count of vectors, eight single
+/// columns; any count of both.
 enum class PassWidths { one, vectors, all };
 
 /// Single columns where vectors do not fit.
@@ -311,7 +311,7 @@ void launch_windows_with(Call const& call, Entries const& entries, char const* l
   auto const launch = [&]<class Columns>() {
     launch_window_columns<Columns>(call, entries, label, epilogue);
   };
-  if constexpr (is_complex_v<Scalar>) {  // a complex number is a vector
+  if constexpr (is_complex_v<Scalar>) {  // a complex scalar is a vector
     // four groups of complex columns: sums and values need more registers than there are
     if constexpr (several)
       if (groups_of_pass(columns, 2) == 2)

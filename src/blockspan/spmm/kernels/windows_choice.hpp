@@ -59,7 +59,7 @@ struct WindowsChoice : tuning::WindowsLimits {
   }
 
   /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, four vectors at
-  /// least, and then eight at a time. A pass takes 32 vectors, or half as many single columns. A
+  /// least, and then eight at a time. A pass has 32 vectors, or 16 single columns. A
   /// window's tiles follow each other.
   static double on_device(CostFacts const& A) {
     DeviceModel const of(A);

@@ -21,7 +21,7 @@ using IndexRange = Kokkos::RangePolicy<Exec, Tag..., Kokkos::IndexType<std::int6
 // The arrays that a plan prepares for a kernel. The functions that fill them, in the other headers
 // of this folder, depend on no scalar, and wait for the instance.
 
-/// What one reduction over a pattern tells.
+/// The result of one reduction over a pattern.
 struct PatternSummary {
   RowStatistics rows;
   /// A hash of shape, offsets and columns: equal for equal patterns, different for almost all
@@ -184,7 +184,7 @@ struct TransposedPattern {
 /// Items 0 <= i < n by their keys, 0 <= keys[i] < keys_end, negative ones left out: those of key k
 /// are items[offsets[k]], ..., items[offsets[k + 1] - 1], ascending. offsets: keys_end + 1 places,
 /// items: n. Returns how many have keys. Waits for the instance. Devices count, distribute, and
-/// rank the items of a key: the work is the sum of the squares of their numbers, or, where one has
+/// rank the items of a key: the work is the sum of the squares of their counts, or, where one has
 /// more than 1,024, that of a sort of (key, item) in 64 bits; throws Error where these do not fit.
 /// Hosts count and distribute on one thread: O(n + keys_end).
 template <class Exec, class Key>

@@ -9,7 +9,7 @@
 
 namespace blockspan::detail {
 
-/// A group costs each entry's index and row of X once, and as many values as it has rows: the first
+/// A group costs each entry's index and row of X once, and a value a row: the first
 /// two weigh this many values where the plan chooses how many rows a group may have. (Reasoned.)
 inline constexpr double group_fetch = 2;
 
@@ -54,7 +54,7 @@ struct GroupCounts {
   GroupCount of[tuning::group_rows - 1];
 };
 
-/// A reduction: what there would be with every number of rows a group.
+/// A reduction: the counts for every possible size of a group.
 template <class Exec, class Ordinal>
 struct CountGroups {
   using value_type = GroupCounts;

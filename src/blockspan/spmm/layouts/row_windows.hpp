@@ -17,7 +17,7 @@ namespace blockspan::detail {
 inline constexpr std::int64_t window_samples = 1024;
 inline constexpr int window_sample_columns = 1024;
 
-/// How ascending columns of a window are dealt to tiles: at most window_columns to each, none
+/// Assigns ascending columns of a window to tiles: at most window_columns to each, none
 /// farther from the first than 16 bits say.
 template <class Ordinal>
 struct TileFill {
@@ -41,8 +41,8 @@ struct WindowMerge {
   static constexpr int window_rows = tuning::window_rows;
   PatternRef<int, Ordinal> A;
 
-  /// take(column, rows that have it, as bits) for all columns of a window in ascending order, until
-  /// it returns false.
+  /// visit(column, rows that have it, as bits) for all columns of a window in ascending order,
+  /// until it returns false.
   template <class Take>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(std::int64_t window, Take const& take) const {
     constexpr Ordinal none = Kokkos::Experimental::finite_max_v<Ordinal>;

@@ -21,7 +21,7 @@ struct Summarize {
   };
   static constexpr std::int64_t group_size = RowStatistics::group_size;
   PatternRef<int, Ordinal> A;
-  std::int64_t strides;  ///< items of entries, each of which takes every strides-th entry
+  std::int64_t strides;  ///< items of entries, each of which reads every strides-th entry
 
   /// Entries of an item: their loads are in flight together.
   static constexpr int entries_of_item = 8;
@@ -64,7 +64,7 @@ struct Summarize {
     return begin < middle && middle < end && columns[middle] == columns[begin] + 1 &&
            columns[end - 1] == columns[middle - 1] + 1;
   }
-  /// What the first and the last column of a row tell.
+  /// What follows from the first and the last column of a row.
   KOKKOS_FUNCTION void add_ends(std::int64_t row, int begin, int end, value_type& sum) const {
     auto const* const columns = A.column_indices;
     std::int64_t const first = columns[begin], last = columns[end - 1];

@@ -12,7 +12,7 @@ namespace blockspan::detail {
 
 // How an inner reads the matrix: column(place), and value(place, row_at) of the row whose entries
 // are stored `row_at` behind those of the segment's first row, which has the same columns. Here a
-// place is the number of an entry; entries of blocks overload these functions (groups.hpp).
+// place is the index of an entry; entries of blocks overload these functions (groups.hpp).
 
 /// What the entries of a segment are read by.
 template <class Entries, class Segment>

@@ -97,7 +97,7 @@ struct ScaleAddWriter {
   BLOCKSPAN_HOST_INLINE void write_each(Scalar* to, Registers const* sums) const {
     Sum<Scalar, most_columns> sum;
     collect_sums<Scalar, Pack>(sums, conjugate, sum.value);
-    // GCC 12 with AVX2 would see numbers beyond the sum read if it were not told
+    // GCC 12 with AVX2 would assume reads beyond the sum without it
     int const count = Pack::Masked == 0 ? most_columns : std::min(columns, most_columns);
     for (int j = 0; j < count; ++j) {
       Scalar& into = to[j * column_stride];

@@ -10,8 +10,9 @@
 namespace blockspan::detail {
 
 /// How the vector lanes of a team thread are laid over a row: 2^column_bits of them over the
-/// columns of X, times 2^entry_bits over the nonzeros, which they take in turn. Lanes over nonzeros
-/// read the matrix coalesced where few columns leave lanes idle, and share the work of long rows.
+/// columns of X, times 2^entry_bits over the nonzeros, which alternate among them. Lanes over
+/// nonzeros read the matrix coalesced where few columns leave lanes idle, and share the work of
+/// long rows.
 struct LaneGrid {
   int column_bits = 0;
   int entry_bits = 0;
@@ -23,7 +24,7 @@ struct LaneGrid {
   KOKKOS_FORCEINLINE_FUNCTION int entry_of(int lane) const { return lane >> column_bits; }
 };
 
-/// Whether lanes of a team thread can exchange numbers on this backend; elsewhere all lanes are
+/// Whether lanes of a team thread can exchange values on this backend; elsewhere all lanes are
 /// over the columns.
 template <class Exec>
 inline constexpr bool lanes_exchange_v = on_cuda_v<Exec>;
@@ -48,7 +49,7 @@ KOKKOS_FORCEINLINE_FUNCTION unsigned own_lanes(int lanes) {
 #endif
 
 /// f(lane) on each of the vector lanes of a team thread, of which there are `lanes`: as
-/// ThreadVectorRange, whose loop and barrier take 50 of the 500 instructions of a short row.
+/// ThreadVectorRange, whose loop and barrier are 50 of the 500 instructions of a short row.
 /// Together: the lanes converge in the end, without a condition. One H200, microseconds with
 /// ThreadVectorRange, without a barrier, with this one: 27-point 96^3 n = 8 171, 180, 167; 7-point
 /// 128^3 n = 8 166, 160, 164.
@@ -63,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_each_lane(Team const& team, int lanes, Func
 #endif
 }
 
-/// The value of the lane whose number differs in the bits of `mask`; all lanes of the thread call
+/// The value of the lane whose index differs in the bits of `mask`; all lanes of the thread call
 /// it.
 template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION Real exchange(Real const& value, int mask, int lanes) {

@@ -24,7 +24,7 @@ struct Sum {
 };
 
 /// Reads what no thread writes during the kernel; on CUDA through the read-only cache path, which
-/// the compiler does not take by itself for pointers inside a functor.
+/// the compiler does not use by itself for pointers inside a functor.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load(T const* address) {
 #if defined(__CUDA_ARCH__)
@@ -51,7 +51,7 @@ KOKKOS_FORCEINLINE_FUNCTION T load(T const* address) {
 #endif
 }
 
-/// Makes the compiler take a loaded number for used here, so that its load is issued before.
+/// Makes the compiler treat a loaded value as used here, so that its load is issued before.
 KOKKOS_FORCEINLINE_FUNCTION void keep_live([[maybe_unused]] double number) {
 #if defined(__CUDA_ARCH__)
   asm volatile("" ::"d"(number));
@@ -70,7 +70,7 @@ KOKKOS_FORCEINLINE_FUNCTION void keep_live(Kokkos::complex<Real> const& number) 
 
 /// No load is moved across it. Short of registers, the assembler would put loads of a batch behind
 /// products that wait for others. A trap that is never reached ends a basic block; `place` is never
-/// the greatest number.
+/// the largest count.
 KOKKOS_FORCEINLINE_FUNCTION void scheduling_barrier([[maybe_unused]] std::uint32_t place) {
 #if defined(__CUDA_ARCH__)
   asm volatile(

@@ -8,7 +8,8 @@
 #include <blockspan/support/backend.hpp>
 
 // Asynchronous copies to shared memory (Hopper and later): cp.async.bulk, many bytes by the copy
-// engine, and cp.async, up to 16 bytes a thread, with mbarriers that tell when a tile has arrived.
+// engine, and cp.async, up to 16 bytes a thread, with mbarriers that signal when a tile has
+// arrived.
 
 namespace blockspan::detail::bulk {
 
@@ -28,7 +29,7 @@ inline constexpr bool available = false;
 #define BLOCKSPAN_BULK_ASM(...) static_cast<void>(0)
 #endif
 
-/// An address in shared memory, as the functions below take it.
+/// An address in shared memory, for the functions below.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t shared_address(void const* place) {
   return tensor::scratch_address(static_cast<double const*>(place));
 }

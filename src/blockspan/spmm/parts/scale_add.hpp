@@ -65,8 +65,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_line_aligned(void const* address) {
 }
 
 /// y = alpha * sum + beta * y, and y = alpha * sum without reading y where beta is zero. The only
-/// writer of Y; sees each row once, finished. Contiguous: rows of Y are, and vectors aligned.
-/// Masked: sums come in vectors, but Y may be of any strides, and not whole vectors wide.
+/// code that writes Y; sees each row once, finished. Contiguous: rows of Y are, and vectors
+/// aligned. Masked: sums come in vectors, but Y may be of any strides, and not whole vectors wide.
 template <class Scalar, bool Contiguous, bool OnHost, bool Masked = false>
 struct ScaleAdd {
   Scalar alpha;
@@ -160,7 +160,7 @@ struct ScaleAdd {
     write<Width>(y, 1, sum);
   }
 
-  /// GCC 12 would take the sums apart, number by number.
+  /// GCC 12 would split the sums into scalars.
   template <int Width>
   BLOCKSPAN_HOST_INLINE void write_registers(Scalar* y, Sum<Scalar, Width> const& sum) const {
     RegisterSet<Scalar, Width> result;

@@ -15,10 +15,10 @@
 
 namespace blockspan::detail {
 
-/// Adds `Count` numbers (a power of two) over the threads of a warp whose places differ in the bits
+/// Adds `Count` values (a power of two) over the threads of a warp whose places differ in the bits
 /// mask, 2 mask, ..., neighbours first, and calls keep(q, sum) once for the q-th. In each step a
-/// thread gives away half of what it has, so that few numbers are exchanged. `first`: the first of
-/// the numbers it has; `own`: no other thread has the same.
+/// thread gives away half of what it has, so that few values are exchanged. `first`: the first of
+/// the values it has; `own`: no other thread has the same.
 template <int Count, class Real, class Keep>
 KOKKOS_FORCEINLINE_FUNCTION void add_over_warp(Real* numbers, int mask, int place, int first,
                                                bool own, Keep const& keep) {
@@ -49,7 +49,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_over_warp(Real* numbers, int mask, int plac
 inline constexpr int dots_warps =
     static_cast<int>(tuning::device_threads) >> tuning::device_lane_bits;
 
-/// Real numbers of a column: the parts of x_dot_y, and y_dot_y.
+/// Real sums of a column: the parts of x_dot_y, and y_dot_y.
 template <class Scalar, bool Squares>
 inline constexpr int dots_numbers_v = (is_complex_v<Scalar> ? 2 : 1) + (Squares ? 1 : 0);
 
@@ -62,7 +62,7 @@ std::size_t warp_dots_bytes(int columns_of_lane, LaneGrid const& grid) {
   return static_cast<std::size_t>(numbers) * sizeof(real_t<Scalar>) + slack;
 }
 
-/// The sums over the rows of a team, for devices whose lanes exchange numbers, where one pass over
+/// The sums over the rows of a team, for devices whose lanes exchange values, where one pass over
 /// the columns is enough: a lane has those of its own vectors in registers; then the rows of a warp
 /// are added, neighbours first, then the warps. Where a thread has one row, the order depends on
 /// the places of the rows in the matrix only, not on the size of a team. Little scratch, because it
@@ -91,7 +91,7 @@ class WarpDots {
   /// By all lanes of the team together.
   KOKKOS_FORCEINLINE_FUNCTION void finish_team() const {
     LaneGrid const grid = epilogue_.grid;
-    int const step = grid.columns() * of_lane;  // from a warp's numbers to the next's
+    int const step = grid.columns() * of_lane;  // from a warp's sums to the next's
     auto* const scratch = static_cast<Real*>(team_.team_scratch(0).get_shmem_aligned(
         static_cast<std::size_t>(dots_warps * step) * sizeof(Real), 16));
     int const place = place_in_team(), lane = place & (grid.lanes() - 1);
@@ -165,7 +165,7 @@ struct ScaleAddDots {
   BlockRef<Scalar> Y;
   std::int64_t teams;
   std::int64_t nodes;  ///< teams + cut rows
-  Real* sums;          ///< number q of column j of a node: sums[(q * columns + j) * nodes + node].
+  Real* sums;          ///< sum q of column j of a node: sums[(q * columns + j) * nodes + node].
                        ///< A bare pointer: CUDA launches small functors without waiting.
 
   Real const* weights;  ///< of the rows in y_dot_y; null: ones
@@ -199,7 +199,7 @@ struct ScaleAddDots {
     if constexpr (is_complex_v<Scalar>) keep_part(node, column, 1, imaginary_part(xy));
     if constexpr (Squares) keep_part(node, column, parts<Scalar>, yy);
   }
-  /// ... or one real number of them: the parts of x_dot_y, then y_dot_y.
+  /// ... or one real sum of them: the parts of x_dot_y, then y_dot_y.
   KOKKOS_FORCEINLINE_FUNCTION void keep_part(std::int64_t node, std::int64_t column, int part,
                                              Real sum) const {
     sums[(part * Y.columns + column) * nodes + node] = sum;

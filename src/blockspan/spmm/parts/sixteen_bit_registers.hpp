@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-// Hosts: 16-bit numbers in memory, floats in registers.
+// Hosts: 16-bit scalars in memory, floats in registers.
 
 namespace blockspan::detail {
 inline namespace BLOCKSPAN_REGISTERS {
@@ -24,7 +24,7 @@ struct IntegersOf {
   typedef std::uint16_t Narrow __attribute__((vector_size(Width * 2)));
 };
 
-/// `Width` neighbouring numbers as floats ...
+/// `Width` contiguous scalars as floats ...
 template <int Width, class Storage>
 BLOCKSPAN_HOST_INLINE typename RegistersOf<float, Width>::type widen(Storage const* from) {
   if constexpr (Width == 1) {
@@ -100,7 +100,7 @@ BLOCKSPAN_HOST_INLINE void narrow(typename RegistersOf<float, Width>::type const
   }
 }
 
-/// A row of contiguous numbers.
+/// A row of contiguous scalars.
 template <class Storage>
 BLOCKSPAN_HOST_INLINE void widen_row(Storage const* from, int count, float* to) {
   constexpr int width = register_bytes / int(sizeof(float));
@@ -112,7 +112,7 @@ BLOCKSPAN_HOST_INLINE void widen_row(Storage const* from, int count, float* to) 
   for (; j < count; ++j) to[j] = widen<1>(from + j);
 }
 
-/// A set of registers from contiguous numbers, and to them.
+/// Loads and stores a set of registers.
 template <class Storage, int Reals>
 BLOCKSPAN_HOST_INLINE void load_set(RegisterSet<float, Reals>& set, Storage const* from) {
   if constexpr (Reals > 0) {

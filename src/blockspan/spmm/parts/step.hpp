@@ -12,8 +12,8 @@
 
 namespace blockspan::detail {
 
-/// The step of a polynomial in W A that takes the sums of a row, those of A X, while they are in
-/// registers (see ProductStep). Sees each row once, finished, and is the only writer of Y. Rows are
+/// The step of a polynomial in W A, from the sums of a row, those of A X, while they are in
+/// registers (see ProductStep). Sees each row once, finished, and alone writes Y. Rows are
 /// contiguous, and aligned for the vectors that sums come in.
 template <class Scalar>
 struct TakeStep {

@@ -8,13 +8,13 @@
 
 namespace blockspan::detail {
 
-/// What a product is expected to take.
+/// The expected time of a product.
 struct Cost {
   double microseconds;
   std::int64_t segment = 0;  ///< with rows longer than this cut; 0: it cuts none
 };
 
-/// How a team may take staged tiles of X: its lanes each a vector of a row, or windows of rows on
+/// How a team may multiply with staged tiles of X: a vector of a row a lane, or windows of rows on
 /// tensor cores.
 struct TileForms {
   bool lanes = false;

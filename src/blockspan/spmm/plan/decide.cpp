@@ -101,7 +101,7 @@ class Decider {
     return device_.is_host || blocks_.x.contiguous || !variant.needs_contiguous_x();
   }
 
-  /// Whether the variant chosen takes this product.
+  /// Whether the variant chosen runs this product.
   bool is_taken() const {
     auto const& chosen = *choice_.variant;
     return is_offered(chosen, blocks_.scalar, device_) &&
@@ -124,7 +124,7 @@ class Decider {
   }
 
   /// Devices: blocks whose rows are not contiguous, where there is something faster than to read
-  /// them number by number. True: nothing is left to decide.
+  /// them element by element. True: nothing is left to decide.
   bool column_major_decided(Decision& decision) {
     auto const& chosen = *choice_.variant;
     bool const by_windows = chosen.lists_windows() && is_offered(chosen, blocks_.scalar, device_);
@@ -190,7 +190,7 @@ class Decider {
   }
 
   /// Whether a product gains by a row-major copy of X: on hosts, because there a lane's columns are
-  /// a register, which strided loads fill one number at a time.
+  /// a register, which strided loads fill one element at a time.
   bool should_copy_on_host() const {
     return device_.is_host && !blocks_.x.contiguous && blocks_.columns >= host_packed_columns &&
            A_.rows.mean() * static_cast<double>(blocks_.columns) >= host_packed_work;
@@ -229,7 +229,8 @@ class Decider {
   bool reads_narrow(std::int64_t bytes) const { return A_.has_distances && bytes <= narrow_bytes; }
 
   std::int64_t x_columns(Launch const& launch) const {
-    // the last launch takes what X has been padded by; that never makes more vectors than X has
+    // the last launch has the columns that X has been padded by; that never makes more vectors than
+    // X has
     return launch.vectorized ? whole_vectors(launch.columns) : launch.columns;
   }
   std::int64_t vectors_of(Launch const& launch) const {
@@ -262,7 +263,7 @@ class Decider {
                     reads_narrow(row_bytes(x_columns(launch)));
     if (variant.items) return;
     // several vectors (or single columns) a lane have kernels for plain entries only; columns in 16
-    // bits serve fewer vectors than three a lane, and no passes side by side
+    // bits exist for fewer vectors than three a lane, and no passes side by side
     int const most_vectors = !launch.vectorized || !plain ? 1
                              : blocks_.steps              ? (blocks_.scalar.is_complex ? 1 : 2)
                              : launch.narrow              ? 2
@@ -280,7 +281,7 @@ class Decider {
                           segments, A_.lanes, device_);
   }
 
-  /// Whether the kernel that runs has a twin that takes a step, and the passes over blocks that
+  /// Whether the kernel that runs has a form with a fused step, and the passes over blocks that
   /// this saves are worth it. Windows in single columns have one for few of them.
   bool takes_step() const {
     auto const& variant = variant_that_runs();

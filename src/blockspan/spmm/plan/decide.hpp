@@ -18,7 +18,7 @@
 
 namespace blockspan::detail {
 
-/// What a candidate of the menu is expected to take.
+/// The expected time of a candidate of the menu.
 struct SpmmPrediction {
   SpmmVariant const* variant;
   double microseconds;
@@ -43,7 +43,7 @@ SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
                           DeviceFacts const& device);
 
 /// Copies and launches of a product with this pattern and choice. Without launches: the algorithm
-/// must run, but cannot serve these blocks.
+/// must run, but does not support these blocks.
 Decision decide(PatternFacts const& A, SpmmChoice const& choice, BlockFacts const& blocks,
                 DeviceFacts const& device);
 
@@ -64,9 +64,9 @@ class DecisionMemo {
   std::deque<std::pair<BlockFacts, Decision>> made_;
 };
 
-/// How many of the columns of a row-major block the next product takes, so that rows of X in use
+/// The count of columns of a row-major block in the next product, such that rows of X in use
 /// stay in the cache and few lanes are idle; the others follow in products of their own.
-/// `vectorized`: the kernel takes whole vectors.
+/// `vectorized`: the kernel reads whole vectors.
 std::int64_t columns_of_panel(SpmmVariant const& variant, RowStatistics const& rows,
                               std::int64_t half_bandwidth, std::int64_t columns,
                               std::size_t scalar_bytes, bool vectorized, DeviceFacts const& device);
@@ -82,7 +82,7 @@ bool is_offered(SpmmVariant const& variant, ScalarKind const& scalar, DeviceFact
 TileForms tile_forms(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
                      DeviceFacts const& device);
 
-/// What runs where a variant that does not take all blocks does not take these ...
+/// What runs where a variant does not support these blocks ...
 SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
 /// ... and what runs of a variant where whole vectors do not fit.
 SpmmVariant const& unvectorized(SpmmVariant const& variant);

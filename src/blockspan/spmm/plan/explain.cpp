@@ -27,17 +27,17 @@ std::string best_three(std::vector<SpmmPrediction> const& predictions) {
   return out.str();
 }
 
-/// How column-major blocks are served.
+/// How column-major blocks run.
 std::string column_major_in_words(Decision const& decision) {
   auto const& launch = decision.first();
   if (launch.form == LaunchForm::lane_a_row || launch.form == LaunchForm::staged_columns)
     return "column-major blocks run as " + std::string(launch.variant->id) + ", with a lane a row";
   if (decision.x == BlockCopy::whole_vectors || decision.y_by_copy)
     return "column-major blocks go by way of row-major copies";
-  return "column-major blocks are read number by number";
+  return "column-major blocks are read element by element";
 }
 
-/// The launches that a block takes, if several.
+/// The launches of a block, if several.
 std::string panels_in_words(Decision const& decision) {
   if (decision.launches.size() == 1) return {};
   std::ostringstream out;
@@ -65,7 +65,7 @@ void explain_lists(std::ostream& out, ExplainedPattern const& A) {
   if (variant.explain != nullptr) out << variant.explain(A);
 }
 
-/// What runs for blocks that the variant chosen does not take.
+/// What runs for blocks that the variant chosen does not support.
 void explain_fallbacks(std::ostream& out, ExplainedPattern const& A, DeviceFacts const& device) {
   auto const& variant = *A.choice.variant;
   auto const& fallback = fallback_of(A.facts, A.choice);

@@ -42,7 +42,7 @@ std::int64_t bytes_of_matrix(PatternFacts const& A, Launch const& launch, std::s
 std::string explain_bytes(PatternFacts const& A, Launch const& launch, int columns,
                           std::size_t scalar_bytes);
 
-/// Whether X is so large that an order with columns near their rows might serve the caches better.
+/// Whether X is so large that an order with columns near their rows might use the caches better.
 bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar_bytes);
 
 /// What it might bring; `far`: the share of the entries whose column lies far from their row.

@@ -9,7 +9,7 @@
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
 
-// What decisions about products are made from. Plain numbers, of any origin: a plan fills them in
+// What decisions about products are made from. Plain values, of any origin: a plan fills them in
 // from a matrix and a device, tests from tables.
 
 namespace blockspan::detail {
@@ -18,7 +18,7 @@ namespace blockspan::detail {
 /// (plan/read_facts.hpp) reads those of the device that a plan is made for.
 struct DeviceFacts {
   bool is_host = false;
-  bool lanes_exchange = false;       ///< lanes of a warp exchange numbers
+  bool lanes_exchange = false;       ///< lanes of a warp exchange values
   bool double_tensor_cores = false;  ///< as fast as they are on data centre devices
   bool bulk_copies = false;          ///< asynchronous copies of many bytes to scratch
   int multiprocessors = tuning::h200::multiprocessors;
@@ -78,7 +78,7 @@ struct BlockFacts {
   std::int64_t columns = 0;
   ScalarKind scalar{};
   BlockLayout x, y;
-  bool x_rows_near = true;     ///< a 32-bit number of bytes from one to the next
+  bool x_rows_near = true;     ///< the bytes from one to the next fit in 32 bits
   bool x_columns_near = true;  ///< the same
   bool conjugates = false;     ///< A's values
   bool must_run = false;       ///< the algorithm asked for, or none

@@ -18,7 +18,7 @@ struct SegmentStatistics {
   std::int64_t segments;
   double mean;             ///< nonzeros of a segment that is not empty
   std::int64_t longest;    ///< nonzeros
-  double unevenness;       ///< what groups of neighbouring rows in step walk too much, relatively
+  double unevenness;       ///< relative excess of what groups of neighbouring rows in step traverse
   bool sorted;             ///< neighbours in a warp are of about the same length
   bool near = false;       ///< neighbouring rows read neighbouring rows of X
   std::int64_t empty = 0;  ///< segments without a nonzero
@@ -33,7 +33,7 @@ inline std::int64_t few_segments(DeviceFacts const& device) {
 SegmentStatistics statistics_of_segments(RowStatistics const& rows, SpmmVariant const& variant,
                                          std::int64_t segments, std::int64_t segment);
 
-/// Groups of rows as segments: with as many entries as one of their rows has.
+/// Groups of rows as segments: with the entries of one of their rows.
 SegmentStatistics statistics_of_groups(RowStatistics const& rows, GroupCount const& count);
 
 /// Microseconds of a product that depend on the lanes: loads that wait for each other until the

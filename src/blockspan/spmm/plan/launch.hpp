@@ -14,13 +14,13 @@ namespace blockspan::detail {
 struct Lanes {
   LaneGrid grid;
   int vectors_per_lane = 1;  ///< 1 to 3; of single columns 1 to 5
-  bool deep = false;         ///< of two vectors, as many nonzeros are in flight as of one
+  bool deep = false;         ///< with two vectors, the nonzeros in flight of one
   bool spread = false;  ///< each pass over the vectors is a unit of work of its own (RowPasses)
 
   std::int64_t passes(std::int64_t vectors) const {
     return ceil_div(vectors, std::int64_t{grid.columns()} * vectors_per_lane);
   }
-  /// Vectors that the lanes have room for in the passes that `vectors` take.
+  /// Vectors that the lanes have room for in the passes of `vectors`.
   std::int64_t room(std::int64_t vectors) const {
     return passes(vectors) * grid.columns() * vectors_per_lane;
   }
@@ -65,8 +65,8 @@ struct Decision {
   bool y_by_copy = false;         ///< written to a copy of X's width, then added to Y
   bool fills_empty_rows = false;  ///< by a kernel of their own, before the launches
   bool fuses_sums = false;        ///< of products: the one launch makes them too
-  bool fuses_step = false;        ///< the launches take a ProductStep
-  std::vector<Launch> launches;   ///< empty: the algorithm asked for cannot serve the product
+  bool fuses_step = false;        ///< the launches include a ProductStep
+  std::vector<Launch> launches;   ///< empty: the algorithm asked for cannot run the product
 
   Launch const& first() const { return launches.front(); }
 };

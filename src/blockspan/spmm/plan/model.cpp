@@ -52,7 +52,7 @@ double DeviceModel::far_cycles() const {
 double DeviceModel::tail() const {
   return device_.model.tail * std::min(3.0, rows_.imbalance() - 1) * body();
 }
-/// Several single columns a lane are about as many lanes as vectors.
+/// Several single columns a lane are about the same count of lanes as vectors.
 double DeviceModel::time_of(SegmentStatistics const& of, bool may_spread) const {
   return time_of_lanes(choose_lanes(device_, vectors_, of, columns_ > 1 ? 3 : 1, {}, may_spread),
                        of, vectors_, device_);
@@ -76,7 +76,7 @@ double DeviceModel::by_columns() const {
 double DeviceModel::copy(std::int64_t rows) const {
   return device_.model.launch + 2 * bytes(rows) / (device_.model.stream * device_.dram);
 }
-/// Sectors of which one number is used: of X and Y once, and of X as the entries ask for it, the
+/// Sectors of which one element is used: of X and Y once, and of X as the entries ask for it, the
 /// more often the more columns push them out of the first-level cache.
 double DeviceModel::strided() const {
   double const once = as_double((rows_.rows + rows_.columns) * columns_);

@@ -7,7 +7,7 @@
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 
-// The model of the plan: what a product would take on a device, from the statistics of the rows
+// The model of the plan: the time of a product on a device, from the statistics of the rows
 // (and their groups and windows) alone. It is meant to order kernels; the times themselves are
 // rough. Pure functions of their arguments, on any host.
 
@@ -49,7 +49,7 @@ class DeviceModel {
   double by_columns() const;
   /// A copy of `rows` rows of X or Y from one layout to another.
   double copy(std::int64_t rows) const;
-  /// What a product takes longer where X and Y are read and written number by number.
+  /// Extra time of a product whose X and Y are read and written element by element.
   double strided() const;
 
   /// Time of whole rows over that of rows with this share of their columns far away.

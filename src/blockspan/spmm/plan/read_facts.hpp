@@ -15,7 +15,7 @@ namespace blockspan::detail {
 /// doubles in name only.
 inline constexpr double slow_doubles = 4;
 
-/// `facts` with the numbers that CUDA tells of a device; those that it does not know stay.
+/// `facts` with the values that CUDA reports of a device; those that it does not report stay.
 inline DeviceFacts with_numbers_of(int device, DeviceFacts facts) {
   auto const read = [&](cudaDeviceAttr attribute, auto& number, double unit) {
     int value = 0;

@@ -13,7 +13,7 @@ struct ScalarKind {
   bool is_double;  ///< of double precision, complex or not
   bool is_complex;
 
-  /// Numbers of 16 bits have kernels for whole rows and segments only.
+  /// 16-bit scalars have kernels for whole rows and segments only.
   bool is_sixteen_bit() const { return bytes < sizeof(float); }
 
   bool operator==(ScalarKind const&) const = default;
