@@ -104,13 +104,6 @@ auto make_epilogue(Call const& call) {
       alpha, beta, beta == Scalar(0), stream, Y, Masked && rows_are_vectors(Y)};
 }
 
-/// Inners whose sums of whole rows come in vectors to Y of any strides. Not those of listed
-/// segments (R-MAT 20, n = 32, 64: 567, 1141 us without and 587, 1177 with).
-template <class Inner>
-inline constexpr bool supports_strided_y_v = requires {
-  requires Inner::vectorized;
-};
-
 /// The schedule of the segments that the plan has listed.
 template <class Call, class Share>
 CutRows<typename Call::Scalar, typename Call::Ordinal, Share> cut_rows_of(Call const& call,
@@ -125,24 +118,17 @@ CutRows<typename Call::Scalar, typename Call::Ordinal, Share> cut_rows_of(Call c
 template <class Call, class Inner, class Entries>
 inline constexpr bool may_split_passes_v = false;
 template <class Call, class Inner>
-requires requires { requires Inner::may_split_passes; }
+requires has_parallel_passes_v<Inner>
 inline constexpr bool
     may_split_passes_v<Call, Inner, PlainEntries<typename Call::Scalar, typename Call::Ordinal>> =
         true;
-
-/// Blocks that an inner wants on a multiprocessor where many segments are listed; 0: no matter.
-template <class Inner>
-inline constexpr unsigned blocks_of_many_segments_v = 0;
-template <class Inner>
-requires requires { Inner::blocks_of_many_segments; }
-inline constexpr unsigned blocks_of_many_segments_v<Inner> = Inner::blocks_of_many_segments;
 
 /// run(shape, schedule) for the listed segments or the whole rows that the inner multiplies.
 template <class Inner, class Call, class Run>
 void with_schedule(Call const& call, Run const& run) {
   int const lanes = call.launch.lanes.grid.lanes();
   auto const& pattern = call.prepared.pattern;
-  if constexpr (!requires { requires Inner::only_whole_rows; })
+  if constexpr (!only_whole_rows_v<Inner>)
     if (call.variant().lists_segments()) {
       SegmentShare<ListedSegment, Inner> share{call.prepared.segments(call.variant()), 1};
       auto const shape = launch_shape(call, lanes, share);

@@ -6,7 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/parts/inner.hpp>
 #include <blockspan/spmm/parts/schedule.hpp>
 #include <blockspan/support/register_set.hpp>
 
@@ -29,26 +29,6 @@ struct LaunchShape {
   int vector_length;  ///< a power of two up to 32; 1 on hosts
 };
 
-/// The code of an inner for segments of a kind, where it has a choice.
-template <class Segment, class Inner>
-inline constexpr tuning::LaneCode lane_code_v{};
-template <class Segment, class Inner>
-requires requires { Inner::template code<Segment>; }
-inline constexpr tuning::LaneCode lane_code_v<Segment, Inner> = Inner::template code<Segment>;
-
-/// Threads of a team at most, which bounds the registers together with the blocks.
-template <class Inner>
-inline constexpr unsigned threads_of_team_v = tuning::device_threads;
-template <class Inner>
-requires requires { Inner::threads_of_team; }
-inline constexpr unsigned threads_of_team_v<Inner> = Inner::threads_of_team;
-
-/// Whether the lanes of a thread keep entries together (in scratch or registers) before they
-/// multiply.
-template <class Inner, class Team>
-inline constexpr bool has_stage_v = requires(Inner const& inner, Team const& team) {
-  inner.stage(team);
-};
 template <class Inner, class Team>
 KOKKOS_FORCEINLINE_FUNCTION auto stage_of(Inner const& inner, Team const& team) {
   if constexpr (has_stage_v<Inner, Team>)
@@ -66,12 +46,13 @@ using SegmentShare = std::conditional_t<lane_code_v<Segment, Inner>.segment_a_th
 /// (on hosts: the registers) over the columns.
 ///
 /// Schedule: which segments a thread owns; keeps the sums of unfinished rows.
-/// Inner: multiplies a segment with a vector of columns, maybe by way of a stage of the thread.
-/// Epilogue: the only writer of Y.
+/// Inner: multiplies a segment with a vector of columns (parts/inner.hpp).
+/// Epilogue: the only code that writes Y.
 /// Traffic: A once, every row of X as often as its column has nonzeros (once, if the cache holds
 /// it), Y once (twice where beta is not zero).
 /// Blocks: of a multiprocessor at once, which bounds the registers.
-template <class Exec, class Schedule, class Inner, class Epilogue, unsigned Blocks = Inner::blocks>
+template <class Exec, class Schedule, KernelInner Inner, class Epilogue,
+          unsigned Blocks = Inner::blocks>
 struct SpmmKernel {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
                                     Kokkos::LaunchBounds<threads_of_team_v<Inner>, Blocks>>;
@@ -105,7 +86,7 @@ struct SpmmKernel {
     writer.finish_team();
   }
 
-  /// Takes the sums of a segment: of a whole row to the writer, of a part to the schedule.
+  /// Passes on the sums of a segment: of a whole row to the epilogue, of a part to the schedule.
   template <class Writer, class Segment, class Sums>
   KOKKOS_FORCEINLINE_FUNCTION void finish(Writer& writer, Segment const& segment, int i,
                                           std::int64_t column, Sums const& sum, int s) const {
@@ -125,7 +106,7 @@ struct SpmmKernel {
   template <class Writer>
   KOKKOS_FORCEINLINE_FUNCTION bool multiplied_vectors([[maybe_unused]] Team const& team,
                                                       [[maybe_unused]] Writer const& writer) const {
-    if constexpr (requires { inner.vectors_outside(); }) {
+    if constexpr (may_have_vectors_outside_v<Inner>) {
       if (!inner.vectors_outside()) return false;
       inner.for_each_vector([&](std::int64_t column, auto width) {
         KOKKOS_IF_ON_HOST((multiply_vector<decltype(width)::value>(team, writer, column);))
@@ -174,12 +155,12 @@ void launch_kernel(Exec const& exec, char const* label, LaunchShape const& shape
                                  shape.vector_length);
   auto const team_bytes = static_cast<int>(epilogue.scratch_bytes(shape.team_size));
   int thread_bytes = 0;
-  if constexpr (requires { inner.thread_scratch_bytes(); })
+  if constexpr (has_thread_scratch_v<Inner>)
     thread_bytes = static_cast<int>(inner.thread_scratch_bytes());
   if (team_bytes + thread_bytes > 0)
     policy.set_scratch_size(0, Kokkos::PerTeam(team_bytes), Kokkos::PerThread(thread_bytes));
   Kernel const kernel{schedule, inner, epilogue};
-  if constexpr (requires { Inner::occupancy; })  // what scratch leaves is first-level cache
+  if constexpr (has_occupancy_v<Inner>)
     Kokkos::parallel_for(label,
                          Kokkos::Experimental::prefer(
                              policy, Kokkos::Experimental::DesiredOccupancy{Inner::occupancy}),
