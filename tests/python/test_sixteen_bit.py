@@ -109,7 +109,7 @@ def test_plans():
     assert np.array_equal(bs.spmm(A, X, op="t", plan=plan), bs.spmm(A, X, op="t"))
     assert plan.algorithm in plan.kernel(8) and plan.explain(8)
     other = bs.Plan(A, algorithm="groups")
-    with pytest.raises(bs.Error, match="groups has no kernel for numbers of 16 bits"):
+    with pytest.raises(bs.Error, match="groups has no kernel for 16-bit scalars"):
         bs.spmm(A, X, op="t", plan=other)
     with pytest.raises(bs.Error, match="float16.*tune"):
         bs.Plan(A, tune=True)

@@ -297,7 +297,7 @@ TYPED_TEST(StoredProducts, RefuseWhatDoesNotFit) {
   EXPECT_THAT(message(plan, B, block(7, 4), block(9, 4)), HasSubstr("a pattern in other arrays"));
   SpmmPlan const groups(exec, A, {.algorithm = "groups"});
   EXPECT_THAT(message(groups, A, block(7, 4), block(9, 4)),
-              HasSubstr("groups has no kernel for numbers of 16 bits"));
+              HasSubstr("groups has no kernel for 16-bit scalars"));
 }
 
 /// A plan of the same graph in double precision serves as well, whatever it has chosen.

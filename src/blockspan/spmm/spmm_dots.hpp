@@ -16,13 +16,13 @@ namespace blockspan {
 namespace detail {
 
 /// A rank-1 output as a block of one row; nullptr: not wanted.
-template <class Exec, class Number>
-BlockRef<Number> dots_ref(std::nullptr_t) {
+template <class Exec, class Scalar>
+BlockRef<Scalar> dots_ref(std::nullptr_t) {
   return {nullptr, 1, 0, 0, 0};
 }
-template <class Exec, class Number, class View>
-BlockRef<Number> dots_ref(View const& dots) {
-  static_assert(View::rank() == 1 && std::is_same_v<typename View::value_type, Number>,
+template <class Exec, class Scalar, class View>
+BlockRef<Scalar> dots_ref(View const& dots) {
+  static_assert(View::rank() == 1 && std::is_same_v<typename View::value_type, Scalar>,
                 "x_dot_y has rank 1 and the matrix's scalar, y_dot_y the real type beneath it");
   static_assert(Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible,
                 "x_dot_y and y_dot_y must live where the execution space can access them");

@@ -61,18 +61,18 @@ RowChunks row_chunks(std::int64_t rows) {
 
 /// How nodes are joined where nothing else is said.
 struct AddTerms {
-  template <class Number>
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Number& total, Number const& term) {
+  template <class Scalar>
+  KOKKOS_FORCEINLINE_FUNCTION static void fold(Scalar& total, Scalar const& term) {
     total += term;
   }
 };
 
 /// The node of term(0) ... term(7), of which the first `terms` (> 0) are there.
-template <class Fold, class Number, class Term>
-KOKKOS_FORCEINLINE_FUNCTION Number join_eight(std::int64_t terms, Term const& term) {
-  Number value[8];
+template <class Fold, class Scalar, class Term>
+KOKKOS_FORCEINLINE_FUNCTION Scalar join_eight(std::int64_t terms, Term const& term) {
+  Scalar value[8];
   BLOCKSPAN_UNROLL
-  for (int i = 0; i < 8; ++i) value[i] = i < terms ? term(i) : Number();
+  for (int i = 0; i < 8; ++i) value[i] = i < terms ? term(i) : Scalar();
   BLOCKSPAN_UNROLL
   for (int step = 1; step < 8; step *= 2) {
     BLOCKSPAN_UNROLL
@@ -84,16 +84,16 @@ KOKKOS_FORCEINLINE_FUNCTION Number join_eight(std::int64_t terms, Term const& te
 
 /// The node of term(first) ... term(last - 1), first < last, by one thread. first: a multiple of
 /// the smallest power of two that is at least last - first.
-template <class Fold, class Number, class Term>
-KOKKOS_FUNCTION Number join_range(std::int64_t first, std::int64_t last, Term const& term) {
+template <class Fold, class Scalar, class Term>
+KOKKOS_FUNCTION Scalar join_range(std::int64_t first, std::int64_t last, Term const& term) {
   constexpr int most_levels = 32;
-  Number nodes[most_levels];  // of level 3 + l where bit l of `done` is set
+  Scalar nodes[most_levels];  // of level 3 + l where bit l of `done` is set
   std::int64_t done = 0;
   for (std::int64_t i = first; i < last; i += 8, ++done) {
-    Number node = join_eight<Fold, Number>(last - i, [&](int k) { return term(i + k); });
+    Scalar node = join_eight<Fold, Scalar>(last - i, [&](int k) { return term(i + k); });
     int level = 0;
     for (; (done >> level & 1) != 0; ++level) {
-      Number left = nodes[level];
+      Scalar left = nodes[level];
       Fold::fold(left, node);
       node = left;
     }
@@ -101,10 +101,10 @@ KOKKOS_FUNCTION Number join_range(std::int64_t first, std::int64_t last, Term co
   }
   int level = 0;
   while ((done >> level & 1) == 0) ++level;
-  Number node = nodes[level];
+  Scalar node = nodes[level];
   while (done >> ++level != 0) {
     if ((done >> level & 1) == 0) continue;
-    Number left = nodes[level];
+    Scalar left = nodes[level];
     Fold::fold(left, node);
     node = left;
   }
@@ -114,16 +114,16 @@ KOKKOS_FUNCTION Number join_range(std::int64_t first, std::int64_t last, Term co
 /// Joins partial sums at a distance of `step` into the first of them, for `sums` such sets at a
 /// distance of `apart`. Called by all threads of a team, with `place` 0, 1, ... for those that
 /// share a set, a large number for those that have none; place 0 may read the result at once.
-template <class Fold, int sums, class Team, class Number>
-KOKKOS_FORCEINLINE_FUNCTION void join_in_scratch(Team const& team, int place, Number* set, int step,
+template <class Fold, int sums, class Team, class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION void join_in_scratch(Team const& team, int place, Scalar* set, int step,
                                                  int apart, int count) {
   for (int left = count; left > 1; left = (left + 7) / 8) {
-    Number node[sums] = {};
+    Scalar node[sums] = {};
     bool const busy = place < (left + 7) / 8;
     team.team_barrier();
     if (busy)
       for (int q = 0; q < sums; ++q)
-        node[q] = join_eight<Fold, Number>(
+        node[q] = join_eight<Fold, Scalar>(
             left - 8 * place, [&](int k) { return set[(8 * place + k) * step + q * apart]; });
     team.team_barrier();
     if (busy)
@@ -140,20 +140,20 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t terms_of_thread(std::int64_t count, int
 
 /// The roots of `sums` trees of `count` nodes term(q, 0) ... term(q, count - 1), by a team; zero
 /// where there are none. The first thread has them in `root`. scratch: sums x threads values.
-template <class Fold, int sums, class Team, class Number, class Term>
-KOKKOS_FORCEINLINE_FUNCTION void join_by_team(Team const& team, Number* scratch, std::int64_t count,
-                                              Term const& term, Number* root) {
+template <class Fold, int sums, class Team, class Scalar, class Term>
+KOKKOS_FORCEINLINE_FUNCTION void join_by_team(Team const& team, Scalar* scratch, std::int64_t count,
+                                              Term const& term, Scalar* root) {
   int const rank = team.team_rank(), threads = team.team_size();
   std::int64_t const share = terms_of_thread(count, threads), first = rank * share;
   std::int64_t const last = count - first < share ? count : first + share;
   if (first < count)
     for (int q = 0; q < sums; ++q)
       scratch[q * threads + rank] =
-          join_range<Fold, Number>(first, last, [&](std::int64_t i) { return term(q, i); });
+          join_range<Fold, Scalar>(first, last, [&](std::int64_t i) { return term(q, i); });
   join_in_scratch<Fold, sums>(team, rank, scratch, 1, threads,
                               static_cast<int>(ceil_div(count, share)));
   if (rank == 0)
-    for (int q = 0; q < sums; ++q) root[q] = count > 0 ? scratch[q * threads] : Number();
+    for (int q = 0; q < sums; ++q) root[q] = count > 0 ? scratch[q * threads] : Scalar();
 }
 
 }  // namespace blockspan::detail

@@ -32,7 +32,7 @@ inline std::int64_t most_teams(std::int64_t segments, std::int64_t columns) {
 
 /// Real sums of a column.
 template <class Scalar>
-int dots_numbers(DotOutputs<Scalar> const& dots) {
+int dots_sums(DotOutputs<Scalar> const& dots) {
   return parts<Scalar> + (dots.squares() ? 1 : 0);
 }
 
@@ -40,9 +40,9 @@ int dots_numbers(DotOutputs<Scalar> const& dots) {
 template <class Exec, class Scalar>
 real_t<Scalar>* reserve_nodes(Exec const& exec, ScratchPool<Exec>& pool, std::int64_t nodes,
                               DotOutputs<Scalar> const& dots) {
-  std::int64_t const numbers = nodes * dots.x_dot_y.columns * dots_numbers(dots);
+  std::int64_t const sums = nodes * dots.x_dot_y.columns * dots_sums(dots);
   return static_cast<real_t<Scalar>*>(
-      pool.reserve(exec, static_cast<std::size_t>(numbers) * sizeof(real_t<Scalar>)));
+      pool.reserve(exec, static_cast<std::size_t>(sums) * sizeof(real_t<Scalar>)));
 }
 
 /// The roots of the nodes to the outputs.
@@ -213,7 +213,7 @@ class FusedDots {
 template <class Exec, class Scalar, class OfAll>
 void add_dots(Exec const& exec, std::string const& label, Nodes<real_t<Scalar>> const& nodes,
               DotOutputs<Scalar> const& dots, OfAll const& of_all) {
-  auto const few = of_all(few_nodes<AddTerms>(exec, nodes, dots_numbers(dots)));
+  auto const few = of_all(few_nodes<AddTerms>(exec, nodes, dots_sums(dots)));
   if (dots.squares())
     store_dots<true>(exec, label.c_str(), few, dots);
   else
@@ -324,13 +324,13 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
   BlockRef<Scalar> const Y = rows.Y;
   check_outputs(Y.columns, dots);
   auto const chunks = local_chunks(Y.rows, workspace);
-  int const numbers = dots_numbers(dots);
+  int const sums = dots_sums(dots);
   auto const memory = [&](std::int64_t nodes) {
     return workspace.template device<Real>(exec, Workspace<Exec>::partials,
-                                           nodes * numbers * Y.columns);
+                                           nodes * sums * Y.columns);
   };
   auto const of_all = [&](Nodes<Real> const& nodes) {
-    return over_ranks<AddTerms>(exec, nodes, numbers, chunks, workspace);
+    return over_ranks<AddTerms>(exec, nodes, sums, chunks, workspace);
   };
   std::vector<PartOfDots<Scalar>> of_parts;
   bool fused = lanes_exchange_v<Exec> && workspace.rows().unit() == 0;

@@ -41,7 +41,7 @@ template <class Scalar, class Storage>
   auto const& [op, alpha, X, beta, Y] = product;
   if constexpr (!std::is_same_v<Scalar, Storage>)
     fail("blockspan::spmm", asked.id,
-         " has no kernel for numbers of 16 bits; rows, segments and segments_sorted have");
+         " has no kernel for 16-bit scalars; rows, segments and segments_sorted have");
   fail("blockspan::spmm", asked.id, " cannot serve this input; it needs ", asked.needs,
        " (columns: ", Y.columns, " of ", sizeof(Scalar), " bytes, strides of X: ", X.row_stride,
        ", ", X.column_stride, ", of Y: ", Y.row_stride, ", ", Y.column_stride, ")");
@@ -139,7 +139,7 @@ void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   check_product("blockspan::spmm", A.pattern, product);
   check_plan("blockspan::spmm", plan, A.pattern);
   require(!sixteen_bits || A.pattern.block == 1, "blockspan::spmm", "blocks of ", A.pattern.block,
-          " x ", A.pattern.block, " have no kernel for numbers of 16 bits");
+          " x ", A.pattern.block, " have no kernel for 16-bit scalars");
   if (finished_without_matrix(exec, product)) return;
   for (std::size_t p = 0; p < plan.states.size(); ++p) {
     auto const& panel = plan.rows.panels[p];

@@ -168,7 +168,7 @@ inline constexpr unsigned window_blocks_of_four_eights = 3;
 
 /// Kernels with more reals a row issue all loads of a tile before its products: elasticity, n
 /// = 24, 32 without and with 169, 177; 157, 164. With fewer the compiler does so by itself.
-inline constexpr int window_numbers_in_any_order = 16;
+inline constexpr int window_reals_in_any_order = 16;
 
 /// Tiles of X that a team shares, by lanes: warps that multiply; rows of A a warp; rows of X a tile
 /// (48 or 64 KiB, two of them) and entries of a row in a tile that are staged, by the vectors side

@@ -28,12 +28,12 @@ inline namespace BLOCKSPAN_REGISTERS {
 
 /// The sum of a register's elements, halves first.
 template <class Real, int Width>
-BLOCKSPAN_HOST_INLINE Real sum_of(typename RegistersOf<Real, Width>::type const& numbers) {
+BLOCKSPAN_HOST_INLINE Real sum_of(typename RegistersOf<Real, Width>::type const& values) {
   if constexpr (Width == 1) {
-    return numbers;
+    return values;
   } else {
     typename RegistersOf<Real, Width / 2>::type halves[2];
-    std::memcpy(halves, &numbers, sizeof(halves));
+    std::memcpy(halves, &values, sizeof(halves));
     return sum_of<Real, Width / 2>(halves[0] + halves[1]);
   }
 }
@@ -47,9 +47,9 @@ BLOCKSPAN_HOST_INLINE float dot_of_last(float const* x, Storage const* y, int co
   float sum = 0;
   int const here = count & Width;
   if (here != 0) {
-    typename RegistersOf<float, Width>::type numbers;
-    std::memcpy(&numbers, x, sizeof(numbers));
-    sum = sum_of<float, Width>(numbers * widen<Width>(y));
+    typename RegistersOf<float, Width>::type values;
+    std::memcpy(&values, x, sizeof(values));
+    sum = sum_of<float, Width>(values * widen<Width>(y));
   }
   if constexpr (Width > 1) sum += dot_of_last<Width / 2>(x + here, y + here, count);
   return sum;
@@ -62,8 +62,8 @@ BLOCKSPAN_HOST_INLINE Real dot_of_rows(Real const* x, Storage const* y, int coun
                                        LastLanes<Real> const& rest) {
   constexpr int width = register_bytes / int(sizeof(Real));
   using Register = typename RegistersOf<Real, width>::type;
-  auto const load = []<class Number>(Number const* from) -> Register {
-    if constexpr (is_sixteen_bit_v<Number>) {
+  auto const load = []<class From>(From const* from) -> Register {
+    if constexpr (is_sixteen_bit_v<From>) {
       return widen<width>(from);
     } else {
       Register result;

@@ -155,9 +155,9 @@ struct SharedWindows {
         BLOCKSPAN_UNROLL
         for (int i = 0; i < tile_rows / step; ++i) {
           bool const inside = left > i * step;
-          auto const* const numbers = inside ? from + i * step * X.row_stride : X.data;
+          auto const* const here = inside ? from + i * step * X.row_stride : X.data;
           tensor::copy_pair(to + i * step * x_stride * int(sizeof(double)),
-                            reinterpret_cast<double const*>(numbers), inside ? bytes : 0);
+                            reinterpret_cast<double const*>(here), inside ? bytes : 0);
         }
       }
       from += tile_rows * X.row_stride;

@@ -149,9 +149,9 @@ struct SixteenBitRegisters {
     if constexpr (Unit) {
       load_set(b, from);
     } else {
-      float numbers[Width];
-      for (int j = 0; j < Width; ++j) numbers[j] = from[j * X.column_stride];
-      b.load(numbers);
+      float values[Width];
+      for (int j = 0; j < Width; ++j) values[j] = from[j * X.column_stride];
+      b.load(values);
     }
   }
 };

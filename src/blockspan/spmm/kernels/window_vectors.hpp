@@ -30,27 +30,27 @@ KOKKOS_FORCEINLINE_FUNCTION int window_row(int lane) { return lane >> 2; }
 KOKKOS_FORCEINLINE_FUNCTION int window_step(int lane) { return lane & 3; }
 
 /// The places of a lane's scalars of a pass in the first row of X, in the order of its loads.
-template <class Number, int Count>
+template <class Scalar, int Count>
 struct XColumns {
   char const* first_row[Count];
   std::uint32_t row_bytes;
 
   /// One multiply-add of 32 by 32 bits gives an address.
   template <class Ordinal>
-  KOKKOS_FORCEINLINE_FUNCTION Number fetch(Ordinal row, int i) const {
+  KOKKOS_FORCEINLINE_FUNCTION Scalar fetch(Ordinal row, int i) const {
     using Unsigned = std::make_unsigned_t<Ordinal>;
-    return load(reinterpret_cast<Number const*>(
+    return load(reinterpret_cast<Scalar const*>(
         first_row[i] + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes));
   }
 };
 
 /// What a lane has loaded beginning with the `first`-th scalar, in their order.
-template <int Count, class Number>
-KOKKOS_FORCEINLINE_FUNCTION void put_in_order(Number (&loaded)[Count], int first) {
+template <int Count, class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION void put_in_order(Scalar (&loaded)[Count], int first) {
   BLOCKSPAN_UNROLL
   for (int step = 1; step < Count; step *= 2) {
     bool const turned = (first & step) != 0;
-    Number before[Count];
+    Scalar before[Count];
     BLOCKSPAN_UNROLL
     for (int i = 0; i < Count; ++i) before[i] = loaded[i];
     BLOCKSPAN_UNROLL
@@ -110,7 +110,7 @@ struct WindowVectors {
   static constexpr int width = int(sizeof(tensor::Pair) / sizeof(Scalar));
   static constexpr int vectors = 8 * Groups, vectors_of_lane = Groups, rows_of_lane = 2;
   static constexpr unsigned blocks = tuning::window_blocks<Groups, is_complex_v<Scalar>>;
-  static constexpr bool loads_first = 16 * Groups > tuning::window_numbers_in_any_order;
+  static constexpr bool loads_first = 16 * Groups > tuning::window_reals_in_any_order;
   using Sums = WindowSums<Groups, 4>;
   using Finished = FinishedSums<Scalar, width, rows_of_lane, vectors_of_lane>;
   struct Fetched {
@@ -174,7 +174,7 @@ struct WindowColumns {
   static constexpr int vectors_of_lane = Eights, rows_of_lane = Width == 1 ? 2 : 1;
   static constexpr unsigned blocks =
       Eights == 4 ? tuning::window_blocks_of_four_eights : tuning::window_blocks<Eights / 2, false>;
-  static constexpr bool loads_first = 8 * Eights > tuning::window_numbers_in_any_order;
+  static constexpr bool loads_first = 8 * Eights > tuning::window_reals_in_any_order;
   /// Eights that are one instruction.
   static constexpr int together = Eights == 1 ? 1 : 2;
   using Sums = WindowSums<Eights / together, 2 * together>;

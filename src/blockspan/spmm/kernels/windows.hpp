@@ -61,19 +61,19 @@ struct RowWindows {
 
 /// The scalar there, or zero where none is wanted. Not by load(): with words put together the
 /// compiler waits for each load before the next (elasticity 44^3 x 3, n = 8: 105 and 82 us).
-template <class Number>
-KOKKOS_FORCEINLINE_FUNCTION Number load_or_zero(bool wanted, Number const* address) {
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION Scalar load_or_zero(bool wanted, Scalar const* address) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (is_complex_v<Number>) {
-    using Parts = std::conditional_t<std::is_same_v<real_t<Number>, double>, double2, float2>;
+  if constexpr (is_complex_v<Scalar>) {
+    using Parts = std::conditional_t<std::is_same_v<real_t<Scalar>, double>, double2, float2>;
     Parts parts{0, 0};
     if (wanted) parts = __ldg(reinterpret_cast<Parts const*>(address));
     return {parts.x, parts.y};
   } else {
-    return wanted ? __ldg(address) : Number(0);
+    return wanted ? __ldg(address) : Scalar(0);
   }
 #else
-  return wanted ? *address : Number(0);
+  return wanted ? *address : Scalar(0);
 #endif
 }
 

@@ -111,8 +111,8 @@ KOKKOS_FORCEINLINE_FUNCTION int nth_bit(unsigned bits, int n) {
 }
 
 /// The value of lane `from`; all lanes of the thread call it.
-template <class Number>
-KOKKOS_FORCEINLINE_FUNCTION Number broadcast(Number const& value, int from, int lanes) {
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION Scalar broadcast(Scalar const& value, int from, int lanes) {
 #if defined(__CUDA_ARCH__)
   return __shfl_sync(own_lanes(lanes), value, from, lanes);
 #else

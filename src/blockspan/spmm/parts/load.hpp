@@ -52,20 +52,20 @@ KOKKOS_FORCEINLINE_FUNCTION T load(T const* address) {
 }
 
 /// Makes the compiler treat a loaded value as used here, so that its load is issued before.
-KOKKOS_FORCEINLINE_FUNCTION void keep_live([[maybe_unused]] double number) {
+KOKKOS_FORCEINLINE_FUNCTION void keep_live([[maybe_unused]] double value) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("" ::"d"(number));
+  asm volatile("" ::"d"(value));
 #endif
 }
-KOKKOS_FORCEINLINE_FUNCTION void keep_live([[maybe_unused]] float number) {
+KOKKOS_FORCEINLINE_FUNCTION void keep_live([[maybe_unused]] float value) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("" ::"f"(number));
+  asm volatile("" ::"f"(value));
 #endif
 }
 template <class Real>
-KOKKOS_FORCEINLINE_FUNCTION void keep_live(Kokkos::complex<Real> const& number) {
-  keep_live(number.real());
-  keep_live(number.imag());
+KOKKOS_FORCEINLINE_FUNCTION void keep_live(Kokkos::complex<Real> const& value) {
+  keep_live(value.real());
+  keep_live(value.imag());
 }
 
 /// No load is moved across it. Short of registers, the assembler would put loads of a batch behind

@@ -20,7 +20,7 @@ namespace blockspan::detail {
 /// thread gives away half of what it has, so that few values are exchanged. `first`: the first of
 /// the values it has; `own`: no other thread has the same.
 template <int Count, class Real, class Keep>
-KOKKOS_FORCEINLINE_FUNCTION void add_over_warp(Real* numbers, int mask, int place, int first,
+KOKKOS_FORCEINLINE_FUNCTION void add_over_warp(Real* values, int mask, int place, int first,
                                                bool own, Keep const& keep) {
   if constexpr (Count > 1) {
     if (mask < 1 << tuning::device_lane_bits) {
@@ -28,21 +28,21 @@ KOKKOS_FORCEINLINE_FUNCTION void add_over_warp(Real* numbers, int mask, int plac
       bool const upper = (place & mask) != 0;
       BLOCKSPAN_UNROLL
       for (int q = 0; q < half; ++q) {
-        Real const kept = upper ? numbers[half + q] : numbers[q];
-        Real const given = upper ? numbers[q] : numbers[half + q];
-        numbers[q] = kept + exchange(given, mask, warp_lanes);
+        Real const kept = upper ? values[half + q] : values[q];
+        Real const given = upper ? values[q] : values[half + q];
+        values[q] = kept + exchange(given, mask, warp_lanes);
       }
-      return add_over_warp<half>(numbers, 2 * mask, place, upper ? first + half : first, own, keep);
+      return add_over_warp<half>(values, 2 * mask, place, upper ? first + half : first, own, keep);
     }
   } else {
     for (; mask < 1 << tuning::device_lane_bits; mask *= 2) {
-      numbers[0] += exchange(numbers[0], mask, warp_lanes);
+      values[0] += exchange(values[0], mask, warp_lanes);
       own = own && (place & mask) == 0;
     }
   }
   if (!own) return;
   BLOCKSPAN_UNROLL
-  for (int q = 0; q < Count; ++q) keep(first + q, numbers[q]);
+  for (int q = 0; q < Count; ++q) keep(first + q, values[q]);
 }
 
 /// Warps of a team.
@@ -51,15 +51,14 @@ inline constexpr int dots_warps =
 
 /// Real sums of a column: the parts of x_dot_y, and y_dot_y.
 template <class Scalar, bool Squares>
-inline constexpr int dots_numbers_v = (is_complex_v<Scalar> ? 2 : 1) + (Squares ? 1 : 0);
+inline constexpr int dots_sums_v = (is_complex_v<Scalar> ? 2 : 1) + (Squares ? 1 : 0);
 
 /// Scratch of WarpDots.
 template <class Scalar, bool Squares>
 std::size_t warp_dots_bytes(int columns_of_lane, LaneGrid const& grid) {
   constexpr std::size_t slack = 64;
-  int const numbers =
-      dots_warps * grid.columns() * columns_of_lane * dots_numbers_v<Scalar, Squares>;
-  return static_cast<std::size_t>(numbers) * sizeof(real_t<Scalar>) + slack;
+  int const values = dots_warps * grid.columns() * columns_of_lane * dots_sums_v<Scalar, Squares>;
+  return static_cast<std::size_t>(values) * sizeof(real_t<Scalar>) + slack;
 }
 
 /// The sums over the rows of a team, for devices whose lanes exchange values, where one pass over
@@ -95,11 +94,11 @@ class WarpDots {
     auto* const scratch = static_cast<Real*>(team_.team_scratch(0).get_shmem_aligned(
         static_cast<std::size_t>(dots_warps * step) * sizeof(Real), 16));
     int const place = place_in_team(), lane = place & (grid.lanes() - 1);
-    Real numbers[padded];
-    collect(numbers);
+    Real values[padded];
+    collect(values);
     Real* const own =
         scratch + (place >> tuning::device_lane_bits) * step + grid.column_of(lane) * of_lane;
-    add_over_warp<padded>(numbers, grid.lanes(), place, 0, grid.entry_of(lane) == 0,
+    add_over_warp<padded>(values, grid.lanes(), place, 0, grid.entry_of(lane) == 0,
                           [&](int q, Real sum) {
                             if (padded == of_lane || q < of_lane) own[q] = sum;
                           });
@@ -118,7 +117,7 @@ class WarpDots {
 
  private:
   static_assert(dots_warps <= 8);
-  static constexpr int of_column = dots_numbers_v<Scalar, Squares>;
+  static constexpr int of_column = dots_sums_v<Scalar, Squares>;
   static constexpr int of_lane = Vectors * Width * of_column;
   static constexpr int padded = of_lane <= 1   ? 1
                                 : of_lane <= 2 ? 2
@@ -127,19 +126,19 @@ class WarpDots {
                                                : 16;
   static_assert(of_lane <= padded);
 
-  KOKKOS_FORCEINLINE_FUNCTION void collect(Real* numbers) const {
+  KOKKOS_FORCEINLINE_FUNCTION void collect(Real* values) const {
     BLOCKSPAN_UNROLL
     for (int s = 0; s < Vectors; ++s) {
       BLOCKSPAN_UNROLL
       for (int j = 0; j < Width; ++j) {
-        Real* const to = numbers + (s * Width + j) * of_column;
+        Real* const to = values + (s * Width + j) * of_column;
         to[0] = real_part(x_dot_y_[s].value[j]);
         if constexpr (is_complex_v<Scalar>) to[1] = imaginary_part(x_dot_y_[s].value[j]);
         if constexpr (Squares) to[of_column - 1] = y_dot_y_[s].value[j];
       }
     }
     BLOCKSPAN_UNROLL
-    for (int q = of_lane; q < padded; ++q) numbers[q] = Real(0);
+    for (int q = of_lane; q < padded; ++q) values[q] = Real(0);
   }
 
   Epilogue const& epilogue_;

@@ -55,22 +55,22 @@ BLOCKSPAN_HOST_INLINE typename RegistersOf<float, Width>::type widen(Storage con
       return result;
     }
 #endif
-    float numbers[Width];
-    for (int j = 0; j < Width; ++j) numbers[j] = from[j];
-    std::memcpy(&result, numbers, sizeof(result));
+    float values[Width];
+    for (int j = 0; j < Width; ++j) values[j] = from[j];
+    std::memcpy(&result, values, sizeof(result));
     return result;
   }
 }
 
 /// ... and floats rounded to them.
 template <int Width, class Storage>
-BLOCKSPAN_HOST_INLINE void narrow(typename RegistersOf<float, Width>::type const& numbers,
+BLOCKSPAN_HOST_INLINE void narrow(typename RegistersOf<float, Width>::type const& values,
                                   Storage* to) {
   if constexpr (Width == 1) {
-    *to = Storage(numbers);
+    *to = Storage(values);
   } else if constexpr (std::is_same_v<Storage, bfloat16>) {
     using Wide = typename IntegersOf<Width>::Wide;
-    auto const bits = (Wide)numbers;
+    auto const bits = (Wide)values;
     auto const is_nan = (Wide)((bits & 0x7fffffffu) > 0x7f800000u);
     Wide const rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
     Wide const chosen = ((bits | 0x400000u) & is_nan) | (rounded & ~is_nan);
@@ -81,21 +81,21 @@ BLOCKSPAN_HOST_INLINE void narrow(typename RegistersOf<float, Width>::type const
     constexpr int nearest = _MM_FROUND_TO_NEAREST_INT;
 #if defined(__AVX512F__)
     if constexpr (Width == 16) {
-      __m256i const result = _mm512_maskz_cvtps_ph(0xffff, (__m512)numbers, nearest);
+      __m256i const result = _mm512_maskz_cvtps_ph(0xffff, (__m512)values, nearest);
       std::memcpy(to, &result, sizeof(result));
       return;
     }
 #endif
     if constexpr (Width <= 8) {
       __m256 wide = _mm256_setzero_ps();
-      std::memcpy(&wide, &numbers, sizeof(numbers));
+      std::memcpy(&wide, &values, sizeof(values));
       __m128i const result = _mm256_cvtps_ph(wide, nearest);
       std::memcpy(to, &result, Width * sizeof(Storage));
       return;
     }
 #endif
     float separate[Width];
-    std::memcpy(separate, &numbers, sizeof(separate));
+    std::memcpy(separate, &values, sizeof(separate));
     for (int j = 0; j < Width; ++j) to[j] = Storage(separate[j]);
   }
 }

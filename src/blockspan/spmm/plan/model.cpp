@@ -65,10 +65,10 @@ double DeviceModel::by_columns() const {
   std::int64_t const width =
       column_bytes(columns_, scalar_.bytes) / static_cast<std::int64_t>(scalar_.bytes);
   std::int64_t const passes = ceil_div(columns_, width);
-  double const numbers =
+  double const reals =
       as_double((passes == 1 ? columns_ : passes * width) * (scalar_.is_complex ? 2 : 1));
   double const off = 1 - rows_.diagonal();  // a grid's lines end in groups that do not count
-  double const walk = model.lane_row * rows_.imbalance() * numbers +
+  double const walk = model.lane_row * rows_.imbalance() * reals +
                       off * off * as_double(columns_) * 2 * tuning::sector_bytes / model.far;
   return model.launch + std::max(stream_ + walk * entries_ / device_.cycles(),
                                  model.wait * as_double(rows_.longest * passes));

@@ -16,11 +16,11 @@ namespace blockspan::detail {
 inline constexpr double slow_doubles = 4;
 
 /// `facts` with the values that CUDA reports of a device; those that it does not report stay.
-inline DeviceFacts with_numbers_of(int device, DeviceFacts facts) {
-  auto const read = [&](cudaDeviceAttr attribute, auto& number, double unit) {
+inline DeviceFacts with_values_of(int device, DeviceFacts facts) {
+  auto const read = [&](cudaDeviceAttr attribute, auto& fact, double unit) {
     int value = 0;
     if (cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess || value <= 0) return;
-    number = static_cast<std::remove_reference_t<decltype(number)>>(value * unit);
+    fact = static_cast<std::remove_reference_t<decltype(fact)>>(value * unit);
   };
   double memory_clock = 0, bus = 0, single_over_double = 0;
   read(cudaDevAttrMultiProcessorCount, facts.multiprocessors, 1);
@@ -47,7 +47,7 @@ DeviceFacts const& device_facts([[maybe_unused]] Exec const& exec) {
     int const device = exec.cuda_device();
     auto const found = known.find(device);
     if (found != known.end()) return found->second;
-    return known.emplace(device, with_numbers_of(device, device_facts_v<Exec>)).first->second;
+    return known.emplace(device, with_values_of(device, device_facts_v<Exec>)).first->second;
   }
 #endif
   return device_facts_v<Exec>;
