@@ -6,7 +6,7 @@ set(Blockspan_SCALARS "float;double;complex_float;complex_double"
   CACHE STRING "Scalars the library is instantiated for")
 
 set(Blockspan_STORED "" CACHE STRING
-  "Numbers of 16 bits that products and sddmm take, summed in float (half;bfloat16)")
+  "16-bit storage types of products and sddmm, summed in float (half;bfloat16)")
 
 set(Blockspan_BACKENDS "" CACHE STRING
   "Backends of Kokkos the library is instantiated for (CUDA;OPENMP;SERIAL;...); empty: the default \
@@ -74,7 +74,7 @@ endfunction()
 # speed (Blockspan_FOREIGN_OPTIONS).
 # SINGLES_TOGETHER: float and complex float are one translation unit. FILE has no names for its types
 # then, since it follows itself in that unit.
-# STORED: for the numbers of 16 bits instead of the scalars.
+# STORED: for the 16-bit storage types instead of the scalars.
 # BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
   cmake_parse_arguments(PARSE_ARGV 1 arg

@@ -49,7 +49,7 @@ inline constexpr long double stored_roundoff = std::is_same_v<Stored, half> ? 0x
 template <class Stored>
 inline constexpr long double stored_underflow = std::is_same_v<Stored, half> ? 0x1p-25L : 0x1p-134L;
 
-/// What numbers of 16 bits add to the error of float: products that are too small for it, and the
+/// What 16-bit storage adds to the error of float: products that are too small for it, and the
 /// last rounding. `terms`: of a sum.
 template <class Stored>
 void add_rounding(Reference<double>& wanted, long double terms) {

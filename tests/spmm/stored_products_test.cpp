@@ -1,4 +1,4 @@
-// Products of numbers of 16 bits, summed in float.
+// Products of 16-bit scalars, summed in float.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Products of two blocks of numbers of 16 bits at the entries of a matrix.
+// Products of two blocks of 16-bit scalars at the entries of a matrix.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
