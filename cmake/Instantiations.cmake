@@ -5,7 +5,7 @@
 set(Blockspan_SCALARS "float;double;complex_float;complex_double"
   CACHE STRING "Scalars the library is instantiated for")
 
-set(Blockspan_STORED "" CACHE STRING
+set(Blockspan_STORAGE_SCALARS "" CACHE STRING
   "16-bit storage types of products and sddmm, summed in float (half;bfloat16)")
 
 set(Blockspan_BACKENDS "" CACHE STRING
@@ -62,7 +62,7 @@ function(blockspan_type_list result)
 endfunction()
 
 # blockspan_instantiate(FILE [TARGET NAME] [ROUND_EACH] [FUSE_EACH] [FOREIGN] [SINGLES_TOGETHER]
-#   [STORED] [BACKENDS NAME ...] [SCALARS NAME ...]):
+#   [STORAGE_SCALARS] [BACKENDS NAME ...] [SCALARS NAME ...]):
 # configures FILE (.cpp.in, with @BACKEND@ and @SCALAR@) once for every backend and scalar, and adds
 # the results to TARGET, by default blockspan.
 # ROUND_EACH: hosts round every product before it is added. Whether the compiler fuses the two may
@@ -74,17 +74,17 @@ endfunction()
 # speed (Blockspan_FOREIGN_OPTIONS).
 # SINGLES_TOGETHER: float and complex float are one translation unit. FILE has no names for its types
 # then, since it follows itself in that unit.
-# STORED: for the 16-bit storage types instead of the scalars.
+# STORAGE_SCALARS: for the 16-bit storage types instead of the scalars.
 # BACKENDS, SCALARS: of them only those.
 function(blockspan_instantiate file)
   cmake_parse_arguments(PARSE_ARGV 1 arg
-    "ROUND_EACH;FUSE_EACH;FOREIGN;SINGLES_TOGETHER;STORED" "TARGET" "BACKENDS;SCALARS")
+    "ROUND_EACH;FUSE_EACH;FOREIGN;SINGLES_TOGETHER;STORAGE_SCALARS" "TARGET" "BACKENDS;SCALARS")
   if(NOT arg_TARGET)
     set(arg_TARGET blockspan)
   endif()
   set(list Blockspan_SCALARS)
-  if(arg_STORED)
-    set(list Blockspan_STORED)
+  if(arg_STORAGE_SCALARS)
+    set(list Blockspan_STORAGE_SCALARS)
   endif()
   cmake_path(GET file STEM name)
   cmake_path(ABSOLUTE_PATH file)

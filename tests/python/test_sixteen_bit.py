@@ -13,7 +13,7 @@ import blockspan as bs
 
 STORED: list[str] = bs.show_config()["stored"]
 has_float16 = pytest.mark.skipif(
-    "float16" not in STORED, reason="this build has no float16 (Blockspan_STORED)"
+    "float16" not in STORED, reason="this build has no float16 (Blockspan_STORAGE_SCALARS)"
 )
 
 OPS = {"n": lambda S: S, "t": lambda S: S.T, "c": lambda S: S, "h": lambda S: S.T}
@@ -163,5 +163,5 @@ def test_what_is_refused():
 @pytest.mark.skipif("float16" in STORED, reason="this build has float16")
 def test_builds_without_it_say_so():
     S = sparse((4, 3))
-    with pytest.raises(bs.Error, match="float16.*this build has.*Blockspan_STORED"):
+    with pytest.raises(bs.Error, match="float16.*this build has.*Blockspan_STORAGE_SCALARS"):
         bs.matrix(S)

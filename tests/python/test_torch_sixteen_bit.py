@@ -30,7 +30,7 @@ def device(request: pytest.FixtureRequest) -> str:
 def dtype(request: pytest.FixtureRequest, device: str) -> torch.dtype:
     name = str(request.param).removeprefix("torch.")
     if name not in bs.show_config("host" if device == "cpu" else "cuda")["stored"]:
-        pytest.skip(f"this build has no {name} (Blockspan_STORED)")
+        pytest.skip(f"this build has no {name} (Blockspan_STORAGE_SCALARS)")
     return request.param
 
 

@@ -49,11 +49,11 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
 /// |beta| |Y|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice that for complex.
 ///
 /// A, X and Y of half or bfloat16 (support/sixteen_bit.hpp; where the library has them: CMake
-/// option Blockspan_STORED): alpha and beta are float, and so are the sums, which are rounded once,
-/// at the end (transposed products of several panels: once a panel). To that error comes u |y| of
-/// their type, and half its smallest value; what is too large for the type is infinite. Products of
-/// two such scalars are exact in float (bfloat16: short of its range), and a column has the same
-/// bits in every block. Whole rows, or segments where the plan cuts rows; no BsrMatrix.
+/// option Blockspan_STORAGE_SCALARS): alpha, beta and the sums are float, rounded once, at the end
+/// (transposed products of several panels: once a panel). To that error comes u |y| of their type,
+/// and half its smallest value; what is too large for the type is infinite. Products of two such
+/// scalars are exact in float (bfloat16: short of its range), and a column has the same bits in
+/// every block. Whole rows, or segments where the plan cuts rows; no BsrMatrix.
 ///
 /// Throws Error, with all sizes, if shapes clash, if Y overlaps X, if the plan was made for another
 /// pattern, if the variant it was asked to use does not support the input, or where memory for

@@ -87,7 +87,8 @@ auto with_scalar(std::string const& name, Function const& function,
     fail("blockspan", "values of type ", name,
          is_short ? " (which products and sddmm alone take)" : "", "; this build has ", names,
          " (more: pip install . -C cmake.define.Blockspan_",
-         is_short ? "STORED=\"half;bfloat16\", say)" : "SCALARS=\"double;complex_double\", say)");
+         is_short ? "STORAGE_SCALARS=\"half;bfloat16\", say)"
+                  : "SCALARS=\"double;complex_double\", say)");
   }
   return result;
 }
