@@ -253,22 +253,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// A status if v^H B v is not finite, or negative beyond rounding, for a column v of V: B is then
   /// indefinite. null_columns gets those with v^H B v = 0, to rounding.
   std::optional<Status> trouble_of_mass(View const& V, View const& BV,
-                                        std::vector<int>* null_columns = nullptr) {
-    int const k = static_cast<int>(V.extent(1));
-    DirectionTerms<Scalar> const terms{row_major_ref<Exec>(BV), row_major_ref<Exec>(V)};
-    auto const sums = fold("Blockspan::lobpcg::mass", terms, k);
-    Real const rounding = static_cast<Real>(b_->terms_per_row()) * Thresholds<Real>::u * norm_b;
-    for (int j = 0; j < k; ++j) {
-      Real const size = std::sqrt(sums[j]), product = sums[k + j];
-      if (!std::isfinite(product)) return Status::operator_not_finite;
-      if (product < -Thresholds<Real>::indefinite * size * std::sqrt(sums[2 * k + j]) -
-                        rounding * size * size)
-        return Status::mass_not_positive_definite;
-      if (null_columns && !(product > Thresholds<Real>::u * norm_b * size * size))
-        null_columns->push_back(j);
-    }
-    return std::nullopt;
-  }
+                                        std::vector<int>* null_columns = nullptr);
 
   /// V := V without what lies in the span of the deflated vectors, in the inner product of B.
   void constrain(View const& V) { deflation.project(exec, V, workspace); }

@@ -137,4 +137,24 @@ void Problem<Scalar, Exec>::set_mass_norm(Real factor) {
   mass.words = "Gershgorin's bound of the least eigenvalue of B";
 }
 
+template <class Scalar, class Exec>
+auto Problem<Scalar, Exec>::trouble_of_mass(View const& V, View const& BV,
+                                            std::vector<int>* null_columns)
+    -> std::optional<Status> {
+  int const k = static_cast<int>(V.extent(1));
+  DirectionTerms<Scalar> const terms{row_major_ref<Exec>(BV), row_major_ref<Exec>(V)};
+  auto const sums = fold("Blockspan::lobpcg::mass", terms, k);
+  Real const rounding = static_cast<Real>(b_->terms_per_row()) * Thresholds<Real>::u * norm_b;
+  for (int j = 0; j < k; ++j) {
+    Real const size = std::sqrt(sums[j]), product = sums[k + j];
+    if (!std::isfinite(product)) return Status::operator_not_finite;
+    if (product <
+        -Thresholds<Real>::indefinite * size * std::sqrt(sums[2 * k + j]) - rounding * size * size)
+      return Status::mass_not_positive_definite;
+    if (null_columns && !(product > Thresholds<Real>::u * norm_b * size * size))
+      null_columns->push_back(j);
+  }
+  return std::nullopt;
+}
+
 }  // namespace blockspan::detail
