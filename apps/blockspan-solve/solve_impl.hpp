@@ -265,7 +265,7 @@ void check(Exec const& exec, LinearSystem<Scalar, Exec> const& system,
   auto const& A = *system.A;
   auto const subtract = [&](Vectors const& Y, Vectors const& R) {
     if (A.partition().ranks() > 1)
-      setup.product.op->subtract_accurately(exec, Y, R);
+      setup.product.op->entries().subtract_accurately(exec, Y, R);
     else  // whatever product the solver used
       blockspan::detail::subtract_product<Exec, Scalar>(
           exec, blockspan::detail::matrix_ref<Exec>(A.whole()),

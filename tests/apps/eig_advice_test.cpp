@@ -21,7 +21,7 @@ class SpoiledChain final : public LinearOperator<double, Exec> {
   using Spoil = std::function<double(double, int, std::size_t, std::size_t)>;
   explicit SpoiledChain(Spoil spoil) : spoil_(std::move(spoil)) {}
   std::int64_t rows() const override { return 200; }
-  std::optional<double> norm_bound() const override { return 4; }
+  OperatorFacts<double, Exec> facts() const override { return {.norm_bound = 4}; }
   void apply(Exec const& exec, ConstBlock<double, Exec> const& X,
              Block<double, Exec> const& Y) const override {
     exec.fence();

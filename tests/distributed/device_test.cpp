@@ -30,8 +30,8 @@ TYPED_TEST(OnDevices, ProductsHaveTheBitsOfTheWayByTheHost) {
   for (std::string const spec : {"laplace7:18x17x16", "fixed:3000x3000:9", "laplace5:80x70"}) {
     auto const host = distributed_operator(this->exec, this->parts(world(), spec));
     auto const device = distributed_operator(this->exec, this->parts(this->devices, spec));
-    EXPECT_TRUE(device.replayable());
-    EXPECT_EQ(host.replayable(), world().size() == 1);
+    EXPECT_TRUE(device.facts().replayable);
+    EXPECT_EQ(host.facts().replayable, world().size() == 1);
     for (Op const op : {Op::none, Op::transpose, Op::adjoint})
       for (int const k : {1, 5, 8, 33}) {
         auto const X = this->random(host.row_space(), host.rows(), k, 1);
@@ -59,8 +59,8 @@ TYPED_TEST(OnDevices, ProductsAreThoseOfOneRank) {
     one.apply(this->exec, X, Y);
     all.apply(this->exec, x, y);
     auto const wanted = on_host(Y), found = on_host(y);
-    double const terms = static_cast<double>(all.terms_per_row());
-    double const bound = 2 * unit_roundoff<S> * 2 * terms * *one.norm_bound();
+    double const terms = static_cast<double>(*all.facts().terms_per_row);
+    double const bound = 2 * unit_roundoff<S> * 2 * terms * *one.facts().norm_bound;
     auto const first = static_cast<std::size_t>(all.row_space().first_row() * k);
     for (std::size_t e = 0; e < found.size(); ++e)
       ASSERT_LE(Kokkos::abs(S(found[e] - wanted[first + e])), bound) << spec << ", " << e;
@@ -167,7 +167,7 @@ TYPED_TEST(OnDevices, SumsOfProductsHaveTheBitsOfTheWayByTheHost) {
           for (std::size_t j = 0; j < sums.size(); ++j)
             EXPECT_LE(Kokkos::abs(S(sums[j] - separate(j))),
                       gamma * 2 * static_cast<double>(device.matrix().partition().global_rows()) *
-                          *device.norm_bound())
+                          *device.facts().norm_bound)
                 << j;
         } else {
           EXPECT_TRUE(blockspan::detail::runs_on_host_v<Exec>);

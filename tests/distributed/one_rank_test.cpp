@@ -72,12 +72,12 @@ TYPED_TEST(OneRank, SharesTheMatrixAndAddsNothingToItsSetup) {
   auto const A = generate<S>(this->exec, this->spec);
   auto const expected = observed([&] {
     MatrixOperator<S, Exec> const op(this->exec, A, {.columns = 16});
-    EXPECT_EQ(op.terms_per_row(), 7);
+    EXPECT_EQ(op.facts().terms_per_row, 7);
   });
   auto const found = observed([&] {
     auto const matrix = distribute(this->exec, world(), A);
     auto const op = distributed_operator(this->exec, matrix);
-    EXPECT_EQ(op.terms_per_row(), 7);
+    EXPECT_EQ(op.facts().terms_per_row, 7);
     for (auto const& same : {matrix->whole(), matrix->diagonal_block(this->exec)}) {
       EXPECT_EQ(same.values.data(), A.values.data());
       EXPECT_EQ(same.graph.entries.data(), A.graph.entries.data());
@@ -95,19 +95,19 @@ TYPED_TEST(OneRank, KnowsTheMatrixAsWithoutRanks) {
     auto const A = neumann ? graph_laplacian<S>(this->exec, grid) : grid;
     MatrixOperator<S, Exec> const alone(this->exec, A, {.columns = 16});
     auto const ranks = distributed_operator(this->exec, distribute(this->exec, world(), A));
-    auto const work = 1000 * alone.work();
+    auto const work = 1000 * *alone.facts().work;
     std::vector<std::vector<S>> nulls;
     std::vector<Observation> seen;
     for (LinearOperator<S, Exec> const* op : {static_cast<LinearOperator<S, Exec> const*>(&alone),
                                               static_cast<LinearOperator<S, Exec> const*>(&ranks)})
       seen.push_back(observed([&] {
-        EXPECT_EQ(op->norm_bound(), alone.norm_bound());
-        EXPECT_EQ(op->eigenvalue_lower_bound(), alone.eigenvalue_lower_bound());
-        EXPECT_EQ(op->annihilates_constants(this->exec), neumann);
-        EXPECT_EQ(op->diagonal(this->exec).size(), static_cast<std::size_t>(A.numRows()));
-        EXPECT_EQ(op->work(), alone.work());
+        EXPECT_EQ(op->facts().norm_bound, alone.facts().norm_bound);
+        EXPECT_EQ(op->facts().eigenvalue_lower_bound, alone.facts().eigenvalue_lower_bound);
+        EXPECT_EQ(op->entries().annihilates_constants(this->exec), neumann);
+        EXPECT_EQ(op->entries().diagonal(this->exec).size(), static_cast<std::size_t>(A.numRows()));
+        EXPECT_EQ(op->facts().work, alone.facts().work);
         EXPECT_EQ(op->name(), alone.name());
-        nulls.push_back(entries(op->likely_null_vectors(this->exec, work)));
+        nulls.push_back(entries(op->entries().likely_null_vectors(this->exec, work)));
       }));
     this->expect_no_more(seen[0], seen[1]);
     EXPECT_EQ(nulls[0], nulls[1]);

@@ -118,7 +118,7 @@ TYPED_TEST(Distributed, ProductsOfOddPartsAndChosenKernelsAgreeToRounding) {
       Kokkos::deep_copy(found, y);
       auto const all = entries(whole_block(op.row_space(), found)), wanted = entries(Y);
       double const bound =
-          1e-15 * 2.0 * static_cast<double>(op.terms_per_row()) * *one.norm_bound();
+          1e-15 * 2.0 * static_cast<double>(*op.facts().terms_per_row) * *one.facts().norm_bound;
       for (std::size_t e = 0; e < all.size(); ++e)
         ASSERT_LE(Kokkos::abs(S(all[e] - wanted[e])), bound) << spec << ", " << k << ", " << e;
     }
@@ -148,8 +148,8 @@ TYPED_TEST(Distributed, MatricesOfEveryGeneratorAreThoseOfOneRank) {
     auto const x = local_rows(op.row_space(), X), y = local_rows(op.row_space(), Y);
     Block<S, Exec> const image("image", x.extent(0), 3);
     op.apply(this->exec, x, image);
-    double const bound =
-        8 * unit_roundoff<S> * static_cast<double>(op.terms_per_row()) * *one.norm_bound();
+    double const bound = 8 * unit_roundoff<S> * static_cast<double>(*op.facts().terms_per_row) *
+                         *one.facts().norm_bound;
     for (std::size_t e = 0; e < y.size(); ++e)
       ASSERT_LE(Kokkos::abs(S(image.data()[e] - y.data()[e])), bound) << e;
   }
@@ -175,7 +175,7 @@ TYPED_TEST(Distributed, EveryOpAndLayoutAgreesWithOneRankToRounding) {
     }
     auto const most = [](auto const& of) { return *std::max_element(of.begin(), of.end()); };
     double const size = std::max(matrix->norm_bound(), most(sizes));
-    double const terms = std::max(static_cast<double>(op.terms_per_row()), most(counts)) + 3;
+    double const terms = std::max(static_cast<double>(*op.facts().terms_per_row), most(counts)) + 3;
     double const bound = 2 * 2 * unit_roundoff<S> * terms * std::sqrt(2.0) * (1.5 * size + 0.5);
     for (Op const which : {Op::none, Op::transpose, Op::conjugate, Op::adjoint})
       for (int const k : {1, 5}) {
@@ -228,10 +228,10 @@ TYPED_TEST(Distributed, FactsAreThoseOfTheWholeMatrix) {
     auto const rank = static_cast<std::size_t>(world().rank());
     auto const matrix = distribute(this->exec, world(), rows_of(A, cuts[rank], cuts[rank + 1]));
     auto const op = distributed_operator(this->exec, matrix);
-    EXPECT_EQ(op.norm_bound(), one.norm_bound()) << spec;
-    EXPECT_EQ(op.eigenvalue_lower_bound(), one.eigenvalue_lower_bound()) << spec;
-    EXPECT_EQ(op.terms_per_row(), one.terms_per_row());
-    EXPECT_EQ(op.work(), one.work());
+    EXPECT_EQ(op.facts().norm_bound, one.facts().norm_bound) << spec;
+    EXPECT_EQ(op.facts().eigenvalue_lower_bound, one.facts().eigenvalue_lower_bound) << spec;
+    EXPECT_EQ(op.facts().terms_per_row, one.facts().terms_per_row);
+    EXPECT_EQ(op.facts().work, one.facts().work);
     EXPECT_EQ(op.annihilates_constants(this->exec), one.annihilates_constants(this->exec));
     EXPECT_EQ(op.rows(), cuts[rank + 1] - cuts[rank]);
     EXPECT_EQ(world().sum(op.rows()), one.rows());

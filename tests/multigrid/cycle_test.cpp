@@ -170,7 +170,7 @@ TYPED_TEST(MultigridCycle, AllocatesAndWaitsForNothingFromTheSecondCallOfAWidthO
   });
   EXPECT_TRUE(seen.allocations.empty()) << seen.allocations.front();
   EXPECT_TRUE(seen.fences.empty()) << seen.fences.front();
-  EXPECT_TRUE(M.replayable());
+  EXPECT_TRUE(M.facts().replayable);
   EXPECT_GT(seen.labels.size(), 10u);
 }
 

@@ -195,7 +195,7 @@ TYPED_TEST(MultigridSetup, TakesRowsInAnyOrderWithRepeatedEntries) {
   auto const ordered = multigrid(exec, A, options);
   auto const wanted = applied(exec, ordered, x);
   auto M = multigrid(exec, B, options);
-  auto const norm = [](auto const& of) { return of.hierarchy().levels[0].op->norm_bound(); };
+  auto const norm = [](auto const& of) { return of.hierarchy().levels[0].op->facts().norm_bound; };
   EXPECT_EQ(norm(M), norm(ordered));
   EXPECT_TRUE(same_bits(applied(exec, M, x), wanted));
   M.refresh(exec, B);

@@ -25,7 +25,7 @@ void expect_agreement(Exec const& exec, Make const& make_peer,
     auto const own = matrix_operator(exec, A);
     std::unique_ptr<LinearOperator<Scalar, Exec>> const peer = make_peer(A);
     EXPECT_EQ(peer->rows(), own.rows());
-    EXPECT_EQ(peer->norm_bound(), own.norm_bound());
+    EXPECT_EQ(peer->facts().norm_bound, own.facts().norm_bound);
     for (int const width : {1, 2, 3, 4, 8, 16, 17, 32}) {
       auto const x = random_block<Scalar>(host.columns, width, 1);
       HostBlock<Scalar> const y(host.rows, width, not_a_number<Scalar>());

@@ -41,7 +41,9 @@ class SpoiltOperator : public LinearOperator<double, Exec> {
   SpoiltOperator(TestMatrix<double> const& A, int first, int last, int column = -1)
       : inner_(Exec(), A), first_(first), last_(last), column_(column) {}
   std::int64_t rows() const override { return inner_.rows(); }
-  std::optional<double> norm_bound() const override { return inner_.norm_bound(); }
+  OperatorFacts<double, Exec> facts() const override {
+    return {.norm_bound = inner_.facts().norm_bound};
+  }
   void apply(Exec const& exec, ConstBlock<double, Exec> const& X,
              Block<double, Exec> const& Y) const override {
     inner_.apply(exec, X, Y);
@@ -71,7 +73,9 @@ class FickleOperator : public LinearOperator<double, Exec> {
   FickleOperator(TestMatrix<double> const& A, std::vector<int> wrong_calls)
       : inner_(Exec(), A), wrong_calls_(std::move(wrong_calls)) {}
   std::int64_t rows() const override { return inner_.rows(); }
-  std::optional<double> norm_bound() const override { return inner_.norm_bound(); }
+  OperatorFacts<double, Exec> facts() const override {
+    return {.norm_bound = inner_.facts().norm_bound};
+  }
   void apply(Exec const& exec, ConstBlock<double, Exec> const& X,
              Block<double, Exec> const& Y) const override {
     inner_.apply(exec, X, Y);

@@ -122,8 +122,8 @@ TYPED_TEST(CgMixed, AMatrixIsMadeReadyByOneFunction) {
       }
       auto const matrix = make_matrix<Scalar, Exec>(offsets, indices, values, A.order());
       auto const single = single_precision_matrix(exec, matrix);
-      EXPECT_GE(*single.op.norm_bound(), 0.5f);
-      EXPECT_LE(*single.op.norm_bound(), 1.001f);
+      EXPECT_GE(*single.op.facts().norm_bound, 0.5f);
+      EXPECT_LE(*single.op.facts().norm_bound, 1.001f);
       EXPECT_EQ(std::ilogb(single.factor), std::ilogb(1 / A.infinity_norm()));
       auto const M = jacobi(exec, single.op.matrix());
       SinglePrecision<Scalar, Exec> const inner(single.op, &M, single.factor);

@@ -39,7 +39,9 @@ class BrokenOperator : public LinearOperator<double, Exec> {
                  int last = std::numeric_limits<int>::max())
       : inner_(Exec(), A), fault_(fault), first_(first), last_(last) {}
   std::int64_t rows() const override { return inner_.rows(); }
-  std::optional<double> norm_bound() const override { return inner_.norm_bound(); }
+  OperatorFacts<double, Exec> facts() const override {
+    return {.norm_bound = inner_.facts().norm_bound};
+  }
   void apply(Exec const& exec, ConstBlock<double, Exec> const& X,
              Block<double, Exec> const& Y) const override {
     inner_.apply(exec, X, Y);
@@ -206,7 +208,9 @@ class ThrowingOperator : public LinearOperator<double, Exec> {
  public:
   ThrowingOperator(TestMatrix<double> const& A, int at) : inner_(Exec(), A), at_(at) {}
   std::int64_t rows() const override { return inner_.rows(); }
-  std::optional<double> norm_bound() const override { return inner_.norm_bound(); }
+  OperatorFacts<double, Exec> facts() const override {
+    return {.norm_bound = inner_.facts().norm_bound};
+  }
   void apply(Exec const& exec, ConstBlock<double, Exec> const& X,
              Block<double, Exec> const& Y) const override {
     inner_.apply(exec, X, Y);

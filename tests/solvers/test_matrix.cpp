@@ -112,8 +112,8 @@ void TestOperator<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scalar, Exec
 }
 
 template <class Scalar, class Exec>
-std::optional<real_t<Scalar>> TestOperator<Scalar, Exec>::norm_bound() const {
-  return tell_norm_ ? std::optional(norm_) : std::nullopt;
+OperatorFacts<Scalar, Exec> TestOperator<Scalar, Exec>::facts() const {
+  return {.norm_bound = tell_norm_ ? std::optional(norm_) : std::nullopt, .terms_per_row = terms_};
 }
 
 template <class Scalar, class Exec>

@@ -75,17 +75,17 @@ struct DeviceRows {
 /// The operator of a TestMatrix, by code of the test's own: each row is summed in order. Counts its
 /// calls and columns.
 template <class Scalar, class Exec>
-class TestOperator : public LinearOperator<Scalar, Exec> {
+class TestOperator : public LinearOperator<Scalar, Exec>, public EntryAccess<Scalar, Exec> {
  public:
   TestOperator(Exec const& exec, TestMatrix<Scalar> const& A, bool tell_norm = true);
 
   std::int64_t rows() const override { return rows_; }
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override;
-  std::optional<real_t<Scalar>> norm_bound() const override;
+  OperatorFacts<Scalar, Exec> facts() const override;
+  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
   bool apply_magnitudes(Exec const& exec, OperatorValues<real_t<Scalar> const, Exec> const& x,
                         OperatorValues<real_t<Scalar>, Exec> const& y) const override;
-  std::int64_t terms_per_row() const override { return terms_; }
   /// Of numbers in single precision, summed in double; others are not known to more.
   bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                            Block<Scalar, Exec> const& R) const override;

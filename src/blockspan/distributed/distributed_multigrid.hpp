@@ -58,7 +58,7 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   ~DistributedMultigrid() override;
 
   std::int64_t rows() const override;
-  RowSpace row_space() const override;
+  OperatorFacts<Scalar, Exec> facts() const override;
 
   /// All ranks together; one product at a time. Throws Error if X or Y is not n x k, and where the
   /// report is not usable().
@@ -74,9 +74,6 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   /// O(nonzeros) a rank: plans of products with A, the numbers of all levels, and two exchanges a
   /// level of what crosses cuts, on the host.
   void refresh(Exec const& exec, std::shared_ptr<Matrix const> A, bool keep_prolongators = false);
-
-  bool replayable() const override;
-  std::string name() const override;
 
   /// The same on all ranks; rows, nodes, nonzeros and aggregates are those of all.
   MultigridReport const& report() const;

@@ -27,7 +27,8 @@ namespace blockspan {
 /// A DistributedMatrix as an operator on local rows of blocks; solvers take it as any other. One
 /// product at a time (see detail::PackedExchange).
 template <class Scalar, class Exec>
-class DistributedOperator final : public LinearOperator<Scalar, Exec> {
+class DistributedOperator final : public LinearOperator<Scalar, Exec>,
+                                  public EntryAccess<Scalar, Exec> {
  public:
   using Matrix = DistributedMatrix<Scalar, Exec>;
   using Real = real_t<Scalar>;
@@ -52,7 +53,6 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
   }
 
   std::int64_t rows() const override { return matrix_->local_rows(); }
-  RowSpace row_space() const override { return sums_.rows(); }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
@@ -146,7 +146,18 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     multiply_ends(exec, Op::none, Scalar(1), exchange_.block(X.extent(1)), Scalar(0), Y);
   }
 
-  std::optional<Real> norm_bound() const override { return matrix_->norm_bound(); }
+  OperatorFacts<Scalar, Exec> facts() const override {
+    int const size = ranks().size();
+    return {.name = size == 1 ? "matrix" : "matrix on " + std::to_string(size) + " ranks",
+            .row_space = sums_.rows(),
+            .norm_bound = matrix_->norm_bound(),
+            .eigenvalue_lower_bound = matrix_->eigenvalue_lower_bound(),
+            .terms_per_row = longest_,
+            .work = matrix_->nonzeros(),
+            .replayable = size == 1 || ranks().device() != nullptr};
+  }
+  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
+
   bool annihilates_constants(Exec const& exec) const override {
     return matrix_->annihilates_constants(exec);
   }
@@ -155,13 +166,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
     if (ranks().size() > 1) return {};
     return detail::null_vectors_of(exec, detail::matrix_ref<Exec>(matrix_->whole()), work);
   }
-  std::int64_t terms_per_row() const override { return longest_; }
-  std::int64_t work() const override { return matrix_->nonzeros(); }
-  std::optional<Real> eigenvalue_lower_bound() const override {
-    return matrix_->eigenvalue_lower_bound();
-  }
   std::vector<Real> diagonal(Exec const& exec) const override { return matrix_->diagonal(exec); }
-  bool replayable() const override { return ranks().size() == 1 || ranks().device() != nullptr; }
 
   bool apply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
                         OperatorValues<Real, Exec> const& y) const override {
@@ -201,11 +206,6 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec> {
                                detail::block_ref<Exec>(rows_of(part, R)));
     }
     return true;
-  }
-
-  std::string name() const override {
-    return ranks().size() == 1 ? "matrix"
-                               : "matrix on " + std::to_string(ranks().size()) + " ranks";
   }
 
   Matrix const& matrix() const { return *matrix_; }

@@ -72,8 +72,7 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   /// it. False: it was not, and nothing is done. Waits for the instance.
   bool use_working_precision(Exec const& exec);
 
-  bool replayable() const override { return true; }
-  std::string name() const override;
+  OperatorFacts<Scalar, Exec> facts() const override;
 
   MultigridReport const& report() const;
 

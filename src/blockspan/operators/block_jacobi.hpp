@@ -102,10 +102,9 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
     detail::apply_blocks<Exec, Scalar>(exec, block_size_, inverses_.data(), x, y);
   }
 
-  bool replayable() const override { return true; }
-
-  std::string name() const override {
-    return "block jacobi (blocks of " + std::to_string(block_size_) + ")";
+  OperatorFacts<Scalar, Exec> facts() const override {
+    return {.name = "block jacobi (blocks of " + std::to_string(block_size_) + ")",
+            .replayable = true};
   }
 
   int block_size() const { return block_size_; }

@@ -74,7 +74,6 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   }
 
   std::int64_t rows() const override { return A_->rows(); }
-  RowSpace row_space() const override { return A_->row_space(); }
 
   /// One product at a time: an object's memory serves one instance and one thread. Throws Error if
   /// X or Y is not n x k, or where memory is short, and what A throws.
@@ -103,15 +102,14 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     }
   }
 
-  bool replayable() const override { return A_->replayable(); }
-
-  /// With the interval, to three digits.
-  std::string name() const override {
+  /// The name has the interval, to three digits.
+  OperatorFacts<Scalar, Exec> facts() const override {
+    auto const of_a = A_->facts();
     std::ostringstream name;
     name.precision(3);
     name << "chebyshev of degree " << degree_ << " over jacobi on [" << lower_ << ", " << upper_
          << "]";
-    return name.str();
+    return {.name = name.str(), .row_space = of_a.row_space, .replayable = of_a.replayable};
   }
 
   int degree() const { return degree_; }

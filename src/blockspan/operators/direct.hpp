@@ -87,11 +87,10 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
     factors_->refresh(detail::host_hermitian(exec, A));
   }
 
-  bool nearly_exact() const override { return true; }
-
-  std::string name() const override {
-    return "direct (LDL^T by MUMPS, " + report().size() +
-           (detail::on_cuda_v<Exec> ? ", on the host by copies)" : ")");
+  OperatorFacts<Scalar, Exec> facts() const override {
+    return {.name = "direct (LDL^T by MUMPS, " + report().size() +
+                    (detail::on_cuda_v<Exec> ? ", on the host by copies)" : ")"),
+            .nearly_exact = true};
   }
 
   DirectReport const& report() const { return factors_->report(); }

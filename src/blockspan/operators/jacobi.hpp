@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include <Kokkos_Core.hpp>
@@ -35,11 +34,11 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
     detail::scale_rows<Exec, Scalar>(exec, factors_.data(), x, y);
   }
 
-  bool replayable() const override { return true; }
+  OperatorFacts<Scalar, Exec> facts() const override {
+    return {
+        .name = "jacobi", .replayable = true, .row_weights = {factors_.data(), factors_.extent(0)}};
+  }
 
-  std::string name() const override { return "jacobi"; }
-
-  /// For solvers that apply it inside passes of their own.
   Factors const& factors() const { return factors_; }
 
  private:

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,7 +19,7 @@ namespace blockspan {
 /// A square sparse matrix as an operator: Y = A X by Blockspan's own product with a plan.
 /// Holds the matrix (shared, not copied): its values may change between products, its pattern not.
 template <class Scalar, class Exec, class Offset = int>
-class MatrixOperator final : public LinearOperator<Scalar, Exec> {
+class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAccess<Scalar, Exec> {
  public:
   using Matrix = CrsMatrix<Scalar, Exec, Offset>;
   using Plan = SpmmPlan<Exec, Offset, int>;
@@ -63,8 +61,18 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
         detail::block_ref<Exec>(Y));
   }
 
-  /// The inf-norm of the values the matrix had when this was made, rounded up.
-  std::optional<real_t<Scalar>> norm_bound() const override { return bounds_.norm; }
+  /// The bounds, the inf-norm rounded up and Gershgorin's, are of the values the matrix had when
+  /// this was made.
+  OperatorFacts<Scalar, Exec> facts() const override {
+    return {.name = "matrix",
+            .norm_bound = bounds_.norm,
+            .eigenvalue_lower_bound = bounds_.lowest,
+            .terms_per_row = plan_.statistics().longest,
+            .work = static_cast<std::int64_t>(matrix_.nnz()),
+            .replayable = true};
+  }
+
+  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   /// One pass over the matrix.
   bool annihilates_constants(Exec const& exec) const override {
@@ -74,12 +82,6 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
     return detail::null_vectors_of(exec, detail::matrix_ref<Exec>(matrix_), work);
   }
-
-  std::int64_t terms_per_row() const override { return plan_.statistics().longest; }
-  std::int64_t work() const override { return static_cast<std::int64_t>(matrix_.nnz()); }
-
-  /// Gershgorin's, of the values the matrix had when this was made.
-  std::optional<real_t<Scalar>> eigenvalue_lower_bound() const override { return bounds_.lowest; }
 
   bool apply_magnitudes(Exec const& exec, OperatorValues<real_t<Scalar> const, Exec> const& x,
                         OperatorValues<real_t<Scalar>, Exec> const& y) const override {
@@ -97,10 +99,6 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec> {
   std::vector<real_t<Scalar>> diagonal(Exec const& exec) const override {
     return detail::real_diagonal(exec, detail::matrix_ref<Exec>(matrix_));
   }
-
-  bool replayable() const override { return true; }
-
-  std::string name() const override { return "matrix"; }
 
   Matrix const& matrix() const { return matrix_; }
   Plan const& plan() const { return plan_; }

@@ -196,9 +196,9 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 ///
 /// Singular A: a consistent system is solved like any other. Where b has a part outside the range
 /// of A, there are z with A z = 0 and z^H b not zero. They are looked for in this order: the
-/// constant vector, where the operator knows (LinearOperator::annihilates_constants); the entries
+/// constant vector, where the operator knows (EntryAccess::annihilates_constants); the entries
 /// of a matrix, once b has a part along the constants or residuals have stagnated for 30 iterations
-/// (LinearOperator::likely_null_vectors: components of the graph, and factors within an envelope
+/// (EntryAccess::likely_null_vectors: components of the graph, and factors within an envelope
 /// where these cost at most 50 iterations and those so far); the iteration itself, whose directions
 /// p are multiples of the minimal residuals and turn to such a z: once p^H A p is negligible
 /// against ||p||^2 in the norm of M, A y = A r is solved for z = r - y, which takes some 18 sqrt(c)
@@ -213,7 +213,7 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// Rounding: columns are solved in units of powers of two near b_j, so that those near the ends of
 /// the range disturb no others; what the format does not hold of X at the end is `out_of_range`. A
 /// residual that is at its goal but for its own rounding errors is computed in twice the precision
-/// (LinearOperator::subtract_accurately); where A cannot, it counts with an estimate of these.
+/// (EntryAccess::subtract_accurately); where A cannot, it counts with an estimate of these.
 ///
 /// Traffic of an iteration apart from the product, in passes over n x k numbers: 10 column by
 /// column (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q in
@@ -246,7 +246,7 @@ CgReport<real_t<Scalar>> solve_spd(
 /// the columns, 2 each; update) and 1 synchronization; another preconditioner adds its own and 2. A
 /// curvature that is not positive names its column. On CUDA, from the third iteration of a width
 /// on where launching takes the host longer than 0.1 ms, else from the eighth, they are launched as
-/// one recorded graph, where operator and preconditioner are replayable(); not with
+/// one recorded graph, where operator and preconditioner are replayable; not with
 /// options.time_phases, nor while a Kokkos Tools profiler listens.
 ///
 /// With options.single_reduction, the reduction that gives alpha also predicts the next r^H M^-1 r,

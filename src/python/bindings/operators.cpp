@@ -44,7 +44,7 @@ class FunctionOfPython final : public LinearOperator<Scalar, Exec> {
       : rows_(rows), function_(std::move(function)), name_(std::move(name)) {}
 
   std::int64_t rows() const override { return rows_; }
-  std::string name() const override { return name_; }
+  OperatorFacts<Scalar, Exec> facts() const override { return {.name = name_}; }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {

@@ -45,25 +45,23 @@ std::int64_t DistributedMultigrid<Scalar, Exec>::rows() const {
   return alone_ ? alone_->rows() : state_->first->local_rows();
 }
 template <class Scalar, class Exec>
-RowSpace DistributedMultigrid<Scalar, Exec>::row_space() const {
-  return rows_;
-}
-template <class Scalar, class Exec>
-bool DistributedMultigrid<Scalar, Exec>::replayable() const {
-  return alone_ || rows_.communicator().device() != nullptr;
-}
-template <class Scalar, class Exec>
 MultigridReport const& DistributedMultigrid<Scalar, Exec>::report() const {
   return alone_ ? alone_->report() : state_->report;
 }
 template <class Scalar, class Exec>
-std::string DistributedMultigrid<Scalar, Exec>::name() const {
-  if (alone_) return alone_->name();
+OperatorFacts<Scalar, Exec> DistributedMultigrid<Scalar, Exec>::facts() const {
+  if (alone_) {
+    auto facts = alone_->facts();
+    facts.row_space = rows_;
+    return facts;
+  }
   std::ostringstream name;
   name << "multigrid of " << report().levels.size() << " levels, degree " << state_->options.degree
        << ", " << state_->steps.size() << " of them on ranks"
        << (report().single ? ", single precision" : "");
-  return name.str();
+  return {.name = name.str(),
+          .row_space = rows_,
+          .replayable = rows_.communicator().device() != nullptr};
 }
 
 template <class Scalar, class Exec>

@@ -33,8 +33,9 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
   }
 
   std::int64_t rows() const override { return own().second - own().first; }
-  RowSpace row_space() const override { return space_; }
-  bool replayable() const override { return ranks().device() != nullptr; }
+  OperatorFacts<Scalar, Exec> facts() const override {
+    return {.row_space = space_, .replayable = ranks().device() != nullptr};
+  }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {

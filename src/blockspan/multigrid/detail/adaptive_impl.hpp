@@ -38,7 +38,7 @@ class ScaledByRoots final : public LinearOperator<Scalar, Exec> {
       : A_(A), roots_(roots) {}
 
   std::int64_t rows() const override { return A_.rows(); }
-  RowSpace row_space() const override { return A_.row_space(); }
+  OperatorFacts<Scalar, Exec> facts() const override { return {.row_space = A_.row_space()}; }
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     std::size_t const n = X.extent(0), k = X.extent(1);

@@ -253,12 +253,12 @@ auto Multigrid<Scalar, Exec>::hierarchy() const -> detail::Hierarchy<Wide, Exec>
 }
 
 template <class Scalar, class Exec>
-std::string Multigrid<Scalar, Exec>::name() const {
+OperatorFacts<Scalar, Exec> Multigrid<Scalar, Exec>::facts() const {
   auto const& report = state_->report;
   std::ostringstream name;
   name << "multigrid of " << report.levels.size() << " levels, degree " << state_->options.degree
        << (report.single ? ", single precision" : "");
-  return name.str();
+  return {.name = name.str(), .replayable = true};
 }
 
 template <class Scalar, class Exec>

@@ -108,7 +108,7 @@ class OperatorProbe {
     auto const dots = dots_on_host();
     std::vector<double> diagonal, subdiagonal;
     double alpha = 1, rz = 0, first = 0;
-    double const rounding = 10 * unit_roundoff<Scalar> * A_.norm_bound().value_or(0);
+    double const rounding = 10 * unit_roundoff<Scalar> * A_.facts().norm_bound.value_or(0);
     for (int step = 0; step < steps; ++step) {
       double const next = real_part(dots(3 * step)), curvature = real_part(dots(3 * step + 1));
       if (step == 0) first = next;

@@ -32,7 +32,8 @@ using CusparseBlock = CudaObject<cusparseDnMatDescr_t, cusparseDestroyDnMat>;
 using CusparseConstBlock = CudaObject<cusparseConstDnMatDescr_t, cusparseDestroyDnMat>;
 
 template <class Scalar>
-class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
+class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda>,
+                               public EntryAccess<Scalar, Kokkos::Cuda> {
  public:
   using Exec = Kokkos::Cuda;
   using Matrix = CrsMatrix<Scalar, Exec>;
@@ -73,7 +74,11 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
     multiply(x, y);
   }
 
-  std::optional<real_t<Scalar>> norm_bound() const override { return norm_bound_; }
+  OperatorFacts<Scalar, Exec> facts() const override {
+    return {.name = "matrix (cuSPARSE)", .norm_bound = norm_bound_};
+  }
+
+  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   bool annihilates_constants(Exec const& exec) const override {
     return rows_sum_to_zero(exec, matrix_ref<Exec>(matrix_));
@@ -82,7 +87,6 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda> {
   Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
     return null_vectors_of(exec, matrix_ref<Exec>(matrix_), work);
   }
-  std::string name() const override { return "matrix (cuSPARSE)"; }
 
  private:
   static constexpr cusparseOperation_t none = CUSPARSE_OPERATION_NON_TRANSPOSE;

@@ -142,7 +142,7 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
     CgTools<Scalar, Exec> tools(problem, control, width);
     if (options.null_space.extent(1) > 0)
       tools.null_space.take(problem, options.null_space);
-    else if (A.annihilates_constants(exec))
+    else if (A.entries().annihilates_constants(exec))
       tools.null_space.take_constant(problem);
     bool block_ran = false, pseudo_block_ran = false;
     std::string fall_back;

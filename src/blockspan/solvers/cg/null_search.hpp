@@ -194,11 +194,11 @@ bool CgGroup<Scalar, Exec>::look_at_entries() {
   int const steps = control_.group_iterations();
   if (tools_.looked_after >= 0 && steps < 2 * tools_.looked_after + 50) return false;
   tools_.looked_after = steps;
-  std::int64_t const work = Limits::work_of_entry * problem_.a().work();
+  std::int64_t const work = Limits::work_of_entry * *problem_.facts_of_a().work;
   std::int64_t const allowed =
       (steps + Limits::look) *
       (runs_on_host_v<Exec> ? work : std::max(work / 100, Limits::work_of_launches));
-  auto const Z = problem_.a().likely_null_vectors(problem_.exec, allowed);
+  auto const Z = problem_.a().entries().likely_null_vectors(problem_.exec, allowed);
   if (Z.extent(1) == 0 || static_cast<int>(Z.extent(1)) <= null_space().count()) return false;
   auto const like = [&] { return problem_.new_block("Blockspan::cg::null_vectors", Z.extent(1)); };
   auto const sizes = image_sizes(problem_, Z, like(), like());

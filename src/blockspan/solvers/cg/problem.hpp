@@ -11,6 +11,7 @@
 
 #include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/detail/matrix_measures.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>
 #include <blockspan/solvers/common/problem.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
@@ -71,7 +72,7 @@ struct DiagonalEnergy {
 template <class Scalar, class Exec>
 class CgProblem : public SolverProblem<Scalar, Exec> {
   using Base = SolverProblem<Scalar, Exec>;
-  using Base::a_, Base::t_, Base::weights_;
+  using Base::a_, Base::facts_of_a_, Base::facts_of_t_, Base::t_, Base::weights_;
 
  public:
   using Base::exec, Base::workspace, Base::rows, Base::time, Base::new_block;
@@ -126,7 +127,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   /// Whether steps may be recorded and replayed.
   bool replayable() const {
     bool const in_stream = !Base::distributed() || workspace.rows().device_sums() != nullptr;
-    return !Base::time_phases_ && in_stream && a_.replayable() && (!general() || t_->replayable());
+    return !Base::time_phases_ && in_stream && facts_of_a_.replayable &&
+           (!general() || facts_of_t_.replayable);
   }
 
   /// Whether A is Hermitian as far as two random vectors can tell: one product, in the first call.
@@ -148,23 +150,23 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   }
 
   /// ||A||: the operator's bound, or the largest ||A p|| / ||p|| seen.
-  Real norm_a() const { return a_.norm_bound().value_or(seen_norm_); }
+  Real norm_a() const { return facts_of_a_.norm_bound.value_or(seen_norm_); }
   void note_norm(Real ratio) {
     if (ratio > seen_norm_) seen_norm_ = ratio;
   }
-  bool knows_norm() const { return a_.norm_bound().has_value(); }
+  bool knows_norm() const { return facts_of_a_.norm_bound.has_value(); }
 
   /// Rounding errors of b - A x in parts of ||A|| ||x|| + ||b||: those of rows of up to 64 terms,
   /// with high probability (Higham and Mary 2019, doi:10.1137/18M1226312). Longer rows and
   /// operators that know nothing of theirs hide smaller terms behind that norm.
   Real rounding() const {
-    auto const terms = static_cast<Real>(std::min<std::int64_t>(a_.terms_per_row(), 64));
+    auto const terms = static_cast<Real>(std::min<std::int64_t>(*facts_of_a_.terms_per_row, 64));
     return 2 * std::sqrt(terms + 4) * unit_roundoff<Scalar>;
   }
   /// R -= A X in twice the precision, no call of apply(). False: A does not know its entries.
   bool subtract_accurately(View const& X, View const& R) {
     auto const timer = time(seconds.product);
-    return a_.subtract_accurately(exec, X, R);
+    return a_.entries().subtract_accurately(exec, X, R);
   }
 
   /// ||D^-1/2 x|| of every column with the diagonal D of A, where A knows it: images of A in the
@@ -194,7 +196,7 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
 
   void know_diagonal() {
     if (std::exchange(looked_at_diagonal_, true)) return;
-    auto sizes = a_.diagonal(exec), scales = sizes;
+    auto sizes = a_.entries().diagonal(exec), scales = sizes;
     for (Real& size : sizes) size = std::abs(size);
     for (Real& scale : scales) scale = scale != 0 ? 1 / std::sqrt(std::abs(scale)) : Real(1);
     diagonal_ = to_device<RowValues>(exec, "Blockspan::cg::diagonal", sizes);

@@ -9,7 +9,6 @@
 #include <blockspan/multivector/detail/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/multivector/workspace.hpp>
-#include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/common/column_kernels.hpp>
 #include <blockspan/solvers/common/phase_timer.hpp>
@@ -65,9 +64,10 @@ class SolverProblem {
   bool distributed() const { return workspace.rows().distributed(); }
   Communicator const& ranks() const { return workspace.rows().communicator(); }
   Operator const& a() const { return a_; }
+  using Facts = OperatorFacts<Scalar, Exec>;
+  Facts const& facts_of_a() const { return facts_of_a_; }
   bool preconditioned() const { return t_ != nullptr; }
-  /// The diagonal of T where T is Jacobi, or null: then T is a scaling of rows, part of other
-  /// passes.
+  /// The weights of rows that T is (OperatorFacts::row_weights), part of other passes, or null.
   Real const* weights() const { return weights_; }
 
   /// A new block of n x columns. Throws Error where memory is short.
@@ -117,21 +117,27 @@ class SolverProblem {
 
  protected:
   SolverProblem(Exec const& exec_, Operator const& A, Operator const* T, bool time_phases)
-      : exec(exec_), workspace(A.row_space()), a_(A), t_(T), time_phases_(time_phases) {
-    if (auto const* const scaling = jacobi()) weights_ = scaling->factors().data();
-  }
+      : SolverProblem(exec_, A, facts_of(A), T, time_phases) {}
   ~SolverProblem() = default;
 
-  JacobiPreconditioner<Scalar, Exec> const* jacobi() const {
-    return dynamic_cast<JacobiPreconditioner<Scalar, Exec> const*>(t_);
-  }
-
   Operator const& a_;
+  Facts facts_of_a_, facts_of_t_;
   Operator const* t_;
-  Real const* weights_ = nullptr;
+  Real const* weights_;
   bool time_phases_;
 
  private:
+  SolverProblem(Exec const& exec_, Operator const& A, Facts facts, Operator const* T,
+                bool time_phases)
+      : exec(exec_),
+        workspace(facts.row_space),
+        a_(A),
+        facts_of_a_(std::move(facts)),
+        facts_of_t_(T ? T->facts() : Facts{}),
+        t_(T),
+        weights_(facts_of_t_.row_weights.data()),
+        time_phases_(time_phases) {}
+
   using Numbers = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
   Numbers numbers_;
   std::vector<Real> selection_;

@@ -21,7 +21,8 @@ namespace blockspan::detail {
 
 /// A + s B, s > 0, by reference. A product holds a copy of X.
 template <class Scalar, class Exec>
-class ShiftedOperator final : public LinearOperator<Scalar, Exec> {
+class ShiftedOperator final : public LinearOperator<Scalar, Exec>,
+                              public EntryAccess<Scalar, Exec> {
  public:
   using Real = real_t<Scalar>;
   using Operator = LinearOperator<Scalar, Exec>;
@@ -29,7 +30,16 @@ class ShiftedOperator final : public LinearOperator<Scalar, Exec> {
   ShiftedOperator(Operator const& A, Operator const& B, Real s) : a_(A), b_(B), s_(s) {}
 
   std::int64_t rows() const override { return a_.rows(); }
-  RowSpace row_space() const override { return a_.row_space(); }
+
+  OperatorFacts<Scalar, Exec> facts() const override {
+    auto const a = facts_of(a_), b = facts_of(b_);
+    return {.row_space = a.row_space,
+            .norm_bound = sum(a.norm_bound, b.norm_bound),
+            .eigenvalue_lower_bound = sum(a.eigenvalue_lower_bound, b.eigenvalue_lower_bound),
+            .terms_per_row = *a.terms_per_row + *b.terms_per_row + 1,
+            .work = *a.work + *b.work};
+  }
+  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
@@ -41,26 +51,17 @@ class ShiftedOperator final : public LinearOperator<Scalar, Exec> {
     add_scaled(exec, s_, image_, Y);
   }
 
-  std::optional<Real> norm_bound() const override { return sum(a_.norm_bound(), b_.norm_bound()); }
-  std::optional<Real> eigenvalue_lower_bound() const override {
-    return sum(a_.eigenvalue_lower_bound(), b_.eigenvalue_lower_bound());
-  }
-  std::int64_t terms_per_row() const override {
-    return a_.terms_per_row() + b_.terms_per_row() + 1;
-  }
-  std::int64_t work() const override { return a_.work() + b_.work(); }
-
   std::vector<Real> diagonal(Exec const& exec) const override {
-    return sum(a_.diagonal(exec), b_.diagonal(exec));
+    return sum(a_.entries().diagonal(exec), b_.entries().diagonal(exec));
   }
 
   bool apply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
                         OperatorValues<Real, Exec> const& y) const override {
     auto const host = [&] { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y); };
-    if (!a_.apply_magnitudes(exec, x, y)) return false;
+    if (!a_.entries().apply_magnitudes(exec, x, y)) return false;
     auto const a = host();
     std::vector<Real> const first(a.data(), a.data() + a.extent(0));
-    if (!b_.apply_magnitudes(exec, x, y)) return false;
+    if (!b_.entries().apply_magnitudes(exec, x, y)) return false;
     auto const b = host();
     auto const total = sum(first, std::vector<Real>(b.data(), b.data() + b.extent(0)));
     Kokkos::deep_copy(exec, y, host_values(total));
@@ -143,7 +144,7 @@ class InvertedSolve {
   /// A millionth of the least ratio of diagonals, which is above the least eigenvalue. False where
   /// the diagonals show that A + s B is not positive definite.
   bool choose_shift() {
-    auto const a = a_.diagonal(exec_), b = b_.diagonal(exec_);
+    auto const a = a_.entries().diagonal(exec_), b = b_.entries().diagonal(exec_);
     Real least = std::numeric_limits<Real>::infinity();
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
       if (b[i] > 0 && a[i] > 0) least = std::min(least, a[i] / b[i]);
@@ -156,7 +157,7 @@ class InvertedSolve {
       refuse(words.str());
       return false;
     }
-    auto const norm_a = a_.norm_bound(), norm_b = b_.norm_bound();
+    auto const norm_a = given_.facts_of_a().norm_bound, norm_b = given_.facts_of_b().norm_bound;
     if (std::isinf(least) && norm_a && norm_b) least = *norm_a / *norm_b;
     shift_ = std::ldexp(least, -20);
     if (!std::isnormal(shift_)) shift_ = std::numeric_limits<Real>::min();

@@ -33,12 +33,13 @@ namespace blockspan::detail {
 template <class Scalar, class Exec>
 class Problem : public SolverProblem<Scalar, Exec> {
   using Base = SolverProblem<Scalar, Exec>;
-  using Base::a_, Base::t_, Base::weights_, Base::jacobi;
+  using Base::a_, Base::facts_of_a_, Base::facts_of_t_, Base::t_, Base::weights_;
 
  public:
   using RowValues = Kokkos::View<real_t<Scalar>*, typename Exec::memory_space>;  ///< n of them
   using Base::exec, Base::workspace, Base::rows, Base::ranks, Base::preconditioned, Base::time,
       Base::fold;
+  using typename Base::Facts;
   using typename Base::Operator;
   using typename Base::Real;
   using typename Base::View;
@@ -49,6 +50,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
         sign(options.which == Which::largest ? Real(-1) : Real(1)),
         eigen(small_eigensolver<Scalar>(exec_)),
         b_(B),
+        facts_of_b_(B ? detail::facts_of(*B) : Facts{}),
         seed_(options.seed) {
     if (generalized()) find_unused_rows();
   }
@@ -61,6 +63,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// True if T R is R times `weights` (null: R itself), so that the residual pass can write it.
   bool steps_with_residuals() const { return deflation.empty() && (!t_ || weights_); }
   Operator const* b() const { return b_; }
+  Facts const& facts_of_b() const { return facts_of_b_; }
 
   /// Rows of all ranks that are zero in A and in B: any lambda goes with them. Random and given
   /// columns are zero there, and stay so.
@@ -82,10 +85,11 @@ class Problem : public SolverProblem<Scalar, Exec> {
     leave_out_unused(Y);
   }
 
-  /// Jacobi of the rescaled A: its factors times the power of two that was taken out.
+  /// Row weights of the rescaled A: times the power of two that was taken out.
   void rescale_weights() {
-    if (!jacobi() || exponent_a_ == 0) return;
-    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), jacobi()->factors());
+    auto const given = facts_of_t_.row_weights;
+    if (!t_ || !given.data() || exponent_a_ == 0) return;
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), given);
     std::vector<Real> scaled;
     for (std::size_t i = 0; i < host.extent(0); ++i) {
       Real const value = std::ldexp(host(i), exponent_a_);
@@ -109,7 +113,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
 
   /// What the operators tell of their norms; 1 for the identity.
   std::pair<std::optional<Real>, std::optional<Real>> norm_bounds() const {
-    return {a_.norm_bound(), b_ ? b_->norm_bound() : std::optional(Real(1))};
+    return {facts_of_a_.norm_bound, b_ ? facts_of_b_.norm_bound : std::optional(Real(1))};
   }
   /// set_norms by the operators' own bounds; false, and nothing is done, unless both are finite.
   bool take_known_norms() {
@@ -149,12 +153,13 @@ class Problem : public SolverProblem<Scalar, Exec> {
   bool unscaled() const { return exponent_a_ == 0 && exponent_b_ == 0; }
 
   std::int64_t terms_per_row() const {
-    return std::max(a_.terms_per_row(), generalized() ? b_->terms_per_row() : std::int64_t(1));
+    return std::max(*facts_of_a_.terms_per_row,
+                    generalized() ? *facts_of_b_.terms_per_row : std::int64_t(1));
   }
   /// Whether sign A is known to have no eigenvalue below zero, but for rounding.
   bool semidefinite() const {
-    auto const bound = a_.eigenvalue_lower_bound();
-    Real const slack = 8 * static_cast<Real>(a_.terms_per_row() + 4) * Thresholds<Real>::u;
+    auto const bound = facts_of_a_.eigenvalue_lower_bound;
+    Real const slack = 8 * static_cast<Real>(*facts_of_a_.terms_per_row + 4) * Thresholds<Real>::u;
     return sign > 0 && bound && *bound >= -slack * original_norm_a();
   }
 
@@ -162,8 +167,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// semidefinite() up to the rounding of its entries.
   Real below_zero() const {
     Real const weight = mass.factor * mass.largest_weight;
-    return std::max(Real(0), -scaled_by_a(a_.eigenvalue_lower_bound().value_or(Real(0)))) * weight *
-           weight;
+    return std::max(Real(0), -scaled_by_a(facts_of_a_.eigenvalue_lower_bound.value_or(Real(0)))) *
+           weight * weight;
   }
 
   MassNorm<Real, RowValues> mass;
@@ -311,8 +316,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
     weights.energy = numbers(), weights.dual = numbers();
     Real const scale = std::ldexp(Real(1), -exponent);
     auto const multiply_into = [&](RowValues const& y) {
-      return op.apply_magnitudes(exec, OperatorValues<Real const, Exec>(x.data(), n),
-                                 OperatorValues<Real, Exec>(y.data(), n));
+      return op.entries().apply_magnitudes(exec, OperatorValues<Real const, Exec>(x.data(), n),
+                                           OperatorValues<Real, Exec>(y.data(), n));
     };
     Kokkos::deep_copy(exec, x, scale);
     weights.known = multiply_into(weights.energy);
@@ -366,6 +371,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   }
 
   Operator const* b_;
+  Facts facts_of_b_;
   int exponent_a_ = 0, exponent_b_ = 0;  ///< powers of two that are taken out of A and B
   bool zero_a_ = false, knows_mass_ = false;
   std::int64_t unused_ = 0;  ///< rows, of all ranks

@@ -27,7 +27,7 @@ inline std::string rows_in_words(std::vector<std::int64_t> const& rows) {
 
 template <class Scalar, class Exec>
 void Problem<Scalar, Exec>::find_unused_rows() {
-  auto const d = b_->diagonal(exec);
+  auto const d = b_->entries().diagonal(exec);
   bool const empty_rows = std::any_of(d.begin(), d.end(), [](Real value) { return value == 0; });
   if (!ranks().any(empty_rows)) return;
   auto const n = static_cast<std::size_t>(rows());
@@ -35,8 +35,8 @@ void Problem<Scalar, Exec>::find_unused_rows() {
   auto const ones = to_device<RowValues>(exec, "Blockspan::lobpcg::rows", std::vector<Real>(n, 1));
   auto const sums = allocate<RowValues>(exec, "Blockspan::lobpcg::rows", n);
   for (Operator const* op : {&a_, b_}) {
-    if (!op->apply_magnitudes(exec, OperatorValues<Real const, Exec>(ones.data(), n),
-                              OperatorValues<Real, Exec>(sums.data(), n)))
+    if (!op->entries().apply_magnitudes(exec, OperatorValues<Real const, Exec>(ones.data(), n),
+                                        OperatorValues<Real, Exec>(sums.data(), n)))
       return;
     auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), sums);
     for (std::size_t i = 0; i < n; ++i) sizes[i] += host(i);
@@ -54,7 +54,7 @@ template <class Scalar, class Exec>
 auto Problem<Scalar, Exec>::possible_lift() const -> Real {
   constexpr int tolerated = 20, above = 10;  // powers of two
   if (sign < 0) return 0;
-  auto const a = a_.diagonal(exec), b = b_->diagonal(exec);
+  auto const a = a_.entries().diagonal(exec), b = b_->entries().diagonal(exec);
   Real least = std::numeric_limits<Real>::infinity(), largest = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     Real const ratio = scaled_by_a(a[i]) / scaled_by_b(b[i]);
@@ -69,8 +69,8 @@ auto Problem<Scalar, Exec>::possible_lift() const -> Real {
 
 template <class Scalar, class Exec>
 void Problem<Scalar, Exec>::take_lifted_diagonal(Real lift) {
-  auto const a = a_.diagonal(exec);
-  auto d = b_->diagonal(exec);
+  auto const a = a_.entries().diagonal(exec);
+  auto d = b_->entries().diagonal(exec);
   for (std::size_t i = 0; i < std::min(a.size(), d.size()); ++i)
     d[i] = is_used(i) ? scaled_by_b(d[i]) + lift * std::max(Real(0), scaled_by_a(a[i])) : Real(1);
   if (!lifted) lifted.emplace();
@@ -91,7 +91,7 @@ bool Problem<Scalar, Exec>::lift_mass() {
 
 template <class Scalar, class Exec>
 auto Problem<Scalar, Exec>::take_mass_diagonal() -> std::optional<Status> {
-  auto d = b_->diagonal(exec);
+  auto d = b_->entries().diagonal(exec);
   knows_mass_ = ranks().any(!d.empty());
   if (!knows_mass_) return std::nullopt;
   enum { definite, singular, indefinite } here = definite;
@@ -128,9 +128,9 @@ void Problem<Scalar, Exec>::set_mass_norm(Real factor) {
   mass.measured = true;
   mass.words = knows_mass_ ? "the diagonal of B, times an estimate by Lanczos"
                            : "an estimate of the least eigenvalue of B by Lanczos";
-  if (b_->terms_per_row() == 1) mass.words = "B is diagonal: exact";
-  auto const bound = b_->eigenvalue_lower_bound();
-  if (!bound || !(*bound > 0) || b_->terms_per_row() == 1) return;
+  if (facts_of_b_.terms_per_row == 1) mass.words = "B is diagonal: exact";
+  auto const bound = facts_of_b_.eigenvalue_lower_bound;
+  if (!bound || !(*bound > 0) || facts_of_b_.terms_per_row == 1) return;
   Real const proven = 1 / std::sqrt(scaled_by_b(*bound));
   if (proven > 1.5 * factor * mass.largest_weight) return;
   mass.factor = proven / mass.largest_weight;
@@ -144,7 +144,8 @@ auto Problem<Scalar, Exec>::trouble_of_mass(View const& V, View const& BV,
   int const k = static_cast<int>(V.extent(1));
   DirectionTerms<Scalar> const terms{row_major_ref<Exec>(BV), row_major_ref<Exec>(V)};
   auto const sums = fold("Blockspan::lobpcg::mass", terms, k);
-  Real const rounding = static_cast<Real>(b_->terms_per_row()) * Thresholds<Real>::u * norm_b;
+  Real const rounding =
+      static_cast<Real>(*facts_of_b_.terms_per_row) * Thresholds<Real>::u * norm_b;
   for (int j = 0; j < k; ++j) {
     Real const size = std::sqrt(sums[j]), product = sums[k + j];
     if (!std::isfinite(product)) return Status::operator_not_finite;

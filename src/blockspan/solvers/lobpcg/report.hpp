@@ -171,7 +171,7 @@ void report_nothing(Problem<Scalar, Exec> const& problem,
 }
 
 /// A bound of ||A x - theta B x||_2 for the exact products, from the computed residual: each entry
-/// of A x and B x is a sum of terms_per_row() rounded products, and the sums of squares have n
+/// of A x and B x is a sum of terms_per_row rounded products, and the sums of squares have n
 /// terms.
 template <class Scalar, class Exec>
 std::vector<real_t<Scalar>> residual_bounds(Problem<Scalar, Exec> const& problem,
@@ -179,11 +179,12 @@ std::vector<real_t<Scalar>> residual_bounds(Problem<Scalar, Exec> const& problem
                                             Residuals<real_t<Scalar>> const& norms) {
   using Real = real_t<Scalar>;
   Real const u = Thresholds<Real>::u, per_term = is_complex_v<Scalar> ? Real(4) : Real(2);
-  auto const rounding = [&](LinearOperator<Scalar, Exec> const& op) {
-    return (per_term * static_cast<Real>(op.terms_per_row()) + 4) * u;
+  auto const rounding = [&](OperatorFacts<Scalar, Exec> const& facts) {
+    return (per_term * static_cast<Real>(*facts.terms_per_row) + 4) * u;
   };
-  Real const of_a = rounding(problem.a()) * problem.norm_a;
-  Real const of_b = (problem.generalized() ? rounding(*problem.b()) : 4 * u) * problem.norm_b;
+  Real const of_a = rounding(problem.facts_of_a()) * problem.norm_a;
+  Real const of_b =
+      (problem.generalized() ? rounding(problem.facts_of_b()) : 4 * u) * problem.norm_b;
   Real const of_norm = 1 + 4 * static_cast<Real>(problem.global_rows()) * u;
   std::vector<Real> bounds;
   for (std::size_t j = 0; j < norms.r.size(); ++j)
@@ -205,12 +206,13 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, 
   LobpcgCertificate<Real> result;
   result.orthogonality_loss = loss;
   // A bound of the least eigenvalue of B where one is known, else the norm of B^-1 as measured.
-  Real const known =
-      problem.generalized() ? problem.b()->eigenvalue_lower_bound().value_or(Real(0)) : Real(0);
+  Real const known = problem.generalized()
+                         ? problem.facts_of_b().eigenvalue_lower_bound.value_or(Real(0))
+                         : Real(0);
   Real const mass_bound = problem.scaled_by_b(std::max(options.mass_lower_bound, known));
   bool const bounded = !problem.generalized() || mass_bound > 0;
-  result.rigorous = bounded && problem.a().norm_bound().has_value() &&
-                    (!problem.generalized() || problem.b()->norm_bound().has_value());
+  result.rigorous = bounded && problem.facts_of_a().norm_bound.has_value() &&
+                    (!problem.generalized() || problem.facts_of_b().norm_bound.has_value());
 
   // ||r||_(B^-1) / ||x||_B; x^H B x is 1 up to the loss and the rounding errors of its computation
   auto radius = residual_bounds(problem, theta, norms);

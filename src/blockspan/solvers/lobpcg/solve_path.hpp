@@ -52,8 +52,8 @@ struct PathModel {
   explicit PathModel(Problem<Scalar, Exec> const& problem)
       : rows(static_cast<double>(problem.used_rows())),
         nonzeros(problem.ranks().largest(
-            static_cast<double>(problem.a().work()) +
-            (problem.generalized() ? static_cast<double>(problem.b()->work()) : 0.0))),
+            static_cast<double>(*problem.facts_of_a().work) +
+            (problem.generalized() ? static_cast<double>(*problem.facts_of_b().work) : 0.0))),
         ranks(problem.ranks().size()),
         generalized(problem.generalized()) {}
 
@@ -120,7 +120,7 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
   } else if (!model.fits()) {
     words << "a dense matrix of " << problem.used_rows() << " rows is too large";
   } else {
-    bool const exact = options.preconditioner && options.preconditioner->nearly_exact();
+    bool const exact = options.preconditioner && options.preconditioner->facts().nearly_exact;
     bool const strong = problem.preconditioned() && !problem.weights();
     choice.dense = iterations < (exact    ? dense_at_once_nearly_exact
                                  : strong ? dense_at_once_preconditioned

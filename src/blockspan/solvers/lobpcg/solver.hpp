@@ -128,7 +128,7 @@ class LobpcgSolver {
     bool const all = space_.basis.p == space_.m() && flow_.last_active == space_.m();
     bool const in_s = steps ? all : problem_.preconditioned();
     residuals_ = in_s ? space_.basis.spare(space_.m()) : space_.basis.a_spare(space_.m());
-    if (!problem_.a().norm_bound() && !problem_.generalized())
+    if (!problem_.facts_of_a().norm_bound && !problem_.generalized())
       for (Real const value : space_.theta)
         problem_.norm_a = std::max(problem_.norm_a, std::abs(value));
     norms_ = residuals(problem_, space_.basis.x_and_images(), space_.theta, residuals_,

@@ -56,7 +56,7 @@ struct CheckpointKey {
   template <class Scalar, class Exec>
   static CheckpointKey of(Problem<Scalar, Exec> const& problem,
                           LobpcgOptions<Scalar, Exec> const& options, int columns) {
-    auto const bound = problem.a().norm_bound();
+    auto const bound = problem.facts_of_a().norm_bound;
     return {problem.global_rows(),
             static_cast<int>(sizeof(Scalar)),
             is_complex_v<Scalar>,
