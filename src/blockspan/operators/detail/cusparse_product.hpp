@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -153,5 +154,11 @@ class CusparseOperator final : public LinearOperator<Scalar, Kokkos::Cuda>,
   mutable cusparseSpMMAlg_t algorithm_ = CUSPARSE_SPMM_CSR_ALG2;
   mutable std::size_t prepared_ = 0;  ///< columns
 };
+
+template <class Scalar, class Exec>
+std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
+    Exec const& exec, CrsMatrix<Scalar, Exec> const& A, CusparseAlgorithm algorithm) {
+  return std::make_unique<CusparseOperator<Scalar>>(exec, A, algorithm);
+}
 
 }  // namespace blockspan::detail
