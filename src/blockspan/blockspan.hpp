@@ -1,13 +1,9 @@
 #pragma once
 
-/// Everything: sparse matrices, blocks of vectors, their product, operators and solvers, and of the
-/// components those that the including target links.
+/// Sparse matrices, blocks of vectors, their product, operators and solvers, and of the components
+/// those that the including target links: with `mpi` matrices on ranks (distributed/) too. Alone
+/// stand hierarchies of multigrid as files, multigrid/exchange.hpp.
 #include <blockspan/communication/communicator.hpp>
-#include <blockspan/distributed/convert.hpp>
-#include <blockspan/distributed/distribute.hpp>
-#include <blockspan/distributed/distributed_operator.hpp>
-#include <blockspan/distributed/read_distributed.hpp>
-#include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
@@ -50,4 +46,8 @@
 #endif
 #ifdef BLOCKSPAN_HAS_MPI
 #include <blockspan/communication/mpi.hpp>
+#include <blockspan/distributed/convert.hpp>
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/distributed_operator.hpp>
+#include <blockspan/distributed/read_distributed.hpp>
 #endif

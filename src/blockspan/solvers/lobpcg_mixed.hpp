@@ -80,5 +80,3 @@ LobpcgMixedReport<real_t<Scalar>> lobpcg_mixed(
 }
 
 }  // namespace blockspan
-
-#include <blockspan/solvers/lobpcg/mixed.hpp>
