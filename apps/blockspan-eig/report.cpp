@@ -94,7 +94,7 @@ Json history(std::vector<LobpcgIteration<double>> const& iterations) {
   return list;
 }
 
-Json seconds(EigSeconds const& app, LobpcgSeconds const& solver) {
+Json seconds(RunSeconds const& app, LobpcgSeconds const& solver) {
   return {{"total", app.total},
           {"load", app.load},
           {"setup", app.setup},

@@ -14,6 +14,7 @@
 #include "blockspan-eig/check.hpp"
 #include "blockspan-eig/notes.hpp"
 #include "blockspan-eig/solve.hpp"
+#include "common/problem/describe_run.hpp"
 #include "common/problem/precision.hpp"
 #include "common/problem/preconditioner.hpp"
 #include "common/problem/products.hpp"
@@ -204,24 +205,6 @@ ResidualCheck check(Exec const& exec, EigProblem<Scalar, Exec> const& problem,
                                        solved.eigenvalues, solved.norm_a, solved.norm_b);
 }
 
-/// What was solved, by whom.
-template <class Scalar, class Exec>
-void describe_run(Exec const& exec, EigCommand const& command,
-                  EigProblem<Scalar, Exec> const& problem, EigSetup<Scalar, Exec> const& setup,
-                  EigResult& result) {
-  result.device = describe(exec);
-  result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
-  result.rows = problem.order();
-  result.nonzeros = problem.A->nonzeros();
-  result.mass_nonzeros = problem.M ? problem.M->nonzeros() : 0;
-  result.block = setup.choice.columns;
-  result.product = setup.product.name;
-  result.product_reason = setup.product.reason;
-  if (setup.T.op) result.preconditioner = setup.T.op->name();
-  if (problem.rows.space.communicator().size() > 1)
-    result.ranks = report_of_ranks(exec, *problem.A, result.block, command.machine.partition);
-}
-
 }  // namespace detail
 
 template <class Scalar, class Exec>
@@ -251,7 +234,10 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   }
   result.seconds.output = lap();
 
-  detail::describe_run(exec, command, problem, setup, result);
+  result.mass_nonzeros = problem.M ? problem.M->nonzeros() : 0;
+  result.block = setup.choice.columns;
+  describe_run(exec, *problem.A, setup.product, setup.T, result.block, command.machine.partition,
+               result);
   judge(result, command, observer);
   return result;
 }

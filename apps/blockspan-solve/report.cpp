@@ -81,7 +81,7 @@ Json history(std::vector<CgIteration<double>> const& iterations) {
   return list;
 }
 
-Json seconds(SolveSeconds const& app, CgSeconds const& solver) {
+Json seconds(RunSeconds const& app, CgSeconds const& solver) {
   return {{"total", app.total},        {"load", app.load},
           {"setup", app.setup},        {"solve", solver.total},
           {"product", solver.product}, {"preconditioner", solver.preconditioner},

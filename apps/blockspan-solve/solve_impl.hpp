@@ -14,6 +14,7 @@
 #include "blockspan-solve/judge.hpp"
 #include "blockspan-solve/scaled_matrix.hpp"
 #include "blockspan-solve/solve.hpp"
+#include "common/problem/describe_run.hpp"
 #include "common/problem/precision.hpp"
 #include "common/problem/preconditioner.hpp"
 #include "common/problem/products.hpp"
@@ -99,7 +100,7 @@ void scale_all(Exec const& exec, int exponent, Block<Scalar, Exec> const& X) {
   scale_columns(exec, factors, X);
 }
 
-/// Columns of X that no number of the format can hold become zero.
+/// Columns of X that the format cannot hold become zero.
 template <class Scalar, class Exec>
 void drop_overflow(Exec const& exec, std::vector<double> const& residuals,
                    Block<Scalar, Exec> const& X) {
@@ -279,24 +280,6 @@ void check(Exec const& exec, LinearSystem<Scalar, Exec> const& system,
   drop_overflow(exec, found.residual, system.X);
 }
 
-/// What was solved, by whom.
-template <class Scalar, class Exec>
-void describe_run(Exec const& exec, SolveCommand const& command,
-                  LinearSystem<Scalar, Exec> const& system, SolveSetup<Scalar, Exec> const& setup,
-                  SolveResult& result) {
-  result.device = describe(exec);
-  result.scalar = is_complex_v<Scalar> ? "complex<double>" : "double";
-  result.rows = system.A->partition().global_rows();
-  result.nonzeros = system.A->nonzeros();
-  result.columns = setup.choice.columns;
-  result.product = setup.product.name;
-  result.product_reason = setup.product.reason;
-  if (setup.M.op) result.preconditioner = setup.M.op->name();
-  if (system.rows.space.communicator().size() > 1)
-    result.ranks = report_of_ranks(exec, *system.A, result.columns, command.machine.partition);
-  note_scale(result, system.exponent);
-}
-
 }  // namespace detail
 
 template <class Scalar, class Exec>
@@ -326,7 +309,10 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   }
   result.seconds.output = lap();
 
-  detail::describe_run(exec, command, system, setup, result);
+  result.columns = setup.choice.columns;
+  describe_run(exec, *system.A, setup.product, setup.M, result.columns, command.machine.partition,
+               result);
+  detail::note_scale(result, system.exponent);
   judge(result, command);
   return result;
 }
