@@ -83,8 +83,8 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     auto const rows_of_step = [&](Which which) {
       auto const& part = matrix_->part(which);
       return detail::ProductStep<Scalar>{
-          step.keeps,
-          step.remembers,
+          step.add_z,
+          step.add_y,
           step.momentum,
           step.factor,
           step.weights.data() ? step.weights.data() + part.first : nullptr,

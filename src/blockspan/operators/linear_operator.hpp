@@ -22,8 +22,8 @@ struct OperatorStep {
   ConstBlock<Scalar, Exec> R = {};
   OperatorValues<real_t<Scalar> const, Exec> weights = {};  ///< W, one a row; empty: ones
   real_t<Scalar> factor = 1, momentum = 0;
-  bool keeps = true;       ///< the sum has Z; else 0, without momentum: Y := factor W (R - Op Z)
-  bool remembers = false;  ///< the sum has Y; else 0 in its place, and Y is not read
+  bool add_z = true;   ///< false: without Z, and without momentum: Y := factor W (R - Op Z)
+  bool add_y = false;  ///< false: 0 in place of the old Y, which is then not read
 };
 
 /// What is known of an operator without work: norms, costs, how it behaves in a solver. Every
@@ -81,8 +81,8 @@ class EntryAccess {
   }
 
   /// Orthonormal vectors, n x c, that a positive semidefinite operator may map to zero, as far as
-  /// its entries show; to be tested by the caller. May take the time of `work` multiplications of
-  /// one thread; no columns where that is too little or nothing is known. Waits for the instance.
+  /// its entries show; to be tested by the caller. Costs at most `work` multiplications of one
+  /// thread; no columns where that is too little or nothing is known. Waits for the instance.
   virtual Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const {
     (void)exec, (void)work;
     return {};

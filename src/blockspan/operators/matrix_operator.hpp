@@ -56,7 +56,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
                   Block<Scalar, Exec> const& Y) const override {
     return detail::multiply_with_step<Exec, Scalar>(
         exec, plan_.panels(), detail::planned_matrix_ref<Exec>(matrix_), detail::block_ref<Exec>(Z),
-        {step.keeps, step.remembers, step.momentum, step.factor, step.weights.data(),
+        {step.add_z, step.add_y, step.momentum, step.factor, step.weights.data(),
          detail::block_ref<Exec>(step.R), detail::block_ref<Exec>(Z)},
         detail::block_ref<Exec>(Y));
   }

@@ -135,7 +135,7 @@ class VCycle {
   static void subtract_product(Exec const& exec, Level const& level,
                                ConstBlock<Number, Exec> const& R, Vectors const& Z,
                                Vectors const& residual) {
-    take_step<Exec, Number>(exec, *level.A, {.R = R, .keeps = false}, Z, residual,
+    take_step<Exec, Number>(exec, *level.A, {.R = R, .add_z = false}, Z, residual,
                             [&] { return residual; });
   }
 

@@ -14,7 +14,7 @@ namespace blockspan::detail {
 
 // Defined in chebyshev_impl.hpp, compiled once per backend and scalar (and offset).
 
-/// What the rows of a matrix tell of W A for positive weights W.
+/// What the rows of a matrix show of W A for positive weights W.
 template <class Scalar>
 struct RowMeasures {
   /// The largest row sum of |W A|, rounded up; NaN if an entry is NaN.
@@ -29,23 +29,23 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
                                  real_t<Scalar> const* weights);
 
-/// The step of a polynomial in one kernel of its own, rows contiguous, AZ made before. AZ.data
-/// null: there is no Z yet, Y := factor W R. Where !step.keeps AZ is Y itself. Does not wait.
+/// The step of a polynomial in one kernel of its own, rows contiguous, AZ is computed. AZ.data
+/// null: there is no Z yet, Y := factor W R. Without the term Z, AZ is Y itself. Does not wait.
 template <class Exec, class Scalar>
 void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
                   BlockRef<Scalar const> const& AZ, BlockRef<Scalar> const& Y);
 
 /// The step, in the kernel of the product where A has one, else by way of A Z in image(), a block
-/// like Y (not asked for where !step.keeps).
+/// like Y (not asked for where !step.add_z).
 template <class Exec, class Scalar, class Image>
 void take_step(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                OperatorStep<Scalar, Exec> const& step, ConstBlock<Scalar, Exec> const& Z,
                Block<Scalar, Exec> const& Y, Image const& image) {
   if (A.apply_step(exec, Z, step, Y)) return;
-  Block<Scalar, Exec> const AZ = step.keeps ? image() : Y;
+  Block<Scalar, Exec> const AZ = step.add_z ? image() : Y;
   A.apply(exec, Z, AZ);
   pass_of_step<Exec, Scalar>(exec,
-                             {step.keeps, step.remembers, step.momentum, step.factor,
+                             {step.add_z, step.add_y, step.momentum, step.factor,
                               step.weights.data(), block_ref<Exec>(step.R), block_ref<Exec>(Z)},
                              block_ref<Exec>(AZ), block_ref<Exec>(Y));
 }
