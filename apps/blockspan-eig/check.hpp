@@ -9,7 +9,7 @@
 
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/linear_operator.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 #include <blockspan/support/memory.hpp>
 
 #include "blockspan-eig/result.hpp"

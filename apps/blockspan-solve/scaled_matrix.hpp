@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 

@@ -6,7 +6,7 @@
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Timer.hpp>
 
-#include <blockspan/operators/detail/cusparse_product.hpp>
+#include <blockspan/operators/cusparse/cusparse_product.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "peers/contender.hpp"

@@ -11,7 +11,7 @@
 #include <blockspan/multivector/fill_random.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/sparse/coordinates.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "common/files/report_parts.hpp"
 #include "common/problem/problem.hpp"

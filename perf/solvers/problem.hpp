@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 
 #include "peers/contender.hpp"

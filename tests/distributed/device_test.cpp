@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/multivector/detail/over_ranks.hpp>
+#include <blockspan/blocks/over_ranks.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <blockspan/distributed/detail/coarse_rows.hpp>
 #include <blockspan/distributed/distributed_multigrid.hpp>
+#include <blockspan/distributed/levels/coarse_rows.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/solvers/lobpcg.hpp>

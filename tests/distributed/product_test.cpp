@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <blockspan/multivector/detail/over_ranks.hpp>
+#include <blockspan/blocks/over_ranks.hpp>
 #include <blockspan/operators/jacobi.hpp>
 
 #include "distributed/ranks.hpp"

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include <blockspan/distributed/read_distributed.hpp>
-#include <blockspan/sparse/detail/atomic_file.hpp>
+#include <blockspan/support/atomic_file.hpp>
 
 #include "distributed/ranks.hpp"
 #include "support/files.hpp"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/distributed/detail/same_file.hpp>
+#include <blockspan/distributed/reading/same_file.hpp>
 
 #include "support/files.hpp"
 #include "support/thread_ranks.hpp"

@@ -7,7 +7,7 @@
 
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/graph.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "multigrid/problems.hpp"
 #include "operators/apply.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
 
 #include "support/blocks.hpp"
 

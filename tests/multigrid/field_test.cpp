@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
 
 #include "multigrid/problems.hpp"
 #include "operators/apply.hpp"

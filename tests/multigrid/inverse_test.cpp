@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/multigrid/detail/invert_by_blocks.hpp>
+#include <blockspan/multigrid/coarsest/invert_by_blocks.hpp>
 
 #include "spmm/battery.hpp"
 #include "support/blocks.hpp"

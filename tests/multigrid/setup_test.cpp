@@ -7,8 +7,8 @@
 #include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/sparse/bsr_matrix.hpp>
 #include <blockspan/sparse/convert.hpp>
-#include <blockspan/sparse/detail/host_csr.hpp>
 #include <blockspan/sparse/graph.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
 
 #include "multigrid/dense.hpp"
 #include "multigrid/problems.hpp"

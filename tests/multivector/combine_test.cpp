@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/multivector/combine.hpp>
-#include <blockspan/multivector/detail/row_terms.hpp>
+#include <blockspan/multivector/terms/row_terms.hpp>
 
 #include "multivector/references.hpp"
 #include "support/types.hpp"

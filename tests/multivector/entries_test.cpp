@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/blocks/entries.hpp>
 
 namespace blockspan::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
-#include <blockspan/multivector/detail/row_terms.hpp>
 #include <blockspan/multivector/gram.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/multivector/terms/row_terms.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "multivector/references.hpp"
 #include "support/types.hpp"

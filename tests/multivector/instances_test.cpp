@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/multivector/multivector.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "multivector/references.hpp"
 #include "support/observed.hpp"

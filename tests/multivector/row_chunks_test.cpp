@@ -7,11 +7,11 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
+#include <blockspan/blocks/column_sums.hpp>
+#include <blockspan/blocks/row_chunks.hpp>
 #include <blockspan/multivector/columns.hpp>
-#include <blockspan/multivector/detail/column_sums.hpp>
-#include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/multivector/gram.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "multivector/references.hpp"
 #include "support/random.hpp"

@@ -14,7 +14,7 @@
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/sparse/graph.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "operators/apply.hpp"
 #include "operators/chebyshev.hpp"

@@ -11,7 +11,7 @@
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/sparse/generators.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "operators/apply.hpp"
 #include "support/compare.hpp"

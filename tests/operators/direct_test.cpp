@@ -13,7 +13,7 @@
 
 #include <blockspan/operators/direct.hpp>
 #include <blockspan/sparse/generators.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "operators/definite.hpp"
 #include "support/compare.hpp"

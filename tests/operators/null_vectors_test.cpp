@@ -2,7 +2,7 @@
 #include <cmath>
 #include <complex>
 
-#include <blockspan/operators/detail/null_vectors.hpp>
+#include <blockspan/operators/factors/null_vectors.hpp>
 #include <blockspan/sparse/generators.hpp>
 
 #include "solvers/singular_graph.hpp"

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/call.hpp>
-#include <blockspan/spmm/detail/kernel_table.hpp>
+#include <blockspan/spmm/launch/call.hpp>
+#include <blockspan/spmm/launch/kernel_table.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/spmm.hpp>
 

@@ -9,7 +9,7 @@
 
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
-#include <blockspan/solvers/lobpcg/certain_digits.hpp>
+#include <blockspan/solvers/lobpcg/accuracy/certain_digits.hpp>
 
 #include "solvers/solve.hpp"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "solvers/solve.hpp"
 

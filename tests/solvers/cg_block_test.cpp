@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include <blockspan/solvers/cg/block_orthonormalize.hpp>
+#include <blockspan/solvers/cg/block/block_orthonormalize.hpp>
 
 #include "solvers/cg_solve.hpp"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "solvers/grid_vectors.hpp"
 #include "solvers/solve.hpp"

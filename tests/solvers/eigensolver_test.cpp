@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include <blockspan/solvers/lobpcg/eigensolver.hpp>
+#include <blockspan/solvers/dense/eigensolver.hpp>
 
 #include "solvers/solve.hpp"
 #include "support/compare.hpp"

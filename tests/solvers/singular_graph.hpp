@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
 
 #include "solvers/test_matrix.hpp"
 #include "support/blocks.hpp"

@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "generators_support.hpp"
 #include "support/types.hpp"

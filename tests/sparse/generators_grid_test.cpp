@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "generators_support.hpp"
 #include "support/types.hpp"

@@ -8,7 +8,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/spmm/detail/prepared_pattern.hpp>
+#include <blockspan/spmm/prepared/prepared_pattern.hpp>
 #include <blockspan/spmm/variants.hpp>
 
 namespace blockspan::test {

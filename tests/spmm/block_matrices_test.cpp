@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/bsr_matrix.hpp>
-#include <blockspan/spmm/kernels/groups.hpp>
+#include <blockspan/spmm/kernels/groups/groups.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/error.hpp>

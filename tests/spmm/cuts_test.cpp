@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/published/detail/cut_tiles.hpp>
-#include <blockspan/published/detail/tile_impl.hpp>
+#include <blockspan/published/kernels/cut_tiles.hpp>
+#include <blockspan/published/kernels/tile_impl.hpp>
 #include <blockspan/spmm/layouts/cut_rows.hpp>
 #include <blockspan/spmm/layouts/group_by_key.hpp>
 #include <blockspan/spmm/layouts/transpose.hpp>

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/multiply_impl.hpp>
 #include <blockspan/spmm/layouts/cut_rows.hpp>
+#include <blockspan/spmm/run/multiply_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"

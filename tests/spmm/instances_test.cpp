@@ -8,8 +8,8 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
-#include <blockspan/published/detail/gemm.hpp>
-#include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/published/kernels/gemm.hpp>
+#include <blockspan/spmm/prepared/row_panels.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/backend.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/call.hpp>
-#include <blockspan/spmm/detail/copies.hpp>
+#include <blockspan/spmm/launch/call.hpp>
+#include <blockspan/spmm/launch/copies.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/spmm/detail/row_panels.hpp>
+#include <blockspan/spmm/prepared/row_panels.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 

@@ -4,9 +4,9 @@
 #include <sstream>
 #include <string>
 
-#include <blockspan/spmm/kernels/groups_choice.hpp>
-#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
-#include <blockspan/spmm/kernels/windows_choice.hpp>
+#include <blockspan/spmm/kernels/groups/groups_choice.hpp>
+#include <blockspan/spmm/kernels/shared_tiles/shared_tiles_choice.hpp>
+#include <blockspan/spmm/kernels/windows/windows_choice.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/model.hpp>

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/operators/detail/chebyshev.hpp>
-#include <blockspan/spmm/detail/step.hpp>
+#include <blockspan/operators/smoothers/chebyshev.hpp>
+#include <blockspan/spmm/run/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"

@@ -10,7 +10,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/spmm.hpp>
-#include <blockspan/support/sixteen_bit.hpp>
+#include <blockspan/support/registers/sixteen_bit.hpp>
 
 #include "spmm/battery.hpp"
 #include "support/blocks.hpp"

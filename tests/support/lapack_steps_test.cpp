@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/support/interruption.hpp>
-#include <blockspan/support/lapack_steps.hpp>
+#include <blockspan/support/lapack/lapack_steps.hpp>
 
 #include "support/small_matrices.hpp"
 #include "support/types.hpp"

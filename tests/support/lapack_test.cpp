@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "support/small_matrices.hpp"
 #include "support/types.hpp"

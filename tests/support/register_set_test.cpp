@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/support/register_set.hpp>
+#include <blockspan/support/registers/register_set.hpp>
 
 namespace blockspan::test {
 namespace {

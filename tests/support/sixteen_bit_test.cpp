@@ -9,7 +9,7 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
-#include <blockspan/support/sixteen_bit.hpp>
+#include <blockspan/support/registers/sixteen_bit.hpp>
 
 #include "support/random.hpp"
 #include "support/types.hpp"

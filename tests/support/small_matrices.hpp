@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 #include "support/blocks.hpp"
 

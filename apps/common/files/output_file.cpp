@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include <blockspan/sparse/detail/atomic_file.hpp>
+#include <blockspan/support/atomic_file.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "common/files/words.hpp"

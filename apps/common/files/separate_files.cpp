@@ -2,8 +2,8 @@
 #include <system_error>
 #include <vector>
 
-#include <blockspan/sparse/detail/atomic_file.hpp>
 #include <blockspan/sparse/generators.hpp>
+#include <blockspan/support/atomic_file.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "common/files/output_file.hpp"

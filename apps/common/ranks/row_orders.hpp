@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/blocks/row_chunks.hpp>
 #include <blockspan/distributed/row_order.hpp>
-#include <blockspan/multivector/detail/row_chunks.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "common/problem/preconditioner_choice.hpp"

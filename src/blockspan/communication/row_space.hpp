@@ -15,7 +15,7 @@ namespace blockspan {
 /// over those of all ranks.
 ///
 /// Sums over rows are one binary tree over chunks of neighbouring rows (the solvers' order, see
-/// multivector/detail/row_chunks.hpp). Where every rank begins at a multiple of `unit` rows, itself
+/// blocks/row_chunks.hpp). Where every rank begins at a multiple of `unit` rows, itself
 /// a chunk times a power of two, a rank gives the largest nodes that its rows cover, and all ranks
 /// join them as one rank would: the bits do not depend on the number of ranks. Otherwise (unit 0) a
 /// rank gives the node of all its rows, and the bits depend on the cuts.

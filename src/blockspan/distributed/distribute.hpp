@@ -11,8 +11,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
-#include <blockspan/multivector/block.hpp>
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/arithmetic.hpp>

@@ -10,14 +10,14 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/blocks/row_chunks.hpp>
 #include <blockspan/communication/row_space.hpp>
-#include <blockspan/distributed/detail/host_rows.hpp>
-#include <blockspan/distributed/detail/pack_rows.hpp>
 #include <blockspan/distributed/halo.hpp>
+#include <blockspan/distributed/halo/pack_rows.hpp>
 #include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/reading/host_rows.hpp>
 #include <blockspan/distributed/row_partition.hpp>
-#include <blockspan/multivector/detail/row_chunks.hpp>
-#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/error.hpp>

@@ -13,11 +13,11 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/distributed/detail/packed_exchange.hpp>
+#include <blockspan/blocks/workspace.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
-#include <blockspan/multivector/workspace.hpp>
+#include <blockspan/distributed/halo/packed_exchange.hpp>
 #include <blockspan/operators/linear_operator.hpp>
-#include <blockspan/spmm/detail/step.hpp>
+#include <blockspan/spmm/run/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/backend.hpp>

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include <blockspan/distributed/detail/read_rows.hpp>
 #include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/reading/read_rows.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 
 namespace blockspan {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <blockspan/communication/communicator.hpp>
-#include <blockspan/distributed/detail/exchange_lists.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/halo/exchange_lists.hpp>
 #include <blockspan/distributed/local_rows.hpp>
 #include <blockspan/distributed/row_partition.hpp>
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <blockspan/multigrid/detail/hierarchy.hpp>
+#include <blockspan/multigrid/hierarchy/hierarchy.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 

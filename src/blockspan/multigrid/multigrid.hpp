@@ -5,8 +5,8 @@
 #include <string>
 #include <type_traits>
 
-#include <blockspan/multigrid/detail/expand_blocks.hpp>
 #include <blockspan/multigrid/options.hpp>
+#include <blockspan/multigrid/setup/expand_blocks.hpp>
 #include <blockspan/operators/refreshable_operator.hpp>
 
 namespace blockspan {
@@ -76,7 +76,7 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
 
   MultigridReport const& report() const;
 
-  /// Implementation: the levels as they are set up, in double precision (detail/hierarchy.hpp).
+  /// Implementation: the levels as they are set up, in double precision (hierarchy/hierarchy.hpp).
   using Wide = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
   detail::Hierarchy<Wide, Exec> const& hierarchy() const;
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 
 namespace blockspan {

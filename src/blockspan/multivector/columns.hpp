@@ -3,10 +3,10 @@
 #include <type_traits>
 #include <vector>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/small_ref.hpp>
+#include <blockspan/blocks/workspace.hpp>
 #include <blockspan/multivector/combine.hpp>
-#include <blockspan/multivector/detail/small_ref.hpp>
-#include <blockspan/multivector/workspace.hpp>
 
 namespace blockspan {
 

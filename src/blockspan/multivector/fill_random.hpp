@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 
 namespace blockspan {
 

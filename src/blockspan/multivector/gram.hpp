@@ -1,8 +1,8 @@
 #pragma once
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/multivector/detail/small_ref.hpp>
-#include <blockspan/multivector/workspace.hpp>
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/small_ref.hpp>
+#include <blockspan/blocks/workspace.hpp>
 
 namespace blockspan {
 

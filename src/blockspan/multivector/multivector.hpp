@@ -1,7 +1,8 @@
 #pragma once
 
 // Everything a block of vectors needs.
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/workspace.hpp>
 #include <blockspan/multivector/columns.hpp>
 #include <blockspan/multivector/combine.hpp>
 #include <blockspan/multivector/convert.hpp>
@@ -9,4 +10,3 @@
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/multivector/orthonormalize.hpp>
 #include <blockspan/multivector/permute_rows.hpp>
-#include <blockspan/multivector/workspace.hpp>

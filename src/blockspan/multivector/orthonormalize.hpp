@@ -1,7 +1,7 @@
 #pragma once
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/multivector/workspace.hpp>
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/workspace.hpp>
 
 namespace blockspan {
 

@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/entries.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan {

@@ -8,9 +8,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/operators/detail/block_jacobi.hpp>
-#include <blockspan/operators/detail/check_blocks.hpp>
+#include <blockspan/operators/entries/check_blocks.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/operators/smoothers/block_jacobi.hpp>
 #include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>

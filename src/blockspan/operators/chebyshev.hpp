@@ -12,11 +12,11 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/workspace.hpp>
-#include <blockspan/operators/detail/chebyshev.hpp>
-#include <blockspan/operators/detail/check_blocks.hpp>
+#include <blockspan/blocks/workspace.hpp>
+#include <blockspan/operators/entries/check_blocks.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/operators/smoothers/chebyshev.hpp>
 #include <blockspan/operators/spectral_bounds.hpp>
 #include <blockspan/support/error.hpp>
 

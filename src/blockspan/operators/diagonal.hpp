@@ -2,7 +2,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/error.hpp>

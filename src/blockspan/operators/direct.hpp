@@ -9,8 +9,8 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/multivector/convert.hpp>
-#include <blockspan/operators/detail/check_blocks.hpp>
-#include <blockspan/operators/detail/direct_factors.hpp>
+#include <blockspan/operators/entries/check_blocks.hpp>
+#include <blockspan/operators/factors/direct_factors.hpp>
 #include <blockspan/operators/refreshable_operator.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/backend.hpp>

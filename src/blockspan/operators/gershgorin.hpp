@@ -1,6 +1,6 @@
 #pragma once
 
-#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/support/error.hpp>
 

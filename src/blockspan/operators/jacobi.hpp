@@ -5,8 +5,8 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/operators/detail/check_blocks.hpp>
-#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/entries/check_blocks.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/error.hpp>

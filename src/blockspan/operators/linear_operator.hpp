@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/communication/row_space.hpp>
-#include <blockspan/multivector/block.hpp>
 
 namespace blockspan {
 

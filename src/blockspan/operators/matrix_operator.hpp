@@ -6,10 +6,10 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/spmm/detail/step.hpp>
+#include <blockspan/spmm/run/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/backend.hpp>

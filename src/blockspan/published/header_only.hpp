@@ -3,8 +3,8 @@
 // Compiles the product and the published kernels where they are used, for types that the libraries
 // have no instance of; as <blockspan/spmm/header_only.hpp>, which it includes.
 
-#include <blockspan/published/detail/registration.hpp>
-#include <blockspan/published/detail/tile_impl.hpp>
+#include <blockspan/published/kernels/tile_impl.hpp>
+#include <blockspan/published/menu/registration.hpp>
 #include <blockspan/spmm/header_only.hpp>
 
 namespace blockspan {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
 namespace blockspan {

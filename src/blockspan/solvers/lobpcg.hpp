@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/status.hpp>
 

@@ -8,8 +8,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/sparse/checks/validate_kernels.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/sparse/detail/validate_kernels.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>

@@ -4,9 +4,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/sparse/detail/generator_p1.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/sparse/generator_spec.hpp>
+#include <blockspan/sparse/generators/generator_p1.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 

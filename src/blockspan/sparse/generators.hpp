@@ -49,10 +49,10 @@ CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec co
 /// - `permute`: P A P^T (P A Q when not square), P from a Feistel network with cycle walking.
 ///
 /// Compiled into the library for float, double, Kokkos::complex of both; offsets int and
-/// std::size_t; every enabled backend (others: include detail/generators_impl.hpp). Throws Error as
-/// parse_generator_spec does, when the number of nonzeros overflows Offset (before entries are
-/// allocated), and where memory is short. Fences exec. Takes O(nonzeros) time, O(edges log edges)
-/// where edges are sorted (rmat, symmetric).
+/// std::size_t; every enabled backend (others: include sparse/generators/generators_impl.hpp).
+/// Throws Error as parse_generator_spec does, when the number of nonzeros overflows Offset (before
+/// entries are allocated), and where memory is short. Fences exec. Takes O(nonzeros) time, O(edges
+/// log edges) where edges are sorted (rmat, symmetric).
 template <class Scalar, class Exec, class Offset = int>
 CrsMatrix<Scalar, Exec, Offset> generate(Exec const& exec, GeneratorSpec const& spec) {
   return generate_rows<Scalar, Exec, Offset>(exec, spec, 0, spec.rows);

@@ -7,8 +7,8 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/sparse/detail/graph_pattern.hpp>
-#include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/sparse/host/graph_pattern.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
 
 // The graph of a square matrix: vertices are rows; an edge joins i and j, i != j, where A stores an
 // entry (i, j) or (j, i). Explicit zeros are entries; repeated and unsorted ones are welcome.

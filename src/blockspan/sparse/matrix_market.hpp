@@ -7,7 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/sparse/detail/host_csr.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/support/sixteen_bit.hpp>
+#include <blockspan/support/registers/sixteen_bit.hpp>
 
 namespace blockspan::detail {
 

@@ -5,9 +5,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/sparse/detail/graph_pattern.hpp>
-#include <blockspan/sparse/detail/host_csr.hpp>
-#include <blockspan/sparse/detail/permuted.hpp>
+#include <blockspan/sparse/host/graph_pattern.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
+#include <blockspan/sparse/host/permuted.hpp>
 
 // Rows in an order in which neighbours in the graph of a matrix stand close together, so that
 // a product finds the rows of X that it needs in the caches. Vectors go along by permute_rows

@@ -5,8 +5,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/sparse/checks/symmetry_kernels.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
-#include <blockspan/sparse/detail/symmetry_kernels.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 

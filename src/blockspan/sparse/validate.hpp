@@ -6,7 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/sparse/detail/validate_kernels.hpp>
+#include <blockspan/sparse/checks/validate_kernels.hpp>
 
 namespace blockspan {
 

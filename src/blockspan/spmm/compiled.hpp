@@ -15,7 +15,7 @@ template <class Exec, class Offset, class Ordinal>
 inline constexpr bool pattern_is_compiled_v =
     contains_v<Exec, SpmmBackends>&& contains_v<Offset, SpmmOffsets>&& std::is_same_v<Ordinal, int>;
 
-/// What a plan holds (detail/row_panels.hpp): opaque to who includes the public headers.
+/// What a plan holds (prepared/row_panels.hpp): opaque to who includes the public headers.
 template <class Exec, class Ordinal>
 struct PlanPanels;
 

@@ -10,12 +10,12 @@ template <class Exec>
 struct HeaderOnlySpmm {};
 }  // namespace blockspan::detail
 
-#include <blockspan/spmm/detail/cached_values_impl.hpp>
-#include <blockspan/spmm/detail/dots_impl.hpp>
-#include <blockspan/spmm/detail/explain_impl.hpp>
-#include <blockspan/spmm/detail/multiply_impl.hpp>
-#include <blockspan/spmm/detail/plan_impl.hpp>
 #include <blockspan/spmm/kernels/sampled.hpp>
-#include <blockspan/spmm/kernels/sixteen_bit_rows.hpp>
+#include <blockspan/spmm/kernels/sixteen_bit/sixteen_bit_rows.hpp>
+#include <blockspan/spmm/prepared/cached_values_impl.hpp>
+#include <blockspan/spmm/prepared/explain_impl.hpp>
+#include <blockspan/spmm/prepared/plan_impl.hpp>
+#include <blockspan/spmm/run/dots_impl.hpp>
+#include <blockspan/spmm/run/multiply_impl.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>

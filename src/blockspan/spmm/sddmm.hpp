@@ -5,7 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/compiled.hpp>
 

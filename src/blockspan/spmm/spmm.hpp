@@ -4,11 +4,11 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/spmm/compiled.hpp>
-#include <blockspan/spmm/detail/multiply.hpp>
 #include <blockspan/spmm/op.hpp>
 #include <blockspan/spmm/plan.hpp>
+#include <blockspan/spmm/run/multiply.hpp>
 
 namespace blockspan {
 
@@ -48,12 +48,12 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
 /// input, same backend, same bits. The error of an element is at most gamma (|alpha| |A| |X| +
 /// |beta| |Y|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice that for complex.
 ///
-/// A, X and Y of half or bfloat16 (support/sixteen_bit.hpp; where the library has them: CMake
-/// option Blockspan_STORAGE_SCALARS): alpha, beta and the sums are float, rounded once, at the end
-/// (transposed products of several panels: once a panel). To that error comes u |y| of their type,
-/// and half its smallest value; what is too large for the type is infinite. Products of two such
-/// scalars are exact in float (bfloat16: short of its range), and a column has the same bits in
-/// every block. Whole rows, or segments where the plan cuts rows; no BsrMatrix.
+/// A, X and Y of half or bfloat16 (support/registers/sixteen_bit.hpp; where the library has them:
+/// CMake option Blockspan_STORAGE_SCALARS): alpha, beta and the sums are float, rounded once, at
+/// the end (transposed products of several panels: once a panel). To that error comes u |y| of
+/// their type, and half its smallest value; what is too large for the type is infinite. Products of
+/// two such scalars are exact in float (bfloat16: short of its range), and a column has the same
+/// bits in every block. Whole rows, or segments where the plan cuts rows; no BsrMatrix.
 ///
 /// Throws Error, with all sizes, if shapes clash, if Y overlaps X, if the plan was made for another
 /// pattern, if the variant it was asked to use does not support the input, or where memory for

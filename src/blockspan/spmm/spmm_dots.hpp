@@ -7,8 +7,8 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/dots.hpp>
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/spmm/run/dots.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 namespace blockspan {

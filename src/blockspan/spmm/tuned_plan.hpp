@@ -8,7 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Timer.hpp>
 
-#include <blockspan/spmm/detail/tune_cache.hpp>
+#include <blockspan/spmm/prepared/tune_cache.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>

@@ -8,11 +8,11 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/spmm/compiled.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/sixteen_bit.hpp>
+#include <blockspan/support/registers/sixteen_bit.hpp>
 
 #include "array_views.hpp"
 #include "runtime.hpp"

@@ -1,7 +1,7 @@
 #include <limits>
 
-#include <blockspan/distributed/detail/whole_graph.hpp>
 #include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/levels/whole_graph.hpp>
 #include <blockspan/distributed/metis.hpp>
 #include <blockspan/support/error.hpp>
 

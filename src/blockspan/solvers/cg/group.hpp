@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/solvers/cg/block_cg.hpp>
+#include <blockspan/solvers/cg/block/block_cg.hpp>
+#include <blockspan/solvers/cg/columns/pseudo_block_cg.hpp>
 #include <blockspan/solvers/cg/inner_cycle.hpp>
 #include <blockspan/solvers/cg/null_space.hpp>
-#include <blockspan/solvers/cg/pseudo_block_cg.hpp>
 #include <blockspan/solvers/cg/solution.hpp>
 
 namespace blockspan::detail {

@@ -12,7 +12,7 @@
 #include <blockspan/solvers/cg/thresholds.hpp>
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/status.hpp>
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 
 namespace blockspan::detail {
 

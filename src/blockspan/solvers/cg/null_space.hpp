@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/blocks/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/solvers/cg/problem.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>

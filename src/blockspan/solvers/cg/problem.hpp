@@ -9,9 +9,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/blocks/entries.hpp>
 #include <blockspan/multivector/multivector.hpp>
-#include <blockspan/operators/detail/matrix_measures.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>
 #include <blockspan/solvers/common/problem.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>

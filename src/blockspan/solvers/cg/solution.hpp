@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/solvers/cg/problem.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>

@@ -4,14 +4,14 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/multivector/detail/column_sums.hpp>
-#include <blockspan/multivector/detail/column_terms.hpp>
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/column_sums.hpp>
+#include <blockspan/blocks/column_terms.hpp>
 
 namespace blockspan::detail {
 
 // Passes over tall row-major blocks that produce a few numbers per column, in one read of the
-// blocks (Terms of multivector/detail/column_sums.hpp).
+// blocks (Terms of blocks/column_sums.hpp).
 
 /// Residuals of Ritz pairs: r = sign A x - theta B x, and W = D R with a diagonal D (null: the
 /// identity); per column sums |r|^2, |x|^2, |w|^2 and, of pencils, |B x|^2, v |r|^2 with weights v

@@ -6,9 +6,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/detail/entries.hpp>
+#include <blockspan/blocks/entries.hpp>
+#include <blockspan/blocks/workspace.hpp>
 #include <blockspan/multivector/multivector.hpp>
-#include <blockspan/multivector/workspace.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/common/column_kernels.hpp>
 #include <blockspan/solvers/common/phase_timer.hpp>

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <blockspan/support/lapack.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include <blockspan/solvers/lobpcg/residuals.hpp>
 #include <blockspan/solvers/lobpcg/solver.hpp>
-#include <blockspan/solvers/lobpcg/subspace.hpp>
+#include <blockspan/solvers/lobpcg/subspace/residuals.hpp>
+#include <blockspan/solvers/lobpcg/subspace/subspace.hpp>
 
 // More pairs than the block holds are found in batches: a converged batch is locked, that is moved
 // to the deflated vectors, and the block goes on with its guards, what is left of the start, and

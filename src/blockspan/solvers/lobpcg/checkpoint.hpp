@@ -13,7 +13,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/communication/row_space.hpp>
-#include <blockspan/sparse/detail/atomic_file.hpp>
+#include <blockspan/support/atomic_file.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 

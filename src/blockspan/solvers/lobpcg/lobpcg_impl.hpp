@@ -1,7 +1,7 @@
 #pragma once
 
-#include <blockspan/solvers/lobpcg/dense_path.hpp>
-#include <blockspan/solvers/lobpcg/inverted_solve.hpp>
+#include <blockspan/solvers/dense/dense_path.hpp>
+#include <blockspan/solvers/dense/inverted_solve.hpp>
 #include <blockspan/solvers/lobpcg/solve_path.hpp>
 #include <blockspan/solvers/lobpcg/solver.hpp>
 #include <blockspan/support/error.hpp>

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <blockspan/solvers/common/small_dense.hpp>
-#include <blockspan/solvers/lobpcg/certain_digits.hpp>
-#include <blockspan/solvers/lobpcg/pair_quality.hpp>
-#include <blockspan/solvers/lobpcg/residuals.hpp>
+#include <blockspan/solvers/lobpcg/accuracy/certain_digits.hpp>
+#include <blockspan/solvers/lobpcg/accuracy/pair_quality.hpp>
+#include <blockspan/solvers/lobpcg/subspace/residuals.hpp>
 
 namespace blockspan::detail {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <blockspan/solvers/lobpcg.hpp>
-#include <blockspan/solvers/lobpcg/problem.hpp>
+#include <blockspan/solvers/lobpcg/subspace/problem.hpp>
 #include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {

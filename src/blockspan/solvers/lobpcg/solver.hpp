@@ -6,15 +6,15 @@
 #include <vector>
 
 #include <blockspan/solvers/common/agreement.hpp>
-#include <blockspan/solvers/lobpcg/checks.hpp>
-#include <blockspan/solvers/lobpcg/extend_basis.hpp>
-#include <blockspan/solvers/lobpcg/pair_quality.hpp>
-#include <blockspan/solvers/lobpcg/probe.hpp>
+#include <blockspan/solvers/lobpcg/accuracy/checks.hpp>
+#include <blockspan/solvers/lobpcg/accuracy/pair_quality.hpp>
+#include <blockspan/solvers/lobpcg/accuracy/probe.hpp>
 #include <blockspan/solvers/lobpcg/report.hpp>
 #include <blockspan/solvers/lobpcg/solve_path.hpp>
 #include <blockspan/solvers/lobpcg/stagnation.hpp>
 #include <blockspan/solvers/lobpcg/state.hpp>
-#include <blockspan/solvers/lobpcg/subspace.hpp>
+#include <blockspan/solvers/lobpcg/subspace/extend_basis.hpp>
+#include <blockspan/solvers/lobpcg/subspace/subspace.hpp>
 
 namespace blockspan::detail {
 

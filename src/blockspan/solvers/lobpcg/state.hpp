@@ -6,7 +6,7 @@
 #include <string>
 
 #include <blockspan/solvers/lobpcg/checkpoint.hpp>
-#include <blockspan/solvers/lobpcg/problem.hpp>
+#include <blockspan/solvers/lobpcg/subspace/problem.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::detail {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <blockspan/support/register_set.hpp>
+#include <blockspan/support/registers/register_set.hpp>
 
 // The table of hosts, by instruction set (BLOCKSPAN_REGISTERS): what their kernels are compiled
 // with, and what a plan expects of them. What chose a figure stands with it.

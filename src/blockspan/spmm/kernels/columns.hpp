@@ -7,11 +7,11 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/call.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/spmm/devices/hopper.hpp>
-#include <blockspan/spmm/kernels/direct_lanes.hpp>
-#include <blockspan/spmm/kernels/rows_choice.hpp>
+#include <blockspan/spmm/kernels/rows/direct_lanes.hpp>
+#include <blockspan/spmm/kernels/rows/rows_choice.hpp>
+#include <blockspan/spmm/launch/call.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <blockspan/spmm/kernels/groups_choice.hpp>
-#include <blockspan/spmm/kernels/rows_choice.hpp>
-#include <blockspan/spmm/kernels/segments_choice.hpp>
-#include <blockspan/spmm/kernels/shared_tiles_choice.hpp>
-#include <blockspan/spmm/kernels/windows_choice.hpp>
+#include <blockspan/spmm/kernels/groups/groups_choice.hpp>
+#include <blockspan/spmm/kernels/rows/rows_choice.hpp>
+#include <blockspan/spmm/kernels/rows/segments_choice.hpp>
+#include <blockspan/spmm/kernels/shared_tiles/shared_tiles_choice.hpp>
+#include <blockspan/spmm/kernels/windows/windows_choice.hpp>
 
 // The one list of the kernels of the core: choosing (plan/menu.cpp) and running
-// (detail/multiply_impl.hpp) are loops over it.
+// (run/multiply_impl.hpp) are loops over it.
 
 namespace blockspan::detail {
 
@@ -24,8 +24,8 @@ using CoreKernels =
 
 // Those that the library compiles on their own.
 #ifdef BLOCKSPAN_SPMM_HEADER_ONLY
-#include <blockspan/spmm/kernels/groups.hpp>
-#include <blockspan/spmm/kernels/shared_tiles.hpp>
-#include <blockspan/spmm/kernels/shared_windows.hpp>
-#include <blockspan/spmm/kernels/windows.hpp>
+#include <blockspan/spmm/kernels/groups/groups.hpp>
+#include <blockspan/spmm/kernels/shared_tiles/shared_tiles.hpp>
+#include <blockspan/spmm/kernels/shared_tiles/shared_windows.hpp>
+#include <blockspan/spmm/kernels/windows/windows.hpp>
 #endif

@@ -7,20 +7,20 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
-#include <blockspan/spmm/detail/check.hpp>
 #include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/devices/host.hpp>
+#include <blockspan/spmm/launch/check.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/sixteen_bit_registers.hpp>
 #include <blockspan/spmm/sddmm.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/row_registers.hpp>
+#include <blockspan/support/registers/row_registers.hpp>
+#include <blockspan/support/registers/sixteen_bit.hpp>
 #include <blockspan/support/scalar.hpp>
-#include <blockspan/support/sixteen_bit.hpp>
 
 namespace blockspan::detail {
 

@@ -6,8 +6,8 @@
 
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/spmm/parts/scale_add.hpp>
-#include <blockspan/support/register_set.hpp>
-#include <blockspan/support/row_registers.hpp>
+#include <blockspan/support/registers/register_set.hpp>
+#include <blockspan/support/registers/row_registers.hpp>
 #include <blockspan/support/scalar.hpp>
 
 // What HostRows does with the sums of a row of Y, which are in registers. A writer is a copy of all

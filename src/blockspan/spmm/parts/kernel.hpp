@@ -8,7 +8,7 @@
 
 #include <blockspan/spmm/parts/inner.hpp>
 #include <blockspan/spmm/parts/schedule.hpp>
-#include <blockspan/support/register_set.hpp>
+#include <blockspan/support/registers/register_set.hpp>
 
 namespace blockspan::detail {
 

@@ -6,8 +6,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/registers/unroll.hpp>
 #include <blockspan/support/scalar.hpp>
-#include <blockspan/support/unroll.hpp>
 
 namespace blockspan::detail {
 

@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/detail/tensor_tiles.hpp>
+#include <blockspan/blocks/tensor_tiles.hpp>
 #include <blockspan/support/backend.hpp>
 
 // Asynchronous copies to shared memory (Hopper and later): cp.async.bulk, many bytes by the copy

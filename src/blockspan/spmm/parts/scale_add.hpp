@@ -7,9 +7,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/spmm/parts/load.hpp>
-#include <blockspan/support/register_set.hpp>
+#include <blockspan/support/registers/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
 #if defined(__x86_64__) && defined(__SSE2__)

@@ -5,9 +5,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/multivector/detail/column_terms.hpp>
-#include <blockspan/multivector/detail/row_chunks.hpp>
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/column_terms.hpp>
+#include <blockspan/blocks/row_chunks.hpp>
 #include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>

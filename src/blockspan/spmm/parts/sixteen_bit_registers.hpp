@@ -5,8 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include <blockspan/support/register_set.hpp>
-#include <blockspan/support/sixteen_bit.hpp>
+#include <blockspan/support/registers/register_set.hpp>
+#include <blockspan/support/registers/sixteen_bit.hpp>
 
 #if defined(__F16C__)
 #include <immintrin.h>

@@ -5,9 +5,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/multivector/block.hpp>
-#include <blockspan/spmm/detail/step.hpp>
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/spmm/parts/load.hpp>
+#include <blockspan/spmm/run/step.hpp>
 #include <blockspan/support/scalar.hpp>
 
 namespace blockspan::detail {

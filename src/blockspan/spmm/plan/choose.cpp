@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/spmm/kernels/rows_choice.hpp>
-#include <blockspan/spmm/kernels/segments_choice.hpp>
+#include <blockspan/spmm/kernels/rows/rows_choice.hpp>
+#include <blockspan/spmm/kernels/rows/segments_choice.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan_options.hpp>

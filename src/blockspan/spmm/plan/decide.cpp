@@ -6,9 +6,9 @@
 #include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/devices/host.hpp>
-#include <blockspan/spmm/kernels/rows_choice.hpp>
-#include <blockspan/spmm/kernels/sixteen_bit_choice.hpp>
-#include <blockspan/spmm/kernels/windows_choice.hpp>
+#include <blockspan/spmm/kernels/rows/rows_choice.hpp>
+#include <blockspan/spmm/kernels/sixteen_bit/sixteen_bit_choice.hpp>
+#include <blockspan/spmm/kernels/windows/windows_choice.hpp>
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/plan/model.hpp>

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <type_traits>
 
-#include <blockspan/spmm/detail/facts.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/spmm/prepared/facts.hpp>
 #include <blockspan/support/backend.hpp>
 
 namespace blockspan::detail {

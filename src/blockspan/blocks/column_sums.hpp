@@ -1,0 +1,378 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/blocks/over_ranks.hpp>
+#include <blockspan/blocks/row_chunks.hpp>
+#include <blockspan/blocks/small_ref.hpp>
+#include <blockspan/support/backend.hpp>
+
+// Sums of terms down the columns of tall blocks, in two steps: partial sums of chunks of rows, then
+// their tree (row_chunks.hpp). A column's result does not depend on the other columns, if on
+// hosts no product is fused with a sum (ROUND_EACH in cmake/Instantiations.cmake).
+//
+// Terms: a type Real, how many sums a column has (`count`), and operator()(i, j, terms) with the
+// terms of an entry. They are added, or joined by fold(total, term), for which zero is neutral.
+// Terms that also write say what they read (LoadsFirst in entries.hpp). down(), where there is one:
+// columns are contiguous.
+// Traffic: what Terms read and write, once.
+
+namespace blockspan::detail {
+
+template <class Terms>
+concept HasFold = requires(typename Terms::Real& total) {
+  Terms::fold(total, total);
+};
+template <class Terms>
+using FoldOf = std::conditional_t<HasFold<Terms>, Terms, AddTerms>;
+
+template <class Terms>
+KOKKOS_FORCEINLINE_FUNCTION bool goes_down([[maybe_unused]] Terms const& terms) {
+  if constexpr (requires { terms.down(); })
+    return terms.down();
+  else
+    return false;
+}
+
+/// The terms of `n` rows of a column, `step` rows apart, all loaded before any of them is written;
+/// folded into sum(d, q) of the d-th row and term q.
+template <int n, class Terms, class Sum>
+KOKKOS_FORCEINLINE_FUNCTION void fold_entries(Terms const& terms, std::int64_t i, std::int64_t step,
+                                              std::int64_t j, Sum const& sum) {
+  using Real = typename Terms::Real;
+  Real term[n][Terms::count];
+  if constexpr (LoadsFirst<Terms>) {
+    typename Terms::Operands operands[n];
+    for (int d = 0; d < n; ++d) operands[d] = terms.load(i + d * step, j);
+    for (int d = 0; d < n; ++d) terms(i + d * step, j, operands[d], term[d]);
+  } else {
+    for (int d = 0; d < n; ++d) terms(i + d * step, j, term[d]);
+  }
+  for (int d = 0; d < n; ++d)
+    for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sum(d, q), term[d][q]);
+}
+
+/// First step on hosts.
+template <class Exec, class Terms>
+struct ChunkSumsOnHost {
+  using Real = typename Terms::Real;
+  static constexpr int strands = 8;
+
+  Terms terms;
+  RowChunks chunks;
+  Nodes<Real> nodes;
+  std::int64_t together;  ///< chunks of a thread: several of contiguous columns, read faster so
+
+  ChunkSumsOnHost(Terms const& terms_, RowChunks const& chunks_, std::int64_t columns)
+      : terms(terms_),
+        chunks(chunks_),
+        nodes{nullptr, chunks.count(), columns, 1, 0, chunks.size},
+        together(goes_down(terms) && nodes.count >= 128 ? 4 : 1) {}
+
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    std::int64_t const first = task * together, end = first + together;
+    std::int64_t const last = end < nodes.count ? end : nodes.count;
+    if (!goes_down(terms)) return fold_tiles<32>(task, 0);
+    for (std::int64_t j = 0; j < nodes.columns; ++j)
+      for (std::int64_t c = first; c < last; ++c) fold_column(c, j);
+  }
+
+  /// Rows of as many columns as possible at a time: best for the hardware prefetcher.
+  template <int width>
+  KOKKOS_FUNCTION void fold_tiles(std::int64_t c, std::int64_t j) const {
+    for (; j + width <= nodes.columns; j += width) fold_tile<width>(c, j);
+    constexpr int narrower = width == 32 && !LoadsFirst<Terms> ? 24 : width > 16 ? 16 : width / 2;
+    if constexpr (width > 1) fold_tiles<narrower>(c, j);
+  }
+
+  /// Constant widths, so that the compiler vectorizes along the rows.
+  template <int width>
+  KOKKOS_FUNCTION void fold_tile(std::int64_t c, std::int64_t j) const {
+    std::int64_t const last = chunks.last(c);
+    Real sums[Terms::count][width] = {};
+    for (std::int64_t i = chunks.first(c); i < last; ++i)
+      for (int t = 0; t < width; ++t) {
+        Real term[Terms::count];
+        if constexpr (LoadsFirst<Terms>)
+          terms(i, j + t, terms.load(i, j + t), term);
+        else
+          terms(i, j + t, term);
+        for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sums[q][t], term[q]);
+      }
+    for (int q = 0; q < Terms::count; ++q)
+      for (int t = 0; t < width; ++t) nodes.at(q, j + t, c) = sums[q][t];
+  }
+
+  /// Several sums, so that additions need not wait for each other.
+  KOKKOS_FUNCTION void fold_column(std::int64_t c, std::int64_t j) const {
+    std::int64_t const last = chunks.last(c);
+    std::int64_t i = chunks.first(c);
+    Real sums[Terms::count][strands] = {};
+    for (; i + strands <= last; i += strands)
+      fold_entries<strands>(terms, i, 1, j, [&](int d, int q) -> Real& { return sums[q][d]; });
+    for (; i < last; ++i)
+      fold_entries<1>(terms, i, 1, j, [&](int, int q) -> Real& { return sums[q][0]; });
+    for (int q = 0; q < Terms::count; ++q)
+      nodes.at(q, j, c) =
+          join_eight<FoldOf<Terms>, Real>(strands, [&](int d) { return sums[q][d]; });
+  }
+
+  void launch(Exec const& exec, char const* label) const {
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             exec, 0, ceil_div(nodes.count, together)),
+                         *this);
+  }
+};
+
+/// Threads of a team, at most `threads` and a power of two, whose partial sums fit in its scratch:
+/// of 48 KiB Kokkos keeps a value a thread for itself.
+template <int numbers, class Real>
+constexpr int threads_in_scratch(int threads) {
+  while (threads * (numbers * sizeof(Real) + sizeof(double)) > 47 * 1024) threads /= 2;
+  return threads;
+}
+
+/// First step on devices: `members` threads sum the rows of a leaf and column, each with several
+/// rows in flight. A team has a tile of columns and neighbouring leaves, as many as its threads
+/// allow, and joins them: who joins which nodes does not matter. Leaves are short, so that the rows
+/// that a device writes at a time are neighbours. The rows in flight are the same for any number of
+/// columns, since the compiler's choice of fused multiply-adds, and so the bits, depend on it.
+template <class Exec, class Terms>
+struct ChunkSumsOnDevice {
+  using Real = typename Terms::Real;
+  static constexpr int members = 16, at_once = 4;
+  static constexpr int most_threads = threads_in_scratch<Terms::count, Real>(512);
+  static constexpr std::int64_t most_leaf_rows = 128, enough_teams = 256;
+  static_assert(most_leaf_rows <= least_chunk_rows<Exec>);
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
+  using Team = typename Policy::member_type;
+
+  Terms terms;
+  std::int64_t rows, leaves;
+  Nodes<Real> nodes;  ///< one a team
+  int tiles, width, leaves_of_team = 1;
+
+  ChunkSumsOnDevice(Terms const& terms_, RowChunks const& chunks, std::int64_t columns)
+      : terms(terms_), rows(chunks.rows), leaves(ceil_div(rows, most_leaf_rows)) {
+    constexpr std::int64_t widest = most_threads / members;
+    tiles = static_cast<int>(ceil_div(columns, widest));
+    width = static_cast<int>(ceil_div(columns, std::int64_t{std::max(tiles, 1)}));
+    std::int64_t const most = chunks.ends_nodes ? chunks.size / most_leaf_rows : leaves;
+    while (2 * leaves_of_team * members * width <= most_threads && 2 * leaves_of_team <= most &&
+           leaves * tiles >= 2 * leaves_of_team * enough_teams)
+      leaves_of_team *= 2;
+    nodes = {nullptr, ceil_div(leaves, std::int64_t{leaves_of_team}), columns};
+    nodes.rows_of_node = leaves_of_team * most_leaf_rows;
+  }
+
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    auto* const scratch = static_cast<Real*>(
+        team.team_scratch(0).get_shmem_aligned(Terms::count * threads() * sizeof(Real), 16));
+    bool const down = goes_down(terms);
+    int const rank = team.team_rank(), places = leaves_of_team * members;
+    int const place = down ? rank % places : rank / width, c = down ? rank / places : rank % width;
+    std::int64_t const j = team.league_rank() % tiles * width + c;
+    std::int64_t const node = team.league_rank() / tiles, first = node * leaves_of_team;
+    auto const here = static_cast<int>(
+        (leaves - first < leaves_of_team ? leaves - first : leaves_of_team) * members);
+    bool const busy = place < here && c < width && j < nodes.columns;
+    if (busy) {
+      Real sums[Terms::count] = {};
+      fold_member(first + place / members, place % members, j, sums);
+      for (int q = 0; q < Terms::count; ++q) scratch[q * threads() + place * width + c] = sums[q];
+    }
+    join_in_scratch<FoldOf<Terms>, Terms::count>(team, busy ? place : most_threads, scratch + c,
+                                                 width, threads(), here);
+    if (!busy || place > 0) return;
+    for (int q = 0; q < Terms::count; ++q) nodes.at(q, j, node) = scratch[q * threads() + c];
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void fold_member(std::int64_t leaf, int member, std::int64_t j,
+                                               Real (&sums)[Terms::count]) const {
+    std::int64_t const end = (leaf + 1) * most_leaf_rows, last = end < rows ? end : rows;
+    std::int64_t i = leaf * most_leaf_rows + member;
+    auto const all = [&](int, int q) -> Real& { return sums[q]; };
+    for (; i + (at_once - 1) * members < last; i += at_once * members)
+      fold_entries<at_once>(terms, i, members, j, all);
+    for (; i < last; i += members) fold_entries<1>(terms, i, members, j, all);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION int threads() const {
+    return (leaves_of_team * members * width + 31) / 32 * 32;
+  }
+
+  void launch(Exec const& exec, char const* label) const {
+    if (nodes.count == 0 || nodes.columns == 0) return;
+    Policy policy(exec, static_cast<int>(nodes.count * tiles), threads());
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(Terms::count * threads() * static_cast<int>(sizeof(Real)) + 64));
+    Kokkos::parallel_for(label, policy, *this);
+  }
+};
+
+template <class Exec, class Terms>
+using ChunkSums = std::conditional_t<runs_on_host_v<Exec>, ChunkSumsOnHost<Exec, Terms>,
+                                     ChunkSumsOnDevice<Exec, Terms>>;
+
+/// Devices: a level of the tree with fewer nodes, one for `of_team` of them. A team a node and
+/// number.
+template <class Exec, class Fold, class Real>
+struct JoinNodes {
+  static constexpr int threads = 1024;
+  static constexpr std::int64_t of_team = std::int64_t{16} * threads;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
+
+  Nodes<Real> from, to;
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    auto* const scratch =
+        static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(threads * sizeof(Real), 16));
+    std::int64_t const number = team.league_rank() / to.count, node = team.league_rank() % to.count;
+    std::int64_t const first = node * of_team, rest = from.count - first;
+    Real const* const numbers = from.data + number * from.count + first;
+    join_by_team<Fold, 1>(
+        team, scratch, rest < of_team ? rest : of_team,
+        [&](int, std::int64_t i) { return numbers[i]; }, to.data + number * to.count + node);
+  }
+
+  void launch(Exec const& exec, int numbers) const {
+    Policy policy(exec, static_cast<int>(to.count * numbers), threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(threads * static_cast<int>(sizeof(Real)) + 64));
+    Kokkos::parallel_for("Blockspan::join_nodes", policy, *this);
+  }
+};
+
+/// Few enough nodes for one team: `nodes` themselves, or nodes of a higher level behind them, where
+/// there must be room for ceil_div(nodes.count, of_team) as well. numbers: of a column.
+template <class Fold, class Exec, class Real>
+Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int numbers) {
+  using Join = JoinNodes<Exec, Fold, Real>;
+  if constexpr (!runs_on_host_v<Exec>)
+    if (nodes.count > Join::of_team) {
+      std::int64_t const all = numbers * nodes.columns;
+      Nodes<Real> to = nodes;
+      to.data += all * nodes.count;
+      to.count = ceil_div(nodes.count, Join::of_team);
+      Join{nodes, to}.launch(exec, static_cast<int>(all));
+      return to;
+    }
+  return nodes;
+}
+
+/// Nodes that `count` leaves and few_nodes may need.
+template <class Exec, class Real>
+std::int64_t room_for_nodes(std::int64_t count) {
+  return count + ceil_div(count, JoinNodes<Exec, AddTerms, Real>::of_team);
+}
+
+/// Room for the nodes of `rows` rows, whatever the columns.
+template <class Exec, class Real>
+std::int64_t most_nodes(std::int64_t rows) {
+  return room_for_nodes<Exec, Real>(ceil_div(rows, least_chunk_rows<Exec>));
+}
+
+/// The nodes of Terms in memory(count), room for `count` values. Nothing waits.
+template <class Exec, class Terms, class Memory>
+Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Terms const& terms,
+                                       RowChunks const& chunks, std::int64_t columns,
+                                       Memory const& memory) {
+  using Real = typename Terms::Real;
+  ChunkSums<Exec, Terms> kernel(terms, chunks, columns);
+  kernel.nodes.data =
+      memory(room_for_nodes<Exec, Real>(kernel.nodes.count) * Terms::count * columns);
+  kernel.launch(exec, label);
+  if (chunks.ends_nodes) return kernel.nodes;
+  return few_nodes<FoldOf<Terms>>(exec, kernel.nodes, Terms::count);
+}
+
+/// Second step, a team a column (on hosts of one thread): the roots of its trees, of which
+/// `of_first` are those of `first`, the others of `second`, go to take(j, numbers).
+/// A source: `count` nodes, and operator()(q, j, node). Take: `count` sums of a column.
+template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
+struct TakeRoots {
+  static constexpr int most_threads = threads_in_scratch<Take::count, Real>(1024);
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads>>;
+  static constexpr int of_second = Take::count - of_first;
+
+  First first;
+  Second second;
+  Take take;
+
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    auto* const scratch = static_cast<Real*>(
+        team.team_scratch(0).get_shmem_aligned(Take::count * team.team_size() * sizeof(Real), 16));
+    std::int64_t const j = team.league_rank();
+    Real roots[Take::count] = {};
+    join_by_team<Fold, of_first>(
+        team, scratch, first.count, [&](int q, std::int64_t i) { return first(q, j, i); }, roots);
+    if constexpr (of_second > 0)
+      join_by_team<Fold, of_second>(
+          team, scratch + of_first * team.team_size(), second.count,
+          [&](int q, std::int64_t i) { return second(q, j, i); }, roots + of_first);
+    if (team.team_rank() == 0) take(j, roots);
+  }
+
+  void launch(Exec const& exec, char const* label, std::int64_t columns) const {
+    if (columns == 0) return;
+    int threads = 1;
+    if constexpr (!runs_on_host_v<Exec>)
+      threads = std::max(first.count, second.count) <= 2048 ? 256 : most_threads;
+    Policy policy(exec, static_cast<int>(columns), threads);
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(Take::count * threads * static_cast<int>(sizeof(Real)) + 64));
+    Kokkos::parallel_for(label, policy, *this);
+  }
+};
+
+/// Both steps with all sums of a column to take(j, sums), where Exec computes. Nothing waits.
+template <class Exec, class Terms, class Take>
+void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
+                    RowChunks const& chunks, std::int64_t columns, Take const& take,
+                    Workspace<Exec>& workspace) {
+  using Real = typename Terms::Real;
+  auto const here = sum_chunks(exec, label, terms, chunks, columns, [&](std::int64_t count) {
+    return workspace.template device<Real>(exec, Workspace<Exec>::partials, count);
+  });
+  auto const nodes = over_ranks<FoldOf<Terms>>(exec, here, Terms::count, chunks, workspace);
+  using Source = Nodes<Real>;
+  TakeRoots<Exec, FoldOf<Terms>, Real, Take::count, Source, Source, Take>{nodes, nodes, take}
+      .launch(exec, "Blockspan::column_roots", columns);
+}
+
+/// The index of a sum on the host: q * columns + j.
+template <class Real, int count_>
+struct StoreNumbers {
+  static constexpr int count = count_;
+  Real* numbers;
+  std::int64_t columns;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* roots) const {
+    for (int q = 0; q < count; ++q) numbers[q * columns + j] = roots[q];
+  }
+};
+
+/// The sums of all columns on the host: q * columns + j holds sum q of column j. Fences exec.
+template <class Exec, class Terms>
+std::vector<typename Terms::Real> columns_to_host(Exec const& exec, char const* label,
+                                                  Terms const& terms, RowChunks const& chunks,
+                                                  std::int64_t columns,
+                                                  Workspace<Exec>& workspace) {
+  using Real = typename Terms::Real;
+  std::int64_t const count = Terms::count * columns;
+  Real* const numbers = workspace.template device<Real>(exec, Workspace<Exec>::result, count);
+  reduce_columns(exec, label, terms, chunks, columns,
+                 StoreNumbers<Real, Terms::count>{numbers, columns}, workspace);
+  std::vector<Real> result(static_cast<std::size_t>(count));
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, result.data(), numbers,
+                                                                      count);
+  exec.fence("Blockspan: numbers of columns");
+  return result;
+}
+
+}  // namespace blockspan::detail

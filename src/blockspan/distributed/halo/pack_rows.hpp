@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/support/backend.hpp>
+
+namespace blockspan::detail {
+
+/// Rows of a block by their numbers, and where they go, side by side.
+template <class Scalar>
+struct PackedRows {
+  int const* rows;
+  std::int64_t count;
+  Scalar* packed;
+};
+
+/// packed(p, :) = X(rows[p], :) of both lists. Does not wait. Compiled once per backend and scalar
+/// (pack_rows_impl.hpp).
+template <class Exec, class Scalar>
+void pack_rows(Exec const& exec, BlockRef<Scalar const> const& X, PackedRows<Scalar> const& first,
+               PackedRows<Scalar> const& second);
+
+/// Y(rows[p], :) += packed(p, :); no row is named twice. Does not wait. Compiled as pack_rows is.
+template <class Exec, class Scalar>
+void add_rows(Exec const& exec, Scalar const* packed, int const* rows, std::int64_t count,
+              BlockRef<Scalar> const& Y);
+
+/// Rows from `first` on of those that a rank has, their columns local rows, or (`from` not null)
+/// places in a packed block, of which [lower, lower + own) are the local rows from[0], from[1], ...
+template <class Scalar>
+struct RowsOfRank {
+  std::int64_t first;
+  MatrixRef<Scalar, int, int> A;
+  int const* from;
+  int lower, own;
+
+  /// The local row that the k-th entry's column is; -1: another rank has it.
+  KOKKOS_FORCEINLINE_FUNCTION int local(int k) const {
+    int const column = A.pattern.column_indices[k];
+    if (from == nullptr) return column;
+    return column >= lower && column < lower + own ? from[column - lower] : -1;
+  }
+};
+
+/// The square matrix of `rows` rows of the entries whose columns are local. Waits for the instance.
+/// Compiled as pack_rows is.
+template <class Exec, class Scalar>
+CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
+                                      std::array<RowsOfRank<Scalar>, 3> const& parts,
+                                      std::int64_t rows);
+
+/// What the entries of some rows tell.
+template <class Real>
+struct FactsOfRows {
+  RowBounds<Real> bounds;
+  bool annihilates_constants = true;
+  std::vector<Real> diagonal;  ///< real parts
+};
+/// Waits for the instance. Compiled as pack_rows is.
+template <class Exec, class Scalar>
+FactsOfRows<real_t<Scalar>> facts_of_rows(Exec const& exec, RowsOfRank<Scalar> const& rows);
+
+/// Rows [first, last) of A, which share its columns and values. Waits for the instance. Compiled as
+/// pack_rows is.
+template <class Exec, class Scalar>
+CrsMatrix<Scalar, Exec> rows_between(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                     std::int64_t first, std::int64_t last);
+
+/// Entry j of row p.
+template <class Scalar>
+struct PackRows {
+  BlockRef<Scalar const> X;
+  PackedRows<Scalar> first, second;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p, std::int64_t j) const {
+    auto const& list = p < first.count ? first : second;
+    std::int64_t const place = p < first.count ? p : p - first.count;
+    list.packed[place * X.columns + j] = X(list.rows[place], j);
+  }
+};
+template <class Scalar>
+struct AddRows {
+  Scalar const* packed;
+  int const* rows;
+  BlockRef<Scalar> Y;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p, std::int64_t j) const {
+    Y(rows[p], j) += packed[p * Y.columns + j];
+  }
+};
+
+template <class Scalar>
+struct TakeRealParts {
+  Scalar const* from;
+  real_t<Scalar>* to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to[i] = real_part(from[i]); }
+};
+
+}  // namespace blockspan::detail

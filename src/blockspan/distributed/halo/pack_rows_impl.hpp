@@ -1,0 +1,193 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/distributed/halo/pack_rows.hpp>
+#include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// A row a task.
+template <class Kernel>
+struct RowByTask {
+  Kernel kernel;
+  std::int64_t columns;
+  KOKKOS_FUNCTION void operator()(std::int64_t p) const {
+    for (std::int64_t j = 0; j < columns; ++j) kernel(p, j);
+  }
+};
+/// A row a team thread, its lanes over the columns.
+template <class Exec, class Kernel>
+struct RowByLanes {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  Kernel kernel;
+  std::int64_t rows, columns;
+  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+    std::int64_t const p = std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
+    if (p >= rows) return;
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, columns),
+                         [&](std::int64_t j) { kernel(p, j); });
+  }
+};
+
+template <class Exec, class Kernel>
+void for_rows(Exec const& exec, char const* label, std::int64_t rows, std::int64_t columns,
+              Kernel const& kernel) {
+  if (rows * columns == 0) return;
+  if constexpr (runs_on_host_v<Exec>) {
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
+                         RowByTask<Kernel>{kernel, columns});
+  } else {
+    using Lanes = RowByLanes<Exec, Kernel>;
+    int lanes = 1;
+    while (lanes < 32 && lanes < columns) lanes *= 2;
+    int const threads = 256 / lanes;
+    auto const teams = static_cast<int>(ceil_div(rows, std::int64_t{threads}));
+    Kokkos::parallel_for(label, typename Lanes::Policy(exec, teams, threads, lanes),
+                         Lanes{kernel, rows, columns});
+  }
+}
+
+template <class Exec, class Scalar>
+void pack_rows(Exec const& exec, BlockRef<Scalar const> const& X, PackedRows<Scalar> const& first,
+               PackedRows<Scalar> const& second) {
+  for_rows(exec, "Blockspan::distributed::pack", first.count + second.count, X.columns,
+           PackRows<Scalar>{X, first, second});
+}
+
+template <class Exec, class Scalar>
+void add_rows(Exec const& exec, Scalar const* packed, int const* rows, std::int64_t count,
+              BlockRef<Scalar> const& Y) {
+  for_rows(exec, "Blockspan::distributed::add", count, Y.columns, AddRows<Scalar>{packed, rows, Y});
+}
+
+/// offsets[i + 1] = the entries of row i that are local.
+template <class Scalar>
+struct CountLocal {
+  RowsOfRank<Scalar> rows;
+  int* offsets;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const& A = rows.A.pattern;
+    int count = 0;
+    for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) count += rows.local(k) >= 0;
+    offsets[rows.first + i + 1] = count;
+  }
+};
+template <class Scalar>
+struct CopyLocal {
+  RowsOfRank<Scalar> rows;
+  int const* offsets;
+  int* columns;
+  Scalar* values;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const& A = rows.A.pattern;
+    int place = offsets[rows.first + i];
+    for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
+      if (int const column = rows.local(k); column >= 0) {
+        columns[place] = column;
+        values[place++] = rows.A.values[k];
+      }
+  }
+};
+struct SumOffsets {
+  int* offsets;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& sum, bool last) const {
+    sum += offsets[i];
+    if (last) offsets[i] = static_cast<int>(sum);
+  }
+};
+
+template <class Exec, class Scalar>
+CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
+                                      std::array<RowsOfRank<Scalar>, 3> const& parts,
+                                      std::int64_t rows) {
+  using Matrix = CrsMatrix<Scalar, Exec>;
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using Indices = Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  using Values = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  constexpr auto label = "Blockspan::distributed::diagonal_block";
+  auto const offsets = allocate_zeros<Indices>(exec, label, rows + 1);
+  for (auto const& part : parts)
+    Kokkos::parallel_for(label, Policy(exec, 0, part.A.pattern.rows),
+                         CountLocal<Scalar>{part, offsets.data()});
+  std::int64_t entries = 0;
+  Kokkos::parallel_scan(label, Policy(exec, 0, rows + 1), SumOffsets{offsets.data()}, entries);
+  exec.fence(label);
+  auto const columns = allocate<Indices>(exec, label, entries);
+  auto const values = allocate<Values>(exec, label, entries);
+  for (auto const& part : parts)
+    Kokkos::parallel_for(label, Policy(exec, 0, part.A.pattern.rows),
+                         CopyLocal<Scalar>{part, offsets.data(), columns.data(), values.data()});
+  exec.fence(label);
+  auto const order = static_cast<int>(rows);
+  return Matrix(label, order, order, static_cast<int>(entries), values, offsets, columns);
+}
+
+/// The columns of diagonal entries are those of the rows' own numbers, all others none.
+template <class Scalar>
+struct MarkDiagonal {
+  RowsOfRank<Scalar> rows;
+  int* marks;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const& A = rows.A.pattern;
+    for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
+      marks[k] = rows.local(k) == rows.first + i ? static_cast<int>(i) : -1;
+  }
+};
+
+template <class Exec, class Scalar>
+FactsOfRows<real_t<Scalar>> facts_of_rows(Exec const& exec, RowsOfRank<Scalar> const& rows) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using Indices = Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  constexpr auto label = "Blockspan::distributed::facts";
+  FactsOfRows<real_t<Scalar>> facts;
+  auto const& pattern = rows.A.pattern;
+  if (pattern.rows == 0) return facts;
+  auto const marks = allocate<Indices>(exec, label, pattern.entries);
+  Kokkos::parallel_for(label, Policy(exec, 0, pattern.rows),
+                       MarkDiagonal<Scalar>{rows, marks.data()});
+  auto A = rows.A;
+  A.pattern.column_indices = marks.data();
+  facts.bounds = row_bounds(exec, A);
+  facts.annihilates_constants = rows_sum_to_zero(exec, A);
+  auto const diagonal = diagonal_on_device(exec, A);
+  auto const host = Kokkos::create_mirror_view(diagonal);
+  Kokkos::deep_copy(exec, host, diagonal);
+  exec.fence(label);
+  for (std::int64_t i = 0; i < pattern.rows; ++i) facts.diagonal.push_back(real_part(host(i)));
+  return facts;
+}
+
+struct ShiftOffsets {
+  int const* from;
+  int* to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to[i] = from[i] - from[0]; }
+};
+
+template <class Exec, class Scalar>
+CrsMatrix<Scalar, Exec> rows_between(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                     std::int64_t first, std::int64_t last) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using Indices = Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  constexpr auto label = "Blockspan::distributed::rows";
+  auto const offsets = allocate<Indices>(exec, label, last - first + 1);
+  auto const* const from = A.graph.row_map.data() + first;
+  Kokkos::parallel_for(label, Policy(exec, 0, last - first + 1),
+                       ShiftOffsets{from, offsets.data()});
+  int begin = 0, end = 0;
+  Kokkos::deep_copy(exec, begin, Kokkos::subview(A.graph.row_map, first));
+  Kokkos::deep_copy(exec, end, Kokkos::subview(A.graph.row_map, last));
+  exec.fence(label);
+  std::pair<int, int> const range(begin, end);
+  return CrsMatrix<Scalar, Exec>(label, static_cast<int>(last - first), A.numCols(), end - begin,
+                                 Kokkos::subview(A.values, range), offsets,
+                                 Kokkos::subview(A.graph.entries, range));
+}
+
+}  // namespace blockspan::detail

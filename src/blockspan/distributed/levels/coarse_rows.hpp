@@ -1,0 +1,163 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/halo.hpp>
+#include <blockspan/distributed/halo/exchange_lists.hpp>
+#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/reading/host_rows.hpp>
+#include <blockspan/support/scalar.hpp>
+
+// Rows of P^H A P on ranks, where P couples nothing across them: what is at the cuts, in host
+// memory.
+
+namespace blockspan::detail {
+
+/// The local rows that have to do with other ranks: those before and after the interior ones, and
+/// those that are sent.
+template <class Scalar, class Exec>
+RowRanges rows_at_cuts(DistributedMatrix<Scalar, Exec> const& A) {
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+  std::vector<std::int64_t> rows(A.halo().sent);
+  for (auto const which : {Matrix::head, Matrix::tail}) {
+    auto const& part = A.part(which);
+    for (std::int64_t i = 0; i < part.rows(); ++i) rows.push_back(part.first + i);
+  }
+  std::sort(rows.begin(), rows.end());
+  RowRanges ranges;
+  for (std::int64_t const row : rows)
+    if (!ranges.empty() && row <= ranges.back().second)
+      ranges.back().second = row + 1;
+    else
+      ranges.emplace_back(row, row + 1);
+  return ranges;
+}
+
+/// The rows of P that belong to a halo. P: this rank's rows, with columns of all; those that are
+/// not sent may be empty. All ranks together.
+template <class Scalar>
+LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& halo,
+                               LocalRows<Scalar> const& P) {
+  std::vector<std::int64_t> lengths, from = {0}, columns;
+  std::vector<Scalar> values;
+  for (std::size_t row = 0; row + 1 < P.offsets.size(); ++row)
+    lengths.push_back(P.offsets[row + 1] - P.offsets[row]);
+  for (std::int64_t const row : halo.sent) {
+    auto const first = P.offsets[static_cast<std::size_t>(row)],
+               last = P.offsets[static_cast<std::size_t>(row) + 1];
+    from.push_back(from.back() + last - first);
+    columns.insert(columns.end(), P.columns.begin() + first, P.columns.begin() + last);
+    values.insert(values.end(), P.values.begin() + first, P.values.begin() + last);
+  }
+  LocalRows<Scalar> rows;
+  for (std::int64_t const length : values_of_halo(ranks, halo, lengths))
+    rows.offsets.push_back(rows.offsets.back() + length);
+  rows.columns = exchange_lists(ranks, halo, columns, from, rows.offsets);
+  rows.values = exchange_lists(ranks, halo, values, from, rows.offsets);
+  return rows;
+}
+
+/// Adds up the entries of one row after the other, by columns [0, columns).
+template <class Scalar>
+class RowSum {
+ public:
+  explicit RowSum(std::size_t columns) : sums_(columns), used_(columns, 0) {}
+
+  void add(std::size_t column, Scalar const& value) {
+    if (used_[column] == 0) used_[column] = 1, order_.push_back(column);
+    sums_[column] += value;
+  }
+  /// The row, columns ascending; the next one begins.
+  std::vector<std::pair<std::size_t, Scalar>> take() {
+    std::sort(order_.begin(), order_.end());
+    std::vector<std::pair<std::size_t, Scalar>> row;
+    for (std::size_t const column : order_) {
+      row.emplace_back(column, sums_[column]);
+      sums_[column] = Scalar(0), used_[column] = 0;
+    }
+    order_.clear();
+    return row;
+  }
+
+ private:
+  std::vector<Scalar> sums_;
+  std::vector<char> used_;
+  std::vector<std::size_t> order_;
+};
+
+/// What the entries of A across ranks add to this rank's `coarse` rows of P^H A P: entries in
+/// columns of other ranks. P: this rank's rows, of which those at cuts are looked at.
+template <class Scalar, class Exec>
+LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A,
+                                        LocalRows<Scalar> const& P, LocalRows<Scalar> const& halo_P,
+                                        std::int64_t first_coarse, std::int64_t coarse) {
+  std::vector<std::int64_t> columns = halo_P.columns;
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  std::vector<std::size_t> place;  // of the entries of halo_P in `columns`
+  for (std::int64_t const column : halo_P.columns)
+    place.push_back(static_cast<std::size_t>(
+        std::lower_bound(columns.begin(), columns.end(), column) - columns.begin()));
+
+  // rows of A P, of entries across ranks alone; who needs them, by coarse row
+  std::vector<std::vector<std::pair<std::size_t, Scalar>>> products;
+  std::vector<std::vector<std::pair<std::size_t, Scalar>>> needs(static_cast<std::size_t>(coarse));
+  RowSum<Scalar> sum(columns.size());
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+  for (auto const which : {Matrix::head, Matrix::tail}) {
+    auto const& part = A.part(which);
+    auto const rows = host_rows(part.matrix, {{0, part.rows()}}, 0);
+    for (std::int64_t i = 0; i < part.rows(); ++i) {
+      bool any = false;
+      for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k) {
+        std::int64_t const packed = rows.columns[k] - A.lower_rows();
+        if (packed >= 0 && packed < A.own_rows()) continue;
+        any = true;
+        std::int64_t const ghost = packed < 0 ? rows.columns[k] : rows.columns[k] - A.own_rows();
+        for (auto p = halo_P.offsets[ghost]; p < halo_P.offsets[ghost + 1]; ++p)
+          sum.add(place[p], rows.values[k] * halo_P.values[p]);
+      }
+      if (!any) continue;
+      auto const row = static_cast<std::size_t>(part.first + i);
+      for (auto p = P.offsets[row]; p < P.offsets[row + 1]; ++p)
+        needs[static_cast<std::size_t>(P.columns[p] - first_coarse)].emplace_back(
+            products.size(), conjugate(P.values[p]));
+      products.push_back(sum.take());
+    }
+  }
+  LocalRows<Scalar> entries;
+  entries.offsets.reserve(needs.size() + 1);
+  for (auto const& of_row : needs) {
+    for (auto const& [row, factor] : of_row)
+      for (auto const& [column, value] : products[row]) sum.add(column, factor * value);
+    for (auto const& [column, value] : sum.take()) {
+      entries.columns.push_back(columns[column]);
+      entries.values.push_back(value);
+    }
+    entries.offsets.push_back(static_cast<std::int64_t>(entries.columns.size()));
+  }
+  return entries;
+}
+
+/// The rows of all ranks, in order, on each of them.
+template <class Scalar>
+LocalRows<Scalar> gather_rows(Communicator const& ranks, LocalRows<Scalar> const& mine) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 0; i + 1 < mine.offsets.size(); ++i)
+    lengths.push_back(mine.offsets[i + 1] - mine.offsets[i]);
+  LocalRows<Scalar> rows;
+  for (std::int64_t const length : gather_lists(ranks, lengths))
+    rows.offsets.push_back(rows.offsets.back() + length);
+  rows.columns = gather_lists(ranks, mine.columns);
+  rows.values = gather_lists(ranks, mine.values);
+  return rows;
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,213 @@
+#pragma once
+
+#include <cmath>
+#include <sstream>
+#include <vector>
+
+#include <blockspan/multigrid/options.hpp>
+#include <blockspan/multigrid/setup/arrays.hpp>
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/entries/product_and_dot.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/lapack/lapack.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::detail {
+
+/// What some steps of conjugate gradients from a random vector of the range of A see of M^-1 A.
+/// On ranks all of them together.
+struct ProbeResult {
+  double smallest = 0, largest = 0;  ///< Ritz values; zeros: no step was possible
+  bool definite = true;              ///< no p^H A p was negative by more than rounding
+  bool cycle_definite = true;        ///< no r^H M^-1 r was negative
+  bool hermitian = true;             ///< x^H A y = conj(y^H A x)
+};
+
+/// p := z + next / before p; no p before the first step.
+template <class Scalar>
+struct ProbeDirection {
+  Scalar const* z;
+  Scalar* p;
+  Scalar const *next, *before;  ///< r^H z now and a step ago; the second one null at first
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (before == nullptr)
+      p[i] = z[i];
+    else
+      p[i] = z[i] + (real_part(*before) > 0 ? real_part(*next) / real_part(*before) : 0) * p[i];
+  }
+};
+
+/// r := r - next / curvature q.
+template <class Scalar>
+struct ProbeResidual {
+  Scalar const* q;
+  Scalar* r;
+  Scalar const *next, *curvature;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (real_part(*curvature) > 0) r[i] -= real_part(*next) / real_part(*curvature) * q[i];
+  }
+};
+
+/// The numbers of the steps stay where they are made: the host waits once, at the end.
+template <class Scalar, class Exec>
+class OperatorProbe {
+ public:
+  using Operator = LinearOperator<Scalar, Exec>;
+
+  OperatorProbe(Exec const& exec, Operator const& A, Operator const& M, std::uint64_t seed)
+      : exec_(exec),
+        A_(A),
+        M_(M),
+        seed_(seed),
+        columns_(allocate<Vector>(exec, "Blockspan::multigrid_probe", 5 * padded() + most_dots)),
+        x_(column(0)),
+        r_(column(1)),
+        z_(column(2)),
+        p_(column(3)),
+        q_(column(4)),
+        workspace_(A.row_space()) {}
+
+  bool hermitian() {
+    blockspan::fill_random(exec_, x_, seed_);
+    blockspan::fill_random(exec_, p_, seed_, 1);
+    product_and_dot(exec_, A_, x_, r_, dot(0), workspace_);
+    product_and_dot(exec_, A_, p_, q_, dot(0), workspace_);
+    blockspan::column_dots(exec_, x_, q_, dot(0), workspace_);
+    blockspan::column_dots(exec_, p_, r_, dot(1), workspace_);
+    blockspan::column_dots(exec_, q_, q_, dot(2), workspace_);
+    blockspan::column_dots(exec_, x_, x_, dot(3), workspace_);
+    auto const dots = dots_on_host();
+    auto const difference = Kokkos::abs(dots(0) - conjugate(dots(1)));
+    // x and p have about n / 3 for their squared norms
+    double const size = std::sqrt(real_part(dots(2)) * real_part(dots(3)));
+    return !(difference > 1e5 * unit_roundoff<Scalar> * size);
+  }
+
+  /// steps: at most 8.
+  ProbeResult run(int steps) {
+    ProbeResult result;
+    result.hermitian = hermitian();
+    if (!result.hermitian) return result;
+    blockspan::fill_random(exec_, x_, seed_, 2);
+    A_.apply(exec_, x_, r_);
+    for (int step = 0; step < steps; ++step) {
+      auto const next = dot(3 * step), curvature = dot(3 * step + 1);
+      M_.apply(exec_, r_, z_);
+      blockspan::column_dots(exec_, r_, z_, next, workspace_);
+      each(exec_, "Blockspan::multigrid_probe", A_.rows(),
+           ProbeDirection<Scalar>{z_.data(), p_.data(), next.data(),
+                                  step > 0 ? next.data() - 3 : nullptr});
+      product_and_dot(exec_, A_, p_, q_, curvature, workspace_);
+      blockspan::column_dots(exec_, p_, p_, dot(3 * step + 2), workspace_);
+      each(exec_, "Blockspan::multigrid_probe", A_.rows(),
+           ProbeResidual<Scalar>{q_.data(), r_.data(), next.data(), curvature.data()});
+    }
+    auto const dots = dots_on_host();
+    std::vector<double> diagonal, subdiagonal;
+    double alpha = 1, rz = 0, first = 0;
+    double const rounding = 10 * unit_roundoff<Scalar> * A_.facts().norm_bound.value_or(0);
+    for (int step = 0; step < steps; ++step) {
+      double const next = real_part(dots(3 * step)), curvature = real_part(dots(3 * step + 1));
+      if (step == 0) first = next;
+      if (next < 0) result.cycle_definite = false;
+      if (!(next > 1e-24 * first)) break;
+      if (curvature < -rounding * real_part(dots(3 * step + 2))) result.definite = false;
+      if (!(curvature > 0)) break;
+      double const beta = step > 0 ? next / rz : 0;
+      rz = next;
+      if (step > 0) subdiagonal.push_back(std::sqrt(beta) / alpha);
+      diagonal.push_back(curvature / rz + (step > 0 ? beta / alpha : 0));
+      alpha = rz / curvature;
+    }
+    ritz_values(diagonal, subdiagonal, result);
+    return result;
+  }
+
+ private:
+  using Vector = Array<Scalar, Exec>;
+  static constexpr int most_dots = 24;
+
+  /// Columns begin where vectors of 16 bytes are aligned.
+  std::int64_t padded() const { return ceil_div(A_.rows(), 16) * 16; }
+  Block<Scalar, Exec> column(std::int64_t k) const {
+    return Block<Scalar, Exec>(columns_.data() + k * padded(), static_cast<std::size_t>(A_.rows()),
+                               1);
+  }
+  Vector dot(int k) const { return Vector(columns_.data() + 5 * padded() + k, 1); }
+  auto dots_on_host() const {
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
+                                               Vector(columns_.data() + 5 * padded(), most_dots));
+  }
+  static void ritz_values(std::vector<double> const& diagonal,
+                          std::vector<double> const& subdiagonal, ProbeResult& result) {
+    std::size_t const m = diagonal.size();
+    if (m == 0) return;
+    SmallMatrix<double> const T("Blockspan::multigrid_probe", m, m);
+    for (std::size_t j = 0; j < m; ++j) {
+      T(j, j) = diagonal[j];
+      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = subdiagonal[j];
+    }
+    std::vector<double> values;
+    if (lapack::hermitian_eigen(T, values) != 0) return;
+    result.smallest = values.front();
+    result.largest = values.back();
+  }
+
+  Exec exec_;
+  Operator const &A_, &M_;
+  std::uint64_t seed_;
+  Vector columns_;  ///< and then the dots
+  Block<Scalar, Exec> x_, r_, z_, p_, q_;
+  Workspace<Exec> workspace_;
+};
+
+/// What may still be told of a problem whose smooth errors are left. options: as they were given;
+/// block_size: of a node, given or found.
+template <class Scalar, class Exec>
+std::string near_null_hint(MultigridOptions<Scalar, Exec> const& options, int block_size) {
+  if (!options.prolongators.empty()) return "the prolongators given miss them";
+  if (options.near_null.extent(1) > 0) return "the near-null vectors given miss them";
+  if (options.coordinates.extent(1) > 0)
+    return "the rigid bodies of the coordinates miss them: give near_null";
+  std::string const ways =
+      options.adaptive > 0 ? "coordinates or near_null" : "coordinates, near_null or adaptive";
+  bool const may_be_nodes = options.block_size == 0 && block_size == 1;
+  return "near-null vectors missing? give " + (may_be_nodes ? "block_size, " + ways : ways);
+}
+
+/// The verdict of eight steps. hint: see near_null_hint.
+inline void judge(ProbeResult const& probe, std::string const& hint, MultigridReport& report) {
+  report.smallest = probe.smallest;
+  report.largest = probe.largest;
+  std::ostringstream message;
+  message.precision(2);
+  if (!probe.hermitian) {
+    report.status = MultigridStatus::not_hermitian;
+    message << "the matrix is not Hermitian: chebyshev and multigrid do not apply";
+  } else if (!probe.definite) {
+    report.status = MultigridStatus::indefinite;
+    message << "the matrix is not positive semidefinite: a direction has negative energy; "
+               "chebyshev and multigrid do not apply";
+  } else if (!probe.cycle_definite) {
+    report.status = MultigridStatus::indefinite;
+    message << "the cycle is not positive definite: the matrix is indefinite, or too "
+               "ill-conditioned for multigrid";
+  } else if (report.status == MultigridStatus::no_coarsening || !(probe.smallest > 0)) {
+    return;
+  } else if (probe.smallest < 0.15) {
+    report.status = MultigridStatus::weak;
+    message << "smooth errors are left (Ritz value " << probe.smallest
+            << " after 8 steps): " << hint;
+  } else {
+    report.status = probe.smallest > 0.25 ? MultigridStatus::good : MultigridStatus::fair;
+  }
+  report.message = message.str();
+  if (probe.smallest > 0)
+    report.predicted_iterations = static_cast<int>(
+        std::ceil(0.5 * std::sqrt(probe.largest / probe.smallest) * std::log(2e8)));
+}
+
+}  // namespace blockspan::detail

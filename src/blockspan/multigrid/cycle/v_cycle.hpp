@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/entries.hpp>
+#include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+namespace blockspan::detail {
+
+/// What a V cycle needs of a level: its matrix and smoother, the way to the next level and back,
+/// or, on the last one, what solves there.
+template <class Number, class Exec, class Operator>
+struct CycleLevel {
+  using Matrix = CrsMatrix<Number, Exec>;
+  using Plan = SpmmPlan<Exec, int, int>;
+  using Smoother = ChebyshevPreconditioner<Number, Exec>;
+
+  std::int64_t rows = 0;
+  std::shared_ptr<Operator const> A;
+  Matrix P, R;
+  std::optional<Plan> p, r;
+  std::shared_ptr<Smoother> smoother;
+  std::shared_ptr<LinearOperator<Number, Exec> const> solver;  ///< null: a level follows
+};
+
+/// Plans of P and R, for blocks of up to about `columns` columns.
+template <class Number, class Exec, class Operator>
+void plan_transfers(Exec const& exec, CycleLevel<Number, Exec, Operator>& level, int columns) {
+  SpmmPlanOptions const options{.columns = columns};
+  level.p.emplace(exec, level.P, options);
+  level.r.emplace(exec, level.R, options);
+}
+
+/// The V cycle. On each level r -> z:
+///   1. z = S r                         2. z += P cycle(R (r - A z))         3. z += S (r - A z)
+/// with the Chebyshev polynomial S = q(W A) W; on the last one what solves there. So the cycle is
+/// Hermitian, and positive definite since S and the contraction I - S A of it are. Operator: of the
+/// levels' matrices, on one rank or on many, whose prolongators couple nothing across ranks.
+template <class Number, class Exec, class Operator>
+class VCycle {
+ public:
+  using Real = real_t<Number>;
+  using Level = CycleLevel<Number, Exec, Operator>;
+  using Vectors = Block<Number, Exec>;
+
+  explicit VCycle(int degree) : degree_(degree) {}
+
+  std::vector<Level> levels;
+
+  /// The smoother's interval [b / ratio, b].
+  Real lower(Real upper) const {
+    static constexpr Real ratio[] = {4, 8, 14, 20};
+    return upper / ratio[degree_ - 1];
+  }
+
+  /// Y = M^-1 X, rows contiguous. Allocates where X is wider than before.
+  void apply(Exec const& exec, ConstBlock<Number, Exec> const& X,
+             Block<Number, Exec> const& Y) const {
+    if (X.extent(1) > static_cast<std::size_t>(widest_)) widen(exec, X.extent(1));
+    cycle(exec, 0, X, Y);
+  }
+
+ private:
+  /// Blocks of a level: its own, and those for the level above.
+  struct Memory {
+    Vectors residual, correction, rhs, solution;
+  };
+
+  void widen(Exec const& exec, std::size_t columns) const {
+    exec.fence("Blockspan::multigrid grows");
+    widest_ = 0;
+    memory_.resize(levels.size());
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      auto& memory = memory_[l];
+      auto const take = [&](Vectors& block) {
+        block = {};
+        block = allocate<Vectors>(exec, "Blockspan::multigrid", levels[l].rows, columns);
+      };
+      if (l + 1 < levels.size()) take(memory.residual), take(memory.correction);
+      if (l > 0) take(memory.rhs), take(memory.solution);
+    }
+    widest_ = static_cast<int>(columns);
+  }
+
+  /// A block of k columns in memory for more, its rows contiguous.
+  static Vectors narrow(Vectors const& block, std::size_t columns) {
+    return Vectors(block.data(), block.extent(0), columns);
+  }
+
+  void cycle(Exec const& exec, std::size_t l, ConstBlock<Number, Exec> const& R,
+             Vectors const& Z) const {
+    auto const& level = levels[l];
+    if (level.solver) return level.solver->apply(exec, R, Z);
+    std::size_t const k = R.extent(1);
+    auto const residual = narrow(memory_[l].residual, k),
+               correction = narrow(memory_[l].correction, k), rhs = narrow(memory_[l + 1].rhs, k),
+               solution = narrow(memory_[l + 1].solution, k);
+    level.smoother->apply(exec, R, Z);
+    subtract_product(exec, level, R, Z, residual);
+    spmm(exec, *level.r, Op::none, Number(1), level.R, residual, Number(0), rhs);
+    cycle(exec, l + 1, rhs, solution);
+    spmm(exec, *level.p, Op::none, Number(1), level.P, solution, Number(1), Z);
+    smooth(exec, level, R, Z, residual, correction);
+  }
+
+  /// Z += q(W A) W (R - A Z), the polynomial of the smoother, as its recurrence from Z on: a
+  /// product and a pass a degree, where the polynomial of a residual takes a copy and an addition
+  /// more.
+  void smooth(Exec const& exec, Level const& level, ConstBlock<Number, Exec> const& R,
+              Vectors const& Z, Vectors const& image, Vectors const& other) const {
+    Real const middle = (level.smoother->upper() + level.smoother->lower()) / 2;
+    Real const half = (level.smoother->upper() - level.smoother->lower()) / 2;
+    Real const sigma = middle / half;
+    Real rho = 1 / sigma;
+    for (int i = 1; i <= degree_; ++i) {
+      auto const& from = i % 2 == 1 ? Z : other;
+      auto const& to = i % 2 == 1 ? other : Z;
+      Real const next = 1 / (2 * sigma - rho);
+      OperatorStep<Number, Exec> step{R, level.smoother->factors(), 1 / middle};
+      if (i > 1) step = {R, level.smoother->factors(), 2 * next / half, next * rho, true, true};
+      take_step<Exec, Number>(exec, *level.A, step, from, to, [&] { return image; });
+      if (i > 1) rho = next;
+    }
+    if (degree_ % 2 == 1)
+      copy_block<Exec, Number>(exec, block_ref<Exec>(ConstBlock<Number, Exec>(other)),
+                               block_ref<Exec>(Z));
+  }
+
+  /// residual := R - A Z.
+  static void subtract_product(Exec const& exec, Level const& level,
+                               ConstBlock<Number, Exec> const& R, Vectors const& Z,
+                               Vectors const& residual) {
+    take_step<Exec, Number>(exec, *level.A, {.R = R, .add_z = false}, Z, residual,
+                            [&] { return residual; });
+  }
+
+  int degree_;
+  mutable std::vector<Memory> memory_;
+  mutable int widest_ = 0;
+};
+
+}  // namespace blockspan::detail

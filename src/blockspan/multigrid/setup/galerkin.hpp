@@ -1,0 +1,221 @@
+#pragma once
+
+#include <blockspan/multigrid/setup/graph.hpp>
+#include <blockspan/multigrid/setup/lanes.hpp>
+#include <blockspan/multigrid/setup/multiply_values.hpp>
+#include <blockspan/support/scalar.hpp>
+
+// The steps from a level's matrix to the next one's that know values. None of them waits.
+
+namespace blockspan::detail {
+
+/// A without the entries between nodes that are no strong neighbours, with all of the diagonal.
+template <class Exec>
+struct FilteredPattern {
+  Pattern<Exec> pattern;
+  Integers<Exec> source;  ///< of an entry in A; -1: a diagonal entry that A does not store
+  bool whole = false;     ///< nothing was left out
+};
+
+/// Entries between nodes of which the graph has an edge, or within one.
+struct StrongEntries {
+  PatternRef<int, int> A, strong;
+  int const* node;
+
+  KOKKOS_FUNCTION bool stays(std::int64_t i, int k) const {
+    int const from = node[i], to = node[A.column_indices[k]];
+    return from == to || place_of(strong.column_indices, strong.row_offsets[from],
+                                  strong.row_offsets[from + 1], to) >= 0;
+  }
+};
+
+/// counts(i) := twice what stays of a row, and one more where it has no diagonal entry.
+struct CountStrong {
+  StrongEntries entries;
+  int* counts;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = entries.A.row_offsets[i], count = entries.A.row_offsets[i + 1] - first;
+    int const stay =
+        lanes.template sum<int>(count, [&](int p) { return entries.stays(i, first + p) ? 1 : 0; });
+    int const diagonal = lanes.template sum<int>(
+        count, [&](int p) { return entries.A.column_indices[first + p] == i ? 1 : 0; });
+    lanes.each(1, [&](int) { counts[i] = 2 * stay + (diagonal > 0 ? 0 : 1); });
+  }
+};
+
+/// Lists what stays, and the diagonal entry.
+struct ListStrong {
+  StrongEntries entries;
+  int const* offsets;
+  int *indices, *source;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const* const columns = entries.A.column_indices;
+    int const first = entries.A.row_offsets[i], count = entries.A.row_offsets[i + 1] - first;
+    int const diagonal =
+        lanes.template sum<int>(count, [&](int p) { return columns[first + p] == i ? 1 : 0; });
+    auto const stays = [&](int p) { return entries.stays(i, first + p); };
+    lanes.number(count, stays, [&](int p, int number) {
+      int const place = offsets[i] + number + (diagonal == 0 && columns[first + p] > i ? 1 : 0);
+      indices[place] = columns[first + p];
+      source[place] = first + p;
+    });
+    if (diagonal > 0) return;
+    int const before = lanes.template sum<int>(
+        count, [&](int p) { return columns[first + p] < i && stays(p) ? 1 : 0; });
+    lanes.each(1, [&](int) {
+      indices[offsets[i] + before] = static_cast<int>(i);
+      source[offsets[i] + before] = -1;
+    });
+  }
+};
+
+template <class Exec>
+FilteredPattern<Exec> filter(Exec const& exec, PatternRef<int, int> const& A,
+                             NodePartition<Exec> const& nodes, Pattern<Exec> const& strong) {
+  StrongEntries const entries{A, strong.ref(), nodes.of_row.data()};
+  auto const offsets = new_array<int>(exec, A.rows + 1);
+  each_by_lanes(exec, "Blockspan::multigrid_count_filtered", A.rows, lanes_for(A.entries, A.rows),
+                CountStrong{entries, offsets.data()});
+  auto const left_out = count_each(
+      exec, "Blockspan::multigrid_count_filtered", A.rows,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & out) {
+        int const stay = offsets(i) / 2;
+        out += A.row_offsets[i + 1] - A.row_offsets[i] - stay;
+        offsets(i) = stay + offsets(i) % 2;
+      });
+  FilteredPattern<Exec> F{
+      {static_cast<int>(A.rows), static_cast<int>(A.columns), offsets, {}}, {}, left_out == 0};
+  F.pattern.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
+  F.source = new_array<int>(exec, F.pattern.entries());
+  auto const indices = F.pattern.indices, source = F.source;
+  if (F.whole && F.pattern.entries() == A.entries)
+    each(
+        exec, "Blockspan::multigrid_filter", A.entries, KOKKOS_LAMBDA(std::int64_t k) {
+          indices(k) = A.column_indices[k];
+          source(k) = static_cast<int>(k);
+        });
+  else
+    each_by_lanes(exec, "Blockspan::multigrid_filter", A.rows, lanes_for(A.entries, A.rows),
+                  ListStrong{entries, offsets.data(), indices.data(), source.data()});
+  exec.fence("Blockspan::multigrid_filter");
+  return F;
+}
+
+/// to(p) := from(places(p)), zero where there is none.
+template <class Exec, class Scalar>
+void gather(Exec const& exec, Integers<Exec> const& places, Scalar const* from,
+            Array<Scalar, Exec> const& to) {
+  each(
+      exec, "Blockspan::multigrid_gather", static_cast<std::int64_t>(to.extent(0)),
+      KOKKOS_LAMBDA(std::int64_t p) { to(p) = places(p) < 0 ? Scalar(0) : from[places(p)]; });
+}
+
+/// to(p) := conj(from(places(p))).
+template <class Exec, class Scalar>
+void gather_conjugates(Exec const& exec, Integers<Exec> const& places,
+                       Array<Scalar, Exec> const& from, Array<Scalar, Exec> const& to) {
+  each(
+      exec, "Blockspan::multigrid_adjoint", static_cast<std::int64_t>(to.extent(0)),
+      KOKKOS_LAMBDA(std::int64_t p) { to(p) = conjugate(from(places(p))); });
+}
+
+/// S := I - factor W S, row by row.
+template <class Scalar>
+struct SmoothRows {
+  PatternRef<int, int> S;
+  real_t<Scalar> const* weights;
+  real_t<Scalar> factor;
+  Scalar* values;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = S.row_offsets[i];
+    auto const scale = -factor * weights[i];
+    lanes.each(S.row_offsets[i + 1] - first, [&](int p) {
+      int const k = first + p;
+      values[k] = Scalar(S.column_indices[k] == i ? 1 : 0) + scale * values[k];
+    });
+  }
+};
+
+/// to := (C + C^H) / 2.
+template <class Scalar>
+struct HermitianRows {
+  PatternRef<int, int> C;
+  Scalar const* from;
+  Scalar* to;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = C.row_offsets[i];
+    lanes.each(C.row_offsets[i + 1] - first, [&](int p) {
+      int const k = first + p, j = C.column_indices[k];
+      int const partner =
+          place_of(C.column_indices, C.row_offsets[j], C.row_offsets[j + 1], static_cast<int>(i));
+      Scalar const mirror = partner < 0 ? Scalar(0) : conjugate(from[partner]);
+      to[k] = (from[k] + mirror) * real_t<Scalar>(0.5);
+    });
+  }
+};
+
+/// |p_j|^H |A| |p_j| of column j of P.
+template <class Scalar>
+KOKKOS_FUNCTION real_t<Scalar> magnitude_energy(MatrixRef<Scalar, int, int> const& A,
+                                                MatrixRef<Scalar, int, int> const& P,
+                                                MatrixRef<Scalar, int, int> const& R,
+                                                std::int64_t j) {
+  real_t<Scalar> sum = 0;
+  for (int r = R.pattern.row_offsets[j]; r < R.pattern.row_offsets[j + 1]; ++r) {
+    int const i = R.pattern.column_indices[r];
+    for (int a = A.pattern.row_offsets[i]; a < A.pattern.row_offsets[i + 1]; ++a) {
+      int const k = A.pattern.column_indices[a];
+      int const p = place_of(P.pattern.column_indices, P.pattern.row_offsets[k],
+                             P.pattern.row_offsets[k + 1], static_cast<int>(j));
+      if (p >= 0)
+        sum += Kokkos::abs(R.values[r]) * Kokkos::abs(A.values[a]) * Kokkos::abs(P.values[p]);
+    }
+  }
+  return sum;
+}
+
+/// Finds the columns of P that A maps to rounding errors, p_j^H A p_j <= 1e-12 |p_j|^H |A| |p_j|,
+/// and strikes them from `kept` (see Tentative::origin). C: P^H A P. Returns how many; waits.
+template <class Exec, class Scalar>
+std::int64_t strike_spent(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+                          MatrixRef<Scalar, int, int> const& P,
+                          MatrixRef<Scalar, int, int> const& R,
+                          MatrixRef<Scalar, int, int> const& C, Integers<Exec> const& origin,
+                          int per_aggregate, Integers<Exec> const& kept) {
+  auto const roots = scratch<real_t<Scalar>>(exec, A.pattern.rows);
+  each(
+      exec, "Blockspan::multigrid_diagonal_roots", A.pattern.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        auto const& a = A.pattern;
+        int const d =
+            place_of(a.column_indices, a.row_offsets[i], a.row_offsets[i + 1], static_cast<int>(i));
+        roots(i) = d < 0 ? real_t<Scalar>(0) : Kokkos::sqrt(Kokkos::abs(A.values[d]));
+      });
+  return count_each(
+      exec, "Blockspan::multigrid_spent", C.pattern.rows,
+      KOKKOS_LAMBDA(std::int64_t j, std::int64_t & spent) {
+        auto const& c = C.pattern;
+        int const place =
+            place_of(c.column_indices, c.row_offsets[j], c.row_offsets[j + 1], static_cast<int>(j));
+        real_t<Scalar> const energy = place < 0 ? 0 : real_part(C.values[place]);
+        // what |a_ik| <= sqrt(a_ii a_kk) allows at most tells nearly all columns apart
+        real_t<Scalar> most = 0;
+        for (int r = R.pattern.row_offsets[j]; r < R.pattern.row_offsets[j + 1]; ++r)
+          most += Kokkos::abs(R.values[r]) * roots(R.pattern.column_indices[r]);
+        real_t<Scalar> const little = real_t<Scalar>(1e-12);
+        if (energy > little * most * most) return;
+        if (energy > little * magnitude_energy(A, P, R, j)) return;
+        ++spent;
+        // the columns of an aggregate are several: bits are taken away one by one
+        Kokkos::atomic_and(&kept(origin(j) / per_aggregate), ~(1 << origin(j) % per_aggregate));
+      });
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <blockspan/multigrid/setup/arrays.hpp>
+
+namespace blockspan::detail {
+
+/// Most rows of a node: unknowns of a mesh node, or near-null vectors.
+inline constexpr int most_rows_of_node = 16;
+
+/// Rows that belong together: the unknowns of a mesh node, or the columns of an aggregate.
+template <class Exec>
+struct NodePartition {
+  int count = 0;
+  Integers<Exec> of_row;  ///< rows
+  Integers<Exec> begin;   ///< count + 1: the rows of a node are consecutive
+  int largest = 1;        ///< rows of a node at most
+
+  /// The rows of nodes, for matrices in which they have the same columns.
+  LikeRows groups() const {
+    if (largest == 1 || count == 0) return {};
+    return {begin.data(), count, largest, of_row.data()};
+  }
+};
+
+/// What the arrays of a setup are taken from while it lives. entries, rows: of level 0.
+template <class Scalar, class Exec>
+struct SetupMemory {
+  template <class T>
+  struct Arrays {
+    KeptArrays<T, Exec> kept;
+    ScratchArrays<T, Exec> scratch;
+    explicit Arrays(std::int64_t at_once) : kept(at_once) {}
+  };
+  struct None {
+    explicit None(std::int64_t) {}
+  };
+  Arrays<int> integers;
+  Arrays<double> reals;
+  ScratchArrays<std::uint64_t, Exec> states;
+  ScratchArrays<std::int64_t, Exec> places;
+  std::conditional_t<std::is_same_v<Scalar, double>, None, Arrays<Scalar>> numbers;
+
+  // the patterns of a level 0 are several times its own: a few allocations each
+  SetupMemory(std::int64_t entries, std::int64_t rows)
+      : integers(entries + 8 * rows), reals(entries + 8 * rows), numbers(entries + 8 * rows) {}
+};
+
+/// Undirected graph with weights; an edge of a node to itself counts for nothing.
+template <class Exec>
+struct WeightedGraph {
+  Pattern<Exec> edges;
+  Array<double, Exec> weights;
+};
+
+template <class Exec>
+struct Aggregates {
+  int count = 0;
+  Integers<Exec> of_node;  ///< -1: a node without a neighbour
+  std::int64_t largest = 0, left_out = 0;
+  int rounds = 0;  ///< of independent sets
+};
+
+// Defined in graph_impl.hpp, compiled once a backend. They wait for the instance.
+
+/// Nodes of `size` rows each; rows: a multiple of it.
+template <class Exec>
+NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size);
+
+/// Disjoint connected groups of nodes, numbered in the order of their roots:
+///   1. roots are a maximal independent set of distance two; a root takes its neighbours
+///   2. the same among the nodes left, for roots that have two neighbours there
+///   3. each node left joins the neighbouring aggregate it is tied to most (the smaller root where
+///      sums are equal), round after round.
+/// Only minima and sums in a fixed order decide: the result is the same on every backend.
+/// Sources: Bell, Dalton and Olson 2012, doi:10.1137/110838844; Kelley and Rajamanickam 2022,
+/// arXiv:2204.02934.
+template <class Exec>
+Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph);
+
+/// Aggregates of aggregates.
+template <class Exec>
+Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& graph,
+                                 Aggregates<Exec> const& fine);
+
+}  // namespace blockspan::detail

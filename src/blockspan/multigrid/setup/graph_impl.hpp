@@ -1,0 +1,289 @@
+#pragma once
+
+#include <cstdint>
+
+#include <blockspan/multigrid/setup/graph.hpp>
+#include <blockspan/multigrid/setup/multiply_values.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::detail {
+
+template <class Exec>
+NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size) {
+  NodePartition<Exec> nodes{rows / size, new_array<int>(exec, rows),
+                            new_array<int>(exec, rows / size + 1), size};
+  auto const of_row = nodes.of_row, begin = nodes.begin;
+  each(
+      exec, "Blockspan::multigrid_nodes", rows,
+      KOKKOS_LAMBDA(std::int64_t i) { of_row(i) = static_cast<int>(i / size); });
+  each(
+      exec, "Blockspan::multigrid_nodes", nodes.count + 1,
+      KOKKOS_LAMBDA(std::int64_t i) { begin(i) = static_cast<int>(i * size); });
+  return nodes;
+}
+
+/// What a node is to the independent set, so that minima decide: in it, open (or, in a round, a
+/// priority), out of it.
+using NodeState = std::uint64_t;
+inline constexpr NodeState state_in = 0, state_open = 1, state_out = ~NodeState{0};
+
+KOKKOS_INLINE_FUNCTION bool is_open(NodeState state) {
+  return state != state_in && state != state_out;
+}
+
+/// A priority of 31 random bits, made distinct by the number of the node.
+KOKKOS_INLINE_FUNCTION NodeState priority(int round, std::int64_t node) {
+  std::uint64_t x =
+      (static_cast<std::uint64_t>(round + 1) << 32 | static_cast<std::uint64_t>(node)) *
+      0x9E3779B97F4A7C15u;
+  x ^= x >> 32;
+  x *= 0xD6E8FEB86659FD93u;
+  x ^= x >> 32;
+  return ((x >> 33) + 1) << 32 | static_cast<std::uint64_t>(node);
+}
+
+/// A maximal set of nodes of which no two are within distance two.
+template <class Exec>
+class IndependentSet {
+ public:
+  using States = Array<NodeState, Exec>;
+  States state;
+
+  IndependentSet(Exec const& exec, Pattern<Exec> const& edges) : exec_(exec), edges_(edges) {
+    auto const states = scratch_parts<NodeState, 2>(exec, edges.rows);
+    state = states[0];
+    nearer_ = states[1];
+  }
+
+  /// Among the nodes where in_play is not zero, by paths through these. Returns the rounds.
+  int find(Integers<Exec> const& in_play) {
+    start(in_play);
+    for (int round = 0;; ++round)
+      if (play(round) == 0) return round + 1;
+  }
+
+  void start(Integers<Exec> const& in_play) {
+    auto const t = state, nearer = nearer_;
+    each(
+        exec_, "Blockspan::multigrid_mis_start", edges_.rows,
+        KOKKOS_LAMBDA(std::int64_t i) { t(i) = nearer(i) = in_play(i) ? state_open : state_out; });
+  }
+
+  /// One round; returns how many nodes are undecided.
+  std::int64_t play(int round) {
+    auto const t = state, nearer = nearer_;
+    auto const G = edges_.ref();
+    look_around(round);
+    each(
+        exec_, "Blockspan::multigrid_mis_in", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
+          if (is_open(t(i)) && least_near(G, nearer, i, round) == priority(round, i))
+            t(i) = state_in;
+        });
+    look_around(round);
+    return count_each(
+        exec_, "Blockspan::multigrid_mis_out", edges_.rows,
+        KOKKOS_LAMBDA(std::int64_t i, std::int64_t & undecided) {
+          if (!is_open(t(i))) return;
+          if (least_near(G, nearer, i, round) == state_in)
+            t(i) = state_out;
+          else
+            ++undecided;
+        });
+  }
+
+  /// nearer_ := the least state of a node and its neighbours; the least of these is that within
+  /// distance two. Where one of them is in or all are out, it is so for good.
+  void look_around(int round) {
+    auto const G = edges_.ref();
+    auto const from = state, to = nearer_;
+    each(
+        exec_, "Blockspan::multigrid_mis_spread", edges_.rows, KOKKOS_LAMBDA(std::int64_t i) {
+          if (is_open(to(i))) to(i) = least_near(G, from, i, round);
+        });
+  }
+
+  /// An open node counts by its priority in the round.
+  KOKKOS_FUNCTION static NodeState least_near(PatternRef<int, int> const& G, States const& of,
+                                              std::int64_t i, int round) {
+    auto const in_round = [&](std::int64_t j) {
+      NodeState const other = of(j);
+      return other == state_open ? priority(round, j) : other;
+    };
+    NodeState least = in_round(i);
+    for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
+      NodeState const other = in_round(G.column_indices[k]);
+      if (other < least) least = other;
+    }
+    return least;
+  }
+
+ private:
+  Exec exec_;
+  Pattern<Exec> edges_;
+  States nearer_;
+};
+
+/// label(i) := the root that i is or neighbours, for nodes in play.
+template <class Exec>
+void join_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> const& in_play,
+                Integers<Exec> const& is_root, Integers<Exec> const& label) {
+  auto const G = edges.ref();
+  each(
+      exec, "Blockspan::multigrid_join_roots", edges.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        if (!in_play(i)) return;
+        if (is_root(i)) label(i) = static_cast<int>(i);
+        for (int k = G.row_offsets[i]; label(i) < 0 && k < G.row_offsets[i + 1]; ++k)
+          if (is_root(G.column_indices[k])) label(i) = G.column_indices[k];
+      });
+}
+
+/// Roots with fewer than `least` neighbours in play are none.
+template <class Exec>
+void choose_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> const& in_play,
+                  typename IndependentSet<Exec>::States const& state, int least,
+                  Integers<Exec> const& is_root) {
+  auto const G = edges.ref();
+  each(
+      exec, "Blockspan::multigrid_roots", edges.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        int neighbours = 0;
+        for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k)
+          if (G.column_indices[k] != i && in_play(G.column_indices[k])) ++neighbours;
+        is_root(i) = state(i) == state_in && neighbours >= least ? 1 : 0;
+      });
+}
+
+/// One round: nodes without a label take that of the aggregate they are tied to most. Returns how
+/// many are left.
+template <class Exec>
+std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
+                            Integers<Exec> const& label, Integers<Exec> const& next) {
+  auto const G = graph.edges.ref();
+  auto const weights = graph.weights;
+  auto const left = count_each(
+      exec, "Blockspan::multigrid_join", G.rows,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & without) {
+        constexpr int none = Kokkos::Experimental::finite_max_v<int>;
+        int chosen = label(i);
+        double most = 0;
+        // one label after another, ascending: few are near a node
+        for (int last = -1; label(i) < 0;) {
+          int least = none;
+          double sum = 0;
+          for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k) {
+            int const other = label(G.column_indices[k]);
+            if (other <= last || other > least) continue;
+            sum = other == least ? sum + weights(k) : weights(k);
+            least = other;
+          }
+          if (least == none) break;
+          if (sum > most) most = sum, chosen = least;
+          last = least;
+        }
+        next(i) = chosen;
+        if (chosen < 0 && G.row_offsets[i + 1] > G.row_offsets[i]) ++without;
+      });
+  Kokkos::deep_copy(exec, label, next);
+  return left;
+}
+
+/// How many nodes the largest class has.
+template <class Exec>
+std::int64_t largest_class(Exec const& exec, Integers<Exec> const& class_of, int classes) {
+  auto const sizes = scratch<int>(exec, classes);
+  Kokkos::deep_copy(exec, sizes, 0);
+  each(
+      exec, "Blockspan::multigrid_sizes", static_cast<std::int64_t>(class_of.extent(0)),
+      KOKKOS_LAMBDA(std::int64_t i) {
+        if (class_of(i) >= 0) Kokkos::atomic_inc(&sizes(class_of(i)));
+      });
+  return most_each(
+      exec, "Blockspan::multigrid_largest", classes,
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & most) {
+        if (sizes(i) > most) most = sizes(i);
+      });
+}
+
+/// Aggregates by the numbers of their roots.
+template <class Exec>
+Aggregates<Exec> number_aggregates(Exec const& exec, Integers<Exec> const& label, int rounds) {
+  auto const n = static_cast<std::int64_t>(label.extent(0));
+  auto const numbers = scratch<int>(exec, n + 1);
+  each(
+      exec, "Blockspan::multigrid_number", n,
+      KOKKOS_LAMBDA(std::int64_t i) { numbers(i) = label(i) == i ? 1 : 0; });
+  Aggregates<Exec> result;
+  result.rounds = rounds;
+  result.count = offsets_of_counts(exec, numbers);
+  result.of_node = scratch<int>(exec, n);
+  auto const of_node = result.of_node;
+  result.left_out = count_each(
+      exec, "Blockspan::multigrid_number", n, KOKKOS_LAMBDA(std::int64_t i, std::int64_t & out) {
+        of_node(i) = label(i) < 0 ? -1 : numbers(label(i));
+        if (label(i) < 0) ++out;
+      });
+  result.largest = largest_class(exec, of_node, result.count);
+  return result;
+}
+
+template <class Exec>
+Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph) {
+  auto const& edges = graph.edges;
+  std::int64_t const n = edges.rows;
+  auto const parts = scratch_parts<int, 4>(exec, n);
+  auto const label = parts[0], in_play = parts[1], is_root = parts[2], next = parts[3];
+  auto const G = edges.ref();
+  each(
+      exec, "Blockspan::multigrid_start", n, KOKKOS_LAMBDA(std::int64_t i) {
+        label(i) = -1;
+        in_play(i) = G.row_offsets[i + 1] > G.row_offsets[i] ? 1 : 0;
+      });
+  IndependentSet<Exec> set(exec, edges);
+  int const rounds = set.find(in_play);
+  choose_roots(exec, edges, in_play, set.state, 0, is_root);
+  join_roots(exec, edges, in_play, is_root, label);
+  each(
+      exec, "Blockspan::multigrid_left", n,
+      KOKKOS_LAMBDA(std::int64_t i) { in_play(i) = in_play(i) && label(i) < 0 ? 1 : 0; });
+  set.find(in_play);
+  choose_roots(exec, edges, in_play, set.state, 2, is_root);
+  join_roots(exec, edges, in_play, is_root, label);
+  for (std::int64_t left = n + 1;;) {
+    auto const now = join_strongest(exec, graph, label, next);
+    if (now == 0 || now >= left) break;
+    left = now;
+  }
+  return number_aggregates(exec, label, rounds);
+}
+
+template <class Exec>
+Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& graph,
+                                 Aggregates<Exec> const& fine) {
+  auto const of = fine.of_node;
+  auto const n = static_cast<std::int64_t>(of.extent(0));
+  // the graph of aggregates: the edges between them, added up
+  auto const lists = members(exec, of, fine.count);
+  auto const membership = transposed(exec, lists).pattern;
+  auto const ones = scratch<double>(exec, lists.entries());
+  Kokkos::deep_copy(exec, ones, 1.0);
+  auto const half = multiply_patterns(exec, graph.edges.ref(), membership.ref());
+  auto const half_values = scratch<double>(exec, half.entries());
+  multiply_values<Exec, double>(exec, {graph.edges.ref(), graph.weights.data()},
+                                {membership.ref(), ones.data()}, half, half_values);
+  WeightedGraph<Exec> coarse{multiply_patterns(exec, lists.ref(), half.ref()), {}};
+  coarse.weights = scratch<double>(exec, coarse.edges.entries());
+  multiply_values<Exec, double>(exec, {lists.ref(), ones.data()}, {half.ref(), half_values.data()},
+                                coarse.edges, coarse.weights);
+  auto const again = aggregate(exec, coarse);
+  auto const label = scratch<int>(exec, n);
+  auto const coarse_of = again.of_node;
+  Aggregates<Exec> result = again;
+  result.of_node = label;
+  result.left_out = fine.left_out;
+  each(
+      exec, "Blockspan::multigrid_compose", n,
+      KOKKOS_LAMBDA(std::int64_t i) { label(i) = of(i) < 0 ? -1 : coarse_of(of(i)); });
+  result.largest = largest_class(exec, label, result.count);
+  return result;
+}
+
+}  // namespace blockspan::detail

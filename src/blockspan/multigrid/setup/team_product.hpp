@@ -1,0 +1,210 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/multigrid/setup/arrays.hpp>
+#include <blockspan/multigrid/setup/lanes.hpp>
+#include <blockspan/multigrid/setup/workers.hpp>
+
+// Devices: sparse products, a row, or a group of rows of A with the same columns, by the lanes of a
+// team thread. The entries of a row of A come one after the other, the lanes take those of the row
+// of B; what the row of C needs is in scratch. A place found serves all rows of a group.
+
+namespace blockspan::detail {
+
+/// Lanes for rows of B of the given length, and rows a team such that each has `wanted` places in
+/// scratch; at most 128 threads.
+struct ProductTeams {
+  static constexpr int threads = 128, scratch_bytes = 40 * 1024;
+  int lanes = 4, rows = 1, room = 0;
+  std::size_t bytes_of_place;
+
+  ProductTeams(PatternRef<int, int> const& B, std::int64_t wanted, std::size_t bytes)
+      : bytes_of_place(bytes) {
+    lanes = lanes_for(B);
+    auto const most = static_cast<std::int64_t>(scratch_bytes / bytes);
+    for (rows = threads / lanes; rows * lanes > 32 && most / rows < wanted;) rows /= 2;
+    room = static_cast<int>(std::min(most / rows, std::max<std::int64_t>(wanted, 1)));
+  }
+
+  static int lanes_for(PatternRef<int, int> const& B) {
+    return std::max(4, detail::lanes_for(B.entries, B.rows));
+  }
+
+  template <class Exec, class Kernel>
+  void launch(Exec const& exec, char const* label, std::int64_t count, Kernel const& kernel) const {
+    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
+    if (count == 0) return;
+    auto policy = Policy(exec, static_cast<int>((count + rows - 1) / rows), rows, lanes);
+    std::size_t const bytes = static_cast<std::size_t>(room) * bytes_of_place + 64;
+    policy.set_scratch_size(0, Kokkos::PerThread(static_cast<int>(bytes)));
+    Kokkos::parallel_for(label, policy, kernel);
+  }
+};
+
+template <class T, class Team>
+KOKKOS_FORCEINLINE_FUNCTION T* thread_array(Team const& team, std::int64_t count) {
+  return static_cast<T*>(team.thread_scratch(0).get_shmem_aligned(
+      static_cast<std::size_t>(count) * sizeof(T), alignof(T)));
+}
+
+/// The values of C = A B in its pattern: every sum runs along the row of A, as on hosts. Entries
+/// whose rows of B are one group are taken together, and a place found serves all of them.
+template <class Scalar>
+struct TeamProductValues {
+  static constexpr int at_once = 6;  ///< rows of B: rigid bodies in space have as many
+  MatrixRef<Scalar, int, int> A, B;
+  PatternRef<int, int> C;
+  LikeRows like_A, like_B;
+  Scalar* values;
+  int room;  ///< longer rows of C are added up where they are
+
+  static std::size_t bytes_of_place(LikeRows const& like_A) {
+    return static_cast<std::size_t>(like_A.most) * sizeof(Scalar) + sizeof(int);
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    std::int64_t const group = number_of_thread(team);
+    if (group >= like_A.groups) return;
+    std::int64_t const i = like_A.first(group);
+    int const rows = like_A.rows(group);
+    int const first = C.row_offsets[i], count = C.row_offsets[i + 1] - first;
+    auto* const own = thread_array<Scalar>(team, std::int64_t{room} * like_A.most);
+    auto* const own_keys = thread_array<int>(team, room);
+    bool const fits = count <= room;
+    Scalar* const KOKKOS_RESTRICT sums = fits ? own : values + first;  // rows follow each other
+    int const* const keys = fits ? own_keys : C.column_indices + first;
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), [&](int k) {
+      for (int r = 0; r < rows; ++r) sums[r * count + k] = Scalar(0);
+      if (fits) own_keys[k] = C.column_indices[first + k];
+    });
+    int const from = A.pattern.row_offsets[i], length = A.pattern.row_offsets[i + 1] - from;
+    for (int a = from, taken; a < from + length; a += taken) {
+      taken = like_B.together(A.pattern.column_indices, a, from + length, at_once);
+      int const k = A.pattern.column_indices[a], begin = B.pattern.row_offsets[k];
+      int const length_B = B.pattern.row_offsets[k + 1] - begin;
+      Scalar const* const KOKKOS_RESTRICT of_A = A.values + a;
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, length_B), [&](int b) {
+        Scalar factors[at_once];
+        for (int e = 0; e < at_once; ++e)
+          if (e < taken) factors[e] = B.values[begin + b + e * length_B];
+        int const place = place_of(keys, 0, count, B.pattern.column_indices[begin + b]);
+        for (int r = 0; r < rows; ++r) {
+          Scalar sum = sums[r * count + place];
+          for (int e = 0; e < at_once; ++e)
+            if (e < taken) sum += of_A[e + r * length] * factors[e];
+          sums[r * count + place] = sum;
+        }
+      });
+    }
+    if (fits)
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows * count),
+                           [&](int k) { values[first + k] = sums[k]; });
+  }
+};
+
+/// Sorted columns of groups of rows, each where there is room for as many as it may have.
+struct ProductLists {
+  std::int64_t const* begin = nullptr;  ///< of a group
+  int* columns = nullptr;
+};
+
+/// The distinct columns of the rows of A B, counted and, sorted, listed: a hash table in scratch. A
+/// row with too many of them for it is marked, by the sign of its bound, and left to others.
+struct TeamProductRows {
+  PatternRef<int, int> A, B;
+  LikeRows like_A, like_B;
+  int* bounds;  ///< of the entries of a row of a group; -1 - bound: too many for the table
+  int slots;    ///< of the largest table, a power of two
+  int* offsets;
+  ProductLists lists = {};  ///< also filled by the pass that counts, if there
+  int* indices = nullptr;   ///< null: count into `offsets`
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    std::int64_t const group = number_of_thread(team);
+    if (group >= like_A.groups) return;
+    std::int64_t const i = like_A.first(group);
+    int const bound = bounds[group];
+    if (bound < 0) return;
+    int const rows = like_A.rows(group);
+    int size = 8;
+    while (size < 2 * bound && size < slots) size *= 2;
+    auto* const table = thread_array<int>(team, 2 * slots + 2);
+    int* const list = table + slots;
+    int* const found = list + slots;  // and how many did not fit
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, size), [&](int s) {
+      table[s] = -1;
+      if (s < 2) found[s] = 0;
+    });
+    int const end = A.row_offsets[i + 1];
+    for (int a = A.row_offsets[i]; a < end;
+         a += like_B.together(A.column_indices, a, end, like_B.most)) {
+      int const k = A.column_indices[a], begin = B.row_offsets[k];
+      Kokkos::parallel_for(
+          Kokkos::ThreadVectorRange(team, B.row_offsets[k + 1] - begin),
+          [&](int b) { insert(table, list, found, size, B.column_indices[begin + b]); });
+    }
+    int const count = found[0];
+    bool const full = found[1] > 0;
+    bool const counts = indices == nullptr;
+    if (counts || full)
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows), [&](int r) {
+        offsets[i + r] = count;
+        if (full && r == 0) bounds[group] = -1 - bound;
+      });
+    if (full || (counts && lists.columns == nullptr)) return;
+    int* const to = counts ? lists.columns + lists.begin[group] : indices + offsets[i];
+    int const copies = counts ? 1 : rows;
+    // a key goes where as many are smaller
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), [&](int k) {
+      int const key = list[k];
+      int place = 0;
+      for (int other = 0; other < count; ++other) place += list[other] < key ? 1 : 0;
+      for (int r = 0; r < copies; ++r) to[place + r * count] = key;
+    });
+  }
+
+ private:
+  /// The order of the list depends on the lanes, the set does not.
+  KOKKOS_FORCEINLINE_FUNCTION static void insert(int* table, int* list, int* found, int size,
+                                                 int column) {
+    int place =
+        static_cast<int>(static_cast<std::uint32_t>(column) * 2654435769u >> 7) & (size - 1);
+    for (int tries = 0; tries < size; ++tries) {
+      int const there = Kokkos::atomic_compare_exchange(table + place, -1, column);
+      if (there == column) return;
+      if (there == -1) {
+        list[Kokkos::atomic_fetch_add(found, 1)] = column;
+        return;
+      }
+      place = (place + 1) & (size - 1);
+    }
+    Kokkos::atomic_fetch_add(found + 1, 1);
+  }
+};
+
+/// The listed columns of a group to all of its rows.
+struct CopyProductRows {
+  LikeRows like;
+  int const* bounds;  ///< negative: the group is not listed
+  ProductLists lists;
+  int const* offsets;
+  int* indices;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t group) const {
+    if (bounds[group] < 0) return;
+    std::int64_t const i = like.first(group);
+    int const first = offsets[i], count = offsets[i + 1] - first;
+    int const* const from = lists.columns + lists.begin[group];
+    lanes.each(count * like.rows(group), [&](int k) { indices[first + k] = from[k % count]; });
+  }
+};
+
+}  // namespace blockspan::detail

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+// Defined in block_jacobi_impl.hpp, compiled once per backend and scalar (and offset).
+//
+// Blocks of b <= 8 consecutive rows are stored row by row: entry (i, c) of the matrix's row i and
+// column c of its block is stored at i b + c. The last block may have fewer rows; its rows still
+// have room for b numbers.
+
+/// What went wrong in which blocks; row numbers are the first rows of blocks, -1: in none.
+struct BlockFaults {
+  std::int64_t not_finite_row = -1;
+  std::int64_t indefinite_row = -1;  ///< not positive definite to working precision
+  std::int64_t indefinite = 0;       ///< how many
+};
+
+/// See blockspan::find_block_size.
+template <class Exec, class Scalar, class Offset, class Ordinal>
+int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
+
+/// blocks := the diagonal blocks of A; duplicates add up. Does not wait. O(nonzeros).
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void gather_blocks(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A, int b,
+                   Scalar* blocks);
+
+/// blocks := their inverses; absolute: |.|^-1 of those that are not positive definite, which are
+/// left undefined otherwise. Waits for the instance.
+template <class Exec, class Scalar>
+BlockFaults invert_blocks(Exec const& exec, std::int64_t rows, int b, bool absolute,
+                          Scalar* blocks);
+
+/// Y = blocks X. Does not wait.
+template <class Exec, class Scalar>
+void apply_blocks(Exec const& exec, int b, Scalar const* blocks, BlockRef<Scalar const> const& X,
+                  BlockRef<Scalar> const& Y);
+
+}  // namespace blockspan::detail

@@ -1,0 +1,245 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/blocks/entries.hpp>
+#include <blockspan/blocks/small_ref.hpp>
+#include <blockspan/operators/smoothers/block_jacobi.hpp>
+#include <blockspan/operators/smoothers/small_hermitian.hpp>
+#include <blockspan/support/arithmetic.hpp>
+
+namespace blockspan::detail {
+
+/// Counts, for every block size, the entries that the tiles hold which are not empty. Host code for
+/// a sample of the rows.
+class TileCounter {
+ public:
+  static constexpr int largest = 8;
+  /// Rows that are counted together: a multiple of every block size.
+  static constexpr std::int64_t window = 840;
+
+  TileCounter(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}
+
+  /// The rows from first_row on, a multiple of the window; offsets: one more than the rows.
+  template <class Offset, class Ordinal>
+  void add(std::int64_t first_row, std::vector<Offset> const& offsets,
+           std::vector<Ordinal> const& indices) {
+    auto const count = static_cast<std::int64_t>(offsets.size()) - 1;
+    for (int b = 1; b <= largest; ++b)
+      for (std::int64_t i = 0; i < count; i += b) {
+        std::int64_t const height = std::min<std::int64_t>(b, rows_ - first_row - i);
+        auto const entry = [&](std::int64_t row) {
+          return static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)] - offsets[0]);
+        };
+        std::size_t const first = entry(i), last = entry(std::min(i + b, count));
+        ++stamp_;
+        if (seen_.size() < 2 * (last - first)) seen_.resize(std::bit_ceil(2 * (last - first)));
+        for (std::size_t k = first; k < last; ++k) {
+          std::int64_t const tile = static_cast<std::int64_t>(indices[k]) / b;
+          if (is_new(tile))
+            areas_[static_cast<std::size_t>(b)] +=
+                height * std::min<std::int64_t>(b, columns_ - tile * b);
+        }
+      }
+  }
+
+  /// The share of the entries of tiles of size b that are stored.
+  double fill(int b) const {
+    auto const area = areas_[static_cast<std::size_t>(b)];
+    return area > 0 ? static_cast<double>(areas_[1]) / static_cast<double>(area) : 0;
+  }
+
+ private:
+  struct Tile {
+    std::int64_t stamp = 0, number = 0;
+  };
+
+  /// A tile that the current group of rows has not met: by a hash table that fits the cache,
+  /// whatever the number of columns.
+  bool is_new(std::int64_t tile) {
+    std::size_t const mask = seen_.size() - 1;
+    auto place =
+        static_cast<std::size_t>(static_cast<std::uint64_t>(tile) * 0x9E3779B97F4A7C15u >> 32) &
+        mask;
+    while (seen_[place].stamp == stamp_) {
+      if (seen_[place].number == tile) return false;
+      place = (place + 1) & mask;
+    }
+    seen_[place] = {stamp_, tile};
+    return true;
+  }
+
+  std::int64_t rows_, columns_;
+  std::vector<Tile> seen_;  ///< twice the entries of a group of rows and more, a power of two
+  std::int64_t stamp_ = 0;  ///< of the current group
+  std::array<std::int64_t, largest + 1> areas_{};
+};
+
+/// `count` numbers of the device from `first` on.
+template <class Exec, class T>
+std::vector<T> fetched(Exec const& exec, T const* first, std::int64_t count) {
+  std::vector<T> numbers(static_cast<std::size_t>(count));
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, numbers.data(), first,
+                                                                      count);
+  exec.fence("Blockspan::find_block_size");
+  return numbers;
+}
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  constexpr std::int64_t most_windows = 8;
+  auto const& pattern = A.pattern;
+  TileCounter tiles(pattern.rows, pattern.columns);
+  std::int64_t const windows = ceil_div(pattern.rows, TileCounter::window);
+  std::int64_t const sampled = std::min(windows, most_windows);
+  for (std::int64_t s = 0; s < sampled; ++s) {
+    std::int64_t const row = s * windows / sampled * TileCounter::window;
+    auto const offsets = fetched(exec, pattern.row_offsets + row,
+                                 std::min(TileCounter::window, pattern.rows - row) + 1);
+    tiles.add(row, offsets,
+              fetched(exec, pattern.column_indices + offsets.front(),
+                      static_cast<std::int64_t>(offsets.back() - offsets.front())));
+  }
+  double best = 0;
+  for (int b = 2; b <= TileCounter::largest; ++b) best = std::max(best, tiles.fill(b));
+  for (int b = TileCounter::largest; b > 1; --b)
+    if (b <= pattern.rows && 3 * tiles.fill(b) >= 2 && tiles.fill(b) >= 0.9 * best) return b;
+  return 1;
+}
+
+template <class Scalar, class Offset, class Ordinal>
+struct GatherBlocks {
+  MatrixRef<Scalar, Offset, Ordinal> A;
+  int b;
+  Scalar* blocks;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    Scalar* const out = blocks + row * b;
+    for (int c = 0; c < b; ++c) out[c] = Scalar(0);
+    std::int64_t const first = row / b * b;
+    bool empty = true;
+    for (Offset k = A.pattern.row_offsets[row]; k < A.pattern.row_offsets[row + 1]; ++k) {
+      std::int64_t const c = static_cast<std::int64_t>(A.pattern.column_indices[k]) - first;
+      if (c >= 0 && c < b) out[c] += A.values[k];
+      if (A.values[k] != Scalar(0)) empty = false;
+    }
+    if (empty) out[row - first] = Scalar(1);
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+void gather_blocks(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A, int b,
+                   Scalar* blocks) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("Blockspan::block_jacobi_gather", Policy(exec, 0, A.pattern.rows),
+                       GatherBlocks<Scalar, Offset, Ordinal>{A, b, blocks});
+}
+
+template <class Scalar>
+struct InvertBlocks {
+  using value_type = BlockFaults;
+
+  std::int64_t rows;
+  int b;
+  bool absolute;
+  Scalar* blocks;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t block, BlockFaults& faults) const {
+    std::int64_t const first = block * b;
+    Scalar* const entries = blocks + first * b;
+    SmallHermitian<Scalar> B;
+    B.order = static_cast<int>(rows - first < b ? rows - first : b);
+    for (int i = 0; i < B.order; ++i)
+      for (int j = 0; j < B.order; ++j) B.a[i][j] = entries[i * b + j];
+    if (!B.is_finite()) return join(faults, BlockFaults{first, -1, 0});
+    B.balance();
+    if (!B.invert_definite()) {
+      join(faults, BlockFaults{-1, first, 1});
+      if (!absolute) return;
+      B.invert_absolute();
+    }
+    for (int i = 0; i < B.order; ++i)
+      for (int j = 0; j < B.order; ++j) entries[i * b + j] = B.inverse(i, j);
+  }
+
+  KOKKOS_FUNCTION void init(BlockFaults& faults) const { faults = BlockFaults{}; }
+  KOKKOS_FUNCTION void join(BlockFaults& all, BlockFaults const& some) const {
+    all.not_finite_row = earlier(all.not_finite_row, some.not_finite_row);
+    all.indefinite_row = earlier(all.indefinite_row, some.indefinite_row);
+    all.indefinite += some.indefinite;
+  }
+  KOKKOS_FUNCTION static std::int64_t earlier(std::int64_t row, std::int64_t other) {
+    return row < 0 || (other >= 0 && other < row) ? other : row;
+  }
+};
+
+template <class Exec, class Scalar>
+BlockFaults invert_blocks(Exec const& exec, std::int64_t rows, int b, bool absolute,
+                          Scalar* blocks) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  BlockFaults faults;
+  if (rows > 0)
+    Kokkos::parallel_reduce("Blockspan::block_jacobi_invert",
+                            Policy(exec, 0, ceil_div<std::int64_t>(rows, b)),
+                            InvertBlocks<Scalar>{rows, b, absolute, blocks}, faults);
+  return faults;
+}
+
+/// Rows of blocks times columns of X, both contiguous along their rows. b at compile time, so that
+/// a sum is a straight line of code. On devices the b rows of X come from the cache but for the
+/// first time.
+template <class Scalar, int b>
+struct ApplyBlocks {
+  Scalar const* blocks;
+  Scalar const* x;
+  Scalar* y;
+  std::int64_t rows, x_stride, y_stride;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
+    std::int64_t const first = i / b * b;
+    if (first + b <= rows)
+      multiply<true>(i, first, j, last);
+    else
+      multiply<false>(i, first, j, last);
+  }
+
+  /// Of a whole block the compiler knows the size.
+  template <bool whole>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(std::int64_t i, std::int64_t first, std::int64_t j,
+                                            std::int64_t last) const {
+    int const size = whole ? b : static_cast<int>(rows - first);
+    Scalar const* KOKKOS_RESTRICT const factors = blocks + i * b;
+    Scalar const* KOKKOS_RESTRICT const from = x + first * x_stride;
+    Scalar* KOKKOS_RESTRICT const to = y + i * y_stride;
+    for (; j < last; ++j) {
+      Scalar sum = factors[0] * from[j];
+      for (int c = 1; c < size; ++c) sum += factors[c] * from[c * x_stride + j];
+      to[j] = sum;
+    }
+  }
+};
+
+template <class Exec, class Scalar>
+void apply_blocks(Exec const& exec, int b, Scalar const* blocks, BlockRef<Scalar const> const& X,
+                  BlockRef<Scalar> const& Y) {
+  auto const with = [&]<int size>(std::integral_constant<int, size>) {
+    for_each_row(
+        exec, "Blockspan::block_jacobi", X.rows, X.columns,
+        ApplyBlocks<Scalar, size>{blocks, X.data, Y.data, X.rows, X.row_stride, Y.row_stride});
+  };
+  [&]<int... less>(std::integer_sequence<int, less...>) {
+    (void)((b == less + 1 && (with(std::integral_constant<int, less + 1>()), true)) || ...);
+  }
+  (std::make_integer_sequence<int, 8>());
+}
+
+}  // namespace blockspan::detail

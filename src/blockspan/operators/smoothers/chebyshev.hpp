@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/spmm/run/step.hpp>
+#include <blockspan/support/scalar.hpp>
+
+namespace blockspan::detail {
+
+// Defined in chebyshev_impl.hpp, compiled once per backend and scalar (and offset).
+
+/// What the rows of a matrix show of W A for positive weights W.
+template <class Scalar>
+struct RowMeasures {
+  /// The largest row sum of |W A|, rounded up; NaN if an entry is NaN.
+  real_t<Scalar> largest_sum = 0;
+  /// The first row whose diagonal entry is negative, or zero in a row with other entries: proof
+  /// that a Hermitian A is indefinite. -1: there is none.
+  std::int64_t indefinite_row = -1;
+};
+
+/// Waits for the instance. O(nonzeros).
+template <class Exec, class Scalar, class Offset, class Ordinal>
+RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
+                                 real_t<Scalar> const* weights);
+
+/// The step of a polynomial in one kernel of its own, rows contiguous, AZ is computed. AZ.data
+/// null: there is no Z yet, Y := factor W R. Without the term Z, AZ is Y itself. Does not wait.
+template <class Exec, class Scalar>
+void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
+                  BlockRef<Scalar const> const& AZ, BlockRef<Scalar> const& Y);
+
+/// The step, in the kernel of the product where A has one, else by way of A Z in image(), a block
+/// like Y (not asked for where !step.add_z).
+template <class Exec, class Scalar, class Image>
+void take_step(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+               OperatorStep<Scalar, Exec> const& step, ConstBlock<Scalar, Exec> const& Z,
+               Block<Scalar, Exec> const& Y, Image const& image) {
+  if (A.apply_step(exec, Z, step, Y)) return;
+  Block<Scalar, Exec> const AZ = step.add_z ? image() : Y;
+  A.apply(exec, Z, AZ);
+  pass_of_step<Exec, Scalar>(exec,
+                             {step.add_z, step.add_y, step.momentum, step.factor,
+                              step.weights.data(), block_ref<Exec>(step.R), block_ref<Exec>(Z)},
+                             block_ref<Exec>(AZ), block_ref<Exec>(Y));
+}
+
+}  // namespace blockspan::detail

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/spmm/prepared/row_panels.hpp>
+#include <blockspan/spmm/run/multiply.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::detail {
+
+/// True if two blocks may share an element. Exact for two blocks with the same strides (as two
+/// ranges of columns, or of rows, of one block have); where the strides differ, two blocks whose
+/// ranges of addresses meet count as overlapping.
+template <class Scalar>
+bool may_overlap(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y) {
+  if (X.rows * X.columns == 0 || Y.rows * Y.columns == 0) return false;
+  auto const last = [](auto const& B) {
+    return B.data + (B.rows - 1) * B.row_stride + (B.columns - 1) * B.column_stride;
+  };
+  if (last(X) < Y.data || last(Y) < X.data) return false;
+  if (X.row_stride != Y.row_stride || X.column_stride != Y.column_stride) return true;
+  bool const by_rows = X.row_stride >= X.column_stride;  // rows far apart, columns near
+  std::int64_t const far = by_rows ? X.row_stride : X.column_stride;
+  std::int64_t const near = by_rows ? X.column_stride : X.row_stride;
+  if (near == 0 || far % near != 0) return true;
+  std::int64_t const x_length = by_rows ? X.columns : X.rows;
+  std::int64_t const y_length = by_rows ? Y.columns : Y.rows;
+  std::int64_t const distance = Y.data - X.data;
+  std::int64_t shift = distance % far;  // from a line of X to the begin of a line of Y
+  if (shift < 0) shift += far;
+  if (shift % near != 0) return false;
+  return shift / near < x_length || shift / near + y_length > far / near;
+}
+
+/// The rows and columns of blocks are found as ordinals, the values of a block as ints.
+template <class Ordinal>
+void check_blocks(std::string_view where, PatternRef<void, Ordinal> const& A) {
+  constexpr std::int64_t most = std::numeric_limits<Ordinal>::max(), most_values = INT32_MAX;
+  require(A.block >= 1 && A.block <= most_values / A.block && A.columns <= most / A.block &&
+              A.rows <= most / A.block,
+          where, "blocks of ", A.block, " x ", A.block, " in ", A.rows, " x ", A.columns,
+          " rows and columns of blocks are more than can be counted");
+}
+
+template <class Scalar, class Storage, class Ordinal>
+void check_product(std::string_view where, PatternRef<void, Ordinal> const& A,
+                   Product<Scalar, Storage> const& product) {
+  auto const& [op, alpha, X, beta, Y] = product;
+  check_blocks(where, A);
+  std::int64_t const rows = transposes(op) ? A.vector_columns() : A.vector_rows();
+  std::int64_t const columns = transposes(op) ? A.vector_rows() : A.vector_columns();
+  auto const shapes = [&](auto const& sentence) {
+    fail(where, sentence, " (op(A): ", rows, " x ", columns, ", op ", to_string(op),
+         "; X: ", X.rows, " x ", X.columns, "; Y: ", Y.rows, " x ", Y.columns, ")");
+  };
+  if (X.rows != columns) shapes("X must have as many rows as op(A) has columns");
+  if (Y.rows != rows) shapes("Y must have as many rows as op(A)");
+  if (X.columns != Y.columns) shapes("X and Y must have the same number of columns");
+  if (may_overlap<Storage>(X, Y)) shapes("Y must not overlap X");
+}
+
+template <class Exec, class Ordinal>
+void check_plan(std::string_view where, PlanPanels<Exec, Ordinal> const& plan,
+                PatternRef<void, Ordinal> const& A) {
+  auto const& known = plan.given;
+  require(known.rows == A.rows && known.columns == A.columns && known.entries == A.entries, where,
+          "the plan was made for another pattern (plan: ", known.rows, " x ", known.columns, ", ",
+          known.entries, " entries; A: ", A.rows, " x ", A.columns, ", ", A.entries, " entries)");
+  require(known.block == A.block, where, "the plan was made for blocks of ", known.block, " x ",
+          known.block, ", the matrix has ", A.block, " x ", A.block);
+  require(known.row_offsets == A.row_offsets && known.column_indices == A.column_indices, where,
+          "the plan was made for a pattern in other arrays (", A.rows, " x ", A.columns, ", ",
+          A.entries, " entries): share the graph between the matrices or make a new plan");
+}
+
+}  // namespace blockspan::detail
