@@ -16,12 +16,12 @@
 namespace {
 
 using namespace blockspan::test;
-using blockspan::detail::DeviceFacts;
+using blockspan::products::DeviceFacts;
 
 constexpr std::array names{"launch", "wait", "stream",     "near",   "far",      "complex_far",
                            "single", "tile", "tile_start", "tensor", "lane_row", "warp",
                            "uneven", "tail", "list",       "carry"};
-static_assert(sizeof(blockspan::detail::ModelParameters) == names.size() * sizeof(double));
+static_assert(sizeof(blockspan::products::ModelParameters) == names.size() * sizeof(double));
 
 /// What a factor of e in the expected times weighs against one in those of the choice.
 constexpr double weight_of_expected = 0.05;

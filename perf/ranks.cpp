@@ -146,7 +146,7 @@ class Study {
       Kokkos::View<double*, Exec> const all("Blockspan::perf::sums",
                                             width * static_cast<std::size_t>(ranks_.size()));
       kernels.push_back(timed_kernel("device_gather", [&] {
-        device->gather(blockspan::detail::native_stream(exec_),
+        device->gather(blockspan::support::native_stream(exec_),
                        reinterpret_cast<std::byte*>(all.data()),
                        static_cast<std::int64_t>(width * sizeof(double)));
       }));
@@ -242,8 +242,8 @@ class Study {
     Kokkos::View<double*, Exec> const packed("Blockspan::perf::packed",
                                              static_cast<std::size_t>((sent + A.own_rows()) * k));
     return timed_kernel("pack", [&] {
-      blockspan::detail::pack_rows<Exec, double>(
-          exec_, blockspan::detail::block_ref<Exec>(ConstBlock<double, Exec>(X)),
+      blockspan::distributed::pack_rows<Exec, double>(
+          exec_, blockspan::blocks::block_ref<Exec>(ConstBlock<double, Exec>(X)),
           {A.sent_rows().data(), sent, packed.data()},
           {A.packed_from().data(), A.own_rows(), packed.data() + sent * k});
     });

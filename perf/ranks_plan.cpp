@@ -72,8 +72,8 @@ std::vector<Point> places(Exec const& exec, blockspan::GeneratorSpec const& spec
 }
 
 std::vector<int> slabs(Matrix const& A, int ranks) {
-  auto const partition =
-      blockspan::detail::partition_by_entries<Exec>(A.graph.row_map.data(), A.numRows(), ranks);
+  auto const partition = blockspan::distributed::partition_by_entries<Exec>(A.graph.row_map.data(),
+                                                                            A.numRows(), ranks);
   std::vector<int> owner;
   for (int r = 0; r < ranks; ++r)
     owner.insert(owner.end(), static_cast<std::size_t>(partition.rows(r)), r);

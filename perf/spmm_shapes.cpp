@@ -113,7 +113,7 @@ class Sweep {
     for (SpmmLanes const& lanes : grids(vectors, fit)) {
       if (rows.longest <= longest_row)
         time(lines, {.algorithm = fit ? "rows" : "single_columns", .lanes = lanes});
-      for (std::int64_t const segment : blockspan::detail::tuning::device_segment_lengths) {
+      for (std::int64_t const segment : blockspan::products::tuning::device_segment_lengths) {
         // lengths that leave too few segments, or too many
         if (segment > 64 && rows.nonzeros < 512 * segment) continue;
         if (rows.nonzeros > 65536 * segment && segment < 128) continue;
@@ -159,7 +159,7 @@ class Sweep {
 };
 
 std::string facts_of(Exec const& exec, std::string const& source) {
-  using namespace blockspan::detail;
+  using namespace blockspan::products;
   auto const A = blockspan::apps::load_matrix<double>(exec, source);
   auto const pattern = pattern_ref<Exec>(A);
   auto const [rows, fingerprint, sorted, half_bandwidth, candidates] = summarize(exec, pattern);

@@ -23,7 +23,7 @@ template <class Scalar, class Exec>
 ScaledMatrix<Scalar, Exec> into_range(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
   using Real = real_t<Scalar>;
   constexpr int range = std::numeric_limits<Real>::max_exponent - 24;
-  Real const norm = blockspan::detail::max_row_sum(exec, blockspan::detail::matrix_ref<Exec>(A));
+  Real const norm = blockspan::operators::max_row_sum(exec, blockspan::sparse::matrix_ref<Exec>(A));
   if (norm == 0 || std::isnan(norm)) return {A, 0};
   int const exponent = std::isinf(norm) ? range : std::clamp(std::ilogb(norm), -range, range);
   if (std::abs(exponent) < range / 2) return {A, 0};

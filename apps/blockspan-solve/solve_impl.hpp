@@ -268,9 +268,9 @@ void check(Exec const& exec, LinearSystem<Scalar, Exec> const& system,
     if (A.partition().ranks() > 1)
       setup.product.op->entries().subtract_accurately(exec, Y, R);
     else  // whatever product the solver used
-      blockspan::detail::subtract_product<Exec, Scalar>(
-          exec, blockspan::detail::matrix_ref<Exec>(A.whole()),
-          blockspan::detail::block_ref<Exec>(Y), blockspan::detail::block_ref<Exec>(R));
+      blockspan::operators::subtract_product<Exec, Scalar>(
+          exec, blockspan::sparse::matrix_ref<Exec>(A.whole()),
+          blockspan::blocks::block_ref<Exec>(Y), blockspan::blocks::block_ref<Exec>(R));
   };
   scale_all(exec, system.exponent, system.X);
   auto const found = check_residuals<Scalar, Exec>(exec, system.rows.space, subtract,

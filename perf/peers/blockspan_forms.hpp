@@ -101,7 +101,7 @@ std::vector<Contender> form_contenders(Operands<Scalar> const& with) {
       spmm(with.exec, plan, Op::none, with.alpha, with.A, with.X_row, with.beta, with.Y_column);
     });
   });
-  if constexpr (blockspan::detail::pattern_is_compiled_v<Exec, std::size_t, int>)
+  if constexpr (blockspan::products::pattern_is_compiled_v<Exec, std::size_t, int>)
     add("form/long_offsets", Order::row, [with, as_it_is] {
       auto const A = with_long_offsets(with.exec, with.A);
       return prepare_form(with, A, as_it_is, [with, A](auto const& plan) {

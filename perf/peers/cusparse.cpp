@@ -17,7 +17,7 @@ namespace blockspan::perf {
 
 namespace {
 
-using blockspan::detail::CusparseHandle;
+using blockspan::operators::CusparseHandle;
 
 template <class Product, class Algorithm, class Scalar>
 void add(std::vector<Contender>& all, Operands<Scalar> const& with, std::string const& id,

@@ -23,7 +23,7 @@ inline void check_cusparse(cusparseStatus_t status, char const* call) {
 /// found with the descriptor of the matrix.
 template <class Scalar>
 struct CusparseBase {
-  static constexpr cudaDataType type = blockspan::detail::cuda_type<Scalar>();
+  static constexpr cudaDataType type = blockspan::support::cuda_type<Scalar>();
   static constexpr cusparseOperation_t none = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
   explicit CusparseBase(Operands<Scalar> const& operands) : with(operands) {
@@ -44,8 +44,8 @@ struct CusparseBase {
   }
 
   Operands<Scalar> with;
-  blockspan::detail::CusparseHandle handle;
-  blockspan::detail::CusparseMatrix matrix;
+  blockspan::operators::CusparseHandle handle;
+  blockspan::operators::CusparseMatrix matrix;
   Kokkos::View<char*, Kokkos::Cuda> buffer;
 };
 

@@ -73,8 +73,8 @@ class CusparseSpmm {
 
   CusparseBase<Scalar> base_;
   cusparseSpMMAlg_t algorithm_;
-  blockspan::detail::CusparseConstBlock x_;
-  blockspan::detail::CusparseBlock y_;
+  blockspan::operators::CusparseConstBlock x_;
+  blockspan::operators::CusparseBlock y_;
 };
 
 }  // namespace blockspan::perf

@@ -61,8 +61,8 @@ class CusparseSpmv {
  private:
   static constexpr cusparseOperation_t none = CUSPARSE_OPERATION_NON_TRANSPOSE;
   using ConstVector =
-      blockspan::detail::CudaObject<cusparseConstDnVecDescr_t, cusparseDestroyDnVec>;
-  using Vector = blockspan::detail::CudaObject<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
+      blockspan::support::CudaObject<cusparseConstDnVecDescr_t, cusparseDestroyDnVec>;
+  using Vector = blockspan::support::CudaObject<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
 
   CusparseBase<Scalar> base_;
   cusparseSpMVAlg_t algorithm_;

@@ -64,9 +64,9 @@ Judgement judge(SolverProblem const& problem, Answer const& answer) {
     auto const check = apps::check_residuals<double, Exec>(
         exec, {},
         [&](SolverBlock const& X, SolverBlock const& R) {
-          blockspan::detail::subtract_product<Exec, double>(
-              exec, blockspan::detail::matrix_ref<Exec>(scaled.matrix),
-              blockspan::detail::block_ref<Exec>(X), blockspan::detail::block_ref<Exec>(R));
+          blockspan::operators::subtract_product<Exec, double>(
+              exec, blockspan::sparse::matrix_ref<Exec>(scaled.matrix),
+              blockspan::blocks::block_ref<Exec>(X), blockspan::blocks::block_ref<Exec>(R));
         },
         scaled.exponent, SolverBlock(), problem.rhs, answer.X);
     result.residual = largest(check.residual);

@@ -37,7 +37,7 @@ TestMatrix<Scalar> sparse(Dense const& A) {
 /// A where the solver computes; also a file of the folder asked for.
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> to_library(Exec const& exec, Dense const& A, std::string const& name) {
-  auto const matrix = blockspan::detail::to_device(exec, host_csr_of(sparse<Scalar>(A)));
+  auto const matrix = blockspan::sparse::to_device(exec, host_csr_of(sparse<Scalar>(A)));
   if (!fuzz_folder().empty()) write_matrix_market(fuzz_folder() + "/" + name + ".mtx", matrix);
   return matrix;
 }

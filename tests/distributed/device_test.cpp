@@ -132,7 +132,7 @@ TYPED_TEST(OnDevices, SumsOfProductsHaveTheBitsOfTheWayByTheHost) {
                       weights);
           }
         });
-        if (k == 8 && blockspan::detail::on_cuda_v<Exec>) {
+        if (k == 8 && blockspan::support::on_cuda_v<Exec>) {
           EXPECT_THAT(seen.labels, Contains(HasSubstr("::dots")));
           EXPECT_THAT(seen.labels, Not(Contains("Blockspan::spmm_dots::separate")));
         }
@@ -170,7 +170,7 @@ TYPED_TEST(OnDevices, SumsOfProductsHaveTheBitsOfTheWayByTheHost) {
                           *device.facts().norm_bound)
                 << j;
         } else {
-          EXPECT_TRUE(blockspan::detail::runs_on_host_v<Exec>);
+          EXPECT_TRUE(blockspan::support::runs_on_host_v<Exec>);
         }
       }
   }
@@ -210,8 +210,8 @@ TYPED_TEST(OnDevices, GramMatricesAreAddedTogether) {
     Workspace<Exec> workspace(space);
     auto const A = this->random({}, 7, 5, 1), B = this->random({}, 3, 2, 2);
     Small const G("G", 7, 5), H("H", 3, 2);
-    blockspan::detail::GramsOverRanks<Exec, S, 2> const grams(
-        this->exec, {blockspan::detail::block_ref<Exec>(G), blockspan::detail::block_ref<Exec>(H)},
+    blockspan::blocks::GramsOverRanks<Exec, S, 2> const grams(
+        this->exec, {blockspan::blocks::block_ref<Exec>(G), blockspan::blocks::block_ref<Exec>(H)},
         last - first, workspace);
     auto const of_rank = [&](std::size_t which, Small const& like) {
       return Kokkos::View<S**, Kokkos::LayoutLeft, Exec, Kokkos::MemoryUnmanaged>(
@@ -262,7 +262,7 @@ TYPED_TEST(OnDevices, ConjugateGradientsTakeTheSameSteps) {
                               ? block_conjugate_gradient(this->exec, A, B, X, options)
                               : conjugate_gradient(this->exec, A, B, X, options);
       EXPECT_TRUE(report.converged()) << to_string(report.status);
-      if (!blockspan::detail::runs_on_host_v<Exec> && method == CgMethod::pseudo_block) {
+      if (!blockspan::support::runs_on_host_v<Exec> && method == CgMethod::pseudo_block) {
         EXPECT_EQ(report.counters.replayed > 0, ranks.device() != nullptr || ranks.size() == 1);
       }
       return std::pair(report, on_host(X));

@@ -58,7 +58,7 @@ class OnDevices : public ::testing::Test {
   Communicator devices;
 
   void SetUp() override {
-    if constexpr (blockspan::detail::runs_on_host_v<Exec>) {
+    if constexpr (blockspan::support::runs_on_host_v<Exec>) {
       devices = world().with_device(std::make_shared<HostDevices>(world()));
     } else {
 #ifdef BLOCKSPAN_HAS_NCCL

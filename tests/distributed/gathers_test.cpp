@@ -141,7 +141,7 @@ TYPED_TEST(GathersOfAStep, AMonitorOfOneRankTakesOneMore) {
 }
 
 /// Gram matrices, a pass each on hosts, and norms of residuals.
-constexpr int gathers_of_lobpcg = blockspan::detail::runs_on_host_v<Exec> ? 3 : 2;
+constexpr int gathers_of_lobpcg = blockspan::support::runs_on_host_v<Exec> ? 3 : 2;
 
 TYPED_TEST(GathersOfAStep, OfLobpcgAreAsManyAsItsSums) {
   EXPECT_EQ(this->of_iterations({}), gathers_of_lobpcg);

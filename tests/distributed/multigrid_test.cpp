@@ -99,8 +99,9 @@ TEST_F(MultigridOnRanks, CoarseRowsAreThoseOfTheWholeProduct) {
     P.values.push_back(weight(i));
     P.offsets.push_back(static_cast<std::int64_t>(P.columns.size()));
   }
-  auto const halo_P = blockspan::detail::rows_of_halo(world(), matrix->halo(), P);
-  auto const across = blockspan::detail::coarse_entries_across(*matrix, P, halo_P, from, coarse);
+  auto const halo_P = blockspan::distributed::rows_of_halo(world(), matrix->halo(), P);
+  auto const across =
+      blockspan::distributed::coarse_entries_across(*matrix, P, halo_P, from, coarse);
 
   std::vector<std::map<std::int64_t, long double>> expected(static_cast<std::size_t>(coarse));
   for (auto i = partition.first(world().rank()); i < partition.last(world().rank()); ++i)

@@ -81,7 +81,7 @@ TEST_F(Orders, PermuteRowsAndColumnsAlike) {
       auto const rows = rows_of(A, from.cuts()[me], from.cuts()[me + 1]);
       auto const order = order_rows(from, {rows.offsets, rows.columns});
       // rank by rank the caller's numbers of all rows
-      auto const originals = blockspan::detail::gather_lists(world(), order.originals());
+      auto const originals = blockspan::distributed::gather_lists(world(), order.originals());
       ASSERT_EQ(std::set<std::int64_t>(originals.begin(), originals.end()).size(),
                 static_cast<std::size_t>(A.numRows()))
           << name;

@@ -331,8 +331,8 @@ TYPED_TEST(Distributed, GramMatricesAreAddedByWayOfTheHost) {
   Kokkos::View<S**, Kokkos::LayoutLeft, Exec> const G("G", 7, 5), whole("whole", 7, 5);
   auto const part = [](auto const& M) { return Kokkos::subview(M, std::pair(0, 5), Kokkos::ALL); };
   gram(this->exec, X, X, part(whole), alone);
-  blockspan::detail::GramsOverRanks<Exec, S, 1> const grams(
-      this->exec, {blockspan::detail::block_ref<Exec>(part(G))},
+  blockspan::blocks::GramsOverRanks<Exec, S, 1> const grams(
+      this->exec, {blockspan::blocks::block_ref<Exec>(part(G))},
       static_cast<std::int64_t>(x.extent(0)), spread);
   auto const& node = grams.nodes(0).first;
   Kokkos::View<S**, Kokkos::LayoutStride, Exec, Kokkos::MemoryUnmanaged> const of_rank(

@@ -54,7 +54,7 @@ TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
 
 /// On hosts all memory is theirs.
 TEST(ProgramsOnRanks, TakeTheUsersWordThatMpiIsGpuAware) {
-  if (!blockspan::detail::runs_on_host_v<Kokkos::DefaultExecutionSpace>)
+  if (!blockspan::support::runs_on_host_v<Kokkos::DefaultExecutionSpace>)
     GTEST_SKIP() << "an MPI that is not GPU-aware would be given the memory of devices";
   auto const outcome = [](char const* word) {
     return run_on_ranks(2, {"/usr/bin/env", std::string("BLOCKSPAN_GPU_AWARE_MPI=") + word,

@@ -22,7 +22,7 @@ class SharedFile {
     if (world().rank() == 0) {
       folder_.emplace();
       path_ = *folder_ / name;
-      blockspan::detail::AtomicFile file("test", path_);
+      blockspan::support::AtomicFile file("test", path_);
       file.write(text);
       file.commit();
     }

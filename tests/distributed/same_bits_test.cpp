@@ -31,7 +31,7 @@ class SameBits : public ::testing::Test {
   static inline std::vector<Communicator> ways;
   static void SetUpTestSuite() {
     ways = {Communicator(), world()};
-    if constexpr (blockspan::detail::runs_on_host_v<Exec>)
+    if constexpr (blockspan::support::runs_on_host_v<Exec>)
       ways.push_back(world().with_device(std::make_shared<HostDevices>(world())));
 #ifdef BLOCKSPAN_HAS_NCCL
     else if (each_has_a_device(world()))

@@ -42,8 +42,8 @@ std::string told(std::vector<std::string> const& paths) {
     ::stat(paths[me].c_str(), &status);
     std::int64_t const size = status.st_size;
     try {
-      blockspan::detail::require_same_file(world, paths[me], size,
-                                           [&](int r) { return size / ranks * r; });
+      blockspan::distributed::require_same_file(world, paths[me], size,
+                                                [&](int r) { return size / ranks * r; });
     } catch (AgreedError const& error) {
       said[me] = std::string(error.what()).substr(std::string(error.what()).find(": ") + 2);
     }

@@ -20,7 +20,7 @@ using wide_t = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>,
 /// A level's matrix as a dense block in double precision.
 template <class Matrix>
 auto dense_of(Matrix const& A) {
-  auto const host = blockspan::detail::to_host(A);
+  auto const host = blockspan::sparse::to_host(A);
   HostBlock<typename Matrix::non_const_value_type> B(A.numRows(), A.numCols());
   for (std::int64_t i = 0; i < B.rows(); ++i)
     for (int k = host.offsets(i); k < host.offsets(i + 1); ++k)
@@ -55,10 +55,10 @@ double largest_difference(HostBlock<Scalar> const& X, HostBlock<Scalar> const& Y
 /// A without some weak entries and their mirrors, so that rows of a node have different columns.
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> thinned(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
-  using blockspan::detail::zeros_on_host;
-  auto const all = blockspan::detail::to_host(A);
+  using blockspan::sparse::zeros_on_host;
+  auto const all = blockspan::sparse::to_host(A);
   auto const nnz = static_cast<std::int64_t>(A.nnz());
-  blockspan::detail::HostCsr<Scalar, int, int> kept{
+  blockspan::sparse::HostCsr<Scalar, int, int> kept{
       all.rows, all.columns, zeros_on_host<int>("Blockspan::test", all.rows + 1),
       zeros_on_host<int>("Blockspan::test", nnz), zeros_on_host<Scalar>("Blockspan::test", nnz)};
   int place = 0;
@@ -76,7 +76,7 @@ CrsMatrix<Scalar, Exec> thinned(Exec const& exec, CrsMatrix<Scalar, Exec> const&
   auto const entries = std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(place));
   kept.indices = Kokkos::subview(kept.indices, entries);
   kept.values = Kokkos::subview(kept.values, entries);
-  return blockspan::detail::to_device(exec, kept);
+  return blockspan::sparse::to_device(exec, kept);
 }
 
 }  // namespace blockspan::test

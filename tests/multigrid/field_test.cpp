@@ -22,7 +22,7 @@ class MultigridField : public ::testing::Test {
   /// The matrix of a spec with entry(i, j, value) for its entries; NaN: left out.
   CrsMatrix<double, Exec> changed(std::string const& spec,
                                   std::function<double(int, int, double)> const& entry) const {
-    auto const host = blockspan::detail::to_host(generate<double>(exec, spec));
+    auto const host = blockspan::sparse::to_host(generate<double>(exec, spec));
     HostMatrix<double> A{spec, host.rows, host.rows, {0}, {}, {}};
     for (int i = 0; i < host.rows; ++i) {
       for (int k = host.offsets(i); k < host.offsets(i + 1); ++k) {
@@ -224,7 +224,7 @@ TYPED_TEST(MultigridField, HubsDoNotFillCoarseLevels) {
   // a grid, and ten vertices that know every twentieth one of it
   int const n = 22 * 22 * 22;
   auto const grid =
-      blockspan::detail::to_host(generate<double>(this->exec, std::string("laplace7:22")));
+      blockspan::sparse::to_host(generate<double>(this->exec, std::string("laplace7:22")));
   HostMatrix<double> A{"hubs", n + 10, n + 10, {0}, {}, {}};
   auto const knows = [](int hub, int i) { return i % 20 == hub; };
   for (int i = 0; i < n; ++i) {

@@ -66,7 +66,7 @@ TYPED_TEST(MultigridSetup, FormsGalerkinProductsAndOrthonormalTentativeProlongat
         for (std::int64_t j = 0; j < coarse.rows(); ++j)
           EXPECT_EQ(coarse(i, j), blockspan::conjugate(coarse(j, i)));
       auto const T = dense_of(
-          blockspan::detail::matrix_of<wide_t<Scalar>, Exec>(level.T.pattern, level.T.values));
+          blockspan::levels::matrix_of<wide_t<Scalar>, Exec>(level.T.pattern, level.T.values));
       HostBlock<wide_t<Scalar>> identity(T.columns(), T.columns());
       for (std::int64_t i = 0; i < T.columns(); ++i) identity(i, i) = 1;
       EXPECT_LE(largest_difference(times(T, T, true), identity), 1e-14);
@@ -181,7 +181,7 @@ TYPED_TEST(MultigridSetup, TakesRowsInAnyOrderWithRepeatedEntries) {
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
   auto const A = generate<Scalar>(exec, std::string("laplace5:20"));
-  auto const host = blockspan::detail::to_host(A);
+  auto const host = blockspan::sparse::to_host(A);
   HostMatrix<Scalar> shuffled{"shuffled", 400, 400, {0}, {}, {}};
   for (int i = 0; i < 400; ++i) {
     for (int k = host.offsets(i + 1) - 1; k >= host.offsets(i); --k)
@@ -237,7 +237,7 @@ TYPED_TEST(MultigridSetup, SolvesSingularSystemsOfManyComponents) {
 template <class Scalar, class Exec>
 std::pair<CrsMatrix<Scalar, Exec>, Block<Scalar, Exec>> with_phases(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& L) {
-  auto const host = blockspan::detail::to_host(L);
+  auto const host = blockspan::sparse::to_host(L);
   std::int64_t const n = L.numRows();
   auto const angle = [](std::int64_t i) { return 7 * std::sin(0.37 * static_cast<double>(i * i)); };
   HostMatrix<Scalar> A{"phases", n, n, {0}, {}, {}};
@@ -320,7 +320,7 @@ TYPED_TEST(MultigridSetup, SaysWhereItDoesNotApply) {
   Exec const exec;
   auto const with_diagonal = [&](double shift, double last, double coupling) {
     auto const host =
-        blockspan::detail::to_host(generate<Scalar>(exec, std::string("laplace5:40")));
+        blockspan::sparse::to_host(generate<Scalar>(exec, std::string("laplace5:40")));
     HostMatrix<Scalar> A{"shifted", 1600, 1600, {0}, {}, {}};
     for (int i = 0; i < 1600; ++i) {
       for (int k = host.offsets(i); k < host.offsets(i + 1); ++k) {

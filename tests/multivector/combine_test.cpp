@@ -174,7 +174,7 @@ TYPED_TEST(Combine, OfTwoTermsMatchesTheReferenceInPlaceToo) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   using Space = typename Exec::memory_space;
-  using blockspan::detail::block_ref;
+  using blockspan::blocks::block_ref;
   for (auto const& [n, k, l, m] :
        {std::tuple{1, 1, 1, 1}, std::tuple{333, 8, 8, 8}, std::tuple{100, 5, 8, 6},
         std::tuple{2065, 16, 12, 16}, std::tuple{270, 32, 30, 24}}) {
@@ -196,7 +196,7 @@ TYPED_TEST(Combine, OfTwoTermsMatchesTheReferenceInPlaceToo) {
     for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
       auto const X1 = make_block(this->exec, storage, x1), X2 = make_block(this->exec, storage, x2);
       auto const run = [&](auto const& Y) {
-        blockspan::detail::combine_terms<Exec, Scalar>(
+        blockspan::multivector::combine_terms<Exec, Scalar>(
             this->exec, {block_ref<Exec>(X1.view), block_ref<Exec>(C1), w.data()},
             {block_ref<Exec>(X2.view), block_ref<Exec>(C2), nullptr}, block_ref<Exec>(Y),
             this->workspace);
@@ -221,7 +221,7 @@ TYPED_TEST(Combine, OfTwoTermsMatchesTheReferenceInPlaceToo) {
 TYPED_TEST(Combine, ARowKeepsItsBitsWhereverABlockEnds) {
   using Scalar = typename TypeParam::Scalar;
   using Exec = typename TypeParam::Exec;
-  if (!blockspan::detail::runs_on_host_v<Exec>) GTEST_SKIP() << "a promise of hosts";
+  if (!blockspan::support::runs_on_host_v<Exec>) GTEST_SKIP() << "a promise of hosts";
   constexpr int rows = 500, cuts[] = {0, 97, 100, 347, rows};
   for (int const k : {1, 2, 3, 4, 5, 8, 12, 20, 33})
     for (Scalar const beta : {Scalar(0), this->factor(-1.3, 0.4)}) {

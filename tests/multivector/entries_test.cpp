@@ -9,7 +9,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace detail = blockspan::detail;
+namespace blocks = blockspan::blocks;
 
 struct Visit {
   std::int64_t rows;
@@ -37,11 +37,11 @@ void expect_each_once(std::int64_t rows, std::int64_t columns, bool down) {
   std::vector<int> loads(static_cast<std::size_t>(rows * columns)), visits = loads;
   int wrong = 0;
   Entry const entry{rows, loads.data(), visits.data(), &wrong};
-  detail::EntriesOfTask<Entry> const tasks(entry, rows, columns, down);
+  blocks::EntriesOfTask<Entry> const tasks(entry, rows, columns, down);
   for (std::int64_t task = 0; task < tasks.tasks; ++task) tasks(task);
   std::vector<int> const once(visits.size(), 1);
   EXPECT_EQ(visits, once) << rows << " x " << columns << (down ? ", down" : "");
-  if constexpr (detail::LoadsFirst<Entry>) {
+  if constexpr (blocks::LoadsFirst<Entry>) {
     EXPECT_EQ(loads, once) << rows << " x " << columns;
   }
   EXPECT_EQ(wrong, 0);

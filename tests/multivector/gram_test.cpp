@@ -133,12 +133,12 @@ TYPED_TEST(Gram, OfTwoPairsOfBlocksMatchesTheReferences) {
     for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
       auto const X = make_block(this->exec, storage, x), Y = make_block(this->exec, storage, y),
                  Z = make_block(this->exec, storage, z);
-      using blockspan::detail::block_ref;
+      using blockspan::blocks::block_ref;
       auto const pair = [&](auto const& first, auto const& second, int columns) {
         HostBlock<Scalar> const nan(k, columns, not_a_number<Scalar>());
         auto const G = small_matrix<Kokkos::LayoutLeft, Space>(nan);
         auto const H = small_matrix<Kokkos::LayoutLeft, Space>(nan);
-        blockspan::detail::gram_pair<Exec, Scalar>(
+        blockspan::multivector::gram_pair<Exec, Scalar>(
             this->exec, block_ref<Exec>(X.view), block_ref<Exec>(first.view), block_ref<Exec>(G),
             block_ref<Exec>(second.view), block_ref<Exec>(H), this->workspace);
         return std::pair(fetch(G), fetch(H));
@@ -157,7 +157,7 @@ TYPED_TEST(Gram, WithRowWeightsMatchesTheReference) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   using Space = typename Exec::memory_space;
-  using blockspan::detail::block_ref;
+  using blockspan::blocks::block_ref;
   for (auto const& [n, k] : {std::tuple{1, 1}, std::tuple{70, 3}, std::tuple{4099, 8},
                              std::tuple{1501, 32}, std::tuple{333, 64}}) {
     auto const x = random_block<Scalar>(n, k, 1);
@@ -172,8 +172,8 @@ TYPED_TEST(Gram, WithRowWeightsMatchesTheReference) {
     for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
       auto const X = make_block(this->exec, storage, x);
       auto const G = small_matrix<Kokkos::LayoutLeft, Space>(nan);
-      blockspan::detail::weighted_gram<Exec, Scalar>(this->exec, block_ref<Exec>(X.view), w.data(),
-                                                     block_ref<Exec>(G), this->workspace);
+      blockspan::multivector::weighted_gram<Exec, Scalar>(
+          this->exec, block_ref<Exec>(X.view), w.data(), block_ref<Exec>(G), this->workspace);
       EXPECT_TRUE(matches(fetch(G), gram_reference(x, weighted)))
           << to_string(storage) << ", " << n << ", " << k;
     }

@@ -20,7 +20,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::blocks;
 using kernels::AddTerms, kernels::chunk_rows, kernels::row_chunks, kernels::RowChunks;
 
 template <class Exec>

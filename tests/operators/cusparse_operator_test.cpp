@@ -21,7 +21,7 @@ TYPED_TEST(CusparseOperator, AgreesOrSaysThatItIsAbsent) {
   auto const make = [&](auto const& A, CusparseAlgorithm algorithm = CusparseAlgorithm::csr_alg2) {
     return cusparse_operator(exec, A, algorithm);
   };
-  if constexpr (blockspan::detail::on_cuda_v<Exec>) {
+  if constexpr (blockspan::support::on_cuda_v<Exec>) {
     expect_agreement<Scalar>(exec, make);
     for (auto const algorithm : {CusparseAlgorithm::csr_alg1, CusparseAlgorithm::fastest})
       expect_agreement<Scalar>(exec, [&](auto const& A) { return make(A, algorithm); },

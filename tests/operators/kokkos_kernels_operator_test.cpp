@@ -15,7 +15,7 @@ TYPED_TEST(KokkosKernelsOperator, Agrees) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
-  if constexpr (blockspan::detail::has_kokkos_kernels_operator_v<Scalar>)
+  if constexpr (blockspan::operators::has_kokkos_kernels_operator_v<Scalar>)
     expect_agreement<Scalar>(exec, [&](auto const& A) { return kokkos_kernels_operator(exec, A); });
   else
     EXPECT_THROW(kokkos_kernels_operator(exec, to_device(exec, band<Scalar>(5))), Error);

@@ -19,7 +19,7 @@ constexpr std::int64_t plenty = 1000000000;
 template <class Scalar>
 Vectors<Scalar> found(TestMatrix<Scalar> const& A, std::int64_t work = plenty) {
   auto const host = host_csr_of(A);
-  return blockspan::detail::null_vectors_of<Scalar, int>(
+  return blockspan::operators::null_vectors_of<Scalar, int>(
       {host.rows, host.columns, host.offsets, host.indices, host.values}, work);
 }
 
@@ -102,7 +102,7 @@ TYPED_TEST(NullVectors, OfDefiniteIndefiniteAndInfiniteMatricesThereAreNone) {
 TYPED_TEST(NullVectors, OfAFreeBodyAreItsTranslationsAndRotations) {
   if constexpr (has_scalar<TypeParam>) {
     AnyBackend const exec;
-    auto const host = blockspan::detail::to_host(generate<TypeParam>(exec, "elasticity:4:free"));
+    auto const host = blockspan::sparse::to_host(generate<TypeParam>(exec, "elasticity:4:free"));
     TestMatrix<TypeParam> A(host.rows);
     for (int i = 0; i < A.order(); ++i)
       for (int p = host.offsets(i); p < host.offsets(i + 1); ++p)

@@ -17,7 +17,7 @@
 #include "support/types.hpp"
 #include <gmock/gmock.h>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Rows of square matrices that a thread each multiplies from the last entry to the first.
 struct BackwardRows {
@@ -81,12 +81,12 @@ struct BackwardRows {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products
 
 namespace blockspan::test {
 namespace {
 
-using blockspan::detail::BackwardRows;
+using blockspan::products::BackwardRows;
 using ::testing::HasSubstr;
 
 template <class Exec>
@@ -130,7 +130,7 @@ TYPED_TEST(Registered, KernelsAreChosenWhereTheirCostIsTheLeast) {
 
 TYPED_TEST(Registered, KernelsAreRefusedByNameWhereTheyAreNot) {
   TypeParam const exec;
-  EXPECT_FALSE((blockspan::detail::is_offered<TypeParam, float>(BackwardRows::row)));
+  EXPECT_FALSE((blockspan::products::is_offered<TypeParam, float>(BackwardRows::row)));
   static constexpr SpmmVariant same_id{
       .id = "rows", .label = "", .parts = "", .source = "", .needs = "", .loses = ""};
   EXPECT_THAT(message_of([] { register_spmm_variant(same_id); }),

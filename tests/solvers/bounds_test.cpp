@@ -267,7 +267,7 @@ TEST(BoundsInOrder, HoldForTheNumberWhereIntervalsOverlap) {
   double const none = std::numeric_limits<double>::infinity();
   std::vector<double> const values{0, 1, 2, 2.5, 9};
   std::vector<double> bounds{3, 0.25, 0.25, none, 0.5};
-  blockspan::detail::widen_by_order(values, bounds);
+  blockspan::eigen::widen_by_order(values, bounds);
   // lower ends -3, 0.75, 1.75, 8.5; upper ends 1.25, 2.25, 3, 9.5
   EXPECT_EQ(bounds, (std::vector<double>{3, 1.25, 1, none, 0.5}));
 }

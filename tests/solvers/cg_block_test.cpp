@@ -31,21 +31,21 @@ Factored<Scalar> factor(HostBlock<Scalar> const& T, bool weighted) {
   auto const jacobi = library_jacobi<Scalar, Exec>(matrix);
   CgOptions<Scalar, Exec> options;
   if (weighted) options.preconditioner = &jacobi;
-  blockspan::detail::CgProblem<Scalar, Exec> problem(exec, A, options);
-  blockspan::detail::CgBlocks<Scalar, Exec> blocks(exec, n, k);
-  blockspan::detail::BlockPasses<Scalar, Exec> passes(problem, blocks, k);
+  blockspan::krylov::CgProblem<Scalar, Exec> problem(exec, A, options);
+  blockspan::krylov::CgBlocks<Scalar, Exec> blocks(exec, n, k);
+  blockspan::krylov::BlockPasses<Scalar, Exec> passes(problem, blocks, k);
   passes.set_width(k);
   auto const given = make_block(exec, Storage::right, T);
   Kokkos::deep_copy(exec, passes.t(k), given.view);
 
-  auto const G = blockspan::detail::small_matrix<Scalar>(k, k),
-             zeta = blockspan::detail::small_matrix<Scalar>(k, k);
-  blockspan::detail::SmallScratch<Scalar> scratch(k);
+  auto const G = blockspan::solvers::small_matrix<Scalar>(k, k),
+             zeta = blockspan::solvers::small_matrix<Scalar>(k, k);
+  blockspan::krylov::SmallScratch<Scalar> scratch(k);
   passes.gram(k, G);
   Real size = 0;
   for (int j = 0; j < k; ++j) size = std::max(size, std::sqrt(real_part(G(j, j))));
   Factored<Scalar> result{T, {}, {}, {}, 0};
-  result.rank = blockspan::detail::orthonormalize_residual(passes, G, std::vector<Real>(k, Real(1)),
+  result.rank = blockspan::krylov::orthonormalize_residual(passes, G, std::vector<Real>(k, Real(1)),
                                                            size, zeta, scratch);
   auto const W = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), passes.t(k));
   result.W = HostBlock<Scalar>(n, result.rank);
@@ -111,7 +111,7 @@ HostBlock<Scalar> mixture(std::vector<double> const& sizes, int n = 700) {
 
 template <class Scalar>
 void expect_factor(Factored<Scalar> const& f, int least, int most) {
-  using Limits = blockspan::detail::CgThresholds<real_t<Scalar>>;
+  using Limits = blockspan::krylov::CgThresholds<real_t<Scalar>>;
   EXPECT_GE(f.rank, least);
   EXPECT_LE(f.rank, most);
   EXPECT_LE(defect(f), Limits::orthonormal);

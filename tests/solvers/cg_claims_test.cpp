@@ -28,7 +28,7 @@ Claims<Scalar> solve_claims(TestMatrix<Scalar> const& A, HostBlock<Scalar> const
                             std::function<void(CgOptions<Scalar, Exec>&)> const& change,
                             bool knows_entries = true) {
   Exec const exec;
-  auto const matrix = matrix_operator(exec, blockspan::detail::to_device(exec, host_csr_of(A)), 4);
+  auto const matrix = matrix_operator(exec, blockspan::sparse::to_device(exec, host_csr_of(A)), 4);
   TestOperator<Scalar, Exec> const foreign(exec, A);
   auto const B = make_block(exec, Storage::right, right);
   auto const Y = make_block(exec, Storage::right, right);

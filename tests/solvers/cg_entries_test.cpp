@@ -15,7 +15,7 @@ constexpr CgMethod every[] = {CgMethod::pseudo_block, CgMethod::block, CgMethod:
 
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> library_matrix(Exec const& exec, TestMatrix<Scalar> const& A) {
-  return blockspan::detail::to_device(exec, host_csr_of(A));
+  return blockspan::sparse::to_device(exec, host_csr_of(A));
 }
 
 /// A solve with the library's own operator and Jacobi.

@@ -12,7 +12,7 @@
 namespace blockspan::test {
 namespace {
 
-constexpr int threshold = blockspan::detail::least_device_order;
+constexpr int threshold = blockspan::eigen::least_device_order;
 
 template <class Config>
 class Eigensolvers : public ::testing::Test, public SmallMatrices<typename Config::Scalar> {
@@ -35,7 +35,7 @@ class Eigensolvers : public ::testing::Test, public SmallMatrices<typename Confi
   }
 
   typename Config::Exec exec;
-  blockspan::detail::Eigensolver<Scalar> eigen = blockspan::detail::small_eigensolver<Scalar>(exec);
+  blockspan::eigen::Eigensolver<Scalar> eigen = blockspan::eigen::small_eigensolver<Scalar>(exec);
 };
 TYPED_TEST_SUITE(Eigensolvers, Configs, ConfigNames);
 

@@ -16,7 +16,7 @@ template <class Scalar>
 auto host_csr_of(TestMatrix<Scalar> const& A) {
   std::size_t entries = 0, at = 0;
   for (auto const& row : A.rows) entries += row.size();
-  auto const host = blockspan::detail::zero_csr<Scalar, int, int>(A.order(), A.order(), entries);
+  auto const host = blockspan::sparse::zero_csr<Scalar, int, int>(A.order(), A.order(), entries);
   for (int i = 0; i < A.order(); ++i) {
     for (auto const& e : A.rows[i]) host.indices(at) = e.column, host.values(at++) = e.value;
     host.offsets(i + 1) = static_cast<int>(at);

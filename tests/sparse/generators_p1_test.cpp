@@ -19,7 +19,7 @@ template <class Exec>
 class P1 : public ::testing::Test {
  protected:
   auto host_of(std::string const& spec) const {
-    return blockspan::detail::to_host(generate<double>(exec, spec));
+    return blockspan::sparse::to_host(generate<double>(exec, spec));
   }
   /// x^T A y for x_i = f(node i) and y_i = g(node i).
   template <class F, class G>
@@ -44,7 +44,7 @@ TYPED_TEST(P1, IsSymmetricToTheBitWithAscendingRowsOfAtMostFifteen) {
        {"p1:2", "p1:7", "p1:6:free", "p1-mass:7", "p1-mass:5:free:seed=4"}) {
     auto const A = generate<double>(this->exec, spec);
     EXPECT_EQ(A.nnz(), parse_generator_spec(spec).nonzeros) << spec;
-    auto const host = blockspan::detail::to_host(A);
+    auto const host = blockspan::sparse::to_host(A);
     for (std::int64_t i = 0; i < host.rows; ++i) {
       EXPECT_LE(host.offsets(i + 1) - host.offsets(i), 15);
       for (int k = host.offsets(i); k < host.offsets(i + 1); ++k) {

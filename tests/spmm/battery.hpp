@@ -18,7 +18,8 @@ template <class Exec, class Scalar = double>
 std::vector<SpmmVariant> offered_variants() {
   std::vector<SpmmVariant> offered;
   for (auto const* const variant : spmm_variants())
-    if (blockspan::detail::is_offered<Exec, real_t<Scalar>>(*variant)) offered.push_back(*variant);
+    if (blockspan::products::is_offered<Exec, real_t<Scalar>>(*variant))
+      offered.push_back(*variant);
   return offered;
 }
 

@@ -241,7 +241,7 @@ TYPED_TEST(BlockPlans, RefuseWhatDoesNotFit) {
 
 TEST(FastDivision, IsExact) {
   for (int const divisor : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 64, 65, 641, 46341, INT32_MAX}) {
-    blockspan::detail::FastDivision const divide(divisor);
+    blockspan::support::FastDivision const divide(divisor);
     auto const check = [&](std::int64_t number) {
       if (number < 0 || number > INT32_MAX) return;
       ASSERT_EQ(divide(static_cast<int>(number)), number / divisor) << number << " / " << divisor;

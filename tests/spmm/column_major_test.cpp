@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::IsEmpty;
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 template <class Config>
 class ColumnMajor : public ::testing::Test {};

@@ -16,7 +16,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 using namespace devices;
 using kernels::Decision;
 using kernels::DeviceFacts;

@@ -17,7 +17,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 template <class Exec>
 class SameBits : public ::testing::Test {};

@@ -154,7 +154,7 @@ TEST_P(LongRunHuge, MoreThan2To31NonzerosAreMultipliedRight) {
   for (std::string const id :
        {"auto", shared ? "groups" : "segments", shared ? "windows" : "merge"}) {
     SCOPED_TRACE(id);
-    if (id == "windows" && !blockspan::detail::tensor::available<Exec, double>) continue;
+    if (id == "windows" && !blockspan::multivector::tensor::available<Exec, double>) continue;
     SpmmPlan const plan(exec, A, {.algorithm = id});
     Kokkos::deep_copy(exec, Y, -1.0);
     spmm(exec, plan, Op::none, 1.0, A, X, 0.0, Y);

@@ -54,7 +54,7 @@ using Labels = std::vector<std::string>;
 template <class Exec>
 Labels labels_with_sums(std::string const& variant) {
   std::string const label = "Blockspan::spmm::" + variant;
-  if (blockspan::detail::on_cuda_v<Exec>) return {label + "::dots", label + "::dots::add"};
+  if (blockspan::support::on_cuda_v<Exec>) return {label + "::dots", label + "::dots::add"};
   return {label, "Blockspan::spmm_dots::separate", "Blockspan::spmm_dots::add"};
 }
 
@@ -65,7 +65,7 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
     Seen const seen(exec, band<double>(40), {}, width, 0.5);
     Labels const wanted = labels_with_sums<Exec>("rows");
     EXPECT_EQ(seen.labels, wanted);
-    EXPECT_EQ(seen.kernel, blockspan::detail::on_cuda_v<Exec> ? wanted[0] : wanted[1]);
+    EXPECT_EQ(seen.kernel, blockspan::support::on_cuda_v<Exec> ? wanted[0] : wanted[1]);
   }
   Seen const cut(exec, arrow<double>(40), {.algorithm = "segments", .segment_length = 9}, 8);
   EXPECT_EQ(cut.labels, labels_with_sums<Exec>("segments"));

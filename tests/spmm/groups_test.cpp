@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using Row = std::int64_t;
 using Begins = std::vector<int>;
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 template <class Exec>
 class Groups : public ::testing::Test {};

@@ -192,7 +192,7 @@ TYPED_TEST(Instances, ShareNoCopiesOfColumnMajorBlocks) {
 
 TYPED_TEST(Instances, ShareNoHandlesOfABlas) {
   BLOCKSPAN_NEEDS_TWO_INSTANCES;
-  if (!blockspan::detail::has_gemm_v<TypeParam>) GTEST_SKIP() << "this backend has no BLAS";
+  if (!blockspan::published::has_gemm_v<TypeParam>) GTEST_SKIP() << "this backend has no BLAS";
   auto const host = random_matrix<double>("random", 700, 700, [](std::int64_t) { return 90; });
   this->interleave({host, {.algorithm = "dense"}, Storage::right, true});
 }
@@ -201,7 +201,7 @@ TYPED_TEST(Instances, ShareNoSumsOfProducts) {
   BLOCKSPAN_NEEDS_TWO_INSTANCES;
   auto const host = uneven();
   Course const fused{host, in_segments, Storage::right, false, true};
-  if (blockspan::detail::on_cuda_v<TypeParam>) {
+  if (blockspan::support::on_cuda_v<TypeParam>) {
     EXPECT_THAT(this->launches(fused),
                 Contains(Field(&Launch::label, "Blockspan::spmm::segments::dots")));
   }

@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 /// More than any machine has.
 constexpr std::size_t many = std::size_t{1} << 60;

@@ -20,7 +20,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 using namespace devices;
 
 static_assert(sizeof(kernels::ModelParameters) <= 16 * sizeof(double));

@@ -17,7 +17,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 template <class Config>
 class NarrowColumns : public ::testing::Test {};

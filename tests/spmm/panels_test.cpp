@@ -17,7 +17,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 constexpr std::int64_t panel_entries = 7;
 

@@ -16,65 +16,66 @@
 
 namespace blockspan::test {
 
-inline constexpr detail::ScalarKind f32{4, false, false}, f64{8, true, false}, c64{16, true, true};
+inline constexpr products::ScalarKind f32{4, false, false}, f64{8, true, false},
+    c64{16, true, true};
 
 /// Devices as CUDA tells of them.
 namespace devices {
-inline constexpr detail::DeviceFacts host{.is_host = true};
-inline constexpr detail::DeviceFacts h200{
+inline constexpr products::DeviceFacts host{.is_host = true};
+inline constexpr products::DeviceFacts h200{
     .lanes_exchange = true, .double_tensor_cores = true, .bulk_copies = true};
-inline constexpr detail::DeviceFacts h100{.lanes_exchange = true,
-                                          .double_tensor_cores = true,
-                                          .bulk_copies = true,
-                                          .dram = 3.35e6,
-                                          .cache = std::int64_t{50} << 20};
-inline constexpr detail::DeviceFacts a100{.lanes_exchange = true,
-                                          .double_tensor_cores = true,
-                                          .multiprocessors = 108,
-                                          .clock = 1410,
-                                          .dram = 1.555e6,
-                                          .cache = std::int64_t{40} << 20,
-                                          .scratch = 163 << 10};
-inline constexpr detail::DeviceFacts b200{.lanes_exchange = true,
-                                          .double_tensor_cores = true,
-                                          .bulk_copies = true,
-                                          .multiprocessors = 148,
-                                          .clock = 1965,
-                                          .dram = 7.7e6,
-                                          .cache = std::int64_t{126} << 20};
+inline constexpr products::DeviceFacts h100{.lanes_exchange = true,
+                                            .double_tensor_cores = true,
+                                            .bulk_copies = true,
+                                            .dram = 3.35e6,
+                                            .cache = std::int64_t{50} << 20};
+inline constexpr products::DeviceFacts a100{.lanes_exchange = true,
+                                            .double_tensor_cores = true,
+                                            .multiprocessors = 108,
+                                            .clock = 1410,
+                                            .dram = 1.555e6,
+                                            .cache = std::int64_t{40} << 20,
+                                            .scratch = 163 << 10};
+inline constexpr products::DeviceFacts b200{.lanes_exchange = true,
+                                            .double_tensor_cores = true,
+                                            .bulk_copies = true,
+                                            .multiprocessors = 148,
+                                            .clock = 1965,
+                                            .dram = 7.7e6,
+                                            .cache = std::int64_t{126} << 20};
 }  // namespace devices
 
 /// A matrix, as plans see it before they choose.
 struct MatrixFacts {
   RowStatistics rows{};
   std::int64_t half_bandwidth = 0;
-  detail::GroupCount groups{};
-  detail::WindowCount windows{};
+  products::GroupCount groups{};
+  products::WindowCount windows{};
   bool near = false;  ///< columns are 16-bit distances from their row
 };
 
 struct Planned {
-  detail::PatternFacts A;
-  detail::SpmmChoice choice;
+  products::PatternFacts A;
+  products::SpmmChoice choice;
 };
 
 /// A plan for `columns` columns.
-inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind const& scalar,
-                    detail::DeviceFacts const& device, std::string const& algorithm = "auto") {
-  detail::PatternFacts A;
+inline Planned plan(MatrixFacts const& matrix, int columns, products::ScalarKind const& scalar,
+                    products::DeviceFacts const& device, std::string const& algorithm = "auto") {
+  products::PatternFacts A;
   auto const& rows = A.rows = matrix.rows;
   A.half_bandwidth = matrix.half_bandwidth;
   SpmmPlanOptions const options{.columns = columns, .algorithm = algorithm};
   bool const automatic = algorithm == "auto";
-  if (detail::GroupsChoice::may_pay(rows, device) || !automatic) A.groups = matrix.groups;
-  bool const windows = automatic && detail::WindowsChoice::may_pay(rows, columns, scalar, device);
-  auto const tiles = automatic ? tile_forms(rows, columns, scalar, device) : detail::TileForms{};
+  if (products::GroupsChoice::may_pay(rows, device) || !automatic) A.groups = matrix.groups;
+  bool const windows = automatic && products::WindowsChoice::may_pay(rows, columns, scalar, device);
+  auto const tiles = automatic ? tile_forms(rows, columns, scalar, device) : products::TileForms{};
   auto const choice =
-      choose_variant(rows, A.groups, windows ? matrix.windows : detail::WindowCount{}, tiles,
+      choose_variant(rows, A.groups, windows ? matrix.windows : products::WindowCount{}, tiles,
                      options, scalar, device);
   auto const& variant = *choice.variant;
   A.lists_groups = variant.lists_groups() ||
-                   (variant.lists_windows() && detail::GroupsChoice::pay(rows, A.groups));
+                   (variant.lists_windows() && products::GroupsChoice::pay(rows, A.groups));
   if (variant.lists_windows()) A.windows = matrix.windows;
   if (variant.lists_segments()) {
     A.slots = rows.longest > choice.segment ? rows.nonzeros / choice.segment : 0;
@@ -87,30 +88,30 @@ inline Planned plan(MatrixFacts const& matrix, int columns, detail::ScalarKind c
   return {A, choice};
 }
 
-inline detail::BlockFacts blocks(std::int64_t columns, detail::ScalarKind const& scalar,
-                                 bool column_major = false) {
+inline products::BlockFacts blocks(std::int64_t columns, products::ScalarKind const& scalar,
+                                   bool column_major = false) {
   bool const vectors = columns * static_cast<std::int64_t>(scalar.bytes) % 16 == 0;
-  detail::BlockLayout const by_rows{true, columns == 1, vectors, vectors};
-  detail::BlockLayout const by_columns{columns == 1, true, false, false};
+  products::BlockLayout const by_rows{true, columns == 1, vectors, vectors};
+  products::BlockLayout const by_columns{columns == 1, true, false, false};
   auto const& layout = column_major ? by_columns : by_rows;
   return {.columns = columns, .scalar = scalar, .x = layout, .y = layout};
 }
 
-inline detail::Decision decide(Planned const& planned, detail::BlockFacts const& blocks,
-                               detail::DeviceFacts const& device) {
-  return detail::decide(planned.A, planned.choice, blocks, device);
+inline products::Decision decide(Planned const& planned, products::BlockFacts const& blocks,
+                                 products::DeviceFacts const& device) {
+  return products::decide(planned.A, planned.choice, blocks, device);
 }
 
 /// What a kernel is expected to take, whether it is a candidate or not.
 inline double time_of(SpmmKernelId kernel, RowStatistics const& rows, std::int64_t columns,
-                      detail::ScalarKind const& scalar, detail::DeviceFacts const& device,
-                      detail::GroupCount const& groups = {}) {
+                      products::ScalarKind const& scalar, products::DeviceFacts const& device,
+                      products::GroupCount const& groups = {}) {
   return spmm_variant(kernel)
       .cost({rows, groups, {}, {}, columns, 0, scalar, device, true})
       ->microseconds;
 }
 
-inline char const* name_of(detail::LaunchForm form) {
+inline char const* name_of(products::LaunchForm form) {
   static constexpr char const* names[] = {"",          "lane_a_row ", "staged_columns ",
                                           "all_rows ", "by_windows ", "registered "};
   return names[static_cast<int>(form)];
@@ -118,7 +119,7 @@ inline char const* name_of(detail::LaunchForm form) {
 
 /// Columns, kernel, its form where that is not the usual one, lanes over columns x over entries x
 /// vectors a lane.
-inline std::string in_words(detail::Launch const& launch) {
+inline std::string in_words(products::Launch const& launch) {
   std::ostringstream words;
   words << launch.columns << ' ' << launch.variant->id << ' ' << name_of(launch.form)
         << launch.lanes.grid.columns() << 'x' << launch.lanes.grid.entries() << 'x'
@@ -128,9 +129,9 @@ inline std::string in_words(detail::Launch const& launch) {
   return words.str();
 }
 
-inline std::string in_words(detail::Decision const& decision) {
+inline std::string in_words(products::Decision const& decision) {
   std::string words;
-  if (decision.x != detail::BlockCopy::none) words += "copy of X, ";
+  if (decision.x != products::BlockCopy::none) words += "copy of X, ";
   if (decision.y_by_copy) words += "copy of Y, ";
   if (decision.fills_empty_rows) words += "empty rows first, ";
   for (auto const& launch : decision.launches)

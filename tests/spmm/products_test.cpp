@@ -12,7 +12,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 template <class Config>
 class Products : public ::testing::Test {};

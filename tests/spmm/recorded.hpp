@@ -24,7 +24,7 @@ namespace blockspan::test {
 struct RecordedCase {
   std::string name;
   int columns = 0;
-  detail::ScalarKind scalar{};
+  products::ScalarKind scalar{};
   MatrixFacts matrix;
   std::map<std::string, double> microseconds;
 };
@@ -35,7 +35,7 @@ struct RecordedCase {
 struct RecordedSweep {
   std::string name;
   int columns = 0;
-  detail::ScalarKind scalar{};
+  products::ScalarKind scalar{};
   RowStatistics rows;
   std::map<std::string, double> microseconds;
 };
@@ -47,7 +47,7 @@ struct Cost {
   bool is_known = true;
 };
 
-inline detail::ScalarKind scalar_kind(int bytes) {
+inline products::ScalarKind scalar_kind(int bytes) {
   return bytes == 16 ? c64 : bytes == 8 ? f64 : f32;
 }
 
@@ -128,7 +128,7 @@ inline double least(std::map<std::string, double> const& times) {
   return best;
 }
 
-inline Cost cost_of(RecordedCase const& one, detail::DeviceFacts const& device) {
+inline Cost cost_of(RecordedCase const& one, products::DeviceFacts const& device) {
   auto const planned = plan(one.matrix, one.columns, one.scalar, device);
   auto const decision = decide(planned, blocks(one.columns, one.scalar), device);
   std::string const id(decision.first().variant->id);
@@ -141,7 +141,7 @@ inline Cost cost_of(RecordedCase const& one, detail::DeviceFacts const& device) 
 
 /// The lanes that the plan chooses where they were recorded; else the best of that length. Passes
 /// side by side are younger than the record. Where choices change, sweep again and thin anew.
-inline Cost cost_of(RecordedSweep const& one, detail::DeviceFacts const& device) {
+inline Cost cost_of(RecordedSweep const& one, products::DeviceFacts const& device) {
   auto const planned = plan({.rows = one.rows}, one.columns, one.scalar, device);
   auto const launch = decide(planned, blocks(one.columns, one.scalar), device).first();
   auto const& [grid, vectors, deep, spread] = launch.lanes;
@@ -151,7 +151,7 @@ inline Cost cost_of(RecordedSweep const& one, detail::DeviceFacts const& device)
             std::string(launch.variant->id) + ',' + std::to_string(length), 0, false};
   if (spread || launch.variant->skips_empty_rows()) return cost;
   std::vector<std::int64_t> same{length};  // lengths that cut nothing are one, and one was measured
-  for (std::int64_t const other : detail::tuning::device_segment_lengths)
+  for (std::int64_t const other : products::tuning::device_segment_lengths)
     if (length > 0 && std::min(other, length) >= one.rows.longest) same.push_back(other);
   std::ostringstream lanes;
   lanes << grid.columns() << ',' << grid.entries() << ',' << vectors;

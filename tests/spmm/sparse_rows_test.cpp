@@ -18,7 +18,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 template <class Config>
 class SparseRows : public ::testing::Test {};

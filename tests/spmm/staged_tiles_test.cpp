@@ -26,7 +26,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 template <class Config>
 class StagedTiles : public ::testing::Test {};

@@ -80,13 +80,13 @@ HostBlock<Scalar> by_two_passes(
   auto const Y = make_block(exec, right, y), AZ = make_block(exec, right, y);
   auto const& image = t.keeps ? AZ : Y;
   blockspan::spmm(exec, plan, Op::none, Scalar(1), A, Z.const_view(), Scalar(0), image.view);
-  blockspan::detail::pass_of_step<Exec, Scalar>(
+  blockspan::operators::pass_of_step<Exec, Scalar>(
       exec,
       {t.keeps, t.remembers, Real(t.momentum), Real(t.factor), t.weighs ? w.data() : nullptr,
-       blockspan::detail::block_ref<Exec>(R.const_view()),
-       blockspan::detail::block_ref<Exec>(Z.const_view())},
-      blockspan::detail::block_ref<Exec>(image.const_view()),
-      blockspan::detail::block_ref<Exec>(Y.view));
+       blockspan::blocks::block_ref<Exec>(R.const_view()),
+       blockspan::blocks::block_ref<Exec>(Z.const_view())},
+      blockspan::blocks::block_ref<Exec>(image.const_view()),
+      blockspan::blocks::block_ref<Exec>(Y.view));
   exec.fence("Blockspan::test");
   return Y.values();
 }
@@ -120,14 +120,14 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
             auto const Z = make_block(exec, layout, z), R = make_block(exec, layout, r),
                        Y = make_block(exec, layout, y);
             auto const step = [&] {
-              return blockspan::detail::multiply_with_step<Exec, Scalar>(
-                  exec, plan.panels(), blockspan::detail::planned_matrix_ref<Exec>(A),
-                  blockspan::detail::block_ref<Exec>(Z.const_view()),
+              return blockspan::products::multiply_with_step<Exec, Scalar>(
+                  exec, plan.panels(), blockspan::sparse::planned_matrix_ref<Exec>(A),
+                  blockspan::blocks::block_ref<Exec>(Z.const_view()),
                   {terms.keeps, terms.remembers, Real(terms.momentum), Real(terms.factor),
                    terms.weighs ? w.data() : nullptr,
-                   blockspan::detail::block_ref<Exec>(R.const_view()),
-                   blockspan::detail::block_ref<Exec>(Z.const_view())},
-                  blockspan::detail::block_ref<Exec>(Y.view));
+                   blockspan::blocks::block_ref<Exec>(R.const_view()),
+                   blockspan::blocks::block_ref<Exec>(Z.const_view())},
+                  blockspan::blocks::block_ref<Exec>(Y.view));
             };
             bool const taken = step();
             exec.fence("Blockspan::test");
@@ -142,7 +142,7 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
             if (fused.empty() || fused.back() != variant.id) fused.emplace_back(variant.id);
             auto const once = Y.values();
             ASSERT_TRUE(matches(once, reference_step(host, terms, weights, r, z, y)));
-            if (blockspan::detail::runs_on_host_v<Exec>) {
+            if (blockspan::support::runs_on_host_v<Exec>) {
               EXPECT_TRUE(same_bits(by_two_passes(exec, plan, A, Z, R, y, terms, w), once))
                   << (terms.keeps ? "keeps " : "") << (terms.remembers ? "remembers" : "");
             }
@@ -154,10 +154,10 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
     }
   }
   std::vector<std::string> wanted;
-  if (blockspan::detail::runs_on_host_v<Exec>) wanted = {"single_columns", "rows"};
-  if (blockspan::detail::lanes_exchange_v<Exec>)
+  if (blockspan::support::runs_on_host_v<Exec>) wanted = {"single_columns", "rows"};
+  if (blockspan::products::lanes_exchange_v<Exec>)
     wanted = {"single_columns", "rows", "segments", "segments_sorted", "groups"};
-  if (blockspan::detail::lanes_exchange_v<Exec> && std::is_same_v<Real, double>)
+  if (blockspan::products::lanes_exchange_v<Exec> && std::is_same_v<Real, double>)
     wanted.emplace_back("windows");
   for (auto const& id : wanted)
     EXPECT_NE(std::find(fused.begin(), fused.end(), id), fused.end()) << id;

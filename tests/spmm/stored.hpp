@@ -146,14 +146,14 @@ namespace detail {
 template <class List>
 struct TypesOf;
 template <class... T>
-struct TypesOf<blockspan::detail::TypeList<T...>> {
+struct TypesOf<blockspan::products::TypeList<T...>> {
   using type = ::testing::Types<T...>;
 };
 }  // namespace detail
 
 /// Every backend with what the library has of such numbers.
 using StoredConfigs = typename detail::WithScalars<
-    Backends, typename detail::TypesOf<blockspan::detail::SpmmStorageScalars>::type>::type;
+    Backends, typename detail::TypesOf<blockspan::products::SpmmStorageScalars>::type>::type;
 struct StoredNames {
   template <class T>
   static std::string GetName(int) {

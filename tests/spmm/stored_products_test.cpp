@@ -319,7 +319,7 @@ TYPED_TEST(StoredProducts, TakeThePlanOfAnotherScalar) {
 /// Whatever other scalars would take: groups (elasticity), tiles (a nearly full matrix), mostly
 /// empty rows, windows.
 TEST(StoredPlans, ChooseWholeRowsOrSegments) {
-  namespace bd = blockspan::detail;
+  namespace bd = blockspan::products;
   auto const id = [](RowStatistics const& rows, int columns, bool host, std::size_t bytes) {
     bd::DeviceFacts const device{host, !host, !host, !host};
     return choose_variant(rows, {rows.rows / 3, rows.nonzeros / 3}, {rows.rows / 8, rows.rows / 8},

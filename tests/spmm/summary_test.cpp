@@ -16,7 +16,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 
 template <class Exec>
 class Summary : public ::testing::Test {};

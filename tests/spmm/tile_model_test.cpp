@@ -10,7 +10,7 @@
 namespace blockspan::test {
 namespace {
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 using namespace devices;
 
 /// 8192 x 4096 and more or fewer rows, whose times are in devices/hopper_plan.hpp.

@@ -33,7 +33,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-namespace kernels = blockspan::detail;
+namespace kernels = blockspan::products;
 auto const& windows = *find_spmm_variant("windows");
 
 template <class Exec>

@@ -30,7 +30,7 @@ template <class Exec>
 using Floats = Kokkos::View<float**, Kokkos::LayoutRight, typename Exec::memory_space>;
 
 template <class Exec>
-constexpr bool tells_what_is_free = blockspan::detail::on_cuda_v<Exec> && !on_host_v<Exec>;
+constexpr bool tells_what_is_free = blockspan::support::on_cuda_v<Exec> && !on_host_v<Exec>;
 
 template <class Exec>
 std::string in_the_space() {
@@ -63,12 +63,12 @@ TYPED_TEST(Memory, GivesWhatIsAskedFor) {
 TYPED_TEST(Memory, ForScratchIsUsedAgainWhenItIsFree) {
   TypeParam const exec;
   auto const take = [&](std::size_t size) {
-    return blockspan::detail::scratch_array<double>(exec, "Blockspan::test", size);
+    return blockspan::support::scratch_array<double>(exec, "Blockspan::test", size);
   };
   constexpr std::size_t many = 100000;
   Kokkos::View<double*, Kokkos::Device<TypeParam, typename TypeParam::memory_space>> kept;
   {
-    blockspan::detail::ScratchArrays<double, TypeParam> const scratch;
+    blockspan::support::ScratchArrays<double, TypeParam> const scratch;
     double const* first = nullptr;
     {
       auto const a = take(many), b = take(many);
@@ -146,7 +146,8 @@ TYPED_TEST(Memory, IsNotAskedForMoreThanCanBeCounted) {
 
 /// Kokkos has one type for everything that goes wrong.
 TYPED_TEST(Memory, IsNotBlamedForOtherFaults) {
-  auto const request = blockspan::detail::memory_request<Numbers<TypeParam>>("Blockspan::test", 12);
+  auto const request =
+      blockspan::support::memory_request<Numbers<TypeParam>>("Blockspan::test", 12);
   auto const message = [&](auto const& reason) {
     return message_of([&] { request.serve([&]() -> Numbers<TypeParam> { throw reason; }); });
   };

@@ -10,26 +10,24 @@
 namespace blockspan::test {
 namespace {
 
-namespace detail = blockspan::detail;
-
 TEST(RegisterSet, KnowsTheProcessorItIsCompiledFor) {
 #if defined(__AVX512F__)
-  EXPECT_EQ(detail::register_bytes, 64);
-  EXPECT_EQ(detail::registers, 32);
+  EXPECT_EQ(support::register_bytes, 64);
+  EXPECT_EQ(support::registers, 32);
 #elif defined(__AVX__)
-  EXPECT_EQ(detail::register_bytes, 32);
-  EXPECT_EQ(detail::registers, 16);
+  EXPECT_EQ(support::register_bytes, 32);
+  EXPECT_EQ(support::registers, 16);
 #else
-  EXPECT_EQ(detail::register_bytes, 16);
-  EXPECT_EQ(detail::registers, 16);
+  EXPECT_EQ(support::register_bytes, 16);
+  EXPECT_EQ(support::registers, 16);
 #endif
 }
 
 template <class Real>
 void expect_widths() {
-  int const widest = detail::register_bytes / static_cast<int>(sizeof(Real));
+  int const widest = support::register_bytes / static_cast<int>(sizeof(Real));
   for (int reals = 1; reals <= 70; ++reals) {
-    int const width = detail::register_width<Real>(reals);
+    int const width = support::register_width<Real>(reals);
     EXPECT_LE(width, reals);
     EXPECT_LE(width, widest);
     EXPECT_TRUE(2 * width > reals || width == widest) << reals;
@@ -53,7 +51,7 @@ void expect_arithmetic() {
     b[static_cast<std::size_t>(j)] = Real(3 * j - 7);
     apart[static_cast<std::size_t>(j / group * stride + j % group)] = Real(j + 1);
   }
-  detail::RegisterSet<Real, N> x, y, sum, strided;
+  support::RegisterSet<Real, N> x, y, sum, strided;
   x.load(a.data());
   y.load(b.data());
   sum.add(x);

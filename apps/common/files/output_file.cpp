@@ -60,19 +60,19 @@ OutputFile::OutputFile(std::string const& option, fs::path path, bool device_is_
   is_device_ = descriptor_ >= 0 || (exists && !S_ISREG(found.st_mode));
   require(!is_device_ || device_is_good, where, "is not a regular file");
   if (is_device_) return;
-  fs::path const target = blockspan::detail::link_target(path_.string());
+  fs::path const target = blockspan::support::link_target(path_.string());
   fs::path const folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   std::error_code error;
   bool const may_be = fs::is_directory(folder, error) || error == std::errc::permission_denied;
   require(may_be, where, "there is no directory ", folder.string());
-  blockspan::detail::AtomicFile const trial(option_, path_.string());
+  blockspan::support::AtomicFile const trial(option_, path_.string());
 }
 
 std::optional<std::string> OutputFile::write(std::string const& text) const {
   return write_by([&](std::string const& path) {
     if (is_device_) return write_in_place(path, descriptor_, text);
     constexpr std::size_t most = std::size_t{1} << 30;
-    blockspan::detail::AtomicFile file(option_, path);
+    blockspan::support::AtomicFile file(option_, path);
     for (std::size_t at = 0; at < text.size(); at += most)
       file.write(std::string_view(text).substr(at, most));
     file.commit();

@@ -50,7 +50,7 @@ Place place_of(std::string const& path) {
   Place place;
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0) place.take(found);
-  fs::path const target = blockspan::detail::link_target(path);
+  fs::path const target = blockspan::support::link_target(path);
   fs::path const folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (::stat(folder.c_str(), &found) != 0) return place;
   place.folder_device = found.st_dev;

@@ -44,7 +44,7 @@ std::int64_t left_by_group() {
 
 template <class First, class... Others>
 constexpr bool prefers_host(BackendList<First, Others...>) {
-  return blockspan::detail::runs_on_host_v<First>;
+  return blockspan::support::runs_on_host_v<First>;
 }
 
 std::string in_gigabytes(std::int64_t bytes) {

@@ -29,7 +29,7 @@ bool set_default(char const* name, char const* value) {
 
 template <class First, class... Others>
 constexpr bool prefers_device(BackendList<First, Others...>) {
-  return !blockspan::detail::runs_on_host_v<First>;
+  return !blockspan::support::runs_on_host_v<First>;
 }
 
 /// Whether the command line lets the run go to a device.

@@ -40,7 +40,7 @@ CrsMatrix<Scalar, Exec> load_matrix(Exec const& exec, std::string const& source)
 /// Empty: nothing.
 template <class Matrix>
 std::string left_out_of_graph(Matrix const& A) {
-  auto const host = blockspan::detail::to_host(A);
+  auto const host = blockspan::sparse::to_host(A);
   using Scalar = typename Matrix::non_const_value_type;
   std::int64_t loops = 0, weights = 0, one_way = 0;
   auto const* const indices = host.indices.data();

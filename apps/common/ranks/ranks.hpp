@@ -39,7 +39,7 @@ Communicator with_device_transport(Communicator const& ranks);
 /// The ranks of a solve where Exec computes. All of them together.
 template <class Exec>
 Communicator ranks_of(Exec const&, Communicator const& ranks) {
-  if constexpr (blockspan::detail::on_cuda_v<Exec>)
+  if constexpr (blockspan::support::on_cuda_v<Exec>)
     if (ranks.size() > 1) return with_device_transport(ranks);
   return ranks;
 }

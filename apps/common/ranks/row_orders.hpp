@@ -33,7 +33,7 @@ std::shared_ptr<RowOrder const> order_rows(Exec const& exec, std::string const& 
   pattern.offsets = rows.offsets;
   pattern.columns = rows.columns;
   return order_rows(ranks, partition, source, A.partition(), pattern,
-                    blockspan::detail::chunk_rows<Exec>(A.partition().global_rows()));
+                    blockspan::blocks::chunk_rows<Exec>(A.partition().global_rows()));
 }
 
 /// Refuses what is kept by consecutive rows where --partition takes them apart.

@@ -167,7 +167,7 @@ Block<Real, Exec> load_nodes(Exec const& exec, RowPartition const& rows, Communi
     return std::pair(first / d, last > first ? (last - 1) / d + 1 : first / d);
   };
   auto const [first, last] = nodes(ranks.rank());
-  auto const mine = blockspan::detail::deal<Real>(ranks, 0, (last - first) * d, [&](int rank) {
+  auto const mine = blockspan::distributed::deal<Real>(ranks, 0, (last - first) * d, [&](int rank) {
     auto const [from, to] = nodes(rank);
     return std::vector<Real>(whole.data() + from * d, whole.data() + to * d);
   });

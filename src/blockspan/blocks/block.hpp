@@ -21,7 +21,7 @@ template <class Scalar, class Exec>
 using ConstBlock = Kokkos::View<Scalar const**, Kokkos::LayoutRight,
                                 Kokkos::Device<Exec, typename Exec::memory_space>>;
 
-namespace detail {
+namespace blocks {
 
 /// Which of the strides of a BlockRef is known to be 1, where a compiler must know to vectorize.
 enum class UnitStride { none, rows, columns };
@@ -93,5 +93,5 @@ requires Kokkos::is_view_v<View> View column_range(View const& X, int first, int
   return Kokkos::subview(X, Kokkos::ALL, std::pair<int, int>(first, first + count));
 }
 
-}  // namespace detail
+}  // namespace blocks
 }  // namespace blockspan

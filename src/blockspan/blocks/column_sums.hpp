@@ -22,7 +22,7 @@
 // columns are contiguous.
 // Traffic: what Terms read and write, once.
 
-namespace blockspan::detail {
+namespace blockspan::blocks {
 
 template <class Terms>
 concept HasFold = requires(typename Terms::Real& total) {
@@ -375,4 +375,4 @@ std::vector<typename Terms::Real> columns_to_host(Exec const& exec, char const* 
   return result;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::blocks

@@ -13,7 +13,7 @@
 // What reductions down the columns add up (Terms of column_sums.hpp). Ref: a BlockRef of constant
 // scalars.
 
-namespace blockspan::detail {
+namespace blockspan::blocks {
 
 /// Whether the columns are contiguous, or there is one only.
 template <class Scalar, UnitStride unit>
@@ -146,4 +146,4 @@ struct StoreRoots {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::blocks

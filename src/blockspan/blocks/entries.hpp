@@ -11,7 +11,7 @@
 
 // Work on every entry of a block by itself.
 
-namespace blockspan::detail {
+namespace blockspan::blocks {
 
 /// Entries with a type Operands and a function load say what they read, and get it as third
 /// argument: devices then load several of them before they write one, which a compiler cannot do by
@@ -168,4 +168,4 @@ void zero_block(Exec const& exec, BlockRef<Scalar> const& X) {
   for_each_entry(exec, "Blockspan::zero_block", X, ZeroBlock<Scalar>{X});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::blocks

@@ -19,7 +19,7 @@
 // numbers go by way of the host, which waits for the instance, so that nothing of it can be
 // recorded and replayed. With one rank nothing here runs.
 
-namespace blockspan::detail {
+namespace blockspan::blocks {
 
 /// Numbers of nodes of one level, those of a column side by side; or those of a node, as ranks give
 /// them. A column may have `parts` real ones, whose numbers are added.
@@ -337,4 +337,4 @@ class GramsOverRanks {
   NodesOfRanks<Scalar> nodes_{};
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::blocks

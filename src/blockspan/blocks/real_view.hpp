@@ -3,7 +3,7 @@
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::blocks {
 
 /// A complex scalar is a pair of real columns (or rows) to the dense kernels, which so exist for
 /// reals only: the products of all pairs hold what the complex product needs, at the same
@@ -54,4 +54,4 @@ KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> real_coefficient(Scalar const& alpha,
     return l % 2 == 0 ? imaginary_part(c) : -imaginary_part(c);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::blocks

@@ -23,7 +23,7 @@
 //
 // Error of a sum of terms x_i: at most gamma_m sum |x_i|, m = rows of a chunk + log2(chunks).
 
-namespace blockspan::detail {
+namespace blockspan::blocks {
 
 /// The chunks of the rows that a device or host has, of which the first begins a chunk.
 struct RowChunks {
@@ -156,4 +156,4 @@ KOKKOS_FORCEINLINE_FUNCTION void join_by_team(Team const& team, Scalar* scratch,
     for (int q = 0; q < sums; ++q) root[q] = count > 0 ? scratch[q * threads] : Scalar();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::blocks

@@ -9,7 +9,7 @@
 // The host's share of an orthonormalization: coefficients C such that V C is closer to orthonormal,
 // from the Gram matrix G of V.
 
-namespace blockspan::detail {
+namespace blockspan::blocks {
 
 /// A column-major matrix of the host that Kokkos does not count as an allocation.
 template <class Scalar>
@@ -120,4 +120,4 @@ void svqb_coefficients(SmallMatrix<Scalar> const& U, std::vector<real_t<Scalar>>
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::blocks

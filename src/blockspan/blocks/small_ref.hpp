@@ -8,7 +8,7 @@
 #include <blockspan/blocks/workspace.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::blocks {
 
 /// A small matrix, or a vector as a matrix of one column, that lives on the host or on the device.
 template <class T>
@@ -92,4 +92,4 @@ BlockRef<T const> operand_on_device(Exec const& exec, SmallRef<T const> const& o
   return {copy, C.rows, C.columns, 1, C.rows};
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::blocks

@@ -14,7 +14,7 @@
 // both again 8 rows below. The order of the inner index is free as long as A and B agree in it; so
 // is the order of rows of A and columns of B.
 
-namespace blockspan::detail::tensor {
+namespace blockspan::blocks::tensor {
 
 inline constexpr int warps = 8;  ///< of a team
 inline constexpr int lanes = 32;
@@ -144,4 +144,4 @@ Rows rows_of(RealView<Scalar> const& X) {
   return {X.data, X.row_stride, X.columns};
 }
 
-}  // namespace blockspan::detail::tensor
+}  // namespace blockspan::blocks::tensor

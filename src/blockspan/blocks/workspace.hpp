@@ -95,7 +95,7 @@ class Workspace {
   std::array<Buffer<Kokkos::HostSpace>, slots> host_;
 };
 
-namespace detail {
+namespace blocks {
 
 /// The workspace of a call that is given none: lives as long as the call.
 template <class Exec>
@@ -104,6 +104,6 @@ struct OwnWorkspace {
   operator Workspace<Exec>&() && { return workspace; }
 };
 
-}  // namespace detail
+}  // namespace blocks
 
 }  // namespace blockspan

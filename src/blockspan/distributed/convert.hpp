@@ -27,7 +27,7 @@ template <class Scalar, class Exec>
 SinglePrecisionRows<Scalar, Exec> single_precision_rows(Exec const& exec,
                                                         DistributedMatrix<Scalar, Exec> const& A) {
   using Single = single_t<Scalar>;
-  auto const factor = detail::factor_below_one(A.norm_bound());
+  auto const factor = sparse::factor_below_one(A.norm_bound());
   Communicator const ranks = A.row_space().communicator();
   if (ranks.size() == 1)
     return {std::make_shared<DistributedMatrix<Single, Exec> const>(

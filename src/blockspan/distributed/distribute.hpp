@@ -19,7 +19,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace distributed {
 
 /// Cuts rows at chunks, by entries and rows. offsets: of all rows.
 template <class Exec, class Offset>
@@ -52,7 +52,7 @@ std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get 
   return here;
 }
 
-}  // namespace detail
+}  // namespace distributed
 
 /// The rows of a square matrix that one rank has whole, spread over all: as `like` says (a mass
 /// matrix has the rows of its matrix), or cut at chunks of the sums over rows, by entries. A: any
@@ -60,11 +60,11 @@ std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get 
 /// not looked at. Where there is one rank, and A is where Exec computes, A's arrays are shared. All
 /// ranks together. Throws Error, on all ranks, where the matrix is not square.
 template <class Exec, class Matrix>
-std::shared_ptr<DistributedMatrix<detail::scalar_t<Matrix>, Exec> const> distribute(
+std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distribute(
     Exec const& exec, Communicator const& ranks, Matrix const& A,
     RowPartition const* like = nullptr, int root = 0) {
-  using Scalar = detail::scalar_t<Matrix>;
-  using Offset = detail::offset_t<Matrix>;
+  using Scalar = sparse::scalar_t<Matrix>;
+  using Offset = sparse::offset_t<Matrix>;
   using Host = Kokkos::HostSpace;
   bool const here = ranks.rank() == root;
   ranks.together([&] {
@@ -77,7 +77,7 @@ std::shared_ptr<DistributedMatrix<detail::scalar_t<Matrix>, Exec> const> distrib
   if constexpr (std::is_same_v<Matrix, CrsMatrix<Scalar, Exec>>)
     if (ranks.size() == 1) {
       std::int64_t const n = A.numRows();
-      RowPartition const all({0, n}, unit_of_cuts(n, detail::chunk_rows<Exec>(n), 1));
+      RowPartition const all({0, n}, unit_of_cuts(n, blocks::chunk_rows<Exec>(n), 1));
       return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks,
                                                                      like ? *like : all, A);
     }
@@ -92,7 +92,7 @@ std::shared_ptr<DistributedMatrix<detail::scalar_t<Matrix>, Exec> const> distrib
     cuts = like->cuts(), unit = like->unit();
   } else if (here) {
     auto const partition =
-        detail::partition_by_entries<Exec, Offset>(offsets.data(), rows, ranks.size());
+        distributed::partition_by_entries<Exec, Offset>(offsets.data(), rows, ranks.size());
     cuts = partition.cuts(), unit = partition.unit();
   }
   ranks.broadcast(cuts, root);
@@ -105,18 +105,18 @@ std::shared_ptr<DistributedMatrix<detail::scalar_t<Matrix>, Exec> const> distrib
                      static_cast<std::int64_t>(offsets(partition.last(r))));
   };
   LocalRows<Scalar> local;
-  auto lengths = detail::deal<std::int64_t>(ranks, root, n, [&](int r) {
+  auto lengths = distributed::deal<std::int64_t>(ranks, root, n, [&](int r) {
     std::vector<std::int64_t> result;
     for (auto i = partition.first(r); i < partition.last(r); ++i)
       result.push_back(static_cast<std::int64_t>(offsets(i + 1) - offsets(i)));
     return result;
   });
   for (std::int64_t const length : lengths) local.offsets.push_back(local.offsets.back() + length);
-  local.columns = detail::deal<std::int64_t>(ranks, root, local.offsets.back(), [&](int r) {
+  local.columns = distributed::deal<std::int64_t>(ranks, root, local.offsets.back(), [&](int r) {
     auto const [first, last] = range(r);
     return std::vector<std::int64_t>(entries.data() + first, entries.data() + last);
   });
-  local.values = detail::deal<Scalar>(ranks, root, local.offsets.back(), [&](int r) {
+  local.values = distributed::deal<Scalar>(ranks, root, local.offsets.back(), [&](int r) {
     auto const [first, last] = range(r);
     return std::vector<Scalar>(values.data() + first, values.data() + last);
   });
@@ -138,7 +138,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
     });
     return distribute(exec, ranks, A, like);
   }
-  std::int64_t const chunk = detail::chunk_rows<Exec>(spec.rows);
+  std::int64_t const chunk = blocks::chunk_rows<Exec>(spec.rows);
   std::int64_t const unit = unit_of_cuts(spec.rows, chunk, ranks.size());
   auto const even = [&] {
     std::vector<std::int64_t> const equal(static_cast<std::size_t>(ceil_div(spec.rows, unit)), 1);
@@ -176,7 +176,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> distribute(Exec const& ex
   auto const counts = ranks.gather(static_cast<std::int64_t>(rows.offsets.size()) - 1);
   std::vector<std::int64_t> cuts{0};
   for (std::int64_t const count : counts) cuts.push_back(cuts.back() + count);
-  std::int64_t unit = detail::chunk_rows<Exec>(cuts.back());
+  std::int64_t unit = blocks::chunk_rows<Exec>(cuts.back());
   auto const cut_at = [&](std::int64_t size) {
     return std::all_of(cuts.begin(), cuts.end(),
                        [&](auto cut) { return cut % size == 0 || cut == cuts.back(); });
@@ -196,7 +196,7 @@ void scatter_block(RowSpace const& space, WholeView const& whole, LocalView cons
   auto const& ranks = space.communicator();
   auto const n = static_cast<std::int64_t>(local.extent(0)),
              k = static_cast<std::int64_t>(local.extent(1));
-  auto const rows = detail::deal<Scalar>(ranks, root, n * k, [&](int r) {
+  auto const rows = distributed::deal<Scalar>(ranks, root, n * k, [&](int r) {
     std::vector<Scalar> packed;
     auto const [first, last] = space.range(r, n);
     for (auto i = first; i < last; ++i)

@@ -97,10 +97,10 @@ class DistributedMatrix {
         ranks.size() == 1 && A.numRows() == A.numCols() && A.numRows() == partition_.global_rows(),
         "DistributedMatrix", "a matrix of ", A.numRows(), " x ", A.numCols(), " for ",
         partition_.global_rows(), " rows on ", ranks.size(), " ranks");
-    space_ = RowSpace(ranks, partition_.cuts(), detail::runs_on_host_v<Exec> ? unit_of_sums() : 0);
+    space_ = RowSpace(ranks, partition_.cuts(), support::runs_on_host_v<Exec> ? unit_of_sums() : 0);
     parts_[tail].first = A.numRows();
     parts_[interior].matrix = std::move(A);
-    bounds_ = detail::row_bounds(exec, detail::matrix_ref<Exec>(whole()));
+    bounds_ = operators::row_bounds(exec, sparse::matrix_ref<Exec>(whole()));
     nonzeros_ = local_nonzeros();
   }
 
@@ -163,7 +163,7 @@ class DistributedMatrix {
   /// Error, on all ranks, where rows are not cut at chunks.
   RowSpace row_space_by_units() const {
     bool const alone = partition_.ranks() == 1;
-    std::int64_t const rows = partition_.global_rows(), chunk = detail::chunk_rows<Exec>(rows);
+    std::int64_t const rows = partition_.global_rows(), chunk = blocks::chunk_rows<Exec>(rows);
     std::int64_t const unit = alone ? unit_of_cuts(rows, chunk, 1) : unit_of_sums();
     if (unit > 0) return {space_.communicator(), partition_.cuts(), unit};
     int r = 1;
@@ -200,12 +200,12 @@ class DistributedMatrix {
   /// Waits for the instance, as the next one does.
   bool annihilates_constants(Exec const& exec) const {
     if (measured_) return annihilates_constants_;
-    return detail::rows_sum_to_zero(exec, detail::matrix_ref<Exec>(whole()));
+    return operators::rows_sum_to_zero(exec, sparse::matrix_ref<Exec>(whole()));
   }
   /// The real parts of the local rows' diagonal entries.
   std::vector<Real> diagonal(Exec const& exec) const {
     if (measured_) return diagonal_;
-    return detail::real_diagonal(exec, detail::matrix_ref<Exec>(whole()));
+    return operators::real_diagonal(exec, sparse::matrix_ref<Exec>(whole()));
   }
 
   /// The local rows and columns as a matrix of their own, for preconditioners that couple nothing
@@ -224,7 +224,7 @@ class DistributedMatrix {
   /// What sums over rows may be cut into; 0: rows are cut elsewhere.
   std::int64_t unit_of_sums() const {
     std::int64_t const unit = partition_.unit();
-    if (unit == 0 || unit % detail::chunk_rows<Exec>(partition_.global_rows()) != 0) return 0;
+    if (unit == 0 || unit % blocks::chunk_rows<Exec>(partition_.global_rows()) != 0) return 0;
     for (int r = 0; r < partition_.ranks(); ++r)
       if (partition_.rows(r) > RowSpace::most_units * unit) return 0;
     return unit;
@@ -244,15 +244,15 @@ class DistributedMatrix {
                                         std::int64_t at_head, std::int64_t at_tail,
                                         std::int64_t first) {
     std::int64_t const n = own.numRows();
-    return detail::merge_rows(detail::host_rows(own, {{0, at_head}, {n - at_tail, n}}, first),
-                              across, first);
+    return distributed::merge_rows(
+        distributed::host_rows(own, {{0, at_head}, {n - at_tail, n}}, first), across, first);
   }
 
   /// own: has the interior rows, which are empty in `rows`; null: `rows` has all.
   void make(Exec const& exec, Communicator const& ranks, LocalRows<Scalar> const& rows,
             SplitRows const& split, Matrix const* own) {
     lower_ = split.lower, own_ = split.own;
-    space_ = RowSpace(ranks, partition_.cuts(), detail::runs_on_host_v<Exec> ? unit_of_sums() : 0);
+    space_ = RowSpace(ranks, partition_.cuts(), support::runs_on_host_v<Exec> ? unit_of_sums() : 0);
     std::vector<std::int64_t> ghosts(split.packed.begin(), split.packed.begin() + lower_);
     ghosts.insert(ghosts.end(), split.packed.begin() + lower_ + own_, split.packed.end());
     halo_ = make_halo_exchange(ranks, partition_, std::move(ghosts));
@@ -260,7 +260,7 @@ class DistributedMatrix {
       place(exec, rows, split);
       if (own && split.tail > split.head)
         parts_[interior].matrix =
-            detail::rows_between<Exec, Scalar>(exec, *own, split.head, split.tail);
+            distributed::rows_between<Exec, Scalar>(exec, *own, split.head, split.tail);
       take_facts(exec);
     });
     measure(ranks);
@@ -269,8 +269,8 @@ class DistributedMatrix {
   /// The three parts where Exec computes, sharing arrays of columns and values.
   void place(Exec const& exec, LocalRows<Scalar> const& rows, SplitRows const& split) {
     constexpr auto label = "Blockspan::distributed::matrix";
-    auto const values = detail::to_exec<Exec, Scalar>(exec, label, std::span(rows.values));
-    auto const columns = detail::to_exec<Exec, int>(exec, label, std::span(split.columns));
+    auto const values = distributed::to_exec<Exec, Scalar>(exec, label, std::span(rows.values));
+    auto const columns = distributed::to_exec<Exec, int>(exec, label, std::span(split.columns));
     std::int64_t const n = static_cast<std::int64_t>(rows.offsets.size()) - 1;
     auto const packed = static_cast<std::int64_t>(split.packed.size());
     std::array<std::int64_t, 4> const cuts{0, split.head, split.tail, n};
@@ -281,23 +281,23 @@ class DistributedMatrix {
       for (auto& offset : offsets) offset -= first;
       std::pair<std::int64_t, std::int64_t> const range(first, first + offsets.back());
       parts_[p].first = cuts[p];
-      parts_[p].matrix =
-          Matrix(label, static_cast<int>(cuts[p + 1] - cuts[p]),
-                 static_cast<int>(p == interior ? n : packed), static_cast<int>(offsets.back()),
-                 Kokkos::subview(values, range),
-                 detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(offsets)),
-                 Kokkos::subview(columns, range));
+      parts_[p].matrix = Matrix(
+          label, static_cast<int>(cuts[p + 1] - cuts[p]),
+          static_cast<int>(p == interior ? n : packed), static_cast<int>(offsets.back()),
+          Kokkos::subview(values, range),
+          distributed::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(offsets)),
+          Kokkos::subview(columns, range));
     }
     std::vector<std::int64_t> own(split.packed.begin() + lower_,
                                   split.packed.begin() + lower_ + own_);
     for (auto& row : own) row -= space_.first_row();
-    packed_from_ = detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(own));
-    sent_ = detail::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(halo_.sent));
+    packed_from_ = distributed::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(own));
+    sent_ = distributed::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(halo_.sent));
   }
 
-  detail::RowsOfRank<Scalar> rows_of(Which which) const {
+  distributed::RowsOfRank<Scalar> rows_of(Which which) const {
     auto const& part = parts_[which];
-    return {part.first, detail::matrix_ref<Exec>(part.matrix),
+    return {part.first, sparse::matrix_ref<Exec>(part.matrix),
             which == interior ? nullptr : packed_from_.data(), static_cast<int>(lower_),
             static_cast<int>(own_)};
   }
@@ -308,7 +308,7 @@ class DistributedMatrix {
     diagonal_.clear();
     bounds_.lowest = std::numeric_limits<Real>::infinity();
     for (auto const which : {head, interior, tail}) {
-      auto const facts = detail::facts_of_rows<Exec, Scalar>(exec, rows_of(which));
+      auto const facts = distributed::facts_of_rows<Exec, Scalar>(exec, rows_of(which));
       if (parts_[which].rows() == 0) continue;
       bounds_.norm = larger(bounds_.norm, facts.bounds.norm);
       bounds_.lowest = -larger(-bounds_.lowest, -facts.bounds.lowest);
@@ -334,7 +334,7 @@ class DistributedMatrix {
   std::int64_t lower_ = 0, own_ = 0, nonzeros_ = 0;
   std::array<Part, 3> parts_;
   Indices packed_from_, sent_;
-  detail::RowBounds<Real> bounds_;
+  operators::RowBounds<Real> bounds_;
   bool measured_ = true;  ///< the next two are known; else they are found when they are asked for
   bool annihilates_constants_ = true;
   std::vector<Real> diagonal_;
@@ -375,7 +375,7 @@ LocalRows<Scalar> DistributedMatrix<Scalar, Exec>::global_rows(Exec const& exec)
 template <class Scalar, class Exec>
 auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> Matrix {
   if (partition_.ranks() == 1) return whole();
-  return detail::local_columns<Exec, Scalar>(
+  return distributed::local_columns<Exec, Scalar>(
       exec, {rows_of(head), rows_of(interior), rows_of(tail)}, local_rows());
 }
 

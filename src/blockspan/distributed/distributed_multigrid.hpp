@@ -10,7 +10,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace distributed {
 template <class Scalar, class Exec>
 struct DistributedMultigridState;
 }
@@ -81,7 +81,7 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
  private:
   RowSpace rows_;
   std::unique_ptr<Multigrid<Scalar, Exec>> alone_;  ///< on one rank; else
-  std::unique_ptr<detail::DistributedMultigridState<Scalar, Exec>> state_;
+  std::unique_ptr<distributed::DistributedMultigridState<Scalar, Exec>> state_;
 };
 
 }  // namespace blockspan

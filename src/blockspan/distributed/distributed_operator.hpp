@@ -25,7 +25,7 @@
 namespace blockspan {
 
 /// A DistributedMatrix as an operator on local rows of blocks; solvers take it as any other. One
-/// product at a time (see detail::PackedExchange).
+/// product at a time (see distributed::PackedExchange).
 template <class Scalar, class Exec>
 class DistributedOperator final : public LinearOperator<Scalar, Exec>,
                                   public EntryAccess<Scalar, Exec> {
@@ -64,11 +64,11 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
                   OperatorValues<Real const, Exec> const& weights,
                   OperatorValues<Scalar, Exec> const& x_dot_y,
                   OperatorValues<Real, Exec> const& y_dot_y) const override {
-    if constexpr (!detail::runs_on_host_v<Exec>) {
+    if constexpr (!support::runs_on_host_v<Exec>) {
       if (sums_.rows().unit() > 0) return false;
       multiply_dots(
-          exec, Scalar(1), X, Scalar(0), Y, detail::row_weights<Exec, Real>(weights, rows()),
-          {detail::dots_ref<Exec, Scalar>(x_dot_y), detail::dots_ref<Exec, Real>(y_dot_y)},
+          exec, Scalar(1), X, Scalar(0), Y, products::row_weights<Exec, Real>(weights, rows()),
+          {products::dots_ref<Exec, Scalar>(x_dot_y), products::dots_ref<Exec, Real>(y_dot_y)},
           sums_of_rank_);
       return true;
     }
@@ -82,35 +82,35 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     ConstBlock<Scalar, Exec> const packed = exchange_.block(Z.extent(1));
     auto const rows_of_step = [&](Which which) {
       auto const& part = matrix_->part(which);
-      return detail::ProductStep<Scalar>{
+      return products::ProductStep<Scalar>{
           step.add_z,
           step.add_y,
           step.momentum,
           step.factor,
           step.weights.data() ? step.weights.data() + part.first : nullptr,
-          detail::block_ref<Exec>(rows_of(part, step.R)),
-          detail::block_ref<Exec>(rows_of(part, Z))};
+          blocks::block_ref<Exec>(rows_of(part, step.R)),
+          blocks::block_ref<Exec>(rows_of(part, Z))};
     };
     auto const rows_of_y = [&](Which which) {
-      return detail::block_ref<Exec>(rows_of(matrix_->part(which), Y));
+      return blocks::block_ref<Exec>(rows_of(matrix_->part(which), Y));
     };
     auto const block = [&](Which which) {
-      return detail::block_ref<Exec>(which == Matrix::interior ? Z : packed);
+      return blocks::block_ref<Exec>(which == Matrix::interior ? Z : packed);
     };
     for (Which const which : {Matrix::head, Matrix::interior, Matrix::tail})
       if (matrix_->part(which).rows() > 0 &&
-          !detail::fuses_step<Exec, Scalar>(plans_[which]->panels(), block(which),
-                                            rows_of_step(which), rows_of_y(which)))
+          !products::fuses_step<Exec, Scalar>(plans_[which]->panels(), block(which),
+                                              rows_of_step(which), rows_of_y(which)))
         return false;
     auto const multiply = [&](Exec const& on, Which which) {
       auto const& part = matrix_->part(which);
       if (part.rows() > 0)
-        detail::multiply_with_step<Exec, Scalar>(
-            on, plans_[which]->panels(), detail::planned_matrix_ref<Exec>(part.matrix),
+        products::multiply_with_step<Exec, Scalar>(
+            on, plans_[which]->panels(), sparse::planned_matrix_ref<Exec>(part.matrix),
             block(which), rows_of_step(which), rows_of_y(which));
     };
     exchange_.fill(
-        exec, detail::block_ref<Exec>(Z), [&] { multiply(exec, Matrix::interior); },
+        exec, blocks::block_ref<Exec>(Z), [&] { multiply(exec, Matrix::interior); },
         [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
     return true;
   }
@@ -130,7 +130,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   template <class XView, class YView>
   void multiply_dots(Exec const& exec, Scalar const& alpha, XView const& X, Scalar const& beta,
                      YView const& Y, Real const* weights,
-                     detail::DotOutputs<Scalar> const& dots) const {
+                     products::DotOutputs<Scalar> const& dots) const {
     multiply_dots(exec, alpha, X, beta, Y, weights, dots, sums_);
   }
 
@@ -138,7 +138,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   /// work with the rows that the last exchange of as many columns has left. All ranks together.
   template <class XView>
   void exchange(Exec const& exec, XView const& X) const {
-    exchange_rows(exec, detail::block_ref<Exec>(X));
+    exchange_rows(exec, blocks::block_ref<Exec>(X));
   }
   template <class XView, class YView>
   void multiply_local(Exec const& exec, XView const& X, YView const& Y) const {
@@ -164,7 +164,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   /// On one rank, as a MatrixOperator.
   Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
     if (ranks().size() > 1) return {};
-    return detail::null_vectors_of(exec, detail::matrix_ref<Exec>(matrix_->whole()), work);
+    return operators::null_vectors_of(exec, sparse::matrix_ref<Exec>(matrix_->whole()), work);
   }
   std::vector<Real> diagonal(Exec const& exec) const override { return matrix_->diagonal(exec); }
 
@@ -175,20 +175,21 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
       Block<Scalar, Exec> const X =
           allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::magnitudes", x.extent(0), 1);
       Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, 0), x);
-      exchange_rows(exec, detail::block_ref<Exec>(X));
+      exchange_rows(exec, blocks::block_ref<Exec>(X));
       reals = allocate<decltype(reals)>(exec, "Blockspan::distributed::magnitudes",
                                         matrix_->packed_rows());
-      Kokkos::parallel_for("Blockspan::distributed::magnitudes",
-                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                               exec, 0, matrix_->packed_rows()),
-                           detail::TakeRealParts<Scalar>{exchange_.block(1).data(), reals.data()});
+      Kokkos::parallel_for(
+          "Blockspan::distributed::magnitudes",
+          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0,
+                                                                     matrix_->packed_rows()),
+          distributed::TakeRealParts<Scalar>{exchange_.block(1).data(), reals.data()});
     }
     for (int p = 0; p < 3; ++p) {
       auto const& part = matrix_->part(static_cast<Which>(p));
       if (part.rows() == 0) continue;
-      detail::multiply_magnitudes(exec, detail::matrix_ref<Exec>(part.matrix),
-                                  p == Matrix::interior ? x.data() : reals.data(),
-                                  y.data() + part.first);
+      operators::multiply_magnitudes(exec, sparse::matrix_ref<Exec>(part.matrix),
+                                     p == Matrix::interior ? x.data() : reals.data(),
+                                     y.data() + part.first);
     }
     return true;
   }
@@ -196,14 +197,14 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                            Block<Scalar, Exec> const& R) const override {
     exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
-    if (!exchange_.idle()) exchange_rows(exec, detail::block_ref<Exec>(X));
+    if (!exchange_.idle()) exchange_rows(exec, blocks::block_ref<Exec>(X));
     ConstBlock<Scalar, Exec> const packed = exchange_.block(X.extent(1));
     for (int p = 0; p < 3; ++p) {
       auto const& part = matrix_->part(static_cast<Which>(p));
       if (part.rows() == 0) continue;
-      detail::subtract_product(exec, detail::matrix_ref<Exec>(part.matrix),
-                               detail::block_ref<Exec>(p == Matrix::interior ? X : packed),
-                               detail::block_ref<Exec>(rows_of(part, R)));
+      operators::subtract_product(exec, sparse::matrix_ref<Exec>(part.matrix),
+                                  blocks::block_ref<Exec>(p == Matrix::interior ? X : packed),
+                                  blocks::block_ref<Exec>(rows_of(part, R)));
     }
     return true;
   }
@@ -252,7 +253,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                      Scalar const& beta, YView const& Y) const {
     exchange_.fill(
-        exec, detail::block_ref<Exec>(X),
+        exec, blocks::block_ref<Exec>(X),
         [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); },
         [&](Exec const& on) {
           multiply_ends(on, op, alpha, exchange_.block(X.extent(1)), beta, Y);
@@ -270,7 +271,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     };
     if (exchange_.idle()) return part(Matrix::interior, beta, Y);
     exchange_.scatter(
-        exec, detail::block_ref<Exec>(Y),
+        exec, blocks::block_ref<Exec>(Y),
         [&](Block<Scalar, Exec> const& packed) {
           part(Matrix::head, Scalar(0), packed);
           part(Matrix::tail, Scalar(1), packed);
@@ -281,28 +282,28 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   /// Sums over the ranks of `sums`, or where it has none those of the rows of this rank.
   template <class XView, class YView>
   void multiply_dots(Exec const& exec, Scalar const& alpha, XView const& X, Scalar const& beta,
-                     YView const& Y, Real const* weights, detail::DotOutputs<Scalar> const& dots,
+                     YView const& Y, Real const* weights, products::DotOutputs<Scalar> const& dots,
                      Workspace<Exec>& sums) const {
     require_local("spmm_dots", X, Y);
     exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
-    detail::BlockRef<Scalar const> const x = detail::block_ref<Exec>(X);
-    detail::BlockRef<Scalar const> const packed =
-        detail::block_ref<Exec>(exchange_.block(X.extent(1)));
+    blocks::BlockRef<Scalar const> const x = blocks::block_ref<Exec>(X);
+    blocks::BlockRef<Scalar const> const packed =
+        blocks::block_ref<Exec>(exchange_.block(X.extent(1)));
     auto const part = [&](Which which) {
       auto const& rows = matrix_->part(which);
-      return detail::PartOfRows<Exec, Scalar, int>{
-          &plans_[which]->panels(), detail::planned_matrix_ref<Exec>(rows.matrix), rows.first,
+      return products::PartOfRows<Exec, Scalar, int>{
+          &plans_[which]->panels(), sparse::planned_matrix_ref<Exec>(rows.matrix), rows.first,
           which == Matrix::interior ? x : packed};
     };
-    detail::Product<Scalar> const product{Op::none, alpha, x, beta, detail::block_ref<Exec>(Y)};
+    products::Product<Scalar> const product{Op::none, alpha, x, beta, blocks::block_ref<Exec>(Y)};
     if (exchange_.idle()) {
       std::array const all{part(Matrix::interior)};
-      return detail::multiply_dots<Exec, Scalar, int>(
+      return products::multiply_dots<Exec, Scalar, int>(
           exec, all, [&](auto const& multiply) { multiply(exec, 0); }, product, weights, dots,
           sums);
     }
     std::array const parts{part(Matrix::head), part(Matrix::interior), part(Matrix::tail)};
-    detail::multiply_dots<Exec, Scalar, int>(
+    products::multiply_dots<Exec, Scalar, int>(
         exec, parts,
         [&](auto const& multiply) {
           exchange_.fill(
@@ -312,7 +313,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
         product, weights, dots, sums);
   }
 
-  void exchange_rows(Exec const& exec, detail::BlockRef<Scalar const> const& x) const {
+  void exchange_rows(Exec const& exec, blocks::BlockRef<Scalar const> const& x) const {
     exchange_.fill(
         exec, x, [] {}, [](Exec const&) {});
   }
@@ -320,7 +321,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   std::shared_ptr<Matrix const> matrix_;
   std::array<std::optional<SpmmPlan<Exec>>, 3> plans_;
   std::int64_t longest_ = 0;  ///< row of all ranks
-  detail::PackedExchange<Scalar, Exec> exchange_;
+  distributed::PackedExchange<Scalar, Exec> exchange_;
   mutable Workspace<Exec> sums_, sums_of_rank_;
 };
 
@@ -382,9 +383,10 @@ void spmm_dots(Exec const& exec, std::type_identity_t<Scalar> const& alpha,
                DistributedOperator<Scalar, Exec> const& A, XView const& X,
                std::type_identity_t<Scalar> const& beta, YView const& Y, XDotYView const& x_dot_y,
                YDotYView const& y_dot_y, Weights const& weights = nullptr) {
-  A.multiply_dots(
-      exec, alpha, X, beta, Y, detail::row_weights<Exec, real_t<Scalar>>(weights, A.rows()),
-      {detail::dots_ref<Exec, Scalar>(x_dot_y), detail::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
+  A.multiply_dots(exec, alpha, X, beta, Y,
+                  products::row_weights<Exec, real_t<Scalar>>(weights, A.rows()),
+                  {products::dots_ref<Exec, Scalar>(x_dot_y),
+                   products::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
 }
 
 }  // namespace blockspan

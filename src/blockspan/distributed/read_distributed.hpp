@@ -42,7 +42,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> read_distributed(
     return distribute(exec, ranks, A, like);
   }
   auto const [partition, rows] =
-      detail::read_rows<Scalar>(ranks, path, &detail::chunk_rows<Exec>, like);
+      distributed::read_rows<Scalar>(ranks, path, &blocks::chunk_rows<Exec>, like);
   return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, rows);
 }
 

@@ -79,9 +79,9 @@ class RowOrder {
     packed.reserve(values.size());
     for (std::int64_t const row : leaving)
       packed.insert(packed.end(), at(values, row), at(values, row) + width);
-    auto const arrived = detail::exchange_parts<T>(
-        ranks_, sends, packed, detail::even_offsets(leaving.size(), width), receives,
-        detail::even_offsets(arriving.size(), width));
+    auto const arrived = distributed::exchange_parts<T>(
+        ranks_, sends, packed, distributed::even_offsets(leaving.size(), width), receives,
+        distributed::even_offsets(arriving.size(), width));
     for (std::size_t i = 0; i < arriving.size(); ++i)
       std::copy_n(at(arrived, static_cast<std::int64_t>(i)), k, at(result, arriving[i]));
     return result;
@@ -133,7 +133,8 @@ LocalRows<Scalar> RowOrder::rows(LocalRows<Scalar> const& given) const {
                  result.offsets[static_cast<std::size_t>(i)]);
   auto const place = [&](auto const& sent, auto& target) {
     using Value = typename std::remove_reference_t<decltype(target)>::value_type;
-    auto const arrived = detail::exchange_parts<Value>(ranks_, sends_, sent, from, receives_, to);
+    auto const arrived =
+        distributed::exchange_parts<Value>(ranks_, sends_, sent, from, receives_, to);
     target.resize(arrived.size());
     for (std::size_t i = 0; i < arriving_.size(); ++i)
       std::copy(arrived.begin() + to[i], arrived.begin() + to[i + 1],

@@ -15,14 +15,14 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace levels {
 /// A0.mtx, P0.mtx, ...
 inline std::string level_file(char letter, std::size_t level) {
   std::string name(1, letter);
   name += std::to_string(level);
   return name += ".mtx";
 }
-}  // namespace detail
+}  // namespace levels
 
 /// P0.mtx, P1.mtx, ... of a folder, up to the first that is not there, for
 /// MultigridOptions::prolongators. Throws Error without the first one, where shapes do not follow
@@ -32,7 +32,7 @@ std::vector<CrsMatrix<Scalar, Exec>> read_prolongators(Exec const& exec,
                                                        std::filesystem::path const& folder) {
   std::vector<CrsMatrix<Scalar, Exec>> result;
   for (std::size_t l = 0;; ++l) {
-    auto const file = folder / detail::level_file('P', l);
+    auto const file = folder / levels::level_file('P', l);
     if (!std::filesystem::exists(file)) break;
     result.push_back(read_matrix_market<Scalar>(exec, file.string()));
     auto const count = result.size();
@@ -53,7 +53,7 @@ void write_hierarchy(std::filesystem::path const& folder, Multigrid<Scalar, Exec
   auto const& levels = M.hierarchy().levels;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     auto const file = [&](char letter) {
-      return (folder / detail::level_file(letter, l)).string();
+      return (folder / levels::level_file(letter, l)).string();
     };
     write_matrix_market(file('A'), levels[l].A);
     if (l + 1 < levels.size()) write_matrix_market(file('P'), levels[l].P_matrix());
@@ -71,10 +71,10 @@ std::vector<std::string> hierarchy_differences(Exec const& exec,
   std::vector<std::string> notes;
   auto const& levels = M.hierarchy().levels;
   for (std::size_t l = 1; l < levels.size(); ++l) {
-    std::string const name = detail::level_file('A', l);
+    std::string const name = levels::level_file('A', l);
     if (!std::filesystem::exists(folder / name)) continue;
-    auto const theirs = detail::to_host(read_matrix_market<Wide>(exec, (folder / name).string()));
-    auto const ours = detail::to_host(levels[l].A);
+    auto const theirs = sparse::to_host(read_matrix_market<Wide>(exec, (folder / name).string()));
+    auto const ours = sparse::to_host(levels[l].A);
     double largest = 0, difference = 0;
     bool const shape = theirs.rows == ours.rows && theirs.columns == ours.columns;
     for (std::int64_t i = 0; shape && i < ours.rows; ++i) {

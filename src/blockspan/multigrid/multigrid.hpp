@@ -11,12 +11,12 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace levels {
 template <class Scalar, class Exec>
 struct MultigridState;
 template <class Scalar, class Exec>
 class Hierarchy;
-}  // namespace detail
+}  // namespace levels
 
 /// Y = M^-1 X by one V cycle of smoothed aggregation: a preconditioner for a Hermitian positive
 /// (semi-)definite matrix A whose iterations hardly grow with the mesh. Linear, the same in every
@@ -78,18 +78,18 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
 
   /// Implementation: the levels as they are set up, in double precision (hierarchy/hierarchy.hpp).
   using Wide = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
-  detail::Hierarchy<Wide, Exec> const& hierarchy() const;
+  levels::Hierarchy<Wide, Exec> const& hierarchy() const;
 
  private:
   void form_cycle(Exec const& exec);
   void probe(Exec const& exec);
 
-  std::unique_ptr<detail::MultigridState<Scalar, Exec>> state_;
+  std::unique_ptr<levels::MultigridState<Scalar, Exec>> state_;
 };
 
 /// The multigrid preconditioner of A, a CrsMatrix; see the class.
 template <class Exec, class Matrix>
-requires(!detail::has_blocks_v<Matrix>)
+requires(!sparse::has_blocks_v<Matrix>)
     Multigrid<typename Matrix::non_const_value_type, Exec> multigrid(
         Exec const& exec, Matrix const& A,
         MultigridOptions<typename Matrix::non_const_value_type, Exec> const& options = {}) {
@@ -99,11 +99,11 @@ requires(!detail::has_blocks_v<Matrix>)
 /// The same of a BsrMatrix, whose blocks are the nodes (block_size is theirs): a copy as a
 /// CrsMatrix is made, and kept. Throws Error as the class, and where the blocks are larger than 16.
 template <class Exec, class Matrix>
-requires detail::has_blocks_v<Matrix> Multigrid<typename Matrix::non_const_value_type, Exec>
+requires sparse::has_blocks_v<Matrix> Multigrid<typename Matrix::non_const_value_type, Exec>
 multigrid(Exec const& exec, Matrix const& A,
           MultigridOptions<typename Matrix::non_const_value_type, Exec> options = {}) {
   options.block_size = static_cast<int>(A.blockDim());
-  return {exec, detail::expand_blocks(exec, A), options};
+  return {exec, levels::expand_blocks(exec, A), options};
 }
 
 }  // namespace blockspan

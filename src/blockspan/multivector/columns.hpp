@@ -10,7 +10,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace multivector {
 template <class Exec, class Scalar>
 void column_norms(Exec const& exec, BlockRef<Scalar const> const& X,
                   SmallRef<real_t<Scalar>> const& norms, Workspace<Exec>& workspace);
@@ -26,7 +26,7 @@ void scale_columns(Exec const& exec, SmallRef<factor_t<kind, Scalar> const> cons
 template <class Exec, class Scalar>
 void copy_columns(Exec const& exec, BlockRef<Scalar const> const& X,
                   std::vector<int> const& columns, BlockRef<Scalar> const& Y);
-}  // namespace detail
+}  // namespace multivector
 
 /// norms(j) = ||x_j||_2.
 ///
@@ -38,14 +38,14 @@ void copy_columns(Exec const& exec, BlockRef<Scalar const> const& X,
 /// if the shapes clash, or where memory is short.
 template <class Exec, class XView, class NormsView>
 void column_norms(Exec const& exec, XView const& X, NormsView const& norms,
-                  Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
+                  Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
   using Scalar = typename XView::non_const_value_type;
   static_assert(std::is_same_v<typename NormsView::value_type, real_t<Scalar>>,
                 "norms are real numbers of the block's precision");
   require(norms.extent(0) == X.extent(1), "column_norms", "X is ", X.extent(0), " x ", X.extent(1),
           ", norms has ", norms.extent(0), " entries");
-  detail::column_norms<Exec, Scalar>(exec, detail::block_ref<Exec>(X),
-                                     detail::small_ref<Exec>(norms), workspace);
+  multivector::column_norms<Exec, Scalar>(exec, blocks::block_ref<Exec>(X),
+                                          blocks::small_ref<Exec>(norms), workspace);
 }
 
 /// dots(j) = x_j^H y_j, the diagonal of gram(X, Y) at the cost of reading X and Y once.
@@ -54,7 +54,7 @@ void column_norms(Exec const& exec, XView const& X, NormsView const& norms,
 /// column_norms.
 template <class Exec, class XView, class YView, class DotsView>
 void column_dots(Exec const& exec, XView const& X, YView const& Y, DotsView const& dots,
-                 Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
+                 Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
   using Scalar = typename DotsView::value_type;
   static_assert(std::is_same_v<typename XView::non_const_value_type, Scalar> &&
                     std::is_same_v<typename YView::non_const_value_type, Scalar>,
@@ -62,8 +62,9 @@ void column_dots(Exec const& exec, XView const& X, YView const& Y, DotsView cons
   require(X.extent(0) == Y.extent(0) && X.extent(1) == Y.extent(1) && dots.extent(0) == X.extent(1),
           "column_dots", "shapes clash: X is ", X.extent(0), " x ", X.extent(1), ", Y is ",
           Y.extent(0), " x ", Y.extent(1), ", dots has ", dots.extent(0), " entries");
-  detail::column_dots<Exec, Scalar>(exec, detail::block_ref<Exec>(X), detail::block_ref<Exec>(Y),
-                                    detail::small_ref<Exec>(dots), workspace);
+  multivector::column_dots<Exec, Scalar>(exec, blocks::block_ref<Exec>(X),
+                                         blocks::block_ref<Exec>(Y), blocks::small_ref<Exec>(dots),
+                                         workspace);
 }
 
 /// x_j = factors(j) x_j.
@@ -79,10 +80,10 @@ void scale_columns(Exec const& exec, FactorsView const& factors, XView const& X)
                 "factors are real numbers or scalars of the block's precision");
   require(factors.extent(0) == X.extent(1), "scale_columns", "X is ", X.extent(0), " x ",
           X.extent(1), ", there are ", factors.extent(0), " factors");
-  constexpr auto kind =
-      std::is_same_v<Factor, real_t<Scalar>> ? detail::Factors::real : detail::Factors::scalar;
-  detail::scale_columns<Exec, Scalar, kind>(exec, detail::small_ref<Exec>(factors),
-                                            detail::block_ref<Exec>(X));
+  constexpr auto kind = std::is_same_v<Factor, real_t<Scalar>> ? multivector::Factors::real
+                                                               : multivector::Factors::scalar;
+  multivector::scale_columns<Exec, Scalar, kind>(exec, blocks::small_ref<Exec>(factors),
+                                                 blocks::block_ref<Exec>(X));
 }
 
 /// y_j = x_{columns[j]}: gathers chosen columns, which may repeat.
@@ -102,8 +103,8 @@ void copy_columns(Exec const& exec, XView const& X, std::vector<int> const& colu
   for (int const column : columns)
     require(column >= 0 && static_cast<std::size_t>(column) < X.extent(1), "copy_columns",
             "there is no column ", column, ": X is ", X.extent(0), " x ", X.extent(1));
-  detail::copy_columns<Exec, Scalar>(exec, detail::block_ref<Exec>(X), columns,
-                                     detail::block_ref<Exec>(Y));
+  multivector::copy_columns<Exec, Scalar>(exec, blocks::block_ref<Exec>(X), columns,
+                                          blocks::block_ref<Exec>(Y));
 }
 
 }  // namespace blockspan

@@ -6,7 +6,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace multivector {
 template <class Exec, class Scalar>
 void combine(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
              SmallRef<Scalar const> const& C, Scalar beta, BlockRef<Scalar> const& Y,
@@ -14,7 +14,7 @@ void combine(Exec const& exec, Scalar alpha, BlockRef<Scalar const> const& X,
 template <class Exec, class Scalar>
 void combine_in_place(Exec const& exec, BlockRef<Scalar> const& X, SmallRef<Scalar const> const& C,
                       Workspace<Exec>& workspace);
-}  // namespace detail
+}  // namespace multivector
 
 /// Y = alpha X C + beta Y: new columns as combinations of old ones.
 ///
@@ -32,7 +32,7 @@ void combine_in_place(Exec const& exec, BlockRef<Scalar> const& X, SmallRef<Scal
 template <class Exec, class XView, class CView, class YView>
 void combine(Exec const& exec, typename YView::non_const_value_type alpha, XView const& X,
              CView const& C, typename YView::non_const_value_type beta, YView const& Y,
-             Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
+             Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
   using Scalar = typename YView::value_type;
   static_assert(std::is_same_v<typename XView::non_const_value_type, Scalar> &&
                     std::is_same_v<typename CView::non_const_value_type, Scalar>,
@@ -40,8 +40,9 @@ void combine(Exec const& exec, typename YView::non_const_value_type alpha, XView
   require(X.extent(0) == Y.extent(0) && C.extent(0) == X.extent(1) && C.extent(1) == Y.extent(1),
           "combine", "shapes clash: X is ", X.extent(0), " x ", X.extent(1), ", C is ", C.extent(0),
           " x ", C.extent(1), ", Y is ", Y.extent(0), " x ", Y.extent(1));
-  detail::combine<Exec, Scalar>(exec, alpha, detail::block_ref<Exec>(X), detail::small_ref<Exec>(C),
-                                beta, detail::block_ref<Exec>(Y), workspace);
+  multivector::combine<Exec, Scalar>(exec, alpha, blocks::block_ref<Exec>(X),
+                                     blocks::small_ref<Exec>(C), beta, blocks::block_ref<Exec>(Y),
+                                     workspace);
 }
 
 /// X(:, 0:m) = X C for C: k x m with m <= k, X: n x k; the remaining columns of X keep their
@@ -49,15 +50,15 @@ void combine(Exec const& exec, typename YView::non_const_value_type alpha, XView
 /// > 64 (32 complex): at most 16 MiB.
 template <class Exec, class XView, class CView>
 void combine_in_place(Exec const& exec, XView const& X, CView const& C,
-                      Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
+                      Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
   using Scalar = typename XView::value_type;
   static_assert(std::is_same_v<typename CView::non_const_value_type, Scalar>,
                 "X and C have the same scalar, and X is not const");
   require(C.extent(0) == X.extent(1) && C.extent(1) <= C.extent(0), "combine_in_place",
           "shapes clash: X is ", X.extent(0), " x ", X.extent(1), ", C is ", C.extent(0), " x ",
           C.extent(1));
-  detail::combine_in_place<Exec, Scalar>(exec, detail::block_ref<Exec>(X),
-                                         detail::small_ref<Exec>(C), workspace);
+  multivector::combine_in_place<Exec, Scalar>(exec, blocks::block_ref<Exec>(X),
+                                              blocks::small_ref<Exec>(C), workspace);
 }
 
 }  // namespace blockspan

@@ -9,7 +9,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace multivector {
 
 template <class From, class To>
 struct ConvertBlock {
@@ -26,7 +26,7 @@ struct ConvertBlock {
   }
 };
 
-}  // namespace detail
+}  // namespace multivector
 
 /// Y = factor X in another precision, each part of an entry rounded to nearest and then multiplied:
 /// what is too large becomes infinite, what is too small becomes denormal or zero, NaN stays NaN.
@@ -43,9 +43,10 @@ void convert_block(Exec const& exec, XView const& X, YView const& Y,
   require(X.extent(0) == Y.extent(0) && X.extent(1) == Y.extent(1), "convert_block",
           "shapes clash: X is ", X.extent(0), " x ", X.extent(1), ", Y is ", Y.extent(0), " x ",
           Y.extent(1));
-  auto const y = detail::block_ref<Exec>(Y);
-  detail::for_each_entry(exec, "Blockspan::convert_block", y,
-                         detail::ConvertBlock<From, To>{detail::block_ref<Exec>(X), y, factor});
+  auto const y = blocks::block_ref<Exec>(Y);
+  blocks::for_each_entry(
+      exec, "Blockspan::convert_block", y,
+      multivector::ConvertBlock<From, To>{blocks::block_ref<Exec>(X), y, factor});
 }
 
 }  // namespace blockspan

@@ -6,11 +6,11 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace multivector {
 template <class Exec, class Scalar>
 void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed,
                  std::int64_t first_column, std::int64_t first_row);
-}  // namespace detail
+}  // namespace multivector
 
 /// X(i, j) = a value in [-1, 1) that depends on seed, first_row + i and first_column + j only;
 /// both parts of a complex scalar are filled.
@@ -25,8 +25,8 @@ void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed
 template <class Exec, class XView>
 void fill_random(Exec const& exec, XView const& X, std::uint64_t seed,
                  std::int64_t first_column = 0, std::int64_t first_row = 0) {
-  detail::fill_random<Exec, typename XView::value_type>(exec, detail::block_ref<Exec>(X), seed,
-                                                        first_column, first_row);
+  multivector::fill_random<Exec, typename XView::value_type>(exec, blocks::block_ref<Exec>(X), seed,
+                                                             first_column, first_row);
 }
 
 }  // namespace blockspan

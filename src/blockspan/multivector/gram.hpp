@@ -6,11 +6,11 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace multivector {
 template <class Exec, class Scalar>
 void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y,
           SmallRef<Scalar> const& G, Workspace<Exec>& workspace);
-}  // namespace detail
+}  // namespace multivector
 
 /// G = X^H Y: all inner products of the columns of two blocks.
 ///
@@ -28,7 +28,7 @@ void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar con
 /// full precision. Throws Error if the shapes clash, or where memory is short.
 template <class Exec, class XView, class YView, class GView>
 void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G,
-          Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
+          Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
   using Scalar = typename GView::non_const_value_type;
   static_assert(std::is_same_v<typename XView::non_const_value_type, Scalar> &&
                     std::is_same_v<typename YView::non_const_value_type, Scalar>,
@@ -38,8 +38,8 @@ void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G,
   require(G.extent(0) == X.extent(1) && G.extent(1) == Y.extent(1), "gram", "G is ", G.extent(0),
           " x ", G.extent(1), " but the blocks have ", X.extent(1), " and ", Y.extent(1),
           " columns");
-  detail::gram<Exec, Scalar>(exec, detail::block_ref<Exec>(X), detail::block_ref<Exec>(Y),
-                             detail::small_ref<Exec>(G), workspace);
+  multivector::gram<Exec, Scalar>(exec, blocks::block_ref<Exec>(X), blocks::block_ref<Exec>(Y),
+                                  blocks::small_ref<Exec>(G), workspace);
 }
 
 }  // namespace blockspan

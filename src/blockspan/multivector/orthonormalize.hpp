@@ -12,7 +12,7 @@ struct OrthonormalizeReport {
   bool indefinite = false;  ///< some v^H B v < -1e-10 ||v|| ||Bv||: B is not positive semi-definite
 };
 
-namespace detail {
+namespace multivector {
 template <class Exec, class Scalar>
 OrthonormalizeReport orthonormalize(Exec const& exec, BlockRef<Scalar> const& V,
                                     BlockRef<Scalar> const* BV, Workspace<Exec>& workspace);
@@ -20,7 +20,7 @@ template <class Exec, class Scalar>
 void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
                  BlockRef<Scalar const> const& BQ, BlockRef<Scalar> const& V,
                  Workspace<Exec>& workspace);
-}  // namespace detail
+}  // namespace multivector
 
 /// V := orthonormal basis of the span of its columns, in its first `rank` columns; the others
 /// become zero.
@@ -50,9 +50,10 @@ void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
 /// instead of giving up, so that each pass gains half the digits).
 template <class Exec, class View>
 OrthonormalizeReport orthonormalize(Exec const& exec, View const& V,
-                                    Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
+                                    Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
   using Scalar = typename View::value_type;
-  return detail::orthonormalize<Exec, Scalar>(exec, detail::block_ref<Exec>(V), nullptr, workspace);
+  return multivector::orthonormalize<Exec, Scalar>(exec, blocks::block_ref<Exec>(V), nullptr,
+                                                   workspace);
 }
 
 /// The same in the inner product of a Hermitian positive definite B: V^H B V = I on return.
@@ -64,15 +65,15 @@ OrthonormalizeReport orthonormalize(Exec const& exec, View const& V,
 template <class Exec, class View, class BView>
 requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
     orthonormalize(Exec const& exec, View const& V, BView const& BV,
-                   Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
+                   Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
   using Scalar = typename View::value_type;
   static_assert(std::is_same_v<typename BView::value_type, Scalar>,
                 "V and BV have the same scalar");
   require(V.extent(0) == BV.extent(0) && V.extent(1) == BV.extent(1), "orthonormalize", "V is ",
           V.extent(0), " x ", V.extent(1), ", BV is ", BV.extent(0), " x ", BV.extent(1));
-  auto const B_block = detail::block_ref<Exec>(BV);
-  return detail::orthonormalize<Exec, Scalar>(exec, detail::block_ref<Exec>(V), &B_block,
-                                              workspace);
+  auto const B_block = blocks::block_ref<Exec>(BV);
+  return multivector::orthonormalize<Exec, Scalar>(exec, blocks::block_ref<Exec>(V), &B_block,
+                                                   workspace);
 }
 
 /// V := V - Q (BQ^H V): removes from V what lies in the span of Q, orthonormal in the inner product
@@ -83,7 +84,7 @@ requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
 /// Throws Error if the shapes clash, or where memory is short.
 template <class Exec, class QView, class BQView, class VView>
 void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const& V,
-                 Workspace<Exec>& workspace = detail::OwnWorkspace<Exec>()) {
+                 Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
   using Scalar = typename VView::value_type;
   static_assert(std::is_same_v<typename QView::non_const_value_type, Scalar> &&
                     std::is_same_v<typename BQView::non_const_value_type, Scalar>,
@@ -91,8 +92,9 @@ void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const
   require(Q.extent(0) == V.extent(0) && BQ.extent(0) == V.extent(0) && BQ.extent(1) == Q.extent(1),
           "project_out", "shapes clash: Q is ", Q.extent(0), " x ", Q.extent(1), ", BQ is ",
           BQ.extent(0), " x ", BQ.extent(1), ", V is ", V.extent(0), " x ", V.extent(1));
-  detail::project_out<Exec, Scalar>(exec, detail::block_ref<Exec>(Q), detail::block_ref<Exec>(BQ),
-                                    detail::block_ref<Exec>(V), workspace);
+  multivector::project_out<Exec, Scalar>(exec, blocks::block_ref<Exec>(Q),
+                                         blocks::block_ref<Exec>(BQ), blocks::block_ref<Exec>(V),
+                                         workspace);
 }
 
 }  // namespace blockspan

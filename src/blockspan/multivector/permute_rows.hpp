@@ -8,7 +8,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace multivector {
 
 template <class Scalar, class Order>
 struct PermuteRows {
@@ -20,7 +20,7 @@ struct PermuteRows {
   }
 };
 
-}  // namespace detail
+}  // namespace multivector
 
 /// Y(i, :) = X(order(i), :), for vectors of a reordered matrix (see sparse/reorder.hpp).
 ///
@@ -35,10 +35,10 @@ void permute_rows(Exec const& exec, OrderView const& order, XView const& X, YVie
       X.extent(0) == Y.extent(0) && X.extent(1) == Y.extent(1) && order.extent(0) == X.extent(0),
       "permute_rows", "shapes clash: X is ", X.extent(0), " x ", X.extent(1), ", Y is ",
       Y.extent(0), " x ", Y.extent(1), ", order has ", order.extent(0), " entries");
-  auto const y = detail::block_ref<Exec>(Y);
-  detail::for_each_entry(
+  auto const y = blocks::block_ref<Exec>(Y);
+  blocks::for_each_entry(
       exec, "Blockspan::permute_rows", y,
-      detail::PermuteRows<Scalar, OrderView>{detail::block_ref<Exec>(X), y, order});
+      multivector::PermuteRows<Scalar, OrderView>{blocks::block_ref<Exec>(X), y, order});
 }
 
 }  // namespace blockspan

@@ -28,7 +28,7 @@ namespace blockspan {
 /// of Sparse Matrix Kernels), there for register blocks.
 template <class Exec, class Matrix>
 int find_block_size(Exec const& exec, Matrix const& A) {
-  return detail::find_block_size(exec, detail::matrix_ref<Exec>(A));
+  return operators::find_block_size(exec, sparse::matrix_ref<Exec>(A));
 }
 
 struct BlockJacobiOptions {
@@ -62,10 +62,10 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   BlockJacobiPreconditioner(Exec const& exec, Matrix const& A,
                             BlockJacobiOptions const& options = {})
       : rows_(A.numRows()), absolute_(options.absolute), block_size_(options.block_size) {
-    static_assert(std::is_same_v<detail::scalar_t<Matrix>, Scalar>,
+    static_assert(std::is_same_v<sparse::scalar_t<Matrix>, Scalar>,
                   "the matrix and the preconditioner have the same scalar");
-    detail::require_compiled_product<Exec, Scalar, detail::offset_t<Matrix>,
-                                     detail::ordinal_t<Matrix>>();
+    products::require_compiled_product<Exec, Scalar, sparse::offset_t<Matrix>,
+                                       sparse::ordinal_t<Matrix>>();
     require_order(A);
     require(block_size_ >= 0 && block_size_ <= 8, where, "blocks of ", block_size_,
             " rows; there are blocks of 1 to 8, and 0 for the size found in the pattern");
@@ -81,9 +81,9 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   template <class Matrix>
   void refresh(Exec const& exec, Matrix const& A) {
     require_order(A);
-    detail::gather_blocks(exec, detail::matrix_ref<Exec>(A), block_size_, inverses_.data());
+    operators::gather_blocks(exec, sparse::matrix_ref<Exec>(A), block_size_, inverses_.data());
     auto const faults =
-        detail::invert_blocks(exec, rows_, block_size_, absolute_, inverses_.data());
+        operators::invert_blocks(exec, rows_, block_size_, absolute_, inverses_.data());
     refuse(faults.not_finite_row, "has an entry that is not finite");
     if (!absolute_)
       refuse(faults.indefinite_row,
@@ -96,10 +96,10 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   /// Throws Error if X or Y is not n x k.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
-    auto const x = detail::block_ref<Exec>(X);
-    auto const y = detail::block_ref<Exec>(Y);
-    detail::require_blocks(where, rows_, x, y);
-    detail::apply_blocks<Exec, Scalar>(exec, block_size_, inverses_.data(), x, y);
+    auto const x = blocks::block_ref<Exec>(X);
+    auto const y = blocks::block_ref<Exec>(Y);
+    operators::require_blocks(where, rows_, x, y);
+    operators::apply_blocks<Exec, Scalar>(exec, block_size_, inverses_.data(), x, y);
   }
 
   OperatorFacts<Scalar, Exec> facts() const override {
@@ -135,7 +135,7 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
 
 /// The block Jacobi preconditioner of A; see the class.
 template <class Exec, class Matrix>
-BlockJacobiPreconditioner<detail::scalar_t<Matrix>, Exec> block_jacobi(
+BlockJacobiPreconditioner<sparse::scalar_t<Matrix>, Exec> block_jacobi(
     Exec const& exec, Matrix const& A, BlockJacobiOptions const& options = {}) {
   return {exec, A, options};
 }

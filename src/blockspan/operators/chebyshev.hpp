@@ -79,9 +79,9 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   /// X or Y is not n x k, or where memory is short, and what A throws.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
-    auto const x = detail::block_ref<Exec>(X);
-    auto const y = detail::block_ref<Exec>(Y);
-    detail::require_blocks(where, rows(), x, y);
+    auto const x = blocks::block_ref<Exec>(X);
+    auto const y = blocks::block_ref<Exec>(Y);
+    operators::require_blocks(where, rows(), x, y);
     if (x.columns == 0) return;
     Real const middle = (upper_ + lower_) / 2, half = (upper_ - lower_) / 2;
     Real const sigma = middle / half;
@@ -89,13 +89,13 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     if (degree_ > 1) other = scratch(exec, Workspace<Exec>::result, x.columns);
     // Z_i overwrites Z_i-2, and the last one must end up in Y
     auto const z = [&](int i) { return (degree_ - i) % 2 == 0 ? Y : other; };
-    detail::pass_of_step<Exec, Scalar>(exec,
-                                       {false, false, Real(0), 1 / middle, factors_.data(), x, {}},
-                                       {}, detail::block_ref<Exec>(z(1)));
+    operators::pass_of_step<Exec, Scalar>(
+        exec, {false, false, Real(0), 1 / middle, factors_.data(), x, {}}, {},
+        blocks::block_ref<Exec>(z(1)));
     Real rho = 1 / sigma;
     for (int i = 2; i <= degree_; ++i) {
       Real const next = 1 / (2 * sigma - rho);
-      detail::take_step<Exec, Scalar>(
+      operators::take_step<Exec, Scalar>(
           exec, *A_, {X, factors_, 2 * next / half, next * rho, true, i > 2}, z(i - 1), z(i),
           [&] { return scratch(exec, Workspace<Exec>::product, x.columns); });
       rho = next;
@@ -158,7 +158,7 @@ struct ChebyshevSetup {
   bool usable() const { return fault.empty(); }
 };
 
-namespace detail {
+namespace operators {
 
 /// The fault that the numbers of a setup show.
 template <class Scalar, class Exec>
@@ -184,7 +184,7 @@ std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
   return fault.str();
 }
 
-}  // namespace detail
+}  // namespace operators
 
 /// Finds the interval of an operator A of which W, an approximation of the inverse of its diagonal,
 /// is known (n positive numbers; ones: no scaling). Costs options.lanczos_steps products with one
@@ -199,7 +199,7 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(
   setup.estimate =
       estimate_spectrum<Scalar, Exec>(exec, A, factors, options.lanczos_steps, options.seed);
   setup.upper = real_t<Scalar>(1.05) * (setup.estimate.largest + setup.estimate.residual);
-  setup.fault = detail::chebyshev_fault(setup, -1);
+  setup.fault = operators::chebyshev_fault(setup, -1);
   return setup;
 }
 
@@ -211,14 +211,14 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec,
                                              LinearOperator<Scalar, Exec> const& A,
                                              Matrix const& matrix,
                                              ChebyshevOptions const& options = {}) {
-  static_assert(std::is_same_v<detail::scalar_t<Matrix>, Scalar>,
+  static_assert(std::is_same_v<sparse::scalar_t<Matrix>, Scalar>,
                 "the matrix and the operator have the same scalar");
   auto setup = chebyshev_setup<Scalar, Exec>(exec, A, jacobi(exec, matrix).factors(), options);
-  auto const rows = detail::measure_rows(exec, detail::matrix_ref<Exec>(matrix),
-                                         std::as_const(setup.factors).data());
+  auto const rows = operators::measure_rows(exec, sparse::matrix_ref<Exec>(matrix),
+                                            std::as_const(setup.factors).data());
   setup.row_sum_bound = rows.largest_sum;
   setup.upper = std::min(setup.upper, rows.largest_sum);
-  setup.fault = detail::chebyshev_fault(setup, rows.indefinite_row);
+  setup.fault = operators::chebyshev_fault(setup, rows.indefinite_row);
   return setup;
 }
 

@@ -15,12 +15,12 @@ namespace blockspan {
 /// all three and keeps the fastest (only csr_alg2 promises the same bits on every run).
 enum class CusparseAlgorithm { csr_alg1, csr_alg2, csr_alg3, fastest };
 
-namespace detail {
+namespace operators {
 /// Defined for CUDA only.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A, CusparseAlgorithm algorithm);
-}  // namespace detail
+}  // namespace operators
 
 /// A square sparse matrix as an operator whose product is cuSPARSE's SpMM (row-major, preprocessed
 /// once per width) on the instance's stream: a peer, for comparing answers and times. A: n x n with
@@ -32,8 +32,8 @@ template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> cusparse_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
     CusparseAlgorithm algorithm = CusparseAlgorithm::csr_alg2) {
-  if constexpr (detail::on_cuda_v<Exec>)
-    return detail::make_cusparse_operator<Scalar, Exec>(exec, A, algorithm);
+  if constexpr (support::on_cuda_v<Exec>)
+    return operators::make_cusparse_operator<Scalar, Exec>(exec, A, algorithm);
   else
     fail("blockspan::cusparse_operator", "needs the CUDA backend (this is ", exec.name(),
          ", matrix ", A.numRows(), " x ", A.numCols(), ")");

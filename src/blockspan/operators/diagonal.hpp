@@ -13,13 +13,13 @@ namespace blockspan {
 /// added up, zero where A stores none. Queued on `exec`, not waited for. O(nonzeros).
 /// Throws Error if A is not square, or where memory is short.
 template <class Exec, class Matrix>
-Kokkos::View<detail::scalar_t<Matrix>*, typename Exec::memory_space> diagonal(Exec const& exec,
+Kokkos::View<sparse::scalar_t<Matrix>*, typename Exec::memory_space> diagonal(Exec const& exec,
                                                                               Matrix const& A) {
-  detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, detail::offset_t<Matrix>,
-                                   detail::ordinal_t<Matrix>>();
+  products::require_compiled_product<Exec, sparse::scalar_t<Matrix>, sparse::offset_t<Matrix>,
+                                     sparse::ordinal_t<Matrix>>();
   require(A.numRows() == A.numCols(), "blockspan::diagonal", "the matrix must be square (",
           A.numRows(), " x ", A.numCols(), ")");
-  return detail::diagonal_on_device(exec, detail::matrix_ref<Exec>(A));
+  return operators::diagonal_on_device(exec, sparse::matrix_ref<Exec>(A));
 }
 
 }  // namespace blockspan

@@ -19,7 +19,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace operators {
 
 /// A copy on the host, in double precision. Waits for the instance.
 template <class Exec, class Matrix>
@@ -49,7 +49,7 @@ HostHermitian host_hermitian(Exec const& exec, Matrix const& A) {
   return result;
 }
 
-}  // namespace detail
+}  // namespace operators
 
 /// Y = (A + shift M + delta D)^-1 X by a sparse factorization; what shift and delta became is in
 /// report(). Works on the host in double precision, whatever Scalar and Exec are: a product on a
@@ -59,15 +59,15 @@ HostHermitian host_hermitian(Exec const& exec, Matrix const& A) {
 template <class Scalar, class Exec>
 class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
  public:
-  DirectSolver(std::shared_ptr<detail::DirectFactors> factors) : factors_(std::move(factors)) {}
+  DirectSolver(std::shared_ptr<operators::DirectFactors> factors) : factors_(std::move(factors)) {}
 
   std::int64_t rows() const override { return factors_->rows(); }
 
   /// Throws Error if X or Y is not n x k, or where memory is short.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
-    detail::require_blocks("blockspan::DirectSolver", rows(), detail::block_ref<Exec>(X),
-                           detail::block_ref<Exec>(Y));
+    operators::require_blocks("blockspan::DirectSolver", rows(), blocks::block_ref<Exec>(X),
+                              blocks::block_ref<Exec>(Y));
     using Number = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
     using Columns = Kokkos::View<Number**, Kokkos::LayoutLeft, typename Exec::memory_space>;
     auto const columns =
@@ -84,19 +84,19 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
 
   /// The shifts of `preconditioner` are sought anew; the ordering is kept.
   void refresh(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) override {
-    factors_->refresh(detail::host_hermitian(exec, A));
+    factors_->refresh(operators::host_hermitian(exec, A));
   }
 
   OperatorFacts<Scalar, Exec> facts() const override {
     return {.name = "direct (LDL^T by MUMPS, " + report().size() +
-                    (detail::on_cuda_v<Exec> ? ", on the host by copies)" : ")"),
+                    (support::on_cuda_v<Exec> ? ", on the host by copies)" : ")"),
             .nearly_exact = true};
   }
 
   DirectReport const& report() const { return factors_->report(); }
 
  private:
-  std::shared_ptr<detail::DirectFactors> factors_;
+  std::shared_ptr<operators::DirectFactors> factors_;
 };
 
 /// Factors A + shift M, A and M Hermitian n x n (the lower triangle is read; columns in any order,
@@ -121,13 +121,13 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
 /// Sources: Amestoy, Duff, L'Excellent and Koster 2001, doi:10.1137/S0895479899358194 (MUMPS);
 /// Schulze 2001, doi:10.1023/A:1021908421589 (the ordering); Sylvester's law of inertia.
 template <class Exec, class Matrix>
-DirectSolver<detail::scalar_t<Matrix>, Exec> direct(
+DirectSolver<sparse::scalar_t<Matrix>, Exec> direct(
     Exec const& exec, Matrix const& A, DirectOptions const& options = {},
     std::type_identity_t<Matrix> const* M = nullptr) {
-  auto const a = detail::host_hermitian(exec, A);
-  detail::HostHermitian m;
-  if (M != nullptr) m = detail::host_hermitian(exec, *M);
-  return {std::make_shared<detail::DirectFactors>(a, M != nullptr ? &m : nullptr, options)};
+  auto const a = operators::host_hermitian(exec, A);
+  operators::HostHermitian m;
+  if (M != nullptr) m = operators::host_hermitian(exec, *M);
+  return {std::make_shared<operators::DirectFactors>(a, M != nullptr ? &m : nullptr, options)};
 }
 
 }  // namespace blockspan

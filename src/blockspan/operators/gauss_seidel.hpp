@@ -11,13 +11,13 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace operators {
 
 template <class Scalar, class Exec>
 std::unique_ptr<RefreshableOperator<Scalar, Exec>> make_gauss_seidel(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
 
-}  // namespace detail
+}  // namespace operators
 
 /// One sweep of symmetric Gauss-Seidel as a preconditioner of a Hermitian matrix A = L + D + L^H:
 /// Y = (D + L^H)^-1 D (D + L)^-1 X, Hermitian positive definite as soon as D is positive, by Kokkos
@@ -42,8 +42,8 @@ std::unique_ptr<RefreshableOperator<Scalar, Exec>> make_gauss_seidel(
 template <class Scalar, class Exec>
 std::unique_ptr<RefreshableOperator<Scalar, Exec>> gauss_seidel(Exec const& exec,
                                                                 CrsMatrix<Scalar, Exec> const& A) {
-  if constexpr (detail::has_kokkos_kernels_operator_v<Scalar>)
-    return detail::make_gauss_seidel<Scalar, Exec>(exec, A);
+  if constexpr (operators::has_kokkos_kernels_operator_v<Scalar>)
+    return operators::make_gauss_seidel<Scalar, Exec>(exec, A);
   else
     fail("blockspan::gauss_seidel", "compiled for double and complex double only (matrix ",
          A.numRows(), " x ", A.numCols(), ")");

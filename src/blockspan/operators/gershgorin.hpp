@@ -14,10 +14,10 @@ namespace blockspan {
 /// A: n x n, stored with both triangles. Waits for the instance. O(nonzeros). Throws Error if A is
 /// not square.
 template <class Exec, class Matrix>
-real_t<detail::scalar_t<Matrix>> gershgorin_lower_bound(Exec const& exec, Matrix const& A) {
+real_t<sparse::scalar_t<Matrix>> gershgorin_lower_bound(Exec const& exec, Matrix const& A) {
   require(A.numRows() == A.numCols(), "blockspan::gershgorin_lower_bound",
           "the matrix must be square (", A.numRows(), " x ", A.numCols(), ")");
-  return detail::row_bounds(exec, detail::matrix_ref<Exec>(A)).lowest;
+  return operators::row_bounds(exec, sparse::matrix_ref<Exec>(A)).lowest;
 }
 
 }  // namespace blockspan

@@ -28,10 +28,10 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   /// Throws Error if X or Y is not n x k.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
-    auto const x = detail::block_ref<Exec>(X);
-    auto const y = detail::block_ref<Exec>(Y);
-    detail::require_blocks("blockspan::JacobiPreconditioner", rows(), x, y);
-    detail::scale_rows<Exec, Scalar>(exec, factors_.data(), x, y);
+    auto const x = blocks::block_ref<Exec>(X);
+    auto const y = blocks::block_ref<Exec>(Y);
+    operators::require_blocks("blockspan::JacobiPreconditioner", rows(), x, y);
+    operators::scale_rows<Exec, Scalar>(exec, factors_.data(), x, y);
   }
 
   OperatorFacts<Scalar, Exec> facts() const override {
@@ -48,13 +48,13 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
 /// The Jacobi preconditioner of A. Waits for the instance. O(nonzeros).
 /// Throws Error if A is not square, or where memory is short.
 template <class Exec, class Matrix>
-JacobiPreconditioner<detail::scalar_t<Matrix>, Exec> jacobi(Exec const& exec, Matrix const& A) {
-  detail::require_compiled_product<Exec, detail::scalar_t<Matrix>, detail::offset_t<Matrix>,
-                                   detail::ordinal_t<Matrix>>();
+JacobiPreconditioner<sparse::scalar_t<Matrix>, Exec> jacobi(Exec const& exec, Matrix const& A) {
+  products::require_compiled_product<Exec, sparse::scalar_t<Matrix>, sparse::offset_t<Matrix>,
+                                     sparse::ordinal_t<Matrix>>();
   require(A.numRows() == A.numCols(), "blockspan::jacobi", "the matrix must be square (",
           A.numRows(), " x ", A.numCols(), ")");
-  return JacobiPreconditioner<detail::scalar_t<Matrix>, Exec>(
-      detail::inverse_magnitudes(exec, detail::matrix_ref<Exec>(A)));
+  return JacobiPreconditioner<sparse::scalar_t<Matrix>, Exec>(
+      operators::inverse_magnitudes(exec, sparse::matrix_ref<Exec>(A)));
 }
 
 }  // namespace blockspan

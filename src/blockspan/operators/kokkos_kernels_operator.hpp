@@ -11,7 +11,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace operators {
 
 /// What the library compiles this peer for: KokkosSparse_spmv.hpp takes half a minute a type.
 template <class Scalar>
@@ -22,7 +22,7 @@ template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> make_kokkos_kernels_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
 
-}  // namespace detail
+}  // namespace operators
 
 /// A square sparse matrix as an operator whose product is Kokkos Kernels' KokkosSparse::spmv on
 /// rank-2 views: a peer, for comparing answers and times. A: n x n with int offsets; shared, not
@@ -32,8 +32,8 @@ std::unique_ptr<LinearOperator<Scalar, Exec>> make_kokkos_kernels_operator(
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> kokkos_kernels_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
-  if constexpr (detail::has_kokkos_kernels_operator_v<Scalar>)
-    return detail::make_kokkos_kernels_operator<Scalar, Exec>(exec, A);
+  if constexpr (operators::has_kokkos_kernels_operator_v<Scalar>)
+    return operators::make_kokkos_kernels_operator<Scalar, Exec>(exec, A);
   else
     fail("blockspan::kokkos_kernels_operator",
          "compiled for double and complex double only (matrix ", A.numRows(), " x ", A.numCols(),

@@ -199,7 +199,7 @@ FunctionOperator<Scalar, Exec, Function> function_operator(std::int64_t rows, Fu
   return {rows, std::move(function), std::move(facts)};
 }
 
-namespace detail {
+namespace operators {
 
 /// The facts of A with the defaults of terms_per_row and work filled in.
 template <class Scalar, class Exec>
@@ -210,6 +210,6 @@ OperatorFacts<Scalar, Exec> facts_of(LinearOperator<Scalar, Exec> const& A) {
   return facts;
 }
 
-}  // namespace detail
+}  // namespace operators
 
 }  // namespace blockspan

@@ -31,7 +31,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
       : matrix_(std::move(A)), plan_(exec, matrix_, options) {
     require(matrix_.numRows() == matrix_.numCols(), "blockspan::MatrixOperator",
             "the matrix must be square (", matrix_.numRows(), " x ", matrix_.numCols(), ")");
-    bounds_ = detail::row_bounds(exec, detail::matrix_ref<Exec>(matrix_));
+    bounds_ = operators::row_bounds(exec, sparse::matrix_ref<Exec>(matrix_));
   }
 
   std::int64_t rows() const override { return matrix_.numRows(); }
@@ -46,19 +46,19 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
                   OperatorValues<real_t<Scalar> const, Exec> const& weights,
                   OperatorValues<Scalar, Exec> const& x_dot_y,
                   OperatorValues<real_t<Scalar>, Exec> const& y_dot_y) const override {
-    if constexpr (!detail::runs_on_host_v<Exec>)
+    if constexpr (!support::runs_on_host_v<Exec>)
       spmm_dots(exec, plan_, Scalar(1), matrix_, X, Scalar(0), Y, x_dot_y, y_dot_y, weights);
-    return !detail::runs_on_host_v<Exec>;
+    return !support::runs_on_host_v<Exec>;
   }
 
   bool apply_step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
                   OperatorStep<Scalar, Exec> const& step,
                   Block<Scalar, Exec> const& Y) const override {
-    return detail::multiply_with_step<Exec, Scalar>(
-        exec, plan_.panels(), detail::planned_matrix_ref<Exec>(matrix_), detail::block_ref<Exec>(Z),
+    return products::multiply_with_step<Exec, Scalar>(
+        exec, plan_.panels(), sparse::planned_matrix_ref<Exec>(matrix_), blocks::block_ref<Exec>(Z),
         {step.add_z, step.add_y, step.momentum, step.factor, step.weights.data(),
-         detail::block_ref<Exec>(step.R), detail::block_ref<Exec>(Z)},
-        detail::block_ref<Exec>(Y));
+         blocks::block_ref<Exec>(step.R), blocks::block_ref<Exec>(Z)},
+        blocks::block_ref<Exec>(Y));
   }
 
   /// The bounds, the inf-norm rounded up and Gershgorin's, are of the values the matrix had when
@@ -76,28 +76,28 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
 
   /// One pass over the matrix.
   bool annihilates_constants(Exec const& exec) const override {
-    return detail::rows_sum_to_zero(exec, detail::matrix_ref<Exec>(matrix_));
+    return operators::rows_sum_to_zero(exec, sparse::matrix_ref<Exec>(matrix_));
   }
 
   Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
-    return detail::null_vectors_of(exec, detail::matrix_ref<Exec>(matrix_), work);
+    return operators::null_vectors_of(exec, sparse::matrix_ref<Exec>(matrix_), work);
   }
 
   bool apply_magnitudes(Exec const& exec, OperatorValues<real_t<Scalar> const, Exec> const& x,
                         OperatorValues<real_t<Scalar>, Exec> const& y) const override {
-    detail::multiply_magnitudes(exec, detail::matrix_ref<Exec>(matrix_), x.data(), y.data());
+    operators::multiply_magnitudes(exec, sparse::matrix_ref<Exec>(matrix_), x.data(), y.data());
     return true;
   }
 
   bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                            Block<Scalar, Exec> const& R) const override {
-    detail::subtract_product(exec, detail::matrix_ref<Exec>(matrix_), detail::block_ref<Exec>(X),
-                             detail::block_ref<Exec>(R));
+    operators::subtract_product(exec, sparse::matrix_ref<Exec>(matrix_), blocks::block_ref<Exec>(X),
+                                blocks::block_ref<Exec>(R));
     return true;
   }
 
   std::vector<real_t<Scalar>> diagonal(Exec const& exec) const override {
-    return detail::real_diagonal(exec, detail::matrix_ref<Exec>(matrix_));
+    return operators::real_diagonal(exec, sparse::matrix_ref<Exec>(matrix_));
   }
 
   Matrix const& matrix() const { return matrix_; }
@@ -106,12 +106,12 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
  private:
   Matrix matrix_;
   Plan plan_;
-  detail::RowBounds<real_t<Scalar>> bounds_;
+  operators::RowBounds<real_t<Scalar>> bounds_;
 };
 
 /// A as an operator, for blocks of up to about `columns` columns (wider ones are served too).
 template <class Exec, class Matrix>
-MatrixOperator<detail::scalar_t<Matrix>, Exec, detail::offset_t<Matrix>> matrix_operator(
+MatrixOperator<sparse::scalar_t<Matrix>, Exec, sparse::offset_t<Matrix>> matrix_operator(
     Exec const& exec, Matrix const& A, int columns = 16) {
   return {exec, A, SpmmPlanOptions{.columns = columns}};
 }

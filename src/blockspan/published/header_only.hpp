@@ -13,9 +13,9 @@ namespace blockspan {
 /// of them, and not while another thread makes plans.
 template <class Exec, class Scalar, class Ordinal>
 void register_published() {
-  detail::register_published_menu();
-  detail::register_published_tiles<Exec, Ordinal>();
-  detail::register_published_kernels<Exec, Scalar, Ordinal>();
+  published::register_published_menu();
+  published::register_published_tiles<Exec, Ordinal>();
+  published::register_published_kernels<Exec, Scalar, Ordinal>();
 }
 
 }  // namespace blockspan

@@ -164,12 +164,12 @@ struct CgReport {
   bool converged() const { return status == Status::converged; }
 };
 
-namespace detail {
+namespace krylov {
 template <class Scalar, class Exec>
 CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                                   BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X,
                                   CgOptions<Scalar, Exec> const& options, CgMethod method);
-}  // namespace detail
+}  // namespace krylov
 
 /// Solves A X = B for Hermitian positive definite A and many right-hand sides; each column to its
 /// own true residual.
@@ -235,8 +235,8 @@ template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> solve_spd(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
     std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
-  return detail::solve_cg<Scalar, Exec>(exec, A, detail::block_ref<Exec>(B),
-                                        detail::block_ref<Exec>(X), options, options.method);
+  return krylov::solve_cg<Scalar, Exec>(exec, A, blocks::block_ref<Exec>(B),
+                                        blocks::block_ref<Exec>(X), options, options.method);
 }
 
 /// solve_spd by pseudo-block conjugate gradients: independent recurrences, one product for all
@@ -265,8 +265,8 @@ template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> conjugate_gradient(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
     std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
-  return detail::solve_cg<Scalar, Exec>(exec, A, detail::block_ref<Exec>(B),
-                                        detail::block_ref<Exec>(X), options,
+  return krylov::solve_cg<Scalar, Exec>(exec, A, blocks::block_ref<Exec>(B),
+                                        blocks::block_ref<Exec>(X), options,
                                         CgMethod::pseudo_block);
 }
 
@@ -293,8 +293,8 @@ template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> block_conjugate_gradient(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
     std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
-  return detail::solve_cg<Scalar, Exec>(exec, A, detail::block_ref<Exec>(B),
-                                        detail::block_ref<Exec>(X), options, CgMethod::block);
+  return krylov::solve_cg<Scalar, Exec>(exec, A, blocks::block_ref<Exec>(B),
+                                        blocks::block_ref<Exec>(X), options, CgMethod::block);
 }
 
 }  // namespace blockspan

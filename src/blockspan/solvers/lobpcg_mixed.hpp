@@ -38,7 +38,7 @@ struct LobpcgMixedReport : LobpcgReport<Real> {
   LobpcgSingleStage single;
 };
 
-namespace detail {
+namespace eigen {
 template <class Scalar, class Exec>
 LobpcgMixedReport<real_t<Scalar>> solve_mixed(Exec const& exec,
                                               LobpcgSingleOperators<Scalar, Exec> const& single,
@@ -46,7 +46,7 @@ LobpcgMixedReport<real_t<Scalar>> solve_mixed(Exec const& exec,
                                               LinearOperator<Scalar, Exec> const* B,
                                               Block<Scalar, Exec> const& X,
                                               LobpcgOptions<Scalar, Exec> const& options);
-}  // namespace detail
+}  // namespace eigen
 
 /// lobpcg in two stages: in single precision as long as its cheap iterations bring digits (to
 /// backward errors of 1e-4), then in working precision from the vectors found, with its tests,
@@ -66,7 +66,7 @@ LobpcgMixedReport<real_t<Scalar>> lobpcg_mixed(
     Exec const& exec, std::type_identity_t<LobpcgSingleOperators<Scalar, Exec>> const& single,
     LinearOperator<Scalar, Exec> const& A, Block<Scalar, Exec> const& X,
     std::type_identity_t<LobpcgOptions<Scalar, Exec>> const& options = {}) {
-  return detail::solve_mixed<Scalar, Exec>(exec, single, A, nullptr, X, options);
+  return eigen::solve_mixed<Scalar, Exec>(exec, single, A, nullptr, X, options);
 }
 
 /// The generalized problem A x = lambda B x.
@@ -76,7 +76,7 @@ LobpcgMixedReport<real_t<Scalar>> lobpcg_mixed(
     LinearOperator<Scalar, Exec> const& A, LinearOperator<Scalar, Exec> const& B,
     Block<Scalar, Exec> const& X,
     std::type_identity_t<LobpcgOptions<Scalar, Exec>> const& options = {}) {
-  return detail::solve_mixed<Scalar, Exec>(exec, single, A, &B, X, options);
+  return eigen::solve_mixed<Scalar, Exec>(exec, single, A, &B, X, options);
 }
 
 }  // namespace blockspan

@@ -73,8 +73,8 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
       residuals.assign(now.residuals.begin(), now.residuals.end());
       return request.step(residuals, now.directions);
     };
-    auto const report = detail::solve_cg<Single, Exec>(
-        exec, a_, detail::block_ref<Exec>(r), detail::block_ref<Exec>(e), options, request.method);
+    auto const report = krylov::solve_cg<Single, Exec>(
+        exec, a_, blocks::block_ref<Exec>(r), blocks::block_ref<Exec>(e), options, request.method);
     convert_block(exec, e, E, factor_);  // factor A e = r
     exec.fence("Blockspan::cg: end of single precision");
     return {trouble_of(report), static_cast<Real>(report.norm_a) / factor_, report.counters};
@@ -114,12 +114,12 @@ struct SinglePrecisionMatrix {
 /// not fit as it is, or where memory is short.
 template <class Exec, class Matrix>
 auto single_precision_matrix(Exec const& exec, Matrix const& A, int columns = 16) {
-  using Scalar = detail::scalar_t<Matrix>;
+  using Scalar = sparse::scalar_t<Matrix>;
   using Real = real_t<Scalar>;
   Real const factor =
-      detail::factor_below_one(detail::max_row_sum(exec, detail::matrix_ref<Exec>(A)));
+      sparse::factor_below_one(operators::max_row_sum(exec, sparse::matrix_ref<Exec>(A)));
   auto const single = convert_values<single_t<Scalar>>(exec, A, factor);
-  return SinglePrecisionMatrix<Scalar, Exec, detail::offset_t<Matrix>>{
+  return SinglePrecisionMatrix<Scalar, Exec, sparse::offset_t<Matrix>>{
       matrix_operator(exec, single, columns), factor};
 }
 

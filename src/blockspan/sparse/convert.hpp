@@ -16,7 +16,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace sparse {
 
 /// to = factor from; finds the first entry that was finite and no longer is.
 template <class From, class To>
@@ -44,7 +44,7 @@ Real factor_below_one(Real size) {
   return std::ldexp(Real(1), std::clamp(-exponent, -range, range));
 }
 
-}  // namespace detail
+}  // namespace sparse
 
 /// factor A with values of type Target, each rounded to nearest: the same matrix in another
 /// precision. factor: real; a power of two brings values into the range of Target without a
@@ -65,14 +65,14 @@ auto convert_values(Exec const& exec, Matrix const& A,
                 "convert_values runs where the matrix lives");
   using Values = typename Result::values_type::non_const_type;
   auto const values = allocate<Values>(exec, "Blockspan::convert_values", A.values.extent(0));
-  using Kernel = detail::ConvertEntries<typename Matrix::values_type, Values>;
-  std::int64_t const position = detail::first_index(exec, "Blockspan::convert_values",
+  using Kernel = sparse::ConvertEntries<typename Matrix::values_type, Values>;
+  std::int64_t const position = sparse::first_index(exec, "Blockspan::convert_values",
                                                     static_cast<std::int64_t>(A.values.extent(0)),
                                                     Kernel{A.values, values, factor});
   if (position >= 0)
-    fail("convert_values", "entry (", detail::row_of(exec, A.graph.row_map, position) + 1, ", ",
-         detail::element(exec, A.graph.entries, position) + 1, ") is ",
-         detail::element(exec, A.values, position), " (times ", factor, "), beyond the range of ",
+    fail("convert_values", "entry (", sparse::row_of(exec, A.graph.row_map, position) + 1, ", ",
+         sparse::element(exec, A.graph.entries, position) + 1, ") is ",
+         sparse::element(exec, A.values, position), " (times ", factor, "), beyond the range of ",
          8 * sizeof(real_t<Target>), "-bit numbers");
   typename Result::staticcrsgraph_type const graph(A.graph.entries, A.graph.row_map);
   return Result("Blockspan::convert_values", A.numCols(), values, graph);

@@ -21,7 +21,7 @@ Block<Real, Exec> generate_coordinates(Exec const& exec, GeneratorSpec const& sp
   require((jittered || spec.name.starts_with("elasticity")) && !spec.permuted,
           "generate_coordinates", "'", spec.text, "' has no nodes in space");
   int const n = static_cast<int>(spec.sizes[0]);
-  detail::ElasticGrid const grid{n, spec.clamped ? 1 : 0};
+  sparse::ElasticGrid const grid{n, spec.clamped ? 1 : 0};
   std::int64_t const nodes = jittered ? spec.rows : spec.rows / 3;
   auto const X = allocate<Block<Real, Exec>>(exec, "Blockspan::coordinates", nodes, 3);
   auto const host = allocate_mirror(X);
@@ -29,7 +29,7 @@ Block<Real, Exec> generate_coordinates(Exec const& exec, GeneratorSpec const& sp
     int p[3], x[3];
     grid.node(i, p);
     for (int axis = 0; axis < 3; ++axis) x[axis] = 16 * p[axis];
-    if (jittered) detail::JitteredGrid{grid, spec.seed}.position(p, x);
+    if (jittered) sparse::JitteredGrid{grid, spec.seed}.position(p, x);
     for (int axis = 0; axis < 3; ++axis)
       host(i, axis) = static_cast<Real>(x[axis]) / static_cast<Real>(16 * (n - 1));
   }

@@ -25,9 +25,9 @@ template <class Scalar, class Exec, class Matrix>
 auto adjacency(Exec const& exec, Matrix const& A) {
   using Offset = typename Matrix::non_const_size_type;
   using Ordinal = typename Matrix::non_const_ordinal_type;
-  auto const pattern = detail::graph_pattern(detail::to_host_pattern(A));
-  return detail::to_device(
-      exec, detail::graph_matrix<Scalar, Offset, Ordinal>(
+  auto const pattern = sparse::graph_pattern(sparse::to_host_pattern(A));
+  return sparse::to_device(
+      exec, sparse::graph_matrix<Scalar, Offset, Ordinal>(
                 pattern, [](Ordinal, Ordinal, Ordinal) { return Scalar(1); }, false));
 }
 
@@ -37,8 +37,8 @@ template <class Scalar, class Exec, class Matrix>
 auto graph_laplacian(Exec const& exec, Matrix const& A) {
   using Offset = typename Matrix::non_const_size_type;
   using Ordinal = typename Matrix::non_const_ordinal_type;
-  auto const pattern = detail::graph_pattern(detail::to_host_pattern(A));
-  return detail::to_device(exec, detail::graph_matrix<Scalar, Offset, Ordinal>(
+  auto const pattern = sparse::graph_pattern(sparse::to_host_pattern(A));
+  return sparse::to_device(exec, sparse::graph_matrix<Scalar, Offset, Ordinal>(
                                      pattern,
                                      [](Ordinal i, Ordinal j, Ordinal degree) {
                                        return i == j ? static_cast<Scalar>(real_t<Scalar>(degree))
@@ -51,7 +51,7 @@ auto graph_laplacian(Exec const& exec, Matrix const& A) {
 /// smallest vertex. Host only.
 template <class Matrix>
 auto largest_connected_component(Matrix const& A) {
-  return detail::largest_component(detail::graph_pattern(detail::to_host_pattern(A)));
+  return sparse::largest_component(sparse::graph_pattern(sparse::to_host_pattern(A)));
 }
 
 /// A(vertices, vertices) for ascending vertices, entries in the order stored. Throws Error when a
@@ -59,7 +59,7 @@ auto largest_connected_component(Matrix const& A) {
 template <class Exec, class Matrix>
 auto principal_submatrix(Exec const& exec, Matrix const& A,
                          std::vector<typename Matrix::non_const_ordinal_type> const& vertices) {
-  return detail::to_device(exec, detail::submatrix(detail::to_host(A), vertices));
+  return sparse::to_device(exec, sparse::submatrix(sparse::to_host(A), vertices));
 }
 
 }  // namespace blockspan

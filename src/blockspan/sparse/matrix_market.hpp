@@ -101,9 +101,9 @@ MatrixMarketHeader read_matrix_market_header(std::string const& path);
 template <class Scalar, class Exec, class Offset = int, class Ordinal = int>
 CrsMatrix<Scalar, Exec, Offset, Ordinal> read_matrix_market(
     Exec const& exec, std::string const& path, MatrixMarketReadOptions const& options = {}) {
-  static_assert(detail::has_file_types<Offset, Ordinal>,
+  static_assert(sparse::has_file_types<Offset, Ordinal>,
                 "offsets are int or std::size_t, ordinals int (or std::int64_t with std::size_t)");
-  return detail::to_device(exec, detail::read_csr<Scalar, Offset, Ordinal>(path, options));
+  return sparse::to_device(exec, sparse::read_csr<Scalar, Offset, Ordinal>(path, options));
 }
 
 /// A dense block on the host, as files of vectors hold it.
@@ -127,13 +127,13 @@ HostBlock<Scalar> read_block(std::string const& path, MatrixMarketReadOptions co
 template <class Matrix>
 void write_matrix_market(std::string const& path, Matrix const& A,
                          MatrixMarketWriteOptions const& options = {}) {
-  static_assert(detail::has_file_types<typename Matrix::non_const_size_type,
+  static_assert(sparse::has_file_types<typename Matrix::non_const_size_type,
                                        typename Matrix::non_const_ordinal_type>,
                 "offsets are int or std::size_t, ordinals int (or std::int64_t with std::size_t)");
-  detail::write_csr(path, detail::to_host(A), options);
+  sparse::write_csr(path, sparse::to_host(A), options);
 }
 
-namespace detail {
+namespace sparse {
 template <class Scalar>
 void write_dense(std::string const& path, HostBlock<Scalar const> const& X,
                  MatrixMarketWriteOptions const& options);
@@ -149,8 +149,8 @@ void write_block(std::string const& path, Block const& X,
   using Scalar = typename Block::non_const_value_type;
   auto const host = allocate<HostBlock<Scalar>>(Kokkos::DefaultHostExecutionSpace(),
                                                 "Blockspan::write", X.extent(0), X.extent(1));
-  detail::copy_to_host(X, host);
-  detail::write_dense<Scalar>(path, host, options);
+  sparse::copy_to_host(X, host);
+  sparse::write_dense<Scalar>(path, host, options);
 }
 
 }  // namespace blockspan

@@ -7,7 +7,7 @@
 
 #include <blockspan/support/registers/sixteen_bit.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// The nonzero positions of a compressed-row matrix, as a compiled kernel sees them. block > 1: an
 /// entry is a full block of block x block values, row by row, and rows and columns are those of
@@ -89,4 +89,4 @@ PatternRef<offset_t<Matrix>, ordinal_t<Matrix>> pattern_ref(Matrix const& A) {
   return matrix_ref<Exec>(A).pattern;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

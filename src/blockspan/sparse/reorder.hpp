@@ -44,8 +44,8 @@ struct Reordered {
 template <class Exec, class Matrix>
 auto reverse_cuthill_mckee(Exec const& exec, Matrix const& A) {
   using Ordinal = typename Matrix::non_const_ordinal_type;
-  auto const graph = detail::graph_pattern(detail::to_host_pattern(A));
-  return detail::to_ordering<Ordering<Exec, Ordinal>>(exec, detail::rcm_places(graph));
+  auto const graph = sparse::graph_pattern(sparse::to_host_pattern(A));
+  return sparse::to_ordering<Ordering<Exec, Ordinal>>(exec, sparse::rcm_places(graph));
 }
 
 /// P A P^T: row k of the result is row from(k) of A with its columns renamed and in order; repeated
@@ -54,7 +54,7 @@ auto reverse_cuthill_mckee(Exec const& exec, Matrix const& A) {
 template <class Exec, class Matrix>
 auto reorder(Exec const& exec, Matrix const& A,
              Ordering<Exec, typename Matrix::non_const_ordinal_type> const& ordering) {
-  return detail::to_device(exec, detail::permuted(detail::to_host(A), detail::to_places(ordering)));
+  return sparse::to_device(exec, sparse::permuted(sparse::to_host(A), sparse::to_places(ordering)));
 }
 
 /// A in reverse Cuthill-McKee order.
@@ -63,8 +63,8 @@ auto reorder(Exec const& exec, Matrix const& A) {
   auto const ordering = reverse_cuthill_mckee(exec, A);
   auto const result = reorder(exec, A, ordering);
   return Reordered<std::remove_cv_t<decltype(result)>, Exec>{
-      result, ordering, detail::bandwidth(detail::to_host_pattern(A)),
-      detail::bandwidth(detail::to_host_pattern(result))};
+      result, ordering, sparse::bandwidth(sparse::to_host_pattern(A)),
+      sparse::bandwidth(sparse::to_host_pattern(result))};
 }
 
 }  // namespace blockspan

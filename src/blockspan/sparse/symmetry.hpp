@@ -48,9 +48,9 @@ auto find_asymmetry(Exec const& exec, Matrix const& A) {
   using Report = SymmetryReport<typename Matrix::non_const_value_type>;
   require(A.numRows() == A.numCols(), "find_asymmetry", "the matrix is ", A.numRows(), " x ",
           A.numCols(), ", not square");
-  if (A.nnz() == 0 || detail::equals_adjoint(exec, A.graph.row_map, A.graph.entries, A.values))
+  if (A.nnz() == 0 || sparse::equals_adjoint(exec, A.graph.row_map, A.graph.entries, A.values))
     return Report{};
-  detail::Mirrors const mirrors(detail::rows_in_order(detail::to_host(A)));
+  sparse::Mirrors const mirrors(sparse::rows_in_order(sparse::to_host(A)));
   return mirrors.template most<Report>(mirrors.of_pair);
 }
 
@@ -65,13 +65,13 @@ auto find_scaled_asymmetry(Exec const& exec, Matrix const& A) {
   using Report = SymmetryReport<Scalar>;
   require(A.numRows() == A.numCols(), "find_scaled_asymmetry", "the matrix is ", A.numRows(), " x ",
           A.numCols(), ", not square");
-  if (A.nnz() == 0 || detail::equals_adjoint(exec, A.graph.row_map, A.graph.entries, A.values))
+  if (A.nnz() == 0 || sparse::equals_adjoint(exec, A.graph.row_map, A.graph.entries, A.values))
     return Report{};
-  detail::Mirrors const mirrors(detail::rows_in_order(detail::to_host(A)));
+  sparse::Mirrors const mirrors(sparse::rows_in_order(sparse::to_host(A)));
   auto const scale = mirrors.scales();
   return mirrors.template most<Report>(
       [&](std::int64_t i, std::int64_t j, Scalar const& value, Scalar const& mirror) {
-        return detail::magnitude(Scalar(value - mirror)) / scale[static_cast<std::size_t>(i)] /
+        return sparse::magnitude(Scalar(value - mirror)) / scale[static_cast<std::size_t>(i)] /
                scale[static_cast<std::size_t>(j)];
       });
 }
@@ -85,11 +85,11 @@ Matrix hermitian_mean(Exec const& exec, Matrix const& A) {
   require(A.numRows() == A.numCols(), "hermitian_mean", "the matrix is ", A.numRows(), " x ",
           A.numCols(), ", not square");
   if (A.nnz() == 0) return A;
-  if (detail::equals_adjoint(exec, A.graph.row_map, A.graph.entries, A.values) &&
-      detail::rows_ascend(exec, A.graph.row_map, A.graph.entries))
+  if (sparse::equals_adjoint(exec, A.graph.row_map, A.graph.entries, A.values) &&
+      sparse::rows_ascend(exec, A.graph.row_map, A.graph.entries))
     return A;
-  auto const ordered = detail::rows_in_order(detail::to_host(A));
-  return detail::to_device(exec, detail::mean_of(ordered, detail::adjoint_of(ordered)));
+  auto const ordered = sparse::rows_in_order(sparse::to_host(A));
+  return sparse::to_device(exec, sparse::mean_of(ordered, sparse::adjoint_of(ordered)));
 }
 
 }  // namespace blockspan

@@ -48,13 +48,13 @@ ValidationReport validate(Exec const& exec, Matrix const& A, ValidateOptions con
   if (offsets.extent(0) == 0)
     return {false, "the matrix has no row offsets and " + std::to_string(entries) + " entries"};
 
-  if (auto const row = detail::first_offset_fault(exec, offsets, entries); row >= 0)
-    return {false, detail::describe_offset_fault(exec, offsets, entries, row), row, -1};
+  if (auto const row = sparse::first_offset_fault(exec, offsets, entries); row >= 0)
+    return {false, sparse::describe_offset_fault(exec, offsets, entries, row), row, -1};
 
-  std::int64_t const position = detail::first_entry_fault(exec, A, options.finite);
+  std::int64_t const position = sparse::first_entry_fault(exec, A, options.finite);
   if (position < 0) return {};
-  std::int64_t const row = detail::row_of(exec, offsets, position);
-  return {false, detail::describe_entry_fault(exec, A, row, position), row, position};
+  std::int64_t const row = sparse::row_of(exec, offsets, position);
+  return {false, sparse::describe_entry_fault(exec, A, row, position), row, position};
 }
 
 }  // namespace blockspan

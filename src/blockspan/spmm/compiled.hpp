@@ -4,7 +4,7 @@
 
 #include <blockspan/spmm/compiled_types.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 template <class T, class List>
 inline constexpr bool contains_v = false;
@@ -50,4 +50,4 @@ constexpr void require_compiled_values() {
     require_compiled_product<Exec, Storage, Offset, Ordinal>();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

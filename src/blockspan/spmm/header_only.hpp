@@ -5,10 +5,10 @@
 
 #define BLOCKSPAN_SPMM_HEADER_ONLY
 
-namespace blockspan::detail {
+namespace blockspan::products {
 template <class Exec>
 struct HeaderOnlySpmm {};
-}  // namespace blockspan::detail
+}  // namespace blockspan::products
 
 #include <blockspan/spmm/kernels/sampled.hpp>
 #include <blockspan/spmm/kernels/sixteen_bit/sixteen_bit_rows.hpp>

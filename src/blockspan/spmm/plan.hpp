@@ -8,13 +8,13 @@
 
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/compiled.hpp>
-#include <blockspan/spmm/plan/scalar_kind.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
+#include <blockspan/support/scalar.hpp>
 
 namespace blockspan {
 
-namespace detail {
+namespace products {
 
 // What a plan does, on a state that users do not see (row_panels.hpp). Defined in plan_impl.hpp and
 // explain_impl.hpp, compiled once per backend; hold_transpose in cached_values_impl.hpp, with the
@@ -47,7 +47,7 @@ std::string kernel_of(PlanPanels<Exec, Ordinal> const& plan, int columns, std::s
 template <class Exec, class Ordinal>
 std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size_t scalar_bytes);
 
-}  // namespace detail
+}  // namespace products
 
 /// Inspects the pattern of a sparse matrix once, chooses how to multiply with it, prepares what
 /// that needs, and says in words what it chose, why, and what it rejected.
@@ -80,43 +80,43 @@ class SpmmPlan {
   /// or where memory is short.
   template <class Matrix>
   SpmmPlan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {}) {
-    detail::require_compiled_pattern<Exec, Offset, Ordinal>();
+    products::require_compiled_pattern<Exec, Offset, Ordinal>();
     options.validate();
-    panels_ = detail::make_plan_panels<Exec, Offset, Ordinal>(
-        exec, detail::product_pattern_ref<Exec>(A), options,
-        detail::scalar_kind<detail::scalar_t<Matrix>>(),
+    panels_ = products::make_plan_panels<Exec, Offset, Ordinal>(
+        exec, sparse::product_pattern_ref<Exec>(A), options,
+        products::scalar_kind<sparse::scalar_t<Matrix>>(),
         std::make_shared<std::pair<decltype(A.graph.row_map), decltype(A.graph.entries)>>(
             A.graph.row_map, A.graph.entries));
   }
 
   /// Implementation: a plan of panels that are made already.
-  explicit SpmmPlan(std::shared_ptr<detail::PlanPanels<Exec, Ordinal>> panels)
+  explicit SpmmPlan(std::shared_ptr<products::PlanPanels<Exec, Ordinal>> panels)
       : panels_(std::move(panels)) {}
 
-  RowStatistics const& statistics() const { return detail::statistics_of(*panels_); }
+  RowStatistics const& statistics() const { return products::statistics_of(*panels_); }
 
   /// Id of the variant chosen for A itself.
-  std::string_view algorithm() const { return detail::algorithm_of(*panels_); }
+  std::string_view algorithm() const { return products::algorithm_of(*panels_); }
 
   /// Label of the kernel, as Kokkos Tools sees it, that multiplies A with a row-major, 16-byte
   /// aligned block of `columns` columns of scalars of `scalar_bytes` bytes (at least 8: of double
   /// precision). Throws Error where columns < 1.
   std::string kernel(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    return detail::kernel_of(*panels_, columns, scalar_bytes);
+    return products::kernel_of(*panels_, columns, scalar_bytes);
   }
 
   /// What was seen, what is run at this width, why, and what was rejected; what a product reads,
   /// and what another order of the rows might bring. Counts the columns that lie far from their
   /// row: one pass over the pattern, in the default instance. Throws Error where columns < 1.
   std::string explain(int columns, std::size_t scalar_bytes = sizeof(double)) const {
-    return detail::explain_plan(*panels_, columns, scalar_bytes);
+    return products::explain_plan(*panels_, columns, scalar_bytes);
   }
 
   /// True if A has the pattern this plan was made for, by a fingerprint of all offsets and columns.
   /// Waits for the instance. O(rows + nonzeros).
   template <class Matrix>
   bool verify(Exec const& exec, Matrix const& A) const {
-    return detail::has_pattern(exec, *panels_, detail::product_pattern_ref<Exec>(A));
+    return products::has_pattern(exec, *panels_, sparse::product_pattern_ref<Exec>(A));
   }
 
   // What follows keeps a copy of A's values. It is for products with the same array of values and
@@ -135,19 +135,19 @@ class SpmmPlan {
   /// symmetric matrix like the first). Takes a scalar a nonzero.
   template <class Matrix>
   void hold_transpose(Exec const& exec, Matrix const& A) {
-    detail::require_compiled_values<Exec, detail::scalar_t<Matrix>, Offset, Ordinal>();
-    detail::hold_transpose(exec, *panels_, detail::planned_matrix_ref<Exec>(A));
+    products::require_compiled_values<Exec, sparse::scalar_t<Matrix>, Offset, Ordinal>();
+    products::hold_transpose(exec, *panels_, sparse::planned_matrix_ref<Exec>(A));
   }
 
   /// Implementation: what the products read.
-  detail::PlanPanels<Exec, Ordinal>& panels() const { return *panels_; }
+  products::PlanPanels<Exec, Ordinal>& panels() const { return *panels_; }
 
  private:
-  std::shared_ptr<detail::PlanPanels<Exec, Ordinal>> panels_;
+  std::shared_ptr<products::PlanPanels<Exec, Ordinal>> panels_;
 };
 
 template <class Exec, class Matrix>
 SpmmPlan(Exec const&, Matrix const&, SpmmPlanOptions const& = {})
-    -> SpmmPlan<Exec, detail::offset_t<Matrix>, detail::ordinal_t<Matrix>>;
+    -> SpmmPlan<Exec, sparse::offset_t<Matrix>, sparse::ordinal_t<Matrix>>;
 
 }  // namespace blockspan

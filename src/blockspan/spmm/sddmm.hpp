@@ -14,7 +14,7 @@ namespace blockspan {
 /// Which factor of a sampled product is conjugated. Real scalars: no difference.
 enum class Conjugated { none, first, second };
 
-namespace detail {
+namespace products {
 
 /// The operands of values_k = alpha sum_j X(i_k, j) Y(j_k, j) + beta values_k.
 /// Storage: their type in memory.
@@ -34,7 +34,7 @@ template <class Exec, class Scalar, class Storage, class Offset, class Ordinal>
 void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
             SampledProduct<Scalar, Storage> const& product);
 
-}  // namespace detail
+}  // namespace products
 
 /// The product of two tall blocks at the entries of a sparse matrix (sampled dense-dense product):
 /// for the k-th stored entry, in row i_k and column j_k,
@@ -64,11 +64,11 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
 /// doi:10.1145/3293883.3295712.
 template <class Exec, class Matrix, class XView, class YView, class ValuesView>
 void sddmm(Exec const& exec, Conjugated conjugated,
-           std::type_identity_t<detail::multiplier_t<Matrix>> const& alpha, Matrix const& A,
+           std::type_identity_t<sparse::multiplier_t<Matrix>> const& alpha, Matrix const& A,
            XView const& X, YView const& Y,
-           std::type_identity_t<detail::multiplier_t<Matrix>> const& beta,
+           std::type_identity_t<sparse::multiplier_t<Matrix>> const& beta,
            ValuesView const& values) {
-  using Storage = detail::scalar_t<Matrix>;
+  using Storage = sparse::scalar_t<Matrix>;
   static_assert(std::is_same_v<Storage, typename XView::non_const_value_type> &&
                     std::is_same_v<Storage, typename YView::non_const_value_type> &&
                     std::is_same_v<Storage, typename ValuesView::value_type>,
@@ -76,17 +76,17 @@ void sddmm(Exec const& exec, Conjugated conjugated,
   static_assert(ValuesView::rank() == 1 &&
                     Kokkos::SpaceAccessibility<Exec, typename ValuesView::memory_space>::accessible,
                 "values have rank 1 and live where the execution space can access them");
-  detail::require_compiled_values<Exec, Storage, detail::offset_t<Matrix>,
-                                  detail::ordinal_t<Matrix>>();
-  detail::sample(exec, detail::pattern_ref<Exec>(A),
-                 detail::SampledProduct<detail::multiplier_t<Matrix>, Storage>{
-                     conjugated,
-                     alpha,
-                     detail::block_ref<Exec>(X),
-                     detail::block_ref<Exec>(Y),
-                     beta,
-                     {values.data(), 1, static_cast<std::int64_t>(values.extent(0)), 0,
-                      static_cast<std::int64_t>(values.stride(0))}});
+  products::require_compiled_values<Exec, Storage, sparse::offset_t<Matrix>,
+                                    sparse::ordinal_t<Matrix>>();
+  products::sample(exec, sparse::pattern_ref<Exec>(A),
+                   products::SampledProduct<sparse::multiplier_t<Matrix>, Storage>{
+                       conjugated,
+                       alpha,
+                       blocks::block_ref<Exec>(X),
+                       blocks::block_ref<Exec>(Y),
+                       beta,
+                       {values.data(), 1, static_cast<std::int64_t>(values.extent(0)), 0,
+                        static_cast<std::int64_t>(values.stride(0))}});
 }
 
 }  // namespace blockspan

@@ -12,7 +12,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace products {
 
 template <class Exec, class Matrix, class XView, class YView>
 Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
@@ -27,7 +27,7 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
   return {op, alpha, block_ref<Exec>(X), beta, block_ref<Exec>(Y)};
 }
 
-}  // namespace detail
+}  // namespace products
 
 /// Y = alpha op(A) X + beta Y on the instance `exec`.
 ///
@@ -61,14 +61,14 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
 /// entries (or once, if a cache holds it).
 template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView>
 void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
-          std::type_identity_t<detail::multiplier_t<Matrix>> const& alpha, Matrix const& A,
-          XView const& X, std::type_identity_t<detail::multiplier_t<Matrix>> const& beta,
+          std::type_identity_t<sparse::multiplier_t<Matrix>> const& alpha, Matrix const& A,
+          XView const& X, std::type_identity_t<sparse::multiplier_t<Matrix>> const& beta,
           YView const& Y) {
-  static_assert(std::is_same_v<Offset, detail::offset_t<Matrix>> &&
-                    std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
+  static_assert(std::is_same_v<Offset, sparse::offset_t<Matrix>> &&
+                    std::is_same_v<Ordinal, sparse::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
-  auto const product = detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y);
-  detail::multiply(exec, plan.panels(), detail::planned_matrix_ref<Exec>(A), product);
+  auto const product = products::make_product<Exec, Matrix>(op, alpha, X, beta, Y);
+  products::multiply(exec, plan.panels(), sparse::planned_matrix_ref<Exec>(A), product);
 }
 
 /// The same without a plan: whole rows, whatever their lengths. Offsets that are not int are
@@ -77,12 +77,12 @@ void spmm(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan, Op op,
 /// transposed pattern and, with hold_transpose, the values in its order.
 template <class Exec, class Matrix, class XView, class YView>
 requires Kokkos::is_execution_space_v<Exec>
-void spmm(Exec const& exec, Op op, std::type_identity_t<detail::multiplier_t<Matrix>> const& alpha,
+void spmm(Exec const& exec, Op op, std::type_identity_t<sparse::multiplier_t<Matrix>> const& alpha,
           Matrix const& A, XView const& X,
-          std::type_identity_t<detail::multiplier_t<Matrix>> const& beta, YView const& Y) {
-  static_assert(!is_sixteen_bit_v<detail::scalar_t<Matrix>>, "half and bfloat16 need a plan");
-  detail::multiply(exec, detail::product_matrix_ref<Exec>(A),
-                   detail::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
+          std::type_identity_t<sparse::multiplier_t<Matrix>> const& beta, YView const& Y) {
+  static_assert(!is_sixteen_bit_v<sparse::scalar_t<Matrix>>, "half and bfloat16 need a plan");
+  products::multiply(exec, sparse::product_matrix_ref<Exec>(A),
+                     products::make_product<Exec, Matrix>(op, alpha, X, beta, Y));
 }
 
 }  // namespace blockspan

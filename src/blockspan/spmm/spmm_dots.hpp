@@ -13,7 +13,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace products {
 
 /// A rank-1 output as a block of one row; nullptr: not wanted.
 template <class Exec, class Scalar>
@@ -49,7 +49,7 @@ Real const* row_weights(std::nullptr_t, std::int64_t) {
   return nullptr;
 }
 
-}  // namespace detail
+}  // namespace products
 
 /// Y = alpha A X + beta Y, and with the new Y, for every column j,
 ///   x_dot_y(j) = sum_i conj(X(i, j)) Y(i, j)   and   y_dot_y(j) = sum_i w_i |Y(i, j)|^2.
@@ -81,20 +81,20 @@ Real const* row_weights(std::nullptr_t, std::int64_t) {
 template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView,
           class XDotYView, class YDotYView, class Weights = std::nullptr_t>
 void spmm_dots(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan,
-               std::type_identity_t<detail::scalar_t<Matrix>> const& alpha, Matrix const& A,
-               XView const& X, std::type_identity_t<detail::scalar_t<Matrix>> const& beta,
+               std::type_identity_t<sparse::scalar_t<Matrix>> const& alpha, Matrix const& A,
+               XView const& X, std::type_identity_t<sparse::scalar_t<Matrix>> const& beta,
                YView const& Y, XDotYView const& x_dot_y, YDotYView const& y_dot_y,
                Weights const& weights = nullptr) {
-  using Scalar = detail::scalar_t<Matrix>;
-  static_assert(std::is_same_v<Offset, detail::offset_t<Matrix>> &&
-                    std::is_same_v<Ordinal, detail::ordinal_t<Matrix>>,
+  using Scalar = sparse::scalar_t<Matrix>;
+  static_assert(std::is_same_v<Offset, sparse::offset_t<Matrix>> &&
+                    std::is_same_v<Ordinal, sparse::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
-  detail::require_compiled_product<Exec, Scalar, Offset, Ordinal>();
-  detail::multiply_dots(
-      exec, plan.panels(), detail::planned_matrix_ref<Exec>(A),
-      detail::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y),
-      detail::row_weights<Exec, real_t<Scalar>>(weights, A.numRows()),
-      {detail::dots_ref<Exec, Scalar>(x_dot_y), detail::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
+  products::require_compiled_product<Exec, Scalar, Offset, Ordinal>();
+  products::multiply_dots(exec, plan.panels(), sparse::planned_matrix_ref<Exec>(A),
+                          products::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y),
+                          products::row_weights<Exec, real_t<Scalar>>(weights, A.numRows()),
+                          {products::dots_ref<Exec, Scalar>(x_dot_y),
+                           products::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
 }
 
 /// Label, as Kokkos Tools sees it, of the kernel that sums the products of such a call:
@@ -102,13 +102,13 @@ void spmm_dots(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan,
 /// "Blockspan::spmm_dots::separate". Launches nothing.
 template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView>
 std::string spmm_dots_kernel(SpmmPlan<Exec, Offset, Ordinal> const& plan,
-                             std::type_identity_t<detail::scalar_t<Matrix>> const& alpha,
+                             std::type_identity_t<sparse::scalar_t<Matrix>> const& alpha,
                              Matrix const&, XView const& X,
-                             std::type_identity_t<detail::scalar_t<Matrix>> const& beta,
+                             std::type_identity_t<sparse::scalar_t<Matrix>> const& beta,
                              YView const& Y) {
-  detail::PlanPanels<Exec, Ordinal> const& panels = plan.panels();
-  return detail::dots_kernel(panels,
-                             detail::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y));
+  products::PlanPanels<Exec, Ordinal> const& panels = plan.panels();
+  return products::dots_kernel(panels,
+                               products::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y));
 }
 
 }  // namespace blockspan

@@ -17,7 +17,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace products {
 
 // Defined in explain_impl.hpp, compiled once per backend.
 
@@ -84,7 +84,7 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
   return best;
 }
 
-}  // namespace detail
+}  // namespace products
 
 struct SpmmTuneOptions {
   /// Where measured choices are kept between runs; empty: nowhere. The file is made if there is
@@ -111,29 +111,29 @@ struct SpmmTuneOptions {
 template <class Exec, class Matrix>
 auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {},
                 SpmmTuneOptions const& tune = {})
-    -> SpmmPlan<Exec, detail::offset_t<Matrix>, detail::ordinal_t<Matrix>> {
-  static_assert(!detail::has_blocks_v<Matrix>, "there is nothing to choose for a BsrMatrix");
+    -> SpmmPlan<Exec, sparse::offset_t<Matrix>, sparse::ordinal_t<Matrix>> {
+  static_assert(!sparse::has_blocks_v<Matrix>, "there is nothing to choose for a BsrMatrix");
   options.validate();
   require(options.algorithm == "auto", "blockspan::tuned_plan",
           "there is nothing to choose where an algorithm is asked for (", options.algorithm, ")");
   SpmmPlan plan(exec, A, options);  // what the model says
   bool const cached = !tune.cache_file.empty();
-  detail::TuneKey const key{detail::tune_device(exec),
-                            detail::tune_scalar<detail::scalar_t<Matrix>>(),
-                            int(sizeof(detail::offset_t<Matrix>)), plan.statistics(), options};
-  auto const* const known = cached ? detail::find_tuned(tune.cache_file, key) : nullptr;
+  products::TuneKey const key{products::tune_device(exec),
+                              products::tune_scalar<sparse::scalar_t<Matrix>>(),
+                              int(sizeof(sparse::offset_t<Matrix>)), plan.statistics(), options};
+  auto const* const known = cached ? products::find_tuned(tune.cache_file, key) : nullptr;
   if (known != nullptr && known->component == nullptr) {
     auto with = options;
     with.algorithm = known->id;
     if (known->id != plan.algorithm()) plan = SpmmPlan(exec, A, with);
-    detail::set_reason(plan.panels(), "measured before with " + std::to_string(options.columns) +
-                                          " columns, as the cache " + tune.cache_file + " says");
+    products::set_reason(plan.panels(), "measured before with " + std::to_string(options.columns) +
+                                            " columns, as the cache " + tune.cache_file + " says");
   } else {
-    if (cached) detail::check_tuned_writable(tune.cache_file);
-    plan = detail::measured_plan(exec, A, options, plan);
-    if (cached) detail::add_tuned(tune.cache_file, key, *find_spmm_variant(plan.algorithm()));
+    if (cached) products::check_tuned_writable(tune.cache_file);
+    plan = products::measured_plan(exec, A, options, plan);
+    if (cached) products::add_tuned(tune.cache_file, key, *find_spmm_variant(plan.algorithm()));
   }
-  detail::allow_fallbacks(plan.panels());
+  products::allow_fallbacks(plan.panels());
   return plan;
 }
 

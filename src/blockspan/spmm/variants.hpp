@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include <blockspan/support/scalar.hpp>
+
 namespace blockspan {
 
 struct RowStatistics;
 
-namespace detail {
+namespace products {
 struct BlockFacts;
 struct Cost;
 struct CostFacts;
@@ -19,9 +21,8 @@ struct ExplainedPattern;
 struct Launch;
 enum class LaunchForm;
 struct PatternFacts;
-struct ScalarKind;
 struct TileForms;
-}  // namespace detail
+}  // namespace products
 
 /// The kernels of the library: kernels/list.hpp has them in this order.
 enum class SpmmKernelId {
@@ -63,29 +64,31 @@ struct SpmmVariant {
   bool as_it_is = false;     ///< all columns of any blocks in one launch
 
   /// Whether the device has what the kernel needs; null: any has.
-  bool (*is_offered)(detail::ScalarKind const&, detail::DeviceFacts const&) = nullptr;
+  bool (*is_offered)(support::ScalarKind const&, products::DeviceFacts const&) = nullptr;
   /// The expected time of a product; nothing where the kernel is no candidate. Null: a plan has it
   /// only where it is asked for.
-  std::optional<detail::Cost> (*cost)(detail::CostFacts const&) = nullptr;
+  std::optional<products::Cost> (*cost)(products::CostFacts const&) = nullptr;
   bool falls_back = false;  ///< where it does not support a block, groups or rows run
   /// Whether it runs these blocks where a plan has chosen it; null: yes.
-  bool (*takes)(detail::PatternFacts const&, detail::BlockFacts const&,
-                detail::DeviceFacts const&) = nullptr;
+  bool (*takes)(products::PatternFacts const&, products::BlockFacts const&,
+                products::DeviceFacts const&) = nullptr;
   /// Whether it runs these blocks in place of the kernel that a plan has chosen; null: no.
-  bool (*replaces)(SpmmVariant const& chosen, detail::PatternFacts const&,
-                   detail::BlockFacts const&, detail::DeviceFacts const&) = nullptr;
+  bool (*replaces)(SpmmVariant const& chosen, products::PatternFacts const&,
+                   products::BlockFacts const&, products::DeviceFacts const&) = nullptr;
   /// The form of a launch, of whole vectors or not; null: the usual one.
-  detail::LaunchForm (*form)(detail::PatternFacts const&, detail::BlockFacts const&,
-                             detail::DeviceFacts const&, bool vectorized) = nullptr;
+  products::LaunchForm (*form)(products::PatternFacts const&, products::BlockFacts const&,
+                               products::DeviceFacts const&, bool vectorized) = nullptr;
   /// How it may stage tiles of X, with sorted rows; null: not at all.
-  detail::TileForms (*tile_forms)(RowStatistics const&, std::int64_t columns,
-                                  detail::ScalarKind const&, detail::DeviceFacts const&) = nullptr;
+  products::TileForms (*tile_forms)(RowStatistics const&, std::int64_t columns,
+                                    support::ScalarKind const&,
+                                    products::DeviceFacts const&) = nullptr;
   /// Whether a plan lists the masks of its tiles; null: no.
-  bool (*reads_masks)(detail::CostFacts const&) = nullptr;
+  bool (*reads_masks)(products::CostFacts const&) = nullptr;
   /// Bytes of column indices that a launch reads; null: one for each entry.
-  std::int64_t (*bytes_of_indices)(detail::PatternFacts const&, detail::Launch const&) = nullptr;
+  std::int64_t (*bytes_of_indices)(products::PatternFacts const&,
+                                   products::Launch const&) = nullptr;
   /// Lines of `explain` about what a plan has listed for it; null: none.
-  std::string (*explain)(detail::ExplainedPattern const&) = nullptr;
+  std::string (*explain)(products::ExplainedPattern const&) = nullptr;
 
   constexpr bool lists_segments() const { return units == SpmmUnits::segments; }
   constexpr bool lists_tiles() const { return units == SpmmUnits::tiles; }

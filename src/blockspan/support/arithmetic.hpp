@@ -6,6 +6,8 @@
 #include <Kokkos_Macros.hpp>
 #include <Kokkos_MathematicalFunctions.hpp>
 
+#include <blockspan/support/rooms.hpp>
+
 namespace blockspan {
 
 /// Smallest integer >= a / b, for a >= 0 and b > 0, without overflow.
@@ -44,7 +46,7 @@ class Divisor {
   int shift_ = 0;
 };
 
-namespace detail {
+namespace support {
 
 /// a b + c, rounded once where the processor has an instruction for it: whatever the compiler makes
 /// of the terms around it.
@@ -69,5 +71,5 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint64_t mix_bits(std::uint64_t z) {
 /// What counters of that generator are multiplied by.
 inline constexpr std::uint64_t golden_gamma = 0x9e3779b97f4a7c15u;
 
-}  // namespace detail
+}  // namespace support
 }  // namespace blockspan

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace blockspan::detail {
+namespace blockspan::support {
 
 namespace fs = std::filesystem;
 
@@ -121,4 +121,4 @@ void AtomicFile::system_error() const {
        errno != 0 ? std::strerror(errno) : "the compression failed");
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

@@ -3,9 +3,11 @@
 #include <string>
 #include <string_view>
 
+#include <blockspan/support/rooms.hpp>
+
 #include <zlib.h>
 
-namespace blockspan::detail {
+namespace blockspan::support {
 
 /// The file that writing to `path` would make or replace: symbolic links are followed, also to what
 /// is not there yet.
@@ -40,4 +42,4 @@ class AtomicFile {
   gzFile file_ = nullptr;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

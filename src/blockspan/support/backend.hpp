@@ -5,7 +5,9 @@
 
 #include <Kokkos_Core.hpp>
 
-namespace blockspan::detail {
+#include <blockspan/support/rooms.hpp>
+
+namespace blockspan::support {
 
 /// Whether kernels of `Exec` run on the cores of the host: vector loops over columns instead of
 /// lanes.
@@ -40,4 +42,4 @@ std::optional<Exec> instance_on([[maybe_unused]] void* stream) {
   return std::nullopt;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

@@ -5,7 +5,7 @@
 #include <library_types.h>
 
 // What the libraries of the CUDA Toolkit have in common.
-namespace blockspan::detail {
+namespace blockspan::support {
 
 template <class Scalar>
 constexpr cudaDataType cuda_type() {
@@ -28,4 +28,4 @@ class CudaObject {
   T object = nullptr;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <blockspan/support/rooms.hpp>
+
 namespace blockspan {
 
 /// Bad input: what is wrong, where, and the values that clash, in one line. Or memory that is short

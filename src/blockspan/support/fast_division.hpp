@@ -4,7 +4,9 @@
 
 #include <Kokkos_Core.hpp>
 
-namespace blockspan::detail {
+#include <blockspan/support/rooms.hpp>
+
+namespace blockspan::support {
 
 /// Division of any int >= 0 by a fixed one, as a multiplication and a shift (Granlund, Montgomery
 /// 1994, PLDI, doi:10.1145/178243.178249): exact below 2^31.
@@ -26,4 +28,4 @@ class FastDivision {
   std::uint32_t factor_ = (std::uint32_t{1} << 31) + 1;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

@@ -6,6 +6,8 @@
 #include <Kokkos_Core.hpp>
 
 #if defined(_OPENMP)
+#include <blockspan/support/rooms.hpp>
+
 #include <omp.h>
 #endif
 

@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include <blockspan/support/rooms.hpp>
+
 namespace blockspan {
 
 /// Long work was asked to end before its result was there (see InterruptionCheck).

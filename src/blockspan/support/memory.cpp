@@ -7,7 +7,7 @@
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/out_of_memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::support {
 
 namespace {
 
@@ -88,4 +88,4 @@ void MemoryRequest::refuse(std::exception const& reason) const {
        memory.fault.empty() ? "" : " The device: ", memory.fault);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

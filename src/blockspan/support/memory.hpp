@@ -12,7 +12,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace support {
 
 /// What a view asks a memory space for.
 struct MemoryRequest {
@@ -53,7 +53,7 @@ MemoryRequest memory_request(std::string const& label, Extents... extents) {
           sizeof(typename View::value_type)};
 }
 
-}  // namespace detail
+}  // namespace support
 
 // Views whose memory is a clear error if there is none. All throw Error, and nothing is allocated,
 // if the memory space does not serve the request (or nothing could: extents whose product
@@ -67,7 +67,7 @@ MemoryRequest memory_request(std::string const& label, Extents... extents) {
 template <class View, class Exec, class... Extents>
 View allocate([[maybe_unused]] Exec const& exec, std::string const& label, Extents... extents) {
   using Access = Kokkos::SpaceAccessibility<Exec, typename View::memory_space>;
-  return detail::memory_request<View>(label, extents...).serve([&] {
+  return support::memory_request<View>(label, extents...).serve([&] {
     if constexpr (Access::accessible)
       return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label),
                   static_cast<std::size_t>(extents)...);
@@ -80,7 +80,7 @@ View allocate([[maybe_unused]] Exec const& exec, std::string const& label, Exten
 /// A view of zeros, filled on the queue of `exec` and not waited for.
 template <class View, class Exec, class... Extents>
 View allocate_zeros(Exec const& exec, std::string const& label, Extents... extents) {
-  return detail::memory_request<View>(label, extents...).serve([&] {
+  return support::memory_request<View>(label, extents...).serve([&] {
     return View(Kokkos::view_alloc(exec, label), static_cast<std::size_t>(extents)...);
   });
 }
@@ -89,8 +89,8 @@ View allocate_zeros(Exec const& exec, std::string const& label, Extents... exten
 /// initialized. View: of rank 1 or 2.
 template <class View>
 typename View::host_mirror_type allocate_mirror(View const& view) {
-  return detail::memory_request<typename View::host_mirror_type>(view.label(), view.extent(0),
-                                                                 view.extent(1))
+  return support::memory_request<typename View::host_mirror_type>(view.label(), view.extent(0),
+                                                                  view.extent(1))
       .serve([&] { return Kokkos::create_mirror_view(Kokkos::WithoutInitializing, view); });
 }
 

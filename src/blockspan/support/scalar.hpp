@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/rooms.hpp>
+
 namespace blockspan {
 
-namespace detail {
+namespace support {
 template <class Scalar>
 struct ScalarTraits {
   static_assert(std::is_floating_point_v<Scalar>, "a scalar is float, double or Kokkos::complex");
@@ -19,14 +22,14 @@ struct ScalarTraits<Kokkos::complex<T>> {
   using Real = T;
   static constexpr bool is_complex = true;
 };
-}  // namespace detail
+}  // namespace support
 
 /// The real type beneath a scalar: real_t<Kokkos::complex<float>> is float.
 template <class Scalar>
-using real_t = typename detail::ScalarTraits<std::remove_cv_t<Scalar>>::Real;
+using real_t = typename support::ScalarTraits<std::remove_cv_t<Scalar>>::Real;
 
 template <class Scalar>
-inline constexpr bool is_complex_v = detail::ScalarTraits<std::remove_cv_t<Scalar>>::is_complex;
+inline constexpr bool is_complex_v = support::ScalarTraits<std::remove_cv_t<Scalar>>::is_complex;
 
 /// The scalar in single precision: single_t<Kokkos::complex<double>> is Kokkos::complex<float>.
 template <class Scalar>
@@ -95,5 +98,31 @@ KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> squared_magnitude(Scalar const& x) {
   else
     return x * x;
 }
+
+namespace support {
+
+/// What is known of a scalar at run time.
+struct ScalarKind {
+  std::size_t bytes;
+  bool is_double;  ///< of double precision, complex or not
+  bool is_complex;
+
+  /// 16-bit scalars have kernels for whole rows and segments only.
+  bool is_sixteen_bit() const { return bytes < sizeof(float); }
+
+  bool operator==(ScalarKind const&) const = default;
+};
+
+/// Scalars known by their size: of at least 8 bytes they are taken for double precision.
+constexpr ScalarKind scalar_of_bytes(std::size_t bytes) {
+  return {bytes, bytes >= sizeof(double), bytes > sizeof(double)};
+}
+
+template <class Scalar>
+constexpr ScalarKind scalar_kind() {
+  return {sizeof(Scalar), std::is_same_v<real_t<Scalar>, double>, is_complex_v<Scalar>};
+}
+
+}  // namespace support
 
 }  // namespace blockspan

@@ -9,7 +9,7 @@
 
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::support {
 
 template <class T, class Exec>
 using Array = Kokkos::View<T*, Kokkos::Device<Exec, typename Exec::memory_space>>;
@@ -72,4 +72,4 @@ Array<T, Exec> scratch_array(Exec const& exec, std::string const& label, std::si
   return allocate<Array<T, Exec>>(exec, label, size);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

@@ -65,14 +65,14 @@ std::string type_name() {
 namespace detail_of_scalars {
 
 template <class... Scalars, class... Others>
-detail::TypeList<Scalars..., Others...> together(detail::TypeList<Scalars...>,
-                                                 detail::TypeList<Others...>) {
+products::TypeList<Scalars..., Others...> together(products::TypeList<Scalars...>,
+                                                   products::TypeList<Others...>) {
   return {};
 }
 
 template <class Function, class... Scalars>
 auto with_scalar(std::string const& name, Function const& function,
-                 detail::TypeList<Scalars...> /*compiled*/) {
+                 products::TypeList<Scalars...> /*compiled*/) {
   using First = std::tuple_element_t<0, std::tuple<Scalars...>>;
   using Result = decltype(function.template operator()<First>());
   Result result{};
@@ -99,7 +99,7 @@ auto with_scalar(std::string const& name, Function const& function,
 /// such scalar.
 template <class Function>
 auto with_scalar(std::string const& name, Function const& function) {
-  return detail_of_scalars::with_scalar(name, function, detail::SpmmScalars{});
+  return detail_of_scalars::with_scalar(name, function, products::SpmmScalars{});
 }
 
 /// The same for what values of a matrix may be: numbers of 16 bits too.
@@ -107,7 +107,7 @@ template <class Function>
 auto with_values(std::string const& name, Function const& function) {
   using detail_of_scalars::together;
   return detail_of_scalars::with_scalar(
-      name, function, together(detail::SpmmScalars{}, detail::SpmmStorageScalars{}));
+      name, function, together(products::SpmmScalars{}, products::SpmmStorageScalars{}));
 }
 
 template <class Scalar>

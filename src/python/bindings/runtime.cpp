@@ -70,7 +70,7 @@ void after_fork_in_child() {
 }
 
 template <class... Scalars>
-std::vector<std::string> names_of(detail::TypeList<Scalars...> /*compiled*/) {
+std::vector<std::string> names_of(products::TypeList<Scalars...> /*compiled*/) {
   return {type_name<Scalars>()...};
 }
 
@@ -82,8 +82,8 @@ Facts configuration() {
     result["device"] = device_of_library();
   else
     result["threads"] = Exec().concurrency();
-  result["scalars"] = names_of(detail::SpmmScalars{});
-  result["stored"] = names_of(detail::SpmmStorageScalars{});
+  result["scalars"] = names_of(products::SpmmScalars{});
+  result["stored"] = names_of(products::SpmmStorageScalars{});
   result["kokkos"] = KOKKOS_VERSION;
   return result;
 }

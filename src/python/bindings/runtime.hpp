@@ -12,7 +12,7 @@ namespace blockspan::python {
 
 /// Where this module computes: the default of its Kokkos.
 using Exec = Kokkos::DefaultExecutionSpace;
-inline constexpr bool on_device = !detail::runs_on_host_v<Exec>;
+inline constexpr bool on_device = !support::runs_on_host_v<Exec>;
 
 /// What solves and this build tell of themselves.
 using Facts = nanobind::typed<nanobind::dict, nanobind::str, nanobind::any>;

@@ -54,7 +54,7 @@ class MpiExchange final : public PendingExchange {
  public:
   static constexpr std::size_t most = std::size_t{1} << 30;  ///< bytes of a segment
 
-  MpiExchange(MPI_Comm comm, detail::Watchdog& watchdog, std::vector<Incoming> const& in,
+  MpiExchange(MPI_Comm comm, communication::Watchdog& watchdog, std::vector<Incoming> const& in,
               std::vector<Outgoing> const& out)
       : watchdog_(watchdog) {
     for (auto const& message : in) peers_.push_back(message.rank);
@@ -80,7 +80,7 @@ class MpiExchange final : public PendingExchange {
         words.append(" ").append(std::to_string(peer));
       return words;
     };
-    detail::Watchdog::Wait const wait(watchdog_, peers);
+    communication::Watchdog::Wait const wait(watchdog_, peers);
     check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
           "exchange");
     requests_.clear();
@@ -95,7 +95,7 @@ class MpiExchange final : public PendingExchange {
       take(bytes.subspan(first, std::min(most, bytes.size() - first)));
   }
 
-  detail::Watchdog& watchdog_;
+  communication::Watchdog& watchdog_;
   std::vector<int> peers_;  ///< some twice
   std::vector<MPI_Request> requests_;
 };
@@ -110,7 +110,7 @@ class MpiTransport final : public Transport {
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
-    watchdog_ = std::make_unique<detail::Watchdog>(rank_, size_);
+    watchdog_ = std::make_unique<communication::Watchdog>(rank_, size_);
     gpu_aware_ = is_gpu_aware();
   }
   ~MpiTransport() override {
@@ -136,7 +136,7 @@ class MpiTransport final : public Transport {
     }
     bool const equal_sizes =
         std::all_of(sizes.begin(), sizes.end(), [&](auto s) { return s == sizes[0]; });
-    detail::Watchdog::Wait const wait(*watchdog_, all_ranks);
+    communication::Watchdog::Wait const wait(*watchdog_, all_ranks);
     int const code =
         equal_sizes
             ? MPI_Allgather(mine.data(), counts_[0], MPI_BYTE, all.data(), counts_[0], MPI_BYTE,
@@ -147,7 +147,7 @@ class MpiTransport final : public Transport {
   }
 
   void transpose(std::span<std::int64_t const> to, std::span<std::int64_t> from) override {
-    detail::Watchdog::Wait const wait(*watchdog_, all_ranks);
+    communication::Watchdog::Wait const wait(*watchdog_, all_ranks);
     check(MPI_Alltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm_),
           "MPI_Alltoall");
   }
@@ -156,7 +156,7 @@ class MpiTransport final : public Transport {
     auto const sender = [&] {
       return std::string("a broadcast of rank ").append(std::to_string(root));
     };
-    detail::Watchdog::Wait const wait(*watchdog_, sender);
+    communication::Watchdog::Wait const wait(*watchdog_, sender);
     for (std::size_t first = 0; first < bytes.size(); first += MpiExchange::most) {
       auto const segment = bytes.subspan(first, std::min(MpiExchange::most, bytes.size() - first));
       check(MPI_Bcast(segment.data(), static_cast<int>(segment.size()), MPI_BYTE, root, comm_),
@@ -180,7 +180,7 @@ class MpiTransport final : public Transport {
   };
 
   MPI_Comm comm_ = MPI_COMM_NULL;
-  std::unique_ptr<detail::Watchdog> watchdog_;
+  std::unique_ptr<communication::Watchdog> watchdog_;
   int rank_ = 0, size_ = 1;
   bool gpu_aware_ = false;
   std::vector<int> counts_, places_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-namespace blockspan::detail {
+namespace blockspan::communication {
 
 /// Says on stderr who has been waiting for whom, once a wait, after BLOCKSPAN_WAIT_SECONDS (600; 0:
 /// never). It ends nothing: another rank may have good reasons to take its time.
@@ -87,4 +87,4 @@ class Watchdog {
   std::thread thread_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::communication

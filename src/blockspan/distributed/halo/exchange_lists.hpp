@@ -13,7 +13,7 @@
 
 // Lists of host memory between ranks. All ranks call these together.
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// The elements of rows to the ranks that get them; those that come. That of row r are the elements
 /// [offsets[r], offsets[r + 1]). A part may go to this rank itself.
@@ -111,4 +111,4 @@ std::vector<T> collect_lists(Communicator const& ranks, int root, std::vector<T>
   return all;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

@@ -12,7 +12,7 @@
 // What makes a level of ranks one that every rank has whole, by way of host memory. All ranks call
 // together.
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// A level's rows of all ranks.
 template <class Scalar, class Exec>
@@ -85,4 +85,4 @@ void gather_values(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
   exec.fence("Blockspan::multigrid: gathered values");
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

@@ -12,7 +12,7 @@
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// Rows of a block by their numbers, and where they go, side by side.
 template <class Scalar>
@@ -104,4 +104,4 @@ struct TakeRealParts {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { to[i] = real_part(from[i]); }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

@@ -10,7 +10,7 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// A row a task.
 template <class Kernel>
@@ -190,4 +190,4 @@ CrsMatrix<Scalar, Exec> rows_between(Exec const& exec, CrsMatrix<Scalar, Exec> c
                                  Kokkos::subview(A.graph.entries, range));
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

@@ -16,7 +16,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// The packed block of a product on ranks, and the exchange that fills it: rows of lower ranks, of
 /// this one, of higher ranks, k columns each. Between devices in the order of the stream where the
@@ -204,4 +204,4 @@ class PackedExchange {
   mutable std::int64_t columns_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

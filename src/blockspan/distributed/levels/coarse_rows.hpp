@@ -18,7 +18,7 @@
 // Rows of P^H A P on ranks, where P couples nothing across them: what is at the cuts, in host
 // memory.
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// The local rows that have to do with other ranks: those before and after the interior ones, and
 /// those that are sent.
@@ -160,4 +160,4 @@ LocalRows<Scalar> gather_rows(Communicator const& ranks, LocalRows<Scalar> const
   return rows;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

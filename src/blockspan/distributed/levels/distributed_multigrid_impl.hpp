@@ -19,14 +19,14 @@ DistributedMultigrid<Scalar, Exec>::DistributedMultigrid(
     alone_ = std::make_unique<Multigrid<Scalar, Exec>>(exec, A->whole(), options);
     return;
   }
-  using State = detail::DistributedMultigridState<Scalar, Exec>;
+  using State = distributed::DistributedMultigridState<Scalar, Exec>;
   state_ = std::make_unique<State>(exec, std::move(A), options, on_ranks);
   auto& state = *state_;
   if (!state.report.usable() || !options.probe || state.first->partition().global_rows() == 0)
     return;
   Kokkos::Timer timer;
-  detail::OperatorProbe<Scalar, Exec> probe(exec, *state.product, *this, options.seed);
-  detail::judge(probe.run(8), detail::near_null_hint(options, state.options.block_size),
+  levels::OperatorProbe<Scalar, Exec> probe(exec, *state.product, *this, options.seed);
+  levels::judge(probe.run(8), levels::near_null_hint(options, state.options.block_size),
                 state.report);
   state.report.phases.probe = timer.seconds();
   state.report.seconds += timer.seconds();
@@ -69,7 +69,7 @@ void DistributedMultigrid<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scal
                                                Block<Scalar, Exec> const& Y) const {
   if (alone_) return alone_->apply(exec, X, Y);
   constexpr auto where = "blockspan::DistributedMultigrid";
-  detail::require_blocks(where, rows(), detail::block_ref<Exec>(X), detail::block_ref<Exec>(Y));
+  operators::require_blocks(where, rows(), blocks::block_ref<Exec>(X), blocks::block_ref<Exec>(Y));
   require(report().usable(), where, report().message);
   require(state_->ready, where, "a refresh failed: refresh again");
   if (X.extent(1) > 0) state_->apply(exec, X, Y);
@@ -79,7 +79,7 @@ template <class Scalar, class Exec>
 void DistributedMultigrid<Scalar, Exec>::refresh(Exec const& exec, std::shared_ptr<Matrix const> A,
                                                  bool keep_prolongators) {
   if (alone_) return alone_->refresh(exec, A->whole(), keep_prolongators);
-  using State = detail::DistributedMultigridState<Scalar, Exec>;
+  using State = distributed::DistributedMultigridState<Scalar, Exec>;
   state_->ready = false;
   state_->require_pattern(exec, *A);
   if (!state_->refresh(exec, A, keep_prolongators))

@@ -18,7 +18,7 @@
 #include <blockspan/multigrid/hierarchy/level_reports.hpp>
 #include <blockspan/operators/block_jacobi.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 template <class Scalar, class Exec>
 struct DistributedMultigridState {
@@ -350,4 +350,4 @@ struct DistributedMultigridState {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

@@ -13,7 +13,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// The cycle of levels that every rank has whole: gathers the rows of all, computes what the others
 /// compute too, and keeps its own rows.
@@ -122,4 +122,4 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
   mutable std::int64_t columns_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

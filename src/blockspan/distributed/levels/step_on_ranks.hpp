@@ -10,7 +10,7 @@
 #include <blockspan/distributed/levels/coarse_rows.hpp>
 #include <blockspan/multigrid/hierarchy/hierarchy.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 template <class Exec, class View>
 bool same_integers(Exec const& exec, View const& a, View const& b) {
@@ -135,4 +135,4 @@ struct StepOnRanks {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

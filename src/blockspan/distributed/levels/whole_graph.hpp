@@ -8,7 +8,7 @@
 #include <blockspan/sparse/host/graph_pattern.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// The pattern of all rows, on rank 0.
 struct WholePattern {
@@ -49,4 +49,4 @@ inline Neighbours<int> whole_graph(WholePattern const& whole) {
   return graph_pattern(HostPattern<std::int64_t, int>{rows, rows, offsets, columns});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

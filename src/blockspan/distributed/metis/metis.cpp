@@ -11,9 +11,9 @@ namespace blockspan {
 
 namespace {
 
-std::vector<int> parts_of_graph(detail::WholePattern const& whole, int ranks) {
+std::vector<int> parts_of_graph(distributed::WholePattern const& whole, int ranks) {
   constexpr auto where = "metis_parts";
-  auto const graph = detail::whole_graph(whole);
+  auto const graph = distributed::whole_graph(whole);
   auto vertices = static_cast<idx_t>(graph.vertices()), balanced = idx_t{1},
        parts = static_cast<idx_t>(ranks);
   std::vector<int> result(graph.vertices(), 0);
@@ -41,10 +41,10 @@ std::vector<int> parts_of_graph(detail::WholePattern const& whole, int ranks) {
 
 std::vector<int> metis_parts(Communicator const& ranks, RowPartition const& from,
                              RowPattern const& pattern) {
-  auto const whole = detail::collect_pattern(ranks, from, pattern);
+  auto const whole = distributed::collect_pattern(ranks, from, pattern);
   auto const parts = ranks.together(
       [&] { return ranks.rank() == 0 ? parts_of_graph(whole, ranks.size()) : std::vector<int>(); });
-  return detail::deal<int>(ranks, 0, pattern.rows(), [&](int r) {
+  return distributed::deal<int>(ranks, 0, pattern.rows(), [&](int r) {
     return std::vector<int>(parts.begin() + from.first(r), parts.begin() + from.last(r));
   });
 }

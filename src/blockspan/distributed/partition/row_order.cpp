@@ -34,7 +34,7 @@ class ValueOfRow {
     auto const halo =
         make_halo_exchange(ranks, partition, ghosts_of(partition, ranks.rank(), pattern));
     ghosts_ = halo.rows;
-    of_ghosts_ = detail::values_of_halo(ranks, halo, local);
+    of_ghosts_ = distributed::values_of_halo(ranks, halo, local);
   }
   T operator()(std::int64_t row) const {
     auto const here = row - first_;
@@ -94,9 +94,9 @@ RowOrder::RowOrder(Communicator ranks, RowPartition from, RowPartition to,
       all += count;
     }
   auto const exchange = [&](std::vector<std::int64_t> const& sent) {
-    return detail::exchange_parts<std::int64_t>(
-        ranks_, sends_, sent, detail::even_offsets(sent.size()), receives_,
-        detail::even_offsets(static_cast<std::size_t>(all)));
+    return distributed::exchange_parts<std::int64_t>(
+        ranks_, sends_, sent, distributed::even_offsets(sent.size()), receives_,
+        distributed::even_offsets(static_cast<std::size_t>(all)));
   };
   arriving_ = exchange(targets);
   auto const arrived = exchange(numbers);
@@ -142,7 +142,7 @@ RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
     kind.push_back(2 * static_cast<std::size_t>(mine) + (inner ? 0 : 1));
     ++counts[kind.back()];
   }
-  auto const all = detail::gather_lists(ranks, counts);
+  auto const all = distributed::gather_lists(ranks, counts);
   std::vector<std::int64_t> cuts = {0}, next(2 * parts);
   std::int64_t place = 0;
   for (std::size_t k = 0; k < 2 * parts; ++k) {
@@ -159,12 +159,12 @@ RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
 
 RowOrder order_by_cuthill_mckee(Communicator const& ranks, RowPartition const& from,
                                 RowPattern const& pattern, std::int64_t chunk) {
-  auto const whole = detail::collect_pattern(ranks, from, pattern);
+  auto const whole = distributed::collect_pattern(ranks, from, pattern);
   std::vector<std::int64_t> places, cuts;
   std::int64_t unit = 0;
   ranks.together([&] {
     if (ranks.rank() != 0) return;
-    auto const of_row = detail::rcm_places(detail::whole_graph(whole));
+    auto const of_row = sparse::rcm_places(distributed::whole_graph(whole));
     places.assign(of_row.begin(), of_row.end());
     auto const rows = from.global_rows();
     unit = unit_of_cuts(rows, chunk, ranks.size());
@@ -177,7 +177,7 @@ RowOrder order_by_cuthill_mckee(Communicator const& ranks, RowPartition const& f
   });
   ranks.broadcast(cuts, 0);
   ranks.broadcast(std::span(&unit, 1), 0);
-  auto mine = detail::deal<std::int64_t>(ranks, 0, pattern.rows(), [&](int r) {
+  auto mine = distributed::deal<std::int64_t>(ranks, 0, pattern.rows(), [&](int r) {
     return std::vector<std::int64_t>(places.begin() + from.first(r), places.begin() + from.last(r));
   });
   return RowOrder(ranks, from, RowPartition(std::move(cuts), unit), std::move(mine));

@@ -11,7 +11,7 @@
 #include <blockspan/distributed/local_rows.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// A view of host values where Exec computes.
 template <class Exec, class To, class From>
@@ -82,4 +82,4 @@ LocalRows<Scalar> merge_rows(LocalRows<Scalar> const& own, LocalRows<Scalar> con
   return rows;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

@@ -14,7 +14,7 @@
 #include <blockspan/sparse/matrix_market/matrix_market_rows.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 namespace {
 
 /// The sums over ranks of lists of one length, in place: each rank adds up a part of them.
@@ -330,4 +330,4 @@ BLOCKSPAN_INSTANTIATE(Kokkos::complex<float>)
 BLOCKSPAN_INSTANTIATE(Kokkos::complex<double>)
 #undef BLOCKSPAN_INSTANTIATE
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

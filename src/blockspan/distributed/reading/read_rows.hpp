@@ -7,7 +7,7 @@
 #include <blockspan/distributed/local_rows.hpp>
 #include <blockspan/distributed/row_partition.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 template <class Scalar>
 struct ReadRows {
@@ -22,4 +22,4 @@ template <class Scalar>
 ReadRows<Scalar> read_rows(Communicator const& ranks, std::string const& path,
                            std::int64_t (*chunk_rows)(std::int64_t), RowPartition const* like);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 namespace {
 
@@ -135,4 +135,4 @@ void require_same_file(Communicator const& ranks, std::string const& path, std::
   if (wrong != read.end()) refuse(wrong - read.begin());
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

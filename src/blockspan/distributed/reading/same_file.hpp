@@ -6,7 +6,7 @@
 
 #include <blockspan/communication/communicator.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::distributed {
 
 /// Throws AgreedError where `path` is the name of another file, in length or bytes, on the disk of
 /// a rank. The file of rank 0 is the one that counts. All ranks call it together.
@@ -19,4 +19,4 @@ namespace blockspan::detail {
 void require_same_file(Communicator const& ranks, std::string const& path, std::int64_t size,
                        std::function<std::int64_t(int)> const& cut);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::distributed

@@ -6,7 +6,7 @@
 #include <blockspan/multigrid/coarsest/dense_inverse.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 namespace {
 
@@ -96,4 +96,4 @@ template DenseInverse<double> invert_on_range(SmallMatrix<double> const&, bool, 
 template DenseInverse<Kokkos::complex<double>> invert_on_range(
     SmallMatrix<Kokkos::complex<double>> const&, bool, std::size_t);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

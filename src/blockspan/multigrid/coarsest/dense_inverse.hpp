@@ -2,7 +2,7 @@
 
 #include <blockspan/support/lapack/lapack.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// A Hermitian positive semidefinite matrix inverted on its range.
 template <class Scalar>
@@ -23,4 +23,4 @@ struct DenseInverse {
 template <class Scalar>
 DenseInverse<Scalar> invert_on_range(SmallMatrix<Scalar> const& A, bool positive, std::size_t most);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

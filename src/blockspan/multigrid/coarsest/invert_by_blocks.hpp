@@ -7,7 +7,7 @@
 #include <blockspan/multigrid/setup/workers.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// Gauss-Jordan elimination without pivoting, in place, 32 rows and columns at a time, for devices:
 /// a positive definite matrix of unit diagonal needs no exchanges, and its pivots are those of the
@@ -184,4 +184,4 @@ class BlockInverse {
   Array<Real, Exec> scales_, pivots_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

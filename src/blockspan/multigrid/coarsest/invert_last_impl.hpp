@@ -12,7 +12,7 @@
 #include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// A last level of more rows, which could not be coarsened, is smoothed instead of inverted.
 inline constexpr std::int64_t most_inverted_rows = 4000;
@@ -101,4 +101,4 @@ bool Hierarchy<Scalar, Exec>::invert_on_host(Exec const& exec, Matrix const& las
   return true;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

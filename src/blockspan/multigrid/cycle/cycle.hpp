@@ -9,7 +9,7 @@
 #include <blockspan/multigrid/cycle/v_cycle.hpp>
 #include <blockspan/multigrid/hierarchy/hierarchy.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// to := factor from, rounded.
 template <class Exec, class From, class To>
@@ -158,4 +158,4 @@ class Cycle {
   Levels cycle_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -12,7 +12,7 @@
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// The scalar in double precision.
 template <class Scalar>
@@ -64,7 +64,7 @@ class NarrowBlocks {
     }
     Block<Single, Exec> const from(x_.data(), n, k), to(y_.data(), n, k);
     // where the kernels compute, whoever else can read it: nobody waits
-    detail::column_norms<Exec, Scalar>(
+    multivector::column_norms<Exec, Scalar>(
         exec, block_ref<Exec>(X),
         SmallRef<double>{{norms_.data(), static_cast<std::int64_t>(k), 1, 1, 1}, true, false},
         workspace_);
@@ -85,4 +85,4 @@ class NarrowBlocks {
   mutable Array<double, Exec> norms_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

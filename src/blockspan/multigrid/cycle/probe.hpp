@@ -13,7 +13,7 @@
 #include <blockspan/support/lapack/lapack.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// What some steps of conjugate gradients from a random vector of the range of A see of M^-1 A.
 /// On ranks all of them together.
@@ -210,4 +210,4 @@ inline void judge(ProbeResult const& probe, std::string const& hint, MultigridRe
         std::ceil(0.5 * std::sqrt(probe.largest / probe.smallest) * std::log(2e8)));
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -10,7 +10,7 @@
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// What a V cycle needs of a level: its matrix and smoother, the way to the next level and back,
 /// or, on the last one, what solves there.
@@ -144,4 +144,4 @@ class VCycle {
   mutable int widest_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -11,7 +11,7 @@
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// One level in double precision, and the way to the next.
 template <class Scalar, class Exec>
@@ -129,4 +129,4 @@ Block<Scalar, Exec> near_null_vectors(
     std::type_identity_t<CrsMatrix<Scalar, Exec>> const* matrix,
     typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, real_t<Scalar> upper);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

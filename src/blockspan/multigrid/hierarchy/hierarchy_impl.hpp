@@ -16,7 +16,7 @@
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/interruption.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 template <class Scalar, class Exec>
 Hierarchy<Scalar, Exec>::Hierarchy(Exec const& exec, Matrix const& A, Options const& options)
@@ -388,4 +388,4 @@ void Hierarchy<Scalar, Exec>::refresh(Exec const& exec, Matrix const& A, bool ke
   complete_ = report.usable();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -9,7 +9,7 @@
 
 // What a setup says of its levels, on one rank and on many.
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// W A is zero: any interval serves.
 template <class Scalar, class Exec>
@@ -47,4 +47,4 @@ inline void sum_up_levels(MultigridReport& report, int degree, double last_work)
   report.products = work / fine;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

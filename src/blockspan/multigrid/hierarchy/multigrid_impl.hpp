@@ -19,7 +19,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace levels {
 
 /// The option block_size, or what the pattern shows.
 template <class Scalar, class Exec>
@@ -132,7 +132,7 @@ struct MultigridState {
   }
 };
 
-}  // namespace detail
+}  // namespace levels
 
 template <class Scalar, class Exec>
 void MultigridOptions<Scalar, Exec>::validate(std::int64_t rows) const {
@@ -169,7 +169,7 @@ void MultigridOptions<Scalar, Exec>::validate(std::int64_t rows) const {
 
 template <class Scalar, class Exec>
 Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options const& options)
-    : state_(std::make_unique<detail::MultigridState<Scalar, Exec>>()) {
+    : state_(std::make_unique<levels::MultigridState<Scalar, Exec>>()) {
   constexpr auto where = "blockspan::multigrid";
   require(A.numRows() == A.numCols(), where, "the matrix must be square (", A.numRows(), " x ",
           A.numCols(), ")");
@@ -181,9 +181,9 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
   auto& state = *state_;
   state.rows = A.numRows();
   state.options = options;
-  state.options.block_size = detail::unknowns_of_node(exec, A, options);
-  state.hint = detail::near_null_hint(options, state.options.block_size);
-  state.hierarchy = std::make_unique<detail::Hierarchy<detail::double_t<Scalar>, Exec>>(
+  state.options.block_size = levels::unknowns_of_node(exec, A, options);
+  state.hint = levels::near_null_hint(options, state.options.block_size);
+  state.hierarchy = std::make_unique<levels::Hierarchy<levels::double_t<Scalar>, Exec>>(
       exec, state.widened(exec, A), state.widened(exec, state.options));
   state.report = state.hierarchy->report;
   state.report.seconds = state.report.phases.sum();
@@ -207,13 +207,13 @@ void Multigrid<Scalar, Exec>::form_cycle(Exec const& exec) {
 /// With the matrix in double precision; solvers in single precision go without.
 template <class Scalar, class Exec>
 void Multigrid<Scalar, Exec>::probe(Exec const& exec) {
-  if constexpr (detail::MultigridState<Scalar, Exec>::is_wide) {
+  if constexpr (levels::MultigridState<Scalar, Exec>::is_wide) {
     Kokkos::Timer timer;
-    detail::OperatorProbe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
+    levels::OperatorProbe<Scalar, Exec> probe(exec, *state_->hierarchy->levels[0].op, *this,
                                               state_->options.seed);
     auto seen = probe.run(8);
     if (!seen.cycle_definite && use_working_precision(exec)) seen = probe.run(8);
-    detail::judge(seen, state_->hint, state_->report);
+    levels::judge(seen, state_->hint, state_->report);
     state_->report.phases.probe = timer.seconds();
     state_->report.seconds = state_->report.phases.sum();
   }
@@ -248,7 +248,7 @@ MultigridReport const& Multigrid<Scalar, Exec>::report() const {
 }
 
 template <class Scalar, class Exec>
-auto Multigrid<Scalar, Exec>::hierarchy() const -> detail::Hierarchy<Wide, Exec> const& {
+auto Multigrid<Scalar, Exec>::hierarchy() const -> levels::Hierarchy<Wide, Exec> const& {
   return *state_->hierarchy;
 }
 
@@ -265,8 +265,8 @@ template <class Scalar, class Exec>
 void Multigrid<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                                     Block<Scalar, Exec> const& Y) const {
   constexpr auto where = "blockspan::Multigrid";
-  detail::require_blocks(where, state_->rows, detail::block_ref<Exec>(X),
-                         detail::block_ref<Exec>(Y));
+  operators::require_blocks(where, state_->rows, blocks::block_ref<Exec>(X),
+                            blocks::block_ref<Exec>(Y));
   require(state_->report.usable(), where, state_->report.message);
   require(state_->ready, where, "a refresh failed: refresh again");
   if (X.extent(0) == 0 || X.extent(1) == 0) return;

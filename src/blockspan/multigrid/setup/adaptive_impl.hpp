@@ -8,7 +8,7 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/support/lapack/lapack.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// Columns beside those that are wanted.
 inline constexpr int adaptive_guards = 2;
@@ -187,4 +187,4 @@ Block<Scalar, Exec> adaptive_vectors(
                                    SpmmPlanOptions{.columns = options.adaptive + adaptive_guards}));
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

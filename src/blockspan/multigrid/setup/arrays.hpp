@@ -16,7 +16,7 @@
 
 // What the setup of a hierarchy is written in: arrays where Exec computes, and loops over them.
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 template <class Exec>
 using Integers = Array<int, Exec>;
@@ -191,4 +191,4 @@ Pattern<Exec> diagonal_pattern(Exec const& exec, int n);
 template <class Exec>
 Pattern<Exec> full_pattern(Exec const& exec, int n);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -6,7 +6,7 @@
 
 #include <blockspan/multigrid/setup/arrays.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 template <class Scalar, class Exec>
 struct ScalarRows {
@@ -53,4 +53,4 @@ CrsMatrix<scalar_t<Matrix>, Exec> expand_blocks(Exec const& exec, Matrix const& 
                                  static_cast<int>(entries), to.values, to.offsets, to.indices);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -7,7 +7,7 @@
 
 // The steps from a level's matrix to the next one's that know values. None of them waits.
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// A without the entries between nodes that are no strong neighbours, with all of the diagonal.
 template <class Exec>
@@ -218,4 +218,4 @@ std::int64_t strike_spent(Exec const& exec, MatrixRef<Scalar, int, int> const& A
       });
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -5,7 +5,7 @@
 
 #include <blockspan/multigrid/setup/arrays.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// Most rows of a node: unknowns of a mesh node, or near-null vectors.
 inline constexpr int most_rows_of_node = 16;
@@ -85,4 +85,4 @@ template <class Exec>
 Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& graph,
                                  Aggregates<Exec> const& fine);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

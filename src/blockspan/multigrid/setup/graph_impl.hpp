@@ -6,7 +6,7 @@
 #include <blockspan/multigrid/setup/multiply_values.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 template <class Exec>
 NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size) {
@@ -286,4 +286,4 @@ Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& gr
   return result;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -3,7 +3,7 @@
 #include <blockspan/multigrid/setup/tentative.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// Marked rows of P: P B_coarse = B there again, by what is added to the columns of the row's own
 /// aggregate. Entries of A that were left out of a row would have added such a sum, since A maps B
@@ -39,4 +39,4 @@ void keep_near_null(Exec const& exec, Integers<Exec> const& marked, Block<Scalar
       });
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

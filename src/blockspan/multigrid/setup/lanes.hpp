@@ -10,7 +10,7 @@
 // Loops over rows that are long, or whose entries neighbouring threads would read far apart: on
 // devices the lanes of a team thread share a row.
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// Loops, sums, maxima and prefix sums along a row by one thread ...
 struct OneLane {
@@ -124,4 +124,4 @@ inline int lanes_for(std::int64_t entries, std::int64_t rows) {
   return lanes;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

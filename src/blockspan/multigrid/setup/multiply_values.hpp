@@ -7,7 +7,7 @@
 #include <blockspan/multigrid/setup/workers.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// The values of C = A B in a pattern that is known, row by row (Gustavson 1978,
 /// doi:10.1145/355791.355796): the entries of a row of A one after the other, so that every sum has
@@ -102,4 +102,4 @@ void multiply_values(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

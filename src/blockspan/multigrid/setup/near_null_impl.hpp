@@ -6,7 +6,7 @@
 #include <blockspan/multigrid/setup/adaptive_impl.hpp>
 #include <blockspan/multivector/columns.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// The mean of the nodes, of all ranks: each has its local ones.
 template <class Real, class Exec>
@@ -141,4 +141,4 @@ Block<Scalar, Exec> near_null_vectors(
                                        first % options.block_size);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

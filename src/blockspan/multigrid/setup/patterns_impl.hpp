@@ -16,7 +16,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/out_of_memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 template <class Exec>
 struct ScanCounts {
@@ -354,4 +354,4 @@ Pattern<Exec> members(Exec const& exec, Integers<Exec> const& class_of, int clas
   return A;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

@@ -4,7 +4,7 @@
 #include <blockspan/multigrid/setup/lanes.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// W^1/2 A W^1/2 as a matrix of blocks between nodes: the Frobenius norms of a row of blocks,
 /// without forming them. Rows of A are in order, so nodes ascend along each of them.
@@ -216,4 +216,4 @@ WeightedGraph<Exec> strong_graph(Exec const& exec, MatrixRef<Scalar, int, int> c
   return result;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

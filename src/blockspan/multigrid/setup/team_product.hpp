@@ -14,7 +14,7 @@
 // team thread. The entries of a row of A come one after the other, the lanes take those of the row
 // of B; what the row of C needs is in scratch. A place found serves all rows of a group.
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// Lanes for rows of B of the given length, and rows a team such that each has `wanted` places in
 /// scratch; at most 128 threads.
@@ -32,7 +32,7 @@ struct ProductTeams {
   }
 
   static int lanes_for(PatternRef<int, int> const& B) {
-    return std::max(4, detail::lanes_for(B.entries, B.rows));
+    return std::max(4, levels::lanes_for(B.entries, B.rows));
   }
 
   template <class Exec, class Kernel>
@@ -207,4 +207,4 @@ struct CopyProductRows {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

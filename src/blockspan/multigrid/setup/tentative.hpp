@@ -6,7 +6,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// The tentative prolongator T: in each aggregate an orthonormal basis Q of the rows of the
 /// near-null vectors B there, B = Q R. Coarse columns are those of Q, coarse near-null vectors the
@@ -167,4 +167,4 @@ Tentative<Scalar, Exec> make_tentative(Exec const& exec, Block<Scalar, Exec> con
   return t;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

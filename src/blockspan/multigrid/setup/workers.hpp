@@ -8,7 +8,7 @@
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::levels {
 
 /// Threads that share the rows of a product and keep a table each: as many as the memory for their
 /// tables allows. What they compute does not depend on their number.
@@ -76,4 +76,4 @@ KOKKOS_INLINE_FUNCTION int place_of(int const* keys, int first, int last, int wa
   return -1;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::levels

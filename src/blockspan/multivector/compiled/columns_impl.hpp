@@ -12,7 +12,7 @@
 #include <blockspan/multivector/fill_random.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// Columns whose indices or factors travel in the arguments of one kernel.
 inline constexpr int columns_per_launch = 64;
@@ -143,4 +143,4 @@ void fill_random(Exec const& exec, BlockRef<Scalar> const& X, std::uint64_t seed
                  FillRandom<Scalar>{X, mix_bits(seed + golden_gamma), first_column, first_row});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

@@ -12,7 +12,7 @@
 #include <blockspan/multivector/terms/row_terms.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// Y = alpha sum of the terms + beta Y, one block of rows and up to 64 real columns per team. X is
 /// staged transposed together with C, a thread holds 4 rows x 4 columns of the product; these
@@ -182,4 +182,4 @@ void combine_in_place_on_device(Exec const& exec, BlockRef<Scalar> const& X,
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

@@ -8,7 +8,7 @@
 #include <blockspan/multivector/compiled/host_tiles.hpp>
 #include <blockspan/multivector/terms/row_terms.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// alpha C as a real matrix (a complex entry is [re im; -im re]), a tile of columns after the
 /// other: entry (l, b) of the tile that begins with column j is packed[j inner + l width + b], with
@@ -223,4 +223,4 @@ void combine_terms_on_host(Exec const& exec, RowTerm<Scalar> const& first,
       .launch(exec);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

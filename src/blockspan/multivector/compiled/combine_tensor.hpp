@@ -12,7 +12,7 @@
 #include <blockspan/multivector/terms/row_terms.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// Writes the table of a TensorCombine.
 template <class Combine>
@@ -207,6 +207,9 @@ struct TensorCombine {
 
 namespace tensor {
 
+using namespace blocks::tensor;
+using blocks::tensor::fits;
+
 inline constexpr int widest_product = 96;  ///< real columns of Y
 inline constexpr int widest_inner = 288;   ///< real columns of X
 
@@ -244,4 +247,4 @@ void combine_on_tensor_cores(Exec const& exec, Scalar alpha, TensorTerm<Scalar> 
   launch(std::integral_constant<int, 12>());
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

@@ -9,7 +9,7 @@
 // Tiles of the dense products on devices: a team stages rows in scratch, a thread owns a 4 x 4 tile
 // of the result in registers.
 
-namespace blockspan::detail::device {
+namespace blockspan::multivector::device {
 
 inline constexpr int threads = 256;         ///< of a team
 inline constexpr int edge = 4;              ///< of a thread's tile
@@ -83,4 +83,4 @@ KOKKOS_FORCEINLINE_FUNCTION void stage(RealView<Scalar> const& X, int rank, std:
   }
 }
 
-}  // namespace blockspan::detail::device
+}  // namespace blockspan::multivector::device

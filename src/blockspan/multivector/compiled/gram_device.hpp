@@ -12,7 +12,7 @@
 #include <blockspan/multivector/compiled/gram_tensor.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// One partial Gram matrix (or a 64 x 64 tile of it) per chunk of rows and team. Rows of X and Y
 /// are staged in scratch; groups of threads own every g-th row, a thread holds a 4 x 4 tile, and
@@ -251,4 +251,4 @@ void gram_pair_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
   gram_on_device(exec, X, Z, H, workspace);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

@@ -9,7 +9,7 @@
 #include <blockspan/blocks/workspace.hpp>
 #include <blockspan/multivector/compiled/host_tiles.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// Partial Gram matrices of chunks of rows, on the cores of the host. A panel of rows that fits
 /// into the cache is read once for every register tile of the result. A thread has one chunk, or
@@ -232,4 +232,4 @@ void gram_on_host(Exec const& exec, BlockRef<Scalar const> const& X,
     for (std::int64_t i = 0; i < G.rows; ++i) G(i, j) = all[j * G.rows + i];
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

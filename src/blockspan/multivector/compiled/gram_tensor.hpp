@@ -9,9 +9,11 @@
 #include <blockspan/blocks/tensor_tiles.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 namespace tensor {
+
+using namespace blocks::tensor;
 
 template <int M_, int N_>
 struct Shape {
@@ -288,4 +290,4 @@ void with_gram_tiles(int m, int n, int results, Run const& run) {
          tensor::Shape<1, 1>());
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

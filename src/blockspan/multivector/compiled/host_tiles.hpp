@@ -12,7 +12,7 @@
 // Register tiles of the dense products on hosts: the sums of a tile fill half to three quarters of
 // the vector registers, what they are made of passes through the others.
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// Real columns of a tile: two registers; of the last tile of a block one or a part of one, at
 /// least `narrowest_tile`, where the remaining columns fit.
@@ -193,4 +193,4 @@ BLOCKSPAN_HOST_INLINE TileSums<Real, height, width> multiply_tile(int length, Re
   return even;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

@@ -9,7 +9,7 @@
 #include <blockspan/multivector/orthonormalize.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// One orthonormalization. The invariant: the leading `rank` columns of V are U T, where U holds
 /// the original columns (those kept) scaled to unit length. A column of V whose length is below 16
@@ -246,4 +246,4 @@ void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
                         Scalar(1), V, workspace);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

@@ -8,7 +8,7 @@
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 template <class Exec, class Scalar>
 void gram_of_all_ranks(Exec const& exec, BlockRef<Scalar const> const& X,
@@ -90,4 +90,4 @@ void weighted_gram(Exec const& exec, BlockRef<Scalar const> const& X, real_t<Sca
     gram_of_all_ranks(exec, X, X, G, workspace, weights);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

@@ -6,7 +6,7 @@
 // Products of blocks with row weights and several terms, which solvers need and the public calls do
 // not offer. Compiled with gram and combine.
 
-namespace blockspan::detail {
+namespace blockspan::multivector {
 
 /// diag(weights) X C, with X: n x k, C: k x m where Exec computes; weights: n reals there, or
 /// null for ones. Left: X as a kernel reads it.
@@ -35,4 +35,4 @@ template <class Exec, class Scalar>
 void weighted_gram(Exec const& exec, BlockRef<Scalar const> const& X, real_t<Scalar> const* weights,
                    BlockRef<Scalar> const& G, Workspace<Exec>& workspace);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::multivector

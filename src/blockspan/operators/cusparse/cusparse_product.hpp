@@ -20,7 +20,7 @@
 
 #include <cusparse.h>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 inline void check_cusparse(cusparseStatus_t status, char const* call) {
   require(status == CUSPARSE_STATUS_SUCCESS, "blockspan::cusparse_operator", call,
@@ -161,4 +161,4 @@ std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
   return std::make_unique<CusparseOperator<Scalar>>(exec, A, algorithm);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -9,7 +9,7 @@
 #include <blockspan/operators/entries/matrix_measures.hpp>
 
 // Compiled without contraction of products and sums on hosts; devices are asked for each rounding.
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// a b, rounded, whatever is added to it.
 KOKKOS_FORCEINLINE_FUNCTION double rounded_product(double a, double b) {
@@ -87,4 +87,4 @@ void subtract_product(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const
                  SubtractProduct<Scalar, Offset, Ordinal>{A, X, R});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -5,7 +5,7 @@
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// Throws Error("where: ...") unless X and Y are both n x k.
 template <class Scalar>
@@ -15,4 +15,4 @@ void require_blocks(char const* where, std::int64_t n, BlockRef<Scalar const> co
           " x k (X: ", X.rows, " x ", X.columns, "; Y: ", Y.rows, " x ", Y.columns, ")");
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -9,7 +9,7 @@
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 // Defined in matrix_measures_impl.hpp, compiled once per backend, scalar and offset.
 
@@ -73,4 +73,4 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> inverse_magnitudes(
     Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -11,7 +11,7 @@
 #include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// A sum of m terms and their magnitudes, which is low by at most (m + 4) u of itself.
 template <class Scalar, class Offset>
@@ -227,4 +227,4 @@ Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> inverse_magnitudes(
   return factors;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -7,7 +7,7 @@
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/support/scratch_arrays.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// y := A x and dot(0) := x^H y for single columns, of all ranks of `workspace`, in one pass where
 /// the operator can. Does not wait.
@@ -26,4 +26,4 @@ void product_and_dot(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
   blockspan::column_dots(exec, x, y, dot, workspace);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -12,7 +12,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace operators {
 
 namespace {
 
@@ -232,7 +232,7 @@ void DirectFactors::solve(double* B, std::int64_t columns) const { work_->solve(
 int DirectFactors::rows() const { return work_->rows(); }
 DirectReport const& DirectFactors::report() const { return work_->report(); }
 
-}  // namespace detail
+}  // namespace operators
 
 std::string DirectReport::size() const {
   std::ostringstream out;

@@ -36,7 +36,7 @@ struct DirectReport {
   std::vector<std::string> notes() const;
 };
 
-namespace detail {
+namespace operators {
 
 /// A Hermitian matrix on the host: complex values as pairs of real ones.
 struct HostHermitian {
@@ -72,5 +72,5 @@ class DirectFactors {
   std::unique_ptr<Work> work_;
 };
 
-}  // namespace detail
+}  // namespace operators
 }  // namespace blockspan

@@ -6,7 +6,7 @@
 #include <blockspan/operators/factors/direct_scaling.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 namespace {
 
@@ -132,4 +132,4 @@ double definite_shift(HostHermitian const& A, HostHermitian const* M) {
   return sigma * (1 + 0x1p-10);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -5,7 +5,7 @@
 
 #include <blockspan/operators/factors/direct_factors.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// Throws Error with the first entry that is not finite.
 void require_finite(char const* where, char const* what, HostHermitian const& A);
@@ -35,4 +35,4 @@ double least_quotient(HostHermitian const& A, HostHermitian const* M);
 /// M^-1 A (rows without mass are left out); a first guess for others. M: null for the identity.
 double definite_shift(HostHermitian const& A, HostHermitian const* M);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

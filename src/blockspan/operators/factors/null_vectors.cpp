@@ -7,7 +7,7 @@
 #include <blockspan/operators/factors/null_vectors.hpp>
 #include <blockspan/sparse/host/permuted.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 namespace {
 
@@ -311,4 +311,4 @@ BLOCKSPAN_NULL_VECTORS(Kokkos::complex<float>)
 BLOCKSPAN_NULL_VECTORS(Kokkos::complex<double>)
 #undef BLOCKSPAN_NULL_VECTORS
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -9,7 +9,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// Orthonormal vectors that a Hermitian positive semidefinite A maps to zero, to rounding, as far
 /// as its entries show them; at most 32, none where A is not semidefinite. They are to be tested:
@@ -64,4 +64,4 @@ Block<Scalar, Exec> null_vectors_of(Exec const& exec, MatrixRef<Scalar, Offset, 
   return Z;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -10,7 +10,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/lapack/lapack.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 namespace {
 
@@ -90,4 +90,4 @@ void SymmetricFactors::solve(double* B, std::int64_t columns) const {
   if (report.code < 0) give_up(report, *std::max_element(rows_.begin(), rows_.end()));
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

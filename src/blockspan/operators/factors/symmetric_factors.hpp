@@ -5,7 +5,7 @@
 
 struct blockspan_mumps;
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// What a factorization found.
 struct FactorCounts {
@@ -39,4 +39,4 @@ class SymmetricFactors {
   blockspan_mumps* handle_ = nullptr;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -16,7 +16,7 @@
 #include <blockspan/operators/kokkos_kernels/positive_diagonal.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 template <class Scalar>
 struct InvertEach {
@@ -142,4 +142,4 @@ std::unique_ptr<RefreshableOperator<Scalar, Exec>> make_gauss_seidel(
   return std::make_unique<GaussSeidel<Scalar, Exec>>(exec, A);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

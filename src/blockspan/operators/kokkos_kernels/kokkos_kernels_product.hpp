@@ -12,7 +12,7 @@
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 template <class Scalar, class Exec>
 class KokkosKernelsOperator final : public LinearOperator<Scalar, Exec>,
@@ -63,4 +63,4 @@ std::unique_ptr<LinearOperator<Scalar, Exec>> make_kokkos_kernels_operator(
   return std::make_unique<KokkosKernelsOperator<Scalar, Exec>>(exec, A);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

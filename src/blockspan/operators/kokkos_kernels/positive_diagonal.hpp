@@ -7,7 +7,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// Finds the first entry of a diagonal that, or whose inverse, is not positive and finite.
 template <class Scalar>
@@ -37,4 +37,4 @@ void require_positive_diagonal(Exec const& exec, Scalar const* diagonal, std::in
           " is not positive and finite");
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -8,7 +8,7 @@
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 // Defined in block_jacobi_impl.hpp, compiled once per backend and scalar (and offset).
 //
@@ -43,4 +43,4 @@ template <class Exec, class Scalar>
 void apply_blocks(Exec const& exec, int b, Scalar const* blocks, BlockRef<Scalar const> const& X,
                   BlockRef<Scalar> const& Y);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -17,7 +17,7 @@
 #include <blockspan/operators/smoothers/small_hermitian.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// Counts, for every block size, the entries that the tiles hold which are not empty. Host code for
 /// a sample of the rows.
@@ -242,4 +242,4 @@ void apply_blocks(Exec const& exec, int b, Scalar const* blocks, BlockRef<Scalar
   (std::make_integer_sequence<int, 8>());
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

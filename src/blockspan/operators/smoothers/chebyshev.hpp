@@ -10,7 +10,7 @@
 #include <blockspan/spmm/run/step.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 // Defined in chebyshev_impl.hpp, compiled once per backend and scalar (and offset).
 
@@ -50,4 +50,4 @@ void take_step(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                              block_ref<Exec>(AZ), block_ref<Exec>(Y));
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

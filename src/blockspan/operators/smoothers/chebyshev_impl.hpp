@@ -10,7 +10,7 @@
 #include <blockspan/operators/entries/matrix_measures_impl.hpp>
 #include <blockspan/operators/smoothers/chebyshev.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 template <class Scalar, class Offset, class Ordinal>
 struct MeasureRows {
@@ -86,4 +86,4 @@ void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
                               p * Y.row_stride});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

@@ -18,7 +18,7 @@
 #include <blockspan/support/lapack/lapack.hpp>
 #include <blockspan/support/scratch_arrays.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// roots := W^1/2, z := W^1/2 u, and |u|^2.
 template <class Scalar>
@@ -186,7 +186,7 @@ class Lanczos {
   Workspace<Exec> workspace_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators
 
 namespace blockspan {
 
@@ -202,7 +202,7 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
   std::int64_t const n = A.row_space().global_rows(A.rows());
   if (n == 0) return {};
   steps = static_cast<int>(std::min<std::int64_t>(steps, n));
-  detail::Lanczos<Scalar, Exec> lanczos(exec, A, weights, steps, seed);
+  operators::Lanczos<Scalar, Exec> lanczos(exec, A, weights, steps, seed);
   auto const result = lanczos.run(steps);
   exec.fence("Blockspan::estimate_spectrum");  // its memory is freed on return
   return result;

@@ -4,7 +4,7 @@
 
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::operators {
 
 /// A Hermitian matrix of order up to 8, in the hands of one thread of a kernel. Filled by the
 /// caller (both triangles), balanced, inverted, read: in this order.
@@ -161,4 +161,4 @@ struct SmallHermitian {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::operators

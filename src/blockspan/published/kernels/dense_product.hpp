@@ -19,7 +19,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// Writes a sparse matrix out, row-major: a row a team thread, its lanes the entries. The
 /// columns of a row ascend; of entries at one place the first one's lane adds them up.
@@ -136,4 +136,4 @@ void multiply_dense(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec,
     gemm(exec, blas, GemmCall<Scalar>{m, n, k, product.alpha, a, b, product.beta, c, ld});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -19,7 +19,7 @@
 #include <cublas_v2.h>
 #endif
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// What a BLAS wants to keep between calls, one a instance of the execution space; made on demand.
 template <class Exec>
@@ -117,4 +117,4 @@ void gemm(Exec const& exec, BlasHandles<Exec>& handles, GemmCall<Scalar> const& 
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -11,7 +11,7 @@
 #include <blockspan/spmm/parts/schedule.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// The naive baselines, a RangePolicy functor: a work item is a row, which it walks once a column,
 /// or one element of Y. No lanes, no teams, nothing shared.
@@ -49,4 +49,4 @@ struct ItemKernel {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

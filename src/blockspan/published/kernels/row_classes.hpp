@@ -15,7 +15,7 @@
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// A team's way with a tile depends on its class (Greathouse, Daga 2014; Daga, Greathouse 2015).
 ///
@@ -204,4 +204,4 @@ struct RowClasses {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -13,7 +13,7 @@
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// The products of a tile go to scratch, and a segmented prefix sum, which begins anew where a row
 /// begins, leaves the sum of a row at its last entry (Blelloch, Heroux, Zagha 1993). Plain prefix
@@ -130,4 +130,4 @@ struct SegmentedScan {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -7,7 +7,7 @@
 #include <blockspan/published/menu/tuning.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 // Where the lanes of a team thread keep a chunk of entries that they have read together, one entry
 // a lane, before every lane uses all of them.
@@ -62,4 +62,4 @@ struct LaneStage {
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int i) const { return broadcast(own_value, i, lanes); }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -10,7 +10,7 @@
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/load.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// Staged loads: the lanes of a team thread read a chunk of entries together, coalesced, and keep
 /// it in `Stage`; then each lane walks the chunk for its vector of `Width` neighbouring columns.
@@ -56,4 +56,4 @@ struct StagedLanes {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -13,7 +13,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/spmm/parts/schedule.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// A team owns a block of rows and a panel of columns. It stages a tile of X, some rows of the
 /// panel, in scratch; each thread reads from it what its rows need; the next tile begins at the
@@ -130,4 +130,4 @@ struct StagedTile {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -7,7 +7,7 @@
 #include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/parts/kernel.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// Y = epilogue(op(A) X), all threads of a team multiply one tile of
 /// the matrix together, through team scratch.
@@ -48,4 +48,4 @@ struct TeamKernel {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -14,7 +14,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// Finds where tile t begins: entry(t), and row(t), the first row that does not end before it.
 template <class Exec, class Ordinal>
@@ -242,4 +242,4 @@ void register_published_tiles() {
             });
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

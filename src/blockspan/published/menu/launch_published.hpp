@@ -24,7 +24,7 @@
 #include <blockspan/spmm/prepared/facts.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// Launches tiles, staged loads and whole teams. They are peers for comparison, so they are
 /// compiled once for plain and permuted entries, and with two widths of vectors: 16 bytes (Width >
@@ -188,4 +188,4 @@ void with_width(Call const& call, Run const& run) {
   run(PublishedLaunch<Call, 1>{call});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -9,7 +9,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// Plain or permuted entries, distinguished at run time: for kernels that are compiled once for
 /// both.
@@ -59,4 +59,4 @@ struct VectorAccess {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -6,7 +6,7 @@
 #include <blockspan/spmm/launch/kernel_table.hpp>
 #include <blockspan/spmm/variants.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::published {
 
 /// Enters the rows into the menu of the core.
 inline void register_published_menu() {
@@ -45,4 +45,4 @@ void register_published_kernels() {
   });
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::published

@@ -2,7 +2,12 @@
 
 #include <cstdint>
 
-namespace blockspan::detail::tuning {
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/host.hpp>
+
+namespace blockspan::published::tuning {
+
+using namespace products::tuning;
 
 // What the published kernels stage and tile, and the dense product. As spmm/devices/hopper.hpp and
 // host.hpp.
@@ -47,4 +52,4 @@ inline constexpr int tile_thread_rows = 2;
 inline constexpr std::int64_t device_dense_bytes = std::int64_t{8} << 30;
 inline constexpr std::int64_t host_dense_bytes = std::int64_t{1} << 30;
 
-}  // namespace blockspan::detail::tuning
+}  // namespace blockspan::published::tuning

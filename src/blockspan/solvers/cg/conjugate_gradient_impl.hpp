@@ -35,7 +35,7 @@ void CgOptions<Scalar, Exec>::validate(std::int64_t columns) const {
   require(time_limit >= 0, where, "time_limit is ", time_limit, " seconds, negative or NaN");
 }
 
-namespace detail {
+namespace krylov {
 
 /// Widest block whose small matrices cost less than its columns gain.
 inline constexpr int widest_useful_block = 32;
@@ -173,5 +173,5 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
   return report;
 }
 
-}  // namespace detail
+}  // namespace krylov
 }  // namespace blockspan

@@ -13,7 +13,7 @@
 #include <blockspan/solvers/common/phase_timer.hpp>
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// How a cycle ended.
 enum class CycleEnd {
@@ -163,4 +163,4 @@ class CgControl {
   int first_ = 0, cycle_ = 0, group_iterations_ = 0, done_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

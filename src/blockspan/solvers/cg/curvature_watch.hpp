@@ -7,7 +7,7 @@
 
 #include <blockspan/solvers/cg/thresholds.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// Tells from the scalars of conjugate gradients when a column meets a singular A, and when its
 /// residual stagnates. The direction of a column is p_k = gamma_k sum_j z_j / gamma_j, a multiple
@@ -83,4 +83,4 @@ class CurvatureWatch {
   int steps_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

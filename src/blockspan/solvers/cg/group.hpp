@@ -14,7 +14,7 @@
 #include <blockspan/solvers/cg/null_space.hpp>
 #include <blockspan/solvers/cg/solution.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// Blocks and methods, shared by all groups of columns.
 template <class Scalar, class Exec>
@@ -370,4 +370,4 @@ class CgGroup {
   std::string trouble_, switched_, fall_back_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

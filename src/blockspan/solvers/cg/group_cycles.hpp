@@ -11,7 +11,7 @@
 
 // The cycles of a group, what their ends mean for the next one, the columns that wait for the
 // working precision, and what is done once all are closed.
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 template <class Scalar, class Exec>
 void CgGroup<Scalar, Exec>::run_cycle() {
@@ -239,4 +239,4 @@ void CgGroup<Scalar, Exec>::leave_units(std::vector<ScaledSize> const& sizes) {
   solution_.restore(open_);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -9,7 +9,7 @@
 #include <blockspan/solvers/cg/thresholds.hpp>
 #include <blockspan/solvers/correction_solver.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// Cycles that leave A E = R to a CorrectionSolver: bounds what they may cost, and tells the
 /// control of every iteration. The outcome of all columns is open; the true residual decides.
@@ -115,4 +115,4 @@ class InnerCycle {
   std::string trouble_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

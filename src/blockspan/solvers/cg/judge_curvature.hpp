@@ -14,7 +14,7 @@
 #include <blockspan/solvers/status.hpp>
 #include <blockspan/support/lapack/lapack.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// What a direction tells of A.
 template <class Real>
@@ -121,4 +121,4 @@ class CurvatureJudge {
   View basis_, images_, signs_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -7,7 +7,7 @@
 #include <blockspan/solvers/cg/group.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 inline void add_seconds(CgSeconds& all, CgSeconds const& inner) {
   all.product += inner.product;
@@ -243,4 +243,4 @@ bool CgGroup<Scalar, Exec>::keep_null_vectors(View const& Z, ImageSizes<Real> co
   return true;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

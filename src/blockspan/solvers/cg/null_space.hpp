@@ -13,7 +13,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// Changes the sign of some rows, by their number.
 template <class Scalar>
@@ -209,4 +209,4 @@ class NullSpace {
   Real certain_ = 1;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

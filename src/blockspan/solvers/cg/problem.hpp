@@ -17,7 +17,7 @@
 #include <blockspan/solvers/conjugate_gradient.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// What a product has summed in the same pass (LinearOperator::apply_dots), as one node of the rows
 /// of this rank: x.y, then 1 in place of x.x, so that a sum over ranks counts them, then y.(w y).
@@ -174,8 +174,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   std::vector<Real> norms_by_rows(View const& X, View const& scratch) {
     know_diagonal();
     if (row_scales_.extent(0) == 0) return Base::norms(X);
-    detail::scale_rows<Exec, Scalar>(exec, row_scales_.data(), block_ref<Exec>(X),
-                                     block_ref<Exec>(scratch));
+    operators::scale_rows<Exec, Scalar>(exec, row_scales_.data(), block_ref<Exec>(X),
+                                        block_ref<Exec>(scratch));
     return Base::norms(scratch);
   }
 
@@ -255,4 +255,4 @@ class CgBlocks {
   Memory memory_[4];
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

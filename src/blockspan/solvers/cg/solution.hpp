@@ -13,7 +13,7 @@
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 // The passes of the frame over B, X and the residuals, any layout, a few times a solve.
 
@@ -251,4 +251,4 @@ class CgSolution {
   std::vector<bool> zero_, best_here_, best_zero_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// Every threshold of the conjugate gradient solvers in one place. The values for double were
 /// measured on 41 matrices; those for float keep their distance to the unit roundoff.
@@ -68,4 +68,4 @@ struct CgThresholds {
   static constexpr std::int64_t small_on_device = 500000;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -4,7 +4,7 @@
 
 #include <blockspan/communication/communicator.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::solvers {
 
 /// Asks all ranks about what they may see differently, clocks and monitors: in one gather each time
 /// if one of them has any, not at all else.
@@ -26,4 +26,4 @@ class Agreement {
   bool needed_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::solvers

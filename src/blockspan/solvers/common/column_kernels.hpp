@@ -8,7 +8,7 @@
 #include <blockspan/blocks/column_sums.hpp>
 #include <blockspan/blocks/column_terms.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::solvers {
 
 // Passes over tall row-major blocks that produce a few numbers per column, in one read of the
 // blocks (Terms of blocks/column_sums.hpp).
@@ -172,4 +172,4 @@ void add_scaled(Exec const& exec, real_t<Scalar> factor, Block<Scalar, Exec> con
       AddScaled<Scalar>{block_ref<Exec>(ConstBlock<Scalar, Exec>(X)), to, factor});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::solvers

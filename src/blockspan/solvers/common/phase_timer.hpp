@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace blockspan::detail {
+namespace blockspan::solvers {
 
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -28,4 +28,4 @@ class PhaseTimer {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::solvers

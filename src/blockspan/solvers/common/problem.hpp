@@ -14,7 +14,7 @@
 #include <blockspan/solvers/common/phase_timer.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::solvers {
 
 /// The values of a vector as a view of it.
 template <class Real>
@@ -143,4 +143,4 @@ class SolverProblem {
   std::vector<Real> selection_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::solvers

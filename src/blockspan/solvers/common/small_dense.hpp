@@ -10,7 +10,7 @@
 #include <blockspan/support/scalar.hpp>
 
 // Plain loops on the small host matrices of a solver (a few hundred rows at most).
-namespace blockspan::detail {
+namespace blockspan::solvers {
 
 template <class Scalar>
 SmallMatrix<Scalar> small_matrix(int rows, int columns) {
@@ -158,4 +158,4 @@ void product(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const& B,
   lapack::multiply(a, lapack::Transform::none, Scalar(1), A, B, Scalar(0), C);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::solvers

@@ -11,7 +11,7 @@
 
 #include <cusolverDn.h>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 namespace {
 
@@ -130,4 +130,4 @@ BLOCKSPAN_INSTANTIATE(Kokkos::complex<float>)
 BLOCKSPAN_INSTANTIATE(Kokkos::complex<double>)
 #undef BLOCKSPAN_INSTANTIATE
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

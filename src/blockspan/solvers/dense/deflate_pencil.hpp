@@ -10,7 +10,7 @@
 #include <blockspan/solvers/dense/eigensolver.hpp>
 
 // Dense pencils with a singular mass.
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The finite part of a dense pencil (A, B) with a singular B = U beta U^H. In coordinates x = Q y
 /// + N+ z + N0 w, where [N+ N0] spans the null vectors of B, Q the others, and A is diagonal on the
@@ -213,4 +213,4 @@ std::optional<Status> DensePencil<Scalar>::deflate() {
   return std::nullopt;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

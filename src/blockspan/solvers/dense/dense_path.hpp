@@ -18,7 +18,7 @@
 #include <blockspan/support/interruption.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The pencil as dense matrices (A and B applied to the identity) for DensePencil: where the block
 /// does not fit five times into the rows, so that there is no basis [X W P] worth the name, and
@@ -383,4 +383,4 @@ class DensePath {
   std::vector<PairQuality<Real>> quality_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -14,7 +14,7 @@
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
 #include <blockspan/solvers/status.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The lowest eigenpairs of a dense Hermitian pencil A x = lambda B x (B empty: the identity), each
 /// with a bound of its error. The first of these methods that gives the digits is taken:
@@ -390,7 +390,7 @@ class DensePencil {
   std::vector<Real> mass_values_, mass_scale_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen
 
 #include <blockspan/solvers/dense/deflate_pencil.hpp>
 #include <blockspan/solvers/dense/graded_pencil.hpp>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Exponents e of a symmetric scaling S = diag(2^e_i) that brings the diagonal of S A S near one:
 /// of B (in units of A) where A has a zero. Powers of two, so that no number is rounded. Empty
@@ -43,4 +43,4 @@ inline std::string scaling_in_words(std::vector<int> const& exponents) {
   return words.str();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

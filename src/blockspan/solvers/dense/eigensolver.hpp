@@ -9,7 +9,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/lapack/lapack.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// lapack::hermitian_eigen, or what does the same elsewhere.
 template <class Scalar>
@@ -51,4 +51,4 @@ SmallMatrix<Scalar> orthogonal_complement(SmallMatrix<Scalar> const& R,
   return part(projector, 0, n, 0, n - r);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -12,7 +12,7 @@
 #include <blockspan/solvers/dense/extended_rows.hpp>
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Pairs of a dense pencil, ascending, and what is known of them.
 template <class Scalar>
@@ -247,4 +247,4 @@ class ExtendedPencil {
   std::vector<int> empty_rows_;                   ///< of A
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

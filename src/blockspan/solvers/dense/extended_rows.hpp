@@ -7,7 +7,7 @@
 
 #include <blockspan/solvers/common/small_dense.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Rows of a dense matrix without its zeros, for products in extended precision.
 template <class Scalar>
@@ -65,4 +65,4 @@ class ExtendedRows {
   std::vector<Wide> values_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -9,7 +9,7 @@
 #include <blockspan/solvers/dense/graded_vectors.hpp>
 
 // Dense pencils whose small eigenvalues reductions to tridiagonal form lose.
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// M := diag(2^(sign exponents)) M
 template <class Scalar>
@@ -87,4 +87,4 @@ auto DensePencil<Scalar>::merged(Pairs const& one, Pairs const& other) const -> 
   return both;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

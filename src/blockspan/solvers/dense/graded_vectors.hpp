@@ -13,7 +13,7 @@
 
 // Eigenvectors of graded matrices, whose small eigenvalues have digits of their own: what solvers
 // that reduce to tridiagonal form give is right to u ||A|| only.
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// G and the signs J of F = G J G^H.
 template <class Scalar>
@@ -142,4 +142,4 @@ bool orthogonalize_by_rotations(SmallMatrix<Scalar> const& Y, std::vector<int> c
   return true;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -17,7 +17,7 @@
 #include <blockspan/solvers/lobpcg/solver.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// A + s B, s > 0, by reference. A product holds a copy of X.
 template <class Scalar, class Exec>
@@ -278,4 +278,4 @@ class InvertedSolve {
   std::string refusal_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

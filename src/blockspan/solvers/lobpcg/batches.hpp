@@ -11,7 +11,7 @@
 // More pairs than the block holds are found in batches: a converged batch is locked, that is moved
 // to the deflated vectors, and the block goes on with its guards, what is left of the start, and
 // random columns. The locked pairs are settled together at the end.
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Moves the first `count` columns of X, orthonormal, to the deflated vectors.
 template <class Scalar, class Exec>
@@ -244,4 +244,4 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
   return next_batch(count);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

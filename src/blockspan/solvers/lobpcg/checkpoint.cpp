@@ -8,7 +8,7 @@
 #include <blockspan/solvers/lobpcg/checkpoint.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 namespace {
 
@@ -161,4 +161,4 @@ void CheckpointReader::finish() {
   });
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -19,7 +19,7 @@
 
 #include <zlib.h>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 template <class T>
 concept PlainBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
@@ -150,4 +150,4 @@ class CheckpointReader {
   unsigned long checksum_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -27,7 +27,7 @@ void LobpcgOptions<Scalar, Exec>::validate() const {
   require(time_limit >= 0, where, "time_limit is ", time_limit, " seconds, negative or NaN");
 }
 
-namespace detail {
+namespace eigen {
 
 /// Throws Error where sizes and options clash.
 template <class Scalar, class Exec>
@@ -168,13 +168,13 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   return reason ? solve_densely_after(report, reason, exec, A, B, X, options) : report;
 }
 
-}  // namespace detail
+}  // namespace eigen
 
 template <class Scalar, class Exec>
 LobpcgReport<real_t<Scalar>> lobpcg(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, Block<Scalar, Exec> const& X,
     std::type_identity_t<LobpcgOptions<Scalar, Exec>> const& options) {
-  return detail::lobpcg_solve<Scalar, Exec>(exec, A, nullptr, X, options);
+  return eigen::lobpcg_solve<Scalar, Exec>(exec, A, nullptr, X, options);
 }
 
 template <class Scalar, class Exec>
@@ -182,7 +182,7 @@ LobpcgReport<real_t<Scalar>> lobpcg(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, LinearOperator<Scalar, Exec> const& B,
     Block<Scalar, Exec> const& X,
     std::type_identity_t<LobpcgOptions<Scalar, Exec>> const& options) {
-  return detail::lobpcg_solve<Scalar, Exec>(exec, A, &B, X, options);
+  return eigen::lobpcg_solve<Scalar, Exec>(exec, A, &B, X, options);
 }
 
 }  // namespace blockspan

@@ -18,7 +18,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The two stages of lobpcg_mixed.
 template <class Scalar, class Exec>
@@ -236,4 +236,4 @@ LobpcgMixedReport<real_t<Scalar>> solve_mixed(Exec const& exec,
   return MixedLobpcg<Scalar, Exec>(exec, single, A, B, X, options).solve();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

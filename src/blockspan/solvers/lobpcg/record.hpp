@@ -9,7 +9,7 @@
 
 #include <blockspan/solvers/lobpcg/solver.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// History, monitor and checkpoint, once an iteration.
 template <class Scalar, class Exec>
@@ -235,4 +235,4 @@ void LobpcgSolver<Scalar, Exec>::deliver(View const& vectors, int count) {
   if (problem_.vector_scale() != Real(1)) problem_.scale(to, problem_.vector_scale());
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -12,7 +12,7 @@
 #include <blockspan/solvers/lobpcg/accuracy/pair_quality.hpp>
 #include <blockspan/solvers/lobpcg/subspace/residuals.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// A backward error or relative residual as it is reported: NaN (an operator that is not finite)
 /// becomes infinite.
@@ -254,4 +254,4 @@ LobpcgCertificate<real_t<Scalar>> certify(Problem<Scalar, Exec> const& problem, 
   return result;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

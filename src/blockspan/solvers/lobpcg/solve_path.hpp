@@ -9,7 +9,7 @@
 #include <blockspan/solvers/lobpcg/subspace/problem.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Columns iterated together in a solve that is given an X of `columns`.
 template <class Scalar, class Exec>
@@ -134,4 +134,4 @@ PathChoice choose_path(Problem<Scalar, Exec> const& problem,
   return choice;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

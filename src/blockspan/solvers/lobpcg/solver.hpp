@@ -16,7 +16,7 @@
 #include <blockspan/solvers/lobpcg/subspace/extend_basis.hpp>
 #include <blockspan/solvers/lobpcg/subspace/subspace.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The iteration: checks, start, then { measure; judge; advance } until judged done. This file has
 /// the order of events; verdicts.hpp has verification, restarts and recovery, batches.hpp the
@@ -378,7 +378,7 @@ class LobpcgSolver {
   int constraints_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen
 
 #include <blockspan/solvers/lobpcg/batches.hpp>
 #include <blockspan/solvers/lobpcg/record.hpp>

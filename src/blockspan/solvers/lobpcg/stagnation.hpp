@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Watches the worst wanted error. A solve is idle when it has not fallen below 0.9 of its best for
 /// `window` iterations. What to do then depends on how often that happened since the error was last
@@ -74,4 +74,4 @@ class Stagnation {
   Real milestone_ = std::numeric_limits<Real>::infinity();
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -9,7 +9,7 @@
 #include <blockspan/solvers/lobpcg/subspace/problem.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Pairs of one batch: all, where the block holds them; else what leaves room for the guards that
 /// lobpcg_block_size would give them.
@@ -91,4 +91,4 @@ struct CheckpointKey {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

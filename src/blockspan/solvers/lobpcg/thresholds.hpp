@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Every threshold of the solver in one place. The values for double were measured on some thirty
 /// matrices (stiff, clustered, multiple, semidefinite, generalized, complex, indefinite); those for
@@ -44,4 +44,4 @@ struct Thresholds {
   static constexpr int range = std::numeric_limits<Real>::max_exponent / 10;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -8,7 +8,7 @@
 
 // What follows when all wanted pairs seem to be done, when the iteration stagnates, and when
 // numbers fail: then the solver tries again from what is left, a few times in a row.
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// X and its images from the operators themselves; then success, a probe, or on with care.
 template <class Scalar, class Exec>
@@ -161,4 +161,4 @@ void LobpcgSolver<Scalar, Exec>::locate_fault() {
   if (!found.operator_name.empty()) fault_ = found;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

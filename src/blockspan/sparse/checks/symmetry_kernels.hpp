@@ -17,7 +17,7 @@
 
 // The parts of find_asymmetry and hermitian_mean.
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 template <class Scalar>
 KOKKOS_FUNCTION real_t<Scalar> magnitude(Scalar const& x) {
@@ -276,4 +276,4 @@ auto mean_of(HostCsr<Scalar const, Offset const, Ordinal const> const& A,
   return M;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -12,7 +12,7 @@
 
 // The device side of validate: each search is a minimum over indices, so it has one answer.
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 inline constexpr std::int64_t no_fault = std::numeric_limits<std::int64_t>::max();
 
@@ -145,4 +145,4 @@ std::string describe_entry_fault(Exec const& exec, Matrix const& A, std::int64_t
   return text.str();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

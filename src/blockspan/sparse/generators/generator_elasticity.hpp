@@ -9,7 +9,7 @@
 // integer: the same bits everywhere, and symmetric to the bit. 2 x 2 x 2 Gauss quadrature
 // integrates these products exactly, so the matrix is the one that it gives, without its rounding.
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// Integrals of the hats p and p + d (|d| <= 1) on a line of n nodes with spacing 1.
 struct HatIntegrals {
@@ -130,4 +130,4 @@ struct ElasticityMassRule {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -2,7 +2,7 @@
 
 #include <blockspan/sparse/generators/generator_hash.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// The point of a grid, x fastest.
 struct GridPoint {
@@ -115,4 +115,4 @@ struct TwentySevenPointRule {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

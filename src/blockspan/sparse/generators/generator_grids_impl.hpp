@@ -4,7 +4,7 @@
 #include <blockspan/sparse/generators/generator_p1.hpp>
 #include <blockspan/sparse/generators/generator_rows.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 template <class Exec>
 GeneratedPattern<Exec> generate_grid(Exec const& exec, GeneratorSpec const& spec,
@@ -50,4 +50,4 @@ GeneratedPattern<Exec> generate_elasticity(Exec const& exec, GeneratorSpec const
                        ElasticityRule{grid, 26 * 72 * edges}, limit);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

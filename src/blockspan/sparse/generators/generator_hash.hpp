@@ -6,7 +6,7 @@
 
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// Independent uses of one seed.
 enum class HashStream : std::uint64_t {
@@ -34,4 +34,4 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t reduce_range(std::uint64_t bits, std::i
   return static_cast<std::int64_t>(((bits >> 32) * static_cast<std::uint64_t>(n)) >> 32);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

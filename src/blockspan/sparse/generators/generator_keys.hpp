@@ -12,7 +12,7 @@
 // Patterns from a list of entries in any order: each entry is the 64-bit key row * 2^32 + column,
 // so sorted keys are sorted entries.
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 template <class Exec>
 using Keys = Kokkos::View<std::uint64_t*, Kokkos::Device<Exec, typename Exec::memory_space>>;
@@ -155,4 +155,4 @@ GeneratedPattern<Exec> pattern_of_keys(Exec const& exec, Keys<Exec> const& keys,
   return pattern;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

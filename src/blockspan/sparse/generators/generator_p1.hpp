@@ -9,7 +9,7 @@
 // and an element's entry is one division of them. Elements are added in one order for both entries
 // of a pair: the same bits everywhere, symmetric to the bit.
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// Nodes in sixteenths of the spacing; those of the boundary stay in it.
 struct JitteredGrid {
@@ -130,4 +130,4 @@ struct P1Rule {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -9,7 +9,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// A generated matrix before its scalar and offset types are chosen, so that the generators are
 /// compiled once a backend. Real values in double, or none: then the values are hashes of the
@@ -70,4 +70,4 @@ template <class Exec>
 GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& pattern,
                                std::uint64_t seed);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

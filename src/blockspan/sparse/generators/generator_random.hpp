@@ -3,7 +3,7 @@
 #include <blockspan/sparse/generators/generator_hash.hpp>
 #include <blockspan/sparse/generators/generator_pattern.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// Row lengths spread evenly over the integers least .. least + count - 1.
 struct EvenLengths {
@@ -111,4 +111,4 @@ struct HashedValue {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -10,7 +10,7 @@
 #include <blockspan/sparse/generators/spec/generator_lengths.hpp>
 #include <blockspan/support/interruption.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// A pseudo-random bijection of 0 .. n - 1: a Feistel network on the next even number of bits,
 /// walked until it lands below n (fewer than four steps on average). Each place is computed alone.
@@ -234,4 +234,4 @@ GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& s
   return result;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -2,7 +2,7 @@
 
 #include <blockspan/sparse/generators/generator_pattern.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// row_map(i) = nonzeros in the rows before i.
 template <class Exec, class Rule>
@@ -69,4 +69,4 @@ GeneratedPattern<Exec> assemble_rows(Exec const& exec, char const* label, std::i
   return pattern;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -8,7 +8,7 @@
 #include <blockspan/support/interruption.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 template <class Exec>
 GeneratedPattern<Exec> generate_pattern(Exec const& exec, NonzeroLimit const& limit) {
@@ -63,7 +63,7 @@ To converted(Exec const& exec, char const* label, From const& from) {
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse
 
 namespace blockspan {
 
@@ -82,23 +82,23 @@ CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec co
   constexpr auto most =
       std::min<std::uint64_t>(std::numeric_limits<Offset>::max(),
                               static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
-  auto const pattern = detail::generate_pattern(
+  auto const pattern = sparse::generate_pattern(
       exec, {static_cast<std::int64_t>(most), spec, first, all ? -1 : last});
   InterruptionCheck::step();
   auto const nonzeros = static_cast<std::int64_t>(pattern.entries.extent(0));
   Values values;
   if (static_cast<std::int64_t>(pattern.values.extent(0)) == nonzeros) {
-    values = detail::converted<Values>(exec, "Blockspan::generate::values", pattern.values);
+    values = sparse::converted<Values>(exec, "Blockspan::generate::values", pattern.values);
   } else {
     values = allocate<Values>(exec, "Blockspan::generate::values", nonzeros);
     Kokkos::parallel_for(
         "Blockspan::generate::hashed_values",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, last - first),
-        detail::FillHashedValues<Exec, Values>{
+        sparse::FillHashedValues<Exec, Values>{
             pattern, {spec.seed, spec.symmetric, spec.values}, values, first});
   }
   auto const row_map =
-      detail::converted<Offsets>(exec, "Blockspan::generate::row_map", pattern.row_map);
+      sparse::converted<Offsets>(exec, "Blockspan::generate::row_map", pattern.row_map);
   exec.fence("Blockspan::generate: the intermediate arrays are released");
   return Matrix("Blockspan::" + spec.name, static_cast<int>(last - first),
                 static_cast<int>(spec.columns), static_cast<Offset>(nonzeros), values, row_map,

@@ -12,7 +12,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// The pattern of a matrix on the host.
 template <class Offset, class Ordinal>
@@ -203,4 +203,4 @@ auto submatrix(HostCsr<Scalar const, Offset const, Ordinal const> const& A,
   return S;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

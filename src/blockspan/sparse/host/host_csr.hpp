@@ -15,7 +15,7 @@ namespace blockspan {
 struct MatrixMarketReadOptions;
 struct MatrixMarketWriteOptions;
 
-namespace detail {
+namespace sparse {
 
 template <class T>
 using HostArray = Kokkos::View<T*, Kokkos::HostSpace>;
@@ -139,5 +139,5 @@ void copy_to_host(Block const& X, Host const& host) {
   }
 }
 
-}  // namespace detail
+}  // namespace sparse
 }  // namespace blockspan

@@ -4,7 +4,7 @@
 
 #include <blockspan/sparse/host/permuted.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 template <class Ordinal>
 std::vector<Ordinal> rcm_places(Neighbours<Ordinal> const& graph) {
@@ -29,4 +29,4 @@ std::vector<Ordinal> rcm_places(Neighbours<Ordinal> const& graph) {
 template std::vector<int> rcm_places(Neighbours<int> const&);
 template std::vector<std::int64_t> rcm_places(Neighbours<std::int64_t> const&);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

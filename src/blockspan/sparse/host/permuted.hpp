@@ -10,7 +10,7 @@
 #include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// The new place of every vertex in reverse Cuthill-McKee order. For ordinals of 32 and 64 bits.
 template <class Ordinal>
@@ -91,4 +91,4 @@ std::int64_t bandwidth(HostPattern<Offset, Ordinal> const& A) {
   return widest;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -59,8 +59,8 @@ char const* to_string(MatrixMarketSymmetry symmetry) {
 }
 
 MatrixMarketHeader read_matrix_market_header(std::string const& path) {
-  detail::TextSource source(path);
-  return detail::parse_header(source);
+  sparse::TextSource source(path);
+  return sparse::parse_header(source);
 }
 
 }  // namespace blockspan

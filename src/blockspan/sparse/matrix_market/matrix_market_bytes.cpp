@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 namespace {
 
@@ -133,4 +133,4 @@ bool ByteStream::begin_member() {
   return true;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

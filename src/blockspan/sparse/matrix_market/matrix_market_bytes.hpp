@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// Why a stream of bytes broke; whoever knows the line turns it into a MatrixMarketError.
 struct StreamFault : std::runtime_error {
@@ -54,4 +54,4 @@ class ByteStream {
   z_stream inflater_{};
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

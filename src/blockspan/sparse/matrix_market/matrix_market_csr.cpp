@@ -4,7 +4,7 @@
 
 #include <blockspan/sparse/matrix_market/matrix_market_rows.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 namespace {
 
@@ -248,4 +248,4 @@ BLOCKSPAN_INSTANTIATE(Kokkos::complex<float>)
 BLOCKSPAN_INSTANTIATE(Kokkos::complex<double>)
 #undef BLOCKSPAN_INSTANTIATE
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

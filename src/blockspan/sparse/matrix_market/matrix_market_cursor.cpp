@@ -4,7 +4,7 @@
 #include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/sparse/matrix_market/matrix_market_cursor.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 namespace {
 
@@ -108,4 +108,4 @@ Real TextCursor::unusual_number(char const* token, bool whole) {
 template float TextCursor::unusual_number<float>(char const*, bool);
 template double TextCursor::unusual_number<double>(char const*, bool);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

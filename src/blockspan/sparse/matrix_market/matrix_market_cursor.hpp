@@ -10,7 +10,7 @@
 
 #include <blockspan/sparse/matrix_market/matrix_market_text.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
@@ -121,4 +121,4 @@ class TextCursor {
 /// A token as errors show it: unprintable bytes as \xNN, long ones cut.
 std::string shown(std::string_view token);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

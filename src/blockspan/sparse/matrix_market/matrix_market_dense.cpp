@@ -5,7 +5,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace sparse {
 
 namespace {
 
@@ -58,18 +58,18 @@ HostBlock<Scalar> read_coordinate_block(std::string const& path, ParsedHeader co
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace sparse
 
 template <class Scalar>
 HostBlock<Scalar> read_block(std::string const& path, MatrixMarketReadOptions const& options) {
-  detail::TextSource source(path);
-  auto const header = detail::parse_header(source);
-  detail::check_field(path, header, is_complex_v<Scalar>);
-  detail::check_block(path, header, sizeof(Scalar));
+  sparse::TextSource source(path);
+  auto const header = sparse::parse_header(source);
+  sparse::check_field(path, header, is_complex_v<Scalar>);
+  sparse::check_block(path, header, sizeof(Scalar));
   if (header.format == MatrixMarketFormat::coordinate)
-    return detail::read_coordinate_block<Scalar>(path, header, options);
-  return detail::read_array_block<Scalar>(source, header,
-                                          detail::reader_threads(options, source.file_size()));
+    return sparse::read_coordinate_block<Scalar>(path, header, options);
+  return sparse::read_array_block<Scalar>(source, header,
+                                          sparse::reader_threads(options, source.file_size()));
 }
 
 template HostBlock<float> read_block(std::string const&, MatrixMarketReadOptions const&);

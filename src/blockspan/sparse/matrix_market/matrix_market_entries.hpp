@@ -8,7 +8,7 @@
 #include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/sparse/matrix_market/matrix_market_cursor.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// The header and the positions of its parts in the file.
 struct ParsedHeader : MatrixMarketHeader {
@@ -133,4 +133,4 @@ std::int64_t parse_array(std::string const& path, TextChunk const& chunk,
   return count;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -8,7 +8,7 @@
 
 #include <blockspan/sparse/matrix_market/matrix_market_entries.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 namespace {
 
@@ -164,4 +164,4 @@ ParsedHeader parse_header(TextSource& source) {
                           "end of file");
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 namespace {
 
@@ -106,4 +106,4 @@ std::vector<std::int64_t> count_values(TextSource& source, ParsedHeader const& h
   return starts;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

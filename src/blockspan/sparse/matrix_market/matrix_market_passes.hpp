@@ -9,7 +9,7 @@
 #include <blockspan/sparse/matrix_market/matrix_market_entries.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// Threads worth starting for a file of this size.
 int reader_threads(MatrixMarketReadOptions const& options, std::int64_t file_size);
@@ -99,4 +99,4 @@ void run_passes(TextSource& source, ParsedHeader const& header, Passes const& pa
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -8,7 +8,7 @@
 
 #include <blockspan/sparse/matrix_market/matrix_market_passes.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// Sorts the entries of a row by column, repeated ones by value: an order that forgets in which
 /// order threads delivered them. Above the diagonal the mirrored values decide, so that repeated
@@ -136,4 +136,4 @@ Offset add_repeated(HostCsr<Scalar, Offset, Ordinal> const& A) {
   return out;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

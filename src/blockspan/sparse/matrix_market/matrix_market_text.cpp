@@ -4,7 +4,7 @@
 #include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/sparse/matrix_market/matrix_market_text.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 namespace {
 
@@ -79,4 +79,4 @@ void TextSource::check_unchanged() const {
       path_, [&] { bytes_->check_unchanged(); }, no_line);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

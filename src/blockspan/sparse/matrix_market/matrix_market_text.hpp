@@ -8,7 +8,7 @@
 
 #include <blockspan/sparse/matrix_market/matrix_market_bytes.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// Whole lines of a text: `[begin, end)` ends with a newline, added where the file's last line has
 /// none.
@@ -54,4 +54,4 @@ class TextSource {
   std::int64_t index_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

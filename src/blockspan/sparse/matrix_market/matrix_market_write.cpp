@@ -8,7 +8,7 @@
 #include <blockspan/sparse/matrix_market/matrix_market_rows.hpp>
 #include <blockspan/support/atomic_file.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 namespace {
 
@@ -217,4 +217,4 @@ BLOCKSPAN_INSTANTIATE(Kokkos::complex<float>)
 BLOCKSPAN_INSTANTIATE(Kokkos::complex<double>)
 #undef BLOCKSPAN_INSTANTIATE
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -9,7 +9,7 @@
 // chose a figure stands with it: microseconds on one H200, CUDA 13.0, double, unless it says
 // otherwise.
 
-namespace blockspan::detail::tuning {
+namespace blockspan::products::tuning {
 
 /// Threads of a team, and blocks asked of the compiler, which bound its registers: 48 at <256, 5>.
 /// 7-point 128^3, 27-point 96^3, elasticity 44^3 x 3. One vector a lane, depth 4, n = 8: 168, 176,
@@ -207,4 +207,4 @@ template <bool Complex>
 inline constexpr int shared_window_stages = Complex ? 2 : 3;
 inline constexpr int shared_window_fetchers = 4;
 
-}  // namespace blockspan::detail::tuning
+}  // namespace blockspan::products::tuning

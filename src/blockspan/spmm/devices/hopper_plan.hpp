@@ -6,7 +6,7 @@
 // compiled with: hopper.hpp. Figures are microseconds on one H200 in double, unless they say
 // otherwise.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// What device kernels make of a device: sixteen parameters for all of them, fitted by
 /// perf/fit_model.cpp to the products of one NVIDIA H200 (tests/spmm/model_record.csv and
@@ -211,4 +211,4 @@ struct SharedTilesLimits {
 };
 
 }  // namespace tuning
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -9,7 +9,7 @@
 // The table of hosts, by instruction set (BLOCKSPAN_REGISTERS): what their kernels are compiled
 // with, and what a plan expects of them. What chose a figure stands with it.
 
-namespace blockspan::detail::tuning {
+namespace blockspan::products::tuning {
 
 inline namespace BLOCKSPAN_REGISTERS {
 /// Hosts: bytes of sums kept in registers while a row is read once: four registers, two of AVX-512
@@ -111,4 +111,4 @@ struct HostSegmentsCosts {
   static constexpr double host_listed_row = 1.2e-3;  ///< us: the list costs a little
 };
 
-}  // namespace blockspan::detail::tuning
+}  // namespace blockspan::products::tuning

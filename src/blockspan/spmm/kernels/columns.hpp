@@ -19,7 +19,7 @@
 #include <blockspan/spmm/parts/schedule.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The place of the i-th entry in scratch: lanes whose rows begin a power of two apart access
 /// different banks.
@@ -301,4 +301,4 @@ void launch_single_columns(Call const& call) {
   launch_by_rows(call);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

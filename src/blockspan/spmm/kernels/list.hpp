@@ -9,7 +9,7 @@
 // The one list of the kernels of the core: choosing (plan/menu.cpp) and running
 // (run/multiply_impl.hpp) are loops over it.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Each has `row`, its row of the menu, and launch(call), what runs it.
 template <class... Kernels>
@@ -20,7 +20,7 @@ using CoreKernels =
     KernelList<RowsChoice, SingleColumnsChoice, SegmentsChoice, SegmentsSortedChoice,
                NonemptyRowsChoice, GroupsChoice, WindowsChoice, SharedTilesChoice>;
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products
 
 // Those that the library compiles on their own.
 #ifdef BLOCKSPAN_SPMM_HEADER_ONLY

@@ -22,7 +22,7 @@
 #include <blockspan/support/registers/sixteen_bit.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 inline namespace BLOCKSPAN_REGISTERS {
 
@@ -303,4 +303,4 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
   if (A.rows > 0) kernel.launch(exec);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -22,7 +22,7 @@
 
 // What `run` hands to the kernels, and what their launch functions share.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Where the sums of cut rows' segments are kept, of one instance.
 template <class Scalar>
@@ -194,4 +194,4 @@ void with_entries(Call const& call, Run const& run) {
                                                             call.values});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -9,7 +9,7 @@
 #include <blockspan/spmm/run/multiply.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// True if two blocks may share an element. Exact for two blocks with the same strides (as two
 /// ranges of columns, or of rows, of one block have); where the strides differ, two blocks whose
@@ -76,4 +76,4 @@ void check_plan(std::string_view where, PlanPanels<Exec, Ordinal> const& plan,
           A.entries, " entries): share the graph between the matrices or make a new plan");
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

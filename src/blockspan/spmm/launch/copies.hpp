@@ -18,7 +18,7 @@
 
 // Row-major copies of blocks of any strides.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A row-major block in the pool's memory: valid until the next call with the same pool and
 /// instance.
@@ -136,4 +136,4 @@ void relayout_block(Exec const& exec, BlockRef<Scalar const> const& from, Scalar
   RelayoutBlock<Exec, Scalar>{from, beta, to, bits}.launch(exec, label);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -15,7 +15,7 @@
 // the menu (register_spmm_variant) and for each set of types what runs it, before main begins. The
 // core calls them through these tables, and so is linked without them.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 template <class Exec, class Scalar, class Ordinal, class Storage = Scalar>
 struct SpmmCall;
@@ -67,4 +67,4 @@ Function registered(char const* where, FunctionsOfKernels<Function> const& table
   return function;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -16,7 +16,7 @@
 #include <blockspan/support/fast_division.hpp>
 #include <blockspan/support/registers/sixteen_bit.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 // Kernels of templates that several units compile are functors with names: nvcc makes of a lambda
 // for host and device one function pointer a unit, and linkers mix the units up.
@@ -124,4 +124,4 @@ void scale_empty_rows(Exec const& exec, Scalar const& alpha, Scalar const& beta,
   run.template operator()<1>();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -8,7 +8,7 @@
 
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// What is in scratch memory that was never used.
 enum class Fill { nothing, zero };
@@ -62,4 +62,4 @@ class ScratchPool {
   std::vector<Buffer> buffers_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -10,7 +10,7 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Items of the scan that writes segments, about: more have several rows each. H200, microseconds
 /// with one row an item and with eight: email-Enron (36,692 rows) 26, 55; R-MAT 18 108, 131; R-MAT
@@ -154,4 +154,4 @@ SegmentList<Exec, Ordinal> cut_long_rows(Exec const& exec, PatternRef<int, Ordin
                      : cut_into_classes<1>(exec, A, rule);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -9,7 +9,7 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// How far to the right of its row the k-th entry's column is.
 template <class Ordinal>
@@ -95,4 +95,4 @@ ColumnDistances<Exec> column_distances(Exec const& exec, PatternRef<int, Ordinal
   return distances;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -11,7 +11,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scratch_arrays.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// First index in [0, n] whose key is not below `wanted`; keys ascend.
 template <class Key>
@@ -155,4 +155,4 @@ std::int64_t group_by_key(Exec const& exec, Key const* keys, std::int64_t n, std
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -12,7 +12,7 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A work item a row, or an entry: counted in 64 bits.
 template <class Exec, class... Tag>
@@ -204,4 +204,4 @@ template <class Exec, class Ordinal>
 void transpose_pattern(Exec const& exec, PatternRef<int, Ordinal> const& A,
                        TransposedPattern<Exec, Ordinal> const& result);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

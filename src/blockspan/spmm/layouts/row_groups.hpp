@@ -7,7 +7,7 @@
 #include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A group costs each entry's index and row of X once, and a value a row: the first
 /// two weigh this many values where the plan chooses how many rows a group may have. (Reasoned.)
@@ -144,4 +144,4 @@ RowGroupList<Exec, Ordinal> find_row_groups(Exec const& exec, PatternRef<int, Or
   return list;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -11,7 +11,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Windows that an estimate looks at, and columns of a window up to which it counts.
 inline constexpr std::int64_t window_samples = 1024;
@@ -202,4 +202,4 @@ WindowCount estimate_row_windows(Exec const& exec, PatternRef<int, Ordinal> cons
   return {windows, tiles * windows / samples};
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -8,7 +8,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A reduction over the rows and then the entries. One, because waiting for its result takes longer
 /// than the work on a small matrix; not the entries row by row, because rows may be of any length.
@@ -130,4 +130,4 @@ PatternSummary summarize(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   return result;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

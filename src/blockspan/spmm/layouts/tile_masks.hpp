@@ -10,7 +10,7 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A team thread a row, whose lanes set the bits of its entries. Counts those that are set already.
 template <class Exec, class Ordinal>
@@ -60,4 +60,4 @@ TileMasks<Exec> find_tile_masks(Exec const& exec, PatternRef<int, Ordinal> const
   return twice > 0 ? TileMasks<Exec>{} : masks;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

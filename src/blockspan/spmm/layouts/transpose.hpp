@@ -9,7 +9,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The row of each entry of A^T: that of A which its place is in.
 template <class Ordinal>
@@ -101,4 +101,4 @@ TransposedPattern<Exec, Ordinal> sort_rows(Exec const& exec, PatternRef<int, Ord
   return sorted;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -6,7 +6,7 @@
 
 #include <blockspan/spmm/parts/load.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The sums of a cut row's segments, one slot a segment, the slots of a row next to each other in
 /// their order. The arrays belong to the plan, the last two to the instance of a product.
@@ -62,4 +62,4 @@ struct Carry {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

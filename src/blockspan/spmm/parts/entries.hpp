@@ -8,7 +8,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 // How an inner reads the matrix: column(place), and value(place, row_at) of the row whose entries
 // are stored `row_at` behind those of the segment's first row, which has the same columns. Here a
@@ -106,4 +106,4 @@ struct PermutedEntries {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

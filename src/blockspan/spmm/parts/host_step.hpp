@@ -6,7 +6,7 @@
 #include <blockspan/spmm/parts/host_writers.hpp>
 #include <blockspan/spmm/parts/step.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 inline namespace BLOCKSPAN_REGISTERS {
 
 /// TakeStep for the columns of Y that one pass of HostRows makes. Terms are rounded as in the pass
@@ -97,4 +97,4 @@ struct HostWriters<TakeStep<Scalar>> {
 };
 
 }  // namespace BLOCKSPAN_REGISTERS
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -13,7 +13,7 @@
 // What HostRows does with the sums of a row of Y, which are in registers. A writer is a copy of all
 // that it needs: no store to Y can change it, so that it stays in registers from row to row.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 inline namespace BLOCKSPAN_REGISTERS {
 
 template <class Real, class Pack>
@@ -140,4 +140,4 @@ struct HostWriters<ScaleAdd<Scalar, false, true>> {
 };
 
 }  // namespace BLOCKSPAN_REGISTERS
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -4,7 +4,7 @@
 
 #include <blockspan/spmm/devices/hopper.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// An inner multiplies a segment of a row (or a group of rows) with the columns of X that its lanes
 /// (on hosts: its registers) have: a small struct of pointers, strides and flags, copied to every
@@ -89,4 +89,4 @@ inline constexpr bool may_have_vectors_outside_v = requires(T const& inner) {
   inner.vectors_outside();
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -10,7 +10,7 @@
 #include <blockspan/spmm/parts/schedule.hpp>
 #include <blockspan/support/registers/register_set.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A part of the team's scratch: `count` elements.
 template <class T, class Team>
@@ -169,4 +169,4 @@ void launch_kernel(Exec const& exec, char const* label, LaunchShape const& shape
     Kokkos::parallel_for(label, policy, kernel);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

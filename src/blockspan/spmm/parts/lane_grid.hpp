@@ -7,7 +7,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// How the vector lanes of a team thread are laid over a row: 2^column_bits of them over the
 /// columns of X, times 2^entry_bits over the nonzeros, which alternate among them. Lanes over
@@ -135,4 +135,4 @@ KOKKOS_FORCEINLINE_FUNCTION void add_entry_lanes(LaneGrid const& grid, Sum<Scala
     for (int j = 0; j < Width; ++j) sum.value[j] += exchange(sum.value[j], mask, grid.lanes());
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -9,7 +9,7 @@
 #include <blockspan/support/registers/unroll.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// `Width` neighbouring elements, read and written in one access (as double2 is).
 template <class Scalar, int Width>
@@ -104,4 +104,4 @@ KOKKOS_FORCEINLINE_FUNCTION void add_product_if(bool wanted, Scalar const& a, Sc
 #endif
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

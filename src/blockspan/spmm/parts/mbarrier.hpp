@@ -11,7 +11,7 @@
 // engine, and cp.async, up to 16 bytes a thread, with mbarriers that signal when a tile has
 // arrived.
 
-namespace blockspan::detail::bulk {
+namespace blockspan::products::bulk {
 
 /// Whether the backend has such copies.
 #if defined(KOKKOS_ARCH_HOPPER90) || defined(KOKKOS_ARCH_BLACKWELL100)
@@ -114,4 +114,4 @@ KOKKOS_FORCEINLINE_FUNCTION void syncthreads() {
 
 #undef BLOCKSPAN_BULK_ASM
 
-}  // namespace blockspan::detail::bulk
+}  // namespace blockspan::products::bulk

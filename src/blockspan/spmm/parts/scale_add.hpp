@@ -17,7 +17,7 @@
 #define BLOCKSPAN_HAS_STREAM_STORES
 #endif
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Stores that go around the caches, a whole cache line at a time: the line is not read before it
 /// is written. For results too large to stay in a cache. Host only; where the processor has none,
@@ -197,4 +197,4 @@ struct ScaleAdd {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

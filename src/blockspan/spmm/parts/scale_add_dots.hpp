@@ -13,7 +13,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Adds `Count` values (a power of two) over the threads of a warp whose places differ in the bits
 /// mask, 2 mask, ..., neighbours first, and calls keep(q, sum) once for the q-th. In each step a
@@ -274,4 +274,4 @@ struct ScaleAddDots {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -8,7 +8,7 @@
 
 // Schedules: which segments of rows a thread of a team multiplies. Their arrays belong to the plan.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// What one team thread multiplies at a time: the nonzeros first .. last - 1 of one row.
 struct RowSegment {
@@ -134,4 +134,4 @@ struct RowPasses {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

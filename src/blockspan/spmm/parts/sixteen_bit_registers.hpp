@@ -14,7 +14,7 @@
 
 // Hosts: 16-bit scalars in memory, floats in registers.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 inline namespace BLOCKSPAN_REGISTERS {
 
 /// Integers beside a register of floats, and in memory.
@@ -131,4 +131,4 @@ BLOCKSPAN_HOST_INLINE void store_set(RegisterSet<float, Reals> const& set, Stora
 }
 
 }  // namespace BLOCKSPAN_REGISTERS
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

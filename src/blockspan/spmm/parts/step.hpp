@@ -10,7 +10,7 @@
 #include <blockspan/spmm/run/step.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The step of a polynomial in W A, from the sums of a row, those of A X, while they are in
 /// registers (see ProductStep). Sees each row once, finished, and alone writes Y. Rows are
@@ -65,4 +65,4 @@ struct TakeStep {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

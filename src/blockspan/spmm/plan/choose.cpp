@@ -10,7 +10,7 @@
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/variants.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 namespace {
 
 /// Whole rows, the first entry of the menu, win a tie: they need no list.
@@ -110,4 +110,4 @@ SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
           asked};
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

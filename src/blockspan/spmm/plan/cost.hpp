@@ -6,7 +6,7 @@
 
 // What the menu asks a kernel before a plan chooses: SpmmVariant::cost.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The expected time of a product.
 struct Cost {
@@ -36,4 +36,4 @@ struct CostFacts {
   bool chosen = false;  ///< whether the kernel is a candidate is out of the question
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -14,7 +14,7 @@
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 namespace {
 
 using namespace tuning;
@@ -350,4 +350,4 @@ Decision decide(PatternFacts const& A, SpmmChoice const& choice, BlockFacts cons
   return Decider(A, choice, blocks, device).product();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

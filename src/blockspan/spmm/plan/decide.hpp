@@ -16,7 +16,7 @@
 // and for each kind of blocks the launches (decide). Pure functions, compiled once, tested by
 // tables on any host. Products of any kind, explanations, sweeps and tests read these.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The expected time of a candidate of the menu.
 struct SpmmPrediction {
@@ -87,4 +87,4 @@ SpmmVariant const& fallback_of(PatternFacts const& A, SpmmChoice const& choice);
 /// ... and what runs of a variant where whole vectors do not fit.
 SpmmVariant const& unvectorized(SpmmVariant const& variant);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -8,7 +8,7 @@
 #include <blockspan/spmm/plan/explain.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 namespace {
 
 /// An order is spoken of where X is larger than a first-level cache, and so large a share of the
@@ -141,4 +141,4 @@ std::string explain_order(RowStatistics const& rows, double far, int columns,
   return out.str();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

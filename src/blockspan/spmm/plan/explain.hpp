@@ -10,7 +10,7 @@
 
 // What a plan says of itself, from the facts and decisions that its products run by.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Rows that were cut, and their segments.
 struct CutRowCount {
@@ -49,4 +49,4 @@ bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar
 std::string explain_order(RowStatistics const& rows, double far, int columns,
                           std::size_t scalar_bytes, DeviceFacts const& device);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

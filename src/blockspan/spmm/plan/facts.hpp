@@ -4,15 +4,15 @@
 #include <cstdint>
 
 #include <blockspan/spmm/devices/hopper_plan.hpp>
-#include <blockspan/spmm/plan/scalar_kind.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/scalar.hpp>
 
 // What decisions about products are made from. Plain values, of any origin: a plan fills them in
 // from a matrix and a device, tests from tables.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// What a backend, and one device of it, offer to kernels. The values are an H200's; device_facts
 /// (plan/read_facts.hpp) reads those of the device that a plan is made for.
@@ -90,4 +90,4 @@ struct BlockFacts {
   bool operator==(BlockFacts const&) const = default;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

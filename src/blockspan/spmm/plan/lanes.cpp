@@ -6,7 +6,7 @@
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 namespace {
 
 using namespace tuning;
@@ -182,4 +182,4 @@ Lanes columns_of_lane(Lanes lanes, std::int64_t columns, int most, SegmentStatis
   return best;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

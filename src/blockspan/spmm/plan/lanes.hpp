@@ -11,7 +11,7 @@
 
 // How the lanes of a device kernel are laid over rows and columns. Pure functions, compiled once.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The segments of rows that the threads of a kernel multiply, as far as the lanes depend on them.
 struct SegmentStatistics {
@@ -53,4 +53,4 @@ Lanes choose_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStati
 Lanes columns_of_lane(Lanes lanes, std::int64_t columns, int most, SegmentStatistics const& of,
                       SpmmLanes const& asked, DeviceFacts const& device);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -8,7 +8,7 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// How a device kernel lays its lanes over a row.
 struct Lanes {
@@ -71,4 +71,4 @@ struct Decision {
   Launch const& first() const { return launches.front(); }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -11,7 +11,7 @@
 namespace blockspan {
 namespace {
 
-using namespace detail;
+using namespace products;
 
 template <class... Kernels>
 constexpr std::array<SpmmVariant const*, sizeof...(Kernels)> rows_of(KernelList<Kernels...>) {

@@ -6,7 +6,7 @@
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 int column_bytes(std::int64_t columns, std::size_t scalar_bytes) {
   auto const bytes = columns * static_cast<std::int64_t>(scalar_bytes);
   return bytes <= tuning::device_few_column_bytes ? tuning::device_few_column_bytes
@@ -92,4 +92,4 @@ double DeviceModel::near_over_far(double far) const {
   return 1 - saved / body();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -11,7 +11,7 @@
 // (and their groups and windows) alone. It is meant to order kernels; the times themselves are
 // rough. Pure functions of their arguments, on any host.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 inline constexpr double index_bytes = sizeof(int);  ///< of a column, of an offset
 
@@ -72,4 +72,4 @@ int column_bytes(std::int64_t columns, std::size_t scalar_bytes);
 bool stages_columns(RowStatistics const& rows, std::int64_t columns, std::size_t scalar_bytes,
                     std::size_t entry_bytes);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

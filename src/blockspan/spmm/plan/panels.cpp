@@ -6,7 +6,7 @@
 #include <blockspan/spmm/plan/decide.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 namespace {
 
 using namespace tuning;
@@ -43,4 +43,4 @@ std::int64_t columns_of_panel(SpmmVariant const& variant, RowStatistics const& r
   return whole >= panel_bytes && mostly_idle ? whole / scalar : columns;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -8,7 +8,7 @@
 #include <blockspan/spmm/prepared/facts.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 #ifdef KOKKOS_ENABLE_CUDA
 /// Devices that are this many times slower in double than in single precision have tensor cores for
@@ -53,4 +53,4 @@ DeviceFacts const& device_facts([[maybe_unused]] Exec const& exec) {
   return device_facts_v<Exec>;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -12,7 +12,7 @@
 #include <blockspan/spmm/prepared/plan_state.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// What contradicts a symmetry, as bits.
 enum Asymmetry : unsigned { not_symmetric = 1, not_hermitian = 2, not_either = 3 };
@@ -113,4 +113,4 @@ void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

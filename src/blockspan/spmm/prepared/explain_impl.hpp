@@ -12,7 +12,7 @@
 #include <blockspan/spmm/prepared/row_panels.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 template <class Exec, class Ordinal>
 std::string explain_prepared(char const* what, PreparedPattern<Exec, Ordinal> const& prepared,
@@ -106,4 +106,4 @@ std::string explain_plan(PlanPanels<Exec, Ordinal>& plan, int columns, std::size
   return words + explain_panel(plan.first(), columns, scalar_bytes);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -20,7 +20,7 @@
 
 // What decisions have to know of backends, scalars and blocks.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Whether windows of rows can share tiles of X on tensor cores.
 template <class Exec>
@@ -80,4 +80,4 @@ BlockFacts block_facts(Product<Scalar, Storage> const& product, bool must_run) {
           .must_run = must_run};
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

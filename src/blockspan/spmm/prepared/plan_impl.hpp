@@ -27,7 +27,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The groups of rows, where they are asked for; else their counts, where they are candidates, and
 /// the list only where a plan may use it.
@@ -296,4 +296,4 @@ bool has_pattern(Exec const& exec, PlanPanels<Exec, Ordinal> const& plan,
                     });
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

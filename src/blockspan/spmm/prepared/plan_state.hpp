@@ -17,7 +17,7 @@
 #include <blockspan/spmm/prepared/prepared_pattern.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A^T = A, A^H = A, or neither.
 enum class Symmetry { none, symmetric, hermitian };
@@ -127,4 +127,4 @@ PreparedPattern<Exec, Ordinal> prepare_in_order(Exec const& exec,
                                                 PlanState<Exec, Ordinal> const& plan,
                                                 PatternRef<int, Ordinal> const& pattern);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -15,7 +15,7 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The rows of a block row are in as few groups as can be ...
 inline std::int64_t groups_of_block(std::int64_t block) {
@@ -112,4 +112,4 @@ Decision const& decision_at(PreparedPattern<Exec, Ordinal> const& prepared, std:
                                 .y = layout.value_or(row_major)});
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -13,7 +13,7 @@
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/run/multiply.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Entries of a panel at most: kernels count them with 32 bits.
 inline constexpr std::int64_t most_panel_entries = INT32_MAX;
@@ -77,4 +77,4 @@ struct PlanPanels {
   bool is_cut() const { return states.size() > 1; }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

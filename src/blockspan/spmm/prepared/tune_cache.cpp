@@ -11,7 +11,7 @@
 #include <blockspan/support/atomic_file.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 namespace {
 
@@ -120,4 +120,4 @@ void add_tuned(std::string const& file, TuneKey const& key, SpmmVariant const& v
   out.commit();
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -9,7 +9,7 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// What a measured choice holds for: where, which scalar, which rows, which options.
 struct TuneKey {
@@ -53,4 +53,4 @@ void check_tuned_writable(std::string const& file);
 /// anew.
 void add_tuned(std::string const& file, TuneKey const& key, SpmmVariant const& variant);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -14,7 +14,7 @@ template <class Exec>
 class Workspace;
 }  // namespace blockspan
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Where the two sums of every column go: blocks of one row.
 template <class Scalar>
@@ -60,4 +60,4 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
 template <class Exec, class Scalar, class Ordinal>
 std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> const& product);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

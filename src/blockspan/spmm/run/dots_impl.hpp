@@ -22,7 +22,7 @@
 #include <blockspan/spmm/run/run.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Teams of a fused product, at most: narrower blocks shall not need more scratch than wider ones.
 inline std::int64_t most_teams(std::int64_t segments, std::int64_t columns) {
@@ -362,4 +362,4 @@ std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> c
   return decision == nullptr ? "Blockspan::spmm_dots::separate" : dots_label(decision->first());
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

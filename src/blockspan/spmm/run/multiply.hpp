@@ -5,7 +5,7 @@
 #include <blockspan/spmm/compiled.hpp>
 #include <blockspan/spmm/op.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// One product's operands: Y = alpha op(A) X + beta Y. Storage: the type of the blocks in memory.
 template <class Scalar, class Storage = Scalar>
@@ -30,4 +30,4 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
               Product<Scalar> const& product);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -20,7 +20,7 @@
 #include <blockspan/spmm/run/run.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Defined in kernels/sixteen_bit_rows.hpp, compiled on its own.
 template <class Call>
@@ -200,4 +200,4 @@ void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
   if (rows.offsets.extent(0) > 0) exec.fence("Blockspan::spmm without a plan, narrowed offsets");
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

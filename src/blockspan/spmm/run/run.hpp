@@ -12,7 +12,7 @@
 // The walk over the launches that were decided, for plain products, those with sums (spmm_dots) and
 // those fused with a step.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// op(A) as it is read.
 template <class Exec, class Scalar, class Ordinal>
@@ -61,4 +61,4 @@ void for_each_launch(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision 
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

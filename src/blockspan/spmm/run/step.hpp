@@ -10,7 +10,7 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Y := Z + momentum (Z - Y) + factor W (R - A X), the recurrence of a polynomial in W A: A's
 /// columns are rows of X, its rows those of Z, R and Y. X is Z where A is the whole of a square
@@ -62,4 +62,4 @@ template <class Exec, class Scalar, class Ordinal>
 bool fuses_step(PlanPanels<Exec, Ordinal> const& plan, BlockRef<Scalar const> const& X,
                 ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -10,7 +10,7 @@
 #include <blockspan/spmm/run/step.hpp>
 #include <blockspan/spmm/run/step_launch.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The launches with the fused step, one after the other over the columns; null: there are none.
 template <class Exec, class Scalar, class Ordinal>
@@ -65,4 +65,4 @@ bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& panels,
   return true;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -8,7 +8,7 @@
 #include <blockspan/spmm/launch/call.hpp>
 #include <blockspan/spmm/parts/step.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// The launches of products fused with a step: the schedules and inners of the plain ones,
 /// as few of them as do (plain entries; at most two vectors a lane, one of complex scalars).
@@ -91,4 +91,4 @@ class StepLaunch {
   std::string label_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include <blockspan/support/rooms.hpp>
+
 /// nvcc takes vector types in functions of the host only.
 #define BLOCKSPAN_HOST_INLINE inline __attribute__((always_inline))
 
@@ -27,7 +29,7 @@
 #define BLOCKSPAN_REGISTERS registers_of_16_bytes
 #endif
 
-namespace blockspan::detail {
+namespace blockspan::support {
 inline namespace BLOCKSPAN_REGISTERS {
 
 /// Bytes of a vector register, and how many the processor has (with 16 bytes: SSE; NEON has more).
@@ -122,4 +124,4 @@ struct RegisterSet<Real, 0> {
 };
 
 }  // namespace BLOCKSPAN_REGISTERS
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace blockspan::detail {
+namespace blockspan::support {
 inline namespace BLOCKSPAN_REGISTERS {
 
 /// The first `count` numbers of a register of `Width`, 0 <= count <= Width: loads and stores that
@@ -224,4 +224,4 @@ void with_row_pack(int reals, Function const& function) {
 }
 
 }  // namespace BLOCKSPAN_REGISTERS
-}  // namespace blockspan::detail
+}  // namespace blockspan::support

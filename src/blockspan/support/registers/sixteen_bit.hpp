@@ -14,7 +14,7 @@
 
 namespace blockspan {
 
-namespace detail {
+namespace support {
 
 template <class To, class From>
 KOKKOS_FORCEINLINE_FUNCTION To with_bits_of(From const& from) {
@@ -66,7 +66,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint16_t bfloat16_of_float(float number) {
   return static_cast<std::uint16_t>((is_nan ? bits | 0x400000u : rounded) >> 16);
 }
 
-}  // namespace detail
+}  // namespace support
 
 /// Numbers of 16 bits, for values and blocks in memory only: what is computed with them is computed
 /// in float, into which they turn by themselves and without a loss. A float is rounded to the
@@ -78,8 +78,8 @@ struct half {
   std::uint16_t bits;
 
   half() = default;
-  KOKKOS_FORCEINLINE_FUNCTION explicit half(float number) : bits(detail::half_of_float(number)) {}
-  KOKKOS_FORCEINLINE_FUNCTION operator float() const { return detail::float_of_half(bits); }
+  KOKKOS_FORCEINLINE_FUNCTION explicit half(float number) : bits(support::half_of_float(number)) {}
+  KOKKOS_FORCEINLINE_FUNCTION operator float() const { return support::float_of_half(bits); }
 };
 
 /// bfloat16: the upper half of a float, 8 bits of precision and the range of float.
@@ -88,8 +88,8 @@ struct bfloat16 {
 
   bfloat16() = default;
   KOKKOS_FORCEINLINE_FUNCTION explicit bfloat16(float number)
-      : bits(detail::bfloat16_of_float(number)) {}
-  KOKKOS_FORCEINLINE_FUNCTION operator float() const { return detail::float_of_bfloat16(bits); }
+      : bits(support::bfloat16_of_float(number)) {}
+  KOKKOS_FORCEINLINE_FUNCTION operator float() const { return support::float_of_bfloat16(bits); }
 };
 
 template <class Scalar>
@@ -100,7 +100,7 @@ inline constexpr bool is_sixteen_bit_v = std::is_same_v<std::remove_cv_t<Scalar>
 template <class Stored>
 using computed_t = std::conditional_t<is_sixteen_bit_v<Stored>, float, std::remove_cv_t<Stored>>;
 
-namespace detail {
+namespace support {
 template <>
 struct ScalarTraits<half> {
   using Real = half;
@@ -111,6 +111,6 @@ struct ScalarTraits<bfloat16> {
   using Real = bfloat16;
   static constexpr bool is_complex = false;
 };
-}  // namespace detail
+}  // namespace support
 
 }  // namespace blockspan

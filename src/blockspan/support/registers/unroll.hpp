@@ -1,5 +1,7 @@
 #pragma once
 
+#include <blockspan/support/rooms.hpp>
+
 /// Before a loop of a few steps whose arrays must stay in registers. Host compilers know the pragma
 /// under other names and do not need it here. The others stand before loops that compilers unroll
 /// further than their code is worth.

@@ -10,7 +10,7 @@
 #include <blockspan/solvers/cg/judge_curvature.hpp>
 #include <blockspan/solvers/cg/solution.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// One cycle of block conjugate gradients, A E = R for the columns of the cycle together. The
 /// residual block is W Sigma, W^H M^-1 W = I, S the search directions. T holds W times a small
@@ -392,4 +392,4 @@ class BlockCg {
   Real curvature_ = 0, largest_condition_ = 1, first_size_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -8,7 +8,7 @@
 #include <blockspan/solvers/cg/block/block_passes.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// Small square matrices of a solver, allocated once.
 template <class Scalar>
@@ -85,4 +85,4 @@ int orthonormalize_residual(BlockPasses<Scalar, Exec>& passes, SmallMatrix<Scala
   return now;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -8,7 +8,7 @@
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// The passes of the block method over T, Q, S and E, and the small matrices they need where Exec
 /// computes. `width` columns are allocated, the leading ones used, at most 64 real ones (a row of
@@ -76,8 +76,9 @@ class BlockPasses {
     {
       auto const timer = problem_.time(problem_.seconds.update);
       auto const c = on_device({C});
-      detail::combine_in_place<Exec, Scalar>(problem_.exec, ref(t(static_cast<int>(C.extent(0)))),
-                                             {c[0], true, false}, problem_.workspace);
+      multivector::combine_in_place<Exec, Scalar>(problem_.exec,
+                                                  ref(t(static_cast<int>(C.extent(0)))),
+                                                  {c[0], true, false}, problem_.workspace);
     }
     precondition(static_cast<int>(C.extent(1)));
   }
@@ -148,8 +149,8 @@ class BlockPasses {
 
   /// Y += X C
   void add_product(View const& X, BlockRef<Scalar const> const& C, View const& Y) {
-    detail::combine<Exec, Scalar>(problem_.exec, Scalar(1), ref(X), {C, true, false}, Scalar(1),
-                                  ref(Y), problem_.workspace);
+    multivector::combine<Exec, Scalar>(problem_.exec, Scalar(1), ref(X), {C, true, false},
+                                       Scalar(1), ref(Y), problem_.workspace);
   }
 
   /// Small matrices where kernels read them, valid until the next call: everything queued before
@@ -185,8 +186,8 @@ class BlockPasses {
       if (weights)
         weighted_gram<Exec, Scalar>(problem_.exec, ref(X), weights, G, problem_.workspace);
       else
-        detail::gram<Exec, Scalar>(problem_.exec, ref(X), ref(Y), {G, true, false},
-                                   problem_.workspace);
+        multivector::gram<Exec, Scalar>(problem_.exec, ref(X), ref(Y), {G, true, false},
+                                        problem_.workspace);
       count += static_cast<std::size_t>(rows * columns);
     }
     std::pair<std::size_t, std::size_t> const used(0, count);
@@ -210,4 +211,4 @@ class BlockPasses {
   int width_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -16,7 +16,7 @@
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// First step of a reduction whose second step is TakeRoots: nodes of Terms over the rows of this
 /// rank, kept until the next call. Memory grows with the rows and the columns only, so that a
@@ -305,4 +305,4 @@ class ColumnPasses {
   KeptNodes<Exec, Real> residual_sums_;  ///< (single reduction) read one product later
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

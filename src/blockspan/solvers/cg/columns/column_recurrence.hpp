@@ -7,7 +7,7 @@
 #include <blockspan/blocks/real_view.hpp>
 #include <blockspan/solvers/common/column_kernels.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 // The passes of pseudo-block conjugate gradients. All its scalars are real (A and M^-1 are
 // Hermitian), so a complex block is a block of twice as many real columns here, and only the sums
@@ -210,4 +210,4 @@ struct TakeProduct {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -11,7 +11,7 @@
 #include <blockspan/solvers/cg/judge_curvature.hpp>
 #include <blockspan/solvers/cg/solution.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// One cycle of pseudo-block conjugate gradients: A E = R for the columns of the cycle, each by its
 /// own recurrence (step()). Finished columns are frozen (alpha = beta = 0) until there are enough
@@ -318,4 +318,4 @@ class PseudoBlockCg {
   Real least_curvature_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -5,7 +5,7 @@
 
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 /// Work that enqueues the same kernels again and again: on CUDA recorded once, as a graph, and
 /// launched as one from then on, which spares the host most of what launches cost. Elsewhere, and
@@ -56,7 +56,7 @@ class Replay<Kokkos::Cuda> {
       return false;
     }
     cudaError_t const error = cudaGraphLaunch(graph_, exec.cuda_stream());
-    require(error == cudaSuccess, "blockspan::detail::Replay",
+    require(error == cudaSuccess, "blockspan::krylov::Replay",
             "CUDA refused to launch a graph: ", cudaGetErrorString(error));
     return true;
   }
@@ -91,4 +91,4 @@ class Replay<Kokkos::Cuda> {
 
 #endif
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -6,7 +6,7 @@
 
 #include <blockspan/solvers/cg/columns/column_recurrence.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::krylov {
 
 // The passes of pseudo-block conjugate gradients with one reduction a step. With r' = r - alpha q
 // and alpha = gamma / p.q, gamma' = r'.(w r') is alpha^2 q.(w q) - gamma as long as rounding leaves
@@ -142,4 +142,4 @@ struct CorrectBeta {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::krylov

@@ -7,7 +7,7 @@
 #include <vector>
 
 // What an eigenvalue's error bound means to a user: decimal digits, or the value zero.
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Decimal digits of `value` that an error of at most `bound` leaves certain: log10(|value| /
 /// bound), at least 0 and at most what Real can hold.
@@ -165,4 +165,4 @@ std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> co
              : gap_radii_by<long double>(theta, radius, prior, slack, beyond, coupling);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -14,7 +14,7 @@
 #include <blockspan/solvers/lobpcg/subspace/subspace.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// What Lanczos tells of the lower end of an operator's spectrum.
 template <class Real>
@@ -74,8 +74,8 @@ std::optional<LowerEnd<real_t<Scalar>>> lower_end_of_mass(
     Problem<Scalar, Exec>& problem, Basis<Scalar, Exec> const& basis,
     MassNorm<real_t<Scalar>, typename Problem<Scalar, Exec>::RowValues> const& mass) {
   auto const scale = [&](Block<Scalar, Exec> const& V, Block<Scalar, Exec> const& W) {
-    detail::scale_rows<Exec, Scalar>(problem.exec, mass.roots.data(), block_ref<Exec>(V),
-                                     block_ref<Exec>(W));
+    operators::scale_rows<Exec, Scalar>(problem.exec, mass.roots.data(), block_ref<Exec>(V),
+                                        block_ref<Exec>(W));
   };
   auto const image = [&](Block<Scalar, Exec> const& V, Block<Scalar, Exec> const& W) {
     if (!problem.knows_mass_diagonal()) return problem.apply_b(V, W);
@@ -318,4 +318,4 @@ bool preconditioner_harms(Subspace<Scalar, Exec>& space, int wanted) {
   return 2 * worse > wanted;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -9,7 +9,7 @@
 #include <blockspan/communication/communicator.hpp>
 #include <blockspan/solvers/common/problem.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// A norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= factor ||r||_D^-1, D the diagonal of B
 /// where that is known, else the identity. With a lift all this is of B + lift A: where some rows
@@ -37,4 +37,4 @@ struct MassNorm {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

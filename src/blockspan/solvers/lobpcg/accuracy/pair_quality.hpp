@@ -8,7 +8,7 @@
 #include <blockspan/solvers/lobpcg/accuracy/certain_digits.hpp>
 #include <blockspan/solvers/lobpcg/subspace/residuals.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// What is known of the error of a Ritz value, in the solver's scale.
 template <class Real>
@@ -238,4 +238,4 @@ bool is_limited_by_rounding(Real theta, PairQuality<Real> const& quality, Real a
          !is_zero(theta, quality);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -7,7 +7,7 @@
 #include <blockspan/solvers/lobpcg/accuracy/pair_quality.hpp>
 #include <blockspan/solvers/lobpcg/subspace/subspace.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The search for pairs that the iteration missed. Residuals cannot show them (exact eigenvectors
 /// of the wrong eigenvalues have none), so the guards are replaced by random vectors orthogonal to
@@ -72,4 +72,4 @@ class Probe {
   std::vector<Real> before_;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

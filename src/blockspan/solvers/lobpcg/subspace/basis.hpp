@@ -13,7 +13,7 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// A block of vectors and its images; BX is X without B.
 template <class Scalar, class Exec>
@@ -92,9 +92,9 @@ class Grams {
     order_ = order;
     auto const S = column_range(basis.s, 0, order);
     auto const AS = column_range(basis.as, 0, order), BS = column_range(basis.bs, 0, order);
-    detail::gram_pair<Exec, Scalar>(problem.exec, block_ref<Exec>(S), block_ref<Exec>(AS),
-                                    block_ref<Exec>(device_part(0)), block_ref<Exec>(BS),
-                                    block_ref<Exec>(device_part(order)), problem.workspace);
+    multivector::gram_pair<Exec, Scalar>(problem.exec, block_ref<Exec>(S), block_ref<Exec>(AS),
+                                         block_ref<Exec>(device_part(0)), block_ref<Exec>(BS),
+                                         block_ref<Exec>(device_part(order)), problem.workspace);
     Kokkos::deep_copy(problem.exec, column_range(host_, 0, 2 * order),
                       column_range(device_, 0, 2 * order));
     problem.exec.fence("Blockspan::lobpcg: Gram matrices");
@@ -143,4 +143,4 @@ HostView all_rows(RowSpace const& rows, HostView const& local) {
   return all;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -6,7 +6,7 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The B-orthonormal vectors Y that a solve keeps away from, with B Y: the caller's constraints
 /// first, then the pairs that are locked. The iteration sees the problem projected by
@@ -60,4 +60,4 @@ class Deflation {
   real_t<Scalar> angle_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

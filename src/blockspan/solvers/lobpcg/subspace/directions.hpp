@@ -8,7 +8,7 @@
 #include <blockspan/solvers/lobpcg/subspace/residuals.hpp>
 #include <blockspan/solvers/lobpcg/subspace/subspace.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Norms of the directions and their products with the unit residuals they came from.
 template <class Scalar, class Exec>
@@ -131,4 +131,4 @@ int build_directions(Subspace<Scalar, Exec>& space, Residuals<real_t<Scalar>> co
   return -1;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

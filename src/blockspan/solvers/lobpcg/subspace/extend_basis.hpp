@@ -6,7 +6,7 @@
 #include <blockspan/solvers/lobpcg/subspace/directions.hpp>
 #include <blockspan/solvers/lobpcg/subspace/subspace.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// What became of an attempt to extend [X P] by the new directions W.
 enum class Extension {
@@ -127,4 +127,4 @@ Extension extend_robust(Subspace<Scalar, Exec>& space) {
   return Extension::ready;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

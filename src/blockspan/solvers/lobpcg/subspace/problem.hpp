@@ -24,7 +24,7 @@
 #include <blockspan/support/lapack/lapack.hpp>
 #include <blockspan/support/memory.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The problem as the solver sees it: A and B rescaled by powers of two when their norms are
 /// extreme (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns
@@ -50,7 +50,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
         sign(options.which == Which::largest ? Real(-1) : Real(1)),
         eigen(small_eigensolver<Scalar>(exec_)),
         b_(B),
-        facts_of_b_(B ? detail::facts_of(*B) : Facts{}),
+        facts_of_b_(B ? operators::facts_of(*B) : Facts{}),
         seed_(options.seed) {
     if (generalized()) find_unused_rows();
   }
@@ -233,8 +233,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
     next_random_ += static_cast<std::int64_t>(V.extent(1));
     constexpr Real graded = 1e6;
     if (sign < 0 && knows_mass_ && norm_b * mass.largest_weight * mass.largest_weight > graded)
-      detail::scale_rows<Exec, Scalar>(exec, mass.roots.data(), block_ref<Exec>(V),
-                                       block_ref<Exec>(V));
+      operators::scale_rows<Exec, Scalar>(exec, mass.roots.data(), block_ref<Exec>(V),
+                                          block_ref<Exec>(V));
     leave_out_unused(V);
   }
   /// The next random columns will be those of `mark` again.
@@ -338,8 +338,8 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// V := V without the unused rows.
   void leave_out_unused(View const& V) {
     if (unused_ > 0)
-      detail::scale_rows<Exec, Scalar>(exec, used_weights_.data(), block_ref<Exec>(V),
-                                       block_ref<Exec>(V));
+      operators::scale_rows<Exec, Scalar>(exec, used_weights_.data(), block_ref<Exec>(V),
+                                          block_ref<Exec>(V));
   }
 
   void apply(Operator const& op, View const& X, View const& Y, std::int64_t& calls,
@@ -386,6 +386,6 @@ class Problem : public SolverProblem<Scalar, Exec> {
   std::int64_t next_random_ = 0;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen
 
 #include <blockspan/solvers/lobpcg/subspace/problem_mass.hpp>

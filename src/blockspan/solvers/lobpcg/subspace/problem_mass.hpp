@@ -12,7 +12,7 @@
 
 // What Problem knows of B: rows that neither matrix uses, the diagonal that measures residuals, and
 // the factor that makes its norm a bound.
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 inline std::string rows_in_words(std::vector<std::int64_t> const& rows) {
   constexpr std::size_t most = 5;
@@ -158,4 +158,4 @@ auto Problem<Scalar, Exec>::trouble_of_mass(View const& V, View const& BV,
   return std::nullopt;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

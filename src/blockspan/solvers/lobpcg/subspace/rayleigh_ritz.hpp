@@ -8,7 +8,7 @@
 #include <blockspan/solvers/dense/eigensolver.hpp>
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// The small dense work of an iteration, on the host but for eigenproblems that `eigen` leaves to a
 /// device, in matrices of order up to 3 m that are allocated once: from G = S^H B S and H = S^H A S
@@ -156,4 +156,4 @@ class RayleighRitz {
   bool identity_ = true;
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -9,7 +9,7 @@
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/lobpcg/subspace/basis.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// Norms of the residuals of all columns of X, and the errors made of them.
 template <class Real>
@@ -125,4 +125,4 @@ void correct_quotients(SmallMatrix<Scalar> const& products, std::vector<real_t<S
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

@@ -11,7 +11,7 @@
 #include <blockspan/solvers/lobpcg/subspace/basis.hpp>
 #include <blockspan/solvers/lobpcg/subspace/rayleigh_ritz.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::eigen {
 
 /// V := random columns, orthonormal in the inner product of B and orthogonal to the deflated
 /// vectors and to the blocks of `others` (each with its image under B); AV and BV go along. False
@@ -205,4 +205,4 @@ bool Subspace<Scalar, Exec>::widen(int columns) {
   return true;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::eigen

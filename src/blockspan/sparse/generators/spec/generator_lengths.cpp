@@ -2,7 +2,7 @@
 
 #include <blockspan/sparse/generators/spec/generator_lengths.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 LengthRange half_to_full(double most) {
   constexpr double slack = 0x1p-50;
@@ -31,4 +31,4 @@ std::vector<std::uint64_t> power_law_survival(double mean, double alpha, std::in
   return table;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// The whole numbers between half of `most` and `most`, widened by a rounding error of `most` so
 /// that a percentage such as 0.7 of 1000 gives 7, not 6.
@@ -18,4 +18,4 @@ LengthRange half_to_full(double most);
 /// bisection. Needs 1 <= mean <= most, alpha > 1. O(most) powers, 64 times.
 std::vector<std::uint64_t> power_law_survival(double mean, double alpha, std::int64_t most);
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -10,8 +10,8 @@
 namespace blockspan {
 namespace {
 
-using detail::GeneratorEntry;
-using detail::GeneratorNumber;
+using sparse::GeneratorEntry;
+using sparse::GeneratorNumber;
 
 constexpr std::string_view where = "generator";
 
@@ -35,7 +35,7 @@ std::optional<Number> number(std::string_view token) {
 }
 
 GeneratorEntry const* find_entry(std::string_view name) {
-  for (GeneratorEntry const& entry : detail::generator_table())
+  for (GeneratorEntry const& entry : sparse::generator_table())
     if (entry.name == name) return &entry;
   return nullptr;
 }
@@ -43,7 +43,7 @@ GeneratorEntry const* find_entry(std::string_view name) {
 GeneratorEntry const& known_entry(std::string_view name, std::string_view spec) {
   if (GeneratorEntry const* entry = find_entry(name)) return *entry;
   std::ostringstream known;
-  for (GeneratorEntry const& entry : detail::generator_table()) known << ' ' << entry.name;
+  for (GeneratorEntry const& entry : sparse::generator_table()) known << ' ' << entry.name;
   fail(where, "unknown generator '", name, "' in '", spec, "'; known are:", known.str());
 }
 
@@ -204,7 +204,7 @@ bool is_generator_spec(std::string_view text) {
 
 std::string generator_help() {
   std::ostringstream help;
-  for (GeneratorEntry const& entry : detail::generator_table()) {
+  for (GeneratorEntry const& entry : sparse::generator_table()) {
     std::string form(entry.form);
     form.resize(std::max<std::size_t>(form.size(), 45), ' ');
     help << form << "  " << entry.summary << '\n';

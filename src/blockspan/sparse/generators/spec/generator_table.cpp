@@ -5,7 +5,7 @@
 #include <blockspan/sparse/generators/spec/generator_table.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 namespace {
 
 // What follows from the sizes and numbers of a parsed spec: rows, columns, nonzeros where they do
@@ -260,4 +260,4 @@ std::span<GeneratorEntry const> generator_table() {
   return table;
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

@@ -6,7 +6,7 @@
 
 #include <blockspan/sparse/generator_spec.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::sparse {
 
 /// A positional number or a numeric option of a generator, and what it may be.
 struct GeneratorNumber {
@@ -40,4 +40,4 @@ struct GeneratorEntry {
 
 std::span<GeneratorEntry const> generator_table();
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::sparse

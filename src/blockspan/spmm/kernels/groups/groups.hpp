@@ -15,7 +15,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/fast_division.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A group of neighbouring rows that have the same columns: the entries first .. last - 1 are those
 /// of the first row, and the other rows' follow.
@@ -367,4 +367,4 @@ void launch_groups(Call const& call) {
   });
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

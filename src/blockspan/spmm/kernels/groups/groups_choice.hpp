@@ -16,7 +16,7 @@
 // Groups of rows with the same columns: their entry of the menu, and when a plan chooses them.
 // Kernels: groups.hpp. Figures are microseconds on one H200 in double.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Defined in groups.hpp, compiled on its own.
 template <class Call>
@@ -93,4 +93,4 @@ struct GroupsChoice : tuning::GroupsLimits {
       .bytes_of_indices = bytes_of_indices};
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -14,7 +14,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// From a row of X to the next, as DirectLanes addresses it. Throws Error if that is too far.
 template <class Scalar>
@@ -263,4 +263,4 @@ struct DirectLanes {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

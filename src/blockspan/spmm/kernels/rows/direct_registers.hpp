@@ -14,7 +14,7 @@
 #include <blockspan/support/registers/register_set.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 inline namespace BLOCKSPAN_REGISTERS {
 
@@ -229,4 +229,4 @@ struct DirectRegisters {
 
 }  // namespace BLOCKSPAN_REGISTERS
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -8,7 +8,7 @@
 #include <blockspan/spmm/launch/call.hpp>
 #include <blockspan/support/error.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 
@@ -66,4 +66,4 @@ void launch_in_large_teams(Call const& call, std::int64_t teams, Work const& wor
 
 #endif
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

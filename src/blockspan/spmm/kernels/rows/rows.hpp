@@ -6,7 +6,7 @@
 #include <blockspan/spmm/launch/call.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Devices: whole rows or listed segments, by the lanes that were decided. Several vectors (or
 /// single columns) a lane are instantiated for plain entries only.
@@ -48,4 +48,4 @@ requires(!runs_on_host_v<typename Call::Exec>) void launch_rows(Call const& call
   launch_segments<DirectLanes<Scalar, Entries, width, true>>(call, entries);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

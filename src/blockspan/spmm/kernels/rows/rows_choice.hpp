@@ -11,7 +11,7 @@
 // Whole rows: their entries of the menu, and when a plan chooses them. Kernels: rows.hpp,
 // rows_host.hpp, columns.hpp.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 // Compiled with the product: kernels/rows.hpp, kernels/columns.hpp.
 
@@ -93,4 +93,4 @@ struct SingleColumnsChoice {
       .by_rows = true};
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

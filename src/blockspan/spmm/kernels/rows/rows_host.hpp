@@ -19,7 +19,7 @@
 #include <blockspan/support/registers/row_registers.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 inline namespace BLOCKSPAN_REGISTERS {
 
@@ -350,4 +350,4 @@ void launch_rows(Call const& call, Entries const& entries) {
                                                                                          entries);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

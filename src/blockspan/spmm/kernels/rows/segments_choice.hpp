@@ -19,7 +19,7 @@
 // the menu, and when a plan chooses them. Kernels: rows.hpp, sparse_rows.hpp. Figures are
 // microseconds on one H200 in double.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 struct SegmentsChoice : tuning::SegmentsLimits, tuning::HostSegmentsCosts {
   static bool suits(RowStatistics const& rows, std::int64_t segment) {
@@ -174,4 +174,4 @@ struct NonemptyRowsChoice : tuning::NonemptyRowsLimits {
       .form = form};
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

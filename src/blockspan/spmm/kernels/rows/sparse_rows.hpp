@@ -14,7 +14,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/fast_division.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Y = epilogue(op(A) X) where most rows have no entry and the others a few: a warp owns 32
 /// neighbouring rows, each lane looks at one of them; together they scale those without entries,
@@ -124,4 +124,4 @@ void launch_nonempty_rows(Call const& call) {
   launch_by_rows(call);
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

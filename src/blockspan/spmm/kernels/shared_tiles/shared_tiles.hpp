@@ -13,7 +13,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/spmm/parts/mbarrier.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Staged tiles of X for devices with bulk copies, where every row uses a tile: a team owns 64
 /// rows and a panel of `Lanes` vectors, and walks all tiles of X. Producer warps only fetch tiles;
@@ -316,4 +316,4 @@ void launch_shared_tiles(Call const& call) {
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

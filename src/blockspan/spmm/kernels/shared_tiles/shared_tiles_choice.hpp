@@ -21,7 +21,7 @@
 // Tiles of X that a team shares: their entry of the menu, and when a plan chooses them. Kernels:
 // shared_tiles.hpp, shared_windows.hpp. Figures are microseconds on one H200 in double.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 // Defined in shared_tiles.hpp and shared_windows.hpp, compiled on their own.
 template <class Call>
@@ -217,4 +217,4 @@ struct SharedTilesChoice : tuning::SharedTilesLimits {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -16,7 +16,7 @@
 #include <blockspan/spmm/prepared/facts.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Windows of rows that share staged tiles of X, on tensor cores, where rows are so full that a
 /// tile is used by every row: a team owns 64 rows and a panel of up to 32 vectors and walks all
@@ -279,4 +279,4 @@ void launch_shared_windows(Call const& call) {
     }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -9,7 +9,7 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/arithmetic.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Values and blocks of 16 bits have kernels for whole rows and segments alone, with a vector or a
 /// single column a lane (sixteen_bit_rows.hpp). Without launches: another kernel must run.
@@ -32,4 +32,4 @@ inline Decision decide_sixteen_bit(SpmmChoice const& choice, BlockFacts const& b
   return {.launches = {launch}};
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

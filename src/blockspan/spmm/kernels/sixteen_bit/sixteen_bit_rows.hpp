@@ -24,7 +24,7 @@
 // segments. A sum has one chain of additions, in the order of the entries, so that a column has the
 // same bits in every block.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Devices: a lane owns vectors of `Width` neighbouring columns, one after the other; 1: single
 /// columns, and X may have any strides.
@@ -270,4 +270,4 @@ void launch_sixteen_bit(Call const& call) {
   });
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

@@ -12,7 +12,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 // The columns of X and of the sums on the lanes of a warp that multiplies tiles (WindowTiles), for
 // one pass over the tiles of a window. Columns of X are the rows of the instruction's first operand
@@ -253,4 +253,4 @@ struct WindowColumns {
   }
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

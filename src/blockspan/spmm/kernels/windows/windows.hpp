@@ -16,7 +16,7 @@
 #include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/support/scalar.hpp>
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// A window of neighbouring rows, with the tiles first .. last - 1, and one of the passes over
 /// them.
@@ -354,4 +354,4 @@ void launch_windows(Call const& call) {
   }
 }
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

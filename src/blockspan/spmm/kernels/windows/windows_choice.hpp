@@ -19,7 +19,7 @@
 // Windows of rows on tensor cores: their entry of the menu, and when a plan chooses them. Kernels:
 // windows.hpp. Figures are microseconds on one H200 in double, unless they say otherwise.
 
-namespace blockspan::detail {
+namespace blockspan::products {
 
 /// Defined in windows.hpp, compiled on its own.
 template <class Call>
@@ -146,4 +146,4 @@ struct WindowsChoice : tuning::WindowsLimits {
       .explain = explain};
 };
 
-}  // namespace blockspan::detail
+}  // namespace blockspan::products

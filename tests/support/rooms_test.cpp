@@ -1,0 +1,182 @@
+// The house is as src/README.md says: which room includes which, what is private, whose names are
+// whose.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gmock/gmock.h>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Words = std::set<std::string>;
+
+struct Room {
+  Words namespaces, folders, below;
+};
+
+fs::path const house = fs::path(BLOCKSPAN_SOURCE_DIR) / "src";
+
+std::string text_of(fs::path const& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// The words in backquotes, without a slash at their end.
+Words words_in(std::string const& cell) {
+  Words words;
+  static std::regex const word("`([\\w/]+?)/?`");
+  for (std::sregex_iterator at(cell.begin(), cell.end(), word), end; at != end; ++at)
+    words.insert((*at)[1]);
+  return words;
+}
+
+/// The table of the page: a line a room.
+std::map<std::string, Room> rooms_of_page() {
+  std::map<std::string, Room> rooms;
+  std::istringstream page(text_of(house / "README.md"));
+  for (std::string line; std::getline(page, line);) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, '|');) cells.push_back(cell);
+    if (cells.size() < 6 || words_in(cells[1]).size() != 1) continue;
+    rooms[*words_in(cells[1]).begin()] = {words_in(cells[2]), words_in(cells[4]),
+                                          words_in(cells[5])};
+  }
+  return rooms;
+}
+
+bool is_code(fs::path const& path) {
+  auto const kind = path.extension();
+  return kind == ".hpp" || kind == ".cpp" || kind == ".in";
+}
+
+/// All sources of a room, with their folder in it ("" at the top).
+std::vector<std::pair<fs::path, std::string>> sources(std::string const& room) {
+  std::vector<std::pair<fs::path, std::string>> found;
+  fs::path const root = house / "blockspan" / room;
+  for (auto const& entry : fs::recursive_directory_iterator(root))
+    if (entry.is_regular_file() && is_code(entry.path())) {
+      std::string const folder =
+          entry.path().parent_path().lexically_relative(root).generic_string();
+      found.emplace_back(entry.path(), folder == "." ? "" : folder);
+    }
+  return found;
+}
+
+std::string match_or_empty(std::string const& text, std::regex const& pattern) {
+  std::smatch match;
+  return std::regex_search(text, match, pattern) ? match[1].str() : "";
+}
+
+/// What is wrong with one include of a source of `room`; empty: nothing.
+std::string fault_of(std::string const& include, std::string const& room,
+                     std::map<std::string, Room> const& rooms) {
+  auto const slash = include.find('/');
+  if (slash == std::string::npos) return room + " includes all rooms";
+  std::string const other = include.substr(0, slash);
+  if (other == room) return "";
+  if (!rooms.at(room).below.contains(other)) return room + " may not include " + other;
+  auto const last = include.rfind('/');
+  if (last == slash) return "";
+  std::string const folder = include.substr(slash + 1, last - slash - 1);
+  return rooms.at(other).folders.contains(folder) ? "" : folder + " is private to " + other;
+}
+
+/// Every include of a room's header, as what stands between the room's sources and it.
+std::vector<std::string> includes(std::string const& text) {
+  static std::regex const include("#\\s*include <blockspan/([^>]+)>");
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), include), end; at != end; ++at)
+    found.push_back((*at)[1]);
+  return found;
+}
+
+}  // namespace
+
+TEST(Rooms, AreAllOnThePage) {
+  auto const rooms = rooms_of_page();
+  for (auto const& entry : fs::directory_iterator(house / "blockspan"))
+    if (entry.is_directory()) EXPECT_TRUE(rooms.contains(entry.path().filename().string()));
+  EXPECT_GE(rooms.size(), 10u);
+}
+
+// An arrow back would need a room to stand above and below another.
+TEST(Rooms, HaveAnOrder) {
+  auto const rooms = rooms_of_page();
+  for (auto const& [name, room] : rooms)
+    for (auto const& below : room.below) {
+      ASSERT_TRUE(rooms.contains(below)) << name << " names " << below;
+      EXPECT_FALSE(rooms.at(below).below.contains(name)) << name << " <-> " << below;
+      for (auto const& lower : rooms.at(below).below)
+        EXPECT_NE(lower, name) << name << " stands on itself by " << below;
+    }
+}
+
+TEST(Rooms, IncludeWhatThePageAllows) {
+  auto const rooms = rooms_of_page();
+  std::map<std::string, Words> needed, shared;
+  for (auto const& [name, room] : rooms)
+    for (auto const& [path, folder] : sources(name))
+      for (auto const& include : includes(text_of(path))) {
+        EXPECT_EQ(fault_of(include, name, rooms), "") << path << ": " << include;
+        std::string const other = include.substr(0, include.find('/'));
+        if (other == name) continue;
+        needed[name].insert(other);
+        auto const parent = fs::path(include).parent_path().lexically_relative(other);
+        if (parent != ".") shared[other].insert(parent.generic_string());
+      }
+  for (auto const& [name, room] : rooms) {
+    EXPECT_THAT(needed[name], testing::ContainerEq(room.below)) << name << " may include";
+    EXPECT_THAT(shared[name], testing::ContainerEq(room.folders)) << name << " is asked for";
+  }
+}
+
+TEST(Rooms, SeeIncludesThatAreNotAllowed) {
+  auto const rooms = rooms_of_page();
+  EXPECT_NE(fault_of("solvers/lobpcg.hpp", "spmm", rooms), "");
+  EXPECT_NE(fault_of("spmm/kernels/groups/groups.hpp", "operators", rooms), "");
+  EXPECT_NE(fault_of("blockspan.hpp", "operators", rooms), "");
+  EXPECT_EQ(fault_of("spmm/plan.hpp", "operators", rooms), "");
+}
+
+// Names of two rooms never meet: each has its namespace, and nothing is in one of another room.
+TEST(Rooms, KeepTheirNamespaces) {
+  static std::regex const opened("(?:^|\\n)\\s*namespace (?:blockspan::)?(\\w+)[\\w:]* \\{");
+  auto const rooms = rooms_of_page();
+  std::map<std::string, std::string> room_of;
+  for (auto const& [name, room] : rooms)
+    for (auto const& space : room.namespaces) {
+      EXPECT_TRUE(room_of.emplace(space, name).second) << space << " is of two rooms";
+    }
+  for (auto const& [name, room] : rooms)
+    for (auto const& [path, folder] : sources(name)) {
+      if (path.filename() == "rooms.hpp") continue;
+      std::string const text = text_of(path);
+      for (std::sregex_iterator at(text.begin(), text.end(), opened), end; at != end; ++at) {
+        auto const owner = room_of.find((*at)[1]);
+        EXPECT_NE((*at)[1], "detail") << path;
+        EXPECT_TRUE(owner == room_of.end() || owner->second == name)
+            << path << " opens " << (*at)[1];
+      }
+    }
+}
+
+TEST(Rooms, HaveFoldersThatCanBeRead) {
+  constexpr std::size_t most = 15;
+  for (auto const& [name, room] : rooms_of_page()) {
+    std::map<std::string, std::size_t> count;
+    for (auto const& [path, folder] : sources(name)) ++count[folder];
+    for (auto const& [folder, files] : count) EXPECT_LE(files, most) << name << "/" << folder;
+  }
+}
