@@ -12,7 +12,7 @@ namespace blockspan {
 
 namespace distributed {
 template <class Scalar, class Exec>
-struct DistributedMultigridState;
+class ManyRanks;
 }
 
 struct DistributedMultigridOptions {
@@ -79,9 +79,12 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   MultigridReport const& report() const;
 
  private:
+  using Levels = levels::Hierarchy<Scalar, Exec, distributed::ManyRanks<Scalar, Exec>>;
+  using State = levels::MultigridState<Scalar, Exec, Levels>;
+
   RowSpace rows_;
   std::unique_ptr<Multigrid<Scalar, Exec>> alone_;  ///< on one rank; else
-  std::unique_ptr<distributed::DistributedMultigridState<Scalar, Exec>> state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace blockspan

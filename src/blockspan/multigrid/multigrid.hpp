@@ -13,9 +13,11 @@ namespace blockspan {
 
 namespace levels {
 template <class Scalar, class Exec>
-struct MultigridState;
-template <class Scalar, class Exec>
+class OneRank;
+template <class Scalar, class Exec, class Ranks>
 class Hierarchy;
+template <class Scalar, class Exec, class Levels>
+class MultigridState;
 }  // namespace levels
 
 /// Y = M^-1 X by one V cycle of smoothed aggregation: a preconditioner for a Hermitian positive
@@ -78,13 +80,11 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
 
   /// Implementation: the levels as they are set up, in double precision (hierarchy/hierarchy.hpp).
   using Wide = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
-  levels::Hierarchy<Wide, Exec> const& hierarchy() const;
+  using Levels = levels::Hierarchy<Wide, Exec, levels::OneRank<Wide, Exec>>;
+  Levels const& hierarchy() const;
 
  private:
-  void form_cycle(Exec const& exec);
-  void probe(Exec const& exec);
-
-  std::unique_ptr<levels::MultigridState<Scalar, Exec>> state_;
+  std::unique_ptr<levels::MultigridState<Scalar, Exec, Levels>> state_;
 };
 
 /// The multigrid preconditioner of A, a CrsMatrix; see the class.

@@ -107,6 +107,15 @@ struct MultigridSeconds {
     for (auto const& phase : named()) all += phase.second;
     return all;
   }
+  MultigridSeconds& operator+=(MultigridSeconds const& more) {
+    for (auto const phase :
+         {&MultigridSeconds::spectrum, &MultigridSeconds::near_null, &MultigridSeconds::graph,
+          &MultigridSeconds::tentative, &MultigridSeconds::patterns, &MultigridSeconds::values,
+          &MultigridSeconds::plans, &MultigridSeconds::inverse, &MultigridSeconds::cycle,
+          &MultigridSeconds::probe})
+      this->*phase += more.*phase;
+    return *this;
+  }
 };
 
 struct MultigridReport {

@@ -1,35 +1,86 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <sstream>
 #include <utility>
 
-#include <blockspan/distributed/levels/distributed_multigrid_state.hpp>
-#include <blockspan/multigrid/cycle/probe.hpp>
-#include <blockspan/operators/entries/check_blocks.hpp>
+#include <blockspan/distributed/distributed_multigrid.hpp>
+#include <blockspan/distributed/levels/many_ranks.hpp>
+#include <blockspan/multigrid/hierarchy/hierarchy_impl.hpp>
+#include <blockspan/multigrid/hierarchy/multigrid_state.hpp>
+#include <blockspan/operators/block_jacobi.hpp>
 
 namespace blockspan {
 
+namespace distributed {
+
+/// Throws Error, on all ranks, where an option does not fit the local rows of A.
+template <class Scalar, class Exec>
+void require_options(DistributedMatrix<Scalar, Exec> const& A,
+                     MultigridOptions<Scalar, Exec> const& options) {
+  constexpr auto where = "blockspan::multigrid";
+  std::int64_t const n = A.local_rows(), from = A.row_space().first_row();
+  std::int64_t const global = A.partition().global_rows();
+  auto const d = static_cast<std::int64_t>(options.coordinates.extent(1));
+  A.row_space().communicator().together([&] {
+    auto plain = options;
+    plain.near_null = {}, plain.coordinates = {}, plain.block_size = 0;
+    plain.validate(n);
+    require(options.prolongators.empty(), where,
+            "on ranks there are no hierarchies made elsewhere");
+    require(options.near_null.extent(1) == 0 ||
+                options.near_null.extent(0) == static_cast<std::size_t>(n),
+            where, "near_null has ", options.near_null.extent(0), " rows, this rank has ", n);
+    require(options.near_null.extent(1) <= 16, where, "near_null has ", options.near_null.extent(1),
+            " vectors, where 16 at most are taken");
+    require(options.block_size >= 0 && options.block_size <= 16, where, "block_size is ",
+            options.block_size, ", not between 0 and 16");
+    if (d == 0) return;
+    std::int64_t const nodes = n == 0 ? 0 : (from + n - 1) / d - from / d + 1;
+    require((d == 2 || d == 3) && global % d == 0, where, "coordinates has ", d,
+            " columns, the matrix ", global, " rows");
+    require(options.coordinates.extent(0) == static_cast<std::size_t>(nodes), where,
+            "coordinates has ", options.coordinates.extent(0), " nodes, ", nodes,
+            " have rows here");
+  });
+}
+
+/// Of the coordinates, or the option block_size, or what the rows of rank 0 show.
+template <class Scalar, class Exec>
+int unknowns_of_node(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
+                     MultigridOptions<Scalar, Exec> const& options) {
+  if (options.coordinates.extent(1) > 0) return static_cast<int>(options.coordinates.extent(1));
+  if (options.block_size > 0) return options.block_size;
+  auto const& ranks = A.row_space().communicator();
+  int found = ranks.together([&] {
+    return ranks.rank() == 0 ? blockspan::find_block_size(exec, A.diagonal_block(exec)) : 1;
+  });
+  ranks.broadcast(std::span(&found, 1), 0);
+  return A.partition().global_rows() % found == 0 ? found : 1;
+}
+
+}  // namespace distributed
+
 template <class Scalar, class Exec>
 DistributedMultigrid<Scalar, Exec>::DistributedMultigrid(
-    Exec const& exec, std::shared_ptr<Matrix const> A, Options const& options,
+    Exec const& exec, std::shared_ptr<Matrix const> const A, Options const& asked,
     DistributedMultigridOptions const& on_ranks)
     : rows_(A->row_space()) {
   if (rows_.communicator().size() == 1) {
-    alone_ = std::make_unique<Multigrid<Scalar, Exec>>(exec, A->whole(), options);
+    alone_ = std::make_unique<Multigrid<Scalar, Exec>>(exec, A->whole(), asked);
     return;
   }
-  using State = distributed::DistributedMultigridState<Scalar, Exec>;
-  state_ = std::make_unique<State>(exec, std::move(A), options, on_ranks);
-  auto& state = *state_;
-  if (!state.report.usable() || !options.probe || state.first->partition().global_rows() == 0)
-    return;
-  Kokkos::Timer timer;
-  levels::OperatorProbe<Scalar, Exec> probe(exec, *state.product, *this, options.seed);
-  levels::judge(probe.run(8), levels::near_null_hint(options, state.options.block_size),
-                state.report);
-  state.report.phases.probe = timer.seconds();
-  state.report.seconds += timer.seconds();
+  distributed::require_options(*A, asked);
+  auto options = asked;
+  options.block_size = distributed::unknowns_of_node(exec, *A, asked);
+  state_ = std::make_unique<State>(options, levels::near_null_hint(asked, options.block_size),
+                                   A->local_rows(), rows_);
+  state_->set_up(
+      exec,
+      std::make_unique<Levels>(exec, A, options,
+                               distributed::ManyRanks<Scalar, Exec>(on_ranks.rows_gathered)),
+      *this);
 }
 
 template <class Scalar, class Exec>
@@ -42,7 +93,7 @@ DistributedMultigrid<Scalar, Exec>::~DistributedMultigrid() = default;
 
 template <class Scalar, class Exec>
 std::int64_t DistributedMultigrid<Scalar, Exec>::rows() const {
-  return alone_ ? alone_->rows() : state_->first->local_rows();
+  return alone_ ? alone_->rows() : state_->rows;
 }
 template <class Scalar, class Exec>
 MultigridReport const& DistributedMultigrid<Scalar, Exec>::report() const {
@@ -57,7 +108,7 @@ OperatorFacts<Scalar, Exec> DistributedMultigrid<Scalar, Exec>::facts() const {
   }
   std::ostringstream name;
   name << "multigrid of " << report().levels.size() << " levels, degree " << state_->options.degree
-       << ", " << state_->steps.size() << " of them on ranks"
+       << ", " << state_->levels->levels.size() - 1 << " of them on ranks"
        << (report().single ? ", single precision" : "");
   return {.name = name.str(),
           .row_space = rows_,
@@ -68,22 +119,14 @@ template <class Scalar, class Exec>
 void DistributedMultigrid<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                                                Block<Scalar, Exec> const& Y) const {
   if (alone_) return alone_->apply(exec, X, Y);
-  constexpr auto where = "blockspan::DistributedMultigrid";
-  operators::require_blocks(where, rows(), blocks::block_ref<Exec>(X), blocks::block_ref<Exec>(Y));
-  require(report().usable(), where, report().message);
-  require(state_->ready, where, "a refresh failed: refresh again");
-  if (X.extent(1) > 0) state_->apply(exec, X, Y);
+  state_->apply("blockspan::DistributedMultigrid", exec, X, Y);
 }
 
 template <class Scalar, class Exec>
 void DistributedMultigrid<Scalar, Exec>::refresh(Exec const& exec, std::shared_ptr<Matrix const> A,
                                                  bool keep_prolongators) {
   if (alone_) return alone_->refresh(exec, A->whole(), keep_prolongators);
-  using State = distributed::DistributedMultigridState<Scalar, Exec>;
-  state_->ready = false;
-  state_->require_pattern(exec, *A);
-  if (!state_->refresh(exec, A, keep_prolongators))
-    state_ = std::make_unique<State>(exec, A, state_->options, state_->on_ranks);
+  state_->refresh(exec, A, keep_prolongators);
 }
 
 }  // namespace blockspan

@@ -9,6 +9,7 @@
 
 #include <blockspan/communication/row_space.hpp>
 #include <blockspan/multigrid/cycle/cycle.hpp>
+#include <blockspan/multigrid/cycle/narrow_blocks.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
@@ -20,16 +21,16 @@ namespace blockspan::distributed {
 template <class Scalar, class Exec>
 class GatheredLevel final : public LinearOperator<Scalar, Exec> {
  public:
+  using Levels = WholeHierarchy<double_t<Scalar>, Exec>;
+
   /// factor: see Cycle.
-  template <class Wide>
-  GatheredLevel(Exec const& exec, RowSpace const& space, Hierarchy<Wide, Exec> const& hierarchy,
-                int degree, int columns, real_t<Wide> factor)
-      : space_(space), cycle_(exec, hierarchy, degree, columns, factor) {}
+  GatheredLevel(Exec const& exec, RowSpace const& space, Levels const& levels, int degree,
+                int columns, double factor)
+      : space_(space), cycle_(exec, levels, degree, columns, factor) {}
 
   /// Other values of the same hierarchy.
-  template <class Wide>
-  void refresh(Exec const& exec, Hierarchy<Wide, Exec> const& hierarchy, real_t<Wide> factor) {
-    cycle_.refresh(exec, hierarchy, factor);
+  void refresh(Exec const& exec, Levels const& levels, double factor) {
+    cycle_.refresh(exec, levels, factor);
   }
 
   std::int64_t rows() const override { return own().second - own().first; }
@@ -117,7 +118,7 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
   }
 
   RowSpace space_;
-  Cycle<Scalar, Exec> cycle_;
+  Cycle<Scalar, Exec, Levels> cycle_;
   mutable Rows whole_, result_, parts_;
   mutable std::int64_t columns_ = 0;
 };

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <sstream>
 #include <string>
 
+#include <blockspan/communication/communicator.hpp>
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 
@@ -17,18 +19,23 @@ bool is_zero(ChebyshevSetup<Scalar, Exec> const& spectrum) {
   return !(spectrum.upper > 0) && spectrum.estimate.finite;
 }
 
-/// fault: of the spectrum of level `number`.
-inline void reject_indefinite(MultigridReport& report, std::size_t number,
-                              std::string const& fault) {
-  report.status = MultigridStatus::indefinite;
-  report.message =
-      "level " + std::to_string(number) + ": " + fault + "; chebyshev and multigrid do not apply";
+inline void reject(MultigridReport& report, MultigridStatus status, std::string message) {
+  report.status = status;
+  report.message = std::move(message);
 }
 
-/// Multiplications of a cycle on a level that is smoothed before and after its correction.
-inline double work_of_level(MultigridLevelReport const& level, int degree) {
-  return 2 * degree * static_cast<double>(level.nonzeros) +
-         2 * static_cast<double>(level.prolongator_nonzeros);
+/// Of a coarsening, where each rank has made its own. All ranks together.
+inline MultigridLevelReport sum_over_ranks(Communicator const& ranks, MultigridLevelReport level) {
+  level.nodes = ranks.sum(level.nodes);
+  level.aggregates = ranks.sum(level.aggregates);
+  level.largest = ranks.largest(level.largest);
+  level.left_out = ranks.sum(level.left_out);
+  level.spent = ranks.sum(level.spent);
+  level.rounds = ranks.largest(level.rounds);
+  level.prolongator_nonzeros = ranks.sum(level.prolongator_nonzeros);
+  level.smoothed = ranks.all(level.smoothed);
+  level.seconds = ranks.largest(level.seconds);
+  return level;
 }
 
 /// Complexities, and the products of a cycle, of the levels in the report, of which there is one at
@@ -38,13 +45,23 @@ inline void sum_up_levels(MultigridReport& report, int degree, double last_work)
   for (auto const& level : report.levels) {
     nonzeros += static_cast<double>(level.nonzeros);
     rows += static_cast<double>(level.rows);
-    if (&level != &report.levels.back()) work += work_of_level(level, degree);
+    if (&level != &report.levels.back())  // smoothed before and after its correction
+      work += 2 * degree * static_cast<double>(level.nonzeros) +
+              2 * static_cast<double>(level.prolongator_nonzeros);
   }
   auto const& first = report.levels.front();
   auto const fine = std::max(1.0, static_cast<double>(first.nonzeros));
   report.complexity = std::max(nonzeros / fine, 1.0);
   report.grid_complexity = rows / std::max(1.0, static_cast<double>(first.rows));
   report.products = work / fine;
+}
+
+inline void note_complexity(MultigridReport& report) {
+  if (report.complexity <= (report.near_null > 1 ? 2.0 : 3.0)) return;
+  std::ostringstream note;
+  note.precision(2);
+  note << "complexity " << report.complexity << ": fewer near-null vectors or larger aggregates";
+  report.notes.push_back(note.str());
 }
 
 }  // namespace blockspan::levels

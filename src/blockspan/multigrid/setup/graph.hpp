@@ -65,9 +65,10 @@ struct Aggregates {
 
 // Defined in graph_impl.hpp, compiled once a backend. They wait for the instance.
 
-/// Nodes of `size` rows each; rows: a multiple of it.
+/// Nodes of `size` rows each, but for those that other ranks have of the first and the last one.
+/// first: row of all that is this rank's first.
 template <class Exec>
-NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size);
+NodePartition<Exec> equal_nodes(Exec const& exec, std::int64_t first, int rows, int size);
 
 /// Disjoint connected groups of nodes, numbered in the order of their roots:
 ///   1. roots are a maximal independent set of distance two; a root takes its neighbours

@@ -9,16 +9,19 @@
 namespace blockspan::levels {
 
 template <class Exec>
-NodePartition<Exec> equal_nodes(Exec const& exec, int rows, int size) {
-  NodePartition<Exec> nodes{rows / size, new_array<int>(exec, rows),
-                            new_array<int>(exec, rows / size + 1), size};
+NodePartition<Exec> equal_nodes(Exec const& exec, std::int64_t first, int rows, int size) {
+  int const before = static_cast<int>(first % size);
+  int const count = rows == 0 ? 0 : (before + rows + size - 1) / size;
+  NodePartition<Exec> nodes{count, new_array<int>(exec, rows), new_array<int>(exec, count + 1),
+                            size};
   auto const of_row = nodes.of_row, begin = nodes.begin;
   each(
       exec, "Blockspan::multigrid_nodes", rows,
-      KOKKOS_LAMBDA(std::int64_t i) { of_row(i) = static_cast<int>(i / size); });
+      KOKKOS_LAMBDA(std::int64_t i) { of_row(i) = static_cast<int>((before + i) / size); });
   each(
-      exec, "Blockspan::multigrid_nodes", nodes.count + 1,
-      KOKKOS_LAMBDA(std::int64_t i) { begin(i) = static_cast<int>(i * size); });
+      exec, "Blockspan::multigrid_nodes", count + 1, KOKKOS_LAMBDA(std::int64_t i) {
+        begin(i) = i == count ? rows : i == 0 ? 0 : static_cast<int>(i * size) - before;
+      });
   return nodes;
 }
 

@@ -74,9 +74,12 @@ Block<Scalar, Exec> constant_vector(Exec const& exec, LinearOperator<Scalar, Exe
                                     Weights const& weights) {
   using Vectors = Block<Scalar, Exec>;
   auto const n = A.rows();
-  auto const ones = allocate<Vectors>(exec, "Blockspan::multigrid", n, 1),
-             scaled = allocate<Vectors>(exec, "Blockspan::multigrid", n, 1),
-             work = allocate<Vectors>(exec, "Blockspan::multigrid", n, 1);
+  Vectors ones, scaled, work;
+  Communicator const ranks = A.row_space().communicator();
+  ranks.together([&] {
+    for (auto* const x : {&ones, &scaled, &work})
+      *x = allocate<Vectors>(exec, "Blockspan::multigrid", n, 1);
+  });
   Kokkos::deep_copy(exec, ones, Scalar(1));
   each(
       exec, "Blockspan::multigrid_scaled_constant", n,
@@ -104,8 +107,10 @@ Block<Scalar, Exec> constants_of_unknowns(Exec const& exec, std::int64_t rows, i
 template <class Scalar, class Exec>
 Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> const& given,
                                   RowSpace const& space) {
-  auto const B =
-      allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", given.extent(0), given.extent(1));
+  auto const B = space.communicator().together([&] {
+    return allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", given.extent(0),
+                                         given.extent(1));
+  });
   Kokkos::deep_copy(exec, B, given);
   Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const norms("Blockspan::multigrid",
                                                                given.extent(1));
@@ -128,17 +133,21 @@ Block<Scalar, Exec> near_null_vectors(
   auto const space = op.row_space();
   if (options.near_null.extent(1) > 0) return given_vectors<Scalar>(exec, options.near_null, space);
   std::int64_t const first = space.first_row();
-  if (auto const d = static_cast<std::int64_t>(options.coordinates.extent(1)); d > 0)
-    return rigid_bodies<Scalar, Exec>(
-        exec, options.coordinates,
-        centroid<real_t<Scalar>, Exec>(options.coordinates, space.communicator()), op.rows(),
-        first % d);
+  Communicator const ranks = space.communicator();
+  if (auto const d = static_cast<std::int64_t>(options.coordinates.extent(1)); d > 0) {
+    auto const centre = centroid<real_t<Scalar>, Exec>(options.coordinates, ranks);
+    return ranks.together([&] {
+      return rigid_bodies<Scalar, Exec>(exec, options.coordinates, centre, op.rows(), first % d);
+    });
+  }
   if (options.adaptive > 0 &&
       space.global_rows(op.rows()) > 5 * (options.adaptive + adaptive_guards))
     return adaptive_vectors<Scalar, Exec>(exec, options, op, matrix, weights, upper);
   if (options.block_size == 1) return constant_vector<Scalar, Exec>(exec, op, weights);
-  return constants_of_unknowns<Scalar>(exec, op.rows(), options.block_size,
-                                       first % options.block_size);
+  return ranks.together([&] {
+    return constants_of_unknowns<Scalar>(exec, op.rows(), options.block_size,
+                                         first % options.block_size);
+  });
 }
 
 }  // namespace blockspan::levels

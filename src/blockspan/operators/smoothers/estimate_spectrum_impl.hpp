@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -202,8 +203,11 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
   std::int64_t const n = A.row_space().global_rows(A.rows());
   if (n == 0) return {};
   steps = static_cast<int>(std::min<std::int64_t>(steps, n));
-  operators::Lanczos<Scalar, Exec> lanczos(exec, A, weights, steps, seed);
-  auto const result = lanczos.run(steps);
+  std::optional<operators::Lanczos<Scalar, Exec>>
+      lanczos;  // where a rank's memory is short all stop
+  Communicator const ranks = A.row_space().communicator();
+  ranks.together([&] { lanczos.emplace(exec, A, weights, steps, seed); });
+  auto const result = lanczos->run(steps);
   exec.fence("Blockspan::estimate_spectrum");  // its memory is freed on return
   return result;
 }

@@ -1,0 +1,318 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <blockspan/distributed/distributed_operator.hpp>
+#include <blockspan/distributed/halo/gathered_rows.hpp>
+#include <blockspan/distributed/levels/coarse_rows.hpp>
+#include <blockspan/distributed/levels/gathered_level.hpp>
+#include <blockspan/multigrid/hierarchy/hierarchy.hpp>
+
+namespace blockspan::distributed {
+
+template <class Exec, class View>
+bool same_integers(Exec const& exec, View const& a, View const& b) {
+  auto const count = static_cast<std::int64_t>(a.extent(0));
+  return a.extent(0) == b.extent(0) && count_each(
+                                           exec, "Blockspan::multigrid_same_pattern", count,
+                                           KOKKOS_LAMBDA(std::int64_t k, std::int64_t & sum) {
+                                             sum += a(k) == b(k) ? 0 : 1;
+                                           }) == 0;
+}
+
+/// Whether this rank's rows have the same columns in A and B, in the same order. Waits.
+template <class Scalar, class Exec>
+bool same_pattern(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
+                  DistributedMatrix<Scalar, Exec> const& B) {
+  if (A.partition().cuts() != B.partition().cuts() || A.halo().rows != B.halo().rows ||
+      !same_integers(exec, A.packed_from(), B.packed_from()))
+    return false;
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+  for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail}) {
+    auto const &a = A.part(which), &b = B.part(which);
+    if (a.first != b.first ||
+        !same_integers(exec, a.matrix.graph.row_map, b.matrix.graph.row_map) ||
+        !same_integers(exec, a.matrix.graph.entries, b.matrix.graph.entries))
+      return false;
+  }
+  return true;
+}
+
+/// Marks of the local rows that read rows of other ranks.
+template <class Scalar, class Exec>
+Integers<Exec> cut_rows(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+  std::vector<int> marks(static_cast<std::size_t>(A.local_rows()), 0);
+  for (auto const which : {Matrix::head, Matrix::tail}) {
+    auto const& part = A.part(which);
+    auto const rows = host_rows(part.matrix, {{0, part.rows()}}, -A.lower_rows());
+    for (std::int64_t i = 0; i < part.rows(); ++i)
+      for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k)
+        if (rows.columns[k] < 0 || rows.columns[k] >= A.own_rows())
+          marks[static_cast<std::size_t>(part.first + i)] = 1;
+  }
+  return to_exec<Exec, int>(exec, "Blockspan::multigrid", std::span<int const>(marks));
+}
+
+/// A level of which each rank has some rows: `A`, P and R are those of this rank without the
+/// columns of others, the operator is of all.
+template <class Scalar, class Exec>
+struct LevelOnRanks : HierarchyLevel<Scalar, Exec, DistributedOperator<Scalar, Exec>> {
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+
+  std::shared_ptr<Matrix const> matrix;
+  std::shared_ptr<Matrix> coarse;                           ///< of the next level
+  std::shared_ptr<MatrixOperator<Scalar, Exec> const> own;  ///< of A
+};
+
+/// Of a Hierarchy: rows are spread over ranks. Each coarsens its own ones; coarse matrices have the
+/// entries across ranks too. A level of few rows ends that: every rank has it whole, as level 0 of
+/// a hierarchy of its own. All ranks call together.
+template <class Scalar, class Exec>
+class ManyRanks {
+ public:
+  using Rows = DistributedMatrix<Scalar, Exec>;
+  using Matrix = std::shared_ptr<Rows const>;
+  template <class Value>
+  using Operator = DistributedOperator<Value, Exec>;
+  template <class Value>
+  using Solver = GatheredLevel<Value, Exec>;
+  using Level = LevelOnRanks<Scalar, Exec>;
+  using Levels = Hierarchy<Scalar, Exec, ManyRanks>;
+  using Setup = SetupRun<Scalar, Exec>;
+
+  /// rows_gathered: a level of fewer rows a rank is gathered.
+  explicit ManyRanks(std::int64_t rows_gathered) : rows_gathered_(rows_gathered) {}
+
+  static std::int64_t local_entries(Matrix const& A) { return A->local_nonzeros(); }
+  static std::int64_t local_rows(Matrix const& A) { return A->local_rows(); }
+
+  ManyRanks fresh() const { return ManyRanks(rows_gathered_); }
+  void require_pattern(Exec const& exec, Levels const& all, Matrix const& A) const {
+    ranks_of(*A).together([&] {
+      require(same_pattern(exec, *A, *all.levels[0].matrix),
+              "blockspan::DistributedMultigrid::refresh", "the matrix has another pattern");
+    });
+  }
+
+  void take(Exec const& exec, Levels& all, Matrix const& A) {
+    auto& first = all.levels[0];
+    first.matrix = A;
+    ranks_of(*A).together([&] {
+      auto const block = A->diagonal_block(exec);
+      if (first.op)  // its plan stays
+        Kokkos::deep_copy(exec, block_.values, block.values);
+      else
+        block_ = block;
+      first.A = ordered_.of(exec, block_);
+    });
+    if (first.op && &first.op->matrix() == A.get()) return;
+    ++all.generation;
+    make_operator(exec, all, 0);
+  }
+
+  void make_operator(Exec const& exec, Levels& all, std::size_t number) const {
+    auto& level = all.levels[number];
+    if (number > 0) level.matrix = all.levels[number - 1].coarse;
+    if (is_solved(all, number)) return;
+    level.op = std::make_shared<Operator<Scalar> const>(
+        exec, level.matrix, SpmmPlanOptions{.columns = all.options.columns});
+  }
+
+  void count(Level& level) const {
+    level.report.rows = level.matrix->partition().global_rows();
+    level.report.nonzeros = level.matrix->nonzeros();
+  }
+
+  ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Level const& level,
+                                        std::uint64_t seed) const {
+    auto const& ranks = ranks_of(*level.matrix);
+    auto const factors = ranks.together([&] { return jacobi(exec, level.A).factors(); });
+    auto result =
+        chebyshev_setup<Scalar, Exec>(exec, *level.op, factors, ChebyshevOptions{.seed = seed});
+    constexpr auto none = std::numeric_limits<std::int64_t>::max();
+    std::int64_t const row = ranks.least(ranks.together([&] {
+      std::int64_t const mine = measure_rows(exec, level.ref(), factors.data()).indefinite_row;
+      return mine < 0 ? none : level.matrix->row_space().first_row() + mine;
+    }));
+    if (row != none) result.fault = chebyshev_fault(result, row);
+    return result;
+  }
+
+  bool is_last(Levels const& all, std::size_t number) const {
+    auto const& matrix = *all.levels[number].matrix;
+    return static_cast<int>(number) + 1 == all.options.max_levels ||
+           matrix.partition().global_rows() < rows_gathered_ * ranks_of(matrix).size();
+  }
+  bool is_solved(Levels const& all, std::size_t number) const {
+    bool const is_gathered = gathered_ && number + 1 == all.levels.size();
+    return number > 0 && (is_gathered || is_last(all, number));
+  }
+
+  /// False: a rank finds no coarse rows.
+  bool coarsen(Exec const& exec, Setup& setup, Levels& all) const {
+    std::size_t const number = all.levels.size() - 1;
+    auto& level = all.levels[number];
+    auto const& A = *level.matrix;
+    auto const& ranks = ranks_of(A);
+    if (!ranks.all(ranks.together([&] { return coarsen_own(exec, setup, level, number); })))
+      return false;
+    std::vector<std::int64_t> cuts = {0};
+    for (std::int64_t const rows : ranks.gather(std::int64_t{level.coarse_matrix().numRows()}))
+      cuts.push_back(cuts.back() + rows);
+    RowPartition partition(std::move(cuts));
+    auto const across = entries_across(level, partition.first(ranks.rank()));
+    level.coarse =
+        std::make_shared<Rows>(exec, ranks, std::move(partition), level.coarse_matrix(), across);
+    return true;
+  }
+
+  /// The next level's values; false: a rank's rows are of no use by themselves.
+  bool refresh(Exec const& exec, Setup& setup, Levels& all, std::size_t number) const {
+    auto& level = all.levels[number];
+    auto const& ranks = ranks_of(*level.matrix);
+    bool const usable = ranks.all(ranks.together([&] {
+      if (level.A.numRows() == 0) return true;
+      auto const spectrum = own_spectrum(exec, level, setup.options.seed);
+      if (!spectrum) return false;
+      level.refresh(exec, setup, *spectrum);
+      return true;
+    }));
+    if (!usable) return false;
+    level.coarse->refresh(exec, level.coarse_matrix(),
+                          entries_across(level, level.coarse->row_space().first_row()));
+    return true;
+  }
+
+  /// The levels from the last one on, whole on every rank.
+  void solve_last(Exec const& exec, Setup& setup, Levels& all) {
+    std::size_t const number = all.levels.size() - 1;
+    auto& level = all.levels[number];
+    auto const& ranks = ranks_of(*level.matrix);
+    if (gathered_) {
+      gather_values(exec, *level.matrix, whole_);
+      ranks.together([&] { gathered_->refresh(exec, whole_, setup.keep_prolongators); });
+      return setup.charge(gathered_->report.phases);
+    }
+    auto const rows = gather_level(exec, *level.matrix, {level.near_null, level.nodes});
+    auto options = all.options;
+    options.theta = std::ldexp(options.theta, -static_cast<int>(number));
+    options.max_levels -= static_cast<int>(number);
+    options.columns = 1;
+    options.near_null = {}, options.coordinates = {};
+    whole_ = rows.matrix;
+    gathered_ = ranks.together([&] {
+      return std::make_unique<WholeHierarchy<Scalar, Exec>>(exec, whole_, options,
+                                                            OneRank<Scalar, Exec>(), &rows.start);
+    });
+    if (number > 0) level.op = nullptr;
+    setup.charge(gathered_->report.phases);
+  }
+
+  void report_last(Levels& all) const {
+    auto& report = all.report;
+    auto const& below = gathered_->report;
+    report.levels.insert(report.levels.end(), below.levels.begin(), below.levels.end());
+    bool const below_others = all.levels.size() > 1;
+    report.status = below_others && below.status == MultigridStatus::no_coarsening
+                        ? MultigridStatus::unknown
+                        : below.status;
+    report.message = below.message;
+    report.notes.insert(report.notes.end(), below.notes.begin(), below.notes.end());
+    report.exact_last = below.exact_last;
+    report.null_vectors = below.null_vectors;
+  }
+  double work_of_last(Levels const& /*all*/) const {
+    return gathered_->ranks().work_of_last(*gathered_);
+  }
+
+  // For cycles, see OneRank.
+  double norm(Exec const& /*exec*/, Level const& level) const { return level.matrix->norm_bound(); }
+  template <class Value>
+  auto rounded(Exec const& exec, Level const& level, double factor, int columns) const {
+    using Rounded = DistributedMatrix<Value, Exec>;
+    auto const matrix = ranks_of(*level.matrix).together([&] {
+      std::array<typename Rounded::Matrix::values_type, 3> values;
+      for (auto const which : {Rows::head, Rows::interior, Rows::tail})
+        values[which] =
+            blockspan::levels::rounded<Value>(exec, level.matrix->part(which).matrix, factor)
+                .values;
+      return std::make_shared<Rounded const>(*level.matrix, factor, values);
+    });
+    return std::make_shared<Operator<Value> const>(exec, matrix,
+                                                   SpmmPlanOptions{.columns = columns});
+  }
+  template <class Value>
+  void round(Exec const& exec, Level const& level, double factor,
+             DistributedOperator<Value, Exec> const& to) const {
+    using Which = typename DistributedMatrix<Value, Exec>::Which;
+    for (auto const which : {Rows::head, Rows::interior, Rows::tail})
+      round_values(exec, level.matrix->part(which).matrix.values, factor,
+                   to.matrix().part(static_cast<Which>(which)).matrix.values);
+  }
+  template <class Value>
+  auto solver(Exec const& exec, Levels const& all, int degree, int columns, double factor) const {
+    return std::make_shared<Solver<Value>>(exec, all.levels.back().matrix->row_space(), *gathered_,
+                                           degree, columns, factor);
+  }
+  template <class Value>
+  void refresh_solver(Exec const& exec, Levels const& /*all*/, double factor,
+                      GatheredLevel<Value, Exec>& to) const {
+    to.refresh(exec, *gathered_, factor);
+  }
+
+ private:
+  static Communicator const& ranks_of(Rows const& A) { return A.row_space().communicator(); }
+
+  /// Of W A for the entries that this rank has alone; none: they are of no use.
+  static std::optional<ChebyshevSetup<Scalar, Exec>> own_spectrum(Exec const& exec,
+                                                                  Level const& level,
+                                                                  std::uint64_t seed) {
+    auto spectrum =
+        chebyshev_setup<Scalar, Exec>(exec, *level.own, level.A, ChebyshevOptions{.seed = seed});
+    if (!spectrum.usable() && !is_zero(spectrum)) return std::nullopt;
+    return spectrum;
+  }
+
+  /// On this rank; false: there are no coarse rows.
+  static bool coarsen_own(Exec const& exec, Setup& setup, Level& level, std::size_t number) {
+    if (level.A.numRows() == 0) {
+      level.T.near_null = level.near_null;
+      level.T.nodes = level.nodes;
+      return true;
+    }
+    level.cut_rows = distributed::cut_rows(exec, *level.matrix);
+    level.own = std::make_shared<MatrixOperator<Scalar, Exec> const>(
+        exec, level.A, SpmmPlanOptions{.columns = setup.options.columns});
+    auto const spectrum = own_spectrum(exec, level, setup.options.seed);
+    return spectrum && level.coarsen(exec, setup, *spectrum, number);
+  }
+
+  /// What the entries across ranks add to the next level's rows, whose first one here is `first`.
+  static LocalRows<Scalar> entries_across(Level const& level, std::int64_t first) {
+    auto const& A = *level.matrix;
+    auto const& ranks = ranks_of(A);
+    LocalRows<Scalar> P;
+    if (level.A.numRows() > 0) P = host_rows(level.P_matrix(), rows_at_cuts(A), first);
+    auto const halo_P = rows_of_halo(ranks, A.halo(), P);
+    return ranks.together([&] {
+      return coarse_entries_across(A, P, halo_P, first, level.coarse_matrix().numRows());
+    });
+  }
+
+  std::int64_t rows_gathered_;
+  CrsMatrix<Scalar, Exec> block_;  ///< of level 0
+  OrderedMatrix<Scalar, Exec> ordered_;
+  CrsMatrix<Scalar, Exec> whole_;  ///< of the gathered level
+  std::unique_ptr<WholeHierarchy<Scalar, Exec>> gathered_;
+};
+
+}  // namespace blockspan::distributed

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include <blockspan/multigrid/options.hpp>
+#include <blockspan/multigrid/setup/galerkin.hpp>
+#include <blockspan/multigrid/setup/tentative.hpp>
+#include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/support/interruption.hpp>
+
+namespace blockspan::levels {
+
+/// What the steps of one setup or refresh share.
+template <class Scalar, class Exec>
+class SetupRun {
+ public:
+  using Options = MultigridOptions<Scalar, Exec>;
+
+  /// entries, rows: of this process, on level 0.
+  SetupRun(Options const& given, MultigridSeconds& phases, std::int64_t entries, std::int64_t rows,
+           bool keep = false)
+      : options(given), keep_prolongators(keep), phases_(phases), memory_(entries, rows) {}
+
+  Options const& options;
+  bool const keep_prolongators;  ///< in a refresh
+
+  /// The time since the last call was spent on this. Waits.
+  void charge(Exec const& exec, double MultigridSeconds::*phase) {
+    exec.fence("Blockspan::multigrid_charge");
+    auto const now = Clock::now();
+    phases_.*phase += std::chrono::duration<double>(now - charged_).count();
+    InterruptionCheck::step();
+    charged_ = now;
+  }
+  /// It was spent as another setup says.
+  void charge(MultigridSeconds const& phases) {
+    phases_ += phases;
+    charged_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  MultigridSeconds& phases_;
+  Clock::time_point charged_ = Clock::now();
+  SetupMemory<Scalar, Exec> const memory_;
+};
+
+/// The rows of a level that this process has, and the way to the next level: aggregates, P and
+/// P^H A P, in double precision. Where rows are spread over ranks, without the columns of others;
+/// nothing here communicates.
+template <class Scalar, class Exec>
+struct Coarsening {
+  using Matrix = CrsMatrix<Scalar, Exec>;
+  using Spectrum = ChebyshevSetup<Scalar, Exec>;
+
+  Matrix A;  ///< square; columns ascend
+  NodePartition<Exec> nodes;
+  Block<Scalar, Exec> near_null;  ///< rows x q
+  /// Marks of the rows that lack entries, in columns of other ranks; empty: no row does.
+  Integers<Exec> cut_rows;
+
+  // A_next = (C + C^H) / 2, C = R (A P), P = S T, S = I - omega / b W A_filtered, R = P^H. Patterns
+  // and T depend on the first values only; refresh computes the rest anew.
+  Tentative<Scalar, Exec> T;
+  FilteredPattern<Exec> filtered;
+  Array<Scalar, Exec> S;
+  std::shared_ptr<MatrixOperator<Scalar, Exec> const> filtered_op;  ///< null: nothing is left out
+  Pattern<Exec> prolongator, product, coarse;                       ///< of P, A P and C
+  /// Rows with the same columns: of A (and A P), S, T, P and R (and C).
+  LikeRows like, like_filtered, like_tentative, like_prolongator, like_coarse;
+  Transposed<Exec> restrictor;
+  Array<Scalar, Exec> P, R, C;
+  MultigridLevelReport report;
+
+  PatternRef<int, int> pattern() const { return pattern_ref<Exec>(A); }
+  MatrixRef<Scalar, int, int> ref() const { return matrix_ref<Exec>(A); }
+  Matrix P_matrix() const { return matrix_of<Scalar, Exec>(prolongator, P); }
+  Matrix R_matrix() const { return matrix_of<Scalar, Exec>(restrictor.pattern, R); }
+  Matrix coarse_matrix() const { return matrix_of<Scalar, Exec>(coarse, C); }
+
+  /// Everything, for the level's `number`; false: there are no coarse rows, because A is too
+  /// loosely tied or (report.spent > 0) all of them would be null vectors. spectrum: of W A.
+  bool coarsen(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum,
+               std::size_t number);
+  /// With the caller's prolongator in place of a tentative one that is not smoothed.
+  void use_given(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum,
+                 std::size_t number);
+  /// Other values of A, and of P unless that is to be kept.
+  void refresh(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
+
+ private:
+  void form_patterns(Exec const& exec, SetupRun<Scalar, Exec>& setup);
+  void form_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
+  void form_values(Exec const& exec, SetupRun<Scalar, Exec>& setup);
+};
+
+}  // namespace blockspan::levels

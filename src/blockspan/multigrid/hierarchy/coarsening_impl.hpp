@@ -1,0 +1,170 @@
+#pragma once
+
+#include <cmath>
+
+#include <Kokkos_Timer.hpp>
+
+#include <blockspan/multigrid/hierarchy/coarsening.hpp>
+#include <blockspan/multigrid/setup/keep_near_null.hpp>
+#include <blockspan/multigrid/setup/strength.hpp>
+
+namespace blockspan::levels {
+
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::use_given(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                         Spectrum const& spectrum, std::size_t number) {
+  Kokkos::Timer timer;
+  auto const& given = setup.options.prolongators[number];
+  constexpr auto where = "blockspan::multigrid";
+  require(given.numRows() == A.numRows(), where, "the prolongator of level ", number, " has ",
+          given.numRows(), " rows, the level has ", A.numRows());
+  T.pattern = {given.numRows(), given.numCols(), new_array<int>(exec, given.numRows() + 1),
+               new_array<int>(exec, static_cast<std::int64_t>(given.nnz()))};
+  T.values = given.values;
+  Kokkos::deep_copy(exec, T.pattern.offsets, given.graph.row_map);
+  Kokkos::deep_copy(exec, T.pattern.indices, given.graph.entries);
+  require(is_in_order(exec, T.pattern.ref()), where, "the prolongator of level ", number,
+          " has rows whose columns do not ascend");
+  report.smoothed = false;
+  form_patterns(exec, setup);
+  refresh(exec, setup, spectrum);
+  report.nodes = A.numRows();
+  report.aggregates = given.numCols();
+  report.prolongator_nonzeros = prolongator.entries();
+  report.seconds = timer.seconds();
+}
+
+template <class Scalar, class Exec>
+bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                       Spectrum const& spectrum, std::size_t number) {
+  Kokkos::Timer timer;
+  std::int64_t const rows = A.numRows(), q = static_cast<std::int64_t>(near_null.extent(1));
+  report.theta = std::ldexp(setup.options.theta, -static_cast<int>(number));
+  report.nodes = nodes.count;
+  if (like.begin == nullptr) like = like_rows(exec, pattern(), nodes.groups());
+  auto const strong = strong_graph(exec, ref(), spectrum.factors.data(), nodes, like, report.theta);
+  auto aggregates = aggregate(exec, strong);
+  for (int more = 0; more < 2 && 3 * aggregates.count * q > rows; ++more)
+    if (q > 1) aggregates = aggregate_again(exec, strong, aggregates);
+  setup.charge(exec, &MultigridSeconds::graph);
+  report.rounds = aggregates.rounds;
+  report.aggregates = aggregates.count;
+  report.largest = aggregates.largest;
+  report.left_out = aggregates.left_out;
+  bool found = aggregates.count > 0 && static_cast<double>(aggregates.count) <= 0.8 * nodes.count;
+  if (found) {
+    T = make_tentative<Scalar>(exec, near_null, nodes, aggregates);
+    found = T.pattern.columns <= 0.85 * static_cast<double>(rows);
+  }
+  if (found) {
+    filtered = filter(exec, pattern(), nodes, strong.edges);
+    setup.charge(exec, &MultigridSeconds::tentative);
+    for (;;) {
+      form_patterns(exec, setup);
+      refresh(exec, setup, spectrum);
+      auto const spent = strike_spent<Exec, Scalar>(
+          exec, ref(), {prolongator.ref(), P.data()}, {restrictor.pattern.ref(), R.data()},
+          {coarse.ref(), C.data()}, T.origin, most_rows_of_node, T.kept);
+      report.spent += spent;
+      if (spent == 0) break;
+      form_tentative(exec, T);
+    }
+    report.prolongator_nonzeros = prolongator.entries();
+  }
+  report.seconds = timer.seconds();
+  return found && T.pattern.columns > 0;
+}
+
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::refresh(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                       Spectrum const& spectrum) {
+  if (!setup.keep_prolongators) form_prolongator(exec, setup, spectrum);
+  form_values(exec, setup);
+}
+
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::form_patterns(Exec const& exec, SetupRun<Scalar, Exec>& setup) {
+  // T and R that are made here have the same columns in all rows of a node, and products those of
+  // their left factor
+  bool const made = setup.options.prolongators.empty();
+  auto const groups = nodes.groups(), aggregates = T.nodes.groups();
+  if (!made) like = like_rows(exec, pattern(), groups);
+  like_tentative = made ? groups : like_rows(exec, T.pattern.ref(), groups);
+  auto const form = [&](Pattern<Exec> const& of_P, LikeRows const& like_P) {
+    prolongator = of_P;
+    like_prolongator = like_P;
+    restrictor = transposed(exec, prolongator);
+    auto const of_R = restrictor.pattern.ref();
+    like_coarse = made ? aggregates : like_rows(exec, of_R, aggregates);
+    product = multiply_patterns(exec, pattern(), prolongator.ref(), like, like_P);
+    InterruptionCheck::step();
+    coarse = multiply_patterns(exec, of_R, product.ref(), like_coarse, like);
+  };
+  auto& smoothed = report.smoothed;
+  if (smoothed) {
+    auto const of_S = filtered.pattern.ref();
+    bool const same = filtered.whole && of_S.entries == pattern().entries;
+    like_filtered = same ? like : like_rows(exec, of_S, groups);
+    form(multiply_patterns(exec, of_S, T.pattern.ref(), like_filtered, like_tentative),
+         like_filtered);
+    smoothed = static_cast<double>(coarse.entries()) <=
+               setup.options.fill_guard * static_cast<double>(A.nnz());
+  }
+  if (!smoothed) form(T.pattern, like_tentative);
+  P = smoothed ? new_array<Scalar>(exec, prolongator.entries()) : T.values;
+  R = new_array<Scalar>(exec, prolongator.entries());
+  C = new_array<Scalar>(exec, coarse.entries());
+  setup.charge(exec, &MultigridSeconds::patterns);
+}
+
+/// P and R.
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                                Spectrum const& spectrum) {
+  if (report.smoothed) {
+    auto const of_S = filtered.pattern.ref();
+    if (S.extent(0) == 0) S = new_array<Scalar>(exec, of_S.entries);
+    gather(exec, filtered.source, A.values.data(), S);
+    auto upper = spectrum.upper;
+    auto weights = spectrum.factors;
+    if (!filtered.whole) {
+      auto const F = matrix_of<Scalar, Exec>(filtered.pattern, S);
+      if (!filtered_op)
+        filtered_op = std::make_shared<MatrixOperator<Scalar, Exec> const>(
+            exec, F, SpmmPlanOptions{.columns = 1});
+      auto const of_F = chebyshev_setup<Scalar, Exec>(exec, *filtered_op, F,
+                                                      ChebyshevOptions{.seed = setup.options.seed});
+      upper = of_F.upper;
+      weights = of_F.factors;
+      setup.charge(exec, &MultigridSeconds::spectrum);
+    }
+    double const factor = upper > 0 ? setup.options.omega / upper : 0;
+    each_by_lanes(exec, "Blockspan::multigrid_smooth", of_S.rows,
+                  lanes_for(of_S.entries, of_S.rows),
+                  SmoothRows<Scalar>{of_S, weights.data(), factor, S.data()});
+    multiply_values<Exec, Scalar>(exec, {of_S, S.data()}, {T.pattern.ref(), T.values.data()},
+                                  prolongator, P, like_filtered, like_tentative);
+    if (cut_rows.extent(0) > 0)
+      keep_near_null<Exec, Scalar>(exec, cut_rows, near_null, T, prolongator, P);
+    exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
+  }
+  gather_conjugates<Exec, Scalar>(exec, restrictor.places, P, R);
+}
+
+/// The next level's matrix.
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::form_values(Exec const& exec, SetupRun<Scalar, Exec>& setup) {
+  auto const of_AP = scratch<Scalar>(exec, product.entries()),
+             of_RAP = scratch<Scalar>(exec, coarse.entries());
+  multiply_values<Exec, Scalar>(exec, ref(), {prolongator.ref(), P.data()}, product, of_AP, like,
+                                like_prolongator);
+  multiply_values<Exec, Scalar>(exec, {restrictor.pattern.ref(), R.data()},
+                                {product.ref(), of_AP.data()}, coarse, of_RAP, like_coarse, like);
+  auto const pattern = coarse.ref();
+  each_by_lanes(exec, "Blockspan::multigrid_hermitian", pattern.rows,
+                lanes_for(pattern.entries, pattern.rows),
+                HermitianRows<Scalar>{pattern, of_RAP.data(), C.data()});
+  setup.charge(exec, &MultigridSeconds::values);
+}
+
+}  // namespace blockspan::levels

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <blockspan/multigrid/cycle/cycle.hpp>
+#include <blockspan/multigrid/cycle/narrow_blocks.hpp>
+#include <blockspan/multigrid/cycle/probe.hpp>
+#include <blockspan/operators/entries/check_blocks.hpp>
+#include <blockspan/sparse/convert.hpp>
+
+namespace blockspan::levels {
+
+/// A hierarchy, the cycle over it in the precision asked for, and what is known of both: all of
+/// Multigrid, on one rank and on many. Every member but apply waits; all ranks call together.
+template <class Scalar, class Exec, class Levels>
+class MultigridState {
+ public:
+  using Options = MultigridOptions<Scalar, Exec>;
+  using Wide = typename Levels::Wide;
+  using Matrix = typename Levels::Matrix;
+  using Self = LinearOperator<Scalar, Exec>;
+  static constexpr bool is_wide = std::is_same_v<Scalar, Wide>;
+  static constexpr bool has_single = contains_v<single_t<Scalar>, SpmmScalars>;
+
+  /// rows: local ones. options: validated, with the block size; hint: see near_null_hint.
+  MultigridState(Options const& given, std::string hint, std::int64_t local, RowSpace const& space)
+      : options(given), rows(local), hint_(std::move(hint)), space_(space), narrow_(space) {}
+
+  Options options;
+  std::int64_t rows;
+  std::unique_ptr<Levels> levels;
+  MultigridReport report;
+
+  static bool cycles_in_single(Options const& options) {
+    return is_wide && has_single && options.precision == MultigridPrecision::single;
+  }
+
+  /// self: the operator that this is the state of.
+  void set_up(Exec const& exec, std::unique_ptr<Levels> made, Self const& self) {
+    levels = std::move(made);
+    take_report();
+    if (!report.usable()) return;
+    form_cycle(exec);
+    if (options.probe && space_.global_rows(rows) > 0) probe(exec, self);
+  }
+
+  /// Nothing may be applied until a refresh comes to its end.
+  void forbid() { ready_ = false; }
+
+  void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators) {
+    forbid();
+    if (!levels->is_complete()) working_.reset(), single_.reset();
+    bool const exact = levels->report.exact_last;
+    levels->refresh(exec, A, keep_prolongators);
+    // the last level has become singular: what solved it is of another kind
+    if (exact != levels->report.exact_last) working_.reset(), single_.reset();
+    take_report();
+    if (report.usable()) form_cycle(exec);
+  }
+
+  bool use_working_precision(Exec const& exec) {
+    if (!single_ || !report.usable()) return false;
+    options.precision = MultigridPrecision::working;
+    single_.reset();
+    form_cycle(exec);
+    report.notes.push_back(
+        "the cycle is in the working precision: in single precision it was not positive definite");
+    return true;
+  }
+
+  void apply(char const* where, Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const {
+    require_blocks(where, rows, block_ref<Exec>(X), block_ref<Exec>(Y));
+    require(report.usable(), where, report.message);
+    require(ready_, where, "a refresh failed: refresh again");
+    if (space_.global_rows(rows) == 0 || X.extent(1) == 0) return;
+    if (working_) return working_->apply(exec, X, Y);
+    if constexpr (is_wide) narrow_.apply(exec, *single_, factor_, X, Y);
+  }
+
+ private:
+  using Single = std::conditional_t<has_single, single_t<Scalar>, Scalar>;
+
+  void take_report() {
+    report = levels->report;
+    report.seconds = report.phases.sum();
+    if (report.usable()) note_complexity(report);
+  }
+
+  void form_cycle(Exec const& exec) {
+    Kokkos::Timer timer;
+    renew_cycle(exec);
+    exec.fence("Blockspan::multigrid_cycle");
+    ready_ = true;
+    report.single = single_ != nullptr || sizeof(real_t<Scalar>) == 4;
+    report.phases.cycle = timer.seconds();
+    report.seconds = report.phases.sum();
+  }
+
+  /// The cycle over a hierarchy that is new, or has new values.
+  void renew_cycle(Exec const& exec) {
+    bool const first = !working_ && !single_;
+    bool const replaced = generation_ != levels->generation;
+    generation_ = levels->generation;
+    // an inverse alone is cheap, and rounded to single precision it may lose its definiteness
+    if (cycles_in_single(options) && report.levels.size() > 1) {
+      auto const& level = levels->levels[0];
+      factor_ = factor_below_one(levels->ranks().norm(exec, level));
+      KeptArrays<Single, Exec> const arrays(level.A.nnz() + 8 * level.A.numRows());
+      if (first)
+        single_ = std::make_unique<Cycle<Single, Exec, Levels>>(exec, *levels, options.degree,
+                                                                options.columns, factor_);
+      else
+        single_->refresh(exec, *levels, factor_);
+      return;
+    }
+    if (first)
+      working_ = std::make_unique<Cycle<Scalar, Exec, Levels>>(exec, *levels, options.degree,
+                                                               options.columns, 1);
+    else if constexpr (is_wide)
+      if (replaced) working_->replace_first(exec, *levels);
+    if (!first) working_->refresh(exec, *levels, 1);
+  }
+
+  /// With the matrix in double precision; solvers in single precision go without.
+  void probe(Exec const& exec, Self const& self) {
+    if constexpr (is_wide) {
+      Kokkos::Timer timer;
+      OperatorProbe<Scalar, Exec> probe(exec, *levels->levels[0].op, self, options.seed);
+      auto seen = probe.run(8);
+      if (!seen.cycle_definite && use_working_precision(exec)) seen = probe.run(8);
+      judge(seen, hint_, report);
+      report.phases.probe = timer.seconds();
+      report.seconds = report.phases.sum();
+    }
+  }
+
+  std::string hint_;
+  RowSpace space_;
+  int generation_ = 0;                                    ///< of the levels in `working_`
+  std::unique_ptr<Cycle<Scalar, Exec, Levels>> working_;  ///< one of the two
+  std::unique_ptr<Cycle<Single, Exec, Levels>> single_;
+  double factor_ = 1;   ///< of the matrices of `single_`
+  bool ready_ = false;  ///< a setup or refresh came to its end
+  NarrowBlocks<Scalar, Single, Exec> narrow_;
+};
+
+}  // namespace blockspan::levels

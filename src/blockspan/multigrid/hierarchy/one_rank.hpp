@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <blockspan/multigrid/hierarchy/coarsening.hpp>
+#include <blockspan/multigrid/hierarchy/rounded.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
+
+namespace blockspan::levels {
+
+template <class Scalar, class Exec, class Ranks>
+class Hierarchy;
+
+template <class Scalar, class Exec, class LevelOperator>
+struct HierarchyLevel : Coarsening<Scalar, Exec> {
+  std::shared_ptr<LevelOperator const> op;  ///< null where the level is solved in another way
+  ChebyshevSetup<Scalar, Exec> spectrum;    ///< of W times it, there not estimated
+};
+
+/// A matrix whose columns ascend: the caller's, or a copy in order.
+template <class Scalar, class Exec>
+class OrderedMatrix {
+ public:
+  /// A, or the copy with the values of A, which has the pattern of the first one. Waits.
+  CrsMatrix<Scalar, Exec> of(Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
+
+ private:
+  bool first_ = true, in_order_ = true;
+  Pattern<Exec> ordered_, identity_;
+  Array<Scalar, Exec> values_;
+};
+
+/// Of a Hierarchy: this process has all rows, and the last level is inverted, or smoothed where it
+/// is too large for that.
+template <class Scalar, class Exec>
+class OneRank {
+ public:
+  using Matrix = CrsMatrix<Scalar, Exec>;
+  template <class Value>
+  using Operator = MatrixOperator<Value, Exec>;
+  template <class Value>
+  using Solver = Operator<Value>;  ///< the inverse
+  using Level = HierarchyLevel<Scalar, Exec, Operator<Scalar>>;
+  using Levels = Hierarchy<Scalar, Exec, OneRank>;
+  using Setup = SetupRun<Scalar, Exec>;
+
+  static std::int64_t local_entries(Matrix const& A) { return static_cast<std::int64_t>(A.nnz()); }
+  static std::int64_t local_rows(Matrix const& A) { return A.numRows(); }
+
+  /// Of the same options, without a matrix.
+  OneRank fresh() const { return {}; }
+  void require_pattern(Exec const& exec, Levels const& all, Matrix const& A) const;
+
+  // The setup.
+  /// Level 0 becomes A, or a copy of it in order.
+  void take(Exec const& exec, Levels& all, Matrix const& A);
+  /// Unless the level is inverted.
+  void make_operator(Exec const& exec, Levels& all, std::size_t number) const;
+  void count(Level& level) const;
+  ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Level const& level,
+                                        std::uint64_t seed) const;
+  bool is_last(Levels const& all, std::size_t number) const;
+  /// Nobody smooths there, and whether the matrix is definite its inverse says.
+  bool is_solved(Levels const& all, std::size_t number) const;
+  /// From the last level there is; false: there is no next one.
+  bool coarsen(Exec const& exec, Setup& setup, Levels& all) const;
+  /// The next level's values; true.
+  bool refresh(Exec const& exec, Setup& setup, Levels& all, std::size_t number) const;
+  void solve_last(Exec const& exec, Setup& setup, Levels& all);
+  /// What the report says of it.
+  void report_last(Levels& all) const;
+  /// Multiplications of a cycle there.
+  double work_of_last(Levels const& all) const;
+
+  // For cycles: factor times a level's matrix, rounded; and the inverse of that of the last one.
+  double norm(Exec const& exec, Level const& level) const { return max_row_sum(exec, level.ref()); }
+  template <class Value>
+  auto rounded(Exec const& exec, Level const& level, double factor, int columns) const {
+    return std::make_shared<Operator<Value> const>(
+        exec, blockspan::levels::rounded<Value>(exec, level.A, factor),
+        SpmmPlanOptions{.columns = columns});
+  }
+  template <class Value>
+  void round(Exec const& exec, Level const& level, double factor,
+             MatrixOperator<Value, Exec> const& to) const {
+    round_values(exec, level.A.values, factor, to.matrix().values);
+  }
+  /// Null where it is not inverted.
+  template <class Value>
+  std::shared_ptr<Solver<Value>> solver(Exec const& exec, Levels const& all, int /*degree*/,
+                                        int columns, double factor) const {
+    if (!all.report.exact_last) return nullptr;
+    return std::make_shared<Solver<Value>>(
+        exec, blockspan::levels::rounded<Value>(exec, inverse_, 1 / factor),
+        SpmmPlanOptions{.columns = columns});
+  }
+  template <class Value>
+  void refresh_solver(Exec const& exec, Levels const& /*all*/, double factor,
+                      MatrixOperator<Value, Exec>& to) const {
+    if constexpr (!std::is_same_v<Scalar, Value>)
+      round_values(exec, inverse_.values, 1 / factor, to.matrix().values);
+  }
+
+ private:
+  static bool fits_inverse(Levels const& all, std::int64_t rows);
+  bool invert_on_host(Exec const& exec, Levels& all);
+
+  std::uint64_t fingerprint_ = 0;
+  OrderedMatrix<Scalar, Exec> ordered_;
+  Matrix inverse_;  ///< of the last level, dense; no rows where report.exact_last is false
+  bool inverse_given_up_ = false;  ///< the last level is singular, and large
+};
+
+}  // namespace blockspan::levels
