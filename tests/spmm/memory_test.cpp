@@ -6,6 +6,7 @@
 
 #include <blockspan/spmm/launch/call.hpp>
 #include <blockspan/spmm/launch/copies.hpp>
+#include <blockspan/spmm/prepared/row_panels.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
